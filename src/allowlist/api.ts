@@ -1,0 +1,43 @@
+import type {
+  AddResult,
+  Allowlist,
+  AllowlistChange,
+  CheckAnswer,
+  CheckOptions,
+  CustomerAllowlist,
+  ExportFormat,
+  ImportOptions,
+  ImportResult,
+  ImportStatus,
+  Member,
+  MemberInput,
+  NewAllowlist,
+  Page,
+  PageRequest,
+  RemoveResult,
+} from './types.js'
+
+/** Allowlists as a caller sees them: the same in the library and, over HTTP, in the client of the command line. */
+export interface AllowlistsApi {
+  create(input: NewAllowlist): Promise<Allowlist>
+  get(id: string): Promise<Allowlist>
+  list(page?: PageRequest): Promise<Page<Allowlist>>
+  update(id: string, change: AllowlistChange, options?: { ifVersion?: number }): Promise<Allowlist>
+  delete(id: string): Promise<void>
+
+  add(id: string, customerId: string, input?: MemberInput): Promise<AddResult>
+  remove(id: string, customerId: string): Promise<RemoveResult>
+  member(id: string, customerId: string): Promise<Member>
+  members(id: string, page?: PageRequest): Promise<Page<Member>>
+  listsOf(customerId: string, page?: PageRequest): Promise<Page<CustomerAllowlist>>
+
+  import(id: string, body: AsyncIterable<Uint8Array>, options?: ImportOptions): Promise<ImportResult>
+  importStatus(id: string, importId: string): Promise<ImportStatus>
+  export(id: string, options?: { format?: ExportFormat }): AsyncIterable<Uint8Array>
+
+  check(customerId: string, allowlistIds: string[], options?: CheckOptions): Promise<CheckAnswer>
+  checkMany(
+    question: { customerIds: string[]; allowlists: string[] },
+    options?: CheckOptions,
+  ): Promise<{ results: CheckAnswer[] }>
+}

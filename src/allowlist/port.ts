@@ -1,0 +1,240 @@
+import type {
+  AllowlistType,
+  ImportMode,
+  ImportState,
+  JsonObject,
+  Precision,
+  RejectedRow,
+  WaveConfig,
+} from './types.js'
+
+/**
+ * What the allowlist guard needs of an engine. Each verb is a decision that the engine makes atomically
+ * over all processes; an expected outcome is a value. Times are epoch milliseconds and come from the caller.
+ * Customer and list ids arrive checked and in canonical spelling.
+ */
+export interface AllowlistEngine {
+  readonly lists: ListStore
+  readonly members: MemberStore
+  readonly checks: CheckStore
+  readonly bulk: BulkStore
+  readonly upkeep: UpkeepStore
+}
+
+export type MaybePromise<T> = T | Promise<T>
+
+/** A list as the engine keeps it. */
+export interface ListRecord {
+  id: string
+  /** Which of the lists that ever had this id: never the same twice, so old members cannot come back. */
+  incarnation: number
+  name: string
+  type: AllowlistType
+  precision: Precision
+  config?: WaveConfig
+  /** 32 hexadecimal characters, fixed at creation: decides who is early in a wave. */
+  salt: string
+  customerCount: number
+  version: number
+  shardCount: number
+  createdAt: number
+  updatedAt: number
+}
+
+export type NewListRecord = Pick<ListRecord, 'id' | 'name' | 'type' | 'precision' | 'config' | 'salt'>
+
+export interface ListStore {
+  create(list: NewListRecord, now: number): Promise<CreateOutcome>
+  get(id: string): Promise<ListRecord | undefined>
+  /** Lists by id, behind `after`. */
+  page(after: string | undefined, limit: number): Promise<ListRecord[]>
+  update(id: string, change: ListChange, now: number): Promise<UpdateOutcome>
+  /** From here on the list is gone for everybody; its members are swept by upkeep. */
+  delete(id: string, now: number): Promise<boolean>
+}
+
+export type CreateOutcome =
+  | { outcome: 'created'; list: ListRecord }
+  | { outcome: 'exists' }
+  | { outcome: 'being-deleted' }
+
+export interface ListChange {
+  name?: string
+  config?: WaveConfig
+  /** Change nothing unless the list has this version. */
+  ifVersion?: number
+}
+
+export type UpdateOutcome =
+  | { outcome: 'updated'; list: ListRecord }
+  | { outcome: 'not-found' }
+  | { outcome: 'version-mismatch'; version: number }
+
+export interface MemberAttributes {
+  addedBy?: string
+  metadata?: JsonObject
+  expiresAt?: number
+}
+
+export interface MemberRecord extends MemberAttributes {
+  customerId: string
+  addedAt: number
+}
+
+export type AddOutcome =
+  | { outcome: 'added' | 'replaced'; customerCount: number; token: string }
+  | { outcome: 'list-not-found' }
+
+export type RemoveOutcome =
+  | { outcome: 'removed' | 'absent'; customerCount: number; token: string }
+  | { outcome: 'list-not-found' }
+
+export interface MemberStore {
+  add(listId: string, customerId: string, attributes: MemberAttributes, now: number): Promise<AddOutcome>
+  remove(listId: string, customerId: string, now: number): Promise<RemoveOutcome>
+  get(listId: string, customerId: string): Promise<MemberRecord | undefined>
+  /** Members in the engine's own stable order, behind the member that `after` names. */
+  page(listId: string, after: string | undefined, limit: number): Promise<MemberPage | undefined>
+  /** The lists that hold this customer, by list id, behind `after`. Expired memberships are included. */
+  listsOf(customerId: string, after: string | undefined, limit: number): Promise<Membership[]>
+}
+
+export interface MemberPage {
+  members: MemberRecord[]
+  /** What to pass as `after` for the next page; absent at the end. */
+  next?: string
+}
+
+export interface Membership {
+  list: ListRecord
+  member: MemberRecord
+}
+
+/** What a check sees of a member. */
+export interface MemberState {
+  addedAt: number
+  expiresAt?: number
+}
+
+/** `undefined`: as the engine sees it now, within its declared staleness. */
+export type Freshness = undefined | 'strong' | { atLeast: string }
+
+/**
+ * The hot path. Answers are values, not promises, wherever the engine can answer without waiting.
+ * `member` called right after `list`, without waiting in between, sees the same state of the store.
+ */
+export interface CheckStore {
+  list(listId: string, freshness: Freshness): MaybePromise<ListRecord | undefined>
+  member(list: ListRecord, customerId: string, freshness: Freshness): MaybePromise<MemberState | undefined>
+  /** Throws INVALID_INPUT for a token that no write of this store can have returned. */
+  checkToken(token: string): void
+}
+
+/** Customers in ascending key order without repeats, packed so that millions fit memory. */
+export interface SortedCustomers {
+  readonly count: number
+  /** Keys as `customer-key.ts` writes them. */
+  readonly bytes: Uint8Array
+  start(index: number): number
+  end(index: number): number
+  attributes(index: number): MemberAttributes | undefined
+}
+
+export interface ImportCounts {
+  added: number
+  unchanged: number
+  removed: number
+  rejected: number
+}
+
+/** How far an import is: enough to go on after a crash without counting anything twice. */
+export interface ImportCheckpoint extends ImportCounts {
+  /** Input rows whose effect is stored for good. */
+  rowsAcknowledged: number
+  /** Digest of those rows, to notice another input on resume. */
+  inputDigest: string
+  /** The run being applied: its digest, and how many of its sorted customers are stored. */
+  run?: { digest: string; applied: number }
+  firstErrors: RejectedRow[]
+}
+
+export interface ImportRecord extends ImportCheckpoint {
+  importId: string
+  listId: string
+  mode: ImportMode
+  state: ImportState
+  startedAt: number
+  updatedAt: number
+  error?: string
+}
+
+export interface ImportRequest {
+  listId: string
+  importId: string
+  mode: ImportMode
+  /** Who runs it: a fresh random string per attempt. */
+  owner: string
+  leaseMs: number
+}
+
+/** An import that this owner may work on, until its lease runs out. */
+export interface ImportSession extends ImportRequest {
+  incarnation: number
+}
+
+export type BeginOutcome =
+  | { outcome: 'begun' | 'resumed' | 'completed'; session: ImportSession; record: ImportRecord }
+  | { outcome: 'list-not-found' | 'import-running' | 'replace-running' | 'other-mode' }
+
+/** `lost`: another owner took over, or the list is gone; nothing was written. */
+export type BatchOutcome =
+  | { outcome: 'stored'; added: number; unchanged: number }
+  | { outcome: 'lost' | 'list-not-found' }
+
+export type ReplaceOutcome =
+  | { outcome: 'replaced'; added: number; unchanged: number; removed: number }
+  | { outcome: 'lost' | 'list-not-found' }
+
+export interface BulkStore {
+  begin(request: ImportRequest, now: number): Promise<BeginOutcome>
+  /**
+   * Adds customers [from, to) of a run, keeps those already there as they are, and stores the checkpoint
+   * that `advance` makes of what happened, all in one step.
+   */
+  add(
+    session: ImportSession,
+    run: SortedCustomers,
+    from: number,
+    to: number,
+    advance: (added: number, unchanged: number) => ImportCheckpoint,
+    now: number,
+  ): Promise<BatchOutcome>
+  /** Renews the lease, and stores a checkpoint when given. False: lost. */
+  renew(session: ImportSession, checkpoint: ImportCheckpoint | undefined, now: number): Promise<boolean>
+  /**
+   * Makes the list hold exactly these customers, in one switch that checks see whole. `runs` ascend over all of
+   * them. Changes of single members made since `begin` win over the file.
+   */
+  replace(
+    session: ImportSession,
+    runs: AsyncIterable<SortedCustomers>,
+    now: () => number,
+  ): Promise<ReplaceOutcome>
+  /** Ends the import (a replace that did not switch is undone) and tells the state of the list. */
+  finish(
+    session: ImportSession,
+    checkpoint: ImportCheckpoint,
+    state: Exclude<ImportState, 'running'>,
+    error: string | undefined,
+    now: number,
+  ): Promise<{ customerCount: number; token: string } | undefined>
+  status(listId: string, importId: string, now: number): Promise<ImportRecord | undefined>
+}
+
+export interface UpkeepStore {
+  /**
+   * Does a bounded piece of the sweeping that is due (deleted lists, replaced generations, expired members,
+   * abandoned imports) and tells whether more is waiting.
+   */
+  sweep(now: number): Promise<{ swept: number; more: boolean }>
+}

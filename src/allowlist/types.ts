@@ -1,0 +1,185 @@
+/** The public vocabulary of allowlists: what the library returns and the HTTP service sends. */
+
+export type AllowlistType = 'FIXA' | 'ONDA'
+export type Precision = 'exact' | 'trusted'
+export type WaveStrategy = 'PERCENTAGE' | 'TIME_WINDOW' | 'EXPLICIT_LIST'
+
+/** From `at` (epoch milliseconds) on, the wave is open to this share of customers. */
+export interface RampStep {
+  at: number
+  percentage: number
+}
+
+/** The rule of an ONDA list. Times are epoch milliseconds. */
+export interface WaveConfig {
+  strategy: WaveStrategy
+  percentage?: number
+  customerIds?: string[]
+  startTime?: number
+  endTime?: number
+  ramp?: RampStep[]
+  base?: string
+  exclude?: string[]
+}
+
+export interface NewAllowlist {
+  id?: string
+  name: string
+  type: AllowlistType
+  config?: WaveConfig
+  precision?: Precision
+}
+
+export interface AllowlistChange {
+  name?: string
+  config?: WaveConfig
+}
+
+export interface Allowlist {
+  id: string
+  name: string
+  type: AllowlistType
+  config?: WaveConfig
+  precision: Precision
+  customerCount: number
+  version: number
+  shardCount: number
+  createdAt: string
+  updatedAt: string
+}
+
+export type JsonObject = { [key: string]: unknown }
+
+/** What may be said of a member when it is added. `expiresAt` is ISO 8601. */
+export interface MemberInput {
+  addedBy?: string
+  metadata?: JsonObject
+  expiresAt?: string
+}
+
+export interface Member {
+  customerId: string
+  addedAt: string
+  addedBy?: string
+  metadata?: JsonObject
+  expiresAt?: string
+}
+
+export interface CustomerAllowlist {
+  allowlistId: string
+  name: string
+  addedAt: string
+  expiresAt?: string
+}
+
+export interface Page<T> {
+  items: T[]
+  nextCursor?: string
+}
+
+export interface PageRequest {
+  limit?: number
+  cursor?: string
+}
+
+export interface AddResult {
+  added: boolean
+  customerCount: number
+  token: string
+}
+
+export interface RemoveResult {
+  removed: boolean
+  customerCount: number
+  token: string
+}
+
+export type CheckReason =
+  | 'MEMBER'
+  | 'NOT_MEMBER'
+  | 'MEMBER_EXPIRED'
+  | 'IN_WAVE'
+  | 'OUT_OF_WAVE'
+  | 'OUTSIDE_WINDOW'
+  | 'EXCLUDED'
+  | 'ALLOWLIST_NOT_FOUND'
+
+export interface CheckResult {
+  allowlistId: string
+  allowed: boolean
+  type: AllowlistType | null
+  reason: CheckReason
+  checkedAt: string
+  addedAt?: string
+}
+
+export interface CheckAnswer {
+  customerId: string
+  results: CheckResult[]
+  overallAllowed: boolean
+}
+
+/** How fresh a check must be: as the pod knows it, straight from the store, or at least as new as a write. */
+export interface CheckOptions {
+  consistency?: 'strong'
+  atLeast?: string
+}
+
+export type ImportMode = 'add' | 'replace'
+export type ImportFormat = 'csv' | 'ndjson' | 'text'
+export type ExportFormat = ImportFormat
+export type ImportState = 'running' | 'completed' | 'interrupted' | 'failed'
+
+export interface RejectedRow {
+  line: number
+  message: string
+}
+
+export interface ImportProgress {
+  /** Bytes of the body read so far, as they came (still compressed, if they are). */
+  bytesRead: number
+  /** Rows read so far, without header and blank lines. */
+  rowsRead: number
+  /** Rows that are stored for good: after a crash, a resumed import goes on behind them. */
+  rowsAcknowledged: number
+}
+
+export interface ImportOptions {
+  mode?: ImportMode
+  format?: ImportFormat
+  /** Names the import, so that it can be resumed; made up when absent. */
+  importId?: string
+  /** The body is gzip. When absent it is recognised by its first bytes. */
+  gzip?: boolean
+  /** `addedBy` of rows that do not say it themselves. */
+  addedBy?: string
+  signal?: AbortSignal
+  onProgress?: (progress: ImportProgress) => void
+}
+
+export interface ImportResult {
+  importId: string
+  added: number
+  unchanged: number
+  removed: number
+  rejected: number
+  firstErrors: RejectedRow[]
+  customerCount: number
+  token: string
+}
+
+export interface ImportStatus {
+  importId: string
+  allowlistId: string
+  mode: ImportMode
+  state: ImportState
+  rowsAcknowledged: number
+  added: number
+  unchanged: number
+  removed: number
+  rejected: number
+  firstErrors: RejectedRow[]
+  startedAt: string
+  updatedAt: string
+  error?: string
+}

@@ -1,0 +1,82 @@
+/** Every way a call can fail, in one table. `docs/reference/errors.md` is generated from it. */
+export const ERROR_CODES = {
+  INVALID_INPUT: 'Something in the request is missing, malformed or out of range; `errors` names each field.',
+  UNAUTHENTICATED: 'No API key was given, or the key is unknown or revoked.',
+  FORBIDDEN: 'The API key lacks the scope that this call needs.',
+  FORBIDDEN_ORIGIN:
+    'Without API keys only requests from this machine are served: loopback `Host`, no foreign `Origin`.',
+  ROUTE_NOT_FOUND: 'No such path or method.',
+  ALLOWLIST_NOT_FOUND: 'There is no allowlist with this id.',
+  ALLOWLIST_EXISTS: 'An allowlist with this id exists already.',
+  ALLOWLIST_BEING_DELETED: 'A deleted allowlist with this id is still being swept; try again shortly.',
+  ALLOWLIST_IN_USE: 'Another allowlist refers to this one as `base` or in `exclude`.',
+  WRONG_ALLOWLIST_TYPE:
+    'The call needs an allowlist of the other type (members belong to FIXA, config to ONDA).',
+  VERSION_MISMATCH: 'The allowlist was changed since the version given in `If-Match`.',
+  MEMBER_NOT_FOUND: 'The customer is not a member of this allowlist.',
+  IMPORT_NOT_FOUND: 'There is no import with this id for this allowlist.',
+  IMPORT_IN_PROGRESS: 'An import with this id is running already.',
+  IMPORT_INPUT_CHANGED: 'The import was resumed with other rows, or another mode, than it began with.',
+  IMPORT_INTERRUPTED:
+    'The input ended before its end; what was acknowledged is stored and the rest can be resumed.',
+  REPLACE_IN_PROGRESS: 'Another replace of this allowlist is running, or is being undone.',
+  KEY_NOT_FOUND: 'There is no API key with this name.',
+  KEY_EXISTS: 'An API key with this name exists already.',
+  PAYLOAD_TOO_LARGE: 'The body, or what it expands to, is larger than its limit.',
+  UNSUPPORTED_MEDIA_TYPE: 'The content type or encoding of the body is not one that this call reads.',
+  NOT_ACCEPTABLE: 'None of the formats in `Accept` can be produced.',
+  CONFIG_INVALID: 'A setting is unknown or wrong; the message names it.',
+  STORE_UNSUPPORTED: 'The store URL names an engine that this version does not have for this capability.',
+  STORE_UNUSABLE: 'The data directory cannot be opened: wrong kind of path, no permission, or read-only.',
+  STORE_CORRUPT: 'The data directory does not hold a store that can be read.',
+  STORE_NEWER_VERSION: 'The data was written by a newer version of Catraca.',
+  STORE_FULL:
+    'The disk, or the space set aside for the store, is full; nothing of the failed write was kept.',
+  ENGINE_UNAVAILABLE: 'The engine did not answer.',
+  UNKNOWN_OUTCOME: 'The engine did not answer in time: the change may or may not have been made.',
+  SHUTTING_DOWN: 'The server is stopping and takes no new work.',
+  CLOSED: 'This instance was closed.',
+  INTERNAL: 'An unexpected failure; the request id finds it in the log.',
+} as const
+
+export type ErrorCode = keyof typeof ERROR_CODES
+
+/** One thing that is wrong with the input, and where. */
+export interface FieldError {
+  path: string
+  message: string
+}
+
+export interface ErrorDetails {
+  cause?: unknown
+  /** For INVALID_INPUT: every field that is wrong. */
+  errors?: FieldError[]
+  /** Further facts for the caller, such as how far an import came. Never secrets. */
+  facts?: Record<string, unknown>
+}
+
+/** The only error type of the product. An expected outcome is a value; this is misuse or failure. */
+export class CatracaError extends Error {
+  override readonly name = 'CatracaError'
+  readonly errors: FieldError[] | undefined
+  readonly facts: Record<string, unknown> | undefined
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    details: ErrorDetails = {},
+  ) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.errors = details.errors
+    this.facts = details.facts
+  }
+}
+
+/** Bad input in one field. */
+export function invalid(path: string, message: string): CatracaError {
+  return new CatracaError('INVALID_INPUT', `${path} ${message}`, { errors: [{ path, message }] })
+}
+
+export function isCatracaError(error: unknown, code?: ErrorCode): error is CatracaError {
+  return error instanceof CatracaError && (code === undefined || error.code === code)
+}

@@ -14,3 +14,8 @@ export const SCOPES = [
 ] as const
 
 export type Scope = (typeof SCOPES)[number]
+
+/** `admin` may also read and check; no other scope implies another. */
+export function effectiveScopes(scopes: readonly Scope[]): ReadonlySet<Scope> {
+  return new Set(scopes.includes('admin') ? [...scopes, 'read', 'check'] : scopes)
+}

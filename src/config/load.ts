@@ -1,0 +1,90 @@
+import { resolve } from 'node:path'
+import { CatracaError } from '../errors.js'
+import { WrongValue } from './kinds.js'
+import { type Config, isSetting, SCHEMA, SETTINGS, type Setting } from './schema.js'
+import { fileSecret, fixedSecret } from './secret.js'
+import {
+  CONFIG_FILE_ENV,
+  emptyFindings,
+  type Found,
+  kubernetesHint,
+  type Problem,
+  readEnvironment,
+  readFile,
+  readFlags,
+} from './sources.js'
+
+export interface LoadOptions {
+  /** Values of flags, by the path of the setting; `undefined` where the flag was not given. */
+  flags?: Readonly<Record<string, string | undefined>>
+  /** The file of `--config`. */
+  configFile?: string | undefined
+  env: Readonly<Record<string, string | undefined>>
+  cwd: string
+  /** Told when a secret's file turns bad later; the last good value stays in use. */
+  onProblem?: (message: string) => void
+}
+
+/** Flags win over the environment, the environment over the file, the file over the defaults. */
+export function loadConfig(options: LoadOptions): Config {
+  const findings = emptyFindings()
+  readFlags(findings, options.flags ?? {})
+  readEnvironment(findings, options.env)
+  readFile(findings, options.configFile ?? options.env[CONFIG_FILE_ENV], options.cwd)
+
+  const { found, problems } = findings
+  const values = new Map<string, unknown>()
+  for (const [path, setting] of SETTINGS) {
+    // All sources are checked, not only the one that wins: a wrong setting never waits for its day.
+    const readings = (found.get(path) ?? []).map((reading) => read(setting, reading, options, problems))
+    values.set(path, readings.length === 0 ? setting.default : readings[0])
+  }
+  if (problems.length > 0) throw configInvalid(problems)
+  if (found.get('store')?.[0]?.kind === 'flag') values.set('stores.allowlists', undefined)
+  return build(SCHEMA, '', values) as Config
+}
+
+/** The store URL of a capability: its own, or the common one. */
+export function storeOf(config: Config, capability: keyof Config['stores']): string {
+  return config.stores[capability] ?? config.store
+}
+
+function read(setting: Setting<unknown>, found: Found, options: LoadOptions, problems: Problem[]): unknown {
+  try {
+    if (found.inFile) {
+      if (typeof found.value !== 'string' || found.value === '')
+        throw new WrongValue('must be the name of a file')
+      const path = resolve(options.cwd, found.value)
+      return fileSecret(path, setting.kind, (message) =>
+        options.onProblem?.(`${found.source} ${message}; the last good value stays in use`),
+      )
+    }
+    const { kind } = setting
+    const value = found.as === 'text' ? kind.fromText(found.value as string) : kind.fromJson(found.value)
+    return setting.secret ? fixedSecret(value) : value
+  } catch (error) {
+    if (!(error instanceof WrongValue)) throw error
+    const hint = found.kind === 'environment' ? kubernetesHint(setting.env, found.value) : ''
+    problems.push({ kind: found.kind, source: found.source, message: error.message + hint })
+    return undefined
+  }
+}
+
+function configInvalid(problems: Problem[]): CatracaError {
+  const [first, ...others] = problems
+  const line = `${first!.source} ${first!.message}`
+  return new CatracaError('CONFIG_INVALID', line, {
+    ...(others.length > 0 && {
+      errors: others.map(({ source, message }) => ({ path: source, message })),
+    }),
+    facts: { source: first!.kind },
+  })
+}
+
+function build(schema: object, prefix: string, values: Map<string, unknown>): object {
+  const entries = Object.entries(schema).map(([name, entry]) => [
+    name,
+    isSetting(entry) ? values.get(prefix + name) : build(entry, `${prefix}${name}.`, values),
+  ])
+  return Object.freeze(Object.fromEntries(entries))
+}

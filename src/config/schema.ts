@@ -1,0 +1,252 @@
+import { DEFAULT_MEMBERSHIP } from '../allowlist/membership/options.js'
+import {
+  apiKeys,
+  type BootstrapKey,
+  choice,
+  flag,
+  httpUrl,
+  integer,
+  type Kind,
+  share,
+  storeUrl,
+  text,
+} from './kinds.js'
+import type { Secret } from './secret.js'
+
+/** One setting: everything the loader, the command line and the reference page know of it. */
+export interface Setting<T> {
+  readonly setting: true
+  // biome-ignore lint/suspicious/noExplicitAny: a kind both takes and gives its type, so no other bound fits all.
+  readonly kind: Kind<any>
+  readonly default: T
+  readonly env: string
+  /** The option of the command line that sets it. */
+  readonly flag?: string
+  readonly description: string
+  /** Also read from a file named by `ENV_FILE`, or by `pathFile` in the configuration file. */
+  readonly secret: boolean
+}
+
+interface Facts {
+  env: string
+  flag?: string
+  description: string
+}
+
+const setting = <T>(kind: Kind<T>, byDefault: T, facts: Facts): Setting<T> => ({
+  setting: true,
+  kind,
+  default: byDefault,
+  secret: false,
+  ...facts,
+})
+
+const optional = <T>(kind: Kind<T>, facts: Facts): Setting<T | undefined> =>
+  setting<T | undefined>(kind as Kind<T | undefined>, undefined, facts)
+
+const secret = <T>(kind: Kind<T>, byDefault: T, facts: Facts): Setting<Secret<T>> => ({
+  setting: true,
+  kind,
+  default: { read: () => byDefault },
+  secret: true,
+  ...facts,
+})
+
+const MIB = 1024 * 1024
+/** The engine's own defaults, repeated here because configuration knows no engine; a test holds them equal. */
+export const DEFAULT_EMBEDDED = {
+  minFreeBytes: 64 * MIB,
+  writeTimeoutMs: 10_000,
+  maxLogBytes: 16 * MIB,
+} as const
+const HOUR_MS = 3_600_000
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+
+/** The shape of this table is the shape of the configuration file. */
+export const SCHEMA = {
+  store: setting(storeUrl, 'embedded:./catraca-data', {
+    env: 'CATRACA_STORE',
+    flag: '--store',
+    description: 'Where the data is. Relative directories start at the working directory.',
+  }),
+  stores: {
+    allowlists: optional(storeUrl, {
+      env: 'CATRACA_STORE_ALLOWLISTS',
+      description: 'Where allowlists and API keys are, when elsewhere than `store`. `--store` wins over it.',
+    }),
+  },
+  server: {
+    host: setting(text, '127.0.0.1', {
+      env: 'CATRACA_HOST',
+      flag: '--host',
+      description: 'Address to listen on. Without any API key only a loopback address is accepted.',
+    }),
+    port: setting(integer(0, 65_535), 8080, {
+      env: 'CATRACA_PORT',
+      flag: '--port',
+      description: 'Port to listen on; 0 takes any free one.',
+    }),
+    workers: setting(integer(1, 256), 1, {
+      env: 'CATRACA_WORKERS',
+      flag: '--workers',
+      description: 'Processes that serve the port together. More than one needs a store that they can share.',
+    }),
+    bodyLimitBytes: setting(integer(1024, 1024 * MIB), MIB, {
+      env: 'CATRACA_BODY_LIMIT_BYTES',
+      description: 'Largest body of a request; imports are streams and have none.',
+    }),
+    shutdownTimeoutMs: setting(integer(0, HOUR_MS), 10_000, {
+      env: 'CATRACA_SHUTDOWN_TIMEOUT_MS',
+      description: 'How long a stop waits for requests that have begun.',
+    }),
+    accessLogSampling: setting(share, 0.01, {
+      env: 'CATRACA_ACCESS_LOG_SAMPLING',
+      description: 'Share of answered requests that are logged; failures of the server always are.',
+    }),
+    logLevel: setting(choice(LOG_LEVELS), 'info', {
+      env: 'CATRACA_LOG_LEVEL',
+      description: 'Least severe messages that are logged.',
+    }),
+    logCustomerIds: setting(flag, false, {
+      env: 'CATRACA_LOG_CUSTOMER_IDS',
+      description: 'Log customer ids as they are, instead of hashed.',
+    }),
+    logHashKey: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
+      env: 'CATRACA_LOG_HASH_KEY',
+      description:
+        'Key of those hashes: the same everywhere to follow a customer across servers. Random when absent.',
+    }),
+    spoolDir: optional(text, {
+      env: 'CATRACA_SPOOL_DIR',
+      description: 'Directory for the bodies of asynchronous imports; the temporary directory when absent.',
+    }),
+  },
+  keys: secret<readonly BootstrapKey[]>(apiKeys, [], {
+    env: 'CATRACA_KEYS',
+    description:
+      'API keys that hold beside those in the store, by hash. `catraca key generate` makes an entry.',
+  }),
+  embedded: {
+    durability: setting(choice(['disk', 'process']), 'disk', {
+      env: 'CATRACA_EMBEDDED_DURABILITY',
+      description:
+        'What an acknowledged write survives: a loss of power, or only the death of the process (kill -9).',
+    }),
+    maxSizeBytes: optional(integer(MIB, 1024 * 1024 * 1024 * MIB), {
+      env: 'CATRACA_EMBEDDED_MAX_SIZE_BYTES',
+      description: 'Size at which the data file takes nothing more; as large as the disk when absent.',
+    }),
+    minFreeBytes: setting(integer(0, 1024 * 1024 * MIB), DEFAULT_EMBEDDED.minFreeBytes, {
+      env: 'CATRACA_EMBEDDED_MIN_FREE_BYTES',
+      description: 'Writes are refused when less than this is free on the disk.',
+    }),
+    writeTimeoutMs: setting(integer(10, HOUR_MS), DEFAULT_EMBEDDED.writeTimeoutMs, {
+      env: 'CATRACA_EMBEDDED_WRITE_TIMEOUT_MS',
+      description: 'After so long a write is reported as of unknown outcome.',
+    }),
+    maxLogBytes: setting(integer(1024, 1024 * MIB), DEFAULT_EMBEDDED.maxLogBytes, {
+      env: 'CATRACA_EMBEDDED_MAX_LOG_BYTES',
+      description:
+        'Kept of the log of changes of each list; processes that are further behind load the list anew.',
+    }),
+  },
+  allowlists: {
+    sweepIntervalMs: setting(integer(100, HOUR_MS), 10_000, {
+      env: 'CATRACA_SWEEP_INTERVAL_MS',
+      description: 'How often expired members, deleted lists and abandoned imports are looked for.',
+    }),
+  },
+  membership: {
+    maxBytes: setting(integer(0, 1024 * 1024 * MIB), DEFAULT_MEMBERSHIP.maxBytes, {
+      env: 'CATRACA_MEMBERSHIP_MAX_BYTES',
+      description: 'Memory for the indexes of lists; the least recently used are dropped. 0: no index.',
+    }),
+    build: setting(choice(['auto', 'off']), DEFAULT_MEMBERSHIP.build, {
+      env: 'CATRACA_MEMBERSHIP_BUILD',
+      description: 'Whether this process builds indexes when they are due, or leaves it to others.',
+    }),
+    rebuildShare: setting(share, DEFAULT_MEMBERSHIP.rebuildShare, {
+      env: 'CATRACA_MEMBERSHIP_REBUILD_SHARE',
+      description: 'An index is built anew when this share of the list has changed since …',
+    }),
+    rebuildAtLeast: setting(integer(0, 1_000_000_000), DEFAULT_MEMBERSHIP.rebuildAtLeast, {
+      env: 'CATRACA_MEMBERSHIP_REBUILD_AT_LEAST',
+      description: '… but not before so many customers have changed.',
+    }),
+    rebuildAgeMs: setting(integer(0, 365 * 24 * HOUR_MS), DEFAULT_MEMBERSHIP.rebuildAgeMs, {
+      env: 'CATRACA_MEMBERSHIP_REBUILD_AGE_MS',
+      description: 'An index this old is built anew if anything has changed.',
+    }),
+    maxOverlay: setting(integer(0, 1_000_000_000), DEFAULT_MEMBERSHIP.maxOverlay, {
+      env: 'CATRACA_MEMBERSHIP_MAX_OVERLAY',
+      description:
+        'With more changes than this since its snapshot a list is checked in the store until it is built.',
+    }),
+    buildLeaseMs: setting(integer(1000, HOUR_MS), DEFAULT_MEMBERSHIP.buildLeaseMs, {
+      env: 'CATRACA_MEMBERSHIP_BUILD_LEASE_MS',
+      description: 'After so long without a sign of life a build may be taken over.',
+    }),
+    verificationEntries: setting(integer(0, 100_000_000), DEFAULT_MEMBERSHIP.verificationEntries, {
+      env: 'CATRACA_VERIFICATION_CACHE_ENTRIES',
+      description: 'Confirmed answers kept in memory.',
+    }),
+    verificationTtlMs: setting(integer(0, HOUR_MS), DEFAULT_MEMBERSHIP.verificationTtlMs, {
+      env: 'CATRACA_VERIFICATION_CACHE_TTL_MS',
+      description: 'How long a confirmed answer is kept at most.',
+    }),
+    compareIntervalMs: setting(integer(10, HOUR_MS), DEFAULT_MEMBERSHIP.compareIntervalMs, {
+      env: 'CATRACA_MEMBERSHIP_COMPARE_INTERVAL_MS',
+      description: 'How often what is in memory is compared with the store.',
+    }),
+    warmUpLists: setting(integer(0, 10_000), DEFAULT_MEMBERSHIP.warmUpLists, {
+      env: 'CATRACA_MEMBERSHIP_WARM_UP_LISTS',
+      description: 'The most used lists that are loaded before the server says that it is ready.',
+    }),
+  },
+  import: {
+    leaseMs: setting(integer(1000, HOUR_MS), 15_000, {
+      env: 'CATRACA_IMPORT_LEASE_MS',
+      description: 'After so long without a sign of life an import counts as interrupted and can be resumed.',
+    }),
+    spoolDir: optional(text, {
+      env: 'CATRACA_IMPORT_SPOOL_DIR',
+      description:
+        'Directory for the sorted runs of a replacing import; the temporary directory when absent.',
+    }),
+  },
+  client: {
+    url: optional(httpUrl, {
+      env: 'CATRACA_URL',
+      flag: '--url',
+      description: 'Server that the commands talk to, instead of opening the store.',
+    }),
+    key: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
+      env: 'CATRACA_KEY',
+      description: 'API key that the commands present to that server.',
+    }),
+  },
+  debug: setting(flag, false, {
+    env: 'CATRACA_DEBUG',
+    description: 'Commands that fail print the stack too.',
+  }),
+} as const
+
+export type ConfigOf<S> = {
+  readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : ConfigOf<S[K]>
+}
+
+/** The whole configuration, checked and frozen. */
+export type Config = ConfigOf<typeof SCHEMA>
+
+/** Every setting by its path, such as `server.port`. */
+export const SETTINGS: ReadonlyMap<string, Setting<unknown>> = new Map(flatten(SCHEMA, ''))
+
+function flatten(table: object, prefix: string): [string, Setting<unknown>][] {
+  return Object.entries(table).flatMap(([name, entry]): [string, Setting<unknown>][] =>
+    isSetting(entry) ? [[prefix + name, entry]] : flatten(entry, `${prefix}${name}.`),
+  )
+}
+
+export function isSetting(entry: unknown): entry is Setting<unknown> {
+  return typeof entry === 'object' && entry !== null && 'setting' in entry && entry.setting === true
+}

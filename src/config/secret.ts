@@ -1,0 +1,70 @@
+import { readFileSync, statSync } from 'node:fs'
+import { type Kind, WrongValue } from './kinds.js'
+
+/** A secret: read it when it is needed, never keep it, because its file may change. */
+export interface Secret<T> {
+  read(): T
+}
+
+export function fixedSecret<T>(value: T): Secret<T> {
+  return { read: () => value }
+}
+
+/**
+ * A secret in a file that is read again whenever the file changes. A file that is broken or missing at the
+ * start stops the start; later the last good value stays, since a file is often seen half written.
+ */
+export function fileSecret<T>(path: string, kind: Kind<T>, onProblem: (message: string) => void): Secret<T> {
+  let seen = stamp(path)
+  let value = readSecret(path, kind)
+  let told = ''
+  return {
+    read() {
+      try {
+        const now = stamp(path)
+        if (now !== seen) {
+          value = readSecret(path, kind)
+          // Only now: a broken file is tried again on the next call, even when its stamp stays the same.
+          seen = now
+        }
+        told = ''
+      } catch (error) {
+        const { message } = error as Error
+        if (message !== told) onProblem(message)
+        told = message
+      }
+      return value
+    },
+  }
+}
+
+/** Changes whenever the file does: also when it is replaced by another with the same time and size. */
+function stamp(path: string): string {
+  try {
+    const { mtimeMs, ctimeMs, size, ino } = statSync(path)
+    return `${ino}:${size}:${mtimeMs}:${ctimeMs}`
+  } catch (error) {
+    throw unreadable(path, error)
+  }
+}
+
+function readSecret<T>(path: string, kind: Kind<T>): T {
+  let content: string
+  try {
+    content = readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    throw unreadable(path, error)
+  }
+  if (content === '') throw new WrongValue(`names ${path}, which is empty`)
+  try {
+    return kind.fromText(content)
+  } catch (error) {
+    if (error instanceof WrongValue) throw new WrongValue(`names ${path}, whose content ${error.message}`)
+    throw error
+  }
+}
+
+function unreadable(path: string, cause: unknown): WrongValue {
+  const why = (cause as NodeJS.ErrnoException).code ?? 'unreadable'
+  return new WrongValue(`names ${path}, which cannot be read (${why})`, { cause })
+}

@@ -1,21 +1,37 @@
-import type { ApiKeys } from './access/keys.js'
-import type { AllowlistsApi } from './allowlist/api.js'
-import type { Clock } from './clock.js'
+import { mkdirSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ApiKeys } from './access/keys.js'
+import { Allowlists } from './allowlist/allowlists.js'
+import { type CheckCounts, IndexedChecks } from './allowlist/membership/indexed-checks.js'
+import { Indexes } from './allowlist/membership/indexes.js'
+import { DEFAULT_MEMBERSHIP, type MembershipOptions } from './allowlist/membership/options.js'
+import { UseCounts, warmUp } from './allowlist/membership/warm-up.js'
+import { type Clock, systemClock } from './clock.js'
+import { parseStoreUrl, redactStoreUrl } from './config/store-url.js'
+import { type EmbeddedEngine, type EmbeddedOptions, openEmbedded } from './engines/embedded/index.js'
+import { CatracaError } from './errors.js'
+import { ImportThreads } from './import-runner.js'
+import { IndexThreads } from './index-runner.js'
+import { Upkeep } from './upkeep.js'
 
 export interface OpenOptions {
-  /** A store URL such as `embedded:./catraca-data` or `memory:`. */
+  /** A store URL such as `embedded:./catraca-data` (the default) or `memory:`. */
   store?: string
   clock?: Clock
-}
-
-/** All guards over their engines. */
-export interface Catraca {
-  readonly allowlists: AllowlistsApi
-  readonly keys: ApiKeys
-  /** Where the data is, without credentials. */
-  readonly store: string
-  health(): Promise<{ status: 'healthy' | 'unhealthy'; engines: EngineHealth[] }>
-  close(): Promise<void>
+  embedded?: Omit<EmbeddedOptions, 'directory'>
+  /** How often to look for what is to be swept; 0: only when `upkeep()` is called. */
+  sweepIntervalMs?: number
+  membership?: Partial<MembershipOptions>
+  /** Told of failures in the background, which nobody waits for. */
+  onReport?: (message: string, error: unknown) => void
+  import?: {
+    /** After so long without a sign of life an import counts as interrupted. */
+    leaseMs?: number
+    /** Where large replaces keep what does not fit memory. */
+    spoolDir?: string
+  }
 }
 
 export interface EngineHealth {
@@ -23,4 +39,162 @@ export interface EngineHealth {
   status: 'healthy' | 'unhealthy'
   error?: string
   [fact: string]: unknown
+}
+
+export interface Health {
+  status: 'healthy' | 'unhealthy'
+  engines: EngineHealth[]
+}
+
+/** Figures of what is in memory and what it saves; the first four as the source design names them. */
+export interface Stats {
+  metaCacheSize: number
+  bloomFiltersCount: number
+  verificationCacheSize: number
+  estimatedMemoryMB: number
+  metaCacheHits: number
+  metaCacheMisses: number
+  verificationCacheHits: number
+  verificationCacheMisses: number
+  checks: CheckCounts
+}
+
+/** All guards over their engines. */
+export interface Catraca {
+  readonly allowlists: Allowlists
+  readonly keys: ApiKeys
+  /** Where the data is, without credentials. */
+  readonly store: string
+  /** Settles when the most used lists are in memory. */
+  readonly ready: Promise<void>
+  stats(): Stats
+  health(): Promise<Health>
+  /** Sweeps whatever is due, to its end: what a running instance does by itself in the background. */
+  upkeep(): Promise<void>
+  close(): Promise<void>
+}
+
+/** How often to look whether the build of another process is done. */
+const BUILD_POLL_MS = 100
+const DEFAULT_STORE = 'embedded:./catraca-data'
+const DEFAULT_SWEEP_INTERVAL_MS = 10_000
+const DEFAULT_IMPORT_LEASE_MS = 15_000
+
+export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
+  const store = options.store ?? DEFAULT_STORE
+  const clock = options.clock ?? systemClock
+  const engineOptions = { ...options.embedded, ...location(store) }
+  const engine = openEmbedded(engineOptions)
+  const imports = new ImportThreads(
+    {
+      engine: { ...engineOptions, directory: engine.directory, gate: engine.gate },
+      leaseMs: options.import?.leaseMs ?? DEFAULT_IMPORT_LEASE_MS,
+      spillDir: spillDirectory(options.import?.spoolDir),
+    },
+    clock,
+    () => engine.refresh(),
+  )
+  let isClosed = false
+  const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
+  const report = options.onReport ?? (() => {})
+  const builds = new IndexThreads({
+    engine: { ...engineOptions, directory: engine.directory, gate: engine.gate },
+    leaseMs: membership.buildLeaseMs,
+    threads: Math.min(2, availableParallelism()),
+  })
+  const buildOrWait = async (list: { id: string; incarnation: number }, full: boolean): Promise<void> => {
+    const { index } = engine.allowlists
+    const before = await index.version(list.incarnation)
+    while (!isClosed && (await builds.build(list, full)) === 'busy') {
+      while (!isClosed && (await index.builder(list.incarnation, clock.now())) !== undefined) {
+        await sleep(BUILD_POLL_MS)
+      }
+      // It died, or failed, without a result: then it is this one's turn.
+      if ((await index.version(list.incarnation)) !== before) return
+    }
+  }
+  const indexes = new Indexes({
+    index: engine.allowlists.index,
+    changes: engine.allowlists.changes,
+    clock,
+    options: membership,
+    report,
+    build: (list, full) => buildOrWait(list, full),
+  })
+  const checks = new IndexedChecks(engine.allowlists.checks, indexes, clock, engine.readToken)
+  const uses = new UseCounts(indexes, report)
+  const upkeep = new Upkeep(engine.allowlists.upkeep, clock)
+  upkeep.start(options.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS)
+  return {
+    allowlists: new Allowlists({
+      engine: { ...engine.allowlists, checks },
+      clock,
+      runImport: imports.run,
+      indexes,
+      sweepSoon: () => upkeep.runSoon(),
+    }),
+    keys: new ApiKeys(engine.keys, clock),
+    store: redactStoreUrl(store),
+    ready: warmUp(engine.allowlists, indexes, membership, report),
+    stats: () => stats(engine, indexes, checks.counts),
+    health: async () => health(engine),
+    upkeep: () => upkeep.run(),
+    async close() {
+      isClosed = true
+      await imports.close()
+      await builds.close()
+      await uses.close()
+      await indexes.close()
+      await upkeep.stop()
+      await engine.close()
+    },
+  }
+}
+
+function location(store: string): { directory?: string } {
+  const url = parseStoreUrl(store)
+  switch (url.engine) {
+    case 'embedded':
+      return { directory: resolve(url.path) }
+    case 'memory':
+      return {}
+    default:
+      throw new CatracaError(
+        'STORE_UNSUPPORTED',
+        `allowlists cannot be kept in ${url.engine} in this version`,
+      )
+  }
+}
+
+function spillDirectory(given: string | undefined): string {
+  const directory = given === undefined ? join(tmpdir(), 'catraca-spool') : resolve(given)
+  mkdirSync(directory, { recursive: true })
+  return directory
+}
+
+function stats(engine: EmbeddedEngine, indexes: Indexes, checks: CheckCounts): Stats {
+  const meta = engine.listCache()
+  const { verified } = indexes
+  // As the source estimates it: about 1 KB for each list and 200 bytes for each verified answer.
+  const bytes = indexes.sizeBytes + meta.size * 1024 + verified.size * 200
+  return {
+    metaCacheSize: meta.size,
+    bloomFiltersCount: indexes.listCount,
+    verificationCacheSize: verified.size,
+    estimatedMemoryMB: Math.round((bytes / (1024 * 1024)) * 100) / 100,
+    metaCacheHits: meta.hits,
+    metaCacheMisses: meta.misses,
+    verificationCacheHits: verified.hits,
+    verificationCacheMisses: verified.misses,
+    checks: { ...checks },
+  }
+}
+
+function health(engine: EmbeddedEngine): Health {
+  try {
+    return { status: 'healthy', engines: [{ name: 'embedded', status: 'healthy', ...engine.health() }] }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    return { status: 'unhealthy', engines: [{ name: 'embedded', status: 'unhealthy', error: message }] }
+  }
 }

@@ -9,6 +9,7 @@ import type {
   ImportOptions,
   ImportResult,
   ImportStatus,
+  IndexStatus,
   Member,
   MemberInput,
   NewAllowlist,
@@ -34,6 +35,10 @@ export interface AllowlistsApi {
   import(id: string, body: AsyncIterable<Uint8Array>, options?: ImportOptions): Promise<ImportResult>
   importStatus(id: string, importId: string): Promise<ImportStatus>
   export(id: string, options?: { format?: ExportFormat }): AsyncIterable<Uint8Array>
+
+  index(id: string): Promise<IndexStatus>
+  /** Has the snapshot built anew; settles when it is done. */
+  rebuild(id: string): Promise<void>
 
   check(customerId: string, allowlistIds: string[], options?: CheckOptions): Promise<CheckAnswer>
   checkMany(

@@ -1,3 +1,6 @@
+import type { ChangeFeed } from '../changes/port.js'
+import type { MaybePromise } from '../maybe.js'
+import type { IndexStore } from './membership/port.js'
 import type {
   AllowlistType,
   ImportMode,
@@ -18,10 +21,10 @@ export interface AllowlistEngine {
   readonly members: MemberStore
   readonly checks: CheckStore
   readonly bulk: BulkStore
+  readonly changes: ChangeFeed
+  readonly index: IndexStore
   readonly upkeep: UpkeepStore
 }
-
-export type MaybePromise<T> = T | Promise<T>
 
 /** A list as the engine keeps it. */
 export interface ListRecord {
@@ -112,22 +115,29 @@ export interface Membership {
 
 /** What a check sees of a member. */
 export interface MemberState {
-  addedAt: number
+  /** Absent where membership is known without the store. */
+  addedAt?: number
   expiresAt?: number
 }
 
 /** `undefined`: as the engine sees it now, within its declared staleness. */
 export type Freshness = undefined | 'strong' | { atLeast: string }
 
+/** A list as a check sees it: without what changes at every write. */
+export type CheckedList = Omit<ListRecord, 'customerCount' | 'updatedAt'>
+
 /**
  * The hot path. Answers are values, not promises, wherever the engine can answer without waiting.
- * `member` called right after `list`, without waiting in between, sees the same state of the store.
  */
 export interface CheckStore {
-  list(listId: string, freshness: Freshness): MaybePromise<ListRecord | undefined>
-  member(list: ListRecord, customerId: string, freshness: Freshness): MaybePromise<MemberState | undefined>
-  /** Throws INVALID_INPUT for a token that no write of this store can have returned. */
-  checkToken(token: string): void
+  /** Throws INVALID_INPUT for an `atLeast` token that no write of this store can have returned. */
+  view(freshness: Freshness): MaybePromise<CheckView>
+}
+
+/** `member` asked right after `list`, without waiting in between, sees the same state of the store. */
+export interface CheckView {
+  list(listId: string): MaybePromise<CheckedList | undefined>
+  member(list: CheckedList, customerId: string): MaybePromise<MemberState | undefined>
 }
 
 /** Customers in ascending key order without repeats, packed so that millions fit memory. */
@@ -175,6 +185,8 @@ export interface ImportRequest {
   /** Who runs it: a fresh random string per attempt. */
   owner: string
   leaseMs: number
+  /** `addedBy` of the customers that it adds, where their row does not say it. */
+  addedBy?: string
 }
 
 /** An import that this owner may work on, until its lease runs out. */
@@ -191,15 +203,17 @@ export type BatchOutcome =
   | { outcome: 'stored'; added: number; unchanged: number }
   | { outcome: 'lost' | 'list-not-found' }
 
+export type ReplaceCounts = Pick<ImportCounts, 'added' | 'unchanged' | 'removed'>
+
 export type ReplaceOutcome =
-  | { outcome: 'replaced'; added: number; unchanged: number; removed: number }
+  | ({ outcome: 'replaced' } & ReplaceCounts)
   | { outcome: 'lost' | 'list-not-found' }
 
 export interface BulkStore {
   begin(request: ImportRequest, now: number): Promise<BeginOutcome>
   /**
-   * Adds customers [from, to) of a run, keeps those already there as they are, and stores the checkpoint
-   * that `advance` makes of what happened, all in one step.
+   * Adds customers [from, to) of a run and stores the checkpoint that `advance` makes of what happened, all in one
+   * step. Of those already there, the attributes are replaced when the row says any, and left alone otherwise.
    */
   add(
     session: ImportSession,
@@ -213,11 +227,13 @@ export interface BulkStore {
   renew(session: ImportSession, checkpoint: ImportCheckpoint | undefined, now: number): Promise<boolean>
   /**
    * Makes the list hold exactly these customers, in one switch that checks see whole. `runs` ascend over all of
-   * them. Changes of single members made since `begin` win over the file.
+   * them. Changes of single members made since `begin` win over the file. With the switch the import is completed,
+   * and the checkpoint that `advance` makes of what happened is stored.
    */
   replace(
     session: ImportSession,
     runs: AsyncIterable<SortedCustomers>,
+    advance: (counts: ReplaceCounts) => ImportCheckpoint,
     now: () => number,
   ): Promise<ReplaceOutcome>
   /** Ends the import (a replace that did not switch is undone) and tells the state of the list. */

@@ -125,6 +125,24 @@ export interface CheckOptions {
   atLeast?: string
 }
 
+/** What is known of a list's membership index. */
+export interface IndexStatus {
+  allowlistId: string
+  /** In this process: in memory and answering, behind the log, or not in memory. */
+  state: 'loaded' | 'behind' | 'absent'
+  /** By this process or any other. */
+  building: boolean
+  pages: number
+  sizeBytes: number
+  /** Customers in the snapshot. */
+  customers: number
+  /** The log entry up to which the snapshot, or the image in memory, holds the changes. */
+  position: number
+  /** Customers changed since the snapshot, in memory. */
+  overlaySize: number
+  lastBuild?: { at: string; tookMs: number; rebuiltPages: number }
+}
+
 export type ImportMode = 'add' | 'replace'
 export type ImportFormat = 'csv' | 'ndjson' | 'text'
 export type ExportFormat = ImportFormat

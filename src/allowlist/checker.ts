@@ -1,0 +1,218 @@
+import { type Clock, isoTime } from '../clock.js'
+import { isPromise, type MaybePromise, whenReady } from '../maybe.js'
+import type { CheckedList, CheckStore, CheckView, Freshness, MemberState } from './port.js'
+import type { CheckAnswer, CheckReason, CheckResult } from './types.js'
+import { type CompiledWave, compileWave, insideWindow, strategyAdmits } from './wave.js'
+
+/** Waves may rest on other lists; configuration refuses longer chains, so only a race could make one. */
+export const MAX_CHAIN = 8
+/** Pairs answered before others get a turn of the thread. */
+const PAIRS_PER_TURN = 1000
+
+interface Verdict {
+  reason: CheckReason
+  type: CheckResult['type']
+  addedAt?: number
+}
+
+const NOT_FOUND: Verdict = { reason: 'ALLOWLIST_NOT_FOUND', type: null }
+const NOT_MEMBER: Verdict = { reason: 'NOT_MEMBER', type: 'FIXA' }
+const IN_WAVE: Verdict = { reason: 'IN_WAVE', type: 'ONDA' }
+const OUT_OF_WAVE: Verdict = { reason: 'OUT_OF_WAVE', type: 'ONDA' }
+const OUTSIDE_WINDOW: Verdict = { reason: 'OUTSIDE_WINDOW', type: 'ONDA' }
+const EXCLUDED: Verdict = { reason: 'EXCLUDED', type: 'ONDA' }
+/** Nothing is known: it denies, whatever it is asked for, also where a denial elsewhere would let somebody in. */
+const TOO_DEEP: Verdict = { reason: 'OUT_OF_WAVE', type: 'ONDA' }
+
+const admits = (verdict: Verdict): boolean => verdict.reason === 'MEMBER' || verdict.reason === 'IN_WAVE'
+
+/** One customer who is being asked about. */
+interface Inquiry {
+  readonly view: CheckView
+  readonly customerId: string
+  readonly now: number
+  /** Verdicts on lists that waves have come to. */
+  known: Map<string, MaybePromise<Verdict>> | undefined
+}
+
+/** Answers whether customers may pass. Waits for nothing when the engine does not. */
+export class Checker {
+  /** Lists are immutable objects that an engine replaces when they change, so they can key what is derived. */
+  private readonly waves = new WeakMap<CheckedList, CompiledWave>()
+
+  constructor(
+    private readonly store: CheckStore,
+    private readonly clock: Clock,
+  ) {}
+
+  check(customerId: string, listIds: readonly string[], freshness: Freshness): MaybePromise<CheckAnswer> {
+    const view = this.store.view(freshness)
+    return isPromise(view)
+      ? view.then((settled) => this.checkIn(settled, customerId, listIds))
+      : this.checkIn(view, customerId, listIds)
+  }
+
+  /**
+   * One question about many customers, answered from one state of the store. Others get a turn of the thread in
+   * between; if a list was changed in such a turn, the question is answered again without any.
+   */
+  async checkMany(
+    customers: string[],
+    listIds: readonly string[],
+    freshness: Freshness,
+  ): Promise<CheckAnswer[]> {
+    const perTurn = Math.max(1, Math.floor(PAIRS_PER_TURN / listIds.length))
+    const answers: CheckAnswer[] = []
+    let lists: (CheckedList | undefined)[] | undefined
+    for (let i = 0; i < customers.length; i += perTurn) {
+      if (i > 0) await new Promise((resolve) => setImmediate(resolve))
+      const part = await this.checkPart(customers.slice(i, i + perTurn), listIds, freshness)
+      if (lists?.some((list, n) => list !== part.lists[n])) {
+        return (await this.checkPart(customers, listIds, freshness)).answers
+      }
+      lists = part.lists
+      answers.push(...part.answers)
+    }
+    return answers
+  }
+
+  /** With an engine that needs no waiting, nothing can change between looking at the lists and the answers. */
+  private async checkPart(customers: string[], listIds: readonly string[], freshness: Freshness) {
+    const view = this.store.view(freshness)
+    const ready = isPromise(view) ? await view : view
+    const lists = listIds.map((id) => ready.list(id))
+    const answers = customers.map((customer) => this.checkIn(ready, customer, listIds))
+    return { lists: await Promise.all(lists), answers: await Promise.all(answers) }
+  }
+
+  private checkIn(
+    view: CheckView,
+    customerId: string,
+    listIds: readonly string[],
+  ): MaybePromise<CheckAnswer> {
+    const now = this.clock.now()
+    const verdicts: MaybePromise<Verdict>[] = new Array(listIds.length)
+    const inquiry: Inquiry = { view, customerId, now, known: undefined }
+    let waiting = false
+    for (let i = 0; i < listIds.length; i++) {
+      const verdict = this.one(inquiry, listIds[i]!, 0)
+      if (isPromise(verdict)) waiting = true
+      verdicts[i] = verdict
+    }
+    if (!waiting) return answer(customerId, listIds, verdicts as Verdict[], now)
+    return Promise.all(verdicts).then((settled) => answer(customerId, listIds, settled, now))
+  }
+
+  private one(inquiry: Inquiry, listId: string, depth: number): MaybePromise<Verdict> {
+    const list = inquiry.view.list(listId)
+    return isPromise(list)
+      ? list.then((found) => this.judge(inquiry, found, depth))
+      : this.judge(inquiry, list, depth)
+  }
+
+  private judge(inquiry: Inquiry, list: CheckedList | undefined, depth: number): MaybePromise<Verdict> {
+    if (list === undefined) return NOT_FOUND
+    if (list.type === 'ONDA') return this.judgeWave(inquiry, list, depth)
+    const { view, customerId, now } = inquiry
+    const member = view.member(list, customerId)
+    return isPromise(member) ? member.then((found) => judgeMember(found, now)) : judgeMember(member, now)
+  }
+
+  private judgeWave(inquiry: Inquiry, list: CheckedList, depth: number): MaybePromise<Verdict> {
+    const { customerId, now } = inquiry
+    const wave = this.waveOf(list)
+    if (!insideWindow(wave, now)) return OUTSIDE_WINDOW
+    const { base, exclude } = list.config!
+    if (base === undefined && exclude === undefined) return strategyVerdict(wave, customerId, now)
+    if (depth >= MAX_CHAIN) return TOO_DEEP
+    const ask = (other: string) => this.ask(inquiry, other, depth + 1)
+    return whenReady(firstAdmitting(exclude ?? [], ask), (excluding) => {
+      if (excluding !== undefined) return excluding === TOO_DEEP ? TOO_DEEP : EXCLUDED
+      if (base === undefined) return strategyVerdict(wave, customerId, now)
+      return whenReady(ask(base), (verdict) => {
+        if (verdict === TOO_DEEP) return TOO_DEEP
+        return admits(verdict) ? strategyVerdict(wave, customerId, now) : OUT_OF_WAVE
+      })
+    })
+  }
+
+  /** Waves may come to the same list on many ways, which must not multiply. */
+  private ask(inquiry: Inquiry, listId: string, depth: number): MaybePromise<Verdict> {
+    inquiry.known ??= new Map()
+    const known = inquiry.known.get(listId)
+    if (known !== undefined) return known
+    // A circle, which only two changes at the same moment can close, comes back here.
+    inquiry.known.set(listId, TOO_DEEP)
+    const verdict = this.one(inquiry, listId, depth)
+    inquiry.known.set(listId, verdict)
+    return verdict
+  }
+
+  private waveOf(list: CheckedList): CompiledWave {
+    let wave = this.waves.get(list)
+    if (wave === undefined) this.waves.set(list, (wave = compileWave(list)))
+    return wave
+  }
+}
+
+function judgeMember(member: MemberState | undefined, now: number): Verdict {
+  if (member === undefined) return NOT_MEMBER
+  const { addedAt, expiresAt } = member
+  const reason = expiresAt !== undefined && expiresAt <= now ? 'MEMBER_EXPIRED' : 'MEMBER'
+  return addedAt === undefined ? { reason, type: 'FIXA' } : { reason, type: 'FIXA', addedAt }
+}
+
+function strategyVerdict(wave: CompiledWave, customerId: string, now: number): Verdict {
+  return strategyAdmits(wave, customerId, now) ? IN_WAVE : OUT_OF_WAVE
+}
+
+/** The first verdict that lets the customer in, or that cannot be known. */
+function firstAdmitting(
+  listIds: string[],
+  ask: (listId: string) => MaybePromise<Verdict>,
+  from = 0,
+): MaybePromise<Verdict | undefined> {
+  for (let i = from; i < listIds.length; i++) {
+    const verdict = ask(listIds[i]!)
+    if (isPromise(verdict)) {
+      return verdict.then((settled) => (counts(settled) ? settled : firstAdmitting(listIds, ask, i + 1)))
+    }
+    if (counts(verdict)) return verdict
+  }
+  return undefined
+}
+
+const counts = (verdict: Verdict): boolean => admits(verdict) || verdict === TOO_DEEP
+
+function answer(
+  customerId: string,
+  listIds: readonly string[],
+  verdicts: Verdict[],
+  now: number,
+): CheckAnswer {
+  const checkedAt = isoTime(now)
+  const results: CheckResult[] = new Array(listIds.length)
+  let overallAllowed = true
+  for (let i = 0; i < listIds.length; i++) {
+    const { reason, type, addedAt } = verdicts[i]!
+    const allowed = admits(verdicts[i]!)
+    overallAllowed &&= allowed
+    const result: CheckResult = { allowlistId: listIds[i]!, allowed, type, reason, checkedAt }
+    if (addedAt !== undefined) result.addedAt = addedIso(addedAt)
+    results[i] = result
+  }
+  return { customerId, results, overallAllowed }
+}
+
+/** Members of one batch of an import share their moment, and a list has few batches. */
+const MAX_MOMENTS = 1000
+const moments = new Map<number, string>()
+
+function addedIso(ms: number): string {
+  let iso = moments.get(ms)
+  if (iso === undefined) {
+    if (moments.size >= MAX_MOMENTS) moments.clear()
+    moments.set(ms, (iso = new Date(ms).toISOString()))
+  }
+  return iso
+}

@@ -1,0 +1,57 @@
+import type { ImportFormat } from '../types.js'
+import { CsvReader } from './csv.js'
+import { NdjsonReader } from './ndjson.js'
+import type { ProgressReport } from './progress.js'
+import type { RowOptions, RowReader } from './rows.js'
+import type { Pause, RunBuilder } from './run.js'
+import { TextReader } from './text.js'
+
+const READERS = { csv: CsvReader, ndjson: NdjsonReader, text: TextReader } as const
+
+/** A body that is in memory already would otherwise be parsed in one go. */
+const BYTES_BETWEEN_PAUSES = 1024 * 1024
+
+export interface Collected {
+  run: RunBuilder
+  /** Nothing follows, so its buffers stay as they are. */
+  isLast: boolean
+}
+
+/**
+ * Fills `run` from the input again and again. It is handed out only when more has arrived than fits, or at the
+ * end, so that the last run is known as the last also when it is full.
+ */
+export async function* collectRuns(
+  chunks: AsyncIterable<Uint8Array>,
+  format: ImportFormat,
+  options: RowOptions,
+  run: RunBuilder,
+  progress: ProgressReport,
+  pause: Pause,
+): AsyncGenerator<Collected> {
+  const reader: RowReader = new READERS[format](run, options)
+  let rowsBefore = 0
+  let unpaused = 0
+  const handOut = function* (): Generator<Collected> {
+    yield { run, isLast: false }
+    rowsBefore += run.rows
+    run.reset()
+  }
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.length; ) {
+      if (run.full) yield* handOut()
+      at = reader.read(chunk, at)
+      progress.rowsRead = rowsBefore + run.rows
+    }
+    progress.tick()
+    unpaused += chunk.length
+    if (unpaused >= BYTES_BETWEEN_PAUSES) {
+      unpaused = 0
+      await pause()
+    }
+  }
+  if (run.full && reader.hasRest) yield* handOut()
+  reader.end()
+  progress.rowsRead = rowsBefore + run.rows
+  if (run.rows > 0) yield { run, isLast: true }
+}

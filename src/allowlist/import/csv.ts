@@ -1,0 +1,178 @@
+import { addWithAttributes, decodeText, parseJson } from './attributes.js'
+import { type CsvColumns, FIRST_COLUMN_ONLY, readHeader } from './csv-header.js'
+import { ID_RULE, NEWLINE, RowReader, trimEnd, trimStart } from './rows.js'
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const SEMICOLON = 0x3b
+const TAB = 0x09
+/** No byte has this value. */
+const UNDECIDED = -1
+
+/** Where in a row the search for its end stands; a quote means something only at the start of a cell. */
+const CELL_START = 0
+const PLAIN = 1
+const QUOTED = 2
+/** Behind a quote inside quotes: the first of a doubled one, or the end of the cell. */
+const QUOTE_SEEN = 3
+
+interface Cell {
+  start: number
+  end: number
+  isQuoted: boolean
+}
+
+/** RFC 4180, with `,` `;` or tab between the cells: whichever the first row uses first. */
+export class CsvReader extends RowReader {
+  private state = CELL_START
+  private separator = UNDECIDED
+  private columns: CsvColumns | undefined
+  private lastColumn = 0
+  /** Reused from row to row, so that a row makes no garbage. */
+  private readonly cells: Cell[] = []
+  private cellCount = 0
+
+  protected findEnd(chunk: Uint8Array, from: number): number {
+    let i = from
+    while (i < chunk.length) {
+      const byte = chunk[i]!
+      switch (this.state) {
+        case QUOTED:
+          if (byte === QUOTE) this.state = QUOTE_SEEN
+          else if (byte === NEWLINE) this.line++
+          break
+        case QUOTE_SEEN:
+          if (byte === QUOTE) {
+            this.state = QUOTED
+            break
+          }
+          this.state = PLAIN
+          continue
+        case CELL_START:
+          this.state = byte === QUOTE ? QUOTED : PLAIN
+          if (byte !== QUOTE) continue
+          break
+        default:
+          i = this.skipPlain(chunk, i)
+          if (i >= chunk.length) return -1
+          this.state = CELL_START
+          if (chunk[i] === NEWLINE) return i
+      }
+      i++
+    }
+    return -1
+  }
+
+  /** The next byte that ends a cell outside quotes. */
+  private skipPlain(chunk: Uint8Array, from: number): number {
+    const separator = this.separator
+    for (let i = from; i < chunk.length; i++) {
+      const byte = chunk[i]!
+      if (byte === NEWLINE || byte === separator) return i
+      if (separator === UNDECIDED && (byte === COMMA || byte === SEMICOLON || byte === TAB)) {
+        this.separator = byte
+        return i
+      }
+    }
+    return chunk.length
+  }
+
+  protected unfinished(): string | undefined {
+    return this.state === QUOTED ? 'row has a quote that is never closed' : undefined
+  }
+
+  protected row(bytes: Uint8Array, start: number, end: number): string | undefined {
+    if (trimStart(bytes, start, end) === end) {
+      // A blank line before the first row must not decide on tabs.
+      if (this.columns === undefined) this.separator = UNDECIDED
+      return undefined
+    }
+    if (this.columns === undefined && this.takeHeader(bytes, start, end)) return undefined
+    if (!this.split(bytes, start, end, this.lastColumn)) return 'row has text behind a closing quote'
+    return this.takeRow(bytes)
+  }
+
+  private takeHeader(bytes: Uint8Array, start: number, end: number): boolean {
+    if (this.separator === UNDECIDED) this.separator = COMMA
+    this.split(bytes, start, end, Number.POSITIVE_INFINITY)
+    const names = this.cells.slice(0, this.cellCount).map((cell) => cellText(bytes, cell) ?? '')
+    const header = readHeader(names)
+    this.columns = header ?? FIRST_COLUMN_ONLY
+    const { customerId, addedBy, metadata, expiresAt } = this.columns
+    this.lastColumn = Math.max(customerId, addedBy, metadata, expiresAt)
+    return header !== undefined
+  }
+
+  private takeRow(bytes: Uint8Array): string | undefined {
+    const columns = this.columns!
+    const id = this.cell(columns.customerId)
+    if (id === undefined) return 'customerId is missing'
+    const start = trimStart(bytes, id.start, id.end)
+    const end = trimEnd(bytes, start, id.end)
+    const addedBy = this.cell(columns.addedBy)
+    const metadata = this.cell(columns.metadata)
+    const expiresAt = this.cell(columns.expiresAt)
+    if (addedBy === undefined && metadata === undefined && expiresAt === undefined) {
+      return this.sink.add(bytes, start, end) ? undefined : ID_RULE
+    }
+    const input: Record<string, unknown> = {}
+    // Text that is not UTF-8 becomes null, which no field takes.
+    if (addedBy !== undefined) input.addedBy = cellText(bytes, addedBy) ?? null
+    if (expiresAt !== undefined) input.expiresAt = cellText(bytes, expiresAt) ?? null
+    if (metadata !== undefined) input.metadata = parseJson(cellText(bytes, metadata) ?? '')?.value ?? null
+    return addWithAttributes(this.sink, this.options, { bytes, start, end }, input)
+  }
+
+  /** A cell of the current row, unless it is missing or empty. */
+  private cell(column: number): Cell | undefined {
+    if (column < 0 || column >= this.cellCount) return undefined
+    const cell = this.cells[column]!
+    return cell.start < cell.end ? cell : undefined
+  }
+
+  /** Finds the cells of a row up to the last that is wanted. False: it is malformed. */
+  private split(bytes: Uint8Array, start: number, end: number, lastColumn: number): boolean {
+    const rowEnd = end > start && bytes[end - 1] === 0x0d ? end - 1 : end
+    this.cellCount = 0
+    for (let at = start; at <= rowEnd && this.cellCount <= lastColumn; at++) {
+      const cell = this.nextCell()
+      cell.isQuoted = at < rowEnd && bytes[at] === QUOTE
+      if (cell.isQuoted) {
+        cell.start = at + 1
+        cell.end = closingQuote(bytes, at + 1, rowEnd)
+        at = cell.end + 1
+        if (at < rowEnd && bytes[at] !== this.separator) return false
+        continue
+      }
+      cell.start = at
+      while (at < rowEnd && bytes[at] !== this.separator) at++
+      cell.end = at
+    }
+    return true
+  }
+
+  private nextCell(): Cell {
+    const reused = this.cells[this.cellCount++]
+    if (reused !== undefined) return reused
+    const cell: Cell = { start: 0, end: 0, isQuoted: false }
+    this.cells.push(cell)
+    return cell
+  }
+}
+
+/** The quote that is not doubled. */
+function closingQuote(bytes: Uint8Array, from: number, rowEnd: number): number {
+  let at = from
+  while (at < rowEnd) {
+    if (bytes[at] !== QUOTE) at++
+    else if (bytes[at + 1] === QUOTE && at + 1 < rowEnd) at += 2
+    else return at
+  }
+  return rowEnd
+}
+
+/** What a cell says: as it stands within quotes, without the space around it otherwise. */
+function cellText(bytes: Uint8Array, cell: Cell): string | undefined {
+  const text = decodeText(bytes, cell.start, cell.end)
+  return cell.isQuoted ? text?.replaceAll('""', '"') : text?.trim()
+}

@@ -1,0 +1,143 @@
+import type { MemberAttributes } from '../port.js'
+
+/** Where a reader puts the rows that it finds. */
+export interface RowSink {
+  /** The reader stops behind the row that made it so. */
+  readonly full: boolean
+  /** Takes the customer whose id stands in these bytes. False: that is no identifier, and nothing was taken. */
+  add(source: Uint8Array, start: number, end: number, attributes?: MemberAttributes): boolean
+  reject(line: number, message: string): void
+}
+
+export interface RowOptions {
+  maxRowBytes: number
+  /** False for lists of `trusted` precision, whose members never expire. */
+  takesExpiry: boolean
+}
+
+export const ID_RULE = 'customerId must be 1 to 256 characters of A-Z a-z 0-9 . _ ~ : @ + = - and not . or ..'
+const BOM = Uint8Array.of(0xef, 0xbb, 0xbf)
+export const NEWLINE = 0x0a
+
+/**
+ * Finds rows in a stream of bytes. A row that lies within one chunk is read where it stands; only one that
+ * crosses into the next is copied, and only up to the longest row allowed, so memory stays bounded.
+ */
+export abstract class RowReader {
+  /** The physical line that is being looked at, from 1. */
+  protected line = 1
+  private rowLine = 1
+  private bomBytes = 0
+  private readonly carry: Uint8Array
+  private carried = 0
+  private isTooLong = false
+
+  constructor(
+    protected readonly sink: RowSink,
+    protected readonly options: RowOptions,
+  ) {
+    this.carry = new Uint8Array(options.maxRowBytes)
+  }
+
+  /** The newline that ends the current row, or -1 when it goes on behind the chunk. */
+  protected abstract findEnd(chunk: Uint8Array, from: number): number
+  /** Hands the row to the sink; returns why it cannot, if it cannot. */
+  protected abstract row(bytes: Uint8Array, start: number, end: number): string | undefined
+  /** Why the row cannot end where the input does, if it cannot. */
+  protected abstract unfinished(): string | undefined
+
+  /** Reads rows from `from` on; returns how far it came, which is short of the end only when the sink is full. */
+  read(chunk: Uint8Array, from: number): number {
+    let at = this.bomBytes < BOM.length ? this.skipBom(chunk, from) : from
+    while (at < chunk.length && !this.sink.full) {
+      const end = this.findEnd(chunk, at)
+      if (end < 0) {
+        this.keep(chunk, at, chunk.length)
+        return chunk.length
+      }
+      this.take(chunk, at, end)
+      this.rowLine = ++this.line
+      at = end + 1
+    }
+    return at
+  }
+
+  /** Something was read behind the last newline. */
+  get hasRest(): boolean {
+    return this.carried > 0 || this.isTooLong
+  }
+
+  /** The input is over: what is left is a row, although no newline ended it. */
+  end(): void {
+    if (this.bomBytes < BOM.length) this.replayBom()
+    if (!this.hasRest) return
+    const problem = this.unfinished()
+    if (problem === undefined || this.isTooLong) this.take(this.carry, 0, 0)
+    else this.sink.reject(this.rowLine, problem)
+  }
+
+  private take(chunk: Uint8Array, start: number, end: number): void {
+    if (!this.hasRest && end - start <= this.options.maxRowBytes) {
+      this.hand(chunk, start, end)
+      return
+    }
+    this.keep(chunk, start, end)
+    const length = this.carried
+    this.carried = 0
+    if (this.isTooLong) this.sink.reject(this.rowLine, `row is longer than ${this.options.maxRowBytes} bytes`)
+    else this.hand(this.carry, 0, length)
+    this.isTooLong = false
+  }
+
+  private hand(bytes: Uint8Array, start: number, end: number): void {
+    const problem = this.row(bytes, start, end)
+    if (problem !== undefined) this.sink.reject(this.rowLine, problem)
+  }
+
+  private keep(chunk: Uint8Array, start: number, end: number): void {
+    if (this.carried + end - start > this.options.maxRowBytes) this.isTooLong = true
+    if (this.isTooLong) {
+      this.carried = 0
+      return
+    }
+    this.carry.set(chunk.subarray(start, end), this.carried)
+    this.carried += end - start
+  }
+
+  private skipBom(chunk: Uint8Array, from: number): number {
+    let at = from
+    while (at < chunk.length && this.bomBytes < BOM.length) {
+      if (chunk[at] !== BOM[this.bomBytes]) {
+        this.replayBom()
+        break
+      }
+      this.bomBytes++
+      at++
+    }
+    return at
+  }
+
+  /** What looked like the beginning of a byte order mark was none, so it belongs to the first row. */
+  private replayBom(): void {
+    const seen = this.bomBytes
+    this.bomBytes = BOM.length
+    this.read(BOM.subarray(0, seen), 0)
+  }
+}
+
+/** Space, tab or carriage return. */
+export function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0d
+}
+
+export function trimStart(bytes: Uint8Array, start: number, end: number): number {
+  let at = start
+  while (at < end && isBlank(bytes[at])) at++
+  return at
+}
+
+export function trimEnd(bytes: Uint8Array, start: number, end: number): number {
+  let at = end
+  while (at > start && isBlank(bytes[at - 1])) at--
+  return at
+}

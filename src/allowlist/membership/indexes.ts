@@ -1,0 +1,303 @@
+import { Follower } from '../../changes/follower.js'
+import type { ChangeFeed } from '../../changes/port.js'
+import type { Clock } from '../../clock.js'
+import { readCustomerKey } from '../customer-key.js'
+import type { CheckedList } from '../port.js'
+import type { IndexStatus } from '../types.js'
+import { ListIndex } from './list-index.js'
+import { CorruptIndex, loadSnapshot, manifestKey } from './load.js'
+import type { MembershipOptions } from './options.js'
+import type { IndexStore, Manifest } from './port.js'
+import { VerificationCache } from './verification-cache.js'
+
+export interface IndexesParts {
+  index: IndexStore
+  changes: ChangeFeed
+  clock: Clock
+  options: MembershipOptions
+  /** Has the list's snapshot built, if nobody is at it; settles when there may be a new one. */
+  build(list: WantedList, full: boolean): Promise<void>
+  /** Something is wrong that nobody is waiting for. */
+  report(message: string, error: unknown): void
+}
+
+type WantedList = Pick<CheckedList, 'id' | 'incarnation'>
+
+/** After a failed try, how long a list is left alone. */
+const RETRY_MS = 1000
+/** After it had to make room for another. */
+const DROPPED_REST_MS = 2000
+
+/** The lists that are in memory: loads, follows, swaps and drops them. */
+export class Indexes {
+  readonly verified: VerificationCache
+  private readonly loaded = new Map<number, ListIndex>()
+  private readonly wanted = new Set<number>()
+  private readonly loading = new Map<number, Promise<void>>()
+  private readonly building = new Map<number, { full: boolean; done: Promise<void> }>()
+  private readonly retryAt = new Map<number, number>()
+  private readonly follower: Follower
+  private readonly timer: NodeJS.Timeout
+  private uses = new Map<string, number>()
+  private moment = 0
+  private closed = false
+
+  constructor(private readonly parts: IndexesParts) {
+    const { options, changes, report } = parts
+    this.verified = new VerificationCache(options.verificationEntries, options.verificationTtlMs)
+    this.follower = new Follower(changes, options.compareIntervalMs, (error) =>
+      report('following changes failed', error),
+    )
+    this.timer = setInterval(() => void this.compareSnapshots(), options.compareIntervalMs)
+    this.timer.unref()
+  }
+
+  /** Applies what can be applied without waiting. */
+  sync(): void {
+    this.follower.sync()
+  }
+
+  /** The image of a list, if it is there and fresh; otherwise it is being fetched. */
+  usable(list: WantedList): ListIndex | undefined {
+    const index = this.loaded.get(list.incarnation)
+    if (index === undefined || !index.isUsable) {
+      if (index === undefined || index.isLost) this.want(list)
+      return undefined
+    }
+    index.lastUsed = ++this.moment
+    return index
+  }
+
+  countUse(listId: string): void {
+    if (this.parts.options.maxBytes === 0) return
+    this.uses.set(listId, (this.uses.get(listId) ?? 0) + 1)
+  }
+
+  get(incarnation: number): { index: ListIndex | undefined; building: boolean } {
+    return { index: this.loaded.get(incarnation), building: this.building.has(incarnation) }
+  }
+
+  get sizeBytes(): number {
+    let sum = 0
+    for (const index of this.loaded.values()) sum += index.sizeBytes
+    return sum
+  }
+
+  get listCount(): number {
+    return this.loaded.size
+  }
+
+  /** Sees to it that the list gets into memory, by and by. */
+  private want(list: WantedList): void {
+    const { clock, options } = this.parts
+    const { incarnation } = list
+    if (options.maxBytes === 0 || this.wanted.has(incarnation) || this.loading.has(incarnation)) return
+    if ((this.retryAt.get(incarnation) ?? 0) > clock.now()) return
+    this.wanted.add(incarnation)
+    // Not at once: a check is under way, and loading would move the store's snapshot under it.
+    setImmediate(() => {
+      this.wanted.delete(incarnation)
+      if (!this.closed) void this.load(list)
+    })
+  }
+
+  /** Loads the newest snapshot of a list, once however many ask. */
+  load(list: WantedList, mayBuild = true): Promise<void> {
+    const { incarnation } = list
+    const running = this.loading.get(incarnation)
+    if (running !== undefined) return running
+    const { report } = this.parts
+    const load = this.tryLoad(list, mayBuild)
+      .catch((error: unknown) => {
+        report(`loading the index of ${list.id} failed`, error)
+        return false
+      })
+      .then((isLoaded) => {
+        this.loading.delete(incarnation)
+        if (isLoaded) this.retryAt.delete(incarnation)
+        else this.rest(incarnation, this.parts.clock.now() + RETRY_MS)
+      })
+    this.loading.set(incarnation, load)
+    return load
+  }
+
+  /** `mayBuild`: whether a build is asked for where there is nothing to load; not right behind one. */
+  private async tryLoad(list: WantedList, mayBuild: boolean): Promise<boolean> {
+    const { index, options, report } = this.parts
+    const { incarnation } = list
+    const manifest = await index.manifest(incarnation)
+    if (manifest === undefined || manifest.sizeBytes > options.maxBytes) {
+      this.drop(incarnation)
+      if (manifest === undefined && mayBuild) this.build(list, false)
+      return false
+    }
+    try {
+      return await this.install(list, manifest, mayBuild)
+    } catch (error) {
+      if (!(error instanceof CorruptIndex)) throw error
+      // Another build was published meanwhile, and its predecessor's pages were dropped.
+      if ((await index.version(incarnation)) !== manifest.version) return this.tryLoad(list, mayBuild)
+      report(`the index of ${list.id} is damaged and is built anew`, error)
+      this.drop(incarnation)
+      if (mayBuild) this.build(list, true)
+      return false
+    }
+  }
+
+  private async install(list: WantedList, manifest: Manifest, mayBuild: boolean): Promise<boolean> {
+    const { incarnation } = list
+    const loaded = await loadSnapshot(this.parts.index, manifest, this.loaded.get(incarnation)?.loaded)
+    const index: ListIndex = new ListIndex(list, manifest, manifestKey(manifest), loaded, manifest.position, {
+      changed: ({ bytes, start, end }) => this.changed(index, readCustomerKey(bytes, start, end)),
+      lost: () => this.lost(index),
+    })
+    this.follower.add(index)
+    await this.follower.catchUp(index)
+    const isTooFar = index.overlaySize > this.parts.options.maxOverlay
+    if (index.isLost || isTooFar || this.closed) {
+      this.follower.remove(index)
+      this.drop(incarnation)
+      if (mayBuild) this.build(list, false)
+      return false
+    }
+    const current = this.loaded.get(incarnation)
+    if (current !== undefined) this.follower.remove(current)
+    // What the cache learned under the old overlay would outlive it.
+    this.verified.deleteList(incarnation)
+    index.lastUsed = ++this.moment
+    this.loaded.set(incarnation, index)
+    this.makeRoom(index)
+    this.considerBuild(index)
+    return true
+  }
+
+  /** An image that cannot be mended is of no use, and must not grow any further. */
+  private lost(index: ListIndex): void {
+    this.follower.remove(index)
+    if (this.loaded.get(index.incarnation) === index) this.drop(index.incarnation)
+  }
+
+  private changed(index: ListIndex, customerId: string): void {
+    this.verified.delete(index.incarnation, customerId)
+    if (this.loaded.get(index.incarnation) === index) this.considerBuild(index)
+  }
+
+  /** The policy: when changes since the snapshot are many, or it is old, it is built anew. */
+  private considerBuild(index: ListIndex): void {
+    const { options, clock } = this.parts
+    const { overlaySize } = index
+    if (overlaySize > options.maxOverlay) index.lost()
+    const many = Math.max(options.rebuildAtLeast, options.rebuildShare * index.snapshot.count)
+    const isOld = clock.now() - index.manifest.builtAt > options.rebuildAgeMs
+    if (overlaySize > many || (isOld && overlaySize > 0)) {
+      this.build(index.list, false)
+    }
+  }
+
+  private build(list: WantedList, full: boolean): void {
+    const { options, report } = this.parts
+    if (options.build === 'off' || this.closed || this.building.has(list.incarnation)) return
+    void this.rebuild(list, full).catch((error: unknown) =>
+      report(`building the index of ${list.id} failed`, error),
+    )
+  }
+
+  /** Builds the list's snapshot and loads it; joins a build that is running and does as much. */
+  rebuild(list: WantedList, full: boolean): Promise<void> {
+    const running = this.building.get(list.incarnation)
+    if (running !== undefined && (running.full || !full)) return running.done
+    const before = running?.done.catch(() => {}) ?? Promise.resolve()
+    const done = before
+      .then(() => this.parts.build(list, full))
+      .finally(() => {
+        if (this.building.get(list.incarnation)?.done === done) this.building.delete(list.incarnation)
+      })
+      .then(() => (this.closed ? undefined : this.load(list, false)))
+    this.building.set(list.incarnation, { full, done })
+    return done
+  }
+
+  /** Others may have built: what is loaded is compared with what is stored. */
+  private async compareSnapshots(): Promise<void> {
+    try {
+      this.makeRoom(undefined)
+      for (const index of [...this.loaded.values()]) {
+        const version = await this.parts.index.version(index.incarnation)
+        if (this.closed) return
+        if (version === undefined) this.drop(index.incarnation)
+        else if (version !== index.manifest.version) await this.load(index.list)
+      }
+    } catch (error) {
+      if (!this.closed) this.parts.report('comparing snapshots failed', error)
+    }
+  }
+
+  /** Drops the least recently used lists until the rest fits; the newest one stays as long as others can go. */
+  private makeRoom(newest: ListIndex | undefined): void {
+    const { options, clock } = this.parts
+    while (this.sizeBytes > options.maxBytes && this.loaded.size > 0) {
+      let coldest: ListIndex | undefined
+      for (const index of this.loaded.values()) {
+        if (index !== newest && (coldest === undefined || index.lastUsed < coldest.lastUsed)) coldest = index
+      }
+      const { incarnation } = coldest ?? newest!
+      this.drop(incarnation)
+      // Two lists that want the same room must not push each other out at every check.
+      this.rest(incarnation, clock.now() + DROPPED_REST_MS)
+    }
+  }
+
+  private drop(incarnation: number): void {
+    const index = this.loaded.get(incarnation)
+    if (index !== undefined) this.follower.remove(index)
+    this.loaded.delete(incarnation)
+    this.verified.deleteList(incarnation)
+  }
+
+  private rest(incarnation: number, until: number): void {
+    // Incarnations come and go: what is remembered about them must not grow without end.
+    if (this.retryAt.size >= 10_000) this.retryAt.clear()
+    this.retryAt.set(incarnation, until)
+  }
+
+  /** Persists the use counts of this process since the last time. */
+  async saveUses(): Promise<void> {
+    const { uses } = this
+    if (uses.size === 0) return
+    this.uses = new Map()
+    await this.parts.index.countUses(uses)
+  }
+
+  async close(): Promise<void> {
+    this.closed = true
+    clearInterval(this.timer)
+    this.follower.close()
+    await Promise.allSettled([
+      ...this.loading.values(),
+      ...[...this.building.values()].map(({ done }) => done),
+    ])
+  }
+}
+
+/** What memory and store know of a list's index. */
+export function indexStatus(
+  list: WantedList,
+  indexes: Indexes,
+  manifest: Manifest | undefined,
+  builder: string | undefined,
+): IndexStatus {
+  const { index, building } = indexes.get(list.incarnation)
+  const status: IndexStatus = {
+    allowlistId: list.id,
+    state: index === undefined ? 'absent' : index.isUsable ? 'loaded' : 'behind',
+    building: building || builder !== undefined,
+    pages: manifest?.pages.length ?? 0,
+    sizeBytes: index?.sizeBytes ?? manifest?.sizeBytes ?? 0,
+    customers: manifest?.customers ?? 0,
+    position: index?.position ?? manifest?.position ?? 0,
+    overlaySize: index?.overlaySize ?? 0,
+  }
+  if (manifest === undefined) return status
+  const { builtAt, tookMs, rebuiltPages } = manifest
+  return { ...status, lastBuild: { at: new Date(builtAt).toISOString(), tookMs, rebuiltPages } }
+}

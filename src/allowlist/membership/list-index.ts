@@ -1,0 +1,103 @@
+import { isReset, readEntry } from '../../changes/entry.js'
+import type { Followed } from '../../changes/follower.js'
+import type { LogEntry } from '../../changes/port.js'
+import type { MemberState } from '../port.js'
+import { CustomerProbe, type HashKey } from './hash.js'
+import type { LoadedSnapshot } from './load.js'
+import { Overlay } from './overlay.js'
+import type { Manifest } from './port.js'
+import type { Snapshot } from './snapshot.js'
+
+/** What memory says of a customer. */
+export type Finding = 'no' | 'maybe' | MemberState
+
+const TRUSTED_MEMBER: MemberState = {}
+
+/** The image of one list in memory: an immutable snapshot, and exactly what changed since. */
+export class ListIndex implements Followed {
+  behind = false
+  /** The log cannot mend it: it must be loaded, or built, anew. */
+  isLost = false
+  /** A moment of the manager's own counting. */
+  lastUsed = 0
+  readonly snapshot: Snapshot
+  private overlay = new Overlay()
+  private readonly applying = new CustomerProbe()
+
+  constructor(
+    readonly list: { readonly id: string; readonly incarnation: number },
+    readonly manifest: Pick<Manifest, 'version' | 'builtAt'>,
+    private readonly key: HashKey,
+    readonly loaded: LoadedSnapshot,
+    public position: number,
+    private readonly on: {
+      changed(customer: { bytes: Uint8Array; start: number; end: number }): void
+      lost(): void
+    },
+  ) {
+    this.snapshot = loaded.snapshot
+  }
+
+  get incarnation(): number {
+    return this.list.incarnation
+  }
+
+  get overlaySize(): number {
+    return this.overlay.size
+  }
+
+  get sizeBytes(): number {
+    return this.snapshot.sizeBytes + this.overlay.sizeBytes
+  }
+
+  get isUsable(): boolean {
+    return !this.behind && !this.isLost
+  }
+
+  /** `probe` holds the customer. */
+  find(probe: CustomerProbe, trusted: boolean): Finding {
+    const { overlay, snapshot } = this
+    probe.hash(this.key)
+    if (overlay.size > 0) {
+      const entry = overlay.find(probe)
+      if (entry >= 0) return overlay.isAdded(entry) ? stateOf(overlay, entry) : 'no'
+    }
+    if (!snapshot.mayContain(probe.hi, probe.lo)) return 'no'
+    return trusted ? TRUSTED_MEMBER : 'maybe'
+  }
+
+  apply({ sequence, bytes: entry }: LogEntry): void {
+    if (this.isLost) return
+    if (isReset(entry)) {
+      this.lost()
+      return
+    }
+    const { applying, overlay, key } = this
+    readEntry(entry, {
+      added: (bytes, start, end, addedAt, expiresAt) => {
+        applying.setKey(bytes, start, end)
+        applying.hash(key)
+        overlay.add(applying, sequence, addedAt, expiresAt)
+        this.on.changed({ bytes, start, end })
+      },
+      removed: (bytes, start, end) => {
+        applying.setKey(bytes, start, end)
+        applying.hash(key)
+        overlay.remove(applying, sequence)
+        this.on.changed({ bytes, start, end })
+      },
+    })
+  }
+
+  lost(): void {
+    if (this.isLost) return
+    this.isLost = true
+    this.on.lost()
+  }
+}
+
+function stateOf(overlay: Overlay, entry: number): MemberState {
+  const addedAt = overlay.addedAt(entry)
+  const expiresAt = overlay.expiresAt(entry)
+  return expiresAt === undefined ? { addedAt } : { addedAt, expiresAt }
+}

@@ -1,0 +1,190 @@
+import { UUID_TAG } from '../customer-key.js'
+import type { CustomerProbe } from './hash.js'
+
+const FIRST_CAPACITY = 16
+/** In the word before a key: how many words follow, and whether they are a UUID. */
+const UUID_FLAG = 0x10000
+const LENGTH_MASK = 0xffff
+
+/**
+ * The exact changes of a list since its snapshot: the last one for each customer. A hash table on typed arrays that
+ * compares whole keys; its places come from the list's keyed hash, so nobody can crowd it on purpose.
+ * Entries are numbered from 0 in the order in which their customers first came, and stay until `after` leaves them.
+ */
+export class Overlay {
+  /** Entry + 1 of each place, 0 where it is free. At most half are taken. */
+  private table = new Int32Array(2 * FIRST_CAPACITY)
+  private hashes = new Int32Array(2 * FIRST_CAPACITY)
+  private keyAt = new Uint32Array(FIRST_CAPACITY)
+  private keys = new Int32Array(5 * FIRST_CAPACITY)
+  private keysEnd = 0
+  private added = new Uint8Array(FIRST_CAPACITY)
+  private addedAtMs = new Float64Array(FIRST_CAPACITY)
+  /** NaN: never. */
+  private expiresAtMs = new Float64Array(FIRST_CAPACITY)
+  private sequences = new Float64Array(FIRST_CAPACITY)
+  private entries = 0
+
+  /** Customers with a change. */
+  get size(): number {
+    return this.entries
+  }
+
+  get sizeBytes(): number {
+    const { table, hashes, keyAt, keys, added, addedAtMs, expiresAtMs, sequences } = this
+    return [table, hashes, keyAt, keys, added, addedAtMs, expiresAtMs, sequences].reduce(
+      (sum, array) => sum + array.byteLength,
+      0,
+    )
+  }
+
+  /** Notes that the customer, hashed under the list's key, was added by the change with this sequence number. */
+  add(probe: CustomerProbe, sequence: number, addedAtMs: number, expiresAtMs?: number): void {
+    const entry = this.entryFor(probe)
+    this.added[entry] = 1
+    this.addedAtMs[entry] = addedAtMs
+    this.expiresAtMs[entry] = expiresAtMs ?? Number.NaN
+    this.sequences[entry] = sequence
+  }
+
+  remove(probe: CustomerProbe, sequence: number): void {
+    const entry = this.entryFor(probe)
+    this.added[entry] = 0
+    this.addedAtMs[entry] = Number.NaN
+    this.expiresAtMs[entry] = Number.NaN
+    this.sequences[entry] = sequence
+  }
+
+  /** The entry of the customer, hashed under the list's key, or -1 when nothing changed. */
+  find(probe: CustomerProbe): number {
+    const { table, hashes } = this
+    const { hi, lo } = probe
+    const mask = table.length - 1
+    for (let place = lo & mask; ; place = (place + 1) & mask) {
+      const entry = table[place]! - 1
+      if (entry < 0) return -1
+      if (hashes[2 * entry] === hi && hashes[2 * entry + 1] === lo && this.hasKey(entry, probe)) return entry
+    }
+  }
+
+  /** True: the last change added the customer. False: it removed it. */
+  isAdded(entry: number): boolean {
+    return this.added[entry] === 1
+  }
+
+  addedAt(entry: number): number {
+    return this.addedAtMs[entry]!
+  }
+
+  expiresAt(entry: number): number | undefined {
+    const ms = this.expiresAtMs[entry]!
+    return Number.isNaN(ms) ? undefined : ms
+  }
+
+  sequence(entry: number): number {
+    return this.sequences[entry]!
+  }
+
+  /** The upper word of the entry's hash, which tells its page. */
+  hashHi(entry: number): number {
+    return this.hashes[2 * entry]!
+  }
+
+  /** Writes the customer's key as `customer-key.ts` does; returns the offset behind it. */
+  writeKey(entry: number, target: Uint8Array, offset: number): number {
+    const { keys } = this
+    const at = this.keyAt[entry]!
+    const header = keys[at]!
+    const bytes = new Uint8Array(keys.buffer, 4 * (at + 1), 4 * (header & LENGTH_MASK))
+    if ((header & UUID_FLAG) !== 0) {
+      target[offset] = UUID_TAG
+      target.set(bytes, offset + 1)
+      return offset + 1 + bytes.length
+    }
+    // A string is closed by a byte 01 and zeros.
+    const length = bytes.lastIndexOf(1)
+    target.set(bytes.subarray(0, length), offset)
+    return offset + length
+  }
+
+  /** A copy without the changes up to this sequence number: what remains once a newer snapshot holds those. */
+  after(sequence: number): Overlay {
+    const rest = new Overlay()
+    for (let entry = 0; entry < this.entries; entry++) {
+      if (this.sequences[entry]! > sequence) rest.copyEntry(this, entry)
+    }
+    return rest
+  }
+
+  private copyEntry(from: Overlay, entry: number): void {
+    const at = from.keyAt[entry]!
+    const hi = from.hashes[2 * entry]!
+    const lo = from.hashes[2 * entry + 1]!
+    const copy = this.insert(hi, lo, from.keys[at]!, from.keys, at + 1)
+    this.added[copy] = from.added[entry]!
+    this.addedAtMs[copy] = from.addedAtMs[entry]!
+    this.expiresAtMs[copy] = from.expiresAtMs[entry]!
+    this.sequences[copy] = from.sequences[entry]!
+  }
+
+  private hasKey(entry: number, probe: CustomerProbe): boolean {
+    const { keys } = this
+    const at = this.keyAt[entry]!
+    const { words, wordCount } = probe
+    if (keys[at] !== keyHeader(probe)) return false
+    for (let i = 0; i < wordCount; i++) if (keys[at + 1 + i] !== words[i]) return false
+    return true
+  }
+
+  private entryFor(probe: CustomerProbe): number {
+    const found = this.find(probe)
+    return found >= 0 ? found : this.insert(probe.hi, probe.lo, keyHeader(probe), probe.words, 0)
+  }
+
+  private insert(hi: number, lo: number, header: number, words: Int32Array, from: number): number {
+    const wordCount = header & LENGTH_MASK
+    this.reserve(wordCount + 1)
+    const entry = this.entries++
+    this.hashes[2 * entry] = hi
+    this.hashes[2 * entry + 1] = lo
+    this.keyAt[entry] = this.keysEnd
+    this.keys[this.keysEnd++] = header
+    for (let i = 0; i < wordCount; i++) this.keys[this.keysEnd++] = words[from + i]!
+    this.place(entry)
+    return entry
+  }
+
+  private place(entry: number): void {
+    const { table } = this
+    const mask = table.length - 1
+    let place = this.hashes[2 * entry + 1]! & mask
+    while (table[place] !== 0) place = (place + 1) & mask
+    table[place] = entry + 1
+  }
+
+  private reserve(keyWords: number): void {
+    if (this.keysEnd + keyWords > this.keys.length) this.keys = grown(this.keys, keyWords)
+    if (this.entries < this.keyAt.length) return
+    this.hashes = grown(this.hashes)
+    this.keyAt = grown(this.keyAt)
+    this.added = grown(this.added)
+    this.addedAtMs = grown(this.addedAtMs)
+    this.expiresAtMs = grown(this.expiresAtMs)
+    this.sequences = grown(this.sequences)
+    this.table = new Int32Array(2 * this.table.length)
+    for (let entry = 0; entry < this.entries; entry++) this.place(entry)
+  }
+}
+
+function keyHeader(probe: CustomerProbe): number {
+  return probe.isUuid ? probe.wordCount | UUID_FLAG : probe.wordCount
+}
+
+type Growing = Int32Array | Uint32Array | Uint8Array | Float64Array
+
+/** A copy of twice the length, or more where that is too little. */
+function grown<T extends Growing>(array: T, more = 0): T {
+  const larger = new (array.constructor as new (length: number) => T)(2 * array.length + more)
+  larger.set(array)
+  return larger
+}

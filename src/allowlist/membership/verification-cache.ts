@@ -1,0 +1,75 @@
+import type { MemberState } from '../port.js'
+
+interface Entry {
+  /** Undefined: the store says that it is no member. */
+  state: MemberState | undefined
+  until: number
+}
+
+type Generation = Map<number, Map<string, Entry>>
+
+/**
+ * What the store answered lately, so that a busy member is confirmed once a minute and not at every check. Two
+ * generations: the older one is dropped whole when the younger is full, and what is still asked for moves over. So
+ * the last `maxEntries` are always there, and at most as many again.
+ */
+export class VerificationCache {
+  private young: Generation = new Map()
+  private old: Generation = new Map()
+  private youngSize = 0
+  private oldSize = 0
+  hits = 0
+  misses = 0
+
+  constructor(
+    private readonly maxEntries: number,
+    private readonly ttlMs: number,
+  ) {}
+
+  get size(): number {
+    return this.youngSize + this.oldSize
+  }
+
+  get(incarnation: number, customerId: string, now: number): Entry | undefined {
+    let entry = this.young.get(incarnation)?.get(customerId)
+    if (entry === undefined) {
+      entry = this.old.get(incarnation)?.get(customerId)
+      if (entry !== undefined && entry.until > now) this.put(incarnation, customerId, entry)
+    }
+    if (entry === undefined || entry.until <= now) {
+      this.misses++
+      return undefined
+    }
+    this.hits++
+    return entry
+  }
+
+  set(incarnation: number, customerId: string, state: MemberState | undefined, now: number): void {
+    if (this.maxEntries > 0) this.put(incarnation, customerId, { state, until: now + this.ttlMs })
+  }
+
+  private put(incarnation: number, customerId: string, entry: Entry): void {
+    if (this.youngSize >= this.maxEntries) {
+      this.old = this.young
+      this.oldSize = this.youngSize
+      this.young = new Map()
+      this.youngSize = 0
+    }
+    let ofList = this.young.get(incarnation)
+    if (ofList === undefined) this.young.set(incarnation, (ofList = new Map()))
+    if (!ofList.has(customerId)) this.youngSize++
+    ofList.set(customerId, entry)
+  }
+
+  delete(incarnation: number, customerId: string): void {
+    if (this.young.get(incarnation)?.delete(customerId)) this.youngSize--
+    if (this.old.get(incarnation)?.delete(customerId)) this.oldSize--
+  }
+
+  deleteList(incarnation: number): void {
+    this.youngSize -= this.young.get(incarnation)?.size ?? 0
+    this.oldSize -= this.old.get(incarnation)?.size ?? 0
+    this.young.delete(incarnation)
+    this.old.delete(incarnation)
+  }
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { readCustomerKey } from '../allowlist/customer-key.js'
+import type { AllowlistEngine } from '../allowlist/port.js'
+import { isReset, readEntry } from '../changes/entry.js'
+import { suite } from './suite.js'
+import {
+  addAll,
+  allMembers,
+  customer,
+  customers,
+  NOW,
+  newFixa,
+  parallel,
+  replaceBy,
+  sweepAll,
+} from './support.js'
+
+type Told = { sequence: number; changes: string[] | 'reset' }
+
+/** The whole log of a list behind a position, in words: `+id` or `-id`. */
+async function logOf(engine: AllowlistEngine, incarnation: number, after = 0): Promise<Told[]> {
+  const told: Told[] = []
+  for (let position = after; ; ) {
+    const entries = await engine.changes.read(incarnation, position)
+    assert.notEqual(entries, 'gap')
+    if (entries.length === 0) return told
+    for (const { sequence, bytes } of entries as { sequence: number; bytes: Uint8Array }[]) {
+      told.push({ sequence, changes: isReset(bytes) ? 'reset' : wordsOf(bytes) })
+      position = sequence
+    }
+  }
+}
+
+function wordsOf(entry: Uint8Array): string[] {
+  const words: string[] = []
+  readEntry(entry, {
+    added: (bytes, start, end, addedAt, expiresAt) => {
+      const times = `${addedAt - NOW}${expiresAt === undefined ? '' : `..${expiresAt - NOW}`}`
+      words.push(`+${readCustomerKey(bytes, start, end)} ${times}`)
+    },
+    removed: (bytes, start, end) => words.push(`-${readCustomerKey(bytes, start, end)}`),
+  })
+  return words
+}
+
+/** Members as they follow from the log alone. */
+function replay(told: Told[]): string[] {
+  const members = new Set<string>()
+  for (const { changes } of told) {
+    assert.notEqual(changes, 'reset')
+    for (const change of changes) {
+      const id = change.slice(1).split(' ')[0]!
+      if (change.startsWith('+')) members.add(id)
+      else members.delete(id)
+    }
+  }
+  return [...members]
+}
+
+export const changeSuite = suite<AllowlistEngine>(
+  'allowlist changes',
+  {
+    async 'every change is told once, in order, without holes'({ one, two }) {
+      const list = await newFixa(one, 'a')
+      assert.deepEqual(await logOf(one, list), [])
+      assert.equal(await one.changes.position(list), 0)
+      await one.members.add('a', customer(1), {}, NOW)
+      await two.members.add('a', customer(2), { expiresAt: NOW + 9 }, NOW + 1)
+      await two.members.remove('a', customer(1), NOW)
+      await one.members.remove('a', customer(1), NOW)
+      assert.deepEqual(await logOf(two, list), [
+        { sequence: 1, changes: [`+${customer(1)} 0`] },
+        { sequence: 2, changes: [`+${customer(2)} 1..9`] },
+        { sequence: 3, changes: [`-${customer(1)}`] },
+      ])
+      assert.equal(await one.changes.position(list), 3)
+      assert.deepEqual(await logOf(one, list, 2), [{ sequence: 3, changes: [`-${customer(1)}`] }])
+    },
+
+    async 'a batch is one entry, with the customers that it changed'({ one }) {
+      const list = await newFixa(one, 'a')
+      await one.members.add('a', customer(3), {}, NOW)
+      await addAll(one, 'a', customers(0, 5))
+      const [, batch, ...rest] = await logOf(one, list)
+      assert.deepEqual(rest, [])
+      const expected = [0, 1, 2, 4].map((i) => `+${customer(i)} 0`)
+      assert.deepEqual((batch!.changes as string[]).toSorted(), expected.toSorted())
+    },
+
+    async 'a small replace is one entry, with its differences as they end up'({ one }) {
+      const list = await newFixa(one, 'a')
+      await addAll(one, 'a', customers(0, 10))
+      const before = (await one.changes.position(list))!
+      await replaceBy(one, 'a', customers(3, 12), async () => {
+        await one.members.add('a', customer(0), {}, NOW + 1)
+        await one.members.remove('a', customer(11), NOW)
+      })
+      const told = await logOf(one, list, before)
+      const last = told.at(-1)!.changes as string[]
+      assert.equal(told.length, 3)
+      assert.ok(last.includes(`+${customer(10)} 0`))
+      assert.ok(last.includes(`-${customer(1)}`) && last.includes(`-${customer(2)}`))
+      assert.deepEqual(replay(await logOf(one, list)).toSorted(), (await allMembers(one, 'a')).toSorted())
+    },
+
+    async 'a large replace is told as a reset'({ one }) {
+      const list = await newFixa(one, 'a')
+      await replaceBy(one, 'a', customers(0, 10_001))
+      const told = await logOf(one, list)
+      assert.equal(told.at(-1)!.changes, 'reset')
+    },
+
+    async 'expiry is told as a removal'({ one, two }) {
+      const list = await newFixa(one, 'a')
+      await one.members.add('a', customer(1), { expiresAt: NOW + 1 }, NOW)
+      await sweepAll(two, NOW + 5)
+      assert.deepEqual((await logOf(one, list)).at(-1), { sequence: 2, changes: [`-${customer(1)}`] })
+    },
+
+    async 'a list that is gone has no position, and its log no continuation'({ one }) {
+      const list = await newFixa(one, 'a')
+      await one.members.add('a', customer(1), {}, NOW)
+      await one.lists.delete('a', NOW)
+      assert.equal(await one.changes.position(list), undefined)
+      await sweepAll(one)
+      assert.equal(await one.changes.read(list, 1), 'gap')
+    },
+
+    async 'whoever follows is woken, or can tell by itself, when another instance writes'({ one, two }) {
+      await newFixa(one, 'a')
+      let woken = 0
+      const watch = two.changes.watch(() => woken++)
+      two.changes.stirred()
+      await one.members.add('a', customer(1), {}, NOW)
+      for (let i = 0; woken === 0 && !two.changes.stirred(); i++) {
+        assert.ok(i < 500, 'woken in time')
+        await new Promise((resolve) => setTimeout(resolve, 2))
+      }
+      watch.stop()
+    },
+  },
+  {
+    async 'the log of many writers replays to what the list holds'(pair) {
+      const list = await newFixa(pair.one, 'a')
+      await parallel(pair, 200, (engine, i): Promise<unknown> => {
+        const id = customer((i * 7) % 23)
+        return Math.imul(i, 0x9e3779b1) & 0x10000
+          ? engine.members.add('a', id, {}, NOW)
+          : engine.members.remove('a', id, NOW)
+      })
+      const told = await logOf(pair.two, list)
+      assert.deepEqual(
+        told.map(({ sequence }) => sequence),
+        told.map((_, i) => i + 1),
+      )
+      assert.deepEqual(replay(told).toSorted(), (await allMembers(pair.one, 'a')).toSorted())
+    },
+  },
+)

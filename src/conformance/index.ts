@@ -1,0 +1,15 @@
+import { keySuite } from './access-keys.js'
+import { bulkSuite } from './allowlist-bulk.js'
+import { changeSuite } from './allowlist-changes.js'
+import { checkSuite } from './allowlist-checks.js'
+import { indexSuite } from './allowlist-index.js'
+import { listSuite } from './allowlist-lists.js'
+import { memberSuite } from './allowlist-members.js'
+
+export type { Case, OpenPair, Pair, Runner, Suite } from './suite.js'
+export { register } from './suite.js'
+
+/** What an engine that keeps allowlists must pass. */
+export const allowlistSuites = [listSuite, memberSuite, checkSuite, bulkSuite, changeSuite, indexSuite]
+/** What an engine that keeps API keys must pass. */
+export const accessSuites = [keySuite]

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { compareKeys, MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../allowlist/customer-key.js'
+import type { AllowlistEngine, MemberAttributes, NewListRecord, SortedCustomers } from '../allowlist/port.js'
+import type { Pair } from './suite.js'
+
+export const NOW = Date.UTC(2030, 0, 1)
+export const SALT = '0123456789abcdef0123456789abcdef'
+
+export const fixa = (id: string): NewListRecord => ({
+  id,
+  name: `List ${id}`,
+  type: 'FIXA',
+  precision: 'exact',
+  salt: SALT,
+})
+
+/** Creates a FIXA list and says its incarnation. */
+export async function newFixa(engine: AllowlistEngine, id: string): Promise<number> {
+  const result = await engine.lists.create(fixa(id), NOW)
+  assert.equal(result.outcome, 'created')
+  return (result as { list: { incarnation: number } }).list.incarnation
+}
+
+/** Ids of both kinds, so that every case meets UUIDs and plain strings. */
+export function customer(i: number): string {
+  if (i % 3 === 0) return `customer-${i}`
+  const mixed = Math.imul(i + 1, 0x9e3779b1) >>> 0
+  return `${mixed.toString(16).padStart(8, '0')}-0000-4000-8000-${i.toString(16).padStart(12, '0')}`
+}
+
+export const customers = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, i) => customer(from + i))
+
+/** Packs ids as an import would. */
+export function sorted(
+  ids: readonly string[],
+  attributes: Record<string, MemberAttributes> = {},
+): SortedCustomers {
+  const keyed = ids.map((id) => {
+    const buffer = new Uint8Array(MAX_CUSTOMER_KEY_LENGTH)
+    return { id, key: buffer.slice(0, writeCustomerKey(id, buffer, 0)) }
+  })
+  keyed.sort((a, b) => compareKeys(a.key, 0, a.key.length, b.key, 0, b.key.length))
+  const starts = [0]
+  for (const { key } of keyed) starts.push(starts.at(-1)! + key.length)
+  const bytes = new Uint8Array(starts.at(-1)!)
+  keyed.forEach(({ key }, i) => {
+    bytes.set(key, starts[i])
+  })
+  return {
+    count: keyed.length,
+    bytes,
+    start: (i) => starts[i]!,
+    end: (i) => starts[i + 1]!,
+    attributes: (i) => attributes[keyed[i]!.id],
+  }
+}
+
+/** All members by walking the pages. */
+export async function allMembers(engine: AllowlistEngine, listId: string, limit = 7): Promise<string[]> {
+  const ids: string[] = []
+  let after: string | undefined
+  do {
+    const page = await engine.members.page(listId, after, limit)
+    assert.ok(page, `${listId} has a page`)
+    ids.push(...page.members.map((member) => member.customerId))
+    after = page.next
+  } while (after !== undefined)
+  return ids
+}
+
+export async function countOf(engine: AllowlistEngine, listId: string): Promise<number> {
+  return (await engine.lists.get(listId))!.customerCount
+}
+
+/** Whether a strong check on the instance finds the member. */
+export async function holds(engine: AllowlistEngine, listId: string, customerId: string): Promise<boolean> {
+  const view = await engine.checks.view('strong')
+  const list = await view.list(listId)
+  assert.ok(list, `${listId} exists`)
+  return (await view.member(list, customerId)) !== undefined
+}
+
+/** Runs `call` many times at once, alternately on both instances. */
+export function parallel<Port, T>(
+  pair: Pair<Port>,
+  times: number,
+  call: (engine: Port, i: number) => Promise<T>,
+): Promise<T[]> {
+  return Promise.all(Array.from({ length: times }, (_, i) => call(i % 2 === 0 ? pair.one : pair.two, i)))
+}
+
+export async function sweepAll(engine: AllowlistEngine, now = NOW): Promise<void> {
+  while ((await engine.upkeep.sweep(now)).more);
+}
+
+let owners = 0
+const NOTHING_YET = {
+  rowsAcknowledged: 0,
+  inputDigest: '',
+  added: 0,
+  unchanged: 0,
+  removed: 0,
+  rejected: 0,
+  firstErrors: [],
+}
+
+/** Adds many customers as one batch of an import. */
+export async function addAll(engine: AllowlistEngine, listId: string, ids: readonly string[]): Promise<void> {
+  const run = sorted(ids)
+  const session = await beginImport(engine, listId, 'add')
+  const checkpoint = { ...NOTHING_YET, rowsAcknowledged: run.count }
+  await engine.bulk.add(session, run, 0, run.count, () => checkpoint, NOW)
+  await engine.bulk.finish(session, checkpoint, 'completed', undefined, NOW)
+}
+
+/** Replaces the members, with something else happening before the switch. */
+export async function replaceBy(
+  engine: AllowlistEngine,
+  listId: string,
+  ids: readonly string[],
+  meanwhile: () => Promise<void> = async () => {},
+): Promise<void> {
+  const session = await beginImport(engine, listId, 'replace')
+  async function* runs(): AsyncGenerator<SortedCustomers> {
+    yield sorted(ids)
+    await meanwhile()
+  }
+  const outcome = await engine.bulk.replace(
+    session,
+    runs(),
+    (counts) => ({ ...NOTHING_YET, ...counts }),
+    () => NOW,
+  )
+  assert.equal(outcome.outcome, 'replaced')
+}
+
+async function beginImport(engine: AllowlistEngine, listId: string, mode: 'add' | 'replace') {
+  const importId = `import-${++owners}`
+  const outcome = await engine.bulk.begin({ listId, importId, mode, owner: importId, leaseMs: 60_000 }, NOW)
+  assert.ok('session' in outcome, outcome.outcome)
+  return outcome.session
+}

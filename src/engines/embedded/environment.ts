@@ -1,0 +1,301 @@
+import { mkdirSync, statfsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Database, type DatabaseOptions, open, type RootDatabase } from 'lmdb'
+import { CatracaError } from '../../errors.js'
+import { inspectDataFile } from './data-file.js'
+import { behindGate, type ExitGate } from './exit-gate.js'
+import { storeError } from './failures.js'
+import { expiryKeys, memberKeys, reverseKeys } from './keys.js'
+
+/** Raised when the layout changes; a store of a higher number is not touched. */
+export const FORMAT_VERSION = 1
+
+/**
+ * `disk`: an acknowledged write survives the loss of power. `process`: it survives the death of the process, and the
+ * disk follows within a second; after a loss of power the file may be damaged, if the file system reorders writes.
+ */
+export type Durability = 'process' | 'disk'
+
+export interface EnvironmentOptions {
+  directory: string
+  durability: Durability
+  /** The store refuses writes beyond this size. */
+  maxSizeBytes?: number
+  /** The store refuses writes when less than this is free on the disk. */
+  minFreeBytes: number
+  /** Kept of each list's log: enough to catch up after minutes, little against the members themselves. */
+  maxLogBytes: number
+  /** Shared by all threads that write to this store in this process. */
+  gate: ExitGate
+}
+
+interface Waiting {
+  change: () => unknown
+  resolve(result: unknown): void
+  reject(error: unknown): void
+}
+
+type Binary = Database<Buffer, Uint8Array>
+// lmdb types keys narrowly; the key encoders take key objects as well as bytes.
+// biome-ignore lint/suspicious/noExplicitAny: see above
+type Keyed = Database<Buffer, any>
+
+// `keyEncoder` is documented by lmdb and missing from its types.
+const keyed = (keyEncoder: object): DatabaseOptions => ({ encoding: 'binary', keyEncoder }) as DatabaseOptions
+
+const ABORTABLE_SYNC_COMMIT = 0x3
+const NO_DISK_FLUSH = 0x10000
+const SYNC_INTERVAL_MS = 1000
+/** Address space, not memory or disk. From the start: threads that grow it at the same time have crashed the process. */
+const MAP_BYTES = 2 ** 40
+
+/** Stands among the counters, where no list has the number 0. */
+const PULSE = new Uint8Array(4)
+
+/** LMDB in one directory: its databases, its write transactions and its read snapshots. */
+export class Environment {
+  readonly settings: Database<string, string>
+  readonly lists: Database<string, string>
+  /** List number → list id. */
+  readonly numbers: Database<string, Uint8Array>
+  readonly counters: Binary
+  readonly members: Keyed
+  readonly reverse: Keyed
+  readonly expiry: Keyed
+  readonly imports: Binary
+  readonly log: Binary
+  readonly manifests: Database<string, Uint8Array>
+  readonly pages: Binary
+  /** Who is building which index. */
+  readonly builds: Database<string, Uint8Array>
+  /** How often lists were checked, by id. */
+  readonly uses: Database<string, string>
+  readonly sweeps: Database<string, string>
+  readonly apiKeys: Database<string, string>
+  /** Grows whenever reads may see a newer state of the store than before. */
+  snapshot = 0
+  private pulseSnapshot = -1
+  private lastPulse = 0
+  private closed = false
+  /** Committed, and not yet asked to be on the disk. */
+  private isUnsynced = false
+  private readonly syncTimer: NodeJS.Timeout | undefined
+  private broken = false
+  private waiting: Waiting[] = []
+  private readonly commitFlags: number
+
+  private constructor(
+    private readonly root: RootDatabase,
+    readonly options: EnvironmentOptions,
+  ) {
+    this.commitFlags = ABORTABLE_SYNC_COMMIT | (options.durability === 'disk' ? 0 : NO_DISK_FLUSH)
+    if (options.durability === 'process') {
+      this.syncTimer = setInterval(() => this.sync(), SYNC_INTERVAL_MS).unref()
+    }
+    const text = { encoding: 'string', keyEncoding: 'ordered-binary' } as const
+    const binary = { encoding: 'binary', keyEncoding: 'binary' } as const
+    this.settings = root.openDB('settings', text)
+    this.lists = root.openDB('lists', text)
+    this.numbers = root.openDB('numbers', { encoding: 'string', keyEncoding: 'binary' })
+    this.counters = root.openDB('counters', binary)
+    this.members = root.openDB('members', keyed(memberKeys))
+    this.reverse = root.openDB('reverse', keyed(reverseKeys))
+    this.expiry = root.openDB('expiry', keyed(expiryKeys))
+    this.imports = root.openDB('imports', binary)
+    const named = { encoding: 'string', keyEncoding: 'binary' } as const
+    this.log = root.openDB('log', binary)
+    this.manifests = root.openDB('manifests', named)
+    this.pages = root.openDB('pages', binary)
+    this.builds = root.openDB('builds', named)
+    this.uses = root.openDB('uses', text)
+    this.sweeps = root.openDB('sweeps', text)
+    this.apiKeys = root.openDB('api-keys', text)
+    const databases = Object.values(this).filter((value) => typeof value?.getRange === 'function')
+    for (const database of databases) {
+      // lmdb begins a new read transaction in the first read of a turn, and says so only here.
+      ;(database as unknown as NodeJS.EventEmitter).addListener('begin-transaction', () => {
+        this.snapshot++
+      })
+    }
+  }
+
+  static open(options: EnvironmentOptions): Environment {
+    const { directory } = options
+    try {
+      mkdirSync(directory, { recursive: true })
+      if (!statSync(directory).isDirectory()) throw new Error('not a directory')
+      inspectDataFile(join(directory, 'data.mdb'))
+      // Behind the gate, because opening a database is a write transaction too.
+      const opened = behindGate(options.gate, () => {
+        const root = open({
+          path: directory,
+          maxDbs: 32,
+          maxReaders: 1024,
+          noSubdir: false,
+          mapSize: MAP_BYTES,
+          // Measured: with it every commit waits for the disk, whatever its flags say.
+          overlappingSync: false,
+        })
+        return new Environment(root, options)
+      })
+      if (opened === undefined) throw new CatracaError('CLOSED', 'the process is ending')
+      const environment = opened.result
+      environment.checkFormat()
+      return environment
+    } catch (error) {
+      throw storeError(error, directory)
+    }
+  }
+
+  private checkFormat(): void {
+    const found = this.settings.get('format')
+    if (found === undefined) {
+      this.root.transactionSync(() => {
+        if (this.settings.get('format') !== undefined) return
+        this.settings.putSync('format', String(FORMAT_VERSION))
+        this.settings.putSync('store', Math.floor(Math.random() * 0x100000000).toString(36))
+      })
+    } else if (Number(found) > FORMAT_VERSION) {
+      void this.root.close()
+      throw new CatracaError(
+        'STORE_NEWER_VERSION',
+        `${this.options.directory} was written in format ${found}; this version reads up to ${FORMAT_VERSION}`,
+      )
+    }
+  }
+
+  /**
+   * Runs `change` in a write transaction, together with others that wait; all or nothing of it is kept.
+   * Resolves when the change is as durable as the setting says.
+   */
+  write<T>(change: () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.waiting.push({ change, resolve: resolve as (result: unknown) => void, reject })
+      if (this.waiting.length === 1) setImmediate(() => this.commitWaiting())
+    })
+  }
+
+  /** One commit costs far more than one change, so those that wait share it. */
+  private commitWaiting(): void {
+    const group = this.waiting
+    this.waiting = []
+    try {
+      const results = this.writeNow(() => group.map(({ change }) => change()))
+      group.forEach(({ resolve }, i) => {
+        resolve(results[i])
+      })
+    } catch (error) {
+      if (group.length === 1) group[0]!.reject(error)
+      else for (const one of group) this.commitAlone(one)
+    }
+  }
+
+  /** One of the group failed and took the others with it: each gets its own answer. */
+  private commitAlone({ change, resolve, reject }: Waiting): void {
+    try {
+      resolve(this.writeNow(change))
+    } catch (error) {
+      reject(error)
+    }
+  }
+
+  /** Like `write`, at once and alone. */
+  writeNow<T>(change: () => T): T {
+    this.assertOpen()
+    this.assertRoom()
+    this.isUnsynced = true
+    let ended = false
+    try {
+      const done = behindGate(this.options.gate, () =>
+        this.root.transactionSync(() => {
+          const result = change()
+          ended = true
+          return result
+        }, this.commitFlags),
+      )
+      if (done === undefined) throw new CatracaError('CLOSED', 'the process is ending')
+      return done.result
+    } catch (error) {
+      // After a failed commit LMDB itself is not to be trusted with another one in this process.
+      if (ended && !(error instanceof CatracaError)) this.broken = true
+      throw storeError(error, this.options.directory)
+    }
+  }
+
+  /** The next read sees everything that was committed before this call, by any process. */
+  refresh(): void {
+    this.assertOpen()
+    this.root.resetReadTxn()
+  }
+
+  /** Begins a snapshot if none is held, so that `snapshot` speaks of what the next read will see. */
+  beginRead(): void {
+    this.assertOpen()
+    ;(this.settings as unknown as { ensureReadTxn(): void }).ensureReadTxn()
+  }
+
+  /** A number that grows with every commit that somebody may have to follow. Cheap: read once per snapshot. */
+  pulse(): number {
+    this.beginRead()
+    if (this.pulseSnapshot !== this.snapshot) {
+      this.lastPulse = this.counters.getBinaryFast(PULSE)?.readDoubleLE(0) ?? 0
+      this.pulseSnapshot = this.snapshot
+    }
+    return this.lastPulse
+  }
+
+  /** In a write transaction. */
+  bumpPulse(): void {
+    const bytes = Buffer.alloc(8)
+    bytes.writeDoubleLE((this.counters.getBinaryFast(PULSE)?.readDoubleLE(0) ?? 0) + 1)
+    this.counters.putSync(PULSE, bytes)
+  }
+
+  get sizeBytes(): number {
+    const { pageSize, lastPageNumber } = this.root.getStats() as { pageSize: number; lastPageNumber: number }
+    return pageSize * (lastPageNumber + 1)
+  }
+
+  async close(): Promise<void> {
+    if (this.closed) return
+    if (this.waiting.length > 0) this.commitWaiting()
+    clearInterval(this.syncTimer)
+    if (this.options.durability === 'process') await this.sync()
+    this.closed = true
+    await this.root.close()
+  }
+
+  private sync(): Promise<void> {
+    if (!this.isUnsynced) return Promise.resolve()
+    this.isUnsynced = false
+    // A failure shows in the next commit, or in the health check: nobody waits for this one.
+    return new Promise((resolve) => {
+      ;(this.root as unknown as { sync(done: () => void): void }).sync(() => resolve())
+    })
+  }
+
+  assertOpen(): void {
+    if (this.closed) throw new CatracaError('CLOSED', 'this instance was closed')
+  }
+
+  /** Asked before each commit, because LMDB does not recover well from running out of room in the middle of one. */
+  private assertRoom(): void {
+    const { maxSizeBytes, minFreeBytes, directory } = this.options
+    if (this.broken) {
+      throw new CatracaError(
+        'STORE_UNUSABLE',
+        `${directory}: an earlier write failed in the file system; restart to write again`,
+      )
+    }
+    const { bavail, bsize } = statfsSync(directory)
+    if (bavail * bsize < minFreeBytes) {
+      throw new CatracaError(
+        'STORE_FULL',
+        `${directory}: fewer than ${minFreeBytes} bytes are free on the disk`,
+      )
+    }
+    if (maxSizeBytes !== undefined && this.sizeBytes > maxSizeBytes) {
+      throw new CatracaError('STORE_FULL', `${directory} has reached its limit of ${maxSizeBytes} bytes`)
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { KeyStore } from '../../access/port.js'
+import type { AllowlistEngine } from '../../allowlist/port.js'
+import type { Durability, EnvironmentOptions } from './environment.js'
+import { closeOnExit, createGate, type ExitGate } from './exit-gate.js'
+import { openStores } from './stores.js'
+import { Writer } from './writer.js'
+
+const MIB = 1024 * 1024
+
+export interface EmbeddedOptions {
+  /** Where the data is; absent: a temporary directory that is removed on close. */
+  directory?: string
+  durability?: Durability
+  maxSizeBytes?: number
+  minFreeBytes?: number
+  maxLogBytes?: number
+  /** After so long a write is reported as of unknown outcome. */
+  writeTimeoutMs?: number
+  /** Of the instance that this one is a thread of. */
+  gate?: ExitGate
+  /** `here`: on the calling thread, for threads that may wait. */
+  writes?: 'thread' | 'here'
+}
+
+export interface EmbeddedEngine {
+  readonly directory: string
+  /** For the threads of this instance. */
+  readonly gate: ExitGate
+  /** All but `bulk` may be called from a thread that must not wait; bulk work is done on the calling thread. */
+  readonly allowlists: AllowlistEngine
+  readonly keys: KeyStore
+  /** The next read sees everything that was committed before this call, also by other threads. */
+  refresh(): void
+  /** Which list and which entry of its log a consistency token names. */
+  readToken(token: string): { incarnation: number; sequence: number }
+  /** The lists that checks know without asking the store. */
+  listCache(): { size: number; hits: number; misses: number }
+  /** Throws when the store cannot be read. */
+  health(): { sizeBytes: number }
+  close(): Promise<void>
+}
+
+export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
+  const temporary = options.directory === undefined ? temporaryDirectory() : undefined
+  const directory = options.directory ?? temporary!.path
+  const settings: EnvironmentOptions = {
+    directory,
+    // A store that goes away with the process has no use for the disk.
+    durability: temporary === undefined ? (options.durability ?? 'disk') : 'process',
+    minFreeBytes: options.minFreeBytes ?? 64 * MIB,
+    maxLogBytes: options.maxLogBytes ?? 16 * MIB,
+    gate: options.gate ?? createGate(),
+    ...(options.maxSizeBytes === undefined ? {} : { maxSizeBytes: options.maxSizeBytes }),
+  }
+  const stores = openStores(settings)
+  const openGate = options.gate === undefined ? closeOnExit(settings.gate) : () => {}
+  const { environment } = stores
+  const writer = new Writer(settings, environment, options.writeTimeoutMs ?? 10_000)
+  const forward: Writer['forward'] =
+    options.writes === 'here'
+      ? (_, local) => local
+      : (name, local, verbs) => writer.forward(name, local, verbs)
+  return {
+    directory,
+    gate: settings.gate,
+    allowlists: {
+      lists: forward('lists', stores.lists, ['create', 'update', 'delete']),
+      members: forward('members', stores.members, ['add', 'remove']),
+      checks: stores.checks,
+      bulk: stores.bulk,
+      changes: stores.changes,
+      index: forward('index', stores.index, ['claim', 'renew', 'publish', 'abandon', 'putPage', 'countUses']),
+      upkeep: forward('upkeep', stores.upkeep, ['sweep']),
+    },
+    keys: forward('keys', stores.keys, ['add', 'remove']),
+    refresh: () => environment.refresh(),
+    readToken: (token) => stores.catalog.readToken(token),
+    listCache: () => stores.catalog.cacheFigures(),
+    health() {
+      environment.refresh()
+      environment.settings.get('format')
+      return { sizeBytes: environment.sizeBytes }
+    },
+    async close() {
+      await writer.close()
+      await environment.close()
+      openGate()
+      temporary?.remove()
+    },
+  }
+}
+
+/** A directory that goes away with the process, also when nobody closes it. */
+function temporaryDirectory() {
+  const path = mkdtempSync(join(tmpdir(), 'catraca-'))
+  const clear = () => rmSync(path, { recursive: true, force: true })
+  process.once('exit', clear)
+  return {
+    path,
+    remove() {
+      process.removeListener('exit', clear)
+      clear()
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import { EmbeddedKeys } from './api-keys.js'
+import { EmbeddedBulk } from './bulk.js'
+import { Catalog } from './catalog.js'
+import { ChangeLog } from './change-log.js'
+import { EmbeddedChecks } from './checks.js'
+import { Environment, type EnvironmentOptions } from './environment.js'
+import { EmbeddedIndexStore } from './index-store.js'
+import { Journal } from './journal.js'
+import { EmbeddedLists } from './lists.js'
+import { EmbeddedMembers } from './members.js'
+import { Sweeper } from './sweeper.js'
+
+/** Every store of the engine over one environment, for one thread. */
+export function openStores(options: EnvironmentOptions) {
+  const environment = Environment.open(options)
+  const catalog = new Catalog(environment)
+  const changes = new ChangeLog(environment, catalog)
+  const journal = new Journal(changes)
+  const index = new EmbeddedIndexStore(environment, catalog)
+  const upkeep = new Sweeper(environment, catalog, journal, index)
+  return {
+    environment,
+    lists: new EmbeddedLists(environment, catalog),
+    members: new EmbeddedMembers(environment, catalog, journal),
+    checks: new EmbeddedChecks(environment, catalog),
+    bulk: new EmbeddedBulk(environment, catalog, upkeep, journal),
+    changes,
+    index,
+    upkeep,
+    catalog,
+    keys: new EmbeddedKeys(environment),
+  }
+}
+
+export type Stores = ReturnType<typeof openStores>

@@ -1,0 +1,113 @@
+import { Worker } from 'node:worker_threads'
+import { CatracaError } from '../../errors.js'
+import { unpackError } from '../../packed-error.js'
+import type { Environment, EnvironmentOptions } from './environment.js'
+import type { Stores } from './stores.js'
+import type { Answer, Call } from './writer-thread.js'
+
+interface Pending {
+  resolve(result: unknown): void
+  reject(error: unknown): void
+  timer: NodeJS.Timeout
+}
+
+type Verbs<Store> = {
+  [Verb in keyof Store]: Store[Verb] extends (...args: never[]) => Promise<unknown> ? Verb : never
+}
+
+/** The serving thread's side of the thread that writes. The thread is started by the first write. */
+export class Writer {
+  private worker: Worker | undefined
+  private nextId = 1
+  private readonly pending = new Map<number, Pending>()
+  private closed = false
+
+  constructor(
+    private readonly options: EnvironmentOptions,
+    private readonly environment: Environment,
+    private readonly timeoutMs: number,
+  ) {}
+
+  /** A store like `local`, whose given verbs are done by the thread that writes. */
+  forward<Name extends keyof Stores, Verb extends Verbs<Stores[Name]>[keyof Stores[Name]]>(
+    name: Name,
+    local: Stores[Name],
+    verbs: readonly Verb[],
+  ): Stores[Name] {
+    const forwarded = Object.create(local) as Record<string, unknown>
+    for (const verb of verbs as readonly string[]) {
+      forwarded[verb] = (...args: unknown[]) => this.call(name, verb, args)
+    }
+    return forwarded as unknown as Stores[Name]
+  }
+
+  private call(store: keyof Stores, verb: string, args: unknown[]): Promise<unknown> {
+    this.environment.assertOpen()
+    return new Promise((resolve, reject) => {
+      const id = this.nextId++
+      const timer = setTimeout(() => this.giveUp(id), this.timeoutMs)
+      this.pending.set(id, { resolve, reject, timer })
+      const worker = (this.worker ??= this.start())
+      worker.ref()
+      worker.postMessage({ id, store, verb, args } satisfies Call)
+    })
+  }
+
+  private start(): Worker {
+    const worker = new Worker(new URL('./writer-thread.js', import.meta.url), {
+      workerData: this.options,
+      // Not the flags of this process: some, such as --input-type, make sense for its own entry only.
+      execArgv: [],
+    })
+    worker.on('message', (answer: Answer) => this.settle(answer))
+    worker.on('error', (error) => this.lose(worker, error))
+    worker.on('exit', () => this.lose(worker, undefined))
+    return worker
+  }
+
+  private settle(answer: Answer): void {
+    const pending = this.take(answer.id)
+    if (pending === undefined) return
+    // What was written must be seen by whoever is told so.
+    if (!this.closed) this.environment.refresh()
+    if ('error' in answer) pending.reject(unpackError(answer.error))
+    else pending.resolve(answer.result)
+  }
+
+  private giveUp(id: number): void {
+    const message = `the write was not done within ${this.timeoutMs} ms: another process may hold the store`
+    this.take(id)?.reject(new CatracaError('UNKNOWN_OUTCOME', message))
+  }
+
+  private take(id: number): Pending | undefined {
+    const pending = this.pending.get(id)
+    if (pending === undefined) return undefined
+    clearTimeout(pending.timer)
+    this.pending.delete(id)
+    if (this.pending.size === 0) this.worker?.unref()
+    return pending
+  }
+
+  private lose(worker: Worker, cause: unknown): void {
+    // A thread that failed is lost twice, by its error and by its end: by then another may be at work.
+    if (this.worker !== worker) return
+    this.worker = undefined
+    for (const id of [...this.pending.keys()]) {
+      const message = 'the thread that writes ended before it answered'
+      this.take(id)?.reject(new CatracaError('UNKNOWN_OUTCOME', message, { cause }))
+    }
+  }
+
+  /** Waits for what is being written, as long as a write may take. */
+  async close(): Promise<void> {
+    this.closed = true
+    const { worker } = this
+    if (worker === undefined) return
+    worker.ref()
+    worker.postMessage('close' satisfies Call)
+    const exit = new Promise((resolve) => worker.once('exit', resolve))
+    const timer = setTimeout(() => void worker.terminate(), this.timeoutMs)
+    await exit
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,19 @@
+import type { BuildProgress } from './allowlist/membership/build.js'
+import type { EmbeddedOptions } from './engines/embedded/index.js'
+import type { PackedError } from './packed-error.js'
+
+/** What the serving thread and the thread that builds an index say to each other. */
+export interface BuildTask {
+  engine: EmbeddedOptions
+  listId: string
+  /** The list that is meant, should its id belong to another one by then. */
+  incarnation: number
+  full: boolean
+  leaseMs: number
+  threads: number
+}
+
+export type BuildMessage =
+  | { type: 'progress'; progress: BuildProgress }
+  | { type: 'done'; outcome: 'built' | 'busy' | 'gone' | 'unchanged' }
+  | { type: 'failed'; error: PackedError }

@@ -1,0 +1,42 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { buildIndex } from './allowlist/membership/build.js'
+import { systemClock } from './clock.js'
+import { type EmbeddedEngine, openEmbedded } from './engines/embedded/index.js'
+import type { BuildMessage, BuildTask } from './index-channel.js'
+import { packError } from './packed-error.js'
+
+/** The thread of one build: reads the members, hashes them and writes pages. */
+const port = parentPort!
+const task = workerData as BuildTask
+const say = (message: BuildMessage): void => port.postMessage(message)
+const stop = new AbortController()
+port.once('message', () => stop.abort())
+
+async function build(): Promise<BuildMessage> {
+  let engine: EmbeddedEngine | undefined
+  try {
+    engine = openEmbedded({ ...task.engine, writes: 'here' })
+    const { lists, index, changes } = engine.allowlists
+    const list = await lists.get(task.listId)
+    if (list?.incarnation !== task.incarnation) return { type: 'done', outcome: 'gone' }
+    const { outcome } = await buildIndex({
+      index,
+      changes,
+      list,
+      full: task.full,
+      threads: task.threads,
+      leaseMs: task.leaseMs,
+      clock: systemClock,
+      signal: stop.signal,
+      onProgress: (progress) => say({ type: 'progress', progress }),
+    })
+    return { type: 'done', outcome }
+  } catch (error) {
+    return { type: 'failed', error: packError(error) }
+  } finally {
+    await engine?.close()
+  }
+}
+
+say(await build())
+port.close()

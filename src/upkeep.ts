@@ -1,0 +1,49 @@
+import type { UpkeepStore } from './allowlist/port.js'
+import type { Clock } from './clock.js'
+
+/** Keeps sweeping in the background, a step at a time, with pauses in which the thread does its real work. */
+export class Upkeep {
+  private timer: NodeJS.Timeout | undefined
+  private running: Promise<void> | undefined
+  private stopped = false
+
+  constructor(
+    private readonly store: UpkeepStore,
+    private readonly clock: Clock,
+  ) {}
+
+  start(intervalMs: number): void {
+    if (intervalMs === 0) return
+    this.timer = setInterval(() => {
+      // A failed sweep is tried again at the next turn; the health check tells of a store that does not answer.
+      this.run().catch(() => {})
+    }, intervalMs)
+    this.timer.unref()
+  }
+
+  /** In the background; unless sweeping is left to the caller. */
+  runSoon(): void {
+    if (this.timer !== undefined) this.run().catch(() => {})
+  }
+
+  run(): Promise<void> {
+    this.running ??= this.sweepAll().finally(() => {
+      this.running = undefined
+    })
+    return this.running
+  }
+
+  private async sweepAll(): Promise<void> {
+    let more = true
+    while (more && !this.stopped) {
+      more = (await this.store.sweep(this.clock.now())).more
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true
+    clearInterval(this.timer)
+    await this.running?.catch(() => {})
+  }
+}

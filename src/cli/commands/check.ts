@@ -1,0 +1,57 @@
+import { type Command, Option } from 'commander'
+import type { CheckAnswer, CheckOptions } from '../../allowlist/types.js'
+import { EXIT, Exit } from '../failure.js'
+import { printJson, printLine, printTable, visible } from '../output.js'
+import { list } from '../parse.js'
+import { type CommonOptions, dataCommand, withSession } from '../session.js'
+
+interface CheckFlags extends CommonOptions, CheckOptions {
+  allowlists: string[]
+  exitCode?: boolean
+}
+
+export function addCheckCommand(program: Command): void {
+  dataCommand(program, 'check <customer...>', 'ask whether customers may pass')
+    .requiredOption('--allowlists <ids>', 'allowlists to ask, separated by commas', list)
+    .addOption(new Option('--consistency <level>', 'ask the store itself').choices(['strong']))
+    .option('--at-least <token>', 'see at least the write that returned this token')
+    .option('--exit-code', 'exit with 3 when a customer may not pass')
+    .action((customers: string[], flags: CheckFlags) => check(customers, flags))
+}
+
+function check(customers: string[], flags: CheckFlags): Promise<void> {
+  return withSession(flags, async ({ allowlists, json }) => {
+    const options: CheckOptions = {
+      ...(flags.consistency && { consistency: flags.consistency }),
+      ...(flags.atLeast && { atLeast: flags.atLeast }),
+    }
+    const [first] = customers
+    const answers =
+      first !== undefined && customers.length === 1
+        ? await allowlists.check(first, flags.allowlists, options)
+        : await allowlists.checkMany({ customerIds: customers, allowlists: flags.allowlists }, options)
+    const results = 'overallAllowed' in answers ? [answers] : answers.results
+    if (json) printJson(answers)
+    else printAnswers(results)
+    if (flags.exitCode && !results.every((answer) => answer.overallAllowed)) throw new Exit(EXIT.denied)
+  })
+}
+
+function printAnswers(answers: CheckAnswer[]): void {
+  printTable(
+    ['CUSTOMER', 'ALLOWLIST', 'ALLOWED', 'TYPE', 'REASON', 'ADDED'],
+    answers.flatMap(({ customerId, results }) =>
+      results.map((result) => [
+        customerId,
+        result.allowlistId,
+        result.allowed,
+        result.type,
+        result.reason,
+        result.addedAt,
+      ]),
+    ),
+  )
+  for (const { customerId, overallAllowed } of answers) {
+    printLine(`${visible(customerId)}: ${overallAllowed ? 'allowed' : 'not allowed'}`)
+  }
+}

@@ -1,0 +1,55 @@
+import { createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import { type Command, Option } from 'commander'
+import type { ExportFormat } from '../../allowlist/types.js'
+import { CatracaError, isCatracaError } from '../../errors.js'
+import { FORMATS, formatOfFile } from '../file-format.js'
+import { note } from '../output.js'
+import { type CommonOptions, dataCommand, withSession } from '../session.js'
+
+interface ExportFlags extends CommonOptions {
+  format?: ExportFormat
+  output?: string
+}
+
+export function addExportCommand(allowlist: Command): void {
+  dataCommand(allowlist, 'export <id>', 'write the members to standard output or to a file')
+    .addOption(
+      new Option('--format <format>', 'by the ending of the file when absent, else csv').choices(FORMATS),
+    )
+    .option('-o, --output <file>', 'file to write; compressed when it ends in .gz')
+    .action(exportList)
+}
+
+function exportList(id: string, flags: ExportFlags): Promise<void> {
+  const format =
+    flags.format ?? (flags.json ? 'ndjson' : flags.output ? formatOfFile(flags.output) : undefined) ?? 'csv'
+  return withSession(flags, async ({ allowlists }) => {
+    const members = Readable.from(allowlists.export(id, { format }), { objectMode: false })
+    if (flags.output === undefined) {
+      await pipeline(members, process.stdout, { end: false })
+      return
+    }
+    await writeWhole(members, flags.output)
+    note(`wrote ${flags.output}`)
+  })
+}
+
+/** Under another name until it is complete, so that half an export is never taken for a whole one. */
+async function writeWhole(members: Readable, output: string): Promise<void> {
+  const partial = `${output}.part-${process.pid}`
+  const file = createWriteStream(partial)
+  try {
+    if (output.endsWith('.gz')) await pipeline(members, createGzip(), file)
+    else await pipeline(members, file)
+    await rename(partial, output)
+  } catch (error) {
+    await rm(partial, { force: true })
+    if (isCatracaError(error) || (error as NodeJS.ErrnoException).path === undefined) throw error
+    const code = (error as NodeJS.ErrnoException).code
+    throw new CatracaError('INTERNAL', `cannot write ${output} (${code})`, { cause: error })
+  }
+}

@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Command, Option } from 'commander'
+import type { ImportFormat, ImportMode, ImportOptions, ImportResult } from '../../allowlist/types.js'
+import { systemClock } from '../../clock.js'
+import { isCatracaError } from '../../errors.js'
+import { EXIT } from '../failure.js'
+import { FORMATS, formatOfFile } from '../file-format.js'
+import { chooseImportId, type ImportSource, importSource } from '../import-source.js'
+import { count, customers, note, pick, printFacts, printJson, printLine, visible } from '../output.js'
+import { startProgress } from '../progress.js'
+import { type CommonOptions, dataCommand, type Session, withSession } from '../session.js'
+
+interface ImportFlags extends CommonOptions {
+  format?: ImportFormat
+  mode: ImportMode
+  importId?: string
+  addedBy?: string
+  progress: boolean
+}
+
+export function addImportCommands(allowlist: Command): void {
+  dataCommand(allowlist, 'import <id> <file>', 'import customers from a file, or from standard input (-)')
+    .addOption(
+      new Option('--format <format>', 'by the ending of the file when absent, else csv').choices(FORMATS),
+    )
+    .addOption(
+      new Option('--mode <mode>', 'add to the list, or make it hold exactly these')
+        .choices(['add', 'replace'])
+        .default('add'),
+    )
+    .option('--import-id <id>', 'name of the import; the same name resumes it')
+    .option('--added-by <who>', 'who adds them, where the rows do not say')
+    .option('--no-progress', 'do not show how far it is')
+    .action(importList)
+  dataCommand(allowlist, 'import-status <id> <import>', 'show how far an import is').action(showStatus)
+}
+
+async function importList(id: string, file: string, flags: ImportFlags): Promise<void> {
+  const source = await importSource(file)
+  const interruption = onInterrupt()
+  try {
+    await withSession(flags, async (session) => {
+      const importId = flags.importId ?? (await chooseImportId(session.allowlists, id, flags.mode, source))
+      note(`import ${importId} of ${visible(source.name)} into ${id}`)
+      const result = await runImport(session, { id, importId, source, flags, signal: interruption.signal })
+      if (session.json) printJson(result)
+      else printResult(result)
+    })
+  } finally {
+    interruption.ignore()
+    source.close()
+  }
+}
+
+interface Task {
+  id: string
+  importId: string
+  source: ImportSource
+  flags: ImportFlags
+  signal: AbortSignal
+}
+
+async function runImport(session: Session, task: Task): Promise<ImportResult> {
+  const { id, importId, source, flags, signal } = task
+  const progress = await startProgress(source.sizeBytes, flags.progress)
+  const options: ImportOptions = {
+    mode: flags.mode,
+    format: flags.format ?? formatOfFile(source.name) ?? 'csv',
+    importId,
+    ...(flags.addedBy !== undefined && { addedBy: flags.addedBy }),
+    signal,
+    onProgress: progress.update,
+  }
+  try {
+    return await whenFree(session, task, () => session.allowlists.import(id, source.open(), options))
+  } catch (error) {
+    progress.stop()
+    await explainResume(session, task)
+    throw error
+  } finally {
+    progress.stop()
+  }
+}
+
+const ASK_AGAIN_MS = 500
+
+/**
+ * A process that was killed in the middle holds its import until its lease runs out. Whoever runs the command
+ * again should not have to know: wait that long, and no longer.
+ */
+async function whenFree<T>(
+  { config }: Session,
+  { source, signal }: Task,
+  work: () => Promise<T>,
+): Promise<T> {
+  const giveUpAt = systemClock.now() + config.import.leaseMs + 2 * ASK_AGAIN_MS
+  for (let told = false; ; told = true) {
+    try {
+      return await work()
+    } catch (error) {
+      const mayWait = isCatracaError(error, 'IMPORT_IN_PROGRESS') && source.identity !== undefined
+      if (!mayWait || signal.aborted || systemClock.now() > giveUpAt) throw error
+      if (!told) note('this import is held by another process, or by one that died: waiting until it is free')
+      await sleep(ASK_AGAIN_MS)
+    }
+  }
+}
+
+/** The first signal stops the import in good order; the second one stops at once. */
+function onInterrupt(): { signal: AbortSignal; ignore: () => void } {
+  const controller = new AbortController()
+  const interrupt = () => {
+    if (controller.signal.aborted) process.exit(EXIT.failure)
+    controller.abort()
+  }
+  const signals = ['SIGINT', 'SIGTERM'] as const
+  for (const name of signals) process.on(name, interrupt)
+  return {
+    signal: controller.signal,
+    ignore: () => {
+      for (const name of signals) process.off(name, interrupt)
+    },
+  }
+}
+
+async function explainResume({ allowlists }: Session, { id, importId, source }: Task): Promise<void> {
+  // Without a status there is nothing to resume, or nobody to ask.
+  const status = await allowlists.importStatus(id, importId).catch(() => undefined)
+  if (status === undefined || status.state === 'completed') return
+  const how =
+    source.identity === undefined
+      ? `give the same input again with --import-id ${importId}`
+      : 'run the same command again'
+  note(`import ${importId}: ${count(status.rowsAcknowledged)} rows are stored; to go on, ${how}`)
+}
+
+function printResult(result: ImportResult): void {
+  const { added, unchanged, removed, rejected, firstErrors, customerCount } = result
+  printLine(
+    `${count(added)} added, ${count(unchanged)} unchanged, ${count(removed)} removed, ` +
+      `${count(rejected)} rejected; the list holds ${customers(customerCount)}`,
+  )
+  for (const { line, message } of firstErrors) note(`  line ${count(line)}: ${visible(message)}`)
+}
+
+const STATUS_FIELDS = [
+  'importId',
+  'allowlistId',
+  'mode',
+  'state',
+  'error',
+  'rowsAcknowledged',
+  'added',
+  'unchanged',
+  'removed',
+  'rejected',
+  'startedAt',
+  'updatedAt',
+] as const
+
+function showStatus(id: string, importId: string, flags: CommonOptions): Promise<void> {
+  return withSession(flags, async ({ allowlists, json }) => {
+    const status = await allowlists.importStatus(id, importId)
+    if (json) return printJson(status)
+    printFacts(pick(status, STATUS_FIELDS))
+    for (const { line, message } of status.firstErrors)
+      printLine(`  line ${count(line)}: ${visible(message)}`)
+  })
+}

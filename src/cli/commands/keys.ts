@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto'
+import type { Command } from 'commander'
+import { hashKey, parseScopes } from '../../access/keys.js'
+import { SCOPES } from '../../access/scopes.js'
+import { identifier } from '../../key.js'
+import { note, printFacts, printJson, printLine, printTable } from '../output.js'
+import { list } from '../parse.js'
+import { type CommonOptions, dataCommand, withSession } from '../session.js'
+
+interface CreateFlags extends CommonOptions {
+  scopes: string[]
+}
+
+const SCOPES_HELP = `what the key may do, separated by commas: ${SCOPES.join(', ')}`
+
+export function addKeyCommands(program: Command): void {
+  const key = program.command('key').description('API keys')
+  dataCommand(key, 'create <name>', 'make a key; it is shown once')
+    .requiredOption('--scopes <scopes>', SCOPES_HELP, list)
+    .action(createKey)
+  dataCommand(key, 'list', 'show the keys, without what they are').action(listKeys)
+  dataCommand(key, 'revoke <name>', 'refuse a key from now on').action(revokeKey)
+  key
+    .command('generate <name>')
+    .description('make a key and its entry for CATRACA_KEYS, and store nothing')
+    .requiredOption('--scopes <scopes>', SCOPES_HELP, list)
+    .option('--json', 'print JSON')
+    .action(generateKey)
+}
+
+function createKey(name: string, flags: CreateFlags): Promise<void> {
+  return withSession(flags, async ({ keys, json }) => {
+    const created = await keys.create({ name, scopes: flags.scopes })
+    if (json) return printJson(created)
+    printFacts({ ...created, scopes: created.scopes.join(', ') })
+    note('Keep the key now: it is not shown again.')
+  })
+}
+
+function listKeys(flags: CommonOptions): Promise<void> {
+  return withSession(flags, async ({ keys, json }) => {
+    const items = await keys.list()
+    if (json) return printJson({ items })
+    printTable(
+      ['NAME', 'SCOPES', 'CREATED'],
+      items.map((item) => [item.name, item.scopes.join(', '), item.createdAt]),
+    )
+  })
+}
+
+function revokeKey(name: string, flags: CommonOptions): Promise<void> {
+  return withSession(flags, async ({ keys, json }) => {
+    await keys.revoke(name)
+    if (json) printJson({ name, revoked: true })
+    else printLine(`revoked ${name}; servers refuse it within 5 seconds`)
+  })
+}
+
+function generateKey(name: string, flags: { scopes: string[]; json?: boolean }): void {
+  const key = `ctr_${randomBytes(32).toString('base64url')}`
+  const entry = {
+    name: identifier('name', name),
+    scopes: parseScopes('scopes', flags.scopes),
+    hash: hashKey(key),
+  }
+  if (flags.json) {
+    printJson({ key, entry })
+    return
+  }
+  printFacts({ key, entry: JSON.stringify(entry) })
+  note('The key goes to the caller; the entry into the array CATRACA_KEYS of the server.')
+}

@@ -1,0 +1,164 @@
+import { createInterface } from 'node:readline/promises'
+import { type Command, Option } from 'commander'
+import type {
+  Allowlist,
+  AllowlistChange,
+  AllowlistType,
+  NewAllowlist,
+  Precision,
+} from '../../allowlist/types.js'
+import { invalid } from '../../errors.js'
+import { EXIT, Exit } from '../failure.js'
+import { customers, note, pick, printFacts, printJson, printLine, printTable } from '../output.js'
+import { wholeNumber } from '../parse.js'
+import { type CommonOptions, dataCommand, ruleCommand, withSession } from '../session.js'
+import { addWaveOptions, describeWave, type WaveFlags, waveConfig } from '../wave-options.js'
+
+type RuleFlags = Omit<CommonOptions, 'config'> & WaveFlags
+
+interface CreateFlags extends RuleFlags {
+  id?: string
+  name: string
+  type: AllowlistType
+  precision?: Precision
+}
+
+interface UpdateFlags extends RuleFlags {
+  name?: string
+  ifVersion?: number
+}
+
+export interface PageFlags extends CommonOptions {
+  limit?: number
+  cursor?: string
+}
+
+export function addListCommands(allowlist: Command): void {
+  const create = ruleCommand(allowlist, 'create', 'create an allowlist')
+    .option('--id <id>', 'its id; made up when absent')
+    .requiredOption('--name <name>', 'its name')
+    .addOption(
+      new Option('--type <type>', 'FIXA: an explicit list; ONDA: a rule')
+        .choices(['FIXA', 'ONDA'])
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option('--precision <precision>', 'trusted: checks never ask the store').choices([
+        'exact',
+        'trusted',
+      ]),
+    )
+  addWaveOptions(create).action(createList)
+
+  dataCommand(allowlist, 'get <id>', 'show one allowlist').action((id: string, flags: CommonOptions) =>
+    withSession(flags, async ({ allowlists, json }) => printList(await allowlists.get(id), json)),
+  )
+  addPageOptions(dataCommand(allowlist, 'list', 'show the allowlists')).action(listLists)
+
+  const update = ruleCommand(allowlist, 'update <id>', 'change the name or the rule')
+    .option('--name <name>', 'its new name')
+    .option('--if-version <version>', 'change nothing unless the list has this version', wholeNumber)
+  addWaveOptions(update).action(updateList)
+
+  dataCommand(allowlist, 'delete <id>', 'delete an allowlist and its members')
+    .option('--yes', 'do not ask')
+    .option('--no-wait', 'return before the members are swept')
+    .action(deleteList)
+}
+
+export function addPageOptions(command: Command): Command {
+  return command
+    .option('--limit <count>', 'how many at most, up to 1000', wholeNumber)
+    .option('--cursor <cursor>', 'go on where the page before ended')
+}
+
+export function pageOf({ limit, cursor }: PageFlags): { limit?: number; cursor?: string } {
+  return { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) }
+}
+
+export function noteNextPage(nextCursor: string | undefined): void {
+  if (nextCursor !== undefined) note(`there is more: --cursor ${nextCursor}`)
+}
+
+function common({ config, ...flags }: RuleFlags): CommonOptions {
+  return flags
+}
+
+function createList(flags: CreateFlags): Promise<void> {
+  const config = waveConfig(flags)
+  const input: NewAllowlist = {
+    ...(flags.id !== undefined && { id: flags.id }),
+    name: flags.name,
+    type: flags.type,
+    ...(flags.precision && { precision: flags.precision }),
+    ...(config && { config }),
+  }
+  return withSession(common(flags), async ({ allowlists, json }) => {
+    printList(await allowlists.create(input), json)
+  })
+}
+
+function listLists(flags: PageFlags): Promise<void> {
+  return withSession(flags, async ({ allowlists, json }) => {
+    const page = await allowlists.list(pageOf(flags))
+    if (json) return printJson(page)
+    printTable(
+      ['ID', 'NAME', 'TYPE', 'PRECISION', 'CUSTOMERS', 'VERSION', 'UPDATED'],
+      page.items.map((list) => [
+        list.id,
+        list.name,
+        list.type,
+        list.precision,
+        list.customerCount,
+        list.version,
+        list.updatedAt,
+      ]),
+    )
+    noteNextPage(page.nextCursor)
+  })
+}
+
+function updateList(id: string, flags: UpdateFlags): Promise<void> {
+  const config = waveConfig(flags)
+  const change: AllowlistChange = {
+    ...(flags.name !== undefined && { name: flags.name }),
+    ...(config && { config }),
+  }
+  if (Object.keys(change).length === 0) throw invalid('options', 'must name something to change')
+  const condition = flags.ifVersion === undefined ? {} : { ifVersion: flags.ifVersion }
+  return withSession(common(flags), async ({ allowlists, json }) => {
+    printList(await allowlists.update(id, change, condition), json)
+  })
+}
+
+async function deleteList(
+  id: string,
+  flags: CommonOptions & { yes?: boolean; wait: boolean },
+): Promise<void> {
+  await withSession(flags, async ({ allowlists, json, settle }) => {
+    if (!flags.yes) await confirm(id, (await allowlists.get(id)).customerCount)
+    await allowlists.delete(id)
+    if (flags.wait) await settle()
+    if (json) printJson({ id, deleted: true })
+    else printLine(`deleted ${id}`)
+  })
+}
+
+async function confirm(id: string, customerCount: number): Promise<void> {
+  if (!process.stdin.isTTY) throw invalid('--yes', 'is needed where nobody can be asked')
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await lines.question(`Delete ${id} with ${customers(customerCount)}? [y/N] `)
+  lines.close()
+  if (/^y(es)?$/i.test(answer.trim())) return
+  note('nothing was deleted')
+  throw new Exit(EXIT.failure)
+}
+
+const HEAD = ['id', 'name', 'type', 'precision'] as const
+const TAIL = ['customerCount', 'version', 'shardCount', 'createdAt', 'updatedAt'] as const
+
+export function printList(list: Allowlist, json: boolean): void {
+  const config = list.config && describeWave(list.config)
+  if (json) printJson(list)
+  else printFacts({ ...pick(list, HEAD), config, ...pick(list, TAIL) })
+}

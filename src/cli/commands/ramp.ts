@@ -1,0 +1,50 @@
+import { type Command, Option } from 'commander'
+import type { Allowlist, WaveConfig } from '../../allowlist/types.js'
+import { CatracaError, invalid } from '../../errors.js'
+import { type Step, share, step } from '../parse.js'
+import { type CommonOptions, dataCommand, withSession } from '../session.js'
+import { printList } from './lists.js'
+
+interface RampFlags extends CommonOptions {
+  to?: number
+  step?: Step[]
+  clear?: boolean
+  pause?: boolean
+}
+
+const WAYS = ['to', 'step', 'clear', 'pause'] as const
+
+export function addRampCommand(allowlist: Command): void {
+  const way = (flags: string, description: string, own: (typeof WAYS)[number]) =>
+    new Option(flags, description).conflicts(WAYS.filter((other) => other !== own))
+  dataCommand(allowlist, 'ramp <id>', 'open a PERCENTAGE wave further, now or by steps')
+    .addOption(way('--to <share>', 'open to this share now, without further steps', 'to').argParser(share))
+    .addOption(
+      way('--step <time=share>', 'from this time on this share; may be repeated', 'step').argParser(step),
+    )
+    .addOption(way('--clear', 'forget the steps; the share without them holds', 'clear'))
+    .addOption(way('--pause', 'let nobody pass, and forget the steps', 'pause'))
+    .action(ramp)
+}
+
+function ramp(id: string, flags: RampFlags): Promise<void> {
+  if (WAYS.every((way) => flags[way] === undefined)) {
+    throw invalid('options', 'must be one of --to, --step, --clear and --pause')
+  }
+  return withSession(flags, async ({ allowlists, json }) => {
+    const list = await allowlists.get(id)
+    const change = { config: ramped(list, flags) }
+    // The version read: whoever changed the rule in between is not overwritten.
+    printList(await allowlists.update(id, change, { ifVersion: list.version }), json)
+  })
+}
+
+function ramped({ id, config }: Allowlist, flags: RampFlags): WaveConfig {
+  if (config?.strategy !== 'PERCENTAGE') {
+    throw new CatracaError('WRONG_ALLOWLIST_TYPE', `${id} is no ONDA list with the strategy PERCENTAGE`)
+  }
+  const { ramp: _, ...rule } = config
+  if (flags.step) return { ...rule, ramp: flags.step }
+  if (flags.clear) return rule
+  return { ...rule, percentage: flags.pause ? 0 : flags.to! }
+}

@@ -1,0 +1,112 @@
+import cluster from 'node:cluster'
+import { randomUUID } from 'node:crypto'
+import type { Command } from 'commander'
+import { storeOf } from '../../config/load.js'
+import type { Config } from '../../config/schema.js'
+import { parseStoreUrl } from '../../config/store-url.js'
+import { CatracaError } from '../../errors.js'
+import type { RunningServer } from '../../server/index.js'
+import { EXIT } from '../failure.js'
+import { note } from '../output.js'
+import { type ConfigOptions, configOf, configOption, settingOption } from '../session.js'
+import { openOptions, serverOptions } from '../settings.js'
+import { superviseWorkers } from '../workers.js'
+
+export function addServeCommand(program: Command): void {
+  program
+    .command('serve')
+    .description('serve the HTTP API')
+    .addOption(settingOption('server.host', 'address'))
+    .addOption(settingOption('server.port', 'port'))
+    .addOption(settingOption('store', 'url'))
+    .addOption(settingOption('server.workers', 'count'))
+    .addOption(configOption())
+    .action(serve)
+}
+
+async function serve(options: ConfigOptions): Promise<void> {
+  const config = configOf(options, {
+    store: 'store',
+    'server.host': 'host',
+    'server.port': 'port',
+    'server.workers': 'workers',
+  })
+  const { workers, shutdownTimeoutMs, logHashKey } = config.server
+  if (workers === 1 || cluster.isWorker) return serveHere(config)
+  if (parseStoreUrl(storeOf(config, 'allowlists')).engine === 'memory') {
+    throw new CatracaError('CONFIG_INVALID', 'a memory: store belongs to one process: --workers must be 1')
+  }
+  // One key for all workers, or the log could not follow a customer from one to the other.
+  const shared = logHashKey.read() === undefined ? { CATRACA_LOG_HASH_KEY: randomUUID() } : {}
+  await superviseWorkers(workers, shutdownTimeoutMs, shared)
+}
+
+async function serveHere(config: Config): Promise<void> {
+  // From the very start: whoever reads the greeting may stop the server at once.
+  const stopAsked = stopSignal()
+  // Only here: other commands must not pay for loading the server.
+  const [{ openCatraca }, { startServer }, { createLogger }] = await Promise.all([
+    import('../../catraca.js'),
+    import('../../server/index.js'),
+    import('../../server/logger.js'),
+  ])
+  const logger = createLogger(config.server.logLevel)
+  const catraca = await openCatraca({
+    ...openOptions(config, storeOf(config, 'allowlists')),
+    onReport: (message, error) => logger.warn({ err: error }, message),
+  })
+  let isWarm = false
+  void catraca.ready.then(() => {
+    isWarm = true
+  })
+  try {
+    const ready = () => isWarm
+    const server = await startServer(catraca, { ...serverOptions(config), logger, ready }).catch((error) => {
+      throw listenFailure(error, config)
+    })
+    // Of several workers only the first one speaks.
+    if (!cluster.isWorker || cluster.worker?.id === 1) greet(server, catraca.store)
+    await stopAsked
+    await server.stop()
+  } finally {
+    await catraca.close()
+    if (cluster.isWorker) process.disconnect()
+  }
+}
+
+function greet({ url, keyed }: RunningServer, store: string): void {
+  const key = keyed ? "-H 'Authorization: Bearer YOUR_KEY' " : ''
+  note(`Catraca listens on ${url} (store ${store})`)
+  note(`Try: curl ${key}'${url}/customers/alice/check?allowlists=vip'   API: ${url}/docs`)
+}
+
+/** The first signal asks for a stop in good order; the second one, by an impatient person, stops at once. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let isStopping = false
+    const stop = () => {
+      // In a terminal ^C reaches a worker twice: by itself and through the process that supervises it.
+      if (isStopping && !cluster.isWorker) process.exit(EXIT.failure)
+      isStopping = true
+      resolve()
+    }
+    process.on('SIGTERM', stop)
+    process.on('SIGINT', stop)
+    // The supervisor died: nobody would ever stop this worker.
+    if (cluster.isWorker) process.on('disconnect', stop)
+  })
+}
+
+const LISTEN_FAILURES: Record<string, string> = {
+  EADDRINUSE: 'is in use: choose another with --port',
+  EACCES: 'needs privileges that this process lacks',
+  EADDRNOTAVAIL: 'is not an address of this machine',
+  ENOTFOUND: 'is not an address of this machine',
+}
+
+function listenFailure(error: unknown, { server }: Config): unknown {
+  const code = (error as NodeJS.ErrnoException).code ?? ''
+  const why = Object.hasOwn(LISTEN_FAILURES, code) ? LISTEN_FAILURES[code] : undefined
+  if (why === undefined) return error
+  return new CatracaError('CONFIG_INVALID', `${server.host}:${server.port} ${why}`, { cause: error })
+}

@@ -1,0 +1,21 @@
+import type { ApiKey } from '../access/keys.js'
+import { identifier } from '../key.js'
+import type { HttpTransport } from './http-transport.js'
+import type { KeysApi } from './target.js'
+
+/** The API keys of a server. */
+export class HttpKeys implements KeysApi {
+  constructor(private readonly http: HttpTransport) {}
+
+  create(input: { name: string; scopes: string[] }): Promise<ApiKey & { key: string }> {
+    return this.http.json('POST', '/keys', { body: input })
+  }
+
+  async list(): Promise<ApiKey[]> {
+    return (await this.http.json<{ items: ApiKey[] }>('GET', '/keys')).items
+  }
+
+  async revoke(name: string): Promise<void> {
+    await this.http.json('DELETE', `/keys/${encodeURIComponent(identifier('name', name))}`)
+  }
+}

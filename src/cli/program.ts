@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { addCheckCommand } from './commands/check.js'
+import { addExportCommand } from './commands/export.js'
+import { addImportCommands } from './commands/import.js'
+import { addIndexCommands } from './commands/indexes.js'
+import { addKeyCommands } from './commands/keys.js'
+import { addListCommands } from './commands/lists.js'
+import { addMemberCommands } from './commands/members.js'
+import { addRampCommand } from './commands/ramp.js'
+import { addServeCommand } from './commands/serve.js'
+import { printUsageError } from './failure.js'
+
+/** The whole command line. `json`: whether mistakes are told as JSON, known before the options are read. */
+export function buildProgram({ json }: { json: boolean }): Command {
+  const program = new Command('catraca')
+    .description('Request-time guards for backend services: who may pass.')
+    .version(packageVersion())
+    .exitOverride()
+    .configureOutput({
+      outputError: (message) => {
+        // Commander appends suggestions on lines of their own; one line is promised.
+        const line = message
+          .replace(/^error: /, '')
+          .trim()
+          .replaceAll('\n', ' ')
+        printUsageError(line, 'catraca --help', json)
+      },
+    })
+  addServeCommand(program)
+  addCheckCommand(program)
+  const allowlist = program.command('allowlist').description('allowlists and their members')
+  addListCommands(allowlist)
+  addMemberCommands(allowlist)
+  addImportCommands(allowlist)
+  addExportCommand(allowlist)
+  addRampCommand(allowlist)
+  addIndexCommands(allowlist, program)
+  addKeyCommands(program)
+  return program
+}
+
+function packageVersion(): string {
+  const file = new URL('../../../package.json', import.meta.url)
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+}

@@ -1,0 +1,39 @@
+import type { OpenOptions } from '../catraca.js'
+import type { Config } from '../config/schema.js'
+import type { ServerOptions } from '../server/options.js'
+
+/** The configuration in the words of the library and of the server, which know nothing of its sources. */
+
+export function openOptions(config: Config, store: string): OpenOptions {
+  return {
+    store,
+    embedded: {
+      durability: config.embedded.durability,
+      minFreeBytes: config.embedded.minFreeBytes,
+      writeTimeoutMs: config.embedded.writeTimeoutMs,
+      maxLogBytes: config.embedded.maxLogBytes,
+      ...(config.embedded.maxSizeBytes !== undefined && { maxSizeBytes: config.embedded.maxSizeBytes }),
+    },
+    membership: config.membership,
+    sweepIntervalMs: config.allowlists.sweepIntervalMs,
+    import: {
+      leaseMs: config.import.leaseMs,
+      ...(config.import.spoolDir !== undefined && { spoolDir: config.import.spoolDir }),
+    },
+  }
+}
+
+export function serverOptions({ server, keys }: Config): ServerOptions {
+  const logHashKey = server.logHashKey.read()
+  return {
+    host: server.host,
+    port: server.port,
+    bodyLimitBytes: server.bodyLimitBytes,
+    shutdownTimeoutMs: server.shutdownTimeoutMs,
+    accessLogSampling: server.accessLogSampling,
+    logCustomerIds: server.logCustomerIds,
+    bootstrapKeys: () => keys.read(),
+    ...(logHashKey !== undefined && { logHashKey }),
+    ...(server.spoolDir !== undefined && { spoolDir: server.spoolDir }),
+  }
+}

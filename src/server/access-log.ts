@@ -1,0 +1,57 @@
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import type { FastifyBaseLogger } from 'fastify'
+import { isServerFault } from './problem.js'
+
+export interface AccessEntry {
+  requestId: string
+  method: string
+  /** The pattern of the route: a raw URL would carry customer ids into the log. */
+  route: string
+  status: number
+  durationMs: number
+  customerId?: string | undefined
+  /** Name of the API key; never the key. */
+  key?: string | undefined
+  error?: unknown
+}
+
+export interface AccessLogOptions {
+  sampling: number
+  logCustomerIds: boolean
+  hashKey: string | undefined
+}
+
+/** One line for a share of the requests, and for every failure of the server. */
+export class AccessLog {
+  private readonly hashKey: KeyObject
+
+  constructor(
+    private readonly logger: FastifyBaseLogger,
+    private readonly options: AccessLogOptions,
+  ) {
+    const { hashKey } = options
+    this.hashKey = createSecretKey(hashKey === undefined ? randomBytes(32) : Buffer.from(hashKey))
+  }
+
+  samples(): boolean {
+    return Math.random() < this.options.sampling
+  }
+
+  write({ customerId, error, ...entry }: AccessEntry): void {
+    const fault = isServerFault(entry.status)
+    const line = {
+      ...entry,
+      durationMs: Math.round(entry.durationMs * 1000) / 1000,
+      ...(customerId === undefined ? {} : { customer: this.customer(customerId) }),
+      ...(fault && error !== undefined ? { err: error } : {}),
+    }
+    if (fault) this.logger.error(line, 'request')
+    else this.logger.info(line, 'request')
+  }
+
+  /** A bare hash of a short number such as a tax id is found by trying them all; a keyed one is not. */
+  private customer(id: string): string {
+    if (this.options.logCustomerIds) return id
+    return createHmac('sha256', this.hashKey).update(id).digest('hex').slice(0, 16)
+  }
+}

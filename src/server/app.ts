@@ -1,0 +1,124 @@
+import { createServer, type Server } from 'node:http'
+import Fastify, { type FastifyServerOptions, LogController } from 'fastify'
+import type { Logger } from 'pino'
+import type { Catraca } from '../catraca.js'
+import { Gate } from './access/gate.js'
+import { KeyRegistry } from './access/registry.js'
+import { AccessLog } from './access-log.js'
+import { withCheckDoor } from './check/door.js'
+import { SocketDoor } from './check/socket-door.js'
+import { answerClientError } from './client-error.js'
+import type { App, ServerContext } from './context.js'
+import { addHooks, sendProblem } from './hooks.js'
+import { ImportJobs } from './imports/jobs.js'
+import { jsonParser } from './json-body.js'
+import { createLogger } from './logger.js'
+import { type ServerOptions, type ServerSettings, withDefaults } from './options.js'
+import { requestIdFrom } from './request-id.js'
+import type { RouteEntry } from './route-table.js'
+import { allowlistRoutes } from './routes/allowlists.js'
+import { checkRoutes } from './routes/checks.js'
+import { documentRoutes } from './routes/docs.js'
+import { exportRoutes } from './routes/export.js'
+import { importRoutes } from './routes/imports.js'
+import { indexRoutes } from './routes/indexes.js'
+import { keyRoutes } from './routes/keys.js'
+import { memberRoutes } from './routes/members.js'
+import { operationRoutes } from './routes/operations.js'
+import { addSharedSchemas } from './routes/responses.js'
+import { settleTicks } from './settle.js'
+import { validatorCompiler } from './validation.js'
+
+export interface BuiltServer {
+  app: App
+  context: ServerContext
+  door: SocketDoor
+  /** Every route that was registered. */
+  routes: readonly RouteEntry[]
+}
+
+/** The server, complete but not listening. */
+export async function buildServer(catraca: Catraca, options: ServerOptions): Promise<BuiltServer> {
+  await settleTicks()
+  const settings = withDefaults(options)
+  const logger = settings.logger ?? createLogger()
+  const context = createContext(catraca, settings, logger)
+  const app = createApp(context, logger)
+  const routes = addHooks(app, context)
+  app.setValidatorCompiler(validatorCompiler)
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, jsonParser(app))
+  addSharedSchemas(app)
+  await documentRoutes(app)
+  for (const add of ROUTES) add(app, context)
+  const door = new SocketDoor(context, app.server)
+  app.addHook('preClose', async () => {
+    context.stopping = true
+    door.closeIdle()
+  })
+  app.addHook('onClose', async () => context.registry.stop())
+  await app.ready()
+  await context.registry.refresh()
+  context.registry.start()
+  return { app, context, door, routes }
+}
+
+/** A new capability adds its routes here. */
+const ROUTES = [
+  operationRoutes,
+  checkRoutes,
+  allowlistRoutes,
+  memberRoutes,
+  importRoutes,
+  exportRoutes,
+  indexRoutes,
+  keyRoutes,
+]
+
+function createContext(catraca: Catraca, settings: ServerSettings, logger: Logger): ServerContext {
+  const registry = new KeyRegistry({
+    read: () => catraca.keys.records(),
+    bootstrap: settings.bootstrapKeys,
+    refreshMs: settings.keyRefreshMs,
+    onError: (error) => logger.warn({ err: error }, 'API keys could not be read'),
+  })
+  const accessLog = new AccessLog(logger, {
+    sampling: settings.accessLogSampling,
+    logCustomerIds: settings.logCustomerIds,
+    hashKey: settings.logHashKey,
+  })
+  const gate = new Gate(registry)
+  return { catraca, settings, registry, gate, accessLog, imports: new ImportJobs(), stopping: false }
+}
+
+function createApp(context: ServerContext, logger: Logger): App {
+  const { bodyLimitBytes, headerLimitBytes } = context.settings
+  const options: FastifyServerOptions<Server> = {
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    exposeHeadRoutes: false,
+    // A stopping server refuses in its own words, see hooks.ts.
+    return503OnClosing: false,
+    bodyLimit: bodyLimitBytes,
+    genReqId: (request) => requestIdFrom(request.headers['x-request-id']),
+    // Longer than any URL that fits the headers: an id that is too long is for the library to refuse.
+    routerOptions: { maxParamLength: headerLimitBytes },
+    frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
+    clientErrorHandler: answerClientError,
+    serverFactory: (handler) => createHttpServer(context, handler as Handler),
+  }
+  return Fastify(options) as unknown as App
+}
+
+type Handler = Parameters<typeof withCheckDoor>[1]
+
+function createHttpServer(context: ServerContext, handler: Handler): Server {
+  const { headerLimitBytes, keepAliveTimeoutMs } = context.settings
+  // A missing `Host` is refused by hooks.ts, as a problem like any other.
+  const parsing = { maxHeaderSize: headerLimitBytes, requireHostHeader: false }
+  const server = createServer(parsing, withCheckDoor(context, handler))
+  server.keepAliveTimeout = keepAliveTimeoutMs
+  // An import may take as long as it takes; headers that come slowly are cut off all the same.
+  server.requestTimeout = 0
+  return server
+}

@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { CheckAnswer } from '../../allowlist/types.js'
+import { isPromise } from '../../maybe.js'
+import type { ServerContext } from '../context.js'
+import { renderProblem } from '../problem.js'
+import { answerJson } from './answer.js'
+import { parsePlainCheck } from './query.js'
+import { Visit } from './visit.js'
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+/**
+ * Answers plain checks before the framework sees them, because its lifecycle costs more than the check
+ * (`docs/adr` has the figures). Only what is certain is answered here; everything else, refusals included, goes
+ * through the route of the same name, so that there is one behaviour. What comes this way shares its connection
+ * with other requests, or was not in one piece: the others are answered by `socket-door.ts`.
+ */
+export function withCheckDoor(context: ServerContext, next: Handler): Handler {
+  const { allowlists } = context.catraca
+  return (request, response) => {
+    const check = request.method === 'GET' && !context.stopping ? parsePlainCheck(request.url!) : undefined
+    if (check === undefined || isUnusual(request) || context.gate.refusal(request, 'check') !== undefined) {
+      next(request, response)
+      return
+    }
+    const visit = new Visit(context, request.headers['x-request-id'], check.customerId)
+    const answer = (answer: CheckAnswer) => {
+      sendAnswer(response, visit.requestId, answerJson(answer))
+      visit.end(200, context.gate.principal(request))
+    }
+    const fail = (error: unknown) => {
+      const status = sendFailure(response, visit.requestId, error)
+      visit.end(status, context.gate.principal(request), error)
+    }
+    try {
+      const answered = allowlists.checkNow(check.customerId, check.allowlists)
+      if (isPromise(answered)) answered.then(answer, fail)
+      else answer(answered)
+    } catch (error) {
+      fail(error)
+    }
+  }
+}
+
+/** Without a host, or with a body: the hooks of the framework know what to do. */
+function isUnusual({ headers }: IncomingMessage): boolean {
+  return (
+    headers.host === undefined ||
+    headers['content-length'] !== undefined ||
+    headers['transfer-encoding'] !== undefined
+  )
+}
+
+function sendAnswer(response: ServerResponse, requestId: string, json: string): void {
+  response.writeHead(200, [
+    'content-type',
+    JSON_TYPE,
+    'content-length',
+    String(json.length),
+    'cache-control',
+    'no-store',
+    'x-request-id',
+    requestId,
+  ])
+  // In this order head and body leave in one write; `end(json)` would send an empty piece after them.
+  response.write(json, 'latin1')
+  process.nextTick(endResponse, response)
+}
+
+function sendFailure(response: ServerResponse, requestId: string, error: unknown): number {
+  const { status, headers, body } = renderProblem(error, requestId)
+  response.writeHead(status, { ...headers, 'x-request-id': requestId })
+  response.end(body)
+  return status
+}
+
+function endResponse(response: ServerResponse): void {
+  response.end()
+}

@@ -1,0 +1,52 @@
+import { type PlainCheck, parsePlainCheck } from './query.js'
+
+/** What a check depends on of its headers. */
+export interface CheckHeaders {
+  authorization: string
+  requestId: string | undefined
+}
+
+const METHOD = 'GET '
+const VERSION = ' HTTP/1.1\r\n'
+const END = '\r\n\r\n'
+
+/**
+ * Splits a chunk that is exactly one request without a body into its check and the text of its headers.
+ * Anything else, a second request or a part of one, gives undefined.
+ */
+export function splitHead(text: string): { check: PlainCheck; headers: string } | undefined {
+  if (!text.startsWith(METHOD) || text.indexOf(END) !== text.length - END.length) return undefined
+  const end = text.indexOf(VERSION)
+  const check = end < 0 ? undefined : parsePlainCheck(text.slice(METHOD.length, end))
+  return check === undefined ? undefined : { check, headers: text.slice(end + VERSION.length) }
+}
+
+/** No space before the colon, nothing folded, nothing but printable ASCII. */
+const HEADER = /^([A-Za-z0-9-]+):[ \t]*([\x20-\x7e]*)$/
+
+/** Headers that announce a body, or ask for another treatment of the request or of its connection. */
+const MEANS_MORE = new Set(['content-length', 'transfer-encoding', 'expect', 'upgrade', 'trailer', 'te'])
+
+/**
+ * Reads the headers of a check. Whatever is not plainly harmless gives undefined: the parser of Node then decides,
+ * so that there are never two opinions on where a request ends.
+ */
+export function parseHeaders(text: string): CheckHeaders | undefined {
+  let host: string | undefined
+  let authorization: string | undefined
+  let requestId: string | undefined
+  for (const line of text.slice(0, -END.length).split('\r\n')) {
+    const [, name, value] = HEADER.exec(line) ?? []
+    if (name === undefined || value === undefined) return undefined
+    const key = name.toLowerCase()
+    if (MEANS_MORE.has(key)) return undefined
+    if (key === 'connection' && value.trim().toLowerCase() !== 'keep-alive') return undefined
+    if (key === 'host' && host !== undefined) return undefined
+    if (key === 'authorization' && authorization !== undefined) return undefined
+    if (key === 'x-request-id' && requestId !== undefined) return undefined
+    if (key === 'host') host = value
+    else if (key === 'authorization') authorization = value.trim()
+    else if (key === 'x-request-id') requestId = value.trim()
+  }
+  return host === undefined || authorization === undefined ? undefined : { authorization, requestId }
+}

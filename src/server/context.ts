@@ -1,0 +1,41 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { FastifyBaseLogger, FastifyInstance, FastifyTypeProvider } from 'fastify'
+import type { Static, TSchema } from 'typebox'
+import type { Scope } from '../access/scopes.js'
+import type { Catraca } from '../catraca.js'
+import type { Gate } from './access/gate.js'
+import type { KeyRegistry } from './access/registry.js'
+import type { AccessLog } from './access-log.js'
+import type { ImportJobs } from './imports/jobs.js'
+import type { ServerSettings } from './options.js'
+
+/** What the routes share. */
+export interface ServerContext {
+  readonly catraca: Catraca
+  readonly settings: ServerSettings
+  readonly registry: KeyRegistry
+  readonly gate: Gate
+  readonly imports: ImportJobs
+  readonly accessLog: AccessLog
+  /** Set by `stop()`: from then on no new work is taken. */
+  stopping: boolean
+}
+
+/** The scope that a route needs; `open` ones need none. */
+export type RouteScope = Scope | 'open'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    scope?: RouteScope
+    /** Also answered while the server stops, and to strangers on a server without keys. */
+    always?: boolean
+  }
+}
+
+/** Handlers get the types of their schemas. */
+export interface SchemaTypes extends FastifyTypeProvider {
+  validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown
+  serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown
+}
+
+export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, SchemaTypes>

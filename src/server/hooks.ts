@@ -1,0 +1,92 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { CatracaError, invalid } from '../errors.js'
+import type { App, ServerContext } from './context.js'
+import { answerSender, isStillSending } from './linger.js'
+import { isServerFault, renderProblem } from './problem.js'
+import type { RouteEntry } from './route-table.js'
+
+/** What every route has in common. Returns the routes, which are added to it as they are registered. */
+export function addHooks(app: App, context: ServerContext): readonly RouteEntry[] {
+  const routes = collectRoutes(app)
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    reply.header('cache-control', 'no-store')
+    reply.header('x-content-type-options', 'nosniff')
+    done(refusal(request, context))
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    logAccess(request, reply, context)
+    done()
+  })
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply))
+  app.setNotFoundHandler((request, reply) => {
+    const error = new CatracaError('ROUTE_NOT_FOUND', `there is no ${request.method} ${pathOf(request.url)}`)
+    sendProblem(error, request, reply)
+  })
+  return routes
+}
+
+const pathOf = (url: string): string => url.split('?', 1)[0]!
+
+/** A route without a scope must not exist, so it cannot be registered. */
+function collectRoutes(app: App): RouteEntry[] {
+  const routes: RouteEntry[] = []
+  app.addHook('onRoute', (route) => {
+    // The pages of the documentation come from a plugin, which knows nothing of scopes.
+    if (route.url === '/docs' || route.url.startsWith('/docs/'))
+      route.config = { ...route.config, scope: 'open' }
+    const { scope } = route.config ?? {}
+    if (scope === undefined) throw new Error(`${route.method} ${route.url} has no scope`)
+    const summary = (route.schema as { summary?: string } | undefined)?.summary
+    for (const method of [route.method].flat()) routes.push({ method, path: route.url, scope, summary })
+  })
+  return routes
+}
+
+function refusal(request: FastifyRequest, context: ServerContext): CatracaError | undefined {
+  const { scope, always } = request.routeOptions.config
+  if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+    return invalid('Host', 'is required')
+  }
+  if (always || request.is404) return undefined
+  if (context.stopping) return new CatracaError('SHUTTING_DOWN', 'the server is stopping')
+  if (scope === undefined || scope === 'open') return context.gate.openRefusal(request.raw)
+  return context.gate.refusal(request.raw, scope)
+}
+
+/** Answers with what went wrong. */
+export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const problem = renderProblem(error, request.id)
+  const headers = { ...problem.headers, 'x-request-id': request.id }
+  request.error = error
+  if (isStillSending(request.raw)) {
+    reply.hijack()
+    answerSender(request.raw, reply.raw, { ...problem, headers })
+    return
+  }
+  // Fastify closes the connection after a bad body, without need.
+  if (reply.hasHeader('connection')) reply.removeHeader('connection')
+  reply.code(problem.status).headers(headers).send(problem.body)
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the answer was about, for the log. */
+    error?: unknown
+  }
+}
+
+function logAccess(request: FastifyRequest, reply: FastifyReply, { accessLog, gate }: ServerContext): void {
+  const { statusCode: status } = reply
+  if (!isServerFault(status) && !accessLog.samples()) return
+  accessLog.write({
+    requestId: request.id,
+    method: request.method,
+    route: request.routeOptions.url ?? 'none',
+    status,
+    durationMs: reply.elapsedTime,
+    customerId: (request.params as { customerId?: string } | undefined)?.customerId,
+    key: gate.principal(request.raw)?.name,
+    error: request.error,
+  })
+}

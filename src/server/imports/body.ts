@@ -1,0 +1,48 @@
+import type { IncomingMessage } from 'node:http'
+import type { ImportFormat } from '../../allowlist/types.js'
+import { CatracaError } from '../../errors.js'
+
+/** The media types of an import. Of what is inside `application/gzip` the type says nothing. */
+export const IMPORT_TYPES: Record<string, ImportFormat | undefined> = {
+  'text/csv': 'csv',
+  'application/x-ndjson': 'ndjson',
+  'application/ndjson': 'ndjson',
+  'application/jsonl': 'ndjson',
+  'text/plain': 'text',
+  'application/gzip': undefined,
+}
+
+export interface BodyKind {
+  format: ImportFormat
+  gzip?: true
+}
+
+/** Reads from the headers what the body is; refuses what cannot be read. */
+export function bodyKind(request: IncomingMessage, format: ImportFormat | undefined): BodyKind {
+  const { 'content-type': contentType = '', 'content-encoding': encoding = 'identity' } = request.headers
+  const mediaType = contentType.split(';', 1)[0]!.trim().toLowerCase()
+  if (!Object.hasOwn(IMPORT_TYPES, mediaType)) throw unsupportedType(mediaType)
+  const gzipped = isGzip(encoding) || mediaType === 'application/gzip'
+  return { format: format ?? IMPORT_TYPES[mediaType] ?? 'csv', ...(gzipped ? { gzip: true } : {}) }
+}
+
+function isGzip(encoding: string): boolean {
+  const name = encoding.trim().toLowerCase()
+  if (name === 'gzip' || name === 'x-gzip') return true
+  if (name === 'identity') return false
+  throw new CatracaError('UNSUPPORTED_MEDIA_TYPE', 'the content encoding must be gzip or identity')
+}
+
+function unsupportedType(mediaType: string): CatracaError {
+  const given = mediaType === '' ? 'none was given' : `${mediaType} was given`
+  const known = Object.keys(IMPORT_TYPES).join(', ')
+  return new CatracaError('UNSUPPORTED_MEDIA_TYPE', `an import needs a content type of ${known}; ${given}`)
+}
+
+/**
+ * The body as chunks. Leaving it early must not destroy the request, as iterating it directly would: the
+ * rest of the body is then for `linger.ts` to read.
+ */
+export function bodyChunks(request: IncomingMessage): AsyncIterable<Uint8Array> {
+  return { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) }
+}

@@ -1,0 +1,39 @@
+import type { FastifyBodyParser } from 'fastify'
+import { CatracaError, invalid } from '../errors.js'
+import type { App } from './context.js'
+
+/** JSON bodies, without the keys that change what an object is. No body at all is no mistake of the parser's. */
+export function jsonParser(app: App): FastifyBodyParser<string> {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  return (request, text, done) => {
+    const { 'content-encoding': encoding = 'identity' } = request.headers
+    if (encoding.toLowerCase() !== 'identity') {
+      done(new CatracaError('UNSUPPORTED_MEDIA_TYPE', 'a JSON body must come without content encoding'))
+      return
+    }
+    if (text.length === 0) {
+      done(null, undefined)
+      return
+    }
+    parse(request, text, (error, body) => {
+      const hostile = error === null && MAY_HOLD_CONSTRUCTOR.test(text) && holdsConstructor(body)
+      if (error !== null || hostile) done(invalid('body', BODY_RULE))
+      else done(null, body)
+    })
+  }
+}
+
+const BODY_RULE = 'must be JSON without the keys __proto__ and constructor'
+/** An escape may spell any key. */
+const MAY_HOLD_CONSTRUCTOR = /constructor|\\u/
+
+function holdsConstructor(root: unknown): boolean {
+  const waiting = [root]
+  while (waiting.length > 0) {
+    const value = waiting.pop()
+    if (typeof value !== 'object' || value === null) continue
+    if (Object.hasOwn(value, 'constructor')) return true
+    for (const child of Object.values(value)) waiting.push(child)
+  }
+  return false
+}

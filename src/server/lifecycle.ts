@@ -1,0 +1,85 @@
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Catraca } from '../catraca.js'
+import { CatracaError } from '../errors.js'
+import { isLoopbackName } from './access/loopback.js'
+import { type BuiltServer, buildServer } from './app.js'
+import { Connections } from './connections.js'
+import type { App } from './context.js'
+import type { ServerOptions } from './options.js'
+
+export interface RunningServer {
+  readonly app: App
+  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  readonly url: string
+  /** Whether callers need an API key. */
+  readonly keyed: boolean
+  /** Takes no new work, finishes what has begun, and is over within `shutdownTimeoutMs`. */
+  stop(): Promise<void>
+}
+
+/** The last part of the time to stop, kept for imports to record how far they came. */
+const BREAK_OFF_SHARE = 0.25
+const BREAK_OFF_MAX_MS = 3_000
+const IDLE_CHECK_MS = 25
+
+export async function startServer(catraca: Catraca, options: ServerOptions = {}): Promise<RunningServer> {
+  const server = await buildServer(catraca, options)
+  const { app, context } = server
+  const { host, port } = context.settings
+  const connections = new Connections(app.server, server.door)
+  try {
+    if (!context.registry.keyed && !isLoopbackName(host)) throw notWithoutKeys(host)
+    await app.listen({ host, port, listenTextResolver: (address) => `listening at ${address}` })
+  } catch (error) {
+    await app.close()
+    throw error
+  }
+  let stopped: Promise<void> | undefined
+  return {
+    app,
+    url: urlOf(app.server.address() as AddressInfo),
+    get keyed() {
+      return context.registry.keyed
+    },
+    stop: () => (stopped ??= stopServer(server, connections)),
+  }
+}
+
+async function stopServer({ app, context }: BuiltServer, connections: Connections): Promise<void> {
+  const { shutdownTimeoutMs, drainMs } = context.settings
+  context.stopping = true
+  const graceMs = Math.min(shutdownTimeoutMs * BREAK_OFF_SHARE, BREAK_OFF_MAX_MS)
+  const breakOff = setTimeout(() => context.imports.breakOff(), shutdownTimeoutMs - graceMs)
+  const done = new AbortController()
+  const deadline = sleep(shutdownTimeoutMs, undefined, { signal: done.signal })
+  let sweep: NodeJS.Timeout | undefined
+  const finish = async () => {
+    // Callers on open connections are told first: a connection that just closes looks like a failure to them.
+    if (connections.count > 0) await sleep(Math.min(drainMs, shutdownTimeoutMs / 4))
+    // Connections whose last request ends only now become idle one by one.
+    sweep = setInterval(() => connections.closeIdle(), IDLE_CHECK_MS)
+    await Promise.all([app.close(), context.imports.settled()])
+  }
+  try {
+    await Promise.race([finish(), deadline])
+  } finally {
+    done.abort()
+    clearTimeout(breakOff)
+    clearInterval(sweep)
+    context.imports.breakOff()
+    connections.closeAll()
+    await app.close()
+  }
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
+
+function notWithoutKeys(host: string): CatracaError {
+  return new CatracaError(
+    'CONFIG_INVALID',
+    `without any API key the server binds only to a loopback address, not to ${host}: make a key first with \`catraca key create\``,
+  )
+}

@@ -1,0 +1,60 @@
+import { tmpdir } from 'node:os'
+import type { Logger } from 'pino'
+import type { KeyRecord } from '../access/port.js'
+
+/** A key given by configuration instead of the store. */
+export type BootstrapKey = Pick<KeyRecord, 'name' | 'scopes' | 'hash'>
+
+export interface ServerOptions {
+  host?: string
+  port?: number
+  /** As `createLogger` makes it, when absent. */
+  logger?: Logger
+  /** Share of answered requests that are logged, 0 to 1. Failures of the server are always logged. */
+  accessLogSampling?: number
+  /** Log customer ids as they are, instead of hashed. */
+  logCustomerIds?: boolean
+  /** Key of those hashes: the same on every pod to find a customer across pods. Random when absent. */
+  logHashKey?: string
+  /** Keys beside those in the store; asked again at every refresh, since their file may change. */
+  bootstrapKeys?: () => readonly BootstrapKey[]
+  /** Of JSON bodies; imports are streams and have none. */
+  bodyLimitBytes?: number
+  headerLimitBytes?: number
+  /** Idle connections are closed after this; longer than load balancers keep them, so that these do it. */
+  keepAliveTimeoutMs?: number
+  /** From `stop()` to the end, at the latest. */
+  shutdownTimeoutMs?: number
+  /** How long a stopping server still answers "I am stopping" before it closes idle connections. */
+  drainMs?: number
+  /** Where the bodies of asynchronous imports wait. */
+  spoolDir?: string
+  /** Whether the instance is warm: until then `/ready` says 503. */
+  ready?: () => boolean
+  /** An engine that does not answer `/health` by then counts as down. */
+  healthTimeoutMs?: number
+  /** How often API keys are read again. */
+  keyRefreshMs?: number
+}
+
+export type ServerSettings = Required<Omit<ServerOptions, 'logger' | 'logHashKey'>> &
+  Pick<ServerOptions, 'logger' | 'logHashKey'>
+
+export const SERVER_DEFAULTS = {
+  host: '127.0.0.1',
+  port: 8080,
+  accessLogSampling: 0.01,
+  logCustomerIds: false,
+  bootstrapKeys: (): readonly BootstrapKey[] => [],
+  bodyLimitBytes: 1024 * 1024,
+  headerLimitBytes: 16 * 1024,
+  keepAliveTimeoutMs: 72_000,
+  shutdownTimeoutMs: 10_000,
+  drainMs: 200,
+  healthTimeoutMs: 2_000,
+  keyRefreshMs: 2_000,
+} as const
+
+export function withDefaults(options: ServerOptions): ServerSettings {
+  return { ...SERVER_DEFAULTS, spoolDir: tmpdir(), ready: () => true, ...options }
+}

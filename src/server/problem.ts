@@ -1,0 +1,119 @@
+import { CatracaError, ERROR_CODES, type ErrorCode, type FieldError } from '../errors.js'
+
+/** The one place where an error code becomes an HTTP status. */
+export const HTTP_STATUS: Record<ErrorCode, number> = {
+  INVALID_INPUT: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  FORBIDDEN_ORIGIN: 403,
+  ROUTE_NOT_FOUND: 404,
+  ALLOWLIST_NOT_FOUND: 404,
+  ALLOWLIST_EXISTS: 409,
+  ALLOWLIST_BEING_DELETED: 409,
+  ALLOWLIST_IN_USE: 409,
+  WRONG_ALLOWLIST_TYPE: 409,
+  VERSION_MISMATCH: 412,
+  MEMBER_NOT_FOUND: 404,
+  IMPORT_NOT_FOUND: 404,
+  IMPORT_IN_PROGRESS: 409,
+  IMPORT_INPUT_CHANGED: 409,
+  IMPORT_INTERRUPTED: 400,
+  REPLACE_IN_PROGRESS: 409,
+  KEY_NOT_FOUND: 404,
+  KEY_EXISTS: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  NOT_ACCEPTABLE: 406,
+  CONFIG_INVALID: 500,
+  STORE_UNSUPPORTED: 500,
+  STORE_UNUSABLE: 503,
+  STORE_CORRUPT: 503,
+  STORE_NEWER_VERSION: 503,
+  STORE_FULL: 507,
+  ENGINE_UNAVAILABLE: 503,
+  UNKNOWN_OUTCOME: 504,
+  SHUTTING_DOWN: 503,
+  CLOSED: 503,
+  INTERNAL: 500,
+}
+
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
+
+/** RFC 9457, plus the further facts of the error as members of their own. */
+export interface Problem {
+  type: string
+  title: string
+  status: number
+  detail: string
+  code: ErrorCode
+  errors?: FieldError[]
+  requestId?: string
+  [fact: string]: unknown
+}
+
+export interface RenderedProblem {
+  status: number
+  headers: Record<string, string>
+  body: string
+}
+
+/** What the caller is told about an error. What was not meant for callers is called INTERNAL and kept back. */
+export function toProblem(error: CatracaError, requestId: string, status = HTTP_STATUS[error.code]): Problem {
+  const internal = error.code === 'INTERNAL'
+  return {
+    ...error.facts,
+    type: `urn:catraca:error:${error.code}`,
+    title: TITLES[error.code],
+    status,
+    detail: internal ? TITLES.INTERNAL : error.message,
+    code: error.code,
+    ...(error.errors === undefined ? {} : { errors: error.errors }),
+    requestId,
+  }
+}
+
+const TITLES = Object.fromEntries(
+  Object.entries(ERROR_CODES).map(([code, text]) => [code, text.replaceAll('`', '')]),
+) as Record<ErrorCode, string>
+
+export function renderProblem(error: unknown, requestId: string): RenderedProblem {
+  const { cause, status } = toCatracaError(error)
+  const problem = toProblem(cause, requestId, status)
+  const headers: Record<string, string> = { 'content-type': PROBLEM_TYPE, 'cache-control': 'no-store' }
+  if (problem.status === 401) headers['www-authenticate'] = 'Bearer'
+  if (problem.status === 503) headers['retry-after'] = '1'
+  if (cause.code === 'SHUTTING_DOWN') headers.connection = 'close'
+  return { status: problem.status, headers, body: JSON.stringify(problem) }
+}
+
+/** What Fastify itself refuses, in the words of the product. */
+const FASTIFY_CODES: Record<string, { code: ErrorCode; detail: string }> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'PAYLOAD_TOO_LARGE', detail: 'the body is too large' },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    code: 'UNSUPPORTED_MEDIA_TYPE',
+    detail: 'the body must be application/json',
+  },
+}
+
+function toCatracaError(error: unknown): { cause: CatracaError; status?: number } {
+  if (error instanceof CatracaError) return { cause: error }
+  const { code = '', statusCode, message = '' } = (error ?? {}) as Partial<FastifyErrorFacts>
+  const known = FASTIFY_CODES[code]
+  if (known !== undefined) return { cause: new CatracaError(known.code, known.detail, { cause: error }) }
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    const errors = [{ path: 'request', message }]
+    return { cause: new CatracaError('INVALID_INPUT', message, { cause: error, errors }), status: statusCode }
+  }
+  return { cause: new CatracaError('INTERNAL', TITLES.INTERNAL, { cause: error }) }
+}
+
+interface FastifyErrorFacts {
+  code: string
+  statusCode: number
+  message: string
+}
+
+/** A failure of ours, as opposed to a mistake of the caller's. */
+export function isServerFault(status: number): boolean {
+  return status >= 500
+}

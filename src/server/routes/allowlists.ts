@@ -1,0 +1,117 @@
+import { Type } from 'typebox'
+import { CatracaError, invalid } from '../../errors.js'
+import type { App, ServerContext } from '../context.js'
+import * as schemas from '../schemas.js'
+import { answers, empty, shared } from './responses.js'
+
+const tags = ['allowlists']
+const params = Type.Object({ id: schemas.listId }, { additionalProperties: false })
+const one = (description: string) => ({ description, schema: shared('Allowlist') })
+
+export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerContext): void {
+  app.post(
+    '/allowlists',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        tags,
+        summary: 'Create an allowlist',
+        body: schemas.newAllowlist,
+        response: answers({ 201: one('The new allowlist') }),
+      },
+    },
+    async (request, reply) => {
+      const list = await allowlists.create(request.body)
+      reply.code(201).header('location', `/allowlists/${list.id}`).header('etag', etag(list.version))
+      return list
+    },
+  )
+
+  app.get(
+    '/allowlists',
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags,
+        summary: 'List the allowlists',
+        querystring: schemas.pageQuery,
+        response: answers({
+          200: { description: 'A page of allowlists', schema: schemas.pageOf(shared('Allowlist')) },
+        }),
+      },
+    },
+    (request) => allowlists.list(request.query),
+  )
+
+  app.get(
+    '/allowlists/:id',
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags,
+        summary: 'Read an allowlist',
+        params,
+        response: answers({ 200: one('The allowlist') }),
+      },
+    },
+    async (request, reply) => {
+      const list = await allowlists.get(request.params.id)
+      reply.header('etag', etag(list.version))
+      return list
+    },
+  )
+
+  app.patch(
+    '/allowlists/:id',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        tags,
+        summary: 'Change the name or the config of an allowlist, by `If-Match` only if nobody else did',
+        params,
+        headers: Type.Object({
+          'if-match': Type.Optional(
+            Type.String({ description: 'Version that must be current, such as `"3"`' }),
+          ),
+        }),
+        body: schemas.allowlistChange,
+        response: answers({ 200: one('The changed allowlist') }),
+      },
+    },
+    async (request, reply) => {
+      const list = await allowlists.update(request.params.id, request.body, precondition(request.headers))
+      reply.header('etag', etag(list.version))
+      return list
+    },
+  )
+
+  app.delete(
+    '/allowlists/:id',
+    {
+      config: { scope: 'admin' },
+      schema: { tags, summary: 'Delete an allowlist', params, response: answers204('Deleted') },
+    },
+    async (request, reply) => {
+      await allowlists.delete(request.params.id)
+      return reply.code(204).send()
+    },
+  )
+}
+
+export function answers204(description: string): Record<string, unknown> {
+  return { ...answers({}), 204: empty(description) }
+}
+
+const etag = (version: number): string => `"${version}"`
+
+/** `"3"`, also `3` and `W/"3"`; `*` asks for nothing, since a list that is missing is a 404 anyway. */
+function precondition(headers: { 'if-match'?: string | undefined }): { ifVersion?: number } {
+  const value = headers['if-match']?.trim()
+  if (value === undefined || value === '*') return {}
+  const version = /^(?:(?:W\/)?"(\d{1,15})"|(\d{1,15}))$/.exec(value)
+  if (version !== null) return { ifVersion: Number(version[1] ?? version[2]) }
+  if (/^(?:W\/)?"[^"]*"$/.test(value)) {
+    throw new CatracaError('VERSION_MISMATCH', 'If-Match names no version of an allowlist')
+  }
+  throw invalid('If-Match', 'must be one version in quotes, or *')
+}

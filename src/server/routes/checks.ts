@@ -1,0 +1,76 @@
+import { Type } from 'typebox'
+import { answerJson } from '../check/answer.js'
+import { splitLists } from '../check/query.js'
+import { CHECK_ROUTE } from '../check/visit.js'
+import type { App, ServerContext } from '../context.js'
+import * as schemas from '../schemas.js'
+import { answers, shared } from './responses.js'
+
+const tags = ['checks']
+const closed = { additionalProperties: false } as const
+const freshness = {
+  consistency: Type.Optional(schemas.oneOf(['strong'], 'Ask the store itself')),
+  atLeast: Type.Optional(Type.String({ description: 'Token of a write that must be seen' })),
+}
+
+export function checkRoutes(app: App, { catraca: { allowlists } }: ServerContext): void {
+  app.get(
+    CHECK_ROUTE,
+    {
+      config: { scope: 'check' },
+      schema: {
+        tags,
+        summary: 'May this customer pass?',
+        params: Type.Object({ customerId: schemas.customerId }, closed),
+        querystring: Type.Object(
+          {
+            allowlists: Type.Array(Type.String(), {
+              description: '1 to 100 ids, comma-separated or repeated',
+            }),
+            ...freshness,
+          },
+          { ...closed, style: 'form', explode: false },
+        ),
+        response: answers({
+          200: { description: 'The answer, list by list', schema: shared('CheckAnswer') },
+        }),
+      },
+      preValidation: (request, _reply, done) => {
+        const query = request.query as { allowlists?: unknown }
+        if (query.allowlists !== undefined)
+          query.allowlists = splitLists(query.allowlists as string | string[])
+        done()
+      },
+    },
+    async (request, reply) => {
+      const { allowlists: lists, ...options } = request.query
+      const answer = await allowlists.check(request.params.customerId, lists, options)
+      reply.header('content-type', 'application/json; charset=utf-8')
+      return reply.send(answerJson(answer) as never)
+    },
+  )
+
+  app.post(
+    '/check',
+    {
+      config: { scope: 'check' },
+      schema: {
+        tags,
+        summary: 'May these customers pass?',
+        querystring: Type.Object(freshness, closed),
+        body: schemas.checkManyQuestion,
+        response: answers({
+          200: {
+            description: 'The answers, customer by customer',
+            schema: Type.Object({ results: Type.Array(shared('CheckAnswer')) }, closed),
+          },
+        }),
+      },
+    },
+    async (request, reply) => {
+      const { results } = await allowlists.checkMany(request.body, request.query)
+      reply.header('content-type', 'application/json; charset=utf-8')
+      return reply.send(`{"results":[${results.map(answerJson).join(',')}]}` as never)
+    },
+  )
+}

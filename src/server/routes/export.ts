@@ -1,0 +1,64 @@
+import { Readable } from 'node:stream'
+import { Type } from 'typebox'
+import type { ExportFormat } from '../../allowlist/types.js'
+import { CatracaError } from '../../errors.js'
+import { preferred } from '../accept.js'
+import type { App, ServerContext } from '../context.js'
+import * as schemas from '../schemas.js'
+import { answers } from './responses.js'
+
+/** The first is the default. */
+const FORMATS: Record<string, { format: ExportFormat; extension: string }> = {
+  'text/csv': { format: 'csv', extension: 'csv' },
+  'application/x-ndjson': { format: 'ndjson', extension: 'ndjson' },
+  'text/plain': { format: 'text', extension: 'txt' },
+}
+const MEDIA_TYPES = Object.keys(FORMATS)
+
+export function exportRoutes(app: App, { catraca: { allowlists } }: ServerContext): void {
+  app.get(
+    '/allowlists/:id/export',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        tags: ['import and export'],
+        summary: 'Export the members, in the format asked by `Accept`',
+        params: Type.Object({ id: schemas.listId }, { additionalProperties: false }),
+        response: {
+          ...answers({}),
+          200: {
+            description: 'The members, as a stream',
+            content: Object.fromEntries(MEDIA_TYPES.map((type) => [type, { schema: Type.String() }])),
+          },
+        },
+      },
+    },
+    async (request, reply) => {
+      const mediaType = preferred(request.headers.accept, MEDIA_TYPES)
+      if (mediaType === undefined) {
+        throw new CatracaError('NOT_ACCEPTABLE', `an export can be ${MEDIA_TYPES.join(', ')}`)
+      }
+      const { format, extension } = FORMATS[mediaType]!
+      const { id } = request.params
+      const body = await started(allowlists.export(id, { format }))
+      reply.header('content-type', `${mediaType}; charset=utf-8`)
+      reply.header('content-disposition', `attachment; filename="${id}.${extension}"`)
+      return reply.send(Readable.from(body, { objectMode: false, highWaterMark: 64 * 1024 }) as never)
+    },
+  )
+}
+
+/** Fetches the first chunk before anything is sent, so that a list that is missing can still be a 404. */
+async function started(chunks: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const iterator = chunks[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  return (async function* () {
+    try {
+      if (first.done) return
+      yield first.value
+      yield* { [Symbol.asyncIterator]: () => iterator }
+    } finally {
+      await iterator.return?.()
+    }
+  })()
+}

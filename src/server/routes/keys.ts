@@ -1,0 +1,61 @@
+import { Type } from 'typebox'
+import type { App, ServerContext } from '../context.js'
+import * as schemas from '../schemas.js'
+import { answers204 } from './allowlists.js'
+import { answers } from './responses.js'
+
+const tags = ['keys']
+
+export function keyRoutes(app: App, { catraca: { keys }, registry }: ServerContext): void {
+  app.post(
+    '/keys',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        tags,
+        summary: 'Create an API key; the first one locks the server',
+        body: schemas.newKey,
+        response: answers({ 201: { description: 'The key, shown only now', schema: schemas.createdKey } }),
+      },
+    },
+    async (request, reply) => {
+      const created = await keys.create(request.body)
+      await registry.refresh()
+      reply.code(201).header('location', `/keys/${created.name}`)
+      return created
+    },
+  )
+
+  app.get(
+    '/keys',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        tags,
+        summary: 'List the API keys of the store',
+        response: answers({
+          200: { description: 'Without the keys themselves', schema: schemas.pageOf(schemas.apiKey) },
+        }),
+      },
+    },
+    async () => ({ items: await keys.list() }),
+  )
+
+  app.delete(
+    '/keys/:name',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        tags,
+        summary: 'Revoke an API key',
+        params: Type.Object({ name: Type.String() }, { additionalProperties: false }),
+        response: answers204('Revoked'),
+      },
+    },
+    async (request, reply) => {
+      await keys.revoke(request.params.name)
+      await registry.refresh()
+      return reply.code(204).send()
+    },
+  )
+}

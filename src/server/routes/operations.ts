@@ -1,0 +1,124 @@
+import { Type } from 'typebox'
+import type { Catraca } from '../../catraca.js'
+import type { App, ServerContext } from '../context.js'
+import { version } from '../version.js'
+import { answers } from './responses.js'
+
+const tags = ['operations']
+
+const state = Type.Object({ status: Type.String() }, { additionalProperties: false })
+const health = Type.Object(
+  {
+    status: Type.String(),
+    timestamp: Type.String(),
+    uptime: Type.Number({ description: 'Seconds' }),
+    version: Type.String(),
+    store: Type.String(),
+    engines: Type.Array(
+      Type.Object({ name: Type.String(), status: Type.String() }, { additionalProperties: true }),
+    ),
+  },
+  { additionalProperties: true },
+)
+
+export function operationRoutes(app: App, context: ServerContext): void {
+  app.get(
+    '/live',
+    {
+      config: { scope: 'open', always: true },
+      exposeHeadRoute: true,
+      schema: {
+        tags,
+        summary: 'Is the process alive?',
+        response: answers({ 200: { description: 'Yes', schema: state } }),
+      },
+    },
+    async () => ({ status: 'live' }),
+  )
+
+  app.get(
+    '/ready',
+    {
+      config: { scope: 'open', always: true },
+      exposeHeadRoute: true,
+      schema: {
+        tags,
+        summary: 'Should it get requests?',
+        response: answers({
+          200: { description: 'Yes', schema: state },
+          503: { description: 'Not yet, or no longer', schema: state },
+        }),
+      },
+    },
+    async (_request, reply) => {
+      const status = context.stopping ? 'stopping' : context.settings.ready() ? 'ready' : 'starting'
+      reply.code(status === 'ready' ? 200 : 503)
+      return { status }
+    },
+  )
+
+  app.get(
+    '/health',
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags,
+        summary: 'State of every engine',
+        response: answers({
+          200: { description: 'It can serve', schema: health },
+          503: { description: 'It cannot', schema: health },
+        }),
+      },
+    },
+    async (_request, reply) => {
+      const { status, engines, ...figures } = await healthOf(context)
+      reply.code(status === 'healthy' ? 200 : 503)
+      const { store } = context.catraca
+      return {
+        status,
+        timestamp: new Date().toISOString(),
+        uptime: process.uptime(),
+        version,
+        store,
+        engines,
+        cache: context.catraca.stats(),
+        ...figures,
+      }
+    },
+  )
+
+  app.get(
+    '/',
+    {
+      config: { scope: 'open' },
+      schema: { hide: true },
+    },
+    async () => ({
+      name: 'catraca',
+      version,
+      links: { docs: '/docs', openapi: '/openapi.json', health: '/health', ready: '/ready', live: '/live' },
+    }),
+  )
+}
+
+type Health = Awaited<ReturnType<Catraca['health']>>
+
+/** An engine that hangs is as bad as one that is down. */
+async function healthOf({ catraca, settings }: ServerContext): Promise<Health> {
+  let timer: NodeJS.Timeout | undefined
+  const unhealthy = (error: string): Health => ({
+    status: 'unhealthy',
+    engines: [{ name: catraca.store, status: 'unhealthy', error }],
+  })
+  const late = new Promise<Health>((resolve) => {
+    const error = `no answer within ${settings.healthTimeoutMs} ms`
+    timer = setTimeout(() => resolve(unhealthy(error)), settings.healthTimeoutMs)
+  })
+  try {
+    return await Promise.race([catraca.health(), late])
+  } catch (error) {
+    return unhealthy((error as Error).message)
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * `GET /customers/{id}/check?allowlists=vip,wave` on one core, loaded by `wrk` on the other, against a bare
+ * node:http server with a fixed body of the same size in the same run. Keys on, access log sampled.
+ * Arguments: members of the FIXA list (5,000,000), seconds per round (5), rounds (5).
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openCatraca } from '../src/catraca.js'
+import { type Load, loadByWrk, type PinnedServer, startPinned } from './support/pinned.js'
+import { median, report } from './support/report.js'
+
+const [members = 5_000_000, seconds = 5, rounds = 5] = process.argv.slice(2).map(Number)
+const SERVER_CORE = 0
+const LOAD_CORE = 1
+const WARM_UP_REQUESTS = 150_000
+const script = new URL('../../bench/http-check.lua', import.meta.url)
+
+interface Round extends Load {
+  cpuMicrosPerRequest: number
+}
+
+const directory = await mkdtemp(join(tmpdir(), 'catraca-bench-'))
+try {
+  const store = `embedded:${directory}`
+  const key = await prepare(store)
+  const catraca = await startPinned(SERVER_CORE, 'catraca-server.js', [store])
+  const bodyBytes = await meanAnswerBytes(catraca.url, key)
+  const bare = await startPinned(SERVER_CORE, 'bare-server.js', [String(bodyBytes)])
+  try {
+    const results = await measure(
+      {
+        bare: { server: bare, separator: ',' },
+        catraca: { server: catraca, separator: ',' },
+        // An encoded comma is not a plain check, so it takes the way through the framework.
+        framework: { server: catraca, separator: '%2C' },
+      },
+      key,
+    )
+    tell(results, bodyBytes)
+  } finally {
+    await Promise.all([catraca.stop(), bare.stop()])
+  }
+} finally {
+  await rm(directory, { recursive: true, force: true })
+}
+
+async function prepare(store: string): Promise<string> {
+  console.log(`importing ${members} customers`)
+  const catraca = await openCatraca({ store })
+  try {
+    await catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+    const config = { strategy: 'PERCENTAGE', percentage: 0.5 } as const
+    await catraca.allowlists.create({ id: 'wave', name: 'Wave', type: 'ONDA', config })
+    await catraca.allowlists.import('vip', customerLines(), { format: 'text' })
+    // As a server finds it that has run before: the index is built, and known to be in use.
+    await catraca.allowlists.rebuild('vip')
+    await catraca.allowlists.check(customer(0), ['vip', 'wave'])
+    const { key } = await catraca.keys.create({ name: 'bench', scopes: ['check'] })
+    return key
+  } finally {
+    await catraca.close()
+  }
+}
+
+function customer(i: number): string {
+  const mixed = ((i * 800_000_011) % 2 ** 32).toString(16).padStart(8, '0')
+  return `${mixed}-0000-4000-8000-${i.toString(16).padStart(12, '0')}`
+}
+
+async function* customerLines(): AsyncGenerator<Uint8Array> {
+  const LINES_PER_CHUNK = 2000
+  for (let start = 0; start < members; start += LINES_PER_CHUNK) {
+    let text = ''
+    for (let i = start; i < Math.min(start + LINES_PER_CHUNK, members); i++) text += `${customer(i)}\n`
+    yield Buffer.from(text, 'latin1')
+  }
+}
+
+/** Half of the answers are about members, and those are longer. */
+async function meanAnswerBytes(url: string, key: string): Promise<number> {
+  const sizeOf = async (i: number) => {
+    const path = `/customers/${customer(i)}/check?allowlists=vip,wave`
+    const answer = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })
+    return (await answer.text()).length
+  }
+  return Math.round(((await sizeOf(0)) + (await sizeOf(members))) / 2)
+}
+
+type Contender = { server: PinnedServer; separator: string }
+
+async function measure<Name extends string>(
+  contenders: Record<Name, Contender>,
+  key: string,
+): Promise<Record<Name, Round[]>> {
+  const entries = Object.entries(contenders) as [Name, Contender][]
+  const results = Object.fromEntries(entries.map(([name]) => [name, []])) as unknown as Record<Name, Round[]>
+  const run = ({ server, separator }: Contender, duration: number) =>
+    loadByWrk(LOAD_CORE, duration, server.url, script, [key, String(members), separator])
+  for (const [, contender] of entries) {
+    // By requests, not by time: on a busy machine code would otherwise be measured while it is being compiled.
+    for (let served = 0; served < WARM_UP_REQUESTS; ) served += (await run(contender, 1)).requests
+  }
+  for (let round = 1; round <= rounds; round++) {
+    for (const [name, contender] of entries) {
+      const before = await contender.server.cpuMicros()
+      const load = await run(contender, seconds)
+      const cpuMicros = (await contender.server.cpuMicros()) - before
+      results[name].push({ ...load, cpuMicrosPerRequest: cpuMicros / load.requests })
+      console.log(`round ${round} ${name}: ${Math.round(load.requestsPerSecond)}/s`)
+    }
+  }
+  return results
+}
+
+function tell(results: Record<'bare' | 'catraca' | 'framework', Round[]>, bodyBytes: number): void {
+  const middle = (name: keyof typeof results, field: keyof Round) =>
+    median(results[name].map((round) => round[field]))
+  const ratio = (name: keyof typeof results) =>
+    median(results[name].map((round, i) => round.requestsPerSecond / results.bare[i]!.requestsPerSecond))
+  const names = ['bare', 'catraca', 'framework'] as const
+  report({
+    name: 'http-check',
+    rounds,
+    setting: { members, secondsPerRound: seconds, bodyBytes },
+    figures: Object.fromEntries(
+      names.flatMap((name) => [
+        [`${name} requests/s`, middle(name, 'requestsPerSecond')],
+        [`${name} p99 ms`, middle(name, 'p99Ms')],
+        [`${name} cpu µs/request`, middle(name, 'cpuMicrosPerRequest')],
+      ]),
+    ),
+    ratios: {
+      'catraca / bare (target 0.80)': ratio('catraca'),
+      'through the framework / bare': ratio('framework'),
+      'cpu: bare / catraca': middle('bare', 'cpuMicrosPerRequest') / middle('catraca', 'cpuMicrosPerRequest'),
+    },
+  })
+}

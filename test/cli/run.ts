@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+
+export interface Ended {
+  code: number | null
+  signal: NodeJS.Signals | null
+  stdout: string
+  stderr: string
+}
+
+export interface RunOptions {
+  env?: Record<string, string>
+  cwd?: string
+  input?: string
+}
+
+/** A command that runs, what it has said so far, and its end. */
+export interface Running {
+  child: ChildProcess
+  ended: Promise<Ended>
+  /** Resolves with the match as soon as the command has said so; fails when it ends before. */
+  said(pattern: RegExp, where?: 'stdout' | 'stderr'): Promise<RegExpExecArray>
+}
+
+const LONGEST_SILENCE_MS = 20_000
+
+/** What a failed test left behind must neither outlive the tests nor keep them from ending. */
+const running = new Set<ChildProcess>()
+after(() => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+export function start(args: string[], { env = {}, cwd, input }: RunOptions = {}): Running {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd,
+    // Nothing of the surroundings: a variable of whoever runs the tests must not decide them.
+    env: { PATH: process.env.PATH ?? '', ...env },
+  })
+  running.add(child)
+  child.on('close', () => running.delete(child))
+  const output = { stdout: '', stderr: '' }
+  for (const where of ['stdout', 'stderr'] as const) {
+    child[where].on('data', (chunk) => {
+      output[where] += chunk
+    })
+  }
+  child.stdin.on('error', () => {})
+  if (input !== undefined) child.stdin.end(input)
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...output }))
+  const said: Running['said'] = (pattern, where = 'stderr') =>
+    new Promise((resolve, reject) => {
+      const look = () => {
+        const match = pattern.exec(output[where])
+        if (match !== null) resolve(match)
+      }
+      child[where].on('data', look)
+      look()
+      const fail = (how: string) => reject(new Error(`${how} without saying ${pattern}:\n${output[where]}`))
+      ended.then(() => fail('ended'))
+      setTimeout(() => fail('waited'), LONGEST_SILENCE_MS).unref()
+    })
+  return { child, ended, said }
+}
+
+export function catraca(args: string[], options: RunOptions = {}): Promise<Ended> {
+  return start(args, { input: '', ...options }).ended
+}
+
+export interface Served extends Running {
+  url: string
+  stop(): Promise<Ended>
+}
+
+export async function serve(args: string[] = [], options: RunOptions = {}): Promise<Served> {
+  const running = start(['serve', '--port', '0', ...args], options)
+  const [, url] = await running.said(/listens on (http:\S+)/)
+  return {
+    ...running,
+    url: url!,
+    stop: () => {
+      running.child.kill('SIGTERM')
+      return running.ended
+    },
+  }
+}
+
+/** A directory of one test; `remove` it afterwards. */
+export function scratch(): { path: string; file: (name: string) => string; remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), 'catraca-cli-'))
+  return {
+    path,
+    file: (name) => join(path, name),
+    remove: () => rmSync(path, { recursive: true, force: true }),
+  }
+}
+
+/** So many different customers, the same ones for the same numbers. */
+export function customers(count: number, from = 0): string[] {
+  return Array.from({ length: count }, (_, i) => {
+    const hex = ((from + i) * 2_654_435_761).toString(16).padStart(16, '0').slice(-16)
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8000-${(from + i).toString(16).padStart(12, '0')}`
+  })
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { after, describe, it } from 'node:test'
+import { restartDelayMs } from '../../src/cli/workers.js'
+import { catraca, scratch, serve } from './run.js'
+
+const dir = scratch()
+after(() => dir.remove())
+
+describe('serve', () => {
+  it('says where it listens, what it stores in, and what to try', async () => {
+    const server = await serve([], { cwd: dir.path })
+    const [, line] = await server.said(/Try: (curl \S+)/)
+    const url = /'(.*)'/.exec(line!)![1]!
+    const answer = await fetch(url)
+    assert.equal(answer.status, 200)
+    const { code, stdout, stderr } = await server.stop()
+    assert.equal(code, 0)
+    assert.match(
+      stderr,
+      /^Catraca listens on http:\/\/127\.0\.0\.1:\d+ \(store embedded:\.\/catraca-data\)\n/,
+    )
+    // Standard output holds nothing but JSON logs.
+    for (const entry of stdout.trim().split('\n')) assert.equal(typeof JSON.parse(entry).level, 'number')
+  })
+
+  it('takes its settings from the file, and tells callers that they need a key', async () => {
+    const { stdout } = await catraca(['key', 'generate', 'ops', '--scopes', 'admin,read,check', '--json'])
+    const { key, entry } = JSON.parse(stdout)
+    writeFileSync(dir.file('keys.json'), JSON.stringify([entry]))
+    const settings = { store: 'memory:', server: { logLevel: 'warn' }, keysFile: 'keys.json' }
+    writeFileSync(dir.file('my.json'), JSON.stringify(settings))
+    const server = await serve(['--config', 'my.json'], { cwd: dir.path })
+    await server.said(/Try: curl -H 'Authorization: Bearer YOUR_KEY'/)
+    const list = ['allowlist', 'list', '--url', server.url]
+    const without = await catraca(list)
+    assert.equal(without.code, 1)
+    assert.match(without.stderr, /^catraca: .*key.*\n$/i)
+    assert.equal((await catraca(list, { env: { CATRACA_KEY: key } })).code, 0)
+    writeFileSync(dir.file('key'), `${key}\n`)
+    assert.equal((await catraca(list, { env: { CATRACA_KEY_FILE: dir.file('key') } })).code, 0)
+    const wrong = await catraca(list, { env: { CATRACA_KEY: 'ctr_wrong' } })
+    assert.equal(wrong.code, 1)
+    assert.equal((await server.stop()).stdout, '')
+  })
+
+  it('manages the keys of a server through the server', async () => {
+    const server = await serve(['--store', 'memory:'])
+    const run = (args: string[], key?: string) =>
+      catraca(['key', ...args, '--url', server.url, '--json'], key ? { env: { CATRACA_KEY: key } } : {})
+    const { key } = JSON.parse((await run(['create', 'first', '--scopes', 'admin'])).stdout)
+    assert.equal((await run(['list'])).code, 1, 'the first key locks the server')
+    assert.equal((await run(['create', 'first', '--scopes', 'read'], key)).code, 1)
+    await run(['create', 'second', '--scopes', 'read'], key)
+    const { items } = JSON.parse((await run(['list'], key)).stdout)
+    assert.deepEqual(
+      items.map((item: { name: string; key?: string }) => [item.name, item.key]),
+      [
+        ['first', undefined],
+        ['second', undefined],
+      ],
+    )
+    assert.equal((await run(['revoke', 'second'], key)).code, 0)
+    assert.match((await run(['revoke', 'second'], key)).stderr, /KEY_NOT_FOUND/)
+    await server.stop()
+  })
+
+  it('says in one line that the port is taken', async () => {
+    const server = await serve(['--store', 'memory:'])
+    const { port } = new URL(server.url)
+    for (const workers of ['1', '2']) {
+      const args = ['serve', '--port', port, '--workers', workers, '--store', 'embedded:./taken']
+      const { code, stderr } = await catraca(args, { cwd: dir.path })
+      assert.deepEqual(
+        [code, stderr],
+        [1, `catraca: 127.0.0.1:${port} is in use: choose another with --port\n`],
+      )
+    }
+    await server.stop()
+  })
+
+  it('refuses to be reached from elsewhere without a key, and a memory: store for several processes', async () => {
+    const open = await catraca(['serve', '--host', '0.0.0.0', '--port', '0', '--store', 'memory:'])
+    assert.equal(open.code, 1)
+    assert.match(open.stderr, /^catraca: without any API key .*\n$/)
+    const shared = await catraca(['serve', '--workers', '2', '--port', '0', '--store', 'memory:'])
+    assert.equal(shared.code, 1)
+    assert.match(shared.stderr, /--workers must be 1\n$/)
+  })
+
+  it('stops at the first signal, also ^C', async () => {
+    const server = await serve(['--store', 'memory:'])
+    server.child.kill('SIGINT')
+    assert.equal((await server.ended).code, 0)
+  })
+})
+
+describe('serve --workers', () => {
+  it('replaces a worker that dies, and stops them all', async () => {
+    const server = await serve(['--workers', '2', '--store', 'embedded:./several'], { cwd: dir.path })
+    const allAnswer = async () => {
+      // Connections go to the workers in turn.
+      for (let i = 0; i < 6; i++) {
+        const { status } = await fetch(`${server.url}/live`, { headers: { connection: 'close' } })
+        assert.equal(status, 200)
+      }
+    }
+    const [, first, second] = await server.said(/"pid":(\d+)[\s\S]*"pid":(?!\1,)(\d+)/, 'stdout')
+    await allAnswer()
+    process.kill(Number(first), 'SIGKILL')
+    await server.said(/a worker died \(SIGKILL\); another one starts in 100 ms/)
+    await server.said(new RegExp(`"pid":(?!${first},|${second},)\\d+`), 'stdout')
+    await allAnswer()
+    const { code, stderr } = await server.stop()
+    assert.equal(code, 0)
+    assert.equal(stderr.match(/listens on/g)?.length, 1)
+  })
+
+  it('restarts quickly at first, slowly in a crash loop', () => {
+    assert.deepEqual([1, 2, 3, 20].map(restartDelayMs), [100, 200, 400, 30_000])
+  })
+})

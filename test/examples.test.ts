@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { temporaryDirectory } from './support/temporary.js'
+
+const folder = new URL('../../examples/', import.meta.url)
+const TIMEOUT_MS = 60_000
+
+/** Everything that each example prints, line by line. */
+const EXPECTED: Record<string, (string | RegExp)[]> = {
+  'first-list.mjs': [
+    'alice: may pass (MEMBER)',
+    'bob: may not pass (MEMBER_EXPIRED)',
+    'carol: may not pass (NOT_MEMBER)',
+    'both lists: MEMBER, ALLOWLIST_NOT_FOUND',
+    'alice removed: true, 1 left',
+  ],
+  // The salt is drawn anew each time. These bounds are more than six deviations wide.
+  'wave.mjs': [
+    'day 0: 0 of 1000 are in; everybody who was in stayed: true',
+    /^day 1: (3[5-9]|[4-9]\d|1[0-6]\d) of 1000 are in; everybody who was in stayed: true$/,
+    /^day 2: [4-5]\d\d of 1000 are in; everybody who was in stayed: true$/,
+    'day 3: 999 of 1000 are in; everybody who was in stayed: true',
+    'customer-0: EXCLUDED',
+  ],
+  'import-stream.mjs': [
+    'add: 20000 added, 1 unchanged, 1 rejected',
+    /^line 20002: customerId must be /,
+    'again: 20000 added, the list holds 20000',
+    'replace: 5000 added, 5000 unchanged, 15000 removed',
+    'export: 10000 customers',
+  ],
+  // One stranger in 65,536 has to be looked up: of 2,000, hardly ever more than a few.
+  'index.mjs': [
+    'before: absent',
+    'after: loaded, 1 page, 50000 customers in 124 KB',
+    /^strangers: 0 of 2000 may pass; (2000|199\d) certain from memory, \d asked of the store, 0 remembered$/,
+    'members: 2000 of 2000 may pass; 0 certain from memory, 2000 asked of the store, 0 remembered',
+    'members again: 2000 of 2000 may pass; 0 certain from memory, 0 asked of the store, 2000 remembered',
+    'changed: 1 of 2 may pass; 2 certain from memory, 0 asked of the store, 0 remembered',
+    'changed since the build: 2',
+  ],
+  'http-service.mjs': [
+    'create: 201, version 1',
+    'add: 201, 1 customer',
+    'check: 200, MEMBER',
+    'without key: 401 UNAUTHENTICATED',
+    'with key: 200',
+    'other scope: FORBIDDEN',
+  ],
+}
+
+describe('examples', () => {
+  const directory = temporaryDirectory()
+
+  it('are all listed here', () => {
+    const programs = readdirSync(folder).filter((name) => name.endsWith('.mjs'))
+    assert.deepEqual(programs.sort(), Object.keys(EXPECTED).sort())
+  })
+
+  for (const [name, expected] of Object.entries(EXPECTED)) {
+    it(`${name} shows what it promises, and ends`, async () => {
+      const program = fileURLToPath(new URL(name, folder))
+      const options = { cwd: directory, timeout: TIMEOUT_MS }
+      const { stdout, stderr } = await promisify(execFile)(process.execPath, [program], options)
+      assert.equal(stderr, '')
+      const lines = stdout.trimEnd().split('\n')
+      assert.equal(lines.length, expected.length, stdout)
+      for (const [i, line] of expected.entries()) {
+        if (typeof line === 'string') assert.equal(lines[i], line)
+        else assert.match(lines[i]!, line)
+      }
+      assert.deepEqual(readdirSync(directory), [], 'nothing is left behind')
+    })
+  }
+})

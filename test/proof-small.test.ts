@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { run as freshness } from '../bench/proof/freshness.js'
+import { run as kill } from '../bench/proof/kill.js'
+import { run as race } from '../bench/proof/race.js'
+import { run as soak } from '../bench/proof/soak.js'
+
+/** The proofs of `npm run proof`, which take minutes there, with small sizes. Each throws when a promise is broken. */
+describe('proofs, small', () => {
+  it('race: processes on one directory agree', async () => {
+    const figures = await race({ seconds: 1, processes: 3, bulkSize: 300, setSize: 6000 })
+    assert.ok(figures['writes seen elsewhere by token']! > 0)
+    assert.ok(figures['addAndRemove/s']! > 0)
+    assert.ok(figures['watchSets/s']! > 0)
+  })
+
+  it('kill: what was acknowledged survives, and the rest can be resumed', async () => {
+    const { kills } = await kill({ rounds: 1, rows: 12_000, size: 6000, killsPerImport: 1 })
+    assert.ok(kills! > 0)
+  })
+
+  it('freshness: with its token no check misses a write of another process', async () => {
+    const figures = await freshness({ seconds: 1, members: 2000 })
+    assert.ok(figures.writes! > 10)
+  })
+
+  it('soak: every answer is that of a model in memory', async () => {
+    const figures = await soak({ seconds: 1.5, setSize: 3000 })
+    assert.ok(figures.checks! > 1000)
+    for (const work of ['addOrRemove', 'addForAWhile', 'importAndRemove', 'replace', 'createAndDelete']) {
+      assert.ok(figures[work]! > 0, `${work} was never done`)
+    }
+  })
+})

@@ -1,0 +1,353 @@
+import assert from 'node:assert/strict'
+import type { OutgoingHttpHeaders } from 'node:http'
+import { describe, it } from 'node:test'
+import { hashKey } from '../../src/access/keys.js'
+import type { KeyRecord } from '../../src/access/port.js'
+import { SCOPES, type Scope } from '../../src/access/scopes.js'
+import { openCatraca } from '../../src/catraca.js'
+import { ManualClock } from '../../src/clock.js'
+import { isCatracaError } from '../../src/errors.js'
+import { isLoopbackHost } from '../../src/server/access/loopback.js'
+import { KeyRegistry, MAX_KEY_AGE_MS } from '../../src/server/access/registry.js'
+import { startServer } from '../../src/server/index.js'
+import { bearer, oneConnection, serve, until } from './support.js'
+
+const CHECK = '/customers/ana/check?allowlists=vip'
+
+describe('a server without keys', () => {
+  const paths = [
+    CHECK,
+    `${CHECK}&consistency=strong`,
+    '/allowlists',
+    '/health',
+    '/',
+    '/docs',
+    '/openapi.json',
+  ]
+
+  it('answers this machine, by any of its names', async (t) => {
+    const server = await serve(t)
+    for (const host of ['localhost', 'LOCALHOST:8080', '127.0.0.1', '127.9.8.7:1', '[::1]', '[::1]:8080']) {
+      for (const path of paths) {
+        assert.equal((await server.call('GET', path, { headers: { host } })).status, 200, `${host} ${path}`)
+      }
+    }
+  })
+
+  const strangers: [string, OutgoingHttpHeaders][] = [
+    ['another Host', { host: 'catraca.example' }],
+    ['a Host that begins like ours', { host: '127.0.0.1.example' }],
+    ['a Host that ends like ours', { host: 'evil-localhost' }],
+    ['a Host with a name and our address', { host: 'localhost@example.com' }],
+    ['a private address as Host', { host: '10.0.0.1:8080' }],
+    ['0.0.0.0 as Host', { host: '0.0.0.0' }],
+    ['a foreign Origin', { origin: 'https://example.com' }],
+    ['a foreign Origin with our name in front', { origin: 'http://localhost.example.com' }],
+    ['no Origin that can be named', { origin: 'null' }],
+    ['an Origin of another scheme', { origin: 'file://localhost' }],
+    ['a page from another site', { 'sec-fetch-site': 'cross-site' }],
+  ]
+  for (const [name, headers] of strangers) {
+    it(`refuses ${name}`, async (t) => {
+      const server = await serve(t)
+      for (const path of paths) {
+        const { status, json } = await server.call('GET', path, { headers })
+        assert.deepEqual([status, json?.code], [403, 'FORBIDDEN_ORIGIN'], path)
+      }
+      const body = { name: 'VIP', type: 'FIXA' }
+      assert.equal((await server.call('POST', '/allowlists', { headers, body })).status, 403)
+      assert.deepEqual((await server.catraca.allowlists.list()).items, [])
+      for (const path of ['/live', '/ready']) {
+        assert.equal((await server.call('GET', path, { headers })).status, 200, path)
+      }
+    })
+  }
+
+  it('lets pages of this machine in, and people who follow a link', async (t) => {
+    const server = await serve(t)
+    const welcome = [
+      { origin: 'http://localhost:3000' },
+      { origin: 'http://127.0.0.1:8080', 'sec-fetch-site': 'same-origin' },
+      { 'sec-fetch-site': 'none' },
+      { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' },
+    ]
+    for (const headers of welcome) {
+      assert.equal((await server.call('GET', '/docs', { headers })).status, 200, JSON.stringify(headers))
+    }
+    const submitted = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
+    assert.equal((await server.call('POST', '/allowlists', { headers: submitted })).status, 403)
+  })
+
+  it('refuses a key, since nobody gave one out', async (t) => {
+    const server = await serve(t)
+    for (const path of [CHECK, '/allowlists']) {
+      assert.equal((await server.call('GET', path, { headers: bearer('ctr_old') })).status, 401, path)
+    }
+  })
+
+  it('does not listen beyond this machine', async (t) => {
+    const catraca = await openCatraca({ store: 'memory:' })
+    t.after(() => catraca.close())
+    for (const host of ['0.0.0.0', '::', '10.1.2.3', 'example.com']) {
+      await assert.rejects(startServer(catraca, { host, port: 0 }), (error) => {
+        assert.ok(isCatracaError(error, 'CONFIG_INVALID'))
+        assert.match(error.message, /catraca key create/)
+        return true
+      })
+    }
+    await catraca.keys.create({ name: 'ops', scopes: ['admin'] })
+    const server = await startServer(catraca, { host: '0.0.0.0', port: 0 })
+    await server.stop()
+  })
+})
+
+describe('a server with keys', () => {
+  it('takes them from configuration, and reads them again', async (t) => {
+    let scopes: Scope[] = ['check']
+    const bootstrapKeys = () => [{ name: 'boot', scopes, hash: hashKey('secret-key') }]
+    const server = await serve(t, { bootstrapKeys })
+    assert.equal(server.keyed, true)
+    const ask = () => server.call('GET', '/allowlists', { headers: bearer('secret-key') })
+    assert.equal((await ask()).status, 403)
+    scopes = ['read']
+    await until('the new scope', async () => (await ask()).status === 200)
+  })
+
+  it('asks for one, and says how', async (t) => {
+    const server = await serve(t)
+    await server.catraca.keys.create({ name: 'ops', scopes: ['admin'] })
+    await until('keyed', () => server.keyed)
+    const wrong: OutgoingHttpHeaders[] = [
+      {},
+      bearer('ctr_wrong'),
+      bearer(''),
+      { authorization: 'Basic b3BzOm9wcw==' },
+      { authorization: 'Bearer' },
+      { authorization: 'ctr_wrong' },
+      bearer('x'.repeat(5000)),
+    ]
+    for (const headers of wrong) {
+      for (const path of [CHECK, `${CHECK}&consistency=strong`, '/allowlists', '/health', '/keys']) {
+        const answer = await server.call('GET', path, { headers })
+        assert.deepEqual([answer.status, answer.json.code], [401, 'UNAUTHENTICATED'], path)
+        assert.equal(answer.headers['www-authenticate'], 'Bearer')
+      }
+    }
+    for (const path of ['/live', '/ready', '/', '/docs', '/openapi.json']) {
+      const headers = { host: 'catraca.example', origin: 'https://example.com' }
+      assert.equal((await server.call('GET', path, { headers })).status, 200, path)
+    }
+  })
+
+  it('gives each key what its scopes say, and nothing else', async (t) => {
+    const server = await serve(t)
+    await server.catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+    const keyOf = new Map<Scope, string>()
+    for (const scope of SCOPES) {
+      const name = scope.replace(':', '-')
+      keyOf.set(scope, (await server.catraca.keys.create({ name, scopes: [scope] })).key)
+    }
+    const newest = bearer(keyOf.get(SCOPES.at(-1)!)!)
+    await until('known', async () => (await server.call('GET', '/keys', { headers: newest })).status === 403)
+    const routes: [string, string, Scope[]][] = [
+      ['GET', CHECK, ['check', 'admin']],
+      ['GET', `${CHECK}&consistency=strong`, ['check', 'admin']],
+      ['POST', '/check', ['check', 'admin']],
+      ['GET', '/allowlists', ['read', 'admin']],
+      ['GET', '/allowlists/vip/customers', ['read', 'admin']],
+      ['GET', '/customers/ana/allowlists', ['read', 'admin']],
+      ['GET', '/health', ['read', 'admin']],
+      ['GET', '/allowlists/vip/export', ['admin']],
+      ['PUT', '/allowlists/vip/customers/ana', ['admin']],
+      ['GET', '/keys', ['admin']],
+    ]
+    for (const [method, path, allowed] of routes) {
+      for (const [scope, key] of keyOf) {
+        const { status, json } = await server.call(method, path, { headers: bearer(key) })
+        const context = `${scope} ${method} ${path}: ${status}`
+        if (allowed.includes(scope)) assert.notEqual(status, 403, context)
+        else assert.deepEqual([status, json.code], [403, 'FORBIDDEN'], context)
+      }
+    }
+  })
+
+  it('makes, lists and revokes them over HTTP', async (t) => {
+    const server = await serve(t)
+    const first = await server.call('POST', '/keys', { body: { name: 'ops', scopes: ['admin'] } })
+    assert.equal(first.status, 201)
+    assert.match(first.json.key, /^ctr_/)
+    const { key } = first.json
+    const headers = bearer(key)
+    assert.equal((await server.call('GET', '/keys')).status, 401, 'the first key locks the server at once')
+
+    const twice = await server.call('POST', '/keys', { headers, body: { name: 'ops', scopes: ['check'] } })
+    assert.deepEqual([twice.status, twice.json.code], [409, 'KEY_EXISTS'])
+    for (const scopes of [[], ['everything'], 'check', undefined]) {
+      const { status } = await server.call('POST', '/keys', { headers, body: { name: 'x', scopes } })
+      assert.equal(status, 400, JSON.stringify(scopes))
+    }
+    const second = await server.call('POST', '/keys', { headers, body: { name: 'app', scopes: ['check'] } })
+    const listed = await server.call('GET', '/keys', { headers })
+    const names = listed.json.items.map(({ name }: { name: string }) => name).sort()
+    assert.deepEqual(names, ['app', 'ops'])
+    assert.equal(listed.text.includes(key) || listed.text.includes(hashKey(key)), false)
+
+    const app = bearer(second.json.key)
+    assert.equal((await server.call('GET', CHECK, { headers: app })).status, 200)
+    assert.equal((await server.call('DELETE', '/keys/app', { headers })).status, 204)
+    assert.equal((await server.call('GET', CHECK, { headers: app })).status, 401)
+    assert.equal((await server.call('DELETE', '/keys/app', { headers })).status, 404)
+  })
+
+  it('sees a revocation made elsewhere, also on a connection that is open', async (t) => {
+    const server = await serve(t)
+    const { keys } = server.catraca
+    const { key } = await keys.create({ name: 'app', scopes: ['check'] })
+    await keys.create({ name: 'other', scopes: ['check'] })
+    const agent = oneConnection(t)
+    const ask = () => server.call('GET', CHECK, { agent, headers: bearer(key) })
+    await until('known', async () => (await ask()).status === 200)
+    assert.equal((await ask()).status, 200)
+    assert.equal((await ask()).status, 200)
+    await keys.revoke('app')
+    await until('revoked', async () => (await ask()).status === 401)
+  })
+
+  it('tells keys apart on one connection', async (t) => {
+    const server = await serve(t)
+    const { key } = await server.catraca.keys.create({ name: 'app', scopes: ['check'] })
+    await until('keyed', () => server.keyed)
+    const agent = oneConnection(t)
+    const ask = (given: string) => server.call('GET', CHECK, { agent, headers: bearer(given) })
+    assert.equal((await ask(key)).status, 200)
+    const last = key.at(-1) === 'A' ? 'B' : 'A'
+    for (const other of [`${key.slice(0, -1)}${last}`, `${key}x`, key.slice(0, -1), key.toUpperCase()]) {
+      assert.equal((await ask(other)).status, 401, other)
+    }
+    assert.equal((await ask(key)).status, 200)
+  })
+
+  it('stays locked when the last key is revoked', async (t) => {
+    const server = await serve(t)
+    const { keys } = server.catraca
+    const { key } = await keys.create({ name: 'only', scopes: ['admin'] })
+    await until('keyed', () => server.keyed)
+    await keys.revoke('only')
+    await until(
+      'revoked',
+      async () => (await server.call('GET', CHECK, { headers: bearer(key) })).status === 401,
+    )
+    for (const path of [CHECK, '/allowlists'])
+      assert.equal((await server.call('GET', path)).status, 401, path)
+  })
+})
+
+describe('isLoopbackHost', () => {
+  it('wants a whole name of this machine', () => {
+    for (const host of ['localhost', 'localhost:1', '127.0.0.1:65535', '[::1]', '127.255.255.255']) {
+      assert.equal(isLoopbackHost(host), true, host)
+    }
+    const others = [
+      undefined,
+      '',
+      ':80',
+      '127.1',
+      '127.0.0.256',
+      '[::2]',
+      '::1:',
+      'localhost:80:80',
+      '127.0.0.1:x',
+    ]
+    for (const host of [...others, 'localhost.', 'localhost ', '[::1', '2130706433', '0x7f.0.0.1']) {
+      assert.equal(isLoopbackHost(host), false, host)
+    }
+  })
+})
+
+describe('KeyRegistry', () => {
+  const record = (name: string): KeyRecord => ({ name, scopes: ['check'], hash: hashKey(name), createdAt: 0 })
+
+  function registry(read: () => Promise<KeyRecord[]>) {
+    const clock = new ManualClock(1_000_000)
+    return { clock, keys: new KeyRegistry({ read, bootstrap: () => [], refreshMs: 60_000, clock }) }
+  }
+
+  it('trusts what it read for 5 s and no longer', async () => {
+    let down = false
+    const { clock, keys } = registry(async () => {
+      if (down) throw new Error('down')
+      return [record('a')]
+    })
+    assert.equal(keys.isStale(), true, 'nothing was read yet')
+    await keys.refresh()
+    down = true
+    await assert.rejects(keys.refresh())
+    clock.advance(MAX_KEY_AGE_MS)
+    assert.equal(keys.isStale(), false)
+    clock.advance(1)
+    assert.equal(keys.isStale(), true)
+    down = false
+    await keys.refresh()
+    assert.equal(keys.isStale(), false)
+  })
+
+  it('counts the age from the beginning of a read, which may be slow', async () => {
+    const { clock, keys } = registry(async () => {
+      clock.advance(3_000)
+      return [record('a')]
+    })
+    await keys.refresh()
+    clock.advance(2_001)
+    assert.equal(keys.isStale(), true)
+  })
+
+  it('begins an epoch only when something changed', async () => {
+    let records = [record('a')]
+    const { keys } = registry(async () => structuredClone(records))
+    await keys.refresh()
+    const { epoch } = keys
+    await keys.refresh()
+    assert.equal(keys.epoch, epoch)
+    records = [{ ...record('a'), scopes: ['read'] }]
+    await keys.refresh()
+    assert.equal(keys.epoch, epoch + 1)
+  })
+
+  it('answers a refresh with what was there after the call', async () => {
+    let records: KeyRecord[] = []
+    let release = () => {}
+    let slow = true
+    const { keys } = registry(async () => {
+      const seen = records
+      if (slow) await new Promise<void>((resolve) => (release = resolve))
+      return seen
+    })
+    const first = keys.refresh()
+    records = [record('new')]
+    slow = false
+    const second = keys.refresh()
+    release()
+    await Promise.all([first, second])
+    assert.deepEqual(
+      keys.records.map(({ name }) => name),
+      ['new'],
+    )
+  })
+
+  it('shuts the gate when the store stays silent', async (t) => {
+    const server = await serve(t)
+    await server.catraca.keys.create({ name: 'ops', scopes: ['admin'] })
+    await until('keyed', () => server.keyed)
+    const clock = t.mock.method(performance, 'now')
+    t.mock.method(server.catraca.keys, 'records', async () => {
+      throw new Error('down')
+    })
+    const real = performance.now()
+    clock.mock.mockImplementation(() => real + MAX_KEY_AGE_MS + 10_000)
+    for (const path of [CHECK, '/allowlists']) {
+      const { status, json } = await server.call('GET', path, { headers: bearer('any') })
+      assert.deepEqual([status, json.code], [503, 'ENGINE_UNAVAILABLE'], path)
+    }
+    assert.equal((await server.call('GET', '/live')).status, 200)
+  })
+})

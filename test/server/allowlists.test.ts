@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { serve } from './support.js'
+
+describe('/allowlists', () => {
+  it('makes, reads, changes and deletes a list', async (t) => {
+    const server = await serve(t)
+    const body = { id: 'vip', name: 'VIP — ouro', type: 'FIXA' }
+    const made = await server.call('POST', '/allowlists', { body })
+    assert.equal(made.status, 201)
+    assert.deepEqual([made.headers.location, made.headers.etag], ['/allowlists/vip', '"1"'])
+    const { createdAt, updatedAt, ...rest } = made.json
+    const facts = { precision: 'exact', customerCount: 0, version: 1, shardCount: 1 }
+    assert.deepEqual(rest, { ...body, ...facts })
+    assert.match(createdAt, /^\d{4}-\d\d-\d\dT.*Z$/)
+    assert.equal(updatedAt, createdAt)
+
+    const read = await server.call('GET', '/allowlists/vip')
+    assert.deepEqual([read.status, read.headers.etag, read.json], [200, '"1"', made.json])
+    const again = await server.call('POST', '/allowlists', { body })
+    assert.deepEqual([again.status, again.json.code], [409, 'ALLOWLIST_EXISTS'])
+
+    const changed = await server.call('PATCH', '/allowlists/vip', { body: { name: 'Gold' } })
+    assert.deepEqual([changed.status, changed.headers.etag, changed.json.name], [200, '"2"', 'Gold'])
+    const deleted = await server.call('DELETE', '/allowlists/vip')
+    assert.deepEqual([deleted.status, deleted.text], [204, ''])
+    for (const method of ['GET', 'DELETE']) {
+      const gone = await server.call(method, '/allowlists/vip')
+      assert.deepEqual([gone.status, gone.json.code], [404, 'ALLOWLIST_NOT_FOUND'], method)
+    }
+  })
+
+  it('gives a list an id when none is asked for', async (t) => {
+    const server = await serve(t)
+    const { json } = await server.call('POST', '/allowlists', { body: { name: 'x', type: 'FIXA' } })
+    assert.match(json.id, /^[0-9a-f-]{36}$/)
+  })
+
+  it('sends the whole rule of a wave', async (t) => {
+    const server = await serve(t)
+    const config = {
+      strategy: 'PERCENTAGE',
+      percentage: 0.25,
+      startTime: 1_700_000_000_000,
+      endTime: 1_800_000_000_000,
+      ramp: [{ at: 1_700_000_100_000, percentage: 0.5 }],
+      base: 'base',
+      exclude: ['not'],
+    }
+    for (const id of ['base', 'not']) await server.catraca.allowlists.create({ id, name: id, type: 'FIXA' })
+    const body = { id: 'w', name: 'W', type: 'ONDA', config }
+    assert.deepEqual((await server.call('POST', '/allowlists', { body })).json.config, config)
+    assert.deepEqual((await server.call('GET', '/allowlists/w')).json.config, config)
+    const inUse = await server.call('DELETE', '/allowlists/base')
+    assert.deepEqual([inUse.status, inUse.json.code], [409, 'ALLOWLIST_IN_USE'])
+  })
+
+  it('changes only the version that was meant', async (t) => {
+    const server = await serve(t)
+    await server.catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+    const patch = (ifMatch: string) =>
+      server.call('PATCH', '/allowlists/vip', { body: { name: ifMatch }, headers: { 'if-match': ifMatch } })
+    const right: [string, number][] = [
+      ['"1"', 2],
+      ['2', 3],
+      ['W/"3"', 4],
+      ['*', 5],
+    ]
+    for (const [ifMatch, version] of right) {
+      const { status, json } = await patch(ifMatch)
+      assert.deepEqual([status, json.version], [200, version], ifMatch)
+    }
+    for (const ifMatch of ['"1"', '4', 'W/"6"', '"abc"']) {
+      const { status, json } = await patch(ifMatch)
+      assert.deepEqual([status, json.code], [412, 'VERSION_MISMATCH'], ifMatch)
+    }
+    for (const ifMatch of ['abc', '"1", "2"', '"5', '-1', '1.5']) {
+      const { status, json } = await patch(ifMatch)
+      assert.deepEqual([status, json.errors?.[0].path], [400, 'If-Match'], ifMatch)
+    }
+    assert.equal((await server.call('GET', '/allowlists/vip')).json.version, 5)
+  })
+
+  it('lets exactly one of many win a version', async (t) => {
+    const server = await serve(t)
+    await server.catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+    const patches = Array.from({ length: 8 }, (_, i) =>
+      server.call('PATCH', '/allowlists/vip', { body: { name: `n${i}` }, headers: { 'if-match': '"1"' } }),
+    )
+    const statuses = (await Promise.all(patches)).map(({ status }) => status).sort()
+    assert.deepEqual(statuses, [200, ...Array(7).fill(412)])
+  })
+
+  it('pages', async (t) => {
+    const server = await serve(t)
+    for (const id of ['a', 'b', 'c', 'd', 'e'])
+      await server.catraca.allowlists.create({ id, name: id, type: 'FIXA' })
+    const seen: string[] = []
+    let query = '?limit=2'
+    for (let page = 0; page < 5 && query !== ''; page++) {
+      const { json } = await server.call('GET', `/allowlists${query}`)
+      assert.ok(json.items.length <= 2)
+      seen.push(...json.items.map(({ id }: { id: string }) => id))
+      query = json.nextCursor === undefined ? '' : `?limit=2&cursor=${encodeURIComponent(json.nextCursor)}`
+    }
+    assert.deepEqual(seen, ['a', 'b', 'c', 'd', 'e'])
+  })
+})
+
+describe('/allowlists/{id}/customers', () => {
+  it('adds, replaces, reads and removes a member', async (t) => {
+    const server = await serve(t)
+    await server.catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+    const path = '/allowlists/vip/customers/ana'
+    const added = await server.call('PUT', path)
+    assert.deepEqual([added.status, added.json.added, added.json.customerCount], [201, true, 1])
+    const body = {
+      addedBy: 'crm',
+      metadata: { tier: 'gold', deep: { list: [1, null] } },
+      expiresAt: '2099-01-01T00:00:00.000Z',
+    }
+    const replaced = await server.call('PUT', path, { body })
+    assert.deepEqual([replaced.status, replaced.json.added, replaced.json.customerCount], [200, false, 1])
+    const { json } = await server.call('GET', path)
+    const { addedAt, ...rest } = json
+    assert.deepEqual(rest, { customerId: 'ana', ...body })
+    assert.match(addedAt, /Z$/)
+    assert.deepEqual((await server.call('GET', '/allowlists/vip/customers')).json, { items: [json] })
+
+    const lists = await server.call('GET', '/customers/ana/allowlists')
+    const item = { allowlistId: 'vip', name: 'VIP', addedAt, expiresAt: body.expiresAt }
+    assert.deepEqual(lists.json, { items: [item] })
+    const removed = await server.call('DELETE', path)
+    assert.deepEqual([removed.status, removed.json.removed, removed.json.customerCount], [200, true, 0])
+    const again = await server.call('DELETE', path)
+    assert.deepEqual([again.status, again.json.removed], [200, false])
+    const gone = await server.call('GET', path)
+    assert.deepEqual([gone.status, gone.json.code], [404, 'MEMBER_NOT_FOUND'])
+  })
+
+  it('accepts an empty body under a content type', async (t) => {
+    const server = await serve(t)
+    await server.catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+    const headers = { 'content-type': 'application/json' }
+    assert.equal((await server.call('PUT', '/allowlists/vip/customers/ana', { headers })).status, 201)
+  })
+
+  it('refuses what a member cannot have', async (t) => {
+    const server = await serve(t)
+    await server.catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+    const wrong = [
+      { expiresAt: 'tomorrow' },
+      { expiresAt: 1_700_000_000_000 },
+      { metadata: [] },
+      { metadata: { text: 'x'.repeat(5000) } },
+      { addedBy: '' },
+      { color: 'red' },
+    ]
+    for (const body of wrong) {
+      const { status, json } = await server.call('PUT', '/allowlists/vip/customers/ana', { body })
+      assert.deepEqual([status, json.code], [400, 'INVALID_INPUT'], JSON.stringify(body).slice(0, 50))
+    }
+    assert.equal((await server.call('GET', '/allowlists/vip')).json.customerCount, 0)
+  })
+
+  it('belongs to FIXA lists that are there', async (t) => {
+    const server = await serve(t)
+    const config = { strategy: 'PERCENTAGE', percentage: 1 } as const
+    await server.catraca.allowlists.create({ id: 'wave', name: 'W', type: 'ONDA', config })
+    const wave = await server.call('PUT', '/allowlists/wave/customers/ana')
+    assert.deepEqual([wave.status, wave.json.code], [409, 'WRONG_ALLOWLIST_TYPE'])
+    for (const path of [
+      '/allowlists/no/customers/ana',
+      '/allowlists/no/customers',
+      '/allowlists/no/export',
+    ]) {
+      const { status, json } = await server.call('GET', path)
+      assert.deepEqual([status, json.code], [404, 'ALLOWLIST_NOT_FOUND'], path)
+    }
+  })
+})

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type Logger, pino } from 'pino'
+import { CatracaError } from '../../src/errors.js'
+import { bearer, serve, until } from './support.js'
+
+type Line = Record<string, unknown>
+
+function capture(): { lines: Line[]; logger: Logger } {
+  const lines: Line[] = []
+  return {
+    lines,
+    logger: pino({ level: 'info' }, { write: (text: string) => void lines.push(JSON.parse(text)) }),
+  }
+}
+
+const requests = (lines: Line[]) => lines.filter(({ msg }) => msg === 'request')
+const PLAIN = '/customers/ana-secreta/check?allowlists=vip'
+const LONG = `${PLAIN}&consistency=strong`
+
+describe('the access log', () => {
+  it('tells the route, not the address, and hides who the customer is', async (t) => {
+    const { lines, logger } = capture()
+    const server = await serve(t, { logger, accessLogSampling: 1 })
+    for (const path of [PLAIN, LONG, '/customers/other/check?allowlists=vip']) {
+      await server.call('GET', path, { headers: { 'x-request-id': 'r-1' } })
+    }
+    const [first, second, third] = requests(lines)
+    for (const line of [first, second]) {
+      assert.equal(line!.requestId, 'r-1')
+      assert.equal(line!.method, 'GET')
+      assert.equal(line!.route, '/customers/:customerId/check')
+      assert.equal(line!.status, 200)
+      assert.ok((line!.durationMs as number) > 0)
+      assert.match(String(line!.customer), /^[0-9a-f]{16}$/)
+    }
+    assert.equal(first!.customer, second!.customer, 'one customer, one hash')
+    assert.notEqual(first!.customer, third!.customer)
+    assert.doesNotMatch(JSON.stringify(lines), /ana-secreta/)
+  })
+
+  it('makes the same hash under the same key only', async (t) => {
+    const hashes: unknown[] = []
+    for (const logHashKey of ['one', 'one', 'two', undefined]) {
+      const { lines, logger } = capture()
+      const options = { logger, accessLogSampling: 1 }
+      const server = await serve(t, logHashKey === undefined ? options : { ...options, logHashKey })
+      await server.call('GET', PLAIN)
+      hashes.push(requests(lines)[0]!.customer)
+    }
+    assert.equal(hashes[0], hashes[1])
+    assert.equal(new Set(hashes).size, 3)
+  })
+
+  it('names customers when told to', async (t) => {
+    const { lines, logger } = capture()
+    const server = await serve(t, { logger, accessLogSampling: 1, logCustomerIds: true })
+    await server.call('GET', PLAIN)
+    assert.equal(requests(lines)[0]!.customer, 'ana-secreta')
+  })
+
+  it('is a sample, which may be nothing', async (t) => {
+    const { lines, logger } = capture()
+    const server = await serve(t, { logger, accessLogSampling: 0 })
+    for (const path of [PLAIN, LONG, '/nowhere', '/live']) await server.call('GET', path)
+    assert.deepEqual(requests(lines), [])
+    const chance = t.mock.method(Math, 'random', () => 0.3)
+    const some = capture()
+    const sampled = await serve(t, { logger: some.logger, accessLogSampling: 0.31 })
+    await sampled.call('GET', PLAIN)
+    assert.equal(requests(some.lines).length, 1)
+    chance.mock.mockImplementation(() => 0.32)
+    await sampled.call('GET', PLAIN)
+    await sampled.call('GET', LONG)
+    assert.equal(requests(some.lines).length, 1)
+  })
+
+  it('always tells of failures of the server, with their cause, which the caller does not learn', async (t) => {
+    const { lines, logger } = capture()
+    const server = await serve(t, { logger, accessLogSampling: 0 })
+    const { allowlists } = server.catraca
+    t.mock.method(allowlists, 'list', async () => {
+      throw new TypeError('the secret wiring')
+    })
+    const check = t.mock.method(allowlists, 'checkNow', () => {
+      throw new CatracaError('ENGINE_UNAVAILABLE', 'the engine did not answer')
+    })
+    const internal = await server.call('GET', '/allowlists')
+    assert.deepEqual([internal.status, internal.json.code], [500, 'INTERNAL'])
+    assert.doesNotMatch(internal.text, /wiring/)
+    const down = await server.call('GET', PLAIN)
+    assert.deepEqual([down.status, down.json.code], [503, 'ENGINE_UNAVAILABLE'])
+    check.mock.mockImplementation(() => Promise.reject(new Error('later wiring')) as never)
+    assert.equal((await server.call('GET', PLAIN)).json.code, 'INTERNAL')
+    const logged = requests(lines)
+    assert.deepEqual(
+      logged.map(({ status }) => status),
+      [500, 503, 500],
+    )
+    assert.deepEqual(logged[0]!.requestId, internal.json.requestId)
+    assert.match(JSON.stringify(logged[0]!.err), /the secret wiring/)
+    assert.match(JSON.stringify(logged[2]!.err), /later wiring/)
+    assert.ok(logged.every(({ level }) => level === 50))
+  })
+
+  it('names the key, and never shows it', async (t) => {
+    const { lines, logger } = capture()
+    const server = await serve(t, { logger, accessLogSampling: 1 })
+    const made = await server.call('POST', '/keys', { body: { name: 'ops', scopes: ['admin'] } })
+    const { key } = made.json
+    for (const path of [PLAIN, LONG, '/keys']) await server.call('GET', path, { headers: bearer(key) })
+    await server.call('GET', PLAIN, { headers: bearer('ctr_wrong') })
+    await until('logged', () => requests(lines).length === 5)
+    const names = requests(lines).map((line) => line.key)
+    assert.deepEqual(names, [undefined, 'ops', 'ops', 'ops', undefined])
+    const all = JSON.stringify(lines)
+    for (const secret of [key, 'ctr_wrong', 'Bearer']) assert.equal(all.includes(secret), false, secret)
+  })
+})

@@ -1,0 +1,328 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { Duplex } from 'node:stream'
+import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { hashKey } from '../../src/access/keys.js'
+import type { CheckAnswer } from '../../src/allowlist/types.js'
+import { MAX_KEY_AGE_MS } from '../../src/server/access/registry.js'
+import { createServer } from '../../src/server/index.js'
+import { oneConnection, send, serve, type TestServer, until } from './support.js'
+
+const KEY = 'ctr_the-key-of-these-tests'
+const READ_KEY = 'ctr_a-key-that-may-only-read'
+const LINE = 'GET /customers/ana/check?allowlists=vip,wave HTTP/1.1'
+const PLAIN = ['Host: catraca.example', `Authorization: Bearer ${KEY}`]
+const head = (...lines: string[]) => `${lines.join('\r\n')}\r\n\r\n`
+
+type KeyedServer = TestServer & { accepted: Map<number, Socket> }
+
+async function serveKeyed(t: TestContext, options: Parameters<typeof serve>[1] = {}): Promise<KeyedServer> {
+  const bootstrapKeys = () => [
+    { name: 'app', scopes: ['check' as const], hash: hashKey(KEY) },
+    { name: 'reader', scopes: ['read' as const], hash: hashKey(READ_KEY) },
+  ]
+  const server = await serve(t, { bootstrapKeys, ...options })
+  const { allowlists } = server.catraca
+  await allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+  const config = { strategy: 'PERCENTAGE', percentage: 1 } as const
+  await allowlists.create({ id: 'wave', name: 'Wave', type: 'ONDA', config })
+  await allowlists.add('vip', 'ana')
+  const accepted = new Map<number, Socket>()
+  server.app.server.on('connection', (socket: Socket) => accepted.set(socket.remotePort!, socket))
+  return Object.assign(server, { accepted })
+}
+
+function dial(t: TestContext, server: TestServer): Socket {
+  const { hostname, port } = new URL(server.url)
+  const socket = connect({ port: Number(port), host: hostname, noDelay: true })
+  socket.on('error', () => {})
+  t.after(() => socket.destroy())
+  return socket
+}
+
+/** How many requests Node's HTTP server got to see. */
+function countRequests(server: TestServer): () => number {
+  let seen = 0
+  server.app.server.prependListener('request', () => seen++)
+  server.app.server.prependListener('clientError', () => seen++)
+  return () => seen
+}
+
+/** Sends the pieces so that each is read on its own, and returns all that comes back. */
+async function talk(t: TestContext, server: KeyedServer, pieces: string[]): Promise<string> {
+  const socket = dial(t, server)
+  const closed = once(socket, 'close')
+  let received = ''
+  socket.setEncoding('latin1').on('data', (text: string) => (received += text))
+  await once(socket, 'connect')
+  const port = socket.localPort!
+  await until('accepted', () => server.accepted.has(port))
+  const other = server.accepted.get(port)!
+  let sent = 0
+  for (const piece of pieces) {
+    socket.write(piece, 'latin1')
+    sent += piece.length
+    await until('read', () => other.bytesRead >= sent || other.destroyed)
+  }
+  socket.end()
+  await closed
+  return received
+}
+
+const normal = (text: string) =>
+  text
+    .replace(/Date: [^\r]+/g, 'Date')
+    .replace(/"checkedAt":"[^"]+"/g, '"checkedAt"')
+    .replace(/x-request-id: [0-9a-f]{12}-\w+/g, 'x-request-id: new')
+    .replace(/"requestId":"[0-9a-f]{12}-\w+"/g, '"requestId":"new"')
+
+describe('the socket door', () => {
+  const ANSWERED: [string, string][] = [
+    ['the plainest request', head(LINE, ...PLAIN)],
+    ['names in any case', head(LINE, 'hOST: x', `AUTHORIZATION: bearer ${KEY}`)],
+    [
+      'many other headers',
+      head(LINE, ...PLAIN, 'User-Agent: curl/8', 'Accept: */*', 'X-Empty:', 'traceparent: 00-a-b-01'),
+    ],
+    ['an id of its own', head(LINE, ...PLAIN, 'x-request-id: mine-1')],
+    ['an id that is not fit', head(LINE, ...PLAIN, 'x-request-id: <script>')],
+    ['spaces around values', head(LINE, 'Host:  x ', `Authorization: \t Bearer ${KEY}  `)],
+    ['a connection to be kept', head(LINE, ...PLAIN, 'Connection: Keep-Alive')],
+    ['a customer who is unknown', head(LINE.replace('ana', 'zoe:1@x=y~z'), ...PLAIN)],
+    ['a list that is unknown', head(LINE.replace('vip', 'nope'), ...PLAIN)],
+  ]
+  it("answers as Node's server would", async (t) => {
+    const server = await serveKeyed(t)
+    const seen = countRequests(server)
+    for (const [i, [name, request]] of ANSWERED.entries()) {
+      const direct = await talk(t, server, [request])
+      assert.match(direct, /^HTTP\/1\.1 200 OK\r\n/, name)
+      assert.equal(seen(), i, `answered by the door: ${name}`)
+      const byNode = await talk(t, server, [request.slice(0, 1), request.slice(1)])
+      assert.equal(seen(), i + 1, `answered by Node: ${name}`)
+      assert.equal(normal(direct), normal(byNode), name)
+    }
+  })
+
+  const LEFT: [string, string][] = [
+    ['another path', head('GET /live HTTP/1.1', ...PLAIN)],
+    ['another method', head(LINE.replace('GET', 'HEAD'), ...PLAIN)],
+    ['a method in small letters', head(LINE.replace('GET', 'get'), ...PLAIN)],
+    ['HTTP/1.0', head(LINE.replace('1.1', '1.0'), ...PLAIN)],
+    ['an absolute address', head(LINE.replace('/customers', 'http://x/customers'), ...PLAIN)],
+    ['an encoded list', head(LINE.replace(',', '%2C'), ...PLAIN)],
+    ['a space in the path', head(LINE.replace('ana', 'a na'), ...PLAIN)],
+    ['an id that is wrong', head(LINE.replace('ana', 'a|na'), ...PLAIN)],
+    ['a line before', `\r\n${head(LINE, ...PLAIN)}`],
+    ['no host', head(LINE, PLAIN[1]!)],
+    ['two hosts', head(LINE, ...PLAIN, 'Host: y')],
+    ['no key', head(LINE, PLAIN[0]!)],
+    ['another key', head(LINE, PLAIN[0]!, `Authorization: Bearer ${KEY}x`)],
+    ['two keys', head(LINE, ...PLAIN, 'Authorization: Bearer other')],
+    ['two keys, the good one last', head(LINE, PLAIN[0]!, 'Authorization: Bearer other', PLAIN[1]!)],
+    ['a key without the scope', head(LINE, PLAIN[0]!, `Authorization: Bearer ${READ_KEY}`)],
+    ['two ids', head(LINE, ...PLAIN, 'x-request-id: a', 'x-request-id: b')],
+    ['a connection to be closed', head(LINE, ...PLAIN, 'Connection: close')],
+    ['an upgrade', head(LINE, ...PLAIN, 'Connection: upgrade', 'Upgrade: websocket')],
+    ['an expectation', head(LINE, ...PLAIN, 'Expect: 100-continue')],
+    ['no length', head(LINE, ...PLAIN, 'Content-Length: 0')],
+    ['a body', `${head(LINE, ...PLAIN, 'Content-Length: 5')}hello`],
+    ['a body that looks like an end', `${head(LINE, ...PLAIN, 'Content-Length: 4')}\r\n\r\n`],
+    ['chunks', `${head(LINE, ...PLAIN, 'Transfer-Encoding: chunked')}0\r\n\r\n`],
+    [
+      'a length and chunks',
+      `${head(LINE, ...PLAIN, 'Content-Length: 5', 'Transfer-Encoding: chunked')}0\r\n\r\n`,
+    ],
+    ['a length with a space before its colon', `${head(LINE, ...PLAIN, 'Content-Length : 5')}hello`],
+    ['a length behind a tab', `${head(LINE, ...PLAIN, '\tContent-Length: 5')}hello`],
+    ['a folded header', head(LINE, ...PLAIN, 'X-A: b', ' Content-Length: 5')],
+    ['a header behind a space', head(LINE, ...PLAIN, ' X-A: b')],
+    ['a space before a colon', head(LINE, ...PLAIN, 'X-A : b')],
+    ['a line feed alone', head(LINE, ...PLAIN, 'X-A: b\nContent-Length: 5')],
+    ['a carriage return alone', head(LINE, ...PLAIN, 'X-A: b\rContent-Length: 5')],
+    ['a NUL', head(LINE, ...PLAIN, 'X-A: \0')],
+    ['a byte beyond ASCII', head(LINE, ...PLAIN, 'X-A: \xe9')],
+    ['a header without a name', head(LINE, ...PLAIN, ': x')],
+    ['a header without a colon', head(LINE, ...PLAIN, 'nonsense')],
+    ['no header', head(LINE)],
+    ['two requests at once', head(LINE, ...PLAIN) + head(LINE.replace('ana', 'zoe'), ...PLAIN)],
+    ['headers that are too large', head(LINE, ...PLAIN, `X-A: ${'x'.repeat(17_000)}`)],
+  ]
+  it("leaves everything else to Node's server", async (t) => {
+    const server = await serveKeyed(t)
+    const seen = countRequests(server)
+    for (const [name, request] of LEFT) {
+      const before = seen()
+      const direct = await talk(t, server, [request])
+      assert.ok(seen() > before, `Node saw it: ${name}`)
+      const byNode = await talk(t, server, [request.slice(0, 1), request.slice(1, 3), request.slice(3)])
+      assert.equal(normal(direct), normal(byNode), name)
+      assert.match(direct, /^HTTP\/1\.1 \d{3} /, name)
+    }
+  })
+
+  it('takes the request of any cut', async (t) => {
+    const server = await serveKeyed(t)
+    const request = head(LINE, ...PLAIN)
+    const whole = normal(await talk(t, server, [request]))
+    const cuts = Array.from({ length: request.length - 1 }, (_, i) => i + 1)
+    const answers = await Promise.all(
+      cuts.map((at) => talk(t, server, [request.slice(0, at), request.slice(at)])),
+    )
+    for (const answer of answers) assert.equal(normal(answer), whole)
+  })
+
+  it('passes a connection on in the middle of its life, and loses nothing', async (t) => {
+    const server = await serveKeyed(t)
+    const seen = countRequests(server)
+    const plain = head(LINE, ...PLAIN)
+    const received = await talk(t, server, [plain, plain, head('GET /live HTTP/1.1', ...PLAIN), plain])
+    assert.equal(received.match(/HTTP\/1\.1 200 OK/g)?.length, 4)
+    assert.equal(received.match(/"overallAllowed":true/g)?.length, 3)
+    assert.equal(seen(), 2)
+    const ids = [...received.matchAll(/x-request-id: (\S+)/g)].map((match) => match[1])
+    assert.equal(new Set(ids).size, 4)
+  })
+
+  it('follows headers that change from request to request', async (t) => {
+    const server = await serveKeyed(t)
+    const seen = countRequests(server)
+    const agent = oneConnection(t)
+    const ask = (id: string, key = KEY) =>
+      server.call('GET', '/customers/ana/check?allowlists=vip', {
+        agent,
+        headers: { authorization: `Bearer ${key}`, 'x-request-id': id },
+      })
+    for (const id of ['a', 'b', 'b', 'c']) assert.equal((await ask(id)).headers['x-request-id'], id)
+    assert.equal(seen(), 0)
+    const other = `${KEY.slice(0, -1)}X`
+    assert.equal((await ask('c', other)).status, 401)
+  })
+
+  it('waits for an engine that takes its time, in order', async (t) => {
+    const server = await serveKeyed(t)
+    const seen = countRequests(server)
+    const { allowlists } = server.catraca
+    const real = allowlists.checkNow.bind(allowlists)
+    t.mock.method(allowlists, 'checkNow', async (customerId: string, lists: string[]) => {
+      await sleep(customerId === 'ana' ? 50 : 0)
+      return real(customerId, lists) as CheckAnswer
+    })
+    const received = await talk(t, server, [head(LINE, ...PLAIN), head(LINE.replace('ana', 'zoe'), ...PLAIN)])
+    assert.deepEqual(
+      [...received.matchAll(/"customerId":"(\w+)"/g)].map((match) => match[1]),
+      ['ana', 'zoe'],
+    )
+    assert.equal(seen(), 0)
+  })
+
+  it('lets the long way tell what went wrong', async (t) => {
+    const server = await serveKeyed(t)
+    const { allowlists } = server.catraca
+    for (const fail of [() => Promise.reject(new Error('wires')), () => assert.fail('wires')]) {
+      const { mock } = t.mock.method(allowlists, 'checkNow', fail as never)
+      const received = await talk(t, server, [head(LINE, ...PLAIN)])
+      assert.match(received, /^HTTP\/1\.1 500 /)
+      assert.match(received, /"code":"INTERNAL"/)
+      mock.restore()
+    }
+  })
+
+  it('asks no more of a caller who does not read', async (t) => {
+    const server = await serveKeyed(t)
+    const asked = t.mock.method(server.catraca.allowlists, 'checkNow').mock
+    let release = () => {}
+    class DeafSocket extends Duplex {
+      setTimeout() {
+        return this
+      }
+      override _read() {}
+      override _write(_chunk: unknown, _encoding: string, done: () => void) {
+        release = done
+      }
+    }
+    const socket = new DeafSocket({ writableHighWaterMark: 64, allowHalfOpen: true })
+    server.app.server.emit('connection', socket)
+    socket.push(Buffer.from(head(LINE, ...PLAIN)))
+    await until('asked', () => asked.callCount() === 1)
+    socket.push(Buffer.from(head(LINE, ...PLAIN)))
+    await sleep(20)
+    assert.equal(asked.callCount(), 1)
+    release()
+    await until('asked again', () => asked.callCount() === 2)
+    socket.destroy()
+  })
+
+  it('hangs up on connections that stay idle', async (t) => {
+    const server = await serveKeyed(t, { keepAliveTimeoutMs: 60 })
+    const silent = dial(t, server)
+    const asked = dial(t, server)
+    asked.write(head(LINE, ...PLAIN))
+    const [answer] = (await once(asked, 'data')) as [Buffer]
+    assert.match(String(answer), /200 OK/)
+    silent.resume()
+    asked.resume()
+    await Promise.all([once(silent, 'close'), once(asked, 'close')])
+  })
+
+  it('trusts no key longer than the registry does', async (t) => {
+    const server = await serveKeyed(t)
+    const agent = oneConnection(t)
+    const ask = () =>
+      server.call('GET', '/customers/ana/check?allowlists=vip', {
+        agent,
+        headers: { authorization: `Bearer ${KEY}` },
+      })
+    assert.equal((await ask()).status, 200)
+    t.mock.method(server.catraca.keys, 'records', async () => assert.fail('down'))
+    const real = performance.now()
+    t.mock.method(performance, 'now', () => real + MAX_KEY_AGE_MS + 10_000)
+    assert.equal((await ask()).status, 503)
+  })
+
+  it('takes its time limit with it when it passes a connection on', async (t) => {
+    const server = await serveKeyed(t, { keepAliveTimeoutMs: 60 })
+    const socket = dial(t, server)
+    const request = head(LINE, ...PLAIN)
+    socket.write(request.slice(0, 10))
+    await sleep(200)
+    socket.write(request.slice(10))
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    assert.match(String(answer), /200 OK/)
+  })
+
+  it('steps aside when the server stops', async (t) => {
+    const server = await serveKeyed(t, { drainMs: 200 })
+    const busy = dial(t, server)
+    busy.write(head(LINE, ...PLAIN))
+    await once(busy, 'data')
+    const idle = dial(t, server)
+    idle.resume()
+    await once(idle, 'connect')
+    const startedAt = performance.now()
+    const stopped = server.stop()
+    busy.write(head(LINE, ...PLAIN))
+    const [refused] = (await once(busy, 'data')) as [Buffer]
+    assert.match(String(refused), /^HTTP\/1\.1 503 /)
+    assert.match(String(refused), /connection: close/i)
+    await stopped
+    assert.ok(performance.now() - startedAt < 2000)
+  })
+
+  it('does not keep a server from closing that was only created', async (t) => {
+    const { catraca } = await serveKeyed(t)
+    await catraca.keys.create({ name: 'other', scopes: ['check'] })
+    const app = await createServer(catraca)
+    const url = await app.listen({ port: 0, host: '127.0.0.1' })
+    const agent = oneConnection(t)
+    await send(url, 'GET', '/customers/ana/check?allowlists=vip', { agent })
+    const idle = connect(Number(new URL(url).port), '127.0.0.1')
+    idle.on('error', () => {}).resume()
+    await once(idle, 'connect')
+    const startedAt = performance.now()
+    await app.close()
+    assert.ok(performance.now() - startedAt < 2000)
+  })
+})

@@ -1,0 +1,97 @@
+import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import type { TestContext } from 'node:test'
+import { pino } from 'pino'
+import { type Catraca, type OpenOptions, openCatraca } from '../../src/catraca.js'
+import { type RunningServer, type ServerOptions, startServer } from '../../src/server/index.js'
+
+export interface Answer {
+  status: number
+  headers: IncomingHttpHeaders
+  text: string
+  /** The body as JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely and compare what they find.
+  json: any
+}
+
+export interface Call {
+  headers?: OutgoingHttpHeaders
+  body?: unknown
+  agent?: Agent
+}
+
+export interface TestServer extends RunningServer {
+  catraca: Catraca
+  /** Sends a path exactly as it is written; bodies that are not text or bytes go as JSON. */
+  call(method: string, path: string, call?: Call): Promise<Answer>
+}
+
+const silent = pino({ level: 'silent' })
+
+/** A server over its own empty store, gone when the test ends. */
+export async function serve(
+  t: TestContext,
+  options: ServerOptions = {},
+  open: OpenOptions = {},
+): Promise<TestServer> {
+  const catraca = await openCatraca({ store: 'memory:', ...open })
+  t.after(() => catraca.close())
+  const server = await startServer(catraca, { port: 0, logger: silent, keyRefreshMs: 20, ...options })
+  t.after(() => server.stop())
+  return {
+    ...server,
+    get keyed() {
+      return server.keyed
+    },
+    catraca,
+    call: (method, path, call) => send(server.url, method, path, call),
+  }
+}
+
+export async function send(url: string, method: string, path: string, call: Call = {}): Promise<Answer> {
+  const { hostname, port } = new URL(url)
+  const { body, agent } = call
+  const raw = body === undefined || typeof body === 'string' || body instanceof Uint8Array
+  const headers = { ...(raw ? {} : { 'content-type': 'application/json' }), ...call.headers }
+  const host = hostname.replace(/^\[|\]$/g, '')
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ host, port, method, path, headers, agent: agent ?? false }, (response) => {
+      text(response).then((content) => {
+        const { statusCode: status = 0, headers: answered } = response
+        resolve({ status, headers: answered, text: content, json: parse(content) })
+      }, reject)
+    })
+    outgoing.on('error', reject)
+    outgoing.end(raw ? body : JSON.stringify(body))
+  })
+}
+
+function parse(content: string): unknown {
+  try {
+    return JSON.parse(content)
+  } catch {
+    return undefined
+  }
+}
+
+/** One connection that stays open between calls. */
+export function oneConnection(t: TestContext): Agent {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  t.after(() => agent.destroy())
+  return agent
+}
+
+export const bearer = (key: string): OutgoingHttpHeaders => ({ authorization: `Bearer ${key}` })
+
+/** Waits for something that another thread or process brings about. */
+export async function until(
+  what: string,
+  met: () => Promise<boolean> | boolean,
+  withinMs = 10_000,
+): Promise<void> {
+  const deadline = Date.now() + withinMs
+  while (!(await met())) {
+    if (Date.now() > deadline) throw new Error(`${what}: not within ${withinMs} ms`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}

@@ -8,19 +8,18 @@ import { type CheckCounts, IndexedChecks } from './allowlist/membership/indexed-
 import { Indexes } from './allowlist/membership/indexes.js'
 import { DEFAULT_MEMBERSHIP, type MembershipOptions } from './allowlist/membership/options.js'
 import { UseCounts, warmUp } from './allowlist/membership/warm-up.js'
+import type { ListRef } from './changes/port.js'
 import { type Clock, systemClock } from './clock.js'
-import { parseStoreUrl, redactStoreUrl } from './config/store-url.js'
-import { type EmbeddedEngine, type EmbeddedOptions, openEmbedded } from './engines/embedded/index.js'
-import { CatracaError } from './errors.js'
+import { redactStoreUrl } from './config/store-url.js'
 import { ImportThreads } from './import-runner.js'
 import { IndexThreads } from './index-runner.js'
+import { type EngineOptions, engineSource, openEngine, type StoreEngine } from './open-engine.js'
 import { Upkeep } from './upkeep.js'
 
-export interface OpenOptions {
+export interface OpenOptions extends EngineOptions {
   /** A store URL such as `embedded:./catraca-data` (the default) or `memory:`. */
   store?: string
   clock?: Clock
-  embedded?: Omit<EmbeddedOptions, 'directory'>
   /** How often to look for what is to be swept; 0: only when `upkeep()` is called. */
   sweepIntervalMs?: number
   membership?: Partial<MembershipOptions>
@@ -83,11 +82,10 @@ const DEFAULT_IMPORT_LEASE_MS = 15_000
 export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const store = options.store ?? DEFAULT_STORE
   const clock = options.clock ?? systemClock
-  const engineOptions = { ...options.embedded, ...location(store) }
-  const engine = openEmbedded(engineOptions)
+  const engine = await openEngine(engineSource(store, options))
   const imports = new ImportThreads(
     {
-      engine: { ...engineOptions, directory: engine.directory, gate: engine.gate },
+      engine: engine.forThreads,
       leaseMs: options.import?.leaseMs ?? DEFAULT_IMPORT_LEASE_MS,
       spillDir: spillDirectory(options.import?.spoolDir),
     },
@@ -98,19 +96,19 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
   const report = options.onReport ?? (() => {})
   const builds = new IndexThreads({
-    engine: { ...engineOptions, directory: engine.directory, gate: engine.gate },
+    engine: engine.forThreads,
     leaseMs: membership.buildLeaseMs,
     threads: Math.min(2, availableParallelism()),
   })
-  const buildOrWait = async (list: { id: string; incarnation: number }, full: boolean): Promise<void> => {
+  const buildOrWait = async (list: ListRef, full: boolean): Promise<void> => {
     const { index } = engine.allowlists
-    const before = await index.version(list.incarnation)
+    const before = await index.version(list)
     while (!isClosed && (await builds.build(list, full)) === 'busy') {
-      while (!isClosed && (await index.builder(list.incarnation, clock.now())) !== undefined) {
+      while (!isClosed && (await index.builder(list, clock.now())) !== undefined) {
         await sleep(BUILD_POLL_MS)
       }
       // It died, or failed, without a result: then it is this one's turn.
-      if ((await index.version(list.incarnation)) !== before) return
+      if ((await index.version(list)) !== before) return
     }
   }
   const indexes = new Indexes({
@@ -121,7 +119,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     report,
     build: (list, full) => buildOrWait(list, full),
   })
-  const checks = new IndexedChecks(engine.allowlists.checks, indexes, clock, engine.readToken)
+  const checks = new IndexedChecks(engine.allowlists.checks, indexes, clock)
   const uses = new UseCounts(indexes, report)
   const upkeep = new Upkeep(engine.allowlists.upkeep, clock)
   upkeep.start(options.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS)
@@ -137,7 +135,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     store: redactStoreUrl(store),
     ready: warmUp(engine.allowlists, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),
-    health: async () => health(engine),
+    health: () => health(engine),
     upkeep: () => upkeep.run(),
     async close() {
       isClosed = true
@@ -151,28 +149,13 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   }
 }
 
-function location(store: string): { directory?: string } {
-  const url = parseStoreUrl(store)
-  switch (url.engine) {
-    case 'embedded':
-      return { directory: resolve(url.path) }
-    case 'memory':
-      return {}
-    default:
-      throw new CatracaError(
-        'STORE_UNSUPPORTED',
-        `allowlists cannot be kept in ${url.engine} in this version`,
-      )
-  }
-}
-
 function spillDirectory(given: string | undefined): string {
   const directory = given === undefined ? join(tmpdir(), 'catraca-spool') : resolve(given)
   mkdirSync(directory, { recursive: true })
   return directory
 }
 
-function stats(engine: EmbeddedEngine, indexes: Indexes, checks: CheckCounts): Stats {
+function stats(engine: StoreEngine, indexes: Indexes, checks: CheckCounts): Stats {
   const meta = engine.listCache()
   const { verified } = indexes
   // As the source estimates it: about 1 KB for each list and 200 bytes for each verified answer.
@@ -190,11 +173,12 @@ function stats(engine: EmbeddedEngine, indexes: Indexes, checks: CheckCounts): S
   }
 }
 
-function health(engine: EmbeddedEngine): Health {
+async function health(engine: StoreEngine): Promise<Health> {
+  const { name } = engine
   try {
-    return { status: 'healthy', engines: [{ name: 'embedded', status: 'healthy', ...engine.health() }] }
+    return { status: 'healthy', engines: [{ name, status: 'healthy', ...(await engine.health()) }] }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    return { status: 'unhealthy', engines: [{ name: 'embedded', status: 'unhealthy', error: message }] }
+    return { status: 'unhealthy', engines: [{ name, status: 'unhealthy', error: message }] }
   }
 }

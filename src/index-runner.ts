@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { BuildProgress } from './allowlist/membership/build.js'
+import type { ListRef } from './changes/port.js'
 import { CatracaError } from './errors.js'
 import type { BuildMessage, BuildTask } from './index-channel.js'
 import { unpackError } from './packed-error.js'
@@ -15,11 +16,7 @@ export class IndexThreads {
 
   constructor(private readonly surroundings: Surroundings) {}
 
-  build(
-    list: { id: string; incarnation: number },
-    full: boolean,
-    onProgress?: (progress: BuildProgress) => void,
-  ): Promise<BuildResult> {
+  build(list: ListRef, full: boolean, onProgress?: (progress: BuildProgress) => void): Promise<BuildResult> {
     const task = { ...this.surroundings, listId: list.id, incarnation: list.incarnation, full }
     const result = this.queue.then(() => this.run(task, onProgress))
     this.queue = result.catch(() => {})

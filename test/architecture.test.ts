@@ -12,6 +12,7 @@ const LEAVES = ['errors.ts', 'clock.ts', 'key.ts', 'maybe.ts', 'packed-error.ts'
 /** What stands beside catraca.ts and helps it compose; nothing else may see guards and engines together. */
 const COMPOSITION = [
   'catraca.ts',
+  'open-engine.ts',
   'index.ts',
   'upkeep.ts',
   'import-channel.ts',

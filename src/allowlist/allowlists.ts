@@ -236,8 +236,8 @@ export class Allowlists implements AllowlistsApi {
   async index(id: string): Promise<Types.IndexStatus> {
     const list = await this.fixa(id)
     const { index } = this.engine
-    const manifest = await index.manifest(list.incarnation)
-    const builder = await index.builder(list.incarnation, this.clock.now())
+    const manifest = await index.manifest(list)
+    const builder = await index.builder(list, this.clock.now())
     return indexStatus(list, this.parts.indexes, manifest, builder)
   }
 

@@ -1,11 +1,21 @@
 import { type Clock, isoTime } from '../clock.js'
+import { CatracaError } from '../errors.js'
 import { isPromise, type MaybePromise, whenReady } from '../maybe.js'
-import type { CheckedList, CheckStore, CheckView, Freshness, MemberState } from './port.js'
+import {
+  type CheckedList,
+  type CheckStore,
+  type CheckView,
+  type Freshness,
+  type MemberState,
+  ViewChanged,
+} from './port.js'
 import type { CheckAnswer, CheckReason, CheckResult } from './types.js'
 import { type CompiledWave, compileWave, insideWindow, strategyAdmits } from './wave.js'
 
 /** Waves may rest on other lists; configuration refuses longer chains, so only a race could make one. */
 export const MAX_CHAIN = 8
+/** Of a question during which lists are replaced. */
+const MAX_TRIES = 10
 /** Pairs answered before others get a turn of the thread. */
 const PAIRS_PER_TURN = 1000
 
@@ -46,6 +56,16 @@ export class Checker {
   ) {}
 
   check(customerId: string, listIds: readonly string[], freshness: Freshness): MaybePromise<CheckAnswer> {
+    const answer = this.checkOnce(customerId, listIds, freshness)
+    if (!isPromise(answer)) return answer
+    return unchanged(answer, () => this.checkOnce(customerId, listIds, freshness))
+  }
+
+  private checkOnce(
+    customerId: string,
+    listIds: readonly string[],
+    freshness: Freshness,
+  ): MaybePromise<CheckAnswer> {
     const view = this.store.view(freshness)
     return isPromise(view)
       ? view.then((settled) => this.checkIn(settled, customerId, listIds))
@@ -56,7 +76,12 @@ export class Checker {
    * One question about many customers, answered from one state of the store. Others get a turn of the thread in
    * between; if a list was changed in such a turn, the question is answered again without any.
    */
-  async checkMany(
+  checkMany(customers: string[], listIds: readonly string[], freshness: Freshness): Promise<CheckAnswer[]> {
+    const ask = () => this.checkManyOnce(customers, listIds, freshness)
+    return unchanged(ask(), ask)
+  }
+
+  private async checkManyOnce(
     customers: string[],
     listIds: readonly string[],
     freshness: Freshness,
@@ -152,6 +177,22 @@ export class Checker {
     let wave = this.waves.get(list)
     if (wave === undefined) this.waves.set(list, (wave = compileWave(list)))
     return wave
+  }
+}
+
+/** Asks again when members were replaced during the question: no answer may mix before and after. */
+async function unchanged<T>(first: Promise<T>, again: () => MaybePromise<T>): Promise<T> {
+  let answer: MaybePromise<T> = first
+  for (let tries = 1; ; tries++) {
+    try {
+      return await answer
+    } catch (error) {
+      if (!(error instanceof ViewChanged)) throw error
+      if (tries === MAX_TRIES) {
+        throw new CatracaError('ENGINE_UNAVAILABLE', 'a list is replaced faster than it can be read')
+      }
+      answer = again()
+    }
   }
 }
 

@@ -1,0 +1,65 @@
+import { resolve } from 'node:path'
+import type { KeyStore } from './access/port.js'
+import type { AllowlistEngine } from './allowlist/port.js'
+import { parseStoreUrl } from './config/store-url.js'
+import type { EmbeddedOptions } from './engines/embedded/index.js'
+import { CatracaError } from './errors.js'
+
+/** Everything it takes to open a store, as plain data: threads open it too. */
+export type EngineSource = { engine: 'embedded'; options: EmbeddedOptions }
+
+export interface EngineOptions {
+  embedded?: Omit<EmbeddedOptions, 'directory'>
+}
+
+/** An opened store, whichever engine it is. */
+export interface StoreEngine {
+  readonly name: string
+  readonly allowlists: AllowlistEngine
+  readonly keys: KeyStore
+  /** How a thread of this process opens the same store for itself. */
+  readonly forThreads: EngineSource
+  /** The next read sees everything that was stored before this call, also by other threads. */
+  refresh(): void
+  /** The lists that checks know without asking the store. */
+  listCache(): { size: number; hits: number; misses: number }
+  /** Facts about a store that answers; rejects when it does not. */
+  health(): Promise<Record<string, unknown>>
+  close(): Promise<void>
+}
+
+export function engineSource(store: string, options: EngineOptions): EngineSource {
+  const url = parseStoreUrl(store)
+  switch (url.engine) {
+    case 'embedded':
+      return { engine: 'embedded', options: { ...options.embedded, directory: resolve(url.path) } }
+    case 'memory':
+      return { engine: 'embedded', options: { ...options.embedded } }
+    default:
+      throw new CatracaError(
+        'STORE_UNSUPPORTED',
+        `allowlists cannot be kept in ${url.engine} in this version`,
+      )
+  }
+}
+
+/** Loads only the engine that is asked for: the others' packages need not even be installed. */
+export async function openEngine(source: EngineSource): Promise<StoreEngine> {
+  return openEmbeddedEngine(source.options)
+}
+
+async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine> {
+  const { openEmbedded } = await import('./engines/embedded/index.js')
+  const engine = openEmbedded(options)
+  const { directory, gate } = engine
+  return {
+    name: 'embedded',
+    allowlists: engine.allowlists,
+    keys: engine.keys,
+    forThreads: { engine: 'embedded', options: { ...options, directory, gate, writes: 'here' } },
+    refresh: () => engine.refresh(),
+    listCache: () => engine.listCache(),
+    health: async () => engine.health(),
+    close: () => engine.close(),
+  }
+}

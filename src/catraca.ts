@@ -8,6 +8,7 @@ import { type CheckCounts, IndexedChecks } from './allowlist/membership/indexed-
 import { Indexes } from './allowlist/membership/indexes.js'
 import { DEFAULT_MEMBERSHIP, type MembershipOptions } from './allowlist/membership/options.js'
 import { UseCounts, warmUp } from './allowlist/membership/warm-up.js'
+import type { OnUnavailable } from './allowlist/types.js'
 import type { ListRef } from './changes/port.js'
 import { type Clock, systemClock } from './clock.js'
 import { redactStoreUrl } from './config/store-url.js'
@@ -23,6 +24,8 @@ export interface OpenOptions extends EngineOptions {
   /** How often to look for what is to be swept; 0: only when `upkeep()` is called. */
   sweepIntervalMs?: number
   membership?: Partial<MembershipOptions>
+  /** What a check answers when neither memory nor the store can tell: fail (the default), or allow, marked. */
+  onUnavailable?: OnUnavailable
   /** Told of failures in the background, which nobody waits for. */
   onReport?: (message: string, error: unknown) => void
   import?: {
@@ -95,6 +98,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   let isClosed = false
   const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
   const report = options.onReport ?? (() => {})
+  for (const warning of engine.warnings) report(warning, undefined)
   const builds = new IndexThreads({
     engine: engine.forThreads,
     leaseMs: membership.buildLeaseMs,
@@ -129,6 +133,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
       clock,
       runImport: imports.run,
       indexes,
+      onUnavailable: options.onUnavailable ?? 'block',
       sweepSoon: () => upkeep.runSoon(),
     }),
     keys: new ApiKeys(engine.keys, clock),

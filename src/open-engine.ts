@@ -2,14 +2,19 @@ import { resolve } from 'node:path'
 import type { KeyStore } from './access/port.js'
 import type { AllowlistEngine } from './allowlist/port.js'
 import { parseStoreUrl } from './config/store-url.js'
+import type { RedisUrl } from './config/store-url-redis.js'
 import type { EmbeddedOptions } from './engines/embedded/index.js'
+import type { RedisEngineOptions } from './engines/redis/index.js'
 import { CatracaError } from './errors.js'
 
 /** Everything it takes to open a store, as plain data: threads open it too. */
-export type EngineSource = { engine: 'embedded'; options: EmbeddedOptions }
+export type EngineSource =
+  | { engine: 'embedded'; options: EmbeddedOptions }
+  | { engine: 'redis'; url: RedisUrl; options: RedisEngineOptions }
 
 export interface EngineOptions {
   embedded?: Omit<EmbeddedOptions, 'directory'>
+  redis?: RedisEngineOptions
 }
 
 /** An opened store, whichever engine it is. */
@@ -19,6 +24,8 @@ export interface StoreEngine {
   readonly keys: KeyStore
   /** How a thread of this process opens the same store for itself. */
   readonly forThreads: EngineSource
+  /** What an operator should know about how the store is set up. */
+  readonly warnings: readonly string[]
   /** The next read sees everything that was stored before this call, also by other threads. */
   refresh(): void
   /** The lists that checks know without asking the store. */
@@ -35,6 +42,8 @@ export function engineSource(store: string, options: EngineOptions): EngineSourc
       return { engine: 'embedded', options: { ...options.embedded, directory: resolve(url.path) } }
     case 'memory':
       return { engine: 'embedded', options: { ...options.embedded } }
+    case 'redis':
+      return { engine: 'redis', url, options: { ...options.redis } }
     default:
       throw new CatracaError(
         'STORE_UNSUPPORTED',
@@ -45,7 +54,28 @@ export function engineSource(store: string, options: EngineOptions): EngineSourc
 
 /** Loads only the engine that is asked for: the others' packages need not even be installed. */
 export async function openEngine(source: EngineSource): Promise<StoreEngine> {
-  return openEmbeddedEngine(source.options)
+  switch (source.engine) {
+    case 'embedded':
+      return openEmbeddedEngine(source.options)
+    case 'redis':
+      return openRedisEngine(source)
+  }
+}
+
+async function openRedisEngine(source: EngineSource & { engine: 'redis' }): Promise<StoreEngine> {
+  const { openRedis } = await import('./engines/redis/index.js')
+  const engine = await openRedis(source.url, source.options)
+  return {
+    name: 'redis',
+    allowlists: engine.allowlists,
+    keys: engine.keys,
+    forThreads: source,
+    warnings: engine.warnings,
+    refresh() {},
+    listCache: () => engine.listCache(),
+    health: () => engine.health(),
+    close: () => engine.close(),
+  }
 }
 
 async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine> {
@@ -57,6 +87,7 @@ async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine
     allowlists: engine.allowlists,
     keys: engine.keys,
     forThreads: { engine: 'embedded', options: { ...options, directory, gate, writes: 'here' } },
+    warnings: [],
     refresh: () => engine.refresh(),
     listCache: () => engine.listCache(),
     health: async () => engine.health(),

@@ -31,6 +31,7 @@ export interface AllowlistsParts {
   clock: Clock
   runImport: ImportRunner
   indexes: Indexes
+  onUnavailable: Types.OnUnavailable
   /** Has what is due swept, now rather than at the next turn: an id is free only when its list is swept. */
   sweepSoon(): void
 }
@@ -44,7 +45,7 @@ export class Allowlists implements AllowlistsApi {
   constructor(private readonly parts: AllowlistsParts) {
     this.engine = parts.engine
     this.clock = parts.clock
-    this.checker = new Checker(parts.engine.checks, parts.clock)
+    this.checker = new Checker(parts.engine.checks, parts.clock, parts.onUnavailable)
   }
 
   async create(input: Types.NewAllowlist): Promise<Types.Allowlist> {

@@ -1,5 +1,5 @@
 import { type Clock, isoTime } from '../clock.js'
-import { CatracaError } from '../errors.js'
+import { CatracaError, isCatracaError } from '../errors.js'
 import { isPromise, type MaybePromise, whenReady } from '../maybe.js'
 import {
   type CheckedList,
@@ -9,7 +9,7 @@ import {
   type MemberState,
   ViewChanged,
 } from './port.js'
-import type { CheckAnswer, CheckReason, CheckResult } from './types.js'
+import type { CheckAnswer, CheckReason, CheckResult, OnUnavailable } from './types.js'
 import { type CompiledWave, compileWave, insideWindow, strategyAdmits } from './wave.js'
 
 /** Waves may rest on other lists; configuration refuses longer chains, so only a race could make one. */
@@ -34,7 +34,16 @@ const EXCLUDED: Verdict = { reason: 'EXCLUDED', type: 'ONDA' }
 /** Nothing is known: it denies, whatever it is asked for, also where a denial elsewhere would let somebody in. */
 const TOO_DEEP: Verdict = { reason: 'OUT_OF_WAVE', type: 'ONDA' }
 
-const admits = (verdict: Verdict): boolean => verdict.reason === 'MEMBER' || verdict.reason === 'IN_WAVE'
+/** Lets pass, not because anything is known, but because the owner of the service wants it so. */
+const UNAVAILABLE: Verdict = { reason: 'UNAVAILABLE', type: null }
+
+const admits = (verdict: Verdict): boolean =>
+  verdict.reason === 'MEMBER' || verdict.reason === 'IN_WAVE' || verdict === UNAVAILABLE
+
+function unlessUnavailable(error: unknown): Verdict {
+  if (isCatracaError(error, 'ENGINE_UNAVAILABLE')) return UNAVAILABLE
+  throw error
+}
 
 /** One customer who is being asked about. */
 interface Inquiry {
@@ -53,6 +62,7 @@ export class Checker {
   constructor(
     private readonly store: CheckStore,
     private readonly clock: Clock,
+    private readonly onUnavailable: OnUnavailable = 'block',
   ) {}
 
   check(customerId: string, listIds: readonly string[], freshness: Freshness): MaybePromise<CheckAnswer> {
@@ -120,12 +130,23 @@ export class Checker {
     const inquiry: Inquiry = { view, customerId, now, known: undefined }
     let waiting = false
     for (let i = 0; i < listIds.length; i++) {
-      const verdict = this.one(inquiry, listIds[i]!, 0)
+      const verdict = this.asked(inquiry, listIds[i]!)
       if (isPromise(verdict)) waiting = true
       verdicts[i] = verdict
     }
     if (!waiting) return answer(customerId, listIds, verdicts as Verdict[], now)
     return Promise.all(verdicts).then((settled) => answer(customerId, listIds, settled, now))
+  }
+
+  /** A list that the question names, with the answer for a store that does not answer. */
+  private asked(inquiry: Inquiry, listId: string): MaybePromise<Verdict> {
+    if (this.onUnavailable === 'block') return this.one(inquiry, listId, 0)
+    try {
+      const verdict = this.one(inquiry, listId, 0)
+      return isPromise(verdict) ? verdict.catch(unlessUnavailable) : verdict
+    } catch (error) {
+      return unlessUnavailable(error)
+    }
   }
 
   private one(inquiry: Inquiry, listId: string, depth: number): MaybePromise<Verdict> {
@@ -234,15 +255,22 @@ function answer(
   const checkedAt = isoTime(now)
   const results: CheckResult[] = new Array(listIds.length)
   let overallAllowed = true
+  let degraded = false
   for (let i = 0; i < listIds.length; i++) {
     const { reason, type, addedAt } = verdicts[i]!
     const allowed = admits(verdicts[i]!)
     overallAllowed &&= allowed
     const result: CheckResult = { allowlistId: listIds[i]!, allowed, type, reason, checkedAt }
     if (addedAt !== undefined) result.addedAt = addedIso(addedAt)
+    if (verdicts[i] === UNAVAILABLE) {
+      result.degraded = true
+      degraded = true
+    }
     results[i] = result
   }
-  return { customerId, results, overallAllowed }
+  return degraded
+    ? { customerId, results, overallAllowed, degraded }
+    : { customerId, results, overallAllowed }
 }
 
 /** Members of one batch of an import share their moment, and a list has few batches. */

@@ -35,7 +35,7 @@ export interface ListRecord {
   type: AllowlistType
   precision: Precision
   config?: WaveConfig
-  /** 32 hexadecimal characters, fixed at creation: decides who is early in a wave. */
+  /** 32 hexadecimal characters, fixed at creation: decides who is early in a wave. Empty where another program made the list. */
   salt: string
   customerCount: number
   version: number
@@ -271,3 +271,37 @@ export interface UpkeepStore {
    */
   sweep(now: number): Promise<{ swept: number; more: boolean }>
 }
+
+/**
+ * Cutting a list into another number of shards. Only engines that cut lists offer it, beside the `AllowlistEngine`.
+ */
+export interface ReshardStore {
+  /**
+   * Moves a list to so many shards while it serves: nothing is lost or invented, checks are answered throughout, and
+   * changes wait only for the moment of the switch. One move of a list at a time. Whatever ends it early leaves the
+   * list as it was, or moved.
+   */
+  reshard(listId: string, shards: number, options?: ReshardOptions): Promise<ReshardOutcome>
+  /** How far the move of a list is, whoever runs it; undefined when it does not move. */
+  progress(listId: string): Promise<(ReshardProgress & { shards: number }) | undefined>
+}
+
+export interface ReshardOptions {
+  onProgress?: (progress: ReshardProgress) => void
+  /** Aborted, the move is given up: it rejects with the reason. */
+  signal?: AbortSignal
+  /** A mover that is silent for so long counts as dead. */
+  leaseMs?: number
+}
+
+export interface ReshardProgress {
+  /** While `frozen`, changes wait. */
+  phase: 'copying' | 'following' | 'frozen'
+  copied: number
+  /** Members when it began. */
+  total: number
+}
+
+export type ReshardOutcome =
+  | { outcome: 'resharded'; shards: number; customerCount: number }
+  | { outcome: 'unchanged' | 'list-not-found' | 'replace-running' | 'reshard-running' }

@@ -124,8 +124,9 @@ export class Follower {
     let look = first ?? this.look(target)
     while (!this.closed) {
       state.again = false
-      const { more } = applyAll(target, await look.part)
-      if (!more) target.freshAtMs = look.askedAtMs
+      const part = await look.part
+      const { more } = applyAll(target, part)
+      if (!more) target.freshAtMs = Math.max(target.freshAtMs, look.askedAtMs - ageOf(part))
       // Whoever called meanwhile may know of an entry that this look came too early for.
       if (!more && !state.again) return
       await new Promise((resolve) => setImmediate(resolve))
@@ -142,6 +143,10 @@ export class Follower {
     clearInterval(this.timer)
     this.watch.stop()
   }
+}
+
+function ageOf(part: LogPart | 'gap'): number {
+  return part === 'gap' ? 0 : (part.ageMs ?? 0)
 }
 
 /** Applies entries that follow the target's position without a hole. */

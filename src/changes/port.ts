@@ -30,6 +30,11 @@ export interface LogPart {
   entries: LogEntry[]
   /** False: this was all there is. */
   more: boolean
+  /**
+   * How old this knowledge was when it was given, where the log is written behind the changes: what changed since
+   * then may be missing from it. 0 when absent.
+   */
+  ageMs?: number
 }
 
 /**

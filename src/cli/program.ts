@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { addCheckCommand } from './commands/check.js'
+import { addDynamodbCommands } from './commands/dynamodb.js'
 import { addExportCommand } from './commands/export.js'
 import { addImportCommands } from './commands/import.js'
 import { addIndexCommands } from './commands/indexes.js'
@@ -8,6 +9,7 @@ import { addKeyCommands } from './commands/keys.js'
 import { addListCommands } from './commands/lists.js'
 import { addMemberCommands } from './commands/members.js'
 import { addRampCommand } from './commands/ramp.js'
+import { addRelayCommand } from './commands/relay.js'
 import { addServeCommand } from './commands/serve.js'
 import { printUsageError } from './failure.js'
 
@@ -37,6 +39,8 @@ export function buildProgram({ json }: { json: boolean }): Command {
   addRampCommand(allowlist)
   addIndexCommands(allowlist, program)
   addKeyCommands(program)
+  addDynamodbCommands(program)
+  addRelayCommand(program)
   return program
 }
 

@@ -16,7 +16,7 @@ const TRUSTED_MEMBER: MemberState = {}
 /** The image of one list in memory: an immutable snapshot, and exactly what changed since. */
 export class ListIndex implements Followed {
   behind = false
-  freshAtMs = performance.now()
+  freshAtMs = Number.NEGATIVE_INFINITY
   /** The log cannot mend it: it must be loaded, or built, anew. */
   isLost = false
   /** How many entries it has applied. */

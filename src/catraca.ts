@@ -88,7 +88,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const engine = await openEngine(engineSource(store, options))
   const imports = new ImportThreads(
     {
-      engine: engine.forThreads,
+      engine: () => engine.forThreads(),
       leaseMs: options.import?.leaseMs ?? DEFAULT_IMPORT_LEASE_MS,
       spillDir: spillDirectory(options.import?.spoolDir),
     },
@@ -100,7 +100,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const report = options.onReport ?? (() => {})
   for (const warning of engine.warnings) report(warning, undefined)
   const builds = new IndexThreads({
-    engine: engine.forThreads,
+    engine: () => engine.forThreads(),
     leaseMs: membership.buildLeaseMs,
     threads: Math.min(2, availableParallelism()),
   })
@@ -134,6 +134,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
       runImport: imports.run,
       indexes,
       onUnavailable: options.onUnavailable ?? 'block',
+      resharding: engine.resharding,
       sweepSoon: () => upkeep.runSoon(),
     }),
     keys: new ApiKeys(engine.keys, clock),

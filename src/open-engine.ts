@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { KeyStore } from './access/port.js'
-import type { AllowlistEngine } from './allowlist/port.js'
+import type { AllowlistEngine, ReshardStore } from './allowlist/port.js'
 import { parseStoreUrl } from './config/store-url.js'
 import type { RedisUrl } from './config/store-url-redis.js'
 import type { EmbeddedOptions } from './engines/embedded/index.js'
@@ -22,8 +22,10 @@ export interface StoreEngine {
   readonly name: string
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
+  /** Where the engine cuts lists into shards. */
+  readonly resharding?: ReshardStore
   /** How a thread of this process opens the same store for itself. */
-  readonly forThreads: EngineSource
+  forThreads(): EngineSource
   /** What an operator should know about how the store is set up. */
   readonly warnings: readonly string[]
   /** The next read sees everything that was stored before this call, also by other threads. */
@@ -69,7 +71,8 @@ async function openRedisEngine(source: EngineSource & { engine: 'redis' }): Prom
     name: 'redis',
     allowlists: engine.allowlists,
     keys: engine.keys,
-    forThreads: source,
+    resharding: engine.resharding,
+    forThreads: () => forThreads(source),
     warnings: engine.warnings,
     refresh() {},
     listCache: () => engine.listCache(),
@@ -86,11 +89,18 @@ async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine
     name: 'embedded',
     allowlists: engine.allowlists,
     keys: engine.keys,
-    forThreads: { engine: 'embedded', options: { ...options, directory, gate, writes: 'here' } },
+    forThreads: () => ({ engine: 'embedded', options: { ...options, directory, gate, writes: 'here' } }),
     warnings: [],
     refresh: () => engine.refresh(),
     listCache: () => engine.listCache(),
     health: async () => engine.health(),
     close: () => engine.close(),
   }
+}
+
+/** Functions cannot travel to a thread: it gets the password of this moment. */
+function forThreads({ url, options }: EngineSource & { engine: 'redis' }): EngineSource {
+  const { readPassword, ...plain } = options
+  const password = readPassword?.() ?? url.password
+  return { engine: 'redis', url: { ...url, ...(password !== undefined && { password }) }, options: plain }
 }

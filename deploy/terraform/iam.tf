@@ -24,12 +24,20 @@ data "aws_iam_policy_document" "stream_processor" {
     actions = [
       "dynamodb:BatchGetItem",
       "dynamodb:ConditionCheckItem",
+      "dynamodb:DeleteItem",
+      "dynamodb:DescribeTable",
       "dynamodb:GetItem",
       "dynamodb:PutItem",
       "dynamodb:Query",
       "dynamodb:UpdateItem",
     ]
     resources = [aws_dynamodb_table.allowlists.arn]
+  }
+
+  statement {
+    sid       = "ReadGiants"
+    actions   = ["dynamodb:BatchGetItem", "dynamodb:DescribeTable"]
+    resources = [aws_dynamodb_table.giant.arn]
   }
 
   statement {
@@ -114,6 +122,7 @@ data "aws_iam_policy_document" "pod" {
       "sqs:DeleteQueue",
       "sqs:GetQueueAttributes",
       "sqs:GetQueueUrl",
+      "sqs:ListQueueTags",
       "sqs:ReceiveMessage",
       "sqs:SetQueueAttributes",
       "sqs:TagQueue",

@@ -72,6 +72,13 @@ export interface CustomerAllowlist {
   expiresAt?: string
 }
 
+/** How a list is cut into shards, and how far it is on its way to another number of them. */
+export interface ReshardStatus {
+  allowlistId: string
+  shardCount: number
+  moving?: { shards: number; phase: string; copied: number; total: number }
+}
+
 export interface Page<T> {
   items: T[]
   nextCursor?: string

@@ -10,6 +10,7 @@ import { addListCommands } from './commands/lists.js'
 import { addMemberCommands } from './commands/members.js'
 import { addRampCommand } from './commands/ramp.js'
 import { addRelayCommand } from './commands/relay.js'
+import { addReshardCommand } from './commands/reshard.js'
 import { addServeCommand } from './commands/serve.js'
 import { printUsageError } from './failure.js'
 
@@ -37,6 +38,7 @@ export function buildProgram({ json }: { json: boolean }): Command {
   addImportCommands(allowlist)
   addExportCommand(allowlist)
   addRampCommand(allowlist)
+  addReshardCommand(allowlist)
   addIndexCommands(allowlist, program)
   addKeyCommands(program)
   addDynamodbCommands(program)

@@ -28,9 +28,10 @@ export function openOptions(config: Config, store: string): OpenOptions {
 }
 
 function redisOptions({ redis }: Config): NonNullable<OpenOptions['redis']> {
-  const { waitReplicas, waitTimeoutMs, tlsCaFile, tlsServerName, ...rest } = redis
+  const { password, waitReplicas, waitTimeoutMs, tlsCaFile, tlsServerName, ...rest } = redis
   return {
     ...rest,
+    readPassword: () => password.read(),
     ...(waitReplicas > 0 && { waitReplicas: { replicas: waitReplicas, timeoutMs: waitTimeoutMs } }),
     tls: {
       ...(tlsCaFile !== undefined && { ca: readCertificate(tlsCaFile) }),

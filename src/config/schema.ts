@@ -168,6 +168,10 @@ export const SCHEMA = {
       description:
         'How long a call may take in all. A read fails then; a write is reported as of unknown outcome.',
     }),
+    password: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
+      env: 'CATRACA_REDIS_PASSWORD',
+      description: 'Password of the servers, when it does not stand in the store URL; it wins over that one.',
+    }),
     poolSize: setting(integer(1, 100), DEFAULT_REDIS.poolSize, {
       env: 'CATRACA_REDIS_POOL_SIZE',
       description: 'Connections to each primary.',

@@ -26,6 +26,7 @@ import { keyRoutes } from './routes/keys.js'
 import { memberRoutes } from './routes/members.js'
 import { operationRoutes } from './routes/operations.js'
 import { addSharedSchemas } from './routes/responses.js'
+import { shardRoutes } from './routes/shards.js'
 import { settleTicks } from './settle.js'
 import { validatorCompiler } from './validation.js'
 
@@ -72,6 +73,7 @@ const ROUTES = [
   importRoutes,
   exportRoutes,
   indexRoutes,
+  shardRoutes,
   keyRoutes,
 ]
 

@@ -161,6 +161,17 @@ export const checkAnswer = Type.Object(
   closed,
 )
 
+export const reshardStatus = Type.Object(
+  {
+    allowlistId: listId,
+    shardCount: count,
+    moving: Type.Optional(
+      Type.Object({ shards: count, phase: Type.String(), copied: count, total: count }, closed),
+    ),
+  },
+  closed,
+)
+
 export const checkManyQuestion = Type.Object(
   {
     customerIds: Type.Array(Type.String(), { description: '1 to 1,000' }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { readCustomerKey } from '../../src/allowlist/customer-key.js'
 import { shardOf } from '../../src/allowlist/shard.js'
@@ -16,32 +16,14 @@ import {
   newFixa,
   sweepAll,
 } from '../../src/conformance/support.js'
-import { openRedis, type RedisEngine, type RedisEngineOptions } from '../../src/engines/redis/index.js'
-import { type RedisServers, startSingle, until } from '../support/redis/index.js'
+import { openRedis as connect } from '../../src/engines/redis/open-redis.js'
+import { ReverseIndex } from '../../src/engines/redis/reverse-index.js'
+import { until } from '../support/redis/index.js'
+import { oneServer } from '../support/redis-engines.js'
 
-let servers: RedisServers
-const opened: RedisEngine[] = []
-
-async function open(options: RedisEngineOptions = {}): Promise<RedisEngine> {
-  const engine = await openRedis(servers.url, options)
-  opened.push(engine)
-  return engine
-}
-
-const raw = (...args: string[]): Promise<unknown> => servers.servers[0]!.say(...args)
-
-before(async () => {
-  servers = await startSingle()
-})
-beforeEach(() => servers.flush())
-after(() => servers.stop())
-const closeAll = async () => {
-  for (const engine of opened.splice(0)) await engine.close()
-}
+const { open, raw, flush, url } = oneServer()
 
 describe('allowlists in Redis: what is stored', () => {
-  after(closeAll)
-
   it('keeps members in a set that other programs know, and braces only around it in further keys', async () => {
     const { allowlists } = await open()
     await newFixa(allowlists, '123')
@@ -99,6 +81,12 @@ describe('allowlists in Redis: what is stored', () => {
     assert.deepEqual((await allMembers(allowlists, 'a')).toSorted(), customers(0, 40).toSorted())
     assert.equal((await allowlists.members.get('a', customer(3)))?.addedAt, NOW)
     assert.equal(await allowlists.changes.read(list, before), 'gap')
+    for (const id of customers(0, 40)) await allowlists.members.remove('a', id, NOW)
+    await raw('DEL', '{allowlist:a:3:1}:state')
+    for (const id of customers(0, 40)) await allowlists.members.add('a', id, {}, NOW)
+    for (const id of customers(0, 40)) {
+      assert.equal((await allowlists.members.listsOf(id, undefined, 10)).length, 1, id)
+    }
   })
 
   it('leaves nothing of a deleted list but notes that pass away', async () => {
@@ -115,73 +103,17 @@ describe('allowlists in Redis: what is stored', () => {
       assert.deepEqual(rest.toSorted(), ['allowlists:incarnation', 'catraca:store'])
       assert.equal(keys.length - rest.length, 3000)
       for (const id of customers(0, 5)) assert.ok(Number(await raw('PTTL', `customer-allowlists:${id}`)) > 0)
-      await servers.flush()
+      await flush()
     }
-  })
-
-  it('pages never miss who stays, while the set grows and shrinks', async () => {
-    const { allowlists } = await open()
-    await newFixa(allowlists, 'a')
-    const stay = customers(0, 400)
-    await addAll(allowlists, 'a', stay)
-    let passing: string[] = []
-    const found = new Set<string>()
-    let next: string | undefined
-    let pages = 0
-    do {
-      const page = (await allowlists.members.page('a', next, 37))!
-      assert.ok(page.members.length <= 37)
-      for (const { customerId } of page.members) found.add(customerId)
-      next = page.next
-      if (passing.length > 0) await raw('SREM', 'allowlist:a', ...passing)
-      passing = pages++ % 2 === 0 ? Array.from({ length: 3000 }, (_, i) => `passing-${i}`) : []
-      if (passing.length > 0) await raw('SADD', 'allowlist:a', ...passing)
-    } while (next !== undefined && pages < 200)
-    assert.equal(next, undefined)
-    for (const id of stay) assert.ok(found.has(id), id)
-  })
-})
-
-describe('allowlists in Redis: pages', () => {
-  after(closeAll)
-
-  it('that end in the middle of a step go on, also when the set has shrunk', async () => {
-    const { allowlists } = await open()
-    await newFixa(allowlists, 'a')
-    await addAll(allowlists, 'a', customers(0, 4000))
-    const found: string[] = []
-    const take = async (after: string | undefined) => {
-      const page = (await allowlists.members.page('a', after, 1))!
-      found.push(...page.members.map(({ customerId }) => customerId))
-      return page.next
-    }
-    let next: string | undefined
-    for (let i = 0; i < 8; i++) next = await take(next)
-    assert.match(next!, /^0\.0:0:0:10:\d+:./)
-    const gone = customers(60, 4000)
-    for (let i = 0; i < gone.length; i += 500) await raw('SREM', 'allowlist:a', ...gone.slice(i, i + 500))
-    while (next !== undefined) next = await take(next)
-    for (const id of customers(0, 60)) assert.ok(found.includes(id), id)
-  })
-
-  it('refuse a place that no page can have ended at', async () => {
-    const { allowlists } = await open()
-    await newFixa(allowlists, 'a')
-    for (const after of ['x', '0.0', '0.0:0:0:1000000:0:a', '0.0:0:-1']) {
-      await assert.rejects(allowlists.members.page('a', after, 1), { code: 'INVALID_INPUT' })
-    }
-    assert.deepEqual(await allowlists.members.page('a', '7.7:9:0', 1), { members: [] })
   })
 })
 
 describe('allowlists in Redis: what is mended', () => {
-  after(closeAll)
-
   it('brings to the reverse index what a writer that died has not', async () => {
     const { allowlists } = await open()
     await newFixa(allowlists, 'a')
     const file = fileURLToPath(new URL('../support/redis-writer.js', import.meta.url))
-    const child = spawn(process.execPath, [file, JSON.stringify([servers.url, 'a', customer(1)])], {
+    const child = spawn(process.execPath, [file, JSON.stringify([url(), 'a', customer(1)])], {
       stdio: 'inherit',
     })
     const [, signal] = await once(child, 'exit')
@@ -204,6 +136,31 @@ describe('allowlists in Redis: what is mended', () => {
     await sweepAll((await open()).allowlists, NOW + 10_001)
     assert.equal((await allowlists.members.listsOf(customer(3), undefined, 10)).length, 1)
     await until('it is forgotten', async () => (await raw('EXISTS', '{allowlist:a}:unindexed')) === 0)
+  })
+
+  it('lets the reverse index know the latest change, in whatever order it hears of them', async () => {
+    const { allowlists } = await open()
+    const { incarnation } = await newFixa(allowlists, 'a')
+    await newFixa(allowlists, 'b')
+    const key = `customer-allowlists:${customer(1)}`
+    await allowlists.members.add('a', customer(1), {}, NOW)
+    assert.equal(await raw('HGET', key, 'a'), `+${incarnation}:0:1`)
+    await allowlists.members.remove('a', customer(1), NOW)
+    assert.match(String(await raw('HGET', key, 'a')), new RegExp(`^-${incarnation}:0:2:\\d+$`))
+    assert.ok(Number(await raw('PTTL', key)) > 0)
+    const redis = await connect(url())
+    const reverse = new ReverseIndex(redis)
+    const late = { listId: 'a', incarnation, layout: 0, sequence: 1 }
+    await reverse.note(customer(1), '+', late)
+    assert.deepEqual(await reverse.candidates(customer(1)), [])
+    // What was removed long ago is forgotten at the next change.
+    await raw('HSET', key, 'a', `-${incarnation}:0:2:1000`)
+    await allowlists.members.add('b', customer(1), {}, NOW)
+    assert.deepEqual(await raw('HKEYS', key), ['b'])
+    assert.equal(await raw('PTTL', key), -1)
+    await reverse.note(customer(1), '+', { ...late, incarnation: incarnation + 1 })
+    assert.deepEqual(await reverse.candidates(customer(1)), ['a', 'b'])
+    await redis.close()
   })
 
   it('puts a list that is used into the registry, and takes out what is none', async () => {

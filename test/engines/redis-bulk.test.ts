@@ -8,7 +8,15 @@ import type { Redis } from '../../src/engines/redis/redis.js'
 import { openStores } from '../../src/engines/redis/stores.js'
 import { CatracaError } from '../../src/errors.js'
 import { type RedisServers, startSingle } from '../support/redis/index.js'
-import { customers, holdsExactly, importIds, isReversed, LEASE_MS, NOW, watched } from '../support/redis-bulk.js'
+import {
+  customers,
+  holdsExactly,
+  importIds,
+  isReversed,
+  LEASE_MS,
+  NOW,
+  watched,
+} from '../support/redis-bulk.js'
 
 let servers: RedisServers
 let one: RedisEngine
@@ -31,7 +39,10 @@ async function fresh(shards: number, members: string[]): Promise<void> {
 }
 
 /** Stores whose scripts are done, but every third answer of those named gets lost. */
-async function withLostAnswers(scripts: string[], use: (stores: ReturnType<typeof openStores>) => Promise<void>) {
+async function withLostAnswers(
+  scripts: string[],
+  use: (stores: ReturnType<typeof openStores>) => Promise<void>,
+) {
   let calls = 0
   let lost = 0
   const redis: Redis = await connect(servers.url)
@@ -71,20 +82,33 @@ for (const shards of [1, 3]) {
       })
       await holdsExactly(one.allowlists, 'a', rows)
       await sweepAll(one.allowlists, NOW + LEASE_MS)
-      await isReversed(one.allowlists, rows.filter((_, i) => i % 11 === 0), ['a'])
+      await isReversed(
+        one.allowlists,
+        rows.filter((_, i) => i % 11 === 0),
+        ['a'],
+      )
     })
 
     it('a replace whose answers get lost switches once', async () => {
       await fresh(shards, customers(4000, 6000))
       const rows = customers(0, 5000)
-      const scripts = ['allowlist-replace-put', 'allowlist-switch-one', 'allowlist-switch-meta', 'allowlist-activate']
+      const scripts = [
+        'allowlist-replace-put',
+        'allowlist-switch-one',
+        'allowlist-switch-meta',
+        'allowlist-activate',
+      ]
       await withLostAnswers([...scripts, 'allowlist-import-finish'], async (stores) => {
         const result = await importIds(stores, 'a', rows, { mode: 'replace', importId: 'i' })
         assert.deepEqual([result.added, result.unchanged, result.removed], [4000, 1000, 1000])
       })
       await holdsExactly(one.allowlists, 'a', rows)
       await sweepAll(one.allowlists, NOW + LEASE_MS)
-      await isReversed(one.allowlists, rows.filter((_, i) => i % 11 === 0), ['a'])
+      await isReversed(
+        one.allowlists,
+        rows.filter((_, i) => i % 11 === 0),
+        ['a'],
+      )
       await isReversed(one.allowlists, customers(5000, 5040), [])
     })
 
@@ -128,7 +152,7 @@ for (const shards of [1, 3]) {
         const all = sorted(rows)
         for (let at = 0; at < all.count; at += 100) {
           yield { ...all, count: 100, start: (i) => all.start(at + i), end: (i) => all.end(at + i) }
-          await new Promise((resolve) => setImmediate(resolve))
+          while (byHand.size < at / 10) await new Promise((resolve) => setImmediate(resolve))
         }
       }
       const checkpoint = { rowsAcknowledged: 0, inputDigest: '', rejected: 0, firstErrors: [] }
@@ -150,7 +174,11 @@ for (const shards of [1, 3]) {
       await holdsExactly(two.allowlists, 'a', [...expected])
       await sweepAll(two.allowlists, NOW + LEASE_MS)
       await holdsExactly(one.allowlists, 'a', [...expected])
-      await isReversed(one.allowlists, [...expected].filter((_, i) => i % 29 === 0), ['a'])
+      await isReversed(
+        one.allowlists,
+        [...expected].filter((_, i) => i % 29 === 0),
+        ['a'],
+      )
     })
   })
 }
@@ -170,7 +198,10 @@ describe('what followers are told of a replace', () => {
     assert.equal(few.length, 1)
     assert.ok(few[0]!.length > 20 && few[0]!.length < 200, `${few[0]!.length} bytes`)
     assert.deepEqual(await replaceBy([...customers(5, 2000), 'new'], 'none'), [])
-    assert.deepEqual((await replaceBy(customers(20_000, 31_000), 'many')).map((bytes) => bytes[0]), [0xff])
+    assert.deepEqual(
+      (await replaceBy(customers(20_000, 31_000), 'many')).map((bytes) => bytes[0]),
+      [0xff],
+    )
   })
 
   it('records of imports that are long over are forgotten', async () => {

@@ -1,27 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import type { AllowlistEngine, CheckedList } from '../../src/allowlist/port.js'
 import type { ListRef, Position } from '../../src/changes/port.js'
 import { customer, customers, fixa, holds, NOW, newFixa } from '../../src/conformance/support.js'
-import { openRedis, type RedisEngine, type RedisEngineOptions } from '../../src/engines/redis/index.js'
 import { isCatracaError } from '../../src/errors.js'
-import { type RedisServers, startSingle, until } from '../support/redis/index.js'
+import { until } from '../support/redis/index.js'
+import { oneServer } from '../support/redis-engines.js'
 
-let servers: RedisServers
-const opened: RedisEngine[] = []
-
-async function open(options: RedisEngineOptions = {}): Promise<RedisEngine> {
-  const engine = await openRedis(servers.url, options)
-  opened.push(engine)
-  return engine
-}
-
-const raw = (...args: string[]): Promise<unknown> => servers.servers[0]!.say(...args)
-
-async function callsOf(command: string): Promise<number> {
-  const text = String(await raw('INFO', 'commandstats'))
-  return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(text)?.[1] ?? 0)
-}
+const { open, raw, callsOf, flush, server } = oneServer()
 
 const present = (engine: AllowlistEngine, id: string) => {
   const view = engine.checks.view(undefined)
@@ -29,15 +15,6 @@ const present = (engine: AllowlistEngine, id: string) => {
 }
 
 const unavailable = (error: unknown) => isCatracaError(error, 'ENGINE_UNAVAILABLE')
-
-before(async () => {
-  servers = await startSingle()
-})
-beforeEach(() => servers.flush())
-afterEach(async () => {
-  for (const engine of opened.splice(0)) await engine.close()
-})
-after(() => servers.stop())
 
 describe('the change feed on Redis', () => {
   async function positionAfter(engine: AllowlistEngine, list: ListRef, from: number, to: number) {
@@ -71,7 +48,7 @@ describe('the change feed on Redis', () => {
     const shared = await positionAfter(allowlists, list, 0, 2)
     await raw('SAVE')
     const lost = await positionAfter(allowlists, list, 2, 4)
-    await servers.servers[0]!.restart()
+    await server().restart()
     await raw('CONFIG', 'SET', 'save', '')
     await until('it is back', () => holds(allowlists, 'a', customer(0)))
     assert.equal(await holds(allowlists, 'a', customer(3)), false)
@@ -116,7 +93,7 @@ describe('checks on Redis', () => {
       assert.deepEqual([found.filter(Boolean).length, found[1]], [2, { addedAt: NOW }])
       assert.equal(await callsOf('smismember'), initialShards)
       assert.equal(await callsOf('hgetall'), 0)
-      await servers.flush()
+      await flush()
     }
   })
 
@@ -153,7 +130,7 @@ describe('checks on Redis', () => {
     const { allowlists } = await open({ staleAfterMs: 300, commandTimeoutMs: 300 })
     await newFixa(allowlists, 'a')
     const list = await present(allowlists, 'a')
-    servers.servers[0]!.pause()
+    server().pause()
     try {
       assert.equal(present(allowlists, 'a'), list)
       await until('it is too old', async () => {
@@ -165,7 +142,7 @@ describe('checks on Redis', () => {
         }
       })
     } finally {
-      servers.servers[0]!.resume()
+      server().resume()
     }
     await until('it answers again', async () => (await present(allowlists, 'a'))?.id === 'a')
   })
@@ -177,7 +154,7 @@ describe('checks on Redis', () => {
     await one.members.add('a', customer(1), {}, NOW)
     const position = (await one.changes.position(list))!
     assert.equal((await present(two, 'a'))?.id, 'a')
-    await servers.flush()
+    await flush()
     assert.deepEqual(await one.members.add('a', customer(2), {}, NOW), { outcome: 'list-not-found' })
     assert.equal(await one.changes.position(list), undefined)
     assert.equal(await two.changes.read(list, position), 'gap')
@@ -226,11 +203,11 @@ describe('health of Redis', () => {
 
   it('rejects when the store does not answer', async () => {
     const engine = await open({ commandTimeoutMs: 200 })
-    servers.servers[0]!.pause()
+    server().pause()
     try {
       await assert.rejects(engine.health(), unavailable)
     } finally {
-      servers.servers[0]!.resume()
+      server().resume()
     }
   })
 })

@@ -147,6 +147,17 @@ function movesWhileServing(start: () => Promise<RedisServers>): void {
     await holdsExactly(one.allowlists, 'a', customers(50, 100))
   })
 
+  it('an image from before a move there and back is not taken for one of today', async () => {
+    await fresh([])
+    const list = { id: 'a', incarnation: (await one.allowlists.lists.get('a'))!.incarnation }
+    const empty = (await one.allowlists.changes.position(list))!
+    await one.resharding.reshard('a', 2)
+    await addAll(one.allowlists, 'a', customers(0, 10))
+    await one.resharding.reshard('a', 1)
+    const told = await two.allowlists.changes.read(list, empty)
+    assert.ok(told === 'gap' || told.entries.some(({ bytes }) => bytes[0] === 0xff))
+  })
+
   it('an import that is running goes on in the new shards, and counts each row once', async () => {
     await fresh(customers(0, 1000))
     const rows = customers(0, 9000)

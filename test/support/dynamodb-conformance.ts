@@ -12,7 +12,7 @@ import type { TableNames } from '../../src/engines/dynamodb/tables.js'
 import { StreamDrain } from './dynamodb-feed.js'
 import { CREDENTIALS, type DynamoServer, type Emulator, startDynamo } from './dynamodb-server.js'
 
-const DRAIN_EVERY_MS = 20
+const PREPARED = 8
 /** The logs are as complete as the drain makes them: nothing else writes here. */
 const OPTIONS: DynamodbOptions = { credentials: CREDENTIALS, probeIntervalMs: 0 }
 
@@ -22,7 +22,8 @@ export async function conform(emulator: Emulator, wanted: RegExp): Promise<void>
   const tables = new PreparedTables(server)
   const runner = { describe, it, after }
   for (const suite of allowlistSuites.filter(({ port }) => wanted.test(port))) {
-    register(runner, emulator, suite, async () => openFollowedPair(server, await tables.take()))
+    const open = suite.port === 'allowlist changes' ? openFollowedPair : openPair
+    register(runner, emulator, suite, async () => open(server, await tables.take()))
   }
   for (const suite of accessSuites.filter(({ port }) => wanted.test(port))) {
     register(runner, emulator, suite, async () => {
@@ -34,18 +35,22 @@ export async function conform(emulator: Emulator, wanted: RegExp): Promise<void>
 
 /** A case needs empty tables, and an emulator takes its time to make them: they are made while another case runs. */
 class PreparedTables {
-  private next: Promise<TableNames>
+  private readonly next: Promise<TableNames>[] = []
 
   constructor(private readonly server: DynamoServer) {
-    this.next = this.make()
+    while (this.next.length < PREPARED) this.prepare()
   }
 
-  async take(): Promise<TableNames> {
-    const names = await this.next
-    this.next = this.make()
+  take(): Promise<TableNames> {
+    this.prepare()
+    return this.next.shift()!
+  }
+
+  private prepare(): void {
+    const names = this.make()
     // It may fail after the last case, when the server is gone.
-    this.next.catch(() => {})
-    return names
+    names.catch(() => {})
+    this.next.push(names)
   }
 
   private async make(): Promise<TableNames> {
@@ -66,59 +71,88 @@ async function closeBoth(engines: Engines): Promise<void> {
   for (const engine of engines) await engine.close()
 }
 
+async function openPair(server: DynamoServer, names: TableNames) {
+  const engines = await openTwo(server, names)
+  const [one, two] = engines.map(({ allowlists }) => allowlists)
+  return { one: one!, two: two!, close: () => closeBoth(engines) }
+}
+
+/** With a relay that is never behind: whoever has written finds it in the log, and each write in an entry of its own. */
 async function openFollowedPair(server: DynamoServer, names: TableNames) {
   const engines = await openTwo(server, names)
-  const client = server.client()
-  const wakes = new Set<(listId?: string) => void>()
-  const sink = {
-    async publish(messages: readonly FeedMessage[]) {
-      for (const { allowlistId } of messages) for (const wake of wakes) wake(allowlistId)
-    },
-  }
-  const sequencer = new Sequencer({ client, tables: names, sink, now: Date.now })
-  const pump = new StreamDrain(server.endpoint, client, names, async (records) => {
-    const [failure] = await sequencer.process(records)
-    if (failure !== undefined) throw failure.error
-  })
-  const [one, two] = engines.map(({ allowlists }) => followed(allowlists, pump, wakes))
+  const relay = new QuickRelay(server, names)
+  const [one, two] = engines.map(({ allowlists }) => relay.follow(allowlists))
   return {
     one: one!,
     two: two!,
     async close() {
-      pump.streams.destroy()
+      relay.close()
       await closeBoth(engines)
     },
   }
 }
 
-/** With logs that are complete whenever they are asked: elsewhere a relay, or the Lambda, is a moment behind. */
-function followed(
-  engine: AllowlistEngine,
-  pump: StreamDrain,
-  wakes: Set<(listId?: string) => void>,
-): AllowlistEngine {
-  const { changes: log } = engine
-  const changes: ChangeFeed = {
-    isImmediate: log.isImmediate,
-    async position(list) {
-      await pump.drain()
-      return log.position(list)
-    },
-    async read(list, position) {
-      await pump.drain()
-      return log.read(list, position)
-    },
-    stirred: () => log.stirred(),
-    watch(wake) {
-      wakes.add(wake)
-      const timer = setInterval(() => void pump.drain().catch(() => {}), DRAIN_EVERY_MS)
-      return {
-        stop() {
-          clearInterval(timer)
-          wakes.delete(wake)
-        },
-      }
-    },
+class QuickRelay {
+  private readonly pump: StreamDrain
+  private readonly wakes = new Set<(listId?: string) => void>()
+  private waiting: Promise<unknown> | undefined
+
+  constructor(server: DynamoServer, tables: TableNames) {
+    const client = server.client()
+    const publish = async (messages: readonly FeedMessage[]): Promise<void> => {
+      for (const { allowlistId } of messages) for (const wake of this.wakes) wake(allowlistId)
+    }
+    const sequencer = new Sequencer({ client, tables, sink: { publish }, now: Date.now })
+    this.pump = new StreamDrain(server.endpoint, client, tables, async (records) => {
+      const [failure] = await sequencer.process(records)
+      if (failure !== undefined) throw failure.error
+    })
   }
-  return { ...engine, changes }
+
+  follow(engine: AllowlistEngine): AllowlistEngine {
+    const { changes: log, members, bulk, upkeep } = engine
+    const changes: ChangeFeed = {
+      isImmediate: log.isImmediate,
+      position: (list) => log.position(list),
+      read: (list, position) => log.read(list, position),
+      stirred: () => log.stirred(),
+      watch: (wake) => {
+        this.wakes.add(wake)
+        return { stop: () => void this.wakes.delete(wake) }
+      },
+    }
+    return {
+      ...engine,
+      members: this.afterEach(members),
+      bulk: this.afterEach(bulk),
+      upkeep: this.afterEach(upkeep),
+      changes,
+    }
+  }
+
+  close(): void {
+    this.pump.streams.destroy()
+  }
+
+  private afterEach<T extends object>(store: T): T {
+    return new Proxy(store, {
+      get: (target, name) => {
+        const verb = Reflect.get(target, name) as (...given: unknown[]) => Promise<unknown>
+        return async (...given: unknown[]) => {
+          const answer = await verb.apply(target, given)
+          await this.drained()
+          return answer
+        }
+      },
+    })
+  }
+
+  /** One that has not begun serves all who ask for it. */
+  private drained(): Promise<unknown> {
+    this.waiting ??= new Promise((resolve) => setImmediate(resolve)).then(() => {
+      this.waiting = undefined
+      return this.pump.drain()
+    })
+    return this.waiting
+  }
 }

@@ -10,6 +10,8 @@ export type Fault =
   | { kind: 'cancelled'; codes: string[] }
   /** Of a batch only the first `processed` are done; the others come back as unprocessed. */
   | { kind: 'unprocessed'; processed: number }
+  /** Of a batch of statements only the first `processed` are done; the others fail, each by itself, with `code`. */
+  | { kind: 'statements'; processed: number; code: string }
   | { kind: 'server-error' }
   /** The connection breaks off: before the engine has heard anything, or after it has done everything. */
   | { kind: 'reset'; when: 'before' | 'after' }
@@ -90,6 +92,8 @@ async function act(
       })
     case 'unprocessed':
       return partOf(fault.processed, target, incoming, body, outgoing)
+    case 'statements':
+      return someStatements(fault, target, incoming, body, outgoing)
     case 'reset':
       if (fault.when === 'after') await forward(target, incoming, body)
       incoming.socket.resetAndDestroy()
@@ -134,6 +138,22 @@ async function partOf(
     ? 'UnprocessedKeys'
     : 'UnprocessedItems'
   return reply(outgoing, 200, { ...answer, [name]: left })
+}
+
+/** As `partOf`: for dynoxide. */
+async function someStatements(
+  { processed, code }: Extract<Fault, { kind: 'statements' }>,
+  target: string,
+  incoming: IncomingMessage,
+  body: Buffer,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const asked = JSON.parse(body.toString()) as { Statements: object[] }
+  const done = { ...asked, Statements: asked.Statements.slice(0, processed) }
+  const answer = await forward(target, incoming, Buffer.from(JSON.stringify(done)))
+  const { Responses } = JSON.parse(answer.text.toString()) as { Responses: object[] }
+  const failed = asked.Statements.slice(processed).map(() => ({ Error: { Code: code, Message: code } }))
+  return reply(outgoing, 200, { Responses: [...Responses, ...failed] })
 }
 
 function split(batch: Batch, processed: number): [done: Batch, left: Batch] {

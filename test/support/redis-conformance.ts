@@ -1,6 +1,8 @@
 import { after, before, describe, it } from 'node:test'
 import { accessSuites, allowlistSuites, register } from '../../src/conformance/index.js'
 import { openRedis, type RedisEngine, type RedisEngineOptions } from '../../src/engines/redis/index.js'
+import { openRedis as connect } from '../../src/engines/redis/open-redis.js'
+import type { Redis } from '../../src/engines/redis/redis.js'
 import type { RedisServers } from './redis/index.js'
 
 /** Registers every suite on servers that are started once; each case finds them empty. */
@@ -10,13 +12,18 @@ export function conformanceOn(
   options: RedisEngineOptions = {},
 ): void {
   let servers: RedisServers
+  let flusher: Redis
   before(async () => {
     servers = await start()
+    flusher = await connect(servers.url)
   })
-  after(() => servers.stop())
+  after(async () => {
+    await flusher.close()
+    await servers.stop()
+  })
 
   async function openPair<Port>(port: (engine: RedisEngine) => Port) {
-    await servers.flush()
+    await flusher.readEverywhere(['FLUSHALL'])
     const engines = await Promise.all([openRedis(servers.url, options), openRedis(servers.url, options)])
     return {
       one: port(engines[0]),

@@ -29,8 +29,9 @@ export class IndexedChecks implements CheckStore {
     private readonly clock: Clock,
   ) {
     const now = engine.view(undefined)
-    if (isPromise(now)) throw new TypeError('a view of the present needs no waiting')
-    this.inMemory = new IndexedView(now, indexes, clock, this.counts)
+    const strong = engine.view('strong')
+    if (isPromise(now) || isPromise(strong)) throw new TypeError('a view of the present needs no waiting')
+    this.inMemory = new IndexedView(now, strong, indexes, clock, this.counts)
   }
 
   view(freshness: Freshness): MaybePromise<CheckView> {
@@ -46,7 +47,7 @@ export class IndexedChecks implements CheckStore {
       this.indexes.sync()
       // Only an image that provably holds the write may answer.
       if (index === undefined || !index.isUsable || !token.isIn(index.position)) return strong
-      return new IndexedView(view, this.indexes, this.clock, this.counts)
+      return new IndexedView(view, view, this.indexes, this.clock, this.counts)
     })
   }
 
@@ -78,6 +79,8 @@ class IndexedView implements CheckView {
 
   constructor(
     private readonly engine: CheckView,
+    /** For members of lists that memory knows nothing of: an engine's replica may be as far behind as the image. */
+    private readonly direct: CheckView,
     private readonly indexes: Indexes,
     private readonly clock: Clock,
     private readonly counts: CheckCounts,
@@ -92,7 +95,7 @@ class IndexedView implements CheckView {
     const index = this.indexes.usable(list)
     if (index === undefined) {
       this.counts.store++
-      return this.engine.member(list, customerId)
+      return this.direct.member(list, customerId)
     }
     if (customerId !== this.probed) {
       this.probe.setId(customerId)

@@ -9,6 +9,7 @@ const VERB = 'allowlist.adopt'
 /** Pages of 1 MB that are looked at when a table is opened for the first time: two thousand units at most. */
 const FIRST_LOOK_PAGES = 16
 const MAX_REMEMBERED = 10_000
+const LIST_TYPES = new Set(['FIXA', 'ONDA'])
 
 export interface AdoptionProgress {
   /** Items of the table that were looked at. */
@@ -69,7 +70,8 @@ export class Adoption {
       })
       for (const item of items) {
         const listId = readListId(item.PK!.S!)
-        if (listId === undefined || !isIdentifier(listId)) continue
+        const isList = LIST_TYPES.has(item.type?.S ?? '')
+        if (listId === undefined || !isIdentifier(listId) || !isList) continue
         await this.enter(listId, optionalText(item, 'storage') === GIANT_STORAGE)
         progress.lists++
       }

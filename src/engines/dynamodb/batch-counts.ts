@@ -1,7 +1,8 @@
-import type { ImportSession } from '../../allowlist/port.js'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { CatracaError } from '../../errors.js'
 import { number, text } from './attributes.js'
 import { all, Expression } from './expression.js'
+import type { ImportRecords, StoredImport } from './imports.js'
 import { allPlaces, customerSort, metaKey } from './items.js'
 import { type StoredList, unchangedMeta } from './meta.js'
 import { batchAttribute, encodeOpenBatch, type OpenBatch } from './open-batches.js'
@@ -9,10 +10,14 @@ import type { Store } from './store.js'
 import type { TransactionItem } from './transactions.js'
 
 const VERB = 'allowlist.import'
+const WAIT_MS = 50
 
 /** Opens and counts the batches of imports (open-batches.ts). */
 export class BatchCounts {
-  constructor(private readonly store: Store) {}
+  constructor(
+    private readonly store: Store,
+    private readonly records: ImportRecords,
+  ) {}
 
   /** The list with the batch, or, when it has changed or is not plain, as it is now. */
   async open(list: StoredList, batch: OpenBatch): Promise<{ opened: boolean; list: StoredList | undefined }> {
@@ -70,10 +75,28 @@ export class BatchCounts {
     return 'gone'
   }
 
-  /** Of an import that is not at work: its batch is counted as far as it came. */
-  async settle(list: StoredList, nonce: string): Promise<void> {
-    const open = list.openBatches.find((one) => one.nonce === nonce)
-    if (open !== undefined) await this.close(list.id, open.name, undefined, undefined, [])
+  /** Of an import that is not at work: its batch is counted as far as it came. The record as it is then. */
+  async settle(list: StoredList, record: StoredImport): Promise<StoredImport> {
+    const open = list.openBatches.find(({ nonce }) => nonce === record.nonce)
+    if (open === undefined) return record
+    const settled = { ...record, untold: [...record.untold, open.name] }
+    await this.close(list.id, open.name, undefined, undefined, [this.records.put(settled)])
+    return settled
+  }
+
+  /** Waits until nothing is written that does not know what META now says. Undefined: the list is gone. */
+  async allClosed(listId: string, now: () => number): Promise<StoredList | undefined> {
+    for (;;) {
+      const list = await this.store.catalog.read(listId)
+      if (list === undefined || list.openBatches.length === 0) return list
+      for (const { importId, name } of list.openBatches) {
+        const record = await this.records.read(list, importId)
+        if (record?.state === 'running' && record.leaseUntil > now()) continue
+        if (record !== undefined) await this.settle(list, record)
+        else await this.close(listId, name, undefined, undefined, [])
+      }
+      await sleep(WAIT_MS)
+    }
   }
 
   #closing(
@@ -128,31 +151,5 @@ export class BatchCounts {
       for await (const page of pages) count += page.length
     }
     return count
-  }
-}
-
-/** How long an import may still write before it has to ask whether it is still its own. */
-export class LeaseClock {
-  #heldUntil: number
-  readonly #startedAt = performance.now()
-
-  constructor(
-    private readonly session: ImportSession,
-    private readonly now: number,
-    heldUntil: number,
-    private readonly renew: (now: number) => Promise<boolean>,
-  ) {
-    this.#heldUntil = heldUntil
-  }
-
-  /** Milliseconds that a write may take; undefined: lost. */
-  async room(): Promise<number | undefined> {
-    const { leaseMs } = this.session
-    const now = this.now + Math.floor(performance.now() - this.#startedAt)
-    if (this.#heldUntil - now < leaseMs / 2) {
-      if (!(await this.renew(now))) return undefined
-      this.#heldUntil = now + leaseMs
-    }
-    return this.#heldUntil - now
   }
 }

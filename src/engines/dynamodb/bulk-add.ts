@@ -1,36 +1,31 @@
 import type { BatchOutcome, ImportCheckpoint, ImportSession, SortedCustomers } from '../../allowlist/port.js'
-import { type BatchCounts, LeaseClock } from './batch-counts.js'
+import type { BatchCounts } from './batch-counts.js'
 import { type BulkChanges, readItems } from './bulk-changes.js'
 import { AddedRows, type Entrant, entrantsOf } from './bulk-rows.js'
 import { expiryTasks } from './due.js'
 import { Expression } from './expression.js'
+import { ImportLease, Stopped } from './import-lease.js'
 import { checkpointed, type ImportRecords, type StoredImport } from './imports.js'
 import { placeOf } from './items.js'
 import { withBatch } from './member-writes.js'
 import type { StoredList } from './meta.js'
-import { newBatchName, type OpenBatch, runPrefix } from './open-batches.js'
+import { newBatchName, type OpenBatch } from './open-batches.js'
 import { encodeRow, type Row, rowOf, unchangedRow } from './rows.js'
 import type { Store } from './store.js'
 import { inTurns } from './upkeep.js'
 
 const VERB = 'allowlist.import'
 const INSERTED_AT_ONCE = 25
-const REQUESTS_AT_ONCE = 8
+const REQUESTS_AT_ONCE = 4
 const LOOKED_UP_AT_ONCE = 100
 
 type Stop = 'lost' | 'list-not-found'
-
-class Stopped extends Error {
-  constructor(readonly outcome: Stop) {
-    super(outcome)
-  }
-}
 
 /** Adds one batch of an import. */
 export class BatchOfAdds {
   readonly #rows: AddedRows
   readonly #entrants: Entrant[]
-  readonly #lease: LeaseClock
+  readonly #lease: ImportLease
   #added = 0
   /** Rows that the batch has put, and that are not counted yet. */
   #inserted = 0
@@ -47,10 +42,10 @@ export class BatchOfAdds {
     to: number,
     private readonly now: number,
   ) {
-    const prefix = runPrefix(record.nonce, record.rowsAcknowledged)
-    this.#rows = new AddedRows(session, prefix, newBatchName(prefix), now)
+    const [batch, counted] = [newBatchName(record.nonce), newBatchName(record.nonce)]
+    this.#rows = new AddedRows(session, batch, counted, record.untold, now)
     this.#entrants = entrantsOf(run, from, to)
-    this.#lease = new LeaseClock(session, now, record.leaseUntil, (at) => records.renew(session, at))
+    this.#lease = new ImportLease(session, now, record.leaseUntil, (at) => records.renew(session, at))
   }
 
   async toEnd(
@@ -59,7 +54,6 @@ export class BatchOfAdds {
   ): Promise<BatchOutcome> {
     try {
       await this.#noteExpiries()
-      await this.counts.settle(list, this.record.nonce)
       const end = await this.#add(list, advance)
       return end ?? { outcome: 'stored', added: this.#added, unchanged: this.#entrants.length - this.#added }
     } catch (error) {
@@ -81,9 +75,10 @@ export class BatchOfAdds {
     advance: (added: number, unchanged: number) => ImportCheckpoint,
   ): Promise<{ outcome: Stop } | undefined> {
     let list: StoredList | undefined = first
-    const batch = this.#batch()
     while (list !== undefined && list.incarnation === this.session.incarnation) {
-      if (list.replacing !== undefined || list.moving !== undefined) return this.#carefully(advance)
+      const isPlain = list.replacing === undefined && list.moving === undefined
+      if (!isPlain || this.#entrants.length === 0) return this.#carefully(advance)
+      const batch = this.#batch()
       const opening = await this.counts.open(list, batch)
       list = opening.list
       if (!opening.opened) continue
@@ -117,6 +112,10 @@ export class BatchOfAdds {
   }
 
   async #change(entrants: readonly Entrant[]): Promise<void> {
+    if (entrants.length === 0) return
+    // Written down first: a row that was counted must be told of as added by whoever resumes this.
+    const untold = [...this.record.untold, this.#rows.counted]
+    if (!(await this.records.noteUntold(this.session, untold))) throw new Stopped('lost')
     const byId = new Map(entrants.map((entrant) => [entrant.customerId, entrant]))
     const outcome = await this.changes.apply(
       this.session,
@@ -157,7 +156,6 @@ export class BatchOfAdds {
   /** Those that have a row already. */
   async #insertChunk(list: StoredList, chunk: readonly Entrant[]): Promise<Entrant[]> {
     if (chunk.length === 0) return []
-    const timeoutMs = await this.#room()
     const places = chunk.map(({ customerId }) => placeOf(list.id, list, customerId))
     const items = chunk.map((entrant, i) =>
       encodeRow(
@@ -166,7 +164,9 @@ export class BatchOfAdds {
       ),
     )
     const table = this.store.tables[places[0]!.table]
-    const ends = await this.store.client.insertItems(VERB, table, items, { timeoutMs })
+    const { value: ends } = await this.#lease.within((timeoutMs) =>
+      this.store.client.insertItems(VERB, table, items, { timeoutMs }),
+    )
     const inserted = ends.filter((end) => end.inserted).length
     this.#inserted += inserted
     this.#added += inserted
@@ -209,23 +209,16 @@ export class BatchOfAdds {
     const place = placeOf(list.id, list, customerId)
     const expression = new Expression()
     const ConditionExpression = unchangedRow(expression, before)
-    const result = await this.store.client.putItem(
-      VERB,
-      {
-        TableName: this.store.tables[place.table],
-        Item: encodeRow({ listId: list.id, ...place, customerId }, after),
-        ConditionExpression,
-        ...expression.parts(),
-      },
-      { timeoutMs: await this.#room() },
+    const input = {
+      TableName: this.store.tables[place.table],
+      Item: encodeRow({ listId: list.id, ...place, customerId }, after),
+      ConditionExpression,
+      ...expression.parts(),
+    }
+    const { value: result } = await this.#lease.within((timeoutMs) =>
+      this.store.client.putItem(VERB, input, { timeoutMs }),
     )
     return result.applied || result.item?.changeId?.S === after.changeId
-  }
-
-  async #room(): Promise<number> {
-    const room = await this.#lease.room()
-    if (room === undefined) throw new Stopped('lost')
-    return room
   }
 }
 

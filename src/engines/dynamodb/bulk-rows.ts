@@ -20,8 +20,9 @@ export function entrantsOf(run: SortedCustomers, from: number, to: number): Entr
 export class AddedRows {
   constructor(
     private readonly session: ImportSession,
-    /** The name of the batch. */
+    /** The name of the batch; and of what is counted as it is written. */
     readonly batch: string,
+    readonly counted: string,
     /** Of earlier batches of the run, which were not told of. */
     private readonly untold: readonly string[],
     private readonly now: number,
@@ -36,7 +37,7 @@ export class AddedRows {
   changed(list: StoredList, before: Row | undefined, { given }: Entrant): Row | 'as it is' {
     const pin = list.replacing?.generation ?? 0
     if (!isMember(before, list.generation, this.now)) {
-      return { ...this.#added(given), batch: this.batch, pin }
+      return { ...this.#added(given), batch: this.counted, pin }
     }
     if (given === undefined || sameAttributes(given, attributesAt(before!, list.generation))) {
       // A replace that is running must learn that somebody else wants the member to stay.

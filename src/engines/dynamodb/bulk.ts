@@ -20,6 +20,8 @@ import { checkpointed, ImportRecords, newRecord, publicRecord, type StoredImport
 import type { StoredList } from './meta.js'
 import { Replacement } from './replace.js'
 import { abandonSteps, beginStep } from './replace-states.js'
+import { MOVE } from './reshard.js'
+import { DEFAULT_SIZES, layoutFor, type SizeStep } from './shard-sizes.js'
 import type { Store } from './store.js'
 import { UNPROVABLE } from './tokens.js'
 import type { TransactionItem } from './transactions.js'
@@ -35,9 +37,12 @@ export class DynamodbBulk implements BulkStore {
   readonly #changes: BulkChanges
   readonly #sweeps: GenerationSweeps
 
-  constructor(private readonly store: Store) {
+  constructor(
+    private readonly store: Store,
+    private readonly sizes: readonly SizeStep[] = DEFAULT_SIZES,
+  ) {
     this.#records = new ImportRecords(store)
-    this.#counts = new BatchCounts(store)
+    this.#counts = new BatchCounts(store, this.#records)
     this.#changes = new BulkChanges(store, this.#records)
     this.#sweeps = new GenerationSweeps(store)
   }
@@ -65,7 +70,9 @@ export class DynamodbBulk implements BulkStore {
     if (refused !== undefined) return refused
     const record = newRecord(request, list.incarnation, existing, now)
     if (!(await this.#claim(list, request, record, existing))) return 'again'
-    await this.#settle(list.id, record.nonce)
+    // What an earlier owner has left open.
+    const current = await this.store.catalog.read(list.id)
+    if (current !== undefined) await this.#counts.settle(current, record)
     const outcome = existing === undefined ? 'begun' : 'resumed'
     return { outcome, session, record: publicRecord(record, now) }
   }
@@ -107,12 +114,6 @@ export class DynamodbBulk implements BulkStore {
     return 'again'
   }
 
-  /** A batch that an earlier owner has left open. */
-  async #settle(listId: string, nonce: string): Promise<void> {
-    const list = await this.store.catalog.read(listId)
-    if (list !== undefined) await this.#counts.settle(list, nonce)
-  }
-
   async add(
     session: ImportSession,
     run: SortedCustomers,
@@ -123,7 +124,8 @@ export class DynamodbBulk implements BulkStore {
   ): Promise<BatchOutcome> {
     const owned = await this.#records.owned(session)
     if (typeof owned === 'string') return { outcome: owned }
-    const { list, record } = owned
+    const { list } = owned
+    const record = await this.#counts.settle(list, owned.record)
     const { store } = this
     const parts = [store, this.#records, this.#counts, this.#changes] as const
     return new BatchOfAdds(...parts, session, record, run, from, to, now).toEnd(list, advance)
@@ -163,6 +165,9 @@ export class DynamodbBulk implements BulkStore {
     }
     const list = await this.store.catalog.read(session.listId)
     if (list?.incarnation !== session.incarnation) return undefined
+    if (layoutFor(this.sizes, list.customerCount).shardCount > list.shardCount) {
+      await this.store.due.note([{ kind: MOVE, at: now, parts: [list.id] }])
+    }
     // Nobody can tell by a position of the log that all of an import is in an image: the store is asked.
     const token = this.store.tokens.write(list, UNPROVABLE)
     return { customerCount: Math.max(0, list.customerCount), token }
@@ -176,8 +181,8 @@ export class DynamodbBulk implements BulkStore {
     error: string | undefined,
     now: number,
   ): Promise<boolean> {
-    await this.#counts.settle(list, record.nonce)
-    const ended: StoredImport = { ...checkpointed(record, checkpoint, session, now), state, leaseUntil: 0 }
+    const settled = await this.#counts.settle(list, record)
+    const ended: StoredImport = { ...checkpointed(settled, checkpoint, session, now), state, leaseUntil: 0 }
     if (error !== undefined) ended.error = error
     const isReplacing = list.replacing?.importId === session.importId
     const steps = isReplacing ? abandonSteps(this.store, list, now) : []
@@ -198,7 +203,7 @@ export class DynamodbBulk implements BulkStore {
     const record = list && (await this.#records.read(list, importId))
     if (list === undefined || record === undefined) return 'done'
     if (record.state === 'running' && record.leaseUntil > now) return { again: record.leaseUntil }
-    await this.#counts.settle(list, record.nonce)
+    await this.#counts.settle(list, record)
     if (list.replacing?.importId === importId) {
       await this.store.client.transactWrite(VERB, abandonSteps(this.store, list, now))
       this.store.catalog.forget(list.id)

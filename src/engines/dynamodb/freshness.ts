@@ -13,8 +13,6 @@ export interface FreshnessOptions {
   probeIntervalMs: number
 }
 
-export const DEFAULT_PROBE_INTERVAL_MS = 1000
-
 /**
  * How far behind the table its logs are. Nothing that writes the logs is trusted to be running: a probe is written
  * into the table, and when it has come through the stream, whatever was written before it is in the logs.

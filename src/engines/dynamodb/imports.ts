@@ -106,14 +106,21 @@ export class ImportRecords {
   }
 
   /** False: lost. */
-  async renew(session: ImportSession, now: number): Promise<boolean> {
+  renew(session: ImportSession, now: number): Promise<boolean> {
+    const leaseUntil = number(now + session.leaseMs)
+    return this.#set(session, { leaseUntil, updatedAt: number(now), expiresAt: expiryOf(now) })
+  }
+
+  /** False: lost. */
+  noteUntold(session: ImportSession, untold: readonly string[]): Promise<boolean> {
+    return this.#set(session, { untold: { L: untold.map(text) } })
+  }
+
+  async #set(session: ImportSession, values: Item): Promise<boolean> {
     const expression = new Expression()
-    const set = {
-      leaseUntil: number(now + session.leaseMs),
-      updatedAt: number(now),
-      expiresAt: expiryOf(now),
-    }
-    const sets = Object.entries(set).map(([name, to]) => `${expression.name(name)} = ${expression.value(to)}`)
+    const sets = Object.entries(values).map(
+      ([name, value]) => `${expression.name(name)} = ${expression.value(value)}`,
+    )
     const { applied } = await this.store.client.updateItem(
       VERB,
       {

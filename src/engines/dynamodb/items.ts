@@ -24,8 +24,9 @@ export interface Layout {
 export interface Place {
   table: 'allowlists' | 'giant'
   partition: string
-  /** Which of the list's shards. */
+  /** Which of the list's shards, and of how many. */
   shard: number
+  shards?: number
 }
 
 export const META = 'META'
@@ -51,8 +52,13 @@ export function shardPlace(listId: string, layout: Layout, shard: number): Place
     table: layout.giant ? 'giant' : 'allowlists',
     partition: memberPartition(listId, layout, shard),
     shard,
+    shards: layout.shardCount,
   }
 }
+
+/** Whether the rule of shards sends the customer here. A move leaves others too in partitions that both layouts have. */
+export const belongsAt = ({ shard, shards = 1 }: Place, customerId: string): boolean =>
+  shards === 1 || shardOf(customerId, shards) === shard
 
 /** Every place that members of the list can be at, one for each shard. */
 export function allPlaces(listId: string, layout: Layout): Place[] {
@@ -111,6 +117,9 @@ export const pageKey = (list: ListRef, name: string): Key =>
 export const IMPORT_PREFIX = 'IMPORT#'
 export const importKey = (listId: string, importId: string): Key =>
   keyOf(listPartition(listId), `${IMPORT_PREFIX}${importId}`)
+
+/** A move to another layout: who works on it, and how far it is. */
+export const moveKey = (listId: string): Key => keyOf(listPartition(listId), 'MOVE')
 
 /**
  * The log of one shard. Incarnation and layout are in its name: a list of the same id, and the same list after it

@@ -1,6 +1,6 @@
 import { identifier } from '../../key.js'
 import { type Item, text } from './attributes.js'
-import { CUSTOMER_PREFIX, customerSort, keyOf, type Place, readCustomerSort } from './items.js'
+import { belongsAt, CUSTOMER_PREFIX, customerSort, keyOf, type Place, readCustomerSort } from './items.js'
 import type { Store } from './store.js'
 
 export interface FoundRow {
@@ -22,7 +22,7 @@ export class MemberReads {
     for await (const page of this.pages(verb, place, { behind, pageSize })) yield* page
   }
 
-  /** Whole pages, as DynamoDB cuts them. `attributes`: only these, beside the key. */
+  /** Whole pages, as DynamoDB cuts them; some may be empty. `attributes`: only these, beside the key. */
   async *pages(
     verb: string,
     place: Place,
@@ -43,7 +43,8 @@ export class MemberReads {
       }),
     })
     for await (const items of pages) {
-      yield items.map((item) => ({ customerId: readCustomerSort(item.SK!.S!)!, item }))
+      const rows = items.map((item) => ({ customerId: readCustomerSort(item.SK!.S!)!, item }))
+      yield rows.filter(({ customerId }) => belongsAt(place, customerId))
     }
   }
 }

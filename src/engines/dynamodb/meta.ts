@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { CheckedList, ListRecord } from '../../allowlist/port.js'
-import type { AllowlistType, Precision, WaveConfig } from '../../allowlist/types.js'
+import type { AllowlistType } from '../../allowlist/types.js'
 import { CatracaError } from '../../errors.js'
 import {
   fromJson,
@@ -12,6 +12,7 @@ import {
   text,
 } from './attributes.js'
 import { all, type Expression } from './expression.js'
+import { readConfig } from './foreign-config.js'
 import { type Layout, metaKey, type Place, placeOf, readListId, samePlace } from './items.js'
 import { type OpenBatch, readOpenBatches } from './open-batches.js'
 
@@ -92,13 +93,13 @@ export function decodeMeta(item: Item): StoredList {
     incarnation: incarnation ?? derivedIncarnation(id, createdAt),
     name: optionalText(item, 'name') ?? id,
     type: typeOf(item),
-    precision: (optionalText(item, 'precision') ?? 'exact') as Precision,
+    precision: item.precision?.S === 'trusted' ? 'trusted' : 'exact',
     salt: optionalText(item, 'salt') ?? '',
     customerCount: optionalNumber(item, 'customerCount') ?? 0,
     version: optionalNumber(item, 'version') ?? 1,
     createdAt: readTime(createdAt),
     updatedAt: readTime(item.updatedAt?.S ?? createdAt),
-    shardCount: optionalNumber(item, 'shardCount') ?? 1,
+    shardCount: Math.max(1, Math.floor(optionalNumber(item, 'shardCount') ?? 1)),
     giant: optionalText(item, 'storage') === GIANT_STORAGE,
     layout: optionalNumber(item, 'layout') ?? 0,
     generation: optionalNumber(item, 'generation') ?? 0,
@@ -106,8 +107,7 @@ export function decodeMeta(item: Item): StoredList {
     openBatches: readOpenBatches(item),
   }
   if (incarnation === undefined) list.foreign = { createdAt }
-  const config = optionalJson(item, 'config') as WaveConfig | undefined
-  if (config !== undefined) list.config = config
+  if (list.type === 'ONDA') list.config = readConfig(optionalJson(item, 'config'))
   decodeStates(item, list)
   return list
 }

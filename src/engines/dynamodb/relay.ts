@@ -8,9 +8,14 @@ import type { MessageSink } from './messages.js'
 import { RelayLeases, type RelayState, type ShardState } from './relay-leases.js'
 import { RelayWorker, type WorkerParts } from './relay-worker.js'
 import { type Failure, Sequencer } from './sequencer.js'
-import { connectStreams, StreamReader, type StreamShard, type StreamsClientOptions } from './stream-reader.js'
+import {
+  connectStreams,
+  findStream,
+  StreamReader,
+  type StreamShard,
+  type StreamsClientOptions,
+} from './stream-reader.js'
 import type { StreamTable } from './stream-records.js'
-import { describeTable } from './table-state.js'
 
 export interface RelayOptions {
   client: DynamoClient
@@ -25,6 +30,8 @@ export interface RelayOptions {
 }
 
 export const DEFAULT_RELAY = { leaseMs: 10_000, pollMs: 250 } as const
+/** How often it is looked whether a table has got another stream. */
+const FIND_INTERVAL_MS = 30_000
 
 /** Reads every shard of the streams of both tables, shared with other relays, and has them sequenced. */
 export class Relay {
@@ -35,6 +42,7 @@ export class Relay {
   private readonly parts: Omit<WorkerParts, 'reader'>
   /** By stream, as of the last look: up to when shards were processed that this relay does not read. */
   private elsewhereUntil: Map<string, number> | undefined
+  private foundAt = Number.NEGATIVE_INFINITY
   private timer: NodeJS.Timeout | undefined
   private round: Promise<void> | undefined
   private isStopped = false
@@ -99,8 +107,11 @@ export class Relay {
   /** A table may get another stream while this runs, when its stream is turned off and on. */
   private async findStreams(): Promise<void> {
     const { client, tables } = this.options
+    const now = this.parts.now()
+    if (now - this.foundAt < FIND_INTERVAL_MS) return
+    this.foundAt = now
     for (const table of ['allowlists', 'giant'] as const) {
-      const { streamArn: arn } = await describeTable(client.sdk, table, tables[table])
+      const arn = await findStream(client.sdk, tables[table])
       if (arn === undefined || this.readers.has(arn)) continue
       this.readers.set(arn, new StreamReader(this.streams, arn, table))
     }

@@ -1,10 +1,11 @@
 import type { ImportSession, ReplaceCounts } from '../../allowlist/port.js'
 import { CatracaError } from '../../errors.js'
 import type { Item } from './attributes.js'
-import type { LeaseClock } from './batch-counts.js'
 import { readItems } from './bulk-changes.js'
+import type { PutInput } from './client.js'
 import { expiryTasks } from './due.js'
 import { Expression } from './expression.js'
+import type { ImportLease } from './import-lease.js'
 import { placeOf } from './items.js'
 import type { StoredList } from './meta.js'
 import { judge, type Verdict, type Wish } from './replace-rows.js'
@@ -16,12 +17,6 @@ const VERB = 'allowlist.import'
 const INSERTED_AT_ONCE = 25
 const REQUESTS_AT_ONCE = 8
 const PUTS_AT_ONCE = 32
-
-export class Stopped extends Error {
-  constructor(readonly outcome: 'lost' | 'list-not-found') {
-    super(outcome)
-  }
-}
 
 interface Judged {
   wish: Wish
@@ -40,7 +35,7 @@ export class ReplaceWrites {
     private readonly store: Store,
     private readonly list: StoredList,
     private readonly session: ImportSession,
-    private readonly lease: LeaseClock,
+    private readonly lease: ImportLease,
     private readonly now: () => number,
   ) {}
 
@@ -82,7 +77,9 @@ export class ReplaceWrites {
   async #insert(chunk: Judged[]): Promise<Judged[]> {
     const items = chunk.map(({ wish, verdict }) => this.#encode(wish, verdict.row!))
     const table = this.store.tables[placeOf(this.list.id, this.list, chunk[0]!.wish.customerId).table]
-    const ends = await this.store.client.insertItems(VERB, table, items, { timeoutMs: await this.#room() })
+    const { value: ends, repeated } = await this.lease.within((timeoutMs) =>
+      this.store.client.insertItems(VERB, table, items, { timeoutMs }),
+    )
     const refused = chunk.filter((_, i) => !ends[i]!.inserted)
     chunk.forEach(({ wish, verdict }, i) => {
       if (ends[i]!.inserted) this.#count(wish, verdict)
@@ -92,7 +89,7 @@ export class ReplaceWrites {
     return refused.flatMap((one) => {
       const item = found.get(one.wish.customerId)
       const { maybeOwn } = ends[chunk.indexOf(one)]!
-      return this.#refused(one, item, maybeOwn)
+      return this.#refused(one, item, maybeOwn || repeated)
     })
   }
 
@@ -100,18 +97,17 @@ export class ReplaceWrites {
     let due: Judged | undefined = { wish, item, verdict }
     while (due !== undefined) {
       const expression = new Expression()
-      const result = await this.store.client.putItem(
-        VERB,
-        {
-          TableName: this.store.tables[placeOf(this.list.id, this.list, wish.customerId).table],
-          Item: this.#encode(wish, due.verdict.row!),
-          ConditionExpression: unchangedRow(expression, due.item),
-          ...expression.parts(),
-        },
-        { timeoutMs: await this.#room() },
+      const input: PutInput = {
+        TableName: this.store.tables[placeOf(this.list.id, this.list, wish.customerId).table],
+        Item: this.#encode(wish, due.verdict.row!),
+        ConditionExpression: unchangedRow(expression, due.item),
+        ...expression.parts(),
+      }
+      const { value: result, repeated } = await this.lease.within((timeoutMs) =>
+        this.store.client.putItem(VERB, input, { timeoutMs }),
       )
       if (result.applied) return this.#count(wish, due.verdict)
-      due = this.#refused(due, result.item, result.maybeOwn)[0]
+      due = this.#refused(due, result.item, result.maybeOwn || repeated)[0]
     }
   }
 
@@ -134,11 +130,5 @@ export class ReplaceWrites {
   #encode({ customerId }: Wish, row: Row): Item {
     const { partition } = placeOf(this.list.id, this.list, customerId)
     return encodeRow({ listId: this.list.id, partition, customerId }, row)
-  }
-
-  async #room(): Promise<number> {
-    const room = await this.lease.room()
-    if (room === undefined) throw new Stopped('lost')
-    return room
   }
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../allowlist/customer-key.js'
 import type {
   ImportCheckpoint,
@@ -8,15 +7,16 @@ import type {
   SortedCustomers,
 } from '../../allowlist/port.js'
 import { shardOf } from '../../allowlist/shard.js'
-import { type BatchCounts, LeaseClock } from './batch-counts.js'
+import type { BatchCounts } from './batch-counts.js'
 import { entrantsOf } from './bulk-rows.js'
 import { encodeDifferences, MAX_DIFFERENCE_BYTES, MAX_DIFFERENCES } from './differences.js'
+import { ImportLease, Stopped } from './import-lease.js'
 import type { ImportRecords, StoredImport } from './imports.js'
 import type { StoredList } from './meta.js'
 import type { Wish } from './replace-rows.js'
 import { GENERATION, switchStep } from './replace-states.js'
 import { isUuid, ShardWalk } from './replace-walk.js'
-import { ReplaceWrites, Stopped } from './replace-writes.js'
+import { ReplaceWrites } from './replace-writes.js'
 import { graceMs, type Store } from './store.js'
 import { inTurns } from './upkeep.js'
 
@@ -24,7 +24,6 @@ const VERB = 'allowlist.import'
 /** Customers looked at before the list is asked again whether this goes on. */
 const STEP = 2000
 const SHARDS_AT_ONCE = 8
-const WAIT_MS = 50
 
 /** Builds the next generation of a list by walking its members and the new customers side by side. */
 export class Replacement {
@@ -70,14 +69,9 @@ export class Replacement {
 
   /** Batches that were being written when the replace began do not know of it: they come first. */
   async #begun(): Promise<StoredList> {
-    for (;;) {
-      const { list } = await this.#owned()
-      if (list.openBatches.length === 0) return list
-      for (const { importId, nonce } of list.openBatches) {
-        if (!(await this.records.isLive(list, importId, this.now()))) await this.batches.settle(list, nonce)
-      }
-      await sleep(WAIT_MS)
-    }
+    await this.#owned()
+    await this.batches.allClosed(this.session.listId, this.now)
+    return (await this.#owned()).list
   }
 
   async #owned(): Promise<{ list: StoredList; record: StoredImport }> {
@@ -136,7 +130,7 @@ export class Replacement {
   async #writes(): Promise<ReplaceWrites> {
     const { list, record } = await this.#owned()
     const renew = (now: number) => this.records.renew(this.session, now)
-    const lease = new LeaseClock(this.session, this.now(), record.leaseUntil, renew)
+    const lease = new ImportLease(this.session, this.now(), record.leaseUntil, renew)
     return new ReplaceWrites(this.store, list, this.session, lease, this.now)
   }
 

@@ -1,3 +1,4 @@
+import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import {
   DescribeStreamCommand,
   DynamoDBStreamsClient,
@@ -34,6 +35,16 @@ export function connectStreams(options: StreamsClientOptions): DynamoDBStreamsCl
   })
 }
 
+/** The stream that a table has now. */
+export async function findStream(client: DynamoDBClient, table: string): Promise<string | undefined> {
+  try {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: table }))
+    return Table?.StreamSpecification?.StreamEnabled ? Table.LatestStreamArn : undefined
+  } catch (error) {
+    throw engineError(error, `DescribeTable of ${table}`, false)
+  }
+}
+
 /** Reads the stream of one table. */
 export class StreamReader {
   constructor(
@@ -42,9 +53,9 @@ export class StreamReader {
     readonly table: StreamTable,
   ) {}
 
-  /** Tells this stream from others that the table has had. */
+  /** Tells this stream from that of the other table, and from others that the table has had. */
   get label(): string {
-    return this.arn.slice(this.arn.lastIndexOf('/') + 1)
+    return `${this.table}@${this.arn.slice(this.arn.lastIndexOf('/') + 1)}`
   }
 
   async shards(): Promise<StreamShard[]> {

@@ -1,5 +1,5 @@
 import type { BulkContext } from './bulk-context.js'
-import type { Chore, ChoreResult } from './chores.js'
+import { type Chore, type ChoreResult, together } from './chores.js'
 import { claimField, readClaim } from './imports.js'
 import { listKeys } from './keys.js'
 import type { Meta } from './meta.js'
@@ -24,12 +24,10 @@ export function importChore(context: BulkContext, cleanup: ReplaceCleanup): Chor
     if (isDead) await cleanup.abandonDead(listId, now)
     const budget = { steps: STEPS_PER_SWEEP }
     const isClean = await cleanup.clean(listId, now, budget)
-    const forgotten = await old.forget(listId, now)
-    return {
-      swept: Number(isDead) + forgotten + STEPS_PER_SWEEP - Math.max(0, budget.steps),
-      more: !isClean,
-      ...(leaseUntil === undefined || isDead ? {} : { nextAt: leaseUntil }),
-    }
+    const work = STEPS_PER_SWEEP - Math.max(0, budget.steps)
+    const replace = { swept: Number(isDead) + work, more: !isClean }
+    const watched = leaseUntil === undefined || isDead ? {} : { nextAt: leaseUntil }
+    return together([{ ...replace, ...watched }, await old.forget(listId, now)])
   }
 }
 
@@ -54,30 +52,34 @@ class OldImports {
 
   constructor(private readonly context: BulkContext) {}
 
-  async forget(listId: string, now: number): Promise<number> {
+  async forget(listId: string, now: number): Promise<ChoreResult> {
     const { redis, shards, catalog } = this.context
     const { imports } = listKeys(listId)
     const at = this.cursors.get(listId) ?? '0'
-    const [next, fields] = (await redis.read(imports, ['HSCAN', imports, at, 'COUNT', '100'])) as [
+    const [cursor, fields] = (await redis.read(imports, ['HSCAN', imports, at, 'COUNT', '100'])) as [
       string,
       string[],
     ]
-    if (next === '0') this.cursors.delete(listId)
-    else this.cursors.set(listId, next)
+    if (cursor === '0') this.cursors.delete(listId)
+    else this.cursors.set(listId, cursor)
     const old: string[] = []
+    let nextAt = Number.POSITIVE_INFINITY
     for (let i = 0; i < fields.length; i += 2) {
       const [importId, kind] = fields[i]!.split('#') as [string, string?]
-      const isOld = kind === 'claim' && readClaim(fields[i + 1]!).updatedAt < now - IMPORTS_KEPT_MS
-      if (isOld) old.push(importId)
+      if (kind !== 'claim') continue
+      const keptUntil = readClaim(fields[i + 1]!).updatedAt + IMPORTS_KEPT_MS
+      if (keptUntil < now) old.push(importId)
+      else nextAt = Math.min(nextAt, keptUntil + 1)
     }
+    const next = nextAt === Number.POSITIVE_INFINITY ? {} : { nextAt }
     const list = old.length === 0 ? undefined : await catalog.read(listId)
-    if (list === undefined) return 0
+    if (list === undefined) return { swept: 0, more: false, ...next }
     const before = String(now - IMPORTS_KEPT_MS)
     await Promise.all(old.map((importId) => redis.run(FORGET, [imports], [importId, before])))
     const written = old.flatMap((importId) => [importId, `${importId}#batch`])
     await Promise.all(
       shards.all(list).map(({ keys }) => redis.write(keys.writers, ['HDEL', keys.writers, ...written])),
     )
-    return old.length
+    return { swept: old.length, more: false, ...next }
   }
 }

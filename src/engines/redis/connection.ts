@@ -12,7 +12,7 @@ export interface ConnectionSettings {
   /** undefined: no TLS. */
   tls: RedisTlsOptions | undefined
   username?: string
-  password?: string
+  readonly password: string | undefined
   database: number
 }
 

@@ -15,7 +15,10 @@ export const USES_KEY = 'allowlists:uses'
 export const STORE_ID_KEY = 'catraca:store'
 export const API_KEYS_KEY = 'catraca:keys'
 
-/** Messages are list ids. Channels do not know databases, so the name must. */
+/**
+ * Messages are list ids, with `!` in front when more than members changed. Channels do not know databases, so the
+ * name must.
+ */
 export const wakeChannel = (database: number): string => `allowlists:changes:${database}`
 
 /** The lists of a customer: a hash of list id and the version of what is known (see reverse-index.ts). */

@@ -19,7 +19,6 @@ const INCARNATION = defineScript('incarnation', { keys: 1, write: true })
 const CREATE = defineScript('allowlist-create', { keys: 4, write: true })
 const UPDATE = defineScript('allowlist-update', { keys: 1, write: true })
 const DELETE = defineScript('allowlist-delete', { keys: 3, write: true })
-const CLOSE_SHARD = defineScript('allowlist-close-shard', { keys: 2, write: true })
 
 export class RedisLists implements ListStore {
   constructor(
@@ -51,7 +50,9 @@ export class RedisLists implements ListStore {
     await this.register(id)
     const created = await this.catalog.read(id)
     if (created !== undefined && created.shardCount > 1) {
-      await Promise.all(this.shards.all(created).map(({ shard }) => this.shards.bringForward(created, shard)))
+      await Promise.all(
+        this.shards.all(created).map(({ shard }) => this.shards.bringForward(created, shard, 0)),
+      )
     }
     const record = await this.get(id)
     // Deleted again already: to its creator it was there.
@@ -133,10 +134,9 @@ export class RedisLists implements ListStore {
   async closeShards(id: string, { incarnation, shards }: Meta): Promise<void> {
     if (shards === 1) return
     await Promise.all(
-      Array.from({ length: shards }, (_, shard) => {
-        const { state, attributes } = shardKeys(id, shards, shard)
-        return this.redis.run(CLOSE_SHARD, [state, attributes], [String(incarnation)])
-      }),
+      Array.from({ length: shards }, (_, shard) =>
+        this.shards.close(shardKeys(id, shards, shard), incarnation),
+      ),
     )
   }
 }

@@ -8,11 +8,11 @@ import type { Shards } from './shards.js'
 
 const PAGE = defineScript('allowlist-page', { keys: 2, write: false })
 
-/** A page takes a few small steps, so that nearly all end where a step does. */
+/** Steps are smaller than a page: whatever happens to the set, the next page gets past the step that this one ends in. */
 const STEPS_PER_PAGE = 4
 const SMALLEST_STEP = 10
 const LARGEST_STEP = 250
-/** And never more than this, so that a sparse set cannot hold it up. */
+/** A page never takes more steps than this, so that a sparse set cannot hold it up. */
 const MAX_STEPS = 40
 
 type PageReply = [generation: string | null, next: string, ids: string[], attributes: (string | null)[]]
@@ -39,10 +39,9 @@ const IDENTIFIER = /^[A-Za-z0-9._~:@+=-]{1,256}$/
 const BEGINNING: Place = { shard: 0, cursor: '0' }
 
 /**
- * Pages of members. SSCAN knows no order, so a page ends where one of its steps does. A step that is larger than a page
- * (small sets come whole) is sorted and told in part, and taken again for the next page. Where the set was resized in
- * between, that covers others than before, as its next cursor shows: then all of it is told, so a member may come
- * twice, but none is missed.
+ * Pages of members. SSCAN knows no order, so the members of a step are sorted; the one that a page ends in is told in
+ * part, and taken again for the next page. Where the set was resized in between, it covers others than before, as its
+ * next cursor shows: then all of it is told, so a member may come twice, but none is missed.
  */
 export class MemberPages {
   constructor(
@@ -53,18 +52,19 @@ export class MemberPages {
   async page(list: RedisList, after: string | undefined, limit: number): Promise<MemberPage> {
     const page: MemberPage = { members: [] }
     let place: Place | undefined = after === undefined ? BEGINNING : placeIn(list, after)
-    for (let steps = 0; place !== undefined && steps < MAX_STEPS; steps++) {
-      const { members, next } = await this.step(list, place, limit)
-      if (page.members.length > 0 && page.members.length + members.length > limit) break
-      page.members.push(...members)
-      place = next
-      if (place?.told !== undefined) break
+    for (let steps = 0; place !== undefined && steps < MAX_STEPS && page.members.length < limit; steps++) {
+      place = await this.step(list, place, limit, page)
     }
     if (place !== undefined) page.next = textOf(list, place)
     return page
   }
 
-  private async step(list: RedisList, { shard, cursor, told }: Place, limit: number) {
+  private async step(
+    list: RedisList,
+    { shard, cursor, told }: Place,
+    limit: number,
+    page: MemberPage,
+  ): Promise<Place | undefined> {
     const { members, attributes: key } = this.shards.keys(list, shard)
     const count = told?.count ?? String(stepOf(limit))
     const reply = (await this.redis.run(PAGE, [members, key], [cursor, count])) as PageReply
@@ -76,11 +76,10 @@ export class MemberPages {
     const texts = new Map(ids.map((id, i) => [id, attributes[i] ?? null]))
     const upTo = told?.next === next ? told.lastId : ''
     const rest = [...texts.keys()].filter((id) => id > upTo && IDENTIFIER.test(id)).sort()
-    const records = rest.slice(0, limit).map((id) => readMember(id, texts.get(id)!))
-    if (rest.length > limit) {
-      return { members: records, next: { shard, cursor, told: { count, next, lastId: rest[limit - 1]! } } }
-    }
-    return { members: records, next: behind(list, shard, next) }
+    const room = limit - page.members.length
+    page.members.push(...rest.slice(0, room).map((id) => readMember(id, texts.get(id)!)))
+    if (rest.length <= room) return behind(list, shard, next)
+    return { shard, cursor, told: { count, next, lastId: rest[room - 1]! } }
   }
 }
 

@@ -168,7 +168,7 @@ class OpenRedis implements Redis {
 const closed = (): CatracaError => new CatracaError('CLOSED', 'this connection to Redis was closed')
 
 function connectionSettings(url: RedisUrl, settings: Settings): ConnectionSettings {
-  const { connectTimeoutMs, commandTimeoutMs, maxInFlight, tls } = settings
+  const { connectTimeoutMs, commandTimeoutMs, maxInFlight, tls, readPassword } = settings
   return {
     connectTimeoutMs,
     commandTimeoutMs,
@@ -176,7 +176,9 @@ function connectionSettings(url: RedisUrl, settings: Settings): ConnectionSettin
     tls: url.tls ? tls : undefined,
     database: url.database,
     ...(url.username === undefined ? {} : { username: url.username }),
-    ...(url.password === undefined ? {} : { password: url.password }),
+    get password() {
+      return readPassword() ?? url.password
+    },
   }
 }
 

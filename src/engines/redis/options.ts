@@ -16,6 +16,8 @@ export interface RedisOptions {
   /** Connections to each primary. One is enough unless large replies hold up small ones. */
   poolSize?: number
   tls?: RedisTlsOptions
+  /** Asked for every new connection, so that a changed password needs no restart; wins over that of the URL. */
+  readPassword?: () => string | undefined
   /** Bounds of what is put into one call: items, and bytes of their arguments. */
   maxBatch?: { items: number; bytes: number }
   /** A write is answered only when this many replicas have it; else its outcome is unknown. */
@@ -26,8 +28,9 @@ export interface RedisOptions {
   maxWaiting?: number
 }
 
-export interface Settings extends Required<Omit<RedisOptions, 'waitReplicas' | 'tls'>> {
+export interface Settings extends Required<Omit<RedisOptions, 'waitReplicas' | 'tls' | 'readPassword'>> {
   tls: RedisTlsOptions
+  readPassword: () => string | undefined
   waitReplicas: { replicas: number; timeoutMs: number } | undefined
 }
 
@@ -36,6 +39,7 @@ const DEFAULTS: Settings = {
   commandTimeoutMs: 3000,
   poolSize: 1,
   tls: {},
+  readPassword: () => undefined,
   maxBatch: { items: 256, bytes: 1_048_576 },
   waitReplicas: undefined,
   maxInFlight: 50_000,

@@ -8,9 +8,9 @@ import type { RedisList } from './meta.js'
 import type { ReplaceCleanup } from './replace-cleanup.js'
 import { MoveStopped, ShardCopy } from './reshard-copy.js'
 import { moveImports } from './reshard-imports.js'
-import { allKeys, endMove, finishDropping, freeze, shardsNamed, thawAll } from './reshard-shards.js'
+import { allKeys, endMove, freeze, shardsNamed, thawAll } from './reshard-shards.js'
 import { defineScript } from './script.js'
-import { SHARD_KEY_COUNT, SHARD_USES } from './shard-script.js'
+import { newMark, SHARD_KEY_COUNT, SHARD_USES } from './shard-script.js'
 
 const CLAIM = defineScript('allowlist-reshard-claim', { keys: 1, write: true })
 const PREPARE = defineScript('allowlist-reshard-prepare', {
@@ -89,9 +89,8 @@ export class Move {
     } finally {
       clearInterval(timer)
     }
-    await thawAll(this.context, this.list.id)
     this.context.catalog.forget(this.list.id)
-    await finishDropping(this.context, this.list)
+    await thawAll(this.context, this.list.id)
     return this.progress.total
   }
 
@@ -122,12 +121,10 @@ export class Move {
   }
 
   private async prepare(): Promise<void> {
-    const args = [
-      String(this.list.incarnation),
-      this.owner,
-      String(this.generation),
-      String(this.list.createdAt),
-    ]
+    const { id, incarnation, createdAt } = this.list
+    const { wake, maxLogBytes } = this.context
+    const who = [String(incarnation), this.owner, String(this.generation), String(createdAt)]
+    const args = [...who, String(newMark()), String(maxLogBytes), wake.channel, id]
     const prepared = await Promise.all(
       this.to.map((keys) => again(() => this.context.redis.run(PREPARE, allKeys(keys), args))),
     )

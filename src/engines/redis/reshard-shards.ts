@@ -52,7 +52,6 @@ export async function endMove(
   const { meta } = listKeys(list.id)
   if ((await again(() => context.redis.run(END, [meta], [owner, by]))) !== 1) return false
   await thawAll(context, list.id)
-  await finishDropping(context, list)
   return true
 }
 
@@ -63,6 +62,8 @@ export async function thawAll(context: BulkContext, listId: string): Promise<voi
   if (meta === undefined || meta.deleted !== undefined) return
   const mover = meta.moving === undefined ? undefined : (JSON.parse(meta.moving) as Moving).owner
   const list = listOf(listId, meta)
+  // Who still knows the shards that the list has left must not find them when these take the first change.
+  if (meta.dropping !== undefined) await finishDropping(context, list)
   await Promise.all(
     shardsNamed(listId, meta.shards).map(async (keys) => {
       const frozenBy = (await redis.read(keys.state, ['HGET', keys.state, 'frozen'])) as string | null

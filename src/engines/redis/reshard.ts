@@ -6,7 +6,7 @@ import type { Chore } from './chores.js'
 import type { Meta, RedisList } from './meta.js'
 import { MoveStopped } from './reshard-copy.js'
 import { Move, type MoveChores } from './reshard-move.js'
-import { finishDropping, type Moving, thawIfDead } from './reshard-shards.js'
+import { finishDropping, type Moving, thawAll, thawIfDead } from './reshard-shards.js'
 
 const MOST_SHARDS = 1000
 /** Shards that a list is moved to when one of its shards has become too large: room to grow to twice the size. */
@@ -59,10 +59,10 @@ export class Resharding implements ReshardStore {
   readonly chore: Chore = async (listId, meta) => {
     const list = await this.context.catalog.read(listId)
     if (list?.incarnation !== meta.incarnation) return { swept: 0, more: false }
-    const dropped = await finishDropping(this.context, list)
+    if (meta.dropping !== undefined) await thawAll(this.context, listId)
     if (meta.moving !== undefined) await thawIfDead(this.context, list)
     else if (meta.replacing === undefined) await this.growIfDue(list, meta)
-    return { swept: Number(dropped), more: false }
+    return { swept: Number(meta.dropping !== undefined), more: false }
   }
 
   async close(): Promise<void> {

@@ -55,7 +55,7 @@ async function askSentinel(
 async function openSentinel(sentinel: Address, settings: ConnectionSettings): Promise<Connection> {
   const { username, password, ...open } = settings
   try {
-    return await Connection.open(sentinel, { ...open, database: 0 })
+    return await Connection.open(sentinel, { ...open, password: undefined, database: 0 })
   } catch (error) {
     const wanted = error instanceof Error && error.message.startsWith('NOAUTH')
     if (!wanted || password === undefined) throw error

@@ -2,15 +2,17 @@ import { CatracaError } from '../../errors.js'
 import type { Catalog } from './catalog.js'
 import { type ShardKeys, shardKeys } from './keys.js'
 import type { RedisList } from './meta.js'
-import type { Argument, Redis } from './redis.js'
+import type { Redis } from './redis.js'
 import { defineScript } from './script.js'
-import { SHARD_KEY_COUNT, SHARD_USES, shardScriptKeys } from './shard-script.js'
+import { newMark, SHARD_KEY_COUNT, SHARD_USES, shardScriptKeys } from './shard-script.js'
 
 const OPEN_SHARD = defineScript('allowlist-open-shard', {
   keys: SHARD_KEY_COUNT,
   write: true,
   uses: SHARD_USES,
 })
+
+const CLOSE_SHARD = defineScript('allowlist-close-shard', { keys: 2, write: true })
 
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 100
@@ -94,12 +96,24 @@ export class Shards {
     return now
   }
 
-  /** Only when the metadata was just read: brings a shard to the state that they tell of. */
-  async bringForward(list: RedisList, shard: number): Promise<void> {
+  /**
+   * Only when the metadata were just read: brings a shard to the state that they tell of. One that has lost its state
+   * goes on with numbers beyond any that it can have given out, or the reverse index would take changes for old ones.
+   */
+  async bringForward(list: RedisList, shard: number, goOnFrom = Date.now()): Promise<void> {
     const { incarnation, generation } = list
-    const args: Argument[] = [String(incarnation), String(generation), String(Date.now())]
-    const keys = shardScriptKeys(this.keys(list, shard))
-    const [outcome, found] = (await this.redis.run(OPEN_SHARD, keys, args)) as ShardReply
-    if (outcome === 'open' && Number(found) < generation) await this.mending?.activate(list, shard)
+    const keys = this.keys(list, shard)
+    const args = [incarnation, generation, Date.now(), goOnFrom, newMark()].map(String)
+    const [outcome, found] = (await this.redis.run(OPEN_SHARD, shardScriptKeys(keys), args)) as ShardReply
+    if (outcome !== 'open') return
+    if (Number(found) < generation) await this.mending?.activate(list, shard)
+    const now = await this.catalog.read(list.id)
+    // Deleted or moved meanwhile: nobody may find it open.
+    if (now?.incarnation !== incarnation || now.layout !== list.layout) await this.close(keys, incarnation)
+  }
+
+  /** Writers and readers that know a shard of old are refused from here on. */
+  async close({ state, attributes }: ShardKeys, incarnation: number): Promise<void> {
+    await this.redis.run(CLOSE_SHARD, [state, attributes], [String(incarnation)])
   }
 }

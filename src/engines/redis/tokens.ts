@@ -80,8 +80,12 @@ export class Tokens {
   }
 
   private async agree(): Promise<void> {
-    const args = ['SET', STORE_ID_KEY, this.storeId, 'NX', 'GET']
-    const existing = (await this.redis.write(STORE_ID_KEY, args)) as string | null
+    // A store that is full can still be read, so only one without an id is written to.
+    let existing = (await this.redis.read(STORE_ID_KEY, ['GET', STORE_ID_KEY])) as string | null
+    if (existing === null) {
+      const args = ['SET', STORE_ID_KEY, this.storeId, 'NX', 'GET']
+      existing = (await this.redis.write(STORE_ID_KEY, args)) as string | null
+    }
     if (existing !== null) this.storeId = existing
   }
 }

@@ -4,7 +4,7 @@
 
   Input
     keys  those of the shard (shard.lua)
-    args  1 incarnation, 2 generation, 3 now in ms
+    args  1 incarnation, 2 generation, 3 now in ms, 4 the sequence number to go on from, 5 its mark
 
   Output
     { `open`, generation, next }, or { `newer` } when the shard belongs to a later list
@@ -23,6 +23,10 @@ return function(keys, args)
     it.generation, it.next = generation or args[2], false
     redis.call('HSET', it.keys.state, 'incarnation', args[1], 'generation', it.generation, 'updatedAt', args[3],
       'count', redis.call('SCARD', it.keys.members))
+    if args[4] ~= '0' then
+      redis.call('HSET', it.keys.state, 'sequence', args[4], 'mark', args[5], 'logStart',
+        string.format('%.0f', tonumber(args[4]) + 1), 'logBytes', '0')
+    end
   end
   redis.call('HSET', it.keys.attributes, '#generation', args[1] .. '.' .. it.generation)
   return { 'open', it.generation, it.next or '' }

@@ -3,7 +3,8 @@
 
   Input
     keys  those of the shard (shard.lua), writers, old
-    args  1 incarnation, 2 owner of the move, 3 generation of the moved list, 4 now in ms
+    args  1 incarnation, 2 owner of the move, 3 generation of the moved list, 4 moment of the last change that is known,
+          5 mark, 6 bytes that the log may have, 7 channel, 8 list id
 
   Output
     'prepared', or 'lost' when the shard belongs to a later move or is in use
@@ -20,5 +21,7 @@ return function(keys, args)
   redis.call('HSET', it.keys.state, 'incarnation', args[1], 'generation', args[3], 'count', '0', 'updatedAt', args[4],
     'frozen', args[2])
   redis.call('HSET', it.keys.attributes, '#generation', args[1] .. '.' .. args[3])
+  -- An image of an earlier time with as many shards must not take this log for the one that it has read nothing of.
+  change_log.append(it.keys.state, it.keys.log, '\255', tonumber(args[5]), tonumber(args[6]), args[7], args[8])
   return 'prepared'
 end

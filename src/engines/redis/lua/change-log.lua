@@ -21,7 +21,8 @@ local function append(stateKey, logKey, entry, mark, maxBytes, channel, listId)
     for i = 1, #oldest do
       if bytes <= maxBytes or first >= sequence then break end
       bytes = bytes - #oldest[i][2][2]
-      first = first + 1
+      -- Not counted up: an operator may have trimmed the stream too.
+      first = tonumber(string.match(oldest[i][1], '^%d+')) + 1
       upTo = first
     end
     if upTo == nil then

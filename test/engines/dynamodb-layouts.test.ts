@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { UpdateTableCommand } from '@aws-sdk/client-dynamodb'
 import { shardOf } from '../../src/allowlist/shard.js'
 import type { ListRef, Position } from '../../src/changes/port.js'
 import { customer } from '../../src/conformance/support.js'
@@ -161,5 +162,45 @@ describe('layouts and shards', async () => {
       assert.ok(proxy.asked.indexOf(parent) < at && proxy.asked.includes(parent), `${asked} after its parent`)
     }
     split.close()
+  })
+
+  it('a stream that was off for a while has missed changes: everybody starts anew', async () => {
+    const broken = await openFeed(server)
+    const { client } = broken.store
+    const made = await broken.core.lists.create(
+      { id: 'a', name: 'a', type: 'FIXA', precision: 'exact', salt: SALT },
+      Date.now() - 1000,
+    )
+    assert.ok(made.outcome === 'created')
+    const relayOnce = async (done: () => Promise<boolean>): Promise<void> => {
+      const streams = { region: REGION, endpoint: server.endpoint, credentials: CREDENTIALS }
+      const relay = new Relay({
+        client,
+        streams,
+        tables: broken.tables,
+        sink: NO_SINK,
+        leaseMs: 600,
+        pollMs: 10,
+      })
+      await relay.start()
+      for (let n = 0; !(await done()); n++) {
+        assert.ok(n < 400, 'it is told in time')
+        await sleep(20)
+      }
+      await relay.stop()
+    }
+    const told = () => wordsOf(broken.log, made.list, BEGINNING)
+    await broken.core.members.add('a', customer(1), {}, Date.now())
+    await relayOnce(async () => (await told()).length === 1)
+    const TableName = broken.tables.allowlists
+    const turn = (StreamSpecification: { StreamEnabled: boolean; StreamViewType?: 'NEW_AND_OLD_IMAGES' }) =>
+      client.sdk.send(new UpdateTableCommand({ TableName, StreamSpecification }))
+    await turn({ StreamEnabled: false })
+    await broken.core.members.add('a', customer(2), {}, Date.now())
+    await turn({ StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' })
+    await relayOnce(async () => (await told()).length >= 2)
+    // What the emulator has in both streams is told again, behind it.
+    assert.deepEqual((await told()).slice(0, 2), [[`+${customer(1)}`], ['reset']])
+    broken.close()
   })
 })

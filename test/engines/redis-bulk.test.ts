@@ -15,6 +15,7 @@ import {
   isReversed,
   LEASE_MS,
   NOW,
+  STORE_OPTIONS,
   watched,
 } from '../support/redis-bulk.js'
 
@@ -52,14 +53,7 @@ async function withLostAnswers(
     lost++
     throw new CatracaError('UNKNOWN_OUTCOME', 'the answer was lost')
   })
-  const stores = openStores(forgetful, {
-    database: 0,
-    commandTimeoutMs: 3000,
-    maxLogBytes: 16 * 1024 * 1024,
-    staleAfterMs: 3000,
-    shardAbove: 5_000_000,
-    initialShards: 1,
-  })
+  const stores = openStores(forgetful, STORE_OPTIONS)
   await stores.tokens.open()
   try {
     await use(stores)

@@ -3,6 +3,8 @@ import { after, before, describe, it } from 'node:test'
 import { ViewChanged } from '../../src/allowlist/port.js'
 import { addAll, customer, holds, newFixa, sweepAll } from '../../src/conformance/support.js'
 import { openRedis, type RedisEngine } from '../../src/engines/redis/index.js'
+import { openRedis as connect } from '../../src/engines/redis/open-redis.js'
+import { openStores } from '../../src/engines/redis/stores.js'
 import { type RedisServers, startCluster, startSingle, until } from '../support/redis/index.js'
 import {
   customers,
@@ -12,6 +14,8 @@ import {
   importIds,
   isReversed,
   NOW,
+  STORE_OPTIONS,
+  watched,
 } from '../support/redis-bulk.js'
 
 let servers: RedisServers
@@ -226,6 +230,33 @@ describe('what stops a move', () => {
     const request = { listId: 'a', importId: 'r', mode: 'replace', owner: 'o', leaseMs: 1000 } as const
     assert.equal((await one.allowlists.bulk.begin(request, NOW)).outcome, 'begun')
     assert.equal((await two.resharding.reshard('a', 5)).outcome, 'replace-running')
+  })
+
+  it('a batch that a move meets half-way goes on behind it, and nothing is counted twice', async () => {
+    await fresh(customers(0, 200))
+    let parts = 0
+    const redis = await connect(servers.url)
+    const stores = openStores(
+      watched(redis, async (script, run) => {
+        // The part before it is stored, and the checkpoint of the batch is not.
+        if (script === 'allowlist-import-add' && (++parts === 2 || parts === 9)) {
+          const shards = parts === 2 ? 3 : 2
+          assert.equal((await two.resharding.reshard('a', shards)).outcome, 'resharded')
+        }
+        return run()
+      }),
+      STORE_OPTIONS,
+    )
+    await stores.tokens.open()
+    try {
+      const rows = customers(0, 4000)
+      const { added, unchanged } = await importIds(stores, 'a', rows, { mode: 'add', importId: 'i' })
+      assert.deepEqual([added, unchanged], [3800, 200])
+      await holdsExactly(one.allowlists, 'a', rows)
+    } finally {
+      stores.tokens.close()
+      await redis.close()
+    }
   })
 
   it('given up by its caller, it leaves the list as it was', async () => {

@@ -149,9 +149,13 @@ async function someStatements(
   outgoing: ServerResponse,
 ): Promise<void> {
   const asked = JSON.parse(body.toString()) as { Statements: object[] }
-  const done = { ...asked, Statements: asked.Statements.slice(0, processed) }
-  const answer = await forward(target, incoming, Buffer.from(JSON.stringify(done)))
-  const { Responses } = JSON.parse(answer.text.toString()) as { Responses: object[] }
+  const done = asked.Statements.slice(0, processed)
+  let Responses: object[] = []
+  if (done.length > 0) {
+    const part = Buffer.from(JSON.stringify({ ...asked, Statements: done }))
+    const answer = JSON.parse((await forward(target, incoming, part)).text.toString())
+    Responses = (answer as { Responses: object[] }).Responses
+  }
   const failed = asked.Statements.slice(processed).map(() => ({ Error: { Code: code, Message: code } }))
   return reply(outgoing, 200, { Responses: [...Responses, ...failed] })
 }

@@ -49,7 +49,9 @@ export class StreamDrain {
   private async drainNow(): Promise<number> {
     let taken = 0
     for (const reader of await this.readers) {
-      for (const { id } of await reader.shards()) taken += await this.drainShard(reader, id)
+      const shards = await reader.shards()
+      if (shards === 'gone') throw new Error('the stream is gone')
+      for (const { id } of shards) taken += await this.drainShard(reader, id)
     }
     return taken
   }

@@ -1,6 +1,6 @@
 import { openRedis } from '../../src/engines/redis/open-redis.js'
 import { openStores } from '../../src/engines/redis/stores.js'
-import { customers, importIds, type Task, watched } from './redis-bulk.js'
+import { customers, importIds, STORE_OPTIONS, type Task, watched } from './redis-bulk.js'
 
 const { url, job, listId, importId, mode, ids, shards, death } = JSON.parse(process.argv[2]!) as Task
 let calls = 0
@@ -11,14 +11,7 @@ const redis = watched(await openRedis(url), async (script, run) => {
   if (isHere) process.kill(process.pid, 'SIGKILL')
   return reply
 })
-const stores = openStores(redis, {
-  database: 0,
-  commandTimeoutMs: 3000,
-  maxLogBytes: 16 * 1024 * 1024,
-  staleAfterMs: 3000,
-  shardAbove: 5_000_000,
-  initialShards: 1,
-})
+const stores = openStores(redis, STORE_OPTIONS)
 await stores.tokens.open()
 if (job === 'import') {
   await importIds(stores, listId, customers(ids!.from, ids!.to), { mode: mode!, importId: importId! })

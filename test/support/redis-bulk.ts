@@ -15,6 +15,15 @@ import type { Redis } from '../../src/engines/redis/redis.js'
 
 export const LEASE_MS = 60_000
 
+export const STORE_OPTIONS = {
+  database: 0,
+  commandTimeoutMs: 3000,
+  maxLogBytes: 16 * 1024 * 1024,
+  staleAfterMs: 3000,
+  shardAbove: 5_000_000,
+  initialShards: 1,
+}
+
 /** Where a process dies: at the nth call of a script, before it is sent or when its answer has come. */
 export interface Death {
   script: string

@@ -14,6 +14,8 @@ interface Entry {
   signature: string
   /** When the question was asked whose answer this is. */
   askedAtMs: number
+  /** Somebody has changed it since. */
+  isVoid: boolean
 }
 
 const VERB = 'allowlist.meta'
@@ -39,7 +41,7 @@ export class Catalog {
   /** For checks: from memory as long as it is fresh enough. */
   known(id: string): MaybePromise<KnownList | undefined> {
     const entry = this.#entries.get(id)
-    if (entry !== undefined) {
+    if (entry !== undefined && !entry.isVoid) {
       const ageMs = this.elapsedMs() - entry.askedAtMs
       const { revalidateAfterMs, staleAfterMs } = this.settings
       if (ageMs <= (entry.known === undefined ? ABSENT_FOR_MS : staleAfterMs)) {
@@ -67,8 +69,8 @@ export class Catalog {
 
   /** As it is now. */
   async knownNow(id: string): Promise<KnownList | undefined> {
-    await this.read(id)
-    return this.#entries.get(id)?.known
+    const stored = await this.read(id)
+    return stored && this.#same(id, knownOf(stored))
   }
 
   /** The list as it is now, with its counts; one that is being deleted is not there. */
@@ -85,7 +87,8 @@ export class Catalog {
   /** For writes, which find out by their condition when it is not true any more; counts may be old. */
   async recent(id: string, maxAgeMs = this.settings.staleAfterMs): Promise<StoredList | undefined> {
     const entry = this.#entries.get(id)
-    const isUsable = entry?.known !== undefined && this.elapsedMs() - entry.askedAtMs <= maxAgeMs
+    const isUsable =
+      entry?.known !== undefined && !entry.isVoid && this.elapsedMs() - entry.askedAtMs <= maxAgeMs
     return isUsable ? entry.stored : this.read(id)
   }
 
@@ -98,7 +101,12 @@ export class Catalog {
 
   /** Something was changed by somebody: what is known is asked for again before it is used. */
   forget(id: string): void {
-    this.#entries.delete(id)
+    const entry = this.#entries.get(id)
+    // An answer that is on its way may be from before the change.
+    const askedAtMs = this.elapsedMs()
+    const nothing = { stored: undefined, known: undefined, signature: '' }
+    this.#entries.set(id, { ...(entry ?? nothing), askedAtMs, isVoid: true })
+    this.#reading.delete(id)
   }
 
   figures(): { size: number; hits: number; misses: number } {
@@ -109,13 +117,20 @@ export class Catalog {
     let reading = this.#reading.get(id)
     if (reading === undefined) {
       // The first time there is nothing that an answer from a replica that is behind could be measured by.
-      const isFirst = this.#entries.get(id)?.known === undefined
+      const entry = this.#entries.get(id)
+      const isFirst = entry?.known === undefined || entry.isVoid
       reading = this.#ask(id, isFirst)
-        .then(() => this.#entries.get(id)?.known)
-        .finally(() => this.#reading.delete(id))
+        .then((stored) => (isThere(stored) ? this.#same(id, knownOf(stored)) : undefined))
+        .finally(() => this.#reading.get(id) === reading && this.#reading.delete(id))
       this.#reading.set(id, reading)
     }
     return reading
+  }
+
+  /** The object that is known already, if it says the same. */
+  #same(id: string, known: KnownList): KnownList {
+    const entry = this.#entries.get(id)
+    return entry?.known !== undefined && entry.signature === JSON.stringify(known) ? entry.known : known
   }
 
   async #ask(id: string, consistent: boolean): Promise<StoredList | undefined> {
@@ -134,18 +149,19 @@ export class Catalog {
   #keep(id: string, stored: StoredList | undefined, askedAtMs: number): void {
     const before = this.#entries.get(id)
     if (before !== undefined && before.askedAtMs > askedAtMs) return
-    const isThere = stored !== undefined && stored.deletedAt === undefined
-    let known = isThere ? knownOf(stored) : undefined
-    const signature = known === undefined ? '' : JSON.stringify(known)
-    if (before?.known !== undefined && before.signature === signature) known = before.known
+    const known = isThere(stored) ? this.#same(id, knownOf(stored)) : undefined
     // Callers choose ids: what is remembered must not grow without end.
-    else if (before === undefined && this.#entries.size >= this.settings.maxCachedLists) {
+    if (before === undefined && this.#entries.size >= this.settings.maxCachedLists) {
       this.#entries.delete(this.#entries.keys().next().value!)
     }
-    this.#entries.set(id, { stored, known, signature, askedAtMs })
-    if (isThere && stored.foreign !== undefined) this.onForeign(stored)
+    const signature = known === undefined ? '' : JSON.stringify(known)
+    this.#entries.set(id, { stored, known, signature, askedAtMs, isVoid: false })
+    if (isThere(stored) && stored.foreign !== undefined) this.onForeign(stored)
   }
 }
+
+const isThere = (stored: StoredList | undefined): stored is StoredList =>
+  stored !== undefined && stored.deletedAt === undefined
 
 /** Whether what a replica said can be newer than what is known. */
 function follows(before: StoredList | undefined, after: StoredList | undefined): boolean {

@@ -6,12 +6,16 @@ import { headKey, isGiant, layoutOf, markOf } from './feed-items.js'
 import type { Freshness } from './freshness.js'
 import { LOG_HEAD, logPartition, metaKey, readSequenceSort, sequenceSort } from './items.js'
 import { readHead } from './log-writer.js'
+import type { FeedMessage } from './messages.js'
 import { decodeMeta } from './meta.js'
 import type { AppliedChanges } from './tokens.js'
 
+/** `type`: what is known of what happened. */
+export type Wake = (listId?: string, type?: FeedMessage['type']) => void
+
 /** Who says when something happened: the queue of this pod, where there is one. */
 export interface WakeSource {
-  listen(wake: (listId?: string) => void): { stop(): void }
+  listen(wake: Wake): { stop(): void }
 }
 
 export interface ChangeLogOptions {

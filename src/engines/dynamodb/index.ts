@@ -2,18 +2,18 @@ import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine } from '../../allowlist/port.js'
 import type { DynamodbUrl } from '../../config/store-url-dynamodb.js'
 import type { AdoptionProgress } from './adoption.js'
-import { DynamodbBulk, IMPORT } from './bulk.js'
+import { openBulkWork } from './bulk-work.js'
 import type { CapacityCounts } from './capacity.js'
 import { ChangeLog } from './change-log.js'
 import { openCore } from './core.js'
 import { Freshness } from './freshness.js'
-import { GenerationSweeps } from './generation-sweeps.js'
 import { STORE_KEY } from './items.js'
 import { type OpenedStore, type OpenStoreOptions, openStore } from './open-store.js'
 import { PodQueue } from './pod-queue.js'
-import { GENERATION, UNDO } from './replace-states.js'
+import type { Resharding } from './reshard.js'
+import type { SizeStep } from './shard-sizes.js'
 import type { QueueClientOptions } from './topic.js'
-import { DynamodbUpkeep, type TaskHandlers } from './upkeep.js'
+import { DynamodbUpkeep } from './upkeep.js'
 
 export interface DynamodbOptions extends OpenStoreOptions {
   /** The topic to which the relay, or the Lambda, publishes: this pod gets a queue of its own, and follows at once. */
@@ -22,6 +22,8 @@ export interface DynamodbOptions extends OpenStoreOptions {
   queues?: QueueClientOptions
   /** How often, over all pods, it is tried how far behind the logs are. 0: never, and they are taken as complete. */
   probeIntervalMs?: number
+  /** From how many customers on a list is moved to more shards, or to the table for giants. */
+  sizes?: readonly SizeStep[]
   now?: () => number
   /** Something is wrong that nobody is waiting for. */
   report?: (message: string, error: unknown) => void
@@ -32,6 +34,8 @@ export const DEFAULT_PROBE_INTERVAL_MS = 1000
 export interface DynamodbEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
+  /** Moves lists to other shards. */
+  readonly resharding: Resharding
   /** What calls have cost. */
   readonly capacity: CapacityCounts
   /** The lists that checks know without asking the store. */
@@ -76,9 +80,12 @@ function engineOf(
   const { client, tables, applied, adoption } = store
   const { probeIntervalMs = DEFAULT_PROBE_INTERVAL_MS, now = Date.now } = options
   const core = openCore(store)
-  const bulk = new DynamodbBulk(store)
+  const { bulk, resharding, tasks } = openBulkWork(store, options.sizes)
   const freshness = new Freshness({ client, tables, now, probeIntervalMs })
   const wakes = queue === undefined ? {} : { wakes: queue }
+  queue?.listen((listId, type) => {
+    if (listId !== undefined && type?.startsWith('ALLOWLIST_')) store.catalog.forget(listId)
+  })
   const { lists, members, checks, index, keys } = core
   let adopted = store.identity.adoption ?? 'partial'
   return {
@@ -89,9 +96,10 @@ function engineOf(
       index,
       bulk,
       changes: new ChangeLog({ client, table: tables.allowlists, freshness, applied, ...wakes }),
-      upkeep: new DynamodbUpkeep(store, { ...core.tasks, ...bulkTasks(store, bulk) }),
+      upkeep: new DynamodbUpkeep(store, { ...core.tasks, ...tasks }),
     },
     keys,
+    resharding,
     capacity: store.capacity,
     listCache: () => store.catalog.figures(),
     async health() {
@@ -110,15 +118,6 @@ function engineOf(
       await queue?.close()
       store.close()
     },
-  }
-}
-
-function bulkTasks(store: OpenedStore, bulk: DynamodbBulk): TaskHandlers {
-  const sweeps = new GenerationSweeps(store)
-  return {
-    [IMPORT]: (task, now) => bulk.watch(task, now),
-    [GENERATION]: (task, now) => sweeps.swept(task, now),
-    [UNDO]: ({ parts: [listId = ''] }) => sweeps.undo(listId),
   }
 }
 

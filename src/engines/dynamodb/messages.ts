@@ -19,6 +19,14 @@ export type FeedMessage =
   | { type: 'ALLOWLIST_REPLACED'; allowlistId: string; shard: number; sequence: number }
   | { type: 'ALLOWLIST_DELETED'; allowlistId: string }
 
+const TYPES: readonly FeedMessage['type'][] = [
+  'CUSTOMER_CHANGED',
+  'BLOOM_UPDATED',
+  'ALLOWLIST_CHANGED',
+  'ALLOWLIST_REPLACED',
+  'ALLOWLIST_DELETED',
+]
+
 /** Tells whoever listens; a failure is the caller's to repeat. */
 export interface MessageSink {
   publish(messages: readonly FeedMessage[]): Promise<void>
@@ -30,12 +38,13 @@ export const NO_SINK: MessageSink = { publish: async () => {} }
 export const MAX_TOLD_ONE_BY_ONE = 10
 
 /** The list that the body of a queue's message is about; undefined for what is no message of ours. */
-export function readMessage(body: string): { type: string; allowlistId: string } | undefined {
+export function readMessage(body: string): Pick<FeedMessage, 'type' | 'allowlistId'> | undefined {
   const outer = objectOf(body)
   // Without raw delivery SNS wraps the message in an envelope of its own.
   const inner = typeof outer?.Message === 'string' ? objectOf(outer.Message) : outer
   const { type, allowlistId } = inner ?? {}
-  return typeof type === 'string' && typeof allowlistId === 'string' ? { type, allowlistId } : undefined
+  const known = TYPES.find((one) => one === type)
+  return known !== undefined && typeof allowlistId === 'string' ? { type: known, allowlistId } : undefined
 }
 
 function objectOf(text: string): Record<string, unknown> | undefined {

@@ -13,8 +13,8 @@ import {
   TagQueueCommand,
 } from '@aws-sdk/client-sqs'
 import { CatracaError } from '../../errors.js'
-import type { WakeSource } from './change-log.js'
-import { readMessage } from './messages.js'
+import type { Wake, WakeSource } from './change-log.js'
+import { type FeedMessage, readMessage } from './messages.js'
 import { HEARTBEAT_TAG, sweepOrphans } from './pod-queue-sweep.js'
 import type { QueueClientOptions } from './topic.js'
 
@@ -51,7 +51,7 @@ interface Queue {
 export class PodQueue implements WakeSource {
   private readonly sns: SNSClient
   private readonly sqs: SQSClient
-  private readonly listeners = new Set<(listId?: string) => void>()
+  private readonly listeners = new Set<Wake>()
   private readonly stopping = new AbortController()
   private readonly options: Required<PodQueueOptions>
   private queue: Queue | undefined
@@ -86,7 +86,7 @@ export class PodQueue implements WakeSource {
   }
 
   /** `undefined`: something may have happened to any list. */
-  listen(wake: (listId?: string) => void): { stop(): void } {
+  listen(wake: Wake): { stop(): void } {
     this.listeners.add(wake)
     return { stop: () => void this.listeners.delete(wake) }
   }
@@ -171,8 +171,11 @@ export class PodQueue implements WakeSource {
   }
 
   private async take(messages: Message[]): Promise<void> {
-    const lists = new Set(messages.map(({ Body = '' }) => readMessage(Body)?.allowlistId))
-    for (const listId of lists) if (listId !== undefined) this.wake(listId)
+    const told = messages.flatMap(({ Body = '' }) => readMessage(Body) ?? [])
+    const once = new Map(
+      told.map(({ allowlistId, type }) => [`${allowlistId}#${type}`, { allowlistId, type }]),
+    )
+    for (const { allowlistId, type } of once.values()) this.wake(allowlistId, type)
     const Entries = messages.map(({ ReceiptHandle }, i) => ({ Id: String(i), ReceiptHandle }))
     await this.sqs.send(new DeleteMessageBatchCommand({ QueueUrl: this.queue!.url, Entries }))
   }
@@ -191,8 +194,8 @@ export class PodQueue implements WakeSource {
     this.wake()
   }
 
-  private wake(listId?: string): void {
-    for (const listener of this.listeners) listener(listId)
+  private wake(listId?: string, type?: FeedMessage['type']): void {
+    for (const listener of this.listeners) listener(listId, type)
   }
 
   private async beat(): Promise<void> {

@@ -126,9 +126,13 @@ export class Relay {
     const known = new Map(state.shards.map((shard) => [nameOf(shard.stream, shard.shardId), shard]))
     const open: [StreamReader, StreamShard][] = []
     const free: [StreamReader, StreamShard][] = []
-    for (const reader of this.readers.values()) {
+    for (const [arn, reader] of this.readers) {
       const shards = await reader.shards()
-      await this.dropLost(reader, shards, state)
+      if (shards === 'gone') {
+        this.readers.delete(arn)
+        continue
+      }
+      await this.noticeHoles(reader, shards, state)
       for (const shard of shards) {
         const stored = known.get(nameOf(reader.label, shard.id))
         if (stored?.isFinished) continue
@@ -178,17 +182,21 @@ export class Relay {
     for (const worker of active.slice(0, Math.max(0, count))) await worker.stop()
   }
 
-  /** Shards that ended unread: their records are gone. */
-  private async dropLost({ label }: StreamReader, shards: StreamShard[], state: RelayState): Promise<void> {
+  /** Records were dropped unread, or never made: while the stream was off. */
+  private async noticeHoles(
+    reader: StreamReader,
+    shards: StreamShard[],
+    { shards: known }: RelayState,
+  ): Promise<void> {
+    const { label, table } = reader
     const ids = new Set(shards.map(({ id }) => id))
-    const lost = state.shards.filter(({ stream, shardId, isFinished, leaseUntil }) => {
+    const lost = known.filter(({ stream, shardId, isFinished, leaseUntil }) => {
       return stream === label && !isFinished && leaseUntil < this.parts.now() && !ids.has(shardId)
     })
-    if (lost.length === 0) return
-    this.parts.report(
-      `${lost.length} shards are gone and were not read to their end: all lists are reset`,
-      undefined,
-    )
+    const isNew = !known.some(({ stream }) => stream === label)
+    const hadAnother = known.some(({ stream }) => stream.startsWith(`${table}@`) && stream !== label)
+    if (lost.length === 0 && !(isNew && hadAnother)) return
+    this.parts.report(`changes of ${this.options.tables[table]} may be lost: all lists are reset`, undefined)
     await this.parts.sequencer.resetAll(this.parts.now())
     for (const shard of lost) await this.leases.drop(shard)
   }

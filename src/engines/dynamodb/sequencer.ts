@@ -137,7 +137,8 @@ export class Sequencer {
   private async resetOld(entry: Item, createdBefore: number): Promise<void> {
     const listId = readListId(entry.SK?.S ?? '')
     const list = listId === undefined ? undefined : await this.teller.read(listId)
-    if (list !== undefined && list.createdAt < createdBefore) await this.teller.reset(list.id)
+    const isAffected = list?.type === 'FIXA' && list.createdAt < createdBefore
+    if (isAffected) await this.teller.reset(list.id)
   }
 }
 

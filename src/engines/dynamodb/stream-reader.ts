@@ -5,6 +5,7 @@ import {
   type DynamoDBStreamsClientConfig,
   GetRecordsCommand,
   GetShardIteratorCommand,
+  type StreamDescription,
 } from '@aws-sdk/client-dynamodb-streams'
 import { engineError, type SdkFailure } from './failures.js'
 import { readRecord, type StreamRecord, type StreamTable } from './stream-records.js'
@@ -58,7 +59,8 @@ export class StreamReader {
     return `${this.table}@${this.arn.slice(this.arn.lastIndexOf('/') + 1)}`
   }
 
-  async shards(): Promise<StreamShard[]> {
+  /** `gone`: it was turned off a day ago, and its last records have been dropped. */
+  async shards(): Promise<StreamShard[] | 'gone'> {
     const shards: StreamShard[] = []
     let start: string | undefined
     do {
@@ -66,11 +68,12 @@ export class StreamReader {
         StreamArn: this.arn,
         ...(start !== undefined && { ExclusiveStartShardId: start }),
       })
-      const answer = await this.call('DescribeStream', () => this.client.send(command))
-      for (const { ShardId: id, ParentShardId: parentId } of answer.StreamDescription?.Shards ?? []) {
+      const description = await this.describe(command)
+      if (description === 'gone') return 'gone'
+      for (const { ShardId: id, ParentShardId: parentId } of description?.Shards ?? []) {
         if (id !== undefined) shards.push({ id, ...(parentId !== undefined && { parentId }) })
       }
-      start = answer.StreamDescription?.LastEvaluatedShardId
+      start = description?.LastEvaluatedShardId
     } while (start !== undefined)
     return shards
   }
@@ -112,11 +115,12 @@ export class StreamReader {
     }
   }
 
-  private async call<T>(operation: string, work: () => Promise<T>): Promise<T> {
+  private async describe(command: DescribeStreamCommand): Promise<StreamDescription | undefined | 'gone'> {
     try {
-      return await work()
+      return (await this.client.send(command)).StreamDescription
     } catch (error) {
-      throw engineError(error, operation, false)
+      if (isOneOf(error, 'ResourceNotFoundException')) return 'gone'
+      throw engineError(error, 'DescribeStream', false)
     }
   }
 }

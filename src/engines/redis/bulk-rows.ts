@@ -8,6 +8,8 @@ import type { Argument } from './redis.js'
 /** A script must not hold up the server for long. */
 const PART_ROWS = 500
 const PART_BYTES = 128 * 1024
+/** As in src/changes/entry.ts. */
+const ADDED_LIKEWISE = 2
 
 /** Rows of an import that belong to one shard, in the order of the run. */
 export interface ShardRows {
@@ -73,31 +75,40 @@ export class Parts {
   cut(start: number): Part {
     const { ids, places } = this.rows
     const given: string[] = []
-    const keys: Uint8Array[] = []
     let end = start
-    let bytes = 0
+    let keyBytes = 0
+    let tailBytes = 0
     let firstExpiryAt = Number.POSITIVE_INFINITY
-    while (end < ids.length && end - start < PART_ROWS && bytes < PART_BYTES) {
+    while (end < ids.length && end - start < PART_ROWS && 2 * keyBytes + tailBytes < PART_BYTES) {
       const place = places[end]!
-      const key = this.run.bytes.subarray(this.run.start(place), this.run.end(place))
-      keys.push(Uint8Array.of(2, key.length - 1), key)
-      bytes += 2 * key.length
+      keyBytes += this.run.end(place) - this.run.start(place)
       const attributes = this.run.attributes(place)
       if (attributes !== undefined) {
         const tails = [attributesTail(attributes), newTail(attributes, this.addedBy)]
         given.push(String(end - start + 1), ...tails)
-        bytes += 2 * tails[1]!.length
+        tailBytes += 2 * tails[1]!.length
         if (attributes.expiresAt !== undefined) firstExpiryAt = Math.min(firstExpiryAt, attributes.expiresAt)
       }
       end++
     }
-    return {
-      start,
-      end,
-      items: Buffer.concat(keys),
-      args: [...ids.slice(start, end), ...given],
-      firstExpiryAt,
+    const items = this.items(start, end, keyBytes + 2 * (end - start))
+    return { start, end, items, args: ids.slice(start, end).concat(given), firstExpiryAt }
+  }
+
+  private items(start: number, end: number, sizeBytes: number): Buffer {
+    const { run } = this
+    const { bytes } = run
+    const items = Buffer.allocUnsafe(sizeBytes)
+    let at = 0
+    for (let i = start; i < end; i++) {
+      const place = this.rows.places[i]!
+      const keyEnd = run.end(place)
+      let from = run.start(place)
+      items[at++] = ADDED_LIKEWISE
+      items[at++] = keyEnd - from - 1
+      while (from < keyEnd) items[at++] = bytes[from++]!
     }
+    return items
   }
 }
 

@@ -118,15 +118,20 @@ describe('layouts and shards', async () => {
     const split = await openFeed(server)
     const proxy = await startSplitProxy(server.endpoint)
     const streams = { region: REGION, endpoint: proxy.endpoint, credentials: CREDENTIALS }
-    const relay = new Relay({
-      client: split.store.client,
-      streams,
-      tables: split.tables,
-      sink: NO_SINK,
-      leaseMs: 600,
-      pollMs: 10,
-    })
-    await relay.start()
+    const { client } = split.store
+    const start = async (): Promise<Relay> => {
+      const relay = new Relay({
+        client,
+        streams,
+        tables: split.tables,
+        sink: NO_SINK,
+        leaseMs: 600,
+        pollMs: 10,
+      })
+      await relay.start()
+      return relay
+    }
+    const first = await start()
     const lists = await Promise.all(
       ['a', 'b', 'c'].map(async (id) => {
         const list = { id, name: id, type: 'FIXA', precision: 'exact', salt: SALT } as const
@@ -148,7 +153,9 @@ describe('layouts and shards', async () => {
       }
     }
     await told(1)
+    await first.stop()
     proxy.split()
+    const relay = await start()
     await told(2)
     await told(3)
     assert.equal(relay.shardCount, 4)

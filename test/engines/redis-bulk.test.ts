@@ -26,7 +26,7 @@ before(async () => {
   servers = await startSingle()
 })
 after(async () => {
-  await Promise.all([one.close(), two.close()])
+  await Promise.all([one?.close(), two?.close()])
   await servers.stop()
 })
 

@@ -98,7 +98,7 @@ function movesWhileServing(start: () => Promise<RedisServers>): void {
     servers = await start()
   })
   after(async () => {
-    await Promise.all([one.close(), two.close()])
+    await Promise.all([one?.close(), two?.close()])
     await servers.stop()
   })
 
@@ -183,7 +183,7 @@ describe('what stops a move', () => {
     servers = await startSingle()
   })
   after(async () => {
-    await Promise.all([one.close(), two.close()])
+    await Promise.all([one?.close(), two?.close()])
     await servers.stop()
   })
 

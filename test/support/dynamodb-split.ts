@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request } from 'node:http'
 import { after } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 type Body = Record<string, unknown>
 interface Shard {
@@ -66,6 +67,8 @@ export async function startSplitProxy(target: string): Promise<SplitProxy> {
     const next = { NextShardIterator: `${shown}|${answer.NextShardIterator as string}` }
     if (real !== shown) return { Records: all.filter((one) => isOf(shown, one)), ...next }
     if (!isSplit) return { Records: all, ...next }
+    // Time enough for a child to be begun too early.
+    await sleep(150)
     const end = ends.get(real) ?? '0'
     const old = all.filter((one) => one.dynamodb.SequenceNumber <= end)
     if (old.length === all.length && all.length > 0 && newest! < end) return { Records: old, ...next }

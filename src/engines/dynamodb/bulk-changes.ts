@@ -3,11 +3,11 @@ import { CatracaError } from '../../errors.js'
 import type { Item } from './attributes.js'
 import type { ImportRecords } from './imports.js'
 import { readCustomerSort } from './items.js'
-import { countStep, rowKey, rowSteps, withBatch } from './member-writes.js'
+import { changeSteps, META_STEP, rowKey } from './member-steps.js'
 import { placesOf, type StoredList } from './meta.js'
-import { countSteps, type Row, rowOf } from './rows.js'
+import { type Row, rowOf } from './rows.js'
 import type { Store } from './store.js'
-import { MAX_TRANSACTION_ITEMS } from './transactions.js'
+import { MAX_TRANSACTION_ITEMS, type TransactionItem } from './transactions.js'
 
 const VERB = 'allowlist.import'
 /** META, and the record of the import. */
@@ -66,14 +66,19 @@ export class BulkChanges {
     let list = await catalog.recent(session.listId)
     while (list !== undefined && list.incarnation === session.incarnation) {
       const items = await readItems(this.store, list, customers)
-      const changes = customers.map((customerId) => this.#decided(list!, customerId, items, decide))
+      const changes = customers.map((customerId): BulkChange => {
+        const before = rowOf(items.get(customerId), list!)
+        return { customerId, before, after: decide(list!, before, customerId) }
+      })
       const steps = this.#steps(session, list, changes, items, now)
       const result = steps === undefined ? undefined : await client.transactWrite(VERB, steps)
       if (result === undefined || result.applied) {
         for (const change of changes) each(change, list)
         return 'applied'
       }
-      const [ofMeta, ofRecord] = [0, 1].map((step) => result.refusals.find(({ index }) => index === step))
+      const [ofMeta, ofRecord] = [META_STEP, steps!.length - 1].map((step) =>
+        result.refusals.find(({ index }) => index === step),
+      )
       if (ofRecord !== undefined) return this.#isThere(session)
       if (ofMeta !== undefined) list = catalog.learned(list.id, ofMeta.item)
       if (performance.now() > endsAt) {
@@ -89,34 +94,19 @@ export class BulkChanges {
     return list?.incarnation === session.incarnation ? 'lost' : 'list-not-found'
   }
 
-  #decided(
-    list: StoredList,
-    customerId: string,
-    items: ReadonlyMap<string, Item>,
-    decide: DecideMany,
-  ): BulkChange {
-    const before = rowOf(items.get(customerId), list)
-    const after = decide(list, before, customerId)
-    return { customerId, before, after: after === 'as it is' ? after : withBatch(list, before, after) }
-  }
-
+  /** The record of the import comes last. */
   #steps(
     session: ImportSession,
     list: StoredList,
     changes: readonly BulkChange[],
     items: ReadonlyMap<string, Item>,
     now: number,
-  ) {
-    const sum = { customerCount: 0, pendingCount: 0 }
-    const real = changes.filter(({ after }) => after !== 'as it is')
+  ): TransactionItem[] | undefined {
+    const real = changes.flatMap(({ customerId, before, after }) =>
+      after === 'as it is' ? [] : [{ customerId, before, after, item: items.get(customerId), now }],
+    )
     if (real.length === 0) return undefined
-    const rows = real.flatMap(({ customerId, before, after }) => {
-      const steps = countSteps(list, before, after as Row | undefined)
-      sum.customerCount += steps.customerCount
-      sum.pendingCount += steps.pendingCount
-      return rowSteps(this.store.tables, list, customerId, items.get(customerId), after as Row | undefined)
-    })
-    return [countStep(this.store.tables.allowlists, list, sum, now), this.records.check(session), ...rows]
+    return [...changeSteps(this.store.tables, list, real).steps, this.records.check(session)]
   }
 }
 

@@ -9,7 +9,7 @@ import { differencesKey, metaKey, placeOf } from './items.js'
 import type { LogHead, LogWriter } from './log-writer.js'
 import { decodeMeta, type StoredList } from './meta.js'
 import { entryAsItIsNow, RESET_NEWS, readRows } from './row-news.js'
-import { rowOf, visible } from './rows.js'
+import { attributesAt, type Row, rowOf, sameAttributes, visible } from './rows.js'
 import type { StreamTable } from './stream-records.js'
 import type { Images, ListWork, MemberChange } from './stream-work.js'
 
@@ -188,8 +188,24 @@ function isAtItsPlace(list: StoredList, { table, partition, customerId }: Member
 
 /** Whether checks could see it before or after: rows of a generation to come, or gone by, are nobody's business. */
 function isSeen(list: StoredList, { images }: MemberChange): boolean {
-  const isVisible = (item: Item | undefined): boolean => visible(rowOf(item, list), list.generation)
-  return images.some(({ before, after }) => isVisible(before) || isVisible(after))
+  return images.some((image) => {
+    const [before, after] = [rowOf(image.before, list), rowOf(image.after, list)]
+    const isVisible = visible(before, list.generation) || visible(after, list.generation)
+    return isVisible && !isOnlyWindow(list, before, after)
+  })
+}
+
+/** A replace has only said for which generations the row is: its switch is told as a whole. */
+function isOnlyWindow({ generation }: StoredList, before: Row | undefined, after: Row | undefined): boolean {
+  if (before === undefined || after === undefined) return false
+  const windows = [before, after].map(({ from, until, next }) => JSON.stringify([from, until, next]))
+  return (
+    windows[0] !== windows[1] &&
+    before.pin === after.pin &&
+    before.addedAt === after.addedAt &&
+    visible(before, generation) === visible(after, generation) &&
+    sameAttributes(attributesAt(before, generation), attributesAt(after, generation))
+  )
 }
 
 const isSwitch = ({ before, after }: Images): boolean =>

@@ -6,8 +6,6 @@ import type { StoredList } from './meta.js'
 import { type Row, rowOf } from './rows.js'
 import type { Store } from './store.js'
 
-export { countStep, rowKey, rowSteps, withBatch } from './member-steps.js'
-
 /** What becomes of a row: another one, none, or nothing at all is done. */
 export type Decide = (list: StoredList, before: Row | undefined) => Row | undefined | 'as it is'
 

@@ -26,8 +26,6 @@ export interface Replacing {
 export interface Moving extends Layout {
   /** The layout number that it will have. */
   layout: number
-  /** Nothing is copied any more: a member that is removed need not leave a tombstone where the list goes to. */
-  copied?: boolean
 }
 
 /** A list as its META item has it. */
@@ -200,7 +198,6 @@ export function unchangedMeta(expression: Expression, list: StoredList): string 
     expression.equals('layout', layout === 0 ? undefined : number(layout)),
     expression.equals('replacing.generation', replacing && number(replacing.generation)),
     expression.equals('moving.layout', moving && number(moving.layout)),
-    moving && expression.equals('moving.copied', moving.copied === true ? { BOOL: true } : undefined),
   )
 }
 

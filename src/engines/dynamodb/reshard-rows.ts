@@ -16,7 +16,7 @@ import {
   shardPlace,
 } from './items.js'
 import { type FoundRow, MemberReads } from './member-reads.js'
-import { rowKey } from './member-writes.js'
+import { rowKey } from './member-steps.js'
 import type { StoredList } from './meta.js'
 import { rowOf, unchangedRow, visible } from './rows.js'
 import type { Store } from './store.js'
@@ -58,7 +58,10 @@ export class ReshardRows {
     return { rows }
   }
 
-  /** Copies members to where nothing is yet: who changes one meanwhile writes it there, or leaves a tombstone. */
+  /**
+   * Copies members to where nothing is yet: who changes one meanwhile writes both. Who is removed after the copy was
+   * read comes back there, and is found by `clean`.
+   */
   async copy(rows: readonly FoundRow[], lease: ImportLease): Promise<number> {
     const copies = rows.flatMap(({ customerId, item }) => {
       const [here, there] = this.#places(customerId)

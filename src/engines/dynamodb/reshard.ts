@@ -184,18 +184,12 @@ export class Resharding {
   async #endOfPhase(list: StoredList, state: MoveState, now: () => number): Promise<MoveState | undefined> {
     switch (state.phase) {
       case 'copy':
-        return this.#copied(list, { ...state, phase: 'check' })
+        return this.#saved({ ...state, phase: 'check' })
       case 'check':
         return this.#saved({ ...state, phase: 'clean' })
       default:
         return this.#flip(list, { ...state, phase: 'drop', dropAt: now() + graceMs(this.store.settings) })
     }
-  }
-
-  async #copied(list: StoredList, state: MoveState): Promise<MoveState | undefined> {
-    const expression = new Expression()
-    const set = `SET ${expression.name('moving.copied')} = ${expression.value({ BOOL: true })}`
-    return this.#switch(list, state, [metaStep(this.store.tables.allowlists, list, expression, set)])
   }
 
   /** The one step after which everybody looks at the new places. */
@@ -211,19 +205,13 @@ export class Resharding {
     if (state.to.giant) sets.push(`${expression.name('storage')} = ${expression.value(text(GIANT_STORAGE))}`)
     else removes.push(expression.name('storage'))
     const update = `SET ${sets.join(', ')} REMOVE ${removes.join(', ')}`
-    return this.#switch(list, state, [
-      metaStep(this.store.tables.allowlists, list, expression, update),
-      this.store.due.put({ kind: MOVE, at: state.dropAt!, parts: [list.id] }),
+    const { client, tables, due, catalog } = this.store
+    const { applied } = await client.transactWrite(VERB, [
+      metaStep(tables.allowlists, list, expression, update),
+      due.put({ kind: MOVE, at: state.dropAt!, parts: [list.id] }),
+      this.#moves.put(state),
     ])
-  }
-
-  async #switch(
-    list: StoredList,
-    state: MoveState,
-    steps: TransactionItem[],
-  ): Promise<MoveState | undefined> {
-    const { applied } = await this.store.client.transactWrite(VERB, [...steps, this.#moves.put(state)])
-    this.store.catalog.forget(list.id)
+    catalog.forget(list.id)
     return applied ? state : undefined
   }
 

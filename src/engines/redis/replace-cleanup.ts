@@ -66,8 +66,12 @@ export class ReplaceCleanup {
         return true
       const use = useOf(next == null ? undefined : Number(next), Number(generation), meta)
       if (use === 'building') return true
-      if (use === 'behind') await activate(this.context, listOf(list.id, meta), shard, now)
-      else if (!(await this.undo(list, keys, next ?? '', budget))) return false
+      if (use === 'given-up') {
+        if (!(await this.undo(list, keys, next ?? '', budget))) return false
+      } else {
+        await activate(this.context, listOf(list.id, meta), shard, now)
+        return this.sweepOld(list, keys, budget)
+      }
     }
     if (old === 0) return true
     return this.sweepOld(list, keys, budget)

@@ -21,6 +21,8 @@ const PREPARE = defineScript('allowlist-reshard-prepare', {
 const SWITCH = defineScript('allowlist-reshard-switch', { keys: 2, write: true })
 
 const DEFAULT_LEASE_MS = 10_000
+/** While changes wait, a mover must not be missing for long. */
+const FROZEN_LEASE_MS = 2000
 /** A copy that the log has outrun, or whose members do not add up, is made again. */
 const ATTEMPTS = 5
 /** So few entries are left before the freeze that it is over in some milliseconds. */
@@ -77,7 +79,7 @@ export class Move {
         },
         () => {},
       )
-    }, this.leaseMs / 4)
+    }, Math.min(this.leaseMs, FROZEN_LEASE_MS) / 4)
     try {
       await this.chores.replaces.clean(this.list.id, Date.now())
       for (let attempt = 1; ; attempt++) {
@@ -184,7 +186,8 @@ export class Move {
   private hold(verb: 'claim' | 'renew'): Promise<[outcome: string, generation?: number]> {
     const { meta } = listKeys(this.list.id)
     const { phase, copied, total } = this.progress
-    const who = [String(this.list.incarnation), this.owner, String(this.shards), String(this.leaseMs)]
+    const leaseMs = phase === 'frozen' ? Math.min(this.leaseMs, FROZEN_LEASE_MS) : this.leaseMs
+    const who = [String(this.list.incarnation), this.owner, String(this.shards), String(leaseMs)]
     const args = [...who, phase, String(copied), String(total), verb, String(this.list.generation)]
     return again(() => this.context.redis.run(CLAIM, [meta], args)) as Promise<[string, number?]>
   }

@@ -105,6 +105,21 @@ describe('a list is moved to other shards', () => {
     assert.equal((await two.members.get(listId, ids[2]!))?.addedBy, 'again')
   })
 
+  it('with a member that another program puts where the copy has passed', async () => {
+    const { two, url } = await opened(main, customers(0, 60))
+    const Item = { PK: { S: 'ALLOWLIST#a' }, SK: { S: 'CUSTOMER#foreign' } }
+    const one = await openWithoutFeed(url, async (call, run) => {
+      const { client, tables } = two.store
+      if (call === 'insertItems allowlist.move') {
+        await client.putItem('test', { TableName: tables.allowlists, Item })
+      }
+      return run()
+    })
+    const moved = await one.work.resharding.reshard(listId, TEN)
+    assert.ok(moved.outcome === 'moved' && moved.state.repaired === 1, 'it was found')
+    assert.ok(await two.members.get(listId, 'foreign'))
+  })
+
   it('while an import and expiries go on', async () => {
     const { one, two } = await opened(main, customers(0, 300))
     await one.members.add(listId, 'short-lived', { expiresAt: NOW + 10 }, NOW)

@@ -2,9 +2,9 @@ import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { RedisUrl } from '../../config/store-url-redis.js'
 import { evictionWarnings, healthOf } from './eviction.js'
-import { openRedis as connect } from './open-redis.js'
-import { type RedisOptions, settingsOf } from './options.js'
-import type { Redis } from './redis.js'
+import { openRedis as connect } from './link/open-redis.js'
+import { type RedisOptions, settingsOf } from './link/options.js'
+import type { Redis } from './link/redis.js'
 import { openStores, type StoreOptions } from './stores.js'
 
 const MIB = 1024 * 1024

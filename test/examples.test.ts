@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readdirSync } from 'node:fs'
-import { describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { type RedisServers, startSingle } from './support/redis/index.js'
 import { temporaryDirectory } from './support/temporary.js'
 
 const folder = new URL('../../examples/', import.meta.url)
@@ -43,6 +44,12 @@ const EXPECTED: Record<string, (string | RegExp)[]> = {
     'changed: 1 of 2 may pass; 2 certain from memory, 0 asked of the store, 0 remembered',
     'changed since the build: 2',
   ],
+  'pods-on-redis.mjs': [
+    'imported: 1000 customers',
+    'with the token: MEMBER',
+    'without: the other pod follows by itself',
+    /^strangers answered without asking Redis: (100|9[89])$/,
+  ],
   'http-service.mjs': [
     'create: 201, version 1',
     'add: 201, 1 customer',
@@ -55,6 +62,13 @@ const EXPECTED: Record<string, (string | RegExp)[]> = {
 
 describe('examples', () => {
   const directory = temporaryDirectory()
+  let redis: RedisServers
+  before(async () => {
+    redis = await startSingle()
+  })
+  after(() => redis.stop())
+  /** What an example is given on its command line. */
+  const given: Record<string, () => string[]> = { 'pods-on-redis.mjs': () => [redis.storeUrl] }
 
   it('are all listed here', () => {
     const programs = readdirSync(folder).filter((name) => name.endsWith('.mjs'))
@@ -65,7 +79,11 @@ describe('examples', () => {
     it(`${name} shows what it promises, and ends`, async () => {
       const program = fileURLToPath(new URL(name, folder))
       const options = { cwd: directory, timeout: TIMEOUT_MS }
-      const { stdout, stderr } = await promisify(execFile)(process.execPath, [program], options)
+      const { stdout, stderr } = await promisify(execFile)(
+        process.execPath,
+        [program, ...(given[name]?.() ?? [])],
+        options,
+      )
       assert.equal(stderr, '')
       const lines = stdout.trimEnd().split('\n')
       assert.equal(lines.length, expected.length, stdout)

@@ -130,7 +130,9 @@ for (const emulator of EMULATORS) {
         await tables.item('ALLOWLIST#moving', `CUSTOMER#${id}`),
         await tables.item(there, `CUSTOMER#${id}`, 'giant'),
       ]
+      // What the engine knows of the list is from before the move.
       await engine.allowlists.members.add('moving', id, { addedBy: 'x' }, NOW)
+      assert.ok((await rows()).every((row) => row?.addedBy?.S === 'x'))
       await engine.allowlists.members.add('moving', id, { addedBy: 'y' }, NOW)
       const [one, two] = await rows()
       assert.deepEqual(one?.addedBy, { S: 'y' })

@@ -1,5 +1,5 @@
 import type { KeyStore } from '../../access/port.js'
-import type { AllowlistEngine } from '../../allowlist/port.js'
+import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { DynamodbUrl } from '../../config/store-url-dynamodb.js'
 import type { AdoptionProgress } from './adoption.js'
 import { openBulkWork } from './bulk-work.js'
@@ -10,7 +10,6 @@ import { Freshness } from './freshness.js'
 import { STORE_KEY } from './items.js'
 import { type OpenedStore, type OpenStoreOptions, openStore } from './open-store.js'
 import { PodQueue } from './pod-queue.js'
-import type { Resharding } from './reshard.js'
 import type { SizeStep } from './shard-sizes.js'
 import type { QueueClientOptions } from './topic.js'
 import { DynamodbUpkeep } from './upkeep.js'
@@ -35,7 +34,7 @@ export interface DynamodbEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
   /** Moves lists to other shards. */
-  readonly resharding: Resharding
+  readonly resharding: ReshardStore
   /** What calls have cost. */
   readonly capacity: CapacityCounts
   /** The lists that checks know without asking the store. */

@@ -45,8 +45,9 @@ export class RedisChecks implements CheckStore {
     return { list, member: (found, customerId) => this.member(found, customerId) }
   }
 
-  private async member(list: CheckedList, customerId: string): Promise<MemberState | undefined> {
-    const found = await this.lookups.find(list as RedisList, customerId)
-    return found && readState(found.attributes)
+  private member(list: CheckedList, customerId: string): Promise<MemberState | undefined> {
+    return this.lookups
+      .find(list as RedisList, customerId)
+      .then((found) => found && readState(found.attributes))
   }
 }

@@ -85,7 +85,9 @@ const DEFAULT_IMPORT_LEASE_MS = 15_000
 export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const store = options.store ?? DEFAULT_STORE
   const clock = options.clock ?? systemClock
-  const engine = await openEngine(engineSource(store, options))
+  const report = options.onReport ?? (() => {})
+  const dynamodb = { report, ...options.dynamodb }
+  const engine = await openEngine(engineSource(store, { ...options, dynamodb }))
   const imports = new ImportThreads(
     {
       engine: () => engine.forThreads(),
@@ -97,7 +99,6 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   )
   let isClosed = false
   const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
-  const report = options.onReport ?? (() => {})
   for (const warning of engine.warnings) report(warning, undefined)
   const builds = new IndexThreads({
     engine: () => engine.forThreads(),

@@ -17,6 +17,7 @@ export function openOptions(config: Config, store: string): OpenOptions {
       ...(config.embedded.maxSizeBytes !== undefined && { maxSizeBytes: config.embedded.maxSizeBytes }),
     },
     redis: redisOptions(config),
+    dynamodb: dynamodbOptions(config),
     membership: config.membership,
     onUnavailable: config.allowlists.onUnavailable,
     sweepIntervalMs: config.allowlists.sweepIntervalMs,
@@ -37,6 +38,21 @@ function redisOptions({ redis }: Config): NonNullable<OpenOptions['redis']> {
       ...(tlsCaFile !== undefined && { ca: readCertificate(tlsCaFile) }),
       ...(tlsServerName !== undefined && { servername: tlsServerName }),
     },
+  }
+}
+
+function dynamodbOptions({ dynamodb }: Config): NonNullable<OpenOptions['dynamodb']> {
+  const { topicArn, daxEndpoint, tenShardsAbove, fiftyShardsAbove, giantAbove, ...rest } = dynamodb
+  return {
+    ...rest,
+    ...(topicArn !== undefined && { topicArn }),
+    ...(daxEndpoint !== undefined && { daxEndpoint }),
+    sizes: [
+      { upTo: tenShardsAbove, shardCount: 1, giant: false },
+      { upTo: fiftyShardsAbove, shardCount: 10, giant: false },
+      { upTo: giantAbove, shardCount: 50, giant: false },
+      { upTo: Number.POSITIVE_INFINITY, shardCount: 100, giant: true },
+    ],
   }
 }
 

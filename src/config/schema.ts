@@ -66,7 +66,14 @@ export const DEFAULT_REDIS = {
   maxLogBytes: 16 * MIB,
   shardAbove: 5_000_000,
 } as const
-export const DEFAULT_DYNAMODB = { probeIntervalMs: 1000 } as const
+export const DEFAULT_DYNAMODB = {
+  probeIntervalMs: 1000,
+  readTimeoutMs: 5000,
+  writeTimeoutMs: 10_000,
+  tenShardsAbove: 20_000_000,
+  fiftyShardsAbove: 50_000_000,
+  giantAbove: 100_000_000,
+} as const
 const HOUR_MS = 3_600_000
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
@@ -214,6 +221,31 @@ export const SCHEMA = {
       env: 'CATRACA_DYNAMODB_PROBE_INTERVAL_MS',
       description:
         'How often pods, together, test how far behind the table its logs are. 0: they are trusted to be complete.',
+    }),
+    daxEndpoint: optional(text, {
+      env: 'CATRACA_DYNAMODB_DAX_ENDPOINT',
+      description:
+        'DAX cluster, as `dax://…` or `daxs://…`, through which ordinary confirmations are read. It needs the package `@amazon-dax-sdk/client-dax`.',
+    }),
+    readTimeoutMs: setting(integer(1, HOUR_MS), DEFAULT_DYNAMODB.readTimeoutMs, {
+      env: 'CATRACA_DYNAMODB_READ_TIMEOUT_MS',
+      description: 'How long a read may take, retries included.',
+    }),
+    writeTimeoutMs: setting(integer(1, HOUR_MS), DEFAULT_DYNAMODB.writeTimeoutMs, {
+      env: 'CATRACA_DYNAMODB_WRITE_TIMEOUT_MS',
+      description: 'How long a write may take, retries included; then it is reported as of unknown outcome.',
+    }),
+    tenShardsAbove: setting(integer(1, 10_000_000_000), DEFAULT_DYNAMODB.tenShardsAbove, {
+      env: 'CATRACA_DYNAMODB_TEN_SHARDS_ABOVE',
+      description: 'A list of more customers is cut into 10 shards.',
+    }),
+    fiftyShardsAbove: setting(integer(1, 10_000_000_000), DEFAULT_DYNAMODB.fiftyShardsAbove, {
+      env: 'CATRACA_DYNAMODB_FIFTY_SHARDS_ABOVE',
+      description: 'A list of more customers is cut into 50 shards.',
+    }),
+    giantAbove: setting(integer(1, 10_000_000_000), DEFAULT_DYNAMODB.giantAbove, {
+      env: 'CATRACA_DYNAMODB_GIANT_ABOVE',
+      description: 'A list of more customers is moved to the table for giants, in 100 shards.',
     }),
   },
   allowlists: {

@@ -17,6 +17,7 @@ const TRUSTED_MEMBER: MemberState = {}
 export class ListIndex implements Followed {
   behind = false
   freshAtMs = Number.NEGATIVE_INFINITY
+  generation: number | undefined
   /** The log cannot mend it: it must be loaded, or built, anew. */
   isLost = false
   /** How many entries it has applied. */

@@ -10,7 +10,7 @@ import type { Wake } from './wake.js'
 const READ = defineScript('allowlist-log', { keys: 2, write: false })
 const READ_ENTRIES = 128
 
-type LogReply = [last: number, ...entries: Buffer[]]
+type LogReply = [last: number, generation: Buffer, ...entries: Buffer[]]
 
 /** The logs of lists: one for each shard, written by the script that makes the change. */
 export class RedisChanges implements ChangeFeed {
@@ -51,11 +51,12 @@ export class RedisChanges implements ChangeFeed {
     const parts = await Promise.all(
       after.map((position, log) => this.readLog(list, after.length, log, position)),
     )
-    const whole: LogPart = { entries: [], more: false }
+    const whole = { entries: [] as LogEntry[], more: false, generation: Number.POSITIVE_INFINITY }
     for (const part of parts) {
       if (part === 'gap') return 'gap'
       whole.entries.push(...part.entries)
       whole.more ||= part.more
+      whole.generation = Math.min(whole.generation, part.generation!)
     }
     return whole
   }
@@ -70,13 +71,14 @@ export class RedisChanges implements ChangeFeed {
     const args = [incarnation, sequence, mark, READ_ENTRIES].map(String)
     const reply = await this.redis.run(READ, [keys.state, keys.log], args, { binary: true })
     if (reply === null) return 'gap'
-    const [last, ...found] = reply as LogReply
+    const [last, generation, ...found] = reply as LogReply
     const entries: LogEntry[] = []
     for (let i = 0; i + 1 < found.length; i += 2) {
       const [number, entryMark] = found[i]!.toString('latin1').split('-').map(Number)
       entries.push({ log, sequence: number!, mark: entryMark!, bytes: found[i + 1]! })
     }
-    return { entries, more: (entries.at(-1)?.sequence ?? sequence) < last }
+    const more = (entries.at(-1)?.sequence ?? sequence) < last
+    return { entries, more, generation: Number(generation) }
   }
 
   /** Only messages tell, and they may be lost. */

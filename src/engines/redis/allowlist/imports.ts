@@ -1,15 +1,6 @@
+import { NOTHING_YET } from '../../../allowlist/import/checkpoint.js'
 import type { ImportCheckpoint, ImportRecord } from '../../../allowlist/port.js'
 import type { ImportMode, ImportState } from '../../../allowlist/types.js'
-
-const NOTHING_YET: ImportCheckpoint = {
-  rowsAcknowledged: 0,
-  inputDigest: '',
-  added: 0,
-  unchanged: 0,
-  removed: 0,
-  rejected: 0,
-  firstErrors: [],
-}
 
 export const EMPTY_CHECKPOINT = JSON.stringify(NOTHING_YET)
 

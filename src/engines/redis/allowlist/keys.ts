@@ -3,6 +3,11 @@
  * a brace, so no id can forge the key of something else.
  */
 
+const IDENTIFIER = /^[A-Za-z0-9._~:@+=-]{1,256}$/
+
+/** Another program may put anything into a set of members. */
+export const isIdentifier = (text: string): boolean => IDENTIFIER.test(text)
+
 /** List ids, all with score 0: Redis sorts them. It may name lists that are gone, never miss one that is there. */
 export const REGISTRY_KEY = 'allowlists'
 /** Lists that upkeep must look at, by the moment (epoch ms) from which on. */

@@ -6,6 +6,7 @@ import type {
   NewListRecord,
   UpdateOutcome,
 } from '../../../allowlist/port.js'
+import { behindChange } from '../link/failures.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import type { Catalog } from './catalog.js'
@@ -47,6 +48,10 @@ export class RedisLists implements ListStore {
       [...args, ...fieldsOf(list)],
     )) as CreateOutcome['outcome']
     if (outcome !== 'created') return { outcome }
+    return behindChange(this.opened(id))
+  }
+
+  private async opened(id: string): Promise<CreateOutcome> {
     await this.register(id)
     const created = await this.catalog.read(id)
     if (created !== undefined && created.shardCount > 1) {
@@ -56,7 +61,7 @@ export class RedisLists implements ListStore {
     }
     const record = await this.get(id)
     // Deleted again already: to its creator it was there.
-    return record === undefined ? { outcome: 'being-deleted' } : { outcome, list: record }
+    return record === undefined ? { outcome: 'being-deleted' } : { outcome: 'created', list: record }
   }
 
   private async register(id: string): Promise<void> {
@@ -112,7 +117,8 @@ export class RedisLists implements ListStore {
     if (outcome === 'version-mismatch') return { outcome, version: Number(rest[0]) }
     this.catalog.forget(id)
     const updated = readFlatMeta(rest as string[])!
-    return { outcome: 'updated', list: recordOf(id, updated, await this.figures(id, updated.shards)) }
+    const figures = await behindChange(this.figures(id, updated.shards))
+    return { outcome: 'updated', list: recordOf(id, updated, figures) }
   }
 
   async delete(id: string, now: number): Promise<boolean> {
@@ -124,10 +130,14 @@ export class RedisLists implements ListStore {
     const deleted = await this.redis.run(DELETE, keys, [String(now), this.wake.channel, id])
     this.catalog.forget(id)
     if (deleted === 0) return false
+    await behindChange(this.closed(id, now))
+    return true
+  }
+
+  private async closed(id: string, now: number): Promise<void> {
     const gone = await this.catalog.readMeta(id)
     if (gone !== undefined) await this.closeShards(id, gone)
     await this.due.note(id, now, now)
-    return true
   }
 
   /** A writer that knows the list of old is refused by its shards from here on. */

@@ -3,6 +3,7 @@ import { type MemberPage, ViewChanged } from '../../../allowlist/port.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { generationValue, readMember } from './attributes.js'
+import { isIdentifier } from './keys.js'
 import type { RedisList } from './meta.js'
 import type { Shards } from './shards.js'
 
@@ -32,9 +33,6 @@ interface Told {
   next: string
   lastId: string
 }
-
-/** What another program put into the set and is no identifier cannot be asked for, and is left out. */
-const IDENTIFIER = /^[A-Za-z0-9._~:@+=-]{1,256}$/
 
 const BEGINNING: Place = { shard: 0, cursor: '0' }
 
@@ -75,7 +73,8 @@ export class MemberPages {
     }
     const texts = new Map(ids.map((id, i) => [id, attributes[i] ?? null]))
     const upTo = told?.next === next ? told.lastId : ''
-    const rest = [...texts.keys()].filter((id) => id > upTo && IDENTIFIER.test(id)).sort()
+    // What is no identifier cannot be asked for, and is left out.
+    const rest = [...texts.keys()].filter((id) => id > upTo && isIdentifier(id)).sort()
     const room = limit - page.members.length
     page.members.push(...rest.slice(0, room).map((id) => readMember(id, texts.get(id)!)))
     if (rest.length <= room) return behind(list, shard, next)

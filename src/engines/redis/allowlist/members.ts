@@ -12,6 +12,7 @@ import {
 } from '../../../allowlist/port.js'
 import { shardOf } from '../../../allowlist/shard.js'
 import { CatracaError } from '../../../errors.js'
+import { behindChange } from '../link/failures.js'
 import type { Argument, Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { attributesTail, readMember } from './attributes.js'
@@ -82,7 +83,7 @@ export class RedisMembers implements MemberStore {
     const { shard } = written
     const [outcome, count, sequence] = written.reply as WriteReply
     if (outcome !== 'absent') await this.noteReverse(shard, customerId, outcome, sequence)
-    const customerCount = count + (await this.countOfOthers(shard))
+    const customerCount = count + (await behindChange(this.countOfOthers(shard)))
     return { outcome, customerCount, token: tokens.of(shard.list, shard.shard, sequence) }
   }
 

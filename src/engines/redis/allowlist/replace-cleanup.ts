@@ -112,13 +112,11 @@ export class ReplaceCleanup {
     const version = { ...list, listId: list.id, sequence }
     let cursor = this.cursors.get(keys.old) ?? '0'
     while (budget.steps-- > 0) {
-      const step = (await redis.run(
-        SWEEP,
-        [keys.old, keys.members],
-        [cursor, String(WALKED_AT_ONCE)],
-      )) as Walk
-      cursor = step[0]
-      const gone = step[1]
+      const args = [cursor, String(WALKED_AT_ONCE)]
+      // As bytes: what another program put there need not be text, and must go too.
+      const step = await redis.run(SWEEP, [keys.old, keys.members], args, { binary: true })
+      const [next, gone] = step as [Buffer, Buffer[]]
+      cursor = String(next)
       if (gone.length > 0) {
         await reverse.noteAll(gone, '-', version)
         await redis.write(keys.old, ['SREM', keys.old, ...gone])

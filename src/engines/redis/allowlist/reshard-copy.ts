@@ -1,6 +1,7 @@
 import { readCustomerKey } from '../../../allowlist/customer-key.js'
 import { shardOf } from '../../../allowlist/shard.js'
 import { isReset, readEntry } from '../../../changes/entry.js'
+import type { Argument } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import type { BulkContext } from './bulk-context.js'
 import { again } from './bulk-shards.js'
@@ -26,8 +27,8 @@ export class MoveStopped extends Error {
   }
 }
 
-/** Customer and attributes in turn, as the scripts have them. */
-type Pairs = string[]
+/** Customer and attributes in turn, as the scripts have them; as bytes where a customer need not be text. */
+type Pairs = Argument[]
 
 /**
  * Copies one shard into those that a move fills, and follows its log. All steps stand in a row: what is written of a
@@ -57,9 +58,10 @@ export class ShardCopy {
     let cursor = '0'
     let steps = 0
     do {
-      const step = () => redis.run(SCAN, [members, attributes], [cursor, String(WALKED_AT_ONCE)])
-      const [next, ...pairs] = (await again(step)) as string[]
-      cursor = next!
+      const args = [cursor, String(WALKED_AT_ONCE)]
+      const step = () => redis.run(SCAN, [members, attributes], args, { binary: true })
+      const [next, ...pairs] = (await again(step)) as Buffer[]
+      cursor = String(next)
       await this.put(pairs)
       this.copied += pairs.length / 2
       if (++steps % STEPS_BETWEEN_LOOKS === 0) await this.follow()
@@ -97,7 +99,7 @@ export class ShardCopy {
     ]
     const reply = await again(() => this.context.redis.run(LOG, [state, log], args, { binary: true }))
     if (reply === null) throw new MoveStopped('gap')
-    const [, ...parts] = reply as [number, ...Buffer[]]
+    const [, , ...parts] = reply as [number, ...Buffer[]]
     return Array.from({ length: parts.length / 2 }, (_, i) => ({
       id: parts[2 * i]!.toString(),
       bytes: parts[2 * i + 1]!,
@@ -120,7 +122,7 @@ export class ShardCopy {
     const { state } = this.from
     const byShard = new Map<number, Pairs>()
     for (let i = 0; i < pairs.length; i += 2) {
-      const shard = shardOf(pairs[i]!, this.to.length)
+      const shard = shardOf(String(pairs[i]), this.to.length)
       const part = byShard.get(shard)
       if (part === undefined) byShard.set(shard, [pairs[i]!, pairs[i + 1]!])
       else part.push(pairs[i]!, pairs[i + 1]!)

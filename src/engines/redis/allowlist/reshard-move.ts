@@ -9,7 +9,7 @@ import type { RedisList } from './meta.js'
 import type { ReplaceCleanup } from './replace-cleanup.js'
 import { MoveStopped, ShardCopy } from './reshard-copy.js'
 import { moveImports } from './reshard-imports.js'
-import { allKeys, endMove, freeze, shardsNamed, thawAll } from './reshard-shards.js'
+import { allKeys, dropShards, endMove, freeze, shardsNamed, thawAll } from './reshard-shards.js'
 import { newMark, SHARD_KEY_COUNT, SHARD_USES } from './shard-script.js'
 
 const CLAIM = defineScript('allowlist-reshard-claim', { keys: 1, write: true })
@@ -86,7 +86,7 @@ export class Move {
         if (await this.attempt(attempt === ATTEMPTS)) break
       }
     } catch (error) {
-      await endMove(this.context, this.list, this.owner, 'own').catch(() => {})
+      await this.giveUp(error).catch(() => {})
       throw error
     } finally {
       clearInterval(timer)
@@ -94,6 +94,13 @@ export class Move {
     this.context.catalog.forget(this.list.id)
     await thawAll(this.context, this.list.id)
     return this.progress.total
+  }
+
+  private async giveUp(error: unknown): Promise<void> {
+    await endMove(this.context, this.list, this.owner, 'own')
+    // Upkeep may have been over a deleted list before these shards were made, and will not come again.
+    if (error instanceof MoveStopped && error.reason === 'gone')
+      await dropShards(this.context, this.list, this.shards, this.generation + 1)
   }
 
   /** False: it must be done again. */

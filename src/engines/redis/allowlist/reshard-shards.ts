@@ -87,10 +87,20 @@ export async function finishDropping(context: BulkContext, list: RedisList): Pro
   const text = (await again(() => redis.read(meta, ['HGET', meta, 'dropping']))) as string | null
   if (text === null) return false
   const { shards, generation } = JSON.parse(text) as { shards: number; generation: number }
+  await dropShards(context, list, shards, generation)
+  await again(() => redis.run(DROPPED, [meta], [text]))
+  return true
+}
+
+/** Those of this generation, or of a later one, are in use and stay. */
+export async function dropShards(
+  { redis }: BulkContext,
+  list: RedisList,
+  shards: number,
+  generation: number,
+): Promise<void> {
   const args = [String(list.incarnation), String(generation)]
   await Promise.all(
     shardsNamed(list.id, shards).map((keys) => again(() => redis.run(DROP, allKeys(keys), args))),
   )
-  await again(() => redis.run(DROPPED, [meta], [text]))
-  return true
 }

@@ -1,6 +1,6 @@
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
-import { reverseKey, type ShardKeys } from './keys.js'
+import { isIdentifier, reverseKey, type ShardKeys } from './keys.js'
 
 const UPDATE = defineScript('reverse-update', { keys: 1, write: true })
 
@@ -32,8 +32,14 @@ export class ReverseIndex {
     await this.redis.run(UPDATE, [reverseKey(customerId)], args)
   }
 
-  async noteAll(customerIds: readonly string[], sign: '+' | '-', version: ReverseVersion): Promise<void> {
-    await Promise.all(customerIds.map((customerId) => this.note(customerId, sign, version)))
+  /** What another program put into a set and is no identifier has no lists. */
+  async noteAll(
+    customerIds: readonly (string | Buffer)[],
+    sign: '+' | '-',
+    version: ReverseVersion,
+  ): Promise<void> {
+    const ids = customerIds.map(String).filter(isIdentifier)
+    await Promise.all(ids.map((customerId) => this.note(customerId, sign, version)))
   }
 
   /** All customers of an entry of a shard's log are noted. Nobody waits for it: upkeep would only look again. */

@@ -49,11 +49,12 @@ export class DeletedLists {
 
   private async sweepSet(id: string, { incarnation }: Meta, keys: ShardKeys, set: string): Promise<number> {
     const args = ['SSCAN', set, '0', 'COUNT', String(MEMBERS_PER_STEP)]
-    let [cursor, customers] = (await this.redis.read(set, args)) as [string, string[]]
+    // As bytes: what another program put there need not be text, and must go too.
+    let [cursor, customers] = (await this.redis.readBinary(set, args)) as [Buffer, Buffer[]]
     // A step may find nothing where most has been taken away.
-    while (cursor !== '0' && customers.length === 0) {
-      args[2] = cursor
-      ;[cursor, customers] = (await this.redis.read(set, args)) as [string, string[]]
+    while (String(cursor) !== '0' && customers.length === 0) {
+      args[2] = String(cursor)
+      ;[cursor, customers] = (await this.redis.readBinary(set, args)) as [Buffer, Buffer[]]
     }
     if (customers.length === 0) return 0
     await this.reverse.noteAll(customers, '-', endOf(id, incarnation))

@@ -10,11 +10,19 @@ import type { Shard, Shards } from './shards.js'
 const PATIENCE_MS = 10_000
 const ENTRIES_PER_STEP = 100
 const SCANNED_PER_STEP = 2000
+const MAX_WALKS = 1000
+
+interface Walk {
+  /** The last entry that there was when it began. */
+  upTo: number
+  cursor: string
+  isOver: boolean
+}
 
 /** Brings to the reverse index what a writer has not, because it died. */
 export class UnindexedChanges {
-  /** How far the walks over shards have come whose log no longer tells what was changed. */
-  private readonly walks = new Map<string, string>()
+  /** Walks over shards whose log no longer tells what was changed. */
+  private readonly walks = new Map<string, Walk>()
 
   constructor(
     private readonly redis: Redis,
@@ -56,16 +64,26 @@ export class UnindexedChanges {
     return true
   }
 
-  /** The log was trimmed: every member may be the one that was added. */
+  /**
+   * The log was trimmed: every member may be the one that was added. One walk does for all entries that were there
+   * when it began.
+   */
   private async walk(shard: Shard, sequence: number): Promise<boolean> {
-    const { members } = shard.keys
-    const name = `${members} ${sequence}`
-    const args = ['SSCAN', members, this.walks.get(name) ?? '0', 'COUNT', String(SCANNED_PER_STEP)]
+    const { members, state } = shard.keys
+    const name = `${members} ${shard.list.incarnation} ${shard.list.layout}`
+    const known = this.walks.get(name)
+    const walk =
+      known !== undefined && known.upTo >= sequence ? known : { upTo: 0, cursor: '0', isOver: false }
+    if (walk.isOver) return true
+    if (walk.upTo === 0) walk.upTo = Number(await this.redis.read(state, ['HGET', state, 'sequence']))
+    const args = ['SSCAN', members, walk.cursor, 'COUNT', String(SCANNED_PER_STEP)]
     const [cursor, customers] = (await this.redis.read(members, args)) as [string, string[]]
-    await this.reverse.noteAll(customers, '+', versionOf(shard.list, sequence))
-    if (cursor === '0') this.walks.delete(name)
-    else this.walks.set(name, cursor)
-    return cursor === '0'
+    await this.reverse.noteAll(customers, '+', versionOf(shard.list, walk.upTo))
+    walk.cursor = cursor
+    walk.isOver = cursor === '0'
+    if (this.walks.size >= MAX_WALKS) this.walks.clear()
+    this.walks.set(name, walk)
+    return walk.isOver
   }
 
   /** Notes what is true now, under the number of the change: what was noted for a later one stays. */

@@ -9,6 +9,8 @@ import type { DeletedLists } from './sweep-deleted.js'
 const DUE_PER_SWEEP = 20
 const WALKED_PER_SWEEP = 100
 const BETWEEN_WALKS_MS = 1000
+/** A list that cannot be swept must not stand before others for ever. */
+const AFTER_FAILURE_MS = 10_000
 
 export interface SweeperParts {
   redis: Redis
@@ -37,20 +39,16 @@ export class Sweeper implements UpkeepStore {
         return await work()
       } catch (error) {
         failures.push(error)
-        return { swept: 0, more: false }
+        return { swept: 0, more: false, nextAt: now + AFTER_FAILURE_MS }
       }
     }
     const results: ChoreResult[] = []
     for (const list of lists) {
-      results.push(
-        await attempt(async () => {
-          const result = await this.sweepList(list.id, now)
-          if (!result.more) await due.settle(list, result.nextAt)
-          return result
-        }),
-      )
+      const result = await attempt(() => this.sweepList(list.id, now))
+      results.push(result)
+      if (!result.more) await due.settle(list, result.nextAt)
     }
-    results.push(await attempt(() => this.walk(now)))
+    results.push(...(await this.walk(now, attempt)))
     // One list that cannot be reached must not keep the others from being swept.
     if (failures.length > 0) throw failures[0]
     const { swept, more } = together(results)
@@ -71,8 +69,11 @@ export class Sweeper implements UpkeepStore {
     return together(results)
   }
 
-  private async walk(now: number): Promise<ChoreResult> {
-    if (performance.now() - this.walkedAtMs < BETWEEN_WALKS_MS) return { swept: 0, more: false }
+  private async walk(
+    now: number,
+    attempt: (work: () => Promise<ChoreResult>) => Promise<ChoreResult>,
+  ): Promise<ChoreResult[]> {
+    if (performance.now() - this.walkedAtMs < BETWEEN_WALKS_MS) return []
     this.walkedAtMs = performance.now()
     const { redis, due } = this.parts
     const from = this.walkedTo === '' ? '-' : `(${this.walkedTo}`
@@ -81,11 +82,11 @@ export class Sweeper implements UpkeepStore {
     this.walkedTo = ids.length < WALKED_PER_SWEEP ? '' : ids.at(-1)!
     const results: ChoreResult[] = []
     for (const id of ids) {
-      const result = await this.sweepList(id, now)
+      const result = await attempt(() => this.sweepList(id, now))
       results.push(result)
       const nextAt = result.more ? now : result.nextAt
       if (nextAt !== undefined) await due.note(id, nextAt, now)
     }
-    return together(results)
+    return results
   }
 }

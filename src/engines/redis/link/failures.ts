@@ -1,5 +1,5 @@
 import { ErrorReply } from 'redis'
-import { CatracaError } from '../../../errors.js'
+import { CatracaError, isCatracaError } from '../../../errors.js'
 
 /** How a call ended that got no reply. Only what was certainly not sent may be sent again blindly. */
 export type Missing = 'not-sent' | 'lost' | 'timed-out'
@@ -71,6 +71,19 @@ export function describeFailure(error: unknown, password: string | undefined): s
   }
   text = withoutArguments(text)
   return password === undefined || password === '' ? text : text.replaceAll(password, '***')
+}
+
+/** For what comes behind a change that was made: that it failed must not look as if nothing had been changed. */
+export async function behindChange<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!isCatracaError(error, 'ENGINE_UNAVAILABLE')) throw error
+    throw new CatracaError(
+      'UNKNOWN_OUTCOME',
+      `the change was made, but could not be finished: ${error.message}`,
+    )
+  }
 }
 
 export const isErrorReply = (error: unknown): error is ErrorReply => error instanceof ErrorReply

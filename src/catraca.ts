@@ -12,6 +12,7 @@ import type { OnUnavailable } from './allowlist/types.js'
 import type { ListRef } from './changes/port.js'
 import { type Clock, systemClock } from './clock.js'
 import { redactStoreUrl } from './config/store-url.js'
+import { type HotTier, openHotTier } from './hot-tier.js'
 import { ImportThreads } from './import-runner.js'
 import { IndexThreads } from './index-runner.js'
 import { type EngineOptions, engineSource, openEngine, type StoreEngine } from './open-engine.js'
@@ -88,6 +89,11 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const report = options.onReport ?? (() => {})
   const dynamodb = { report, ...options.dynamodb }
   const engine = await openEngine(engineSource(store, { ...options, dynamodb }))
+  const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
+  const hotTier = await openHotTier(dynamodb.hotTier, { engine, membership, report }).catch(async (error) => {
+    await engine.close()
+    throw error
+  })
   const imports = new ImportThreads(
     {
       engine: () => engine.forThreads(),
@@ -98,7 +104,6 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     () => engine.refresh(),
   )
   let isClosed = false
-  const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
   for (const warning of engine.warnings) report(warning, undefined)
   const builds = new IndexThreads({
     engine: () => engine.forThreads(),
@@ -118,13 +123,14 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   }
   const indexes = new Indexes({
     index: engine.allowlists.index,
-    changes: engine.allowlists.changes,
+    changes: hotTier?.changes ?? engine.allowlists.changes,
     clock,
     options: membership,
     report,
     build: (list, full) => buildOrWait(list, full),
   })
-  const checks = new IndexedChecks(engine.allowlists.checks, indexes, clock)
+  const hot = hotTier?.checks((incarnation) => indexes.get(incarnation).index?.snapshotPosition)
+  const checks = new IndexedChecks(hot ?? engine.allowlists.checks, indexes, clock, hot?.direct)
   const uses = new UseCounts(indexes, report)
   const upkeep = new Upkeep(engine.allowlists.upkeep, clock)
   upkeep.start(options.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS)
@@ -142,7 +148,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     store: redactStoreUrl(store),
     ready: warmUp(engine.allowlists, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),
-    health: () => health(engine),
+    health: () => health(engine, hotTier),
     upkeep: () => upkeep.run(),
     async close() {
       isClosed = true
@@ -150,6 +156,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
       await builds.close()
       await uses.close()
       await indexes.close()
+      await hotTier?.close()
       await upkeep.stop()
       await engine.close()
     },
@@ -180,10 +187,11 @@ function stats(engine: StoreEngine, indexes: Indexes, checks: CheckCounts): Stat
   }
 }
 
-async function health(engine: StoreEngine): Promise<Health> {
+async function health(engine: StoreEngine, hotTier: HotTier | undefined): Promise<Health> {
   const { name } = engine
   try {
-    return { status: 'healthy', engines: [{ name, status: 'healthy', ...(await engine.health()) }] }
+    const facts = { ...(await engine.health()), ...(hotTier && { hotTier: hotTier.figures() }) }
+    return { status: 'healthy', engines: [{ name, status: 'healthy', ...facts }] }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     return { status: 'unhealthy', engines: [{ name, status: 'unhealthy', error: message }] }

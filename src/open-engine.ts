@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { KeyStore } from './access/port.js'
+import type { MemberSource } from './allowlist/hot/port.js'
 import type { AllowlistEngine, ReshardStore } from './allowlist/port.js'
 import { parseStoreUrl } from './config/store-url.js'
 import type { DynamodbUrl } from './config/store-url-dynamodb.js'
@@ -7,6 +8,7 @@ import type { RedisUrl } from './config/store-url-redis.js'
 import type { DynamodbOptions } from './engines/dynamodb/index.js'
 import type { EmbeddedOptions } from './engines/embedded/index.js'
 import type { RedisEngineOptions } from './engines/redis/index.js'
+import type { HotTierOptions } from './hot-tier.js'
 
 /** Everything it takes to open a store, as plain data: threads open it too. */
 export type EngineSource =
@@ -17,7 +19,7 @@ export type EngineSource =
 export interface EngineOptions {
   embedded?: Omit<EmbeddedOptions, 'directory'>
   redis?: RedisEngineOptions
-  dynamodb?: DynamodbOptions
+  dynamodb?: DynamodbOptions & { hotTier?: HotTierOptions }
 }
 
 /** An opened store, whichever engine it is. */
@@ -27,6 +29,8 @@ export interface StoreEngine {
   readonly keys: KeyStore
   /** Where the engine cuts lists into shards. */
   readonly resharding?: ReshardStore
+  /** Where members may be copied to a tier in front. */
+  readonly source?: MemberSource
   /** How a thread of this process opens the same store for itself. */
   forThreads(): EngineSource
   /** What an operator should know about how the store is set up. */
@@ -49,8 +53,11 @@ export function engineSource(store: string, options: EngineOptions): EngineSourc
       return { engine: 'embedded', options: { ...options.embedded } }
     case 'redis':
       return { engine: 'redis', url, options: { ...options.redis } }
-    case 'dynamodb':
-      return { engine: 'dynamodb', url, options: { ...options.dynamodb } }
+    case 'dynamodb': {
+      // The tier in front is composed beside the engine, and threads have no use for it.
+      const { hotTier: _, ...own } = options.dynamodb ?? {}
+      return { engine: 'dynamodb', url, options: own }
+    }
   }
 }
 
@@ -109,6 +116,7 @@ async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' })
     allowlists: engine.allowlists,
     keys: engine.keys,
     resharding: engine.resharding,
+    source: engine.source,
     // A thread needs no queue of its own, and the tables were looked at.
     forThreads: () => ({ ...source, options: { ...plain, checkTables: false } }),
     warnings: [],

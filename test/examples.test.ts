@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { CREDENTIALS_ENV, startDynamo } from './support/dynamodb-server.js'
 import { type RedisServers, startSingle } from './support/redis/index.js'
 import { temporaryDirectory } from './support/temporary.js'
 
@@ -50,6 +51,13 @@ const EXPECTED: Record<string, (string | RegExp)[]> = {
     'without: the other pod follows by itself',
     /^strangers answered without asking Redis: (100|9[89])$/,
   ],
+  'pods-on-dynamodb.mjs': [
+    'tables: allowlists, giant',
+    'imported: 200 customers',
+    'with the token: MEMBER',
+    'without: the other pod follows by itself',
+    /^strangers answered without asking DynamoDB: (100|9[89])$/,
+  ],
   'http-service.mjs': [
     'create: 201, version 1',
     'add: 201, 1 customer',
@@ -60,7 +68,8 @@ const EXPECTED: Record<string, (string | RegExp)[]> = {
   ],
 }
 
-describe('examples', () => {
+describe('examples', async () => {
+  const dynamo = await startDynamo()
   const directory = temporaryDirectory()
   let redis: RedisServers
   before(async () => {
@@ -68,7 +77,16 @@ describe('examples', () => {
   })
   after(() => redis.stop())
   /** What an example is given on its command line. */
-  const given: Record<string, () => string[]> = { 'pods-on-redis.mjs': () => [redis.storeUrl] }
+  const given: Record<string, () => string[]> = {
+    'pods-on-redis.mjs': () => [redis.storeUrl],
+    'pods-on-dynamodb.mjs': () => [dynamo.url(dynamo.names())],
+  }
+  // The SDK of AWS warns of later versions of Node.
+  const env = {
+    ...process.env,
+    ...CREDENTIALS_ENV,
+    AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
+  }
 
   it('are all listed here', () => {
     const programs = readdirSync(folder).filter((name) => name.endsWith('.mjs'))
@@ -78,7 +96,7 @@ describe('examples', () => {
   for (const [name, expected] of Object.entries(EXPECTED)) {
     it(`${name} shows what it promises, and ends`, async () => {
       const program = fileURLToPath(new URL(name, folder))
-      const options = { cwd: directory, timeout: TIMEOUT_MS }
+      const options = { cwd: directory, env, timeout: TIMEOUT_MS }
       const { stdout, stderr } = await promisify(execFile)(
         process.execPath,
         [program, ...(given[name]?.() ?? [])],

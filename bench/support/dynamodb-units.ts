@@ -2,9 +2,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ImportLimits } from '../../src/allowlist/import/limits.js'
 import { runImport } from '../../src/allowlist/import/pipeline.js'
+import { buildIndex } from '../../src/allowlist/membership/build.js'
 import type { ImportMode } from '../../src/allowlist/types.js'
 import { type Catraca, type OpenOptions, openCatraca } from '../../src/catraca.js'
-import { ManualClock } from '../../src/clock.js'
+import { ManualClock, systemClock } from '../../src/clock.js'
 import { NOW, newFixa, sweepAll } from '../../src/conformance/support.js'
 import { CapacityCounts } from '../../src/engines/dynamodb/capacity.js'
 import type { DynamodbEngine } from '../../src/engines/dynamodb/index.js'
@@ -124,7 +125,7 @@ async function memberWrites({ allowlists, capacity }: DynamodbEngine): Promise<C
   const add = (id: string, attributes = {}) => members.add('written', id, attributes, NOW)
   await add(uuid(0))
   const together = uuids(100, 148)
-  const expiresAt = NOW + DAY_MS
+  const expiresAt = NOW + 30 * DAY_MS
   return {
     'add of a customer': await unitsOf(capacity, () => add(uuid(1))),
     'add of one who is there': await unitsOf(capacity, () => add(uuid(1), { addedBy: 'x' })),
@@ -157,12 +158,20 @@ async function bulkWrites(engine: DynamodbEngine): Promise<CountedUnits> {
       // What a replace leaves for later is part of its price.
       if (mode === 'replace') await sweepAll(allowlists, NOW + DAY_MS)
     })
+  const build = () =>
+    unitsOf(capacity, async () => {
+      const { index, changes, lists } = allowlists
+      const list = (await lists.get('bulk'))!
+      await buildIndex({ index, changes, list, full: true, threads: 1, leaseMs: DAY_MS, clock: systemClock })
+    })
   await newFixa(allowlists, 'bulk')
   const small = await store(uuids(0, 25), 'add')
   const smallSame = await store(uuids(0, 25), 'replace')
+  const smallBuild = await build()
   const one = await store(uuids(1000, 1000 + ROWS), 'add')
   const five = await store(uuids(2000, 2000 + ROWS), 'add', { batchCustomers: ROWS / 5 })
   const held = [...uuids(0, 25), ...uuids(1000, 1000 + ROWS), ...uuids(2000, 2000 + ROWS)]
+  const largeBuild = await build()
   const same = await store(held, 'replace')
   const grown = await store([...held, ...uuids(3000, 3000 + ROWS)], 'replace')
   const shrunk = await store(held, 'replace')
@@ -174,6 +183,7 @@ async function bulkWrites(engine: DynamodbEngine): Promise<CountedUnits> {
     'replace, each customer added': each(more(same, grown), ROWS),
     'replace, each customer removed': each(more(same, shrunk), ROWS),
     'replace, each customer who stays': each(more(smallSame, same), 2 * ROWS),
+    'whole build of an index, each customer': each(more(smallBuild, largeBuild), 2 * ROWS),
   }
 }
 

@@ -28,6 +28,20 @@ export function openOptions(config: Config, store: string): OpenOptions {
   }
 }
 
+/** For a server, which lives long enough to keep something in step. */
+export function servingOptions(config: Config, store: string): OpenOptions {
+  const options = openOptions(config, store)
+  const { hotTier, hotLists = [] } = config.dynamodb
+  const url = hotTier.read()
+  if (url === undefined && hotLists.length > 0) {
+    throw new CatracaError('CONFIG_INVALID', 'dynamodb.hotLists needs dynamodb.hotTier')
+  }
+  if (url === undefined) return options
+  const { readPassword: _, waitReplicas: __, ...redis } = redisOptions(config)
+  const tier = { url, readUrl: () => hotTier.read() ?? url, lists: hotLists, redis }
+  return { ...options, dynamodb: { ...options.dynamodb, hotTier: tier } }
+}
+
 function redisOptions({ redis }: Config): NonNullable<OpenOptions['redis']> {
   const { password, waitReplicas, waitTimeoutMs, tlsCaFile, tlsServerName, ...rest } = redis
   return {
@@ -42,7 +56,8 @@ function redisOptions({ redis }: Config): NonNullable<OpenOptions['redis']> {
 }
 
 function dynamodbOptions({ dynamodb }: Config): NonNullable<OpenOptions['dynamodb']> {
-  const { topicArn, daxEndpoint, tenShardsAbove, fiftyShardsAbove, giantAbove, ...rest } = dynamodb
+  const { topicArn, daxEndpoint, hotTier: _, hotLists: __, ...others } = dynamodb
+  const { tenShardsAbove, fiftyShardsAbove, giantAbove, ...rest } = others
   return {
     ...rest,
     ...(topicArn !== undefined && { topicArn }),

@@ -15,7 +15,8 @@ export interface HotKeeperParts {
 
 /** Told in one call. */
 const PER_CALL = 1000
-/** A set that was lost is loaded again at once if that is quick; else its loads take at most this share of the time. */
+/** A set that was lost is loaded again at once if that is quick; else after so many times as long as it took. */
+const QUICK_MS = 2000
 const REST_FACTOR = 10
 /** How long a replaced list waits for its log to tell of it, which would otherwise have it loaded a second time. */
 const TELLING_MS = 10_000
@@ -48,8 +49,12 @@ export class HotKeeper {
     return this.#keep(keeping, list)
   }
 
-  async close(): Promise<void> {
+  /** What is under way ends soon. */
+  stop(): void {
     this.#closed = true
+  }
+
+  async release(): Promise<void> {
     await this.#keeping?.release()
   }
 
@@ -127,7 +132,8 @@ export class HotKeeper {
 
   #rest(beganMs: number): false {
     const now = performance.now()
-    this.#restUntilMs = now + REST_FACTOR * (now - beganMs)
+    const tookMs = now - beganMs
+    this.#restUntilMs = tookMs > QUICK_MS ? now + REST_FACTOR * tookMs : now
     return false
   }
 

@@ -39,12 +39,13 @@ export class HotKeepers {
   }
 
   async #end(listId: string, { keeper, running }: Kept): Promise<void> {
+    keeper.stop()
+    await running
     try {
-      await keeper.close()
+      await keeper.release()
     } catch (error) {
       this.parts.report(`leaving the hot set of ${listId} to others failed`, error)
     }
-    await running
   }
 
   #wake(listId: string | undefined): void {

@@ -1,4 +1,5 @@
 import type { KeyStore } from '../../access/port.js'
+import type { MemberSource } from '../../allowlist/hot/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { DynamodbUrl } from '../../config/store-url-dynamodb.js'
 import type { AdoptionProgress } from './adoption.js'
@@ -8,6 +9,7 @@ import { ChangeLog } from './change-log.js'
 import { openCore } from './core.js'
 import { Freshness } from './freshness.js'
 import { STORE_KEY } from './items.js'
+import { memberSource } from './member-scan.js'
 import { type OpenedStore, type OpenStoreOptions, openStore } from './open-store.js'
 import { PodQueue } from './pod-queue.js'
 import type { SizeStep } from './shard-sizes.js'
@@ -35,6 +37,8 @@ export interface DynamodbEngine {
   readonly keys: KeyStore
   /** Moves lists to other shards. */
   readonly resharding: ReshardStore
+  /** For those who copy members elsewhere. */
+  readonly source: MemberSource
   /** What calls have cost. */
   readonly capacity: CapacityCounts
   /** The lists that checks know without asking the store. */
@@ -99,6 +103,7 @@ function engineOf(
     },
     keys,
     resharding,
+    source: memberSource(store, region),
     capacity: store.capacity,
     listCache: () => store.catalog.figures(),
     async health() {

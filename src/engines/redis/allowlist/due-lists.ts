@@ -1,3 +1,4 @@
+import { isCatracaError } from '../../../errors.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { DUE_KEY } from './keys.js'
@@ -31,6 +32,11 @@ export class DueLists {
     this.noted.set(id, atMs)
   }
 
+  /** On a full server lists must be deleted and swept all the same; upkeep comes to them on its walk. */
+  async noteIfRoom(id: string, atMs: number, now: number): Promise<void> {
+    await ifRoom(this.note(id, atMs, now))
+  }
+
   async at(now: number, limit: number): Promise<DueList[]> {
     const args = [
       'ZRANGE',
@@ -50,6 +56,15 @@ export class DueLists {
   /** It was looked at; `next` is when it must be looked at again. */
   async settle({ id, atMs }: DueList, next: number | undefined): Promise<void> {
     this.noted.delete(id)
-    await this.redis.run(SETTLE, [DUE_KEY], [id, String(atMs), next === undefined ? '' : String(next)])
+    const args = [id, String(atMs), next === undefined ? '' : String(next)]
+    await ifRoom(this.redis.run(SETTLE, [DUE_KEY], args))
+  }
+}
+
+async function ifRoom(work: Promise<unknown>): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (!isCatracaError(error, 'STORE_FULL')) throw error
   }
 }

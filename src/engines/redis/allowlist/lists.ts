@@ -6,7 +6,7 @@ import type {
   NewListRecord,
   UpdateOutcome,
 } from '../../../allowlist/port.js'
-import { behindChange } from '../link/failures.js'
+import { behindChange, isOfOtherType } from '../link/failures.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import type { Catalog } from './catalog.js'
@@ -83,7 +83,7 @@ export class RedisLists implements ListStore {
       Array.from({ length: shardCount }, async (_, shard) => {
         const { members, state } = shardKeys(id, shardCount, shard)
         return Promise.all([
-          this.redis.read(members, ['SCARD', members]) as Promise<number>,
+          this.redis.read(members, ['SCARD', members]).catch(noneIfOfOtherType) as Promise<number>,
           this.redis.read(state, ['HGET', state, 'updatedAt']).then(Number),
         ])
       }),
@@ -123,7 +123,7 @@ export class RedisLists implements ListStore {
 
   async delete(id: string, now: number): Promise<boolean> {
     // Upkeep must know of it even if this process dies right behind the script.
-    await this.due.note(id, now, now)
+    await this.due.noteIfRoom(id, now, now)
     const { meta } = listKeys(id)
     const single = shardKeys(id, 1, 0)
     const keys = [meta, single.state, single.attributes]
@@ -137,7 +137,7 @@ export class RedisLists implements ListStore {
   private async closed(id: string, now: number): Promise<void> {
     const gone = await this.catalog.readMeta(id)
     if (gone !== undefined) await this.closeShards(id, gone)
-    await this.due.note(id, now, now)
+    await this.due.noteIfRoom(id, now, now)
   }
 
   /** A writer that knows the list of old is refused by its shards from here on. */
@@ -149,6 +149,12 @@ export class RedisLists implements ListStore {
       ),
     )
   }
+}
+
+/** A list whose set another program has overwritten has no members, and can still be seen and deleted. */
+function noneIfOfOtherType(error: unknown): number {
+  if (isOfOtherType(error)) return 0
+  throw error
 }
 
 function fieldsOf(

@@ -33,8 +33,28 @@ export class ReplaceCleanup {
 
   /** A replace whose import is dead can no longer switch after this. */
   async abandonDead(listId: string, now: number): Promise<boolean> {
+    const { redis, wake, catalog } = this.context
     const { meta, imports } = listKeys(listId)
-    return (await again(() => this.context.redis.run(ABANDON, [meta, imports], [String(now)]))) === 1
+    const args = [String(now), await this.followed(listId), wake.channel, listId]
+    const isOver = (await again(() => redis.run(ABANDON, [meta, imports], args))) === 1
+    if (isOver) catalog.forget(listId)
+    return isOver
+  }
+
+  /** The generation of a running replace, if shards have it already although the list, by a failover, has not. */
+  private async followed(listId: string): Promise<string> {
+    const { redis, catalog, shards } = this.context
+    const meta = await again(() => catalog.readMeta(listId))
+    if (meta?.replacing === undefined || meta.shards === 1) return ''
+    const { generation } = JSON.parse(meta.replacing) as { generation: number }
+    const fields = ['incarnation', 'generation']
+    const states = (await Promise.all(
+      shards
+        .all(listOf(listId, meta))
+        .map(({ keys }) => again(() => redis.read(keys.state, ['HMGET', keys.state, ...fields]))),
+    )) as (string | null)[][]
+    const wanted = [String(meta.incarnation), String(generation)].join()
+    return states.some((state) => state.join() === wanted) ? String(generation) : ''
   }
 
   /** True when nothing is left to clean in any shard of the list, of which nobody builds the next generation. */

@@ -9,7 +9,7 @@ import type { RedisList } from './meta.js'
 import type { ReplaceCleanup } from './replace-cleanup.js'
 import { MoveStopped, ShardCopy } from './reshard-copy.js'
 import { moveImports } from './reshard-imports.js'
-import { allKeys, dropShards, endMove, freeze, shardsNamed, thawAll } from './reshard-shards.js'
+import { allKeys, dropShards, endMove, freeze, shardsNamed, switchTo, thawAll } from './reshard-shards.js'
 import { newMark, SHARD_KEY_COUNT, SHARD_USES } from './shard-script.js'
 
 const CLAIM = defineScript('allowlist-reshard-claim', { keys: 1, write: true })
@@ -18,7 +18,6 @@ const PREPARE = defineScript('allowlist-reshard-prepare', {
   write: true,
   uses: SHARD_USES,
 })
-const SWITCH = defineScript('allowlist-reshard-switch', { keys: 2, write: true })
 
 const DEFAULT_LEASE_MS = 10_000
 /** While changes wait, a mover must not be missing for long. */
@@ -41,10 +40,10 @@ export interface MoveChores {
 
 /** One attempt of one owner to move a list to another number of shards while it serves. */
 export class Move {
-  private readonly owner = randomUUID()
+  readonly owner = randomUUID()
   private readonly from: ShardKeys[]
   private readonly to: ShardKeys[]
-  private generation = 0
+  generation = 0
   private progress: ReshardProgress = { phase: 'copying', copied: 0, total: 0 }
   private lost = false
   private readonly leaseMs: number
@@ -53,7 +52,7 @@ export class Move {
     private readonly context: BulkContext,
     private readonly chores: MoveChores,
     private readonly list: RedisList,
-    private readonly shards: number,
+    readonly shards: number,
     private readonly options: ReshardOptions,
   ) {
     this.leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS
@@ -180,14 +179,8 @@ export class Move {
   }
 
   private async switch(imports: string[]): Promise<void> {
-    const { redis, wake } = this.context
-    const { id, incarnation } = this.list
-    const { meta, imports: importsKey } = listKeys(id)
-    const args = [String(incarnation), this.owner, String(this.shards), String(this.generation)]
-    const outcome = await again(() =>
-      redis.run(SWITCH, [meta, importsKey], [...args, wake.channel, id, ...imports]),
-    )
-    if (outcome !== 'switched') throw new MoveStopped(outcome as 'lost' | 'gone')
+    const outcome = await switchTo(this.context, this.list, this, imports)
+    if (outcome !== 'switched') throw new MoveStopped(outcome)
   }
 
   private hold(verb: 'claim' | 'renew'): Promise<[outcome: string, generation?: number]> {

@@ -13,6 +13,9 @@ const DROP = defineScript('allowlist-reshard-drop', {
   write: true,
   uses: SHARD_USES,
 })
+const SWITCH = defineScript('allowlist-reshard-switch', { keys: 2, write: true })
+/** What stands in `frozen` of a dropped shard. */
+const DROPPED_MARK = 'moved'
 const DROPPED = defineScript('allowlist-reshard-dropped', { keys: 1, write: true })
 
 /** A move to another number of shards, as the metadata of its list tell of it. */
@@ -76,8 +79,49 @@ export async function thawAll(context: BulkContext, listId: string): Promise<voi
 export async function thawIfDead(context: BulkContext, list: RedisList): Promise<void> {
   const meta = await context.catalog.readMeta(list.id)
   if (meta?.incarnation !== list.incarnation || meta.deleted !== undefined) return
-  if (meta.moving === undefined) await thawAll(context, list.id)
-  else await endMove(context, list, (JSON.parse(meta.moving) as Moving).owner, 'other')
+  if (meta.moving === undefined) {
+    await thawAll(context, list.id)
+    return
+  }
+  const moving = JSON.parse(meta.moving) as Moving
+  const { meta: key } = listKeys(list.id)
+  if ((await again(() => context.redis.run(END, [key], [moving.owner, 'look']))) !== 1) return
+  if (await hasSwitched(context, listOf(list.id, meta), moving)) {
+    await switchTo(context, list, moving, [])
+    context.catalog.forget(list.id)
+    await thawAll(context, list.id)
+  } else await endMove(context, list, moving.owner, 'other')
+}
+
+/**
+ * A failover may lose the switch in the metadata when other servers have followed it already: the shards before are
+ * dropped, or those behind take changes. Then the members are there and nowhere else, and it must be made again.
+ */
+async function hasSwitched({ redis }: BulkContext, list: RedisList, moving: Moving): Promise<boolean> {
+  const states = (shards: number) =>
+    Promise.all(
+      shardsNamed(list.id, shards).map(({ state }) =>
+        again(() => redis.read(state, ['HMGET', state, 'incarnation', 'generation', 'frozen'])),
+      ),
+    ) as Promise<(string | null)[][]>
+  const [from, to] = await Promise.all([states(list.shardCount), states(moving.shards)])
+  const isOwn = ([incarnation]: (string | null)[]) => incarnation === String(list.incarnation)
+  return (
+    from.some((state) => isOwn(state) && state[2] === DROPPED_MARK) ||
+    to.some((state) => isOwn(state) && Number(state[1]) === moving.generation && state[2] === null)
+  )
+}
+
+/** Makes the shards that a move has filled those of the list. `imports`: import ids and texts in turn. */
+export async function switchTo(
+  { redis, wake }: BulkContext,
+  { id, incarnation }: RedisList,
+  { owner, shards, generation }: Pick<Moving, 'owner' | 'shards' | 'generation'>,
+  imports: readonly string[],
+): Promise<'switched' | 'lost' | 'gone'> {
+  const { meta, imports: importsKey } = listKeys(id)
+  const args = [String(incarnation), owner, String(shards), String(generation), wake.channel, id, ...imports]
+  return (await again(() => redis.run(SWITCH, [meta, importsKey], args))) as 'switched'
 }
 
 /** Drops the shards that a list has moved away from, or that a move has filled in vain; true when there were any. */

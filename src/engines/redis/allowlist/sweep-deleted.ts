@@ -1,3 +1,4 @@
+import { isOfOtherType } from '../link/failures.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { type ChoreResult, NOTHING_DUE } from './chores.js'
@@ -48,18 +49,23 @@ export class DeletedLists {
   }
 
   private async sweepSet(id: string, { incarnation }: Meta, keys: ShardKeys, set: string): Promise<number> {
-    const args = ['SSCAN', set, '0', 'COUNT', String(MEMBERS_PER_STEP)]
-    // As bytes: what another program put there need not be text, and must go too.
-    let [cursor, customers] = (await this.redis.readBinary(set, args)) as [Buffer, Buffer[]]
-    // A step may find nothing where most has been taken away.
-    while (String(cursor) !== '0' && customers.length === 0) {
-      args[2] = String(cursor)
-      ;[cursor, customers] = (await this.redis.readBinary(set, args)) as [Buffer, Buffer[]]
-    }
+    const customers = await this.someOf(set)
     if (customers.length === 0) return 0
     await this.reverse.noteAll(customers, '-', endOf(id, incarnation))
     await this.redis.run(PURGE, purgeKeys(keys, set), [String(incarnation), ...customers])
     return customers.length
+  }
+
+  /** As bytes: what another program put there need not be text, and must go too. */
+  private async someOf(set: string): Promise<Buffer[]> {
+    for (let cursor = '0'; ; ) {
+      const args = ['SSCAN', set, cursor, 'COUNT', String(MEMBERS_PER_STEP)]
+      const step = await this.redis.readBinary(set, args).catch(nothingIfOfOtherType)
+      const [next, customers] = step as [Buffer, Buffer[]]
+      // A step may find nothing where most has been taken away.
+      if (customers.length > 0 || String(next) === '0') return customers
+      cursor = String(next)
+    }
   }
 
   private forget(id: string, { incarnation }: Meta, what: 'rest' | 'metadata'): Promise<unknown> {
@@ -80,6 +86,12 @@ export class DeletedLists {
       await this.redis.write(REGISTRY_KEY, ['ZADD', REGISTRY_KEY, '0', id])
     }
   }
+}
+
+/** A set that another program has overwritten is dropped as it is. */
+function nothingIfOfOtherType(error: unknown): [Buffer, Buffer[]] {
+  if (isOfOtherType(error)) return [Buffer.from('0'), []]
+  throw error
 }
 
 /** Where members may be: a list that was on its way to other shards has some there too, or where it came from. */

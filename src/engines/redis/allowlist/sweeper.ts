@@ -85,7 +85,7 @@ export class Sweeper implements UpkeepStore {
       const result = await attempt(() => this.sweepList(id, now))
       results.push(result)
       const nextAt = result.more ? now : result.nextAt
-      if (nextAt !== undefined) await due.note(id, nextAt, now)
+      if (nextAt !== undefined) await due.noteIfRoom(id, nextAt, now)
     }
     return results
   }

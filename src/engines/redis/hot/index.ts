@@ -67,7 +67,8 @@ export class RedisHotSets implements HotSets {
         this.#lookups = new HotLookups(this.#links.checks)
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error)
-        if (message !== told) this.options.report?.('the hot tier cannot be reached; the store answers', error)
+        if (message !== told)
+          this.options.report?.('the hot tier cannot be reached; the store answers', error)
         told = message
         await sleep(CONNECT_PAUSE_MS, undefined, { signal, ref: false }).catch(() => {})
       }

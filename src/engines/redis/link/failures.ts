@@ -58,6 +58,10 @@ export function refused(message: string, command: string): CatracaError {
   return new CatracaError('INTERNAL', text)
 }
 
+/** The key holds something of another type: another program has written there. */
+export const isOfOtherType = (error: unknown): boolean =>
+  isCatracaError(error, 'INTERNAL') && /: WRONGTYPE /.test(error.message)
+
 /** A server that does not know a command repeats its arguments, which may be a password or a customer. */
 const withoutArguments = (message: string): string => message.replace(/,? with args beginning with:.*$/s, '')
 

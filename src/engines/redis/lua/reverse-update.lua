@@ -53,7 +53,11 @@ return function(keys, args)
   end
   local time = redis.call('TIME')
   local nowMs = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-  if sign == '-' then version = version .. ':' .. string.format('%.0f', nowMs) end
+  if sign == '-' then
+    version = version .. ':' .. string.format('%.0f', nowMs)
+    -- Behind what needs no memory a full server lets the rest pass: lists must go to make room.
+    redis.call('HDEL', key, listId)
+  end
   redis.call('HSET', key, listId, version)
   if forgetOld(key, nowMs) then
     redis.call('PERSIST', key)

@@ -1,7 +1,7 @@
 /**
  * Allowlists on DynamoDB: units counted, and speed against what the same client does without them, in one run.
  * The emulator is one process beside this one, so that only ratios mean anything; units are what DynamoDB charges.
- * Arguments: --rounds 5 --seconds 2 --members 5000 --importRows 10000 --followSeconds 10
+ * Arguments: --rounds 5 --seconds 2 --members 3000 --importRows 20000 --followSeconds 10
  */
 import { type Catraca, openCatraca } from '../src/catraca.js'
 import { plainTables } from '../test/support/dynamodb-bulk.js'
@@ -16,8 +16,8 @@ import { median, report } from './support/report.js'
 const { values } = numberArguments({
   rounds: 5,
   seconds: 2,
-  members: 5000,
-  importRows: 10_000,
+  members: 3000,
+  importRows: 20_000,
   followSeconds: 10,
 })
 const { rounds, seconds, members, importRows, followSeconds } = values

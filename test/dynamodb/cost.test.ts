@@ -6,8 +6,8 @@ import { startDynamo } from '../support/dynamodb-server.js'
 
 const page = readFileSync(new URL('../../../docs/cost.md', import.meta.url), 'utf8')
 const ROUNDED_BY = 0.05
-/** A row of a replace whose answer was lost is looked up: a busy machine does that now and then. */
-const LOOKED_UP = 0.25
+/** Of a replace on a busy machine 0.19 instead of 0.04 was seen once, for a reason that is not known. */
+const REPLACE_READS_VARY_BY = 0.25
 
 function operations(): Map<string, { read: number; write: number }> {
   const section = page.split('## For each operation')[1]!.split('\n\n- ')[0]!
@@ -42,7 +42,7 @@ describe('docs/cost.md', async () => {
     assert.deepEqual([...told.keys()], Object.keys(counted))
     for (const [name, { read, write }] of Object.entries(counted)) {
       const says = told.get(name)!
-      const readsMay = name.startsWith('replace') ? LOOKED_UP : ROUNDED_BY
+      const readsMay = name.startsWith('replace') ? REPLACE_READS_VARY_BY : ROUNDED_BY
       assert.ok(Math.abs(read - says.read) <= readsMay, `${name}: ${read} read units, not ${says.read}`)
       assert.ok(
         Math.abs(write - says.write) <= ROUNDED_BY,

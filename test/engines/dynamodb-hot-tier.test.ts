@@ -111,6 +111,24 @@ describe('the hot tier in front of DynamoDB', async () => {
     }
   })
 
+  it('is loaded anew when its list has moved to other shards', async () => {
+    const { id, pod } = await haunted(...customers(0, 30))
+    const before = await fillOf(id)
+    assert.equal((await writer.resharding.reshard(id, 10)).outcome, 'resharded')
+    await told()
+    await until('it is loaded', async () => {
+      assert.equal(await pod.check(customer(7)), 'MEMBER')
+      return ![null, before].includes((await fillOf(id)) as string)
+    })
+    await fresh(id)
+    await members.remove(id, customer(7), Date.now())
+    await told()
+    await until('it is told', async () => (await raw('SISMEMBER', setOf(id), customer(7))) === 0)
+    assert.equal(await raw('SCARD', setOf(id)), 29 + 1)
+    await knows(pod, customer(7), 'NOT_MEMBER')
+    assert.equal(await pod.check(customer(8)), 'MEMBER')
+  })
+
   it('goes with its list, and is another one with the next list of the id', async () => {
     const { id, pod } = await haunted(customer(1))
     await writer.allowlists.lists.delete(id, Date.now())

@@ -12,14 +12,14 @@ before(async () => {
   redis = await startSingle({ password: PASSWORD })
 })
 after(() => redis.stop())
-beforeEach(() => redis.flush())
 
 const url = (): string => `redis://127.0.0.1:${redis.servers[0]!.port}/0`
 const withPassword = { CATRACA_REDIS_PASSWORD: PASSWORD }
 const command = (...args: string[]) => catraca([...args, '--store', redis.storeUrl])
 
 async function reason(server: Served, customer: string, query = ''): Promise<string> {
-  const { json } = await send(server.url, 'GET', `/customers/${customer}/check?allowlists=vip${query}`)
+  const { json, text } = await send(server.url, 'GET', `/customers/${customer}/check?allowlists=vip${query}`)
+  assert.ok(json.results, text)
   return json.results[0].reason
 }
 
@@ -74,6 +74,7 @@ describe('two servers over one Redis', () => {
 })
 
 describe('commands on Redis', () => {
+  beforeEach(() => redis.flush())
   const directory = scratch()
   after(() => directory.remove())
 

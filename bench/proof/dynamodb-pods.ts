@@ -16,8 +16,8 @@ import {
 import { customer } from '../../src/conformance/support.js'
 import type { DynamodbEngine } from '../../src/engines/dynamodb/index.js'
 import type { Asked, FromPod, ToPod } from '../support/dynamodb-pod.js'
-import { type DynamodbScene, heard, openScene } from '../support/dynamodb-scene.js'
-import { demand, type Figures, sameSet, whenStarted } from '../support/proof.js'
+import { type DynamodbScene, openScene } from '../support/dynamodb-scene.js'
+import { demand, type Figures, heard, sameSet, whenStarted } from '../support/proof.js'
 
 const SIZES = { pods: 4, seconds: 80, changesPerSecond: 60, members: 2000, expiring: 300 }
 type Told = Extract<FromPod, { type: 'told' }>
@@ -150,7 +150,7 @@ async function stored({ allowlists: { members } }: DynamodbEngine): Promise<Set<
 }
 
 async function ask(pod: ChildProcess): Promise<Told> {
-  const told = heard(pod, 'told')
+  const told = heard<FromPod, 'told'>(pod, 'told')
   pod.send({ type: 'tell' } satisfies ToPod)
   return told
 }

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { type Catraca, openCatraca } from '../../src/catraca.js'
 import { customer } from '../../src/conformance/support.js'
 import { startSingle } from '../../test/support/redis/index.js'
-import { demand, type Failed, type Figures, lines, whenStarted } from '../support/proof.js'
+import { demand, type Figures, heard, lines, whenStarted } from '../support/proof.js'
 import type { Asked, FromPod, ToPod } from '../support/redis-pod.js'
 
 const SIZES = { pods: 4, seconds: 60, changesPerSecond: 2000, members: 100_000 }
@@ -27,11 +27,11 @@ export async function run(given: Partial<typeof SIZES>): Promise<Figures> {
     try {
       await prepare(catraca, sizes.members)
       for (let i = 0; i < sizes.pods; i++) pods.push(fork(POD, [redis.storeUrl], { execArgv: [] }))
-      await Promise.all(pods.map((pod) => answer(pod, 'ready')))
+      await Promise.all(pods.map((pod) => heard<FromPod, 'ready'>(pod, 'ready')))
       const ackedAtMs = await write(catraca, pods, sizes)
       const ended = await Promise.all(
         pods.map((pod) => {
-          const told = answer(pod, 'ended')
+          const told = heard<FromPod, 'ended'>(pod, 'ended')
           pod.send({ type: 'end', changes: ackedAtMs.size } satisfies ToPod)
           return told
         }),
@@ -51,19 +51,6 @@ async function prepare({ allowlists }: Catraca, members: number): Promise<void> 
   const ids = Array.from({ length: members }, (_, i) => customer(i))
   await allowlists.import('a', lines(ids), { format: 'text' })
   await allowlists.rebuild('a')
-}
-
-function answer<Type extends FromPod['type']>(
-  pod: ChildProcess,
-  type: Type,
-): Promise<Extract<FromPod, { type: Type }>> {
-  return new Promise((resolve, reject) => {
-    pod.on('message', (message: FromPod | Failed) => {
-      if (message.type === type) resolve(message as Extract<FromPod, { type: Type }>)
-      if (message.type === 'failed') reject(new Error(message.message))
-    })
-    pod.once('exit', (code) => reject(new Error(`a pod ended with ${code}`)))
-  })
 }
 
 /** Writes at a steady rate, as many at once as it takes; tells when each change was acknowledged. */

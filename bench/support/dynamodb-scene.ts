@@ -14,7 +14,7 @@ import {
   startDynamo,
 } from '../../test/support/dynamodb-server.js'
 import type { FromPod } from './dynamodb-pod.js'
-import type { Failed } from './proof.js'
+import { heard } from './proof.js'
 
 const POD = fileURLToPath(new URL('./dynamodb-pod.js', import.meta.url))
 const RELAY = fileURLToPath(new URL('../../test/support/dynamodb-relay-process.js', import.meta.url))
@@ -51,7 +51,7 @@ export async function openScene(emulator: Emulator): Promise<DynamodbScene> {
     queueOptions: queues.clientOptions,
     async startPod() {
       const pod = start(POD, [store, topicArn, queues.endpoint])
-      await heard(pod, 'ready')
+      await heard<FromPod, 'ready'>(pod, 'ready')
       return pod
     },
     async startRelay() {
@@ -65,25 +65,4 @@ export async function openScene(emulator: Emulator): Promise<DynamodbScene> {
       await Promise.all([server.stop(), queues.stop()])
     },
   }
-}
-
-/** The next message of this type from a pod. */
-export function heard<Type extends FromPod['type']>(
-  pod: ChildProcess,
-  type: Type,
-): Promise<Extract<FromPod, { type: Type }>> {
-  return new Promise((resolve, reject) => {
-    const listen = (message: FromPod | Failed): void => {
-      if (message.type === 'failed') settle(() => reject(new Error(message.message)))
-      else if (message.type === type) settle(() => resolve(message as Extract<FromPod, { type: Type }>))
-    }
-    const gone = (code: number | null): void => settle(() => reject(new Error(`a pod ended with ${code}`)))
-    const settle = (end: () => void): void => {
-      pod.off('message', listen)
-      pod.off('exit', gone)
-      end()
-    }
-    pod.on('message', listen)
-    pod.once('exit', gone)
-  })
 }

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,6 +32,29 @@ export function dieOfFailures(): void {
   process.on('uncaughtException', (error) => {
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
     process.send!({ type: 'failed', message } satisfies Failed, () => process.kill(process.pid, 'SIGKILL'))
+  })
+}
+
+type Told<Message, Type> = Extract<Message, { type: Type }>
+
+/** The next message of this type from a process of a proof; rejects when something went wrong in it, or it ended. */
+export function heard<Message extends { type: string }, Type extends Message['type']>(
+  from: ChildProcess,
+  type: Type,
+): Promise<Told<Message, Type>> {
+  return new Promise((resolve, reject) => {
+    const listen = (message: Message | Failed): void => {
+      if (message.type === 'failed') settle(() => reject(new Error((message as Failed).message)))
+      else if (message.type === type) settle(() => resolve(message as Told<Message, Type>))
+    }
+    const gone = (code: number | null): void => settle(() => reject(new Error(`a pod ended with ${code}`)))
+    const settle = (end: () => void): void => {
+      from.off('message', listen)
+      from.off('exit', gone)
+      end()
+    }
+    from.on('message', listen)
+    from.once('exit', gone)
   })
 }
 

@@ -5,7 +5,7 @@ import { type Catraca, openCatraca } from '../../src/catraca.js'
 import { customer } from '../../src/conformance/support.js'
 import { isCatracaError } from '../../src/errors.js'
 import type { RedisServers } from '../../test/support/redis/index.js'
-import { demand, type Failed, lines } from './proof.js'
+import { demand, heard, lines } from './proof.js'
 import { type FromChecker, type Seen, STABLE, type ToChecker } from './redis-checker.js'
 
 const POD = fileURLToPath(new URL('./redis-checker.js', import.meta.url))
@@ -152,18 +152,7 @@ class Pod {
   }
 
   answer<Type extends FromChecker['type']>(type: Type): Promise<Extract<FromChecker, { type: Type }>> {
-    return new Promise((resolve, reject) => {
-      const died = (code: number | null) => reject(new Error(`a pod ended with ${code}`))
-      const told = (message: FromChecker | Failed) => {
-        if (message.type !== type && message.type !== 'failed') return
-        this.process.off('message', told)
-        this.process.off('exit', died)
-        if (message.type === 'failed') reject(new Error(message.message))
-        else resolve(message as Extract<FromChecker, { type: Type }>)
-      }
-      this.process.on('message', told)
-      this.process.once('exit', died)
-    })
+    return heard<FromChecker, Type>(this.process, type)
   }
 
   /** Asked on the side, without forgetting what was seen. */

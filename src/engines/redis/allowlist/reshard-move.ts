@@ -12,7 +12,7 @@ import { moveImports } from './reshard-imports.js'
 import { allKeys, dropShards, endMove, freeze, shardsNamed, switchTo, thawAll } from './reshard-shards.js'
 import { newMark, SHARD_KEY_COUNT, SHARD_USES } from './shard-script.js'
 
-const CLAIM = defineScript('allowlist-reshard-claim', { keys: 1, write: true })
+const CLAIM = defineScript('allowlist-reshard-claim', { keys: 1, write: true, uses: ['clock'] })
 const PREPARE = defineScript('allowlist-reshard-prepare', {
   keys: SHARD_KEY_COUNT + 2,
   write: true,

@@ -6,7 +6,7 @@ import { listKeys, type ShardKeys, shardKeys } from './keys.js'
 import { listOf, type RedisList } from './meta.js'
 import { SHARD_KEY_COUNT, SHARD_USES, shardScriptKeys } from './shard-script.js'
 
-const END = defineScript('allowlist-reshard-end', { keys: 1, write: true })
+const END = defineScript('allowlist-reshard-end', { keys: 1, write: true, uses: ['clock'] })
 const FREEZE = defineScript('allowlist-reshard-freeze', { keys: 1, write: true })
 const DROP = defineScript('allowlist-reshard-drop', {
   keys: SHARD_KEY_COUNT + 2,

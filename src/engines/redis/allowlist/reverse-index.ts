@@ -2,7 +2,7 @@ import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { isIdentifier, reverseKey, type ShardKeys } from './keys.js'
 
-const UPDATE = defineScript('reverse-update', { keys: 1, write: true })
+const UPDATE = defineScript('reverse-update', { keys: 1, write: true, uses: ['clock'] })
 
 /** Which change of a list something is known by; later ones have a higher number. */
 export interface ReverseVersion {

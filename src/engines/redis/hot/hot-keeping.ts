@@ -6,8 +6,8 @@ import type { Redis } from '../link/redis.js'
 import { defineScript, type Script } from '../link/script.js'
 import { type HotKeys, hotKeys, readPosition, unsure, writePosition } from './hot-keys.js'
 
-const uses = ['hot-keeping']
-const CLAIM = defineScript('hot-claim', { keys: 3, write: true })
+const uses = ['clock', 'hot-keeping']
+const CLAIM = defineScript('hot-claim', { keys: 3, write: true, uses: ['clock'] })
 const LOAD = defineScript('hot-load', { keys: 3, write: true, uses })
 const PUBLISH = defineScript('hot-publish', { keys: 3, write: true, uses })
 const APPLY = defineScript('hot-apply', { keys: 3, write: true, uses })

@@ -19,22 +19,8 @@ local FIRST = 15
 
 -- Nobody is there yet and no row says anything: the case of nearly every import, and several times cheaper.
 local function addAll(it, args, count, text)
-  redis.call('SADD', it.keys.members, unpack(args, FIRST, FIRST + count - 1))
-  local fields = {}
-  for i = 1, count do
-    fields[2 * i - 1] = args[FIRST + i - 1]
-    fields[2 * i] = text
-  end
-  redis.call('HSET', it.keys.attributes, unpack(fields))
+  batch.storeAll(it.keys.members, it.keys.attributes, args, FIRST, count, text)
   return '\1' .. struct.pack('>I6I6', tonumber(args[8]), 0) .. string.sub(args[14], 2)
-end
-
-local function given(args, count)
-  local rows = {}
-  for i = FIRST + count, #args, 3 do
-    rows[tonumber(args[i])] = { ifThere = args[i + 1], ifNew = args[i + 2] }
-  end
-  return rows
 end
 
 -- A replace that is running must hold what somebody else adds, or wants to stay.
@@ -56,7 +42,7 @@ local function changedText(text, isMember, row, args)
 end
 
 local function addEach(it, args, count, present)
-  local keys, now, rows = it.keys, tonumber(args[8]), given(args, count)
+  local keys, now, rows = it.keys, tonumber(args[8]), batch.given(args, FIRST, count)
   local texts = redis.call('HMGET', keys.attributes, unpack(args, FIRST, FIRST + count - 1))
   local items, fresh, added, at = {}, {}, 0, 1
   for i = 1, count do
@@ -77,13 +63,6 @@ local function addEach(it, args, count, present)
   return table.concat(items), fresh, added
 end
 
-local function anybody(present)
-  for i = 1, #present do
-    if present[i] == 1 then return true end
-  end
-  return false
-end
-
 return function(keys, args)
   local it, writers = shard.read(keys), keys[11]
   local refusal = shard.refusal(it, args[1], it.generation)
@@ -94,7 +73,7 @@ return function(keys, args)
 
   local present = redis.call('SMISMEMBER', it.keys.members, unpack(args, FIRST, FIRST + count - 1))
   local entry, fresh, added
-  if #args < FIRST + count and not it.next and not anybody(present) then
+  if #args < FIRST + count and not it.next and not batch.anybody(present) then
     entry, fresh, added = addAll(it, args, count, args[8] .. args[9]), -1, count
   else
     entry, fresh, added = addEach(it, args, count, present)

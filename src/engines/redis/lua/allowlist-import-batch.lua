@@ -7,6 +7,9 @@
     followed by another
   note(writersKey, importId, number, key, applied, added)
   store(members, attributes, expiries, customer, text)  text false: nothing is known of the member
+  storeAll(members, attributes, args, first, count, text)  the customers in args, who are all new and do not expire
+  given(args, first, count) -> by place, what rows say: { ifThere, ifNew }; they stand in args behind the customers
+  anybody(flags) -> whether one of them is 1
 ]]
 local function begin(writersKey, importId, owner, number, key, start)
   local writer = redis.call('HMGET', writersKey, importId, importId .. '#batch')
@@ -32,4 +35,29 @@ local function store(members, attributes, expiries, customer, text)
   if expiresAt then redis.call('ZADD', expiries, expiresAt, customer) else redis.call('ZREM', expiries, customer) end
 end
 
-return { begin = begin, note = note, store = store }
+local function storeAll(members, attributes, args, first, count, text)
+  redis.call('SADD', members, unpack(args, first, first + count - 1))
+  local fields = {}
+  for i = 1, count do
+    fields[2 * i - 1] = args[first + i - 1]
+    fields[2 * i] = text
+  end
+  redis.call('HSET', attributes, unpack(fields))
+end
+
+local function given(args, first, count)
+  local rows = {}
+  for i = first + count, #args, 3 do
+    rows[tonumber(args[i])] = { ifThere = args[i + 1], ifNew = args[i + 2] }
+  end
+  return rows
+end
+
+local function anybody(flags)
+  for i = 1, #flags do
+    if flags[i] == 1 then return true end
+  end
+  return false
+end
+
+return { begin = begin, note = note, store = store, storeAll = storeAll, given = given, anybody = anybody }

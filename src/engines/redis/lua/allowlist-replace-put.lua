@@ -17,27 +17,8 @@
 local batch = allowlist_import_batch
 local FIRST = 9
 
-local function given(args, count)
-  local rows = {}
-  for i = FIRST + count, #args, 3 do
-    rows[tonumber(args[i])] = { ifThere = args[i + 1], ifNew = args[i + 2] }
-  end
-  return rows
-end
-
-local function putAll(it, args, count, text)
-  redis.call('SADD', it.keys.next, unpack(args, FIRST, FIRST + count - 1))
-  local fields = {}
-  for i = 1, count do
-    fields[2 * i - 1] = args[FIRST + i - 1]
-    fields[2 * i] = text
-  end
-  redis.call('HSET', it.keys.nextAttributes, unpack(fields))
-  return -1, -1, count
-end
-
 local function putEach(it, args, count, present, touched)
-  local keys, now, rows = it.keys, tonumber(args[7]), given(args, count)
+  local keys, now, rows = it.keys, tonumber(args[7]), batch.given(args, FIRST, count)
   local texts = redis.call('HMGET', keys.attributes, unpack(args, FIRST, FIRST + count - 1))
   local fresh, different, added = {}, {}, 0
   for i = 1, count do
@@ -58,13 +39,6 @@ local function putEach(it, args, count, present, touched)
   return fresh, different, added
 end
 
-local function anybody(present)
-  for i = 1, #present do
-    if present[i] == 1 then return true end
-  end
-  return false
-end
-
 return function(keys, args)
   local it, writers = shard.read(keys), keys[11]
   local refusal = shard.refusal(it, args[1], it.generation)
@@ -77,8 +51,9 @@ return function(keys, args)
   local present = redis.call('SMISMEMBER', it.keys.members, unpack(args, FIRST, FIRST + count - 1))
   local touched = redis.call('SMISMEMBER', it.keys.touched, unpack(args, FIRST, FIRST + count - 1))
   local fresh, different, added
-  if #args < FIRST + count and not anybody(present) and not anybody(touched) then
-    fresh, different, added = putAll(it, args, count, args[7] .. args[8])
+  if #args < FIRST + count and not batch.anybody(present) and not batch.anybody(touched) then
+    batch.storeAll(it.keys.next, it.keys.nextAttributes, args, FIRST, count, args[7] .. args[8])
+    fresh, different, added = -1, -1, count
   else
     fresh, different, added = putEach(it, args, count, present, touched)
     redis.call('HSET', it.keys.state, 'shared', string.format('%.0f', it.shared))

@@ -1,6 +1,6 @@
 --[[
   Makes an owner the only one who may move a list to another number of shards, until the lease ends by the clock of the
-  server; or renews that, with how far the move is.
+  server; or renews that, with how far the move is. It needs clock.
 
   Input
     keys  meta
@@ -18,15 +18,10 @@
     { 'changed' }    the list is not what the caller knows
     { 'claimed', generation that the moved list will have }
 ]]
-local function nowMs()
-  local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-end
-
 local function refusal(found, args, moving)
   if moving and moving.owner == args[2] then return nil end
   if args[8] == 'renew' then return 'lost' end
-  if moving then return moving.leaseUntil > nowMs() and 'moving' or 'dead' end
+  if moving then return moving.leaseUntil > clock.nowMs() and 'moving' or 'dead' end
   if found[7] then return 'dropping' end
   if found[3] then return 'replacing' end
   if found[5] == args[3] then return 'same' end
@@ -47,7 +42,7 @@ return function(keys, args)
     redis.call('HSET', keys[1], 'lastGeneration', string.format('%.0f', generation))
   end
   redis.call('HSET', keys[1], 'moving', cjson.encode({
-    owner = args[2], shards = tonumber(args[3]), generation = generation, leaseUntil = nowMs() + tonumber(args[4]),
+    owner = args[2], shards = tonumber(args[3]), generation = generation, leaseUntil = clock.nowMs() + tonumber(args[4]),
     phase = args[5], copied = tonumber(args[6]), total = tonumber(args[7]),
   }))
   return { 'claimed', generation }

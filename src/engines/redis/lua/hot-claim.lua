@@ -1,5 +1,5 @@
 --[[
-  Makes somebody the keeper of a hot set, and tells what the set holds.
+  Makes somebody the keeper of a hot set, and tells what the set holds. It needs clock.
 
   Input
     keys  set, control, meta
@@ -12,8 +12,7 @@
 ]]
 return function(keys, args)
   if redis.call('EXISTS', keys[3]) == 1 then return { 'foreign' } end
-  local time = redis.call('TIME')
-  local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  local now = clock.nowMs()
   local control = redis.call('HMGET', keys[2], 'owner', 'until', 'fill', 'state', 'position')
   if control[1] and control[1] ~= args[1] and tonumber(control[2]) > now then return { 'taken' } end
   local leaseEnd = string.format('%.0f', now + tonumber(args[3]))

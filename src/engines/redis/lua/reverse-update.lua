@@ -1,5 +1,6 @@
 --[[
   Notes in the reverse index of a customer that a list holds it, or no longer does, unless something newer is noted.
+  It needs clock.
 
   Input
     keys  the hash of the customer
@@ -51,8 +52,7 @@ return function(keys, args)
     local newer = not known or isNewer(known, sign, tonumber(args[3]), tonumber(args[4]), tonumber(args[5]))
     if not newer then return 0 end
   end
-  local time = redis.call('TIME')
-  local nowMs = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  local nowMs = clock.nowMs()
   if sign == '-' then
     version = version .. ':' .. string.format('%.0f', nowMs)
     -- Behind what needs no memory a full server lets the rest pass: lists must go to make room.

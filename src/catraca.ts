@@ -14,6 +14,8 @@ import { type EmbeddedEngine, type EmbeddedOptions, openEmbedded } from './engin
 import { CatracaError } from './errors.js'
 import { ImportThreads } from './import-runner.js'
 import { IndexThreads } from './index-runner.js'
+import { type OpenLimitsOptions, openLimits } from './limits.js'
+import type { RateLimits } from './rate-limit/limits.js'
 import { Upkeep } from './upkeep.js'
 
 export interface OpenOptions {
@@ -24,6 +26,7 @@ export interface OpenOptions {
   /** How often to look for what is to be swept; 0: only when `upkeep()` is called. */
   sweepIntervalMs?: number
   membership?: Partial<MembershipOptions>
+  limits?: OpenLimitsOptions
   /** Told of failures in the background, which nobody waits for. */
   onReport?: (message: string, error: unknown) => void
   import?: {
@@ -63,6 +66,7 @@ export interface Stats {
 export interface Catraca {
   readonly allowlists: Allowlists
   readonly keys: ApiKeys
+  readonly limits: RateLimits
   /** Where the data is, without credentials. */
   readonly store: string
   /** Settles when the most used lists are in memory. */
@@ -124,7 +128,15 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const checks = new IndexedChecks(engine.allowlists.checks, indexes, clock, engine.readToken)
   const uses = new UseCounts(indexes, report)
   const upkeep = new Upkeep(engine.allowlists.upkeep, clock)
-  upkeep.start(options.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS)
+  const sweepIntervalMs = options.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS
+  upkeep.start(sweepIntervalMs)
+  const { limits, close: closeLimits } = openLimits(options.limits, {
+    engine,
+    engineOptions,
+    clock,
+    sweepIntervalMs,
+    report,
+  })
   return {
     allowlists: new Allowlists({
       engine: { ...engine.allowlists, checks },
@@ -134,13 +146,18 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
       sweepSoon: () => upkeep.runSoon(),
     }),
     keys: new ApiKeys(engine.keys, clock),
+    limits,
     store: redactStoreUrl(store),
     ready: warmUp(engine.allowlists, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),
     health: async () => health(engine),
-    upkeep: () => upkeep.run(),
+    async upkeep() {
+      await upkeep.run()
+      await limits.sweep()
+    },
     async close() {
       isClosed = true
+      await closeLimits()
       await imports.close()
       await builds.close()
       await uses.close()

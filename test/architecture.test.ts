@@ -20,8 +20,9 @@ const COMPOSITION = [
   'index-channel.ts',
   'index-runner.ts',
   'index-worker.ts',
+  'limits.ts',
 ]
-const CAPABILITIES = ['allowlist', 'access', 'changes']
+const CAPABILITIES = ['allowlist', 'access', 'changes', 'rate-limit']
 /** Reads spelling only, so that the library can take a store URL without knowing of any configuration. */
 const STORE_URL = /^config\/store-url(-\w+)?\.ts$/
 
@@ -45,6 +46,7 @@ const PACKAGE_HOMES: Record<string, Layer[]> = {
   pino: ['server'],
   commander: ['cli'],
   'cli-progress': ['cli'],
+  yaml: ['cli'],
 }
 
 type Sources = Map<string, string>
@@ -155,6 +157,7 @@ describe('architecture', () => {
     assert.ok(imports.length > 200, `${imports.length} imports`)
     assert.ok(findGuards(sources).has('allowlist/allowlists.ts'))
     assert.ok(findGuards(sources).has('access/keys.ts'))
+    assert.ok(findGuards(sources).has('rate-limit/limits.ts'))
     for (const file of [...LEAVES, ...COMPOSITION]) assert.ok(sources.has(file), `src/${file} is listed`)
   })
 

@@ -9,17 +9,30 @@ export function openOptions(config: Config, store: string): OpenOptions {
     store,
     embedded: {
       durability: config.embedded.durability,
+      limitsDurability: config.embedded.limitsDurability,
       minFreeBytes: config.embedded.minFreeBytes,
       writeTimeoutMs: config.embedded.writeTimeoutMs,
       maxLogBytes: config.embedded.maxLogBytes,
       ...(config.embedded.maxSizeBytes !== undefined && { maxSizeBytes: config.embedded.maxSizeBytes }),
     },
     membership: config.membership,
+    limits: limitOptions(config),
     sweepIntervalMs: config.allowlists.sweepIntervalMs,
     import: {
       leaseMs: config.import.leaseMs,
       ...(config.import.spoolDir !== undefined && { spoolDir: config.import.spoolDir }),
     },
+  }
+}
+
+function limitOptions({ limits, stores }: Config): NonNullable<OpenOptions['limits']> {
+  const { leaseSecret, onUnavailable, ...options } = limits
+  const secret = leaseSecret.read()
+  return {
+    ...options,
+    defaults: { onUnavailable },
+    ...(secret !== undefined && { leaseSecret: secret }),
+    ...(stores.limits !== undefined && { store: stores.limits }),
   }
 }
 

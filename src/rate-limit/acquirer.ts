@@ -1,0 +1,207 @@
+import type { Clock } from '../clock.js'
+import { CatracaError } from '../errors.js'
+import { identifier, plainName } from '../key.js'
+import { denial, leaseOf, parentOf, statusesOf, violationsOf, type Wanted } from './answers.js'
+import { costsOf, type PolicyCost, parentCostsOf } from './costs.js'
+import { type Deadlines, isUnavailable } from './deadline.js'
+import { Exhausted } from './exhausted.js'
+import { type Leases, NO_LEASE } from './leases.js'
+import { parseLimits } from './level-config.js'
+import type { LimitOptions } from './options.js'
+import type { Policies } from './policies.js'
+import type { LimitStore, Taken } from './port.js'
+import type {
+  AcquireAnswer,
+  AcquireRequest,
+  Denied,
+  EntityRecord,
+  LimitStatus,
+  Limits,
+  OnUnavailable,
+  Subject,
+} from './types.js'
+import type { UsageCounter } from './usage.js'
+
+export interface LimitCounts {
+  admitted: number
+  denied: number
+  /** Of those denied: without asking the engine. */
+  deniedHere: number
+  /** Admitted although a limit in shadow mode would have denied. */
+  shadowDenied: number
+  /** Answered without the engine, which did not answer: let through, or refused with an error. */
+  degradedAllowed: number
+  degradedBlocked: number
+}
+
+export interface AcquirerParts {
+  counters: LimitStore
+  policies: Policies
+  leases: Leases
+  deadlines: Deadlines
+  usage: UsageCounter
+  clock: Clock
+  options: LimitOptions
+}
+
+/** From a request to an answer: configuration, costs, the engine's decision, and what to say when there is none. */
+export class Acquirer {
+  readonly exhausted = new Exhausted()
+  readonly counts: LimitCounts = {
+    admitted: 0,
+    denied: 0,
+    deniedHere: 0,
+    shadowDenied: 0,
+    degradedAllowed: 0,
+    degradedBlocked: 0,
+  }
+
+  constructor(private readonly parts: AcquirerParts) {}
+
+  async acquire(request: AcquireRequest): Promise<AcquireAnswer> {
+    request.signal?.throwIfAborted()
+    const subject = {
+      entity: identifier('entity', request.entity),
+      resource: plainName('resource', request.resource),
+    }
+    const callLimits = request.limits === undefined ? undefined : parseLimits(request.limits)
+    let onUnavailable = this.parts.options.defaults.onUnavailable ?? 'block'
+    try {
+      const found = this.parts.policies.find(subject, callLimits)
+      const { policy, record } = found instanceof Promise ? await found : found
+      onUnavailable = policy.onUnavailable
+      const costs = costsOf(policy, request.consume)
+      const here = callLimits === undefined ? this.denyHere(subject, costs) : undefined
+      if (here !== undefined) return here
+      const opening = this.parts.leases.ready()
+      if (opening !== undefined) await opening
+      const wanted = [{ ...subject, limits: costs }]
+      const cascade = request.cascade ?? record?.cascade ?? false
+      if (cascade && record !== undefined) await this.addParent(wanted, record, callLimits)
+      return await this.ask(wanted, request.signal, callLimits === undefined, onUnavailable)
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+      return this.degraded(error, onUnavailable)
+    }
+  }
+
+  /** What is there now, taking nothing. */
+  async look(subject: Subject): Promise<Record<string, LimitStatus>> {
+    const { policies, counters, deadlines, clock } = this.parts
+    const { policy } = await policies.find(subject, undefined)
+    const wanted = { ...subject, limits: costsOf(policy, {}) }
+    const { views } = await deadlines.within(counters.take([toQuestion(wanted)], clock.now()))
+    return statusesOf(wanted, views[0]!)
+  }
+
+  private denyHere(subject: Subject, costs: readonly PolicyCost[]): Denied | undefined {
+    const found = this.exhausted.find(subject, costs, this.parts.clock.now())
+    if (found === undefined) return undefined
+    this.counts.denied++
+    this.counts.deniedHere++
+    this.countUsage([{ ...subject, limits: costs }], undefined)
+    const { entity } = subject
+    const violations = found.limits.map(({ name, retryAfterMs }) => ({ entity, limit: name, retryAfterMs }))
+    const retryAfterMs = Math.max(...violations.map((violation) => violation.retryAfterMs))
+    return { allowed: false, violations, retryAfterMs, limits: found.statuses }
+  }
+
+  private async addParent(wanted: Wanted[], record: EntityRecord, callLimits: Limits | undefined) {
+    const [{ resource, limits }] = wanted as [Wanted]
+    const parent = { entity: record.parent, resource }
+    const policy = await this.parts.policies.findParent(parent, callLimits)
+    if (policy === undefined) return
+    wanted.push({ ...parent, limits: parentCostsOf(policy, limits) })
+  }
+
+  private async ask(
+    wanted: readonly Wanted[],
+    signal: AbortSignal | undefined,
+    isShared: boolean,
+    onUnavailable: OnUnavailable,
+  ): Promise<AcquireAnswer> {
+    const { counters, deadlines, clock } = this.parts
+    const deciding = counters.take(wanted.map(toQuestion), clock.now())
+    let taken: Taken
+    try {
+      taken = await deadlines.within(deciding)
+    } catch (error) {
+      // A caller who is turned away has taken nothing: should the engine decide after all, it is given back.
+      if (onUnavailable === 'block') deciding.then((late) => this.returnAll(wanted, late)).catch(() => {})
+      throw error
+    }
+    if (signal?.aborted) {
+      await this.returnAll(wanted, taken)
+      throw signal.reason
+    }
+    return taken.allowed ? this.admit(wanted, taken) : this.deny(wanted, taken, isShared)
+  }
+
+  private async returnAll(wanted: readonly Wanted[], taken: Taken): Promise<void> {
+    if (!taken.allowed) return
+    const { leases, options } = this.parts
+    await leases.giveBack(leases.issue(leaseOf(wanted, taken, options.leaseMs)).lease())
+  }
+
+  private admit(wanted: readonly Wanted[], taken: Taken): AcquireAnswer {
+    const { leases, options } = this.parts
+    const issued = leases.issue(leaseOf(wanted, taken, options.leaseMs))
+    const shadowViolations = violationsOf(wanted, taken, true)
+    this.counts.admitted++
+    if (shadowViolations.length > 0) this.counts.shadowDenied++
+    this.countUsage(wanted, taken)
+    return {
+      allowed: true,
+      get leaseId() {
+        return issued.token()
+      },
+      limits: statusesOf(wanted[0]!, taken.views[0]!),
+      ...parentOf(wanted, taken),
+      ...(shadowViolations.length > 0 && { shadowViolations }),
+    }
+  }
+
+  private deny(wanted: readonly Wanted[], taken: Taken, isShared: boolean): Denied {
+    this.counts.denied++
+    this.countUsage(wanted, undefined)
+    const denied = denial(wanted, taken)
+    const [own] = wanted as [Wanted]
+    const usedUp = own.limits.flatMap(({ name, rule, cost, shadow }, i) => {
+      const { retryAfterMs } = taken.views[0]![i]!
+      // Slots are given back all the time: to deny by memory would keep many out for no reason.
+      const isKept = retryAfterMs > 0 && !shadow && rule.algorithm !== 'concurrency'
+      return isKept ? [{ name, cost, retryAfterMs }] : []
+    })
+    if (isShared && usedUp.length > 0) {
+      this.exhausted.note(own, usedUp, denied.limits, this.parts.clock.now())
+    }
+    return denied
+  }
+
+  private countUsage(wanted: readonly Wanted[], taken: Taken | undefined): void {
+    for (const [i, { entity, resource, limits }] of wanted.entries()) {
+      const subject = { entity, resource }
+      for (const [j, { name, cost }] of limits.entries()) {
+        if (cost === 0) continue
+        const isTaken = taken !== undefined && taken.views[i]![j]!.retryAfterMs === 0
+        this.parts.usage.add(subject, name, cost, isTaken)
+      }
+    }
+  }
+
+  private degraded(error: unknown, onUnavailable: OnUnavailable): AcquireAnswer {
+    if (onUnavailable === 'block') {
+      this.counts.degradedBlocked++
+      const message = 'limits cannot be decided, and the configuration says to block'
+      throw new CatracaError('ENGINE_UNAVAILABLE', message, { cause: error, facts: { degraded: true } })
+    }
+    this.counts.degradedAllowed++
+    return { allowed: true, degraded: true, leaseId: NO_LEASE, limits: {} }
+  }
+}
+
+const toQuestion = ({ entity, resource, limits }: Wanted) => ({
+  entity,
+  resource,
+  limits: limits.map(({ name, rule, cost, shadow }) => ({ name, rule, cost, shadow })),
+})

@@ -1,0 +1,66 @@
+import { CatracaError, isCatracaError } from '../errors.js'
+
+interface Waiting {
+  due: number
+  isSettled: boolean
+  reject(error: unknown): void
+}
+
+/** Ends waits that take too long. All take the same time, so the first is always due first: one timer does. */
+export class Deadlines {
+  private queue: Waiting[] = []
+  private first = 0
+  private timer: NodeJS.Timeout | undefined
+
+  constructor(private readonly timeoutMs: number) {}
+
+  within<T>(work: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const waiting: Waiting = { due: performance.now() + this.timeoutMs, isSettled: false, reject }
+      this.queue.push(waiting)
+      this.timer ??= setTimeout(() => this.look(), this.timeoutMs).unref()
+      work.then(
+        (value) => {
+          waiting.isSettled = true
+          resolve(value)
+        },
+        (error) => {
+          waiting.isSettled = true
+          reject(error)
+        },
+      )
+    })
+  }
+
+  private look(): void {
+    this.timer = undefined
+    const now = performance.now()
+    while (this.first < this.queue.length) {
+      const waiting = this.queue[this.first]!
+      if (!waiting.isSettled && waiting.due > now) break
+      this.first++
+      if (!waiting.isSettled) waiting.reject(late(this.timeoutMs))
+    }
+    this.queue = this.queue.slice(this.first)
+    this.first = 0
+    if (this.queue.length === 0) return
+    this.timer = setTimeout(() => this.look(), Math.max(1, this.queue[0]!.due - now)).unref()
+  }
+}
+
+function late(timeoutMs: number): CatracaError {
+  return new CatracaError('ENGINE_UNAVAILABLE', `the engine did not decide within ${timeoutMs} ms`)
+}
+
+const UNAVAILABLE = [
+  'ENGINE_UNAVAILABLE',
+  'UNKNOWN_OUTCOME',
+  'STORE_FULL',
+  'STORE_UNUSABLE',
+  'STORE_CORRUPT',
+] as const
+
+/** A failure of the engine, as opposed to a mistake of the caller's. */
+export function isUnavailable(error: unknown): boolean {
+  return UNAVAILABLE.some((code) => isCatracaError(error, code))
+}

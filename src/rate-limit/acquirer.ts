@@ -2,7 +2,7 @@ import type { Clock } from '../clock.js'
 import { CatracaError } from '../errors.js'
 import { identifier, plainName } from '../key.js'
 import { denial, leaseOf, parentOf, statusesOf, violationsOf, type Wanted } from './answers.js'
-import { costsOf, type PolicyCost, parentCostsOf } from './costs.js'
+import { costsOf, parentCostsOf } from './costs.js'
 import { type Deadlines, isUnavailable } from './deadline.js'
 import { Exhausted } from './exhausted.js'
 import { type Leases, NO_LEASE } from './leases.js'
@@ -71,11 +71,12 @@ export class Acquirer {
       const { policy, record } = found instanceof Promise ? await found : found
       onUnavailable = policy.onUnavailable
       const costs = costsOf(policy, request.consume)
-      const here = callLimits === undefined ? this.denyHere(subject, costs) : undefined
+      const own: Wanted = { ...subject, limits: costs, policies: policy.told }
+      const here = callLimits === undefined ? this.denyHere(own) : undefined
       if (here !== undefined) return here
       const opening = this.parts.leases.ready()
       if (opening !== undefined) await opening
-      const wanted = [{ ...subject, limits: costs }]
+      const wanted = [own]
       const cascade = request.cascade ?? record?.cascade ?? false
       if (cascade && record !== undefined) await this.addParent(wanted, record, callLimits)
       return await this.ask(wanted, request.signal, callLimits === undefined, onUnavailable)
@@ -89,21 +90,21 @@ export class Acquirer {
   async look(subject: Subject): Promise<Record<string, LimitStatus>> {
     const { policies, counters, deadlines, clock } = this.parts
     const { policy } = await policies.find(subject, undefined)
-    const wanted = { ...subject, limits: costsOf(policy, {}) }
+    const wanted = { ...subject, limits: costsOf(policy, {}), policies: policy.told }
     const { views } = await deadlines.within(counters.take([toQuestion(wanted)], clock.now()))
     return statusesOf(wanted, views[0]!)
   }
 
-  private denyHere(subject: Subject, costs: readonly PolicyCost[]): Denied | undefined {
-    const found = this.exhausted.find(subject, costs, this.parts.clock.now())
+  private denyHere(wanted: Wanted): Denied | undefined {
+    const { entity, limits: costs, policies } = wanted
+    const found = this.exhausted.find(wanted, costs, this.parts.clock.now())
     if (found === undefined) return undefined
     this.counts.denied++
     this.counts.deniedHere++
-    this.countUsage([{ ...subject, limits: costs }], undefined)
-    const { entity } = subject
+    this.countUsage([wanted], undefined)
     const violations = found.limits.map(({ name, retryAfterMs }) => ({ entity, limit: name, retryAfterMs }))
     const retryAfterMs = Math.max(...violations.map((violation) => violation.retryAfterMs))
-    return { allowed: false, violations, retryAfterMs, limits: found.statuses }
+    return { allowed: false, violations, retryAfterMs, limits: found.statuses, policies }
   }
 
   private async addParent(wanted: Wanted[], record: EntityRecord, callLimits: Limits | undefined) {
@@ -111,7 +112,7 @@ export class Acquirer {
     const parent = { entity: record.parent, resource }
     const policy = await this.parts.policies.findParent(parent, callLimits)
     if (policy === undefined) return
-    wanted.push({ ...parent, limits: parentCostsOf(policy, limits) })
+    wanted.push({ ...parent, limits: parentCostsOf(policy, limits), policies: policy.told })
   }
 
   private async ask(
@@ -156,6 +157,7 @@ export class Acquirer {
         return issued.token()
       },
       limits: statusesOf(wanted[0]!, taken.views[0]!),
+      policies: wanted[0]!.policies,
       ...parentOf(wanted, taken),
       ...(shadowViolations.length > 0 && { shadowViolations }),
     }

@@ -2,19 +2,19 @@ import type { LimitView } from './algorithms/verdict.js'
 import type { PolicyCost } from './costs.js'
 import type { LeaseContent } from './lease-token.js'
 import type { Taken } from './port.js'
-import type { Denied, LimitStatus, Subject, Violation } from './types.js'
+import type { Denied, LimitPolicy, LimitStatus, Subject, Violation } from './types.js'
 
 /** A subject and what a call takes of it. */
 export interface Wanted extends Subject {
   limits: readonly PolicyCost[]
+  policies: Record<string, LimitPolicy>
 }
 
 export function statusesOf({ limits }: Wanted, views: readonly LimitView[]): Record<string, LimitStatus> {
   const statuses: Record<string, LimitStatus> = {}
-  limits.forEach(({ name, rule, limit }, i) => {
+  limits.forEach(({ name, rule }, i) => {
     const { remaining, resetMs } = views[i]!
-    const { periodSeconds } = limit
-    statuses[name] = { limit: limit.limit, remaining, resetMs, periodSeconds, algorithm: rule.algorithm }
+    statuses[name] = { limit: rule.capacity, remaining, resetMs }
   })
   return statuses
 }
@@ -37,6 +37,7 @@ export function denial(wanted: readonly Wanted[], taken: Taken): Denied {
     violations,
     retryAfterMs: violations.reduce((longest, { retryAfterMs }) => Math.max(longest, retryAfterMs), 0),
     limits: statusesOf(wanted[0]!, taken.views[0]!),
+    policies: wanted[0]!.policies,
     ...parentOf(wanted, taken),
   }
 }

@@ -5,7 +5,6 @@ import { MAX_AMOUNT } from './rule.js'
 
 /** What a call takes of one limit. */
 export interface PolicyCost extends LimitCost {
-  limit: PolicyLimit
   /** In shadow mode: more than the limit can ever hold. It is only looked at, and told as a violation. */
   isOversized: boolean
 }
@@ -48,7 +47,7 @@ function costOf(limit: PolicyLimit, cost: number, errors: FieldError[]): PolicyC
     errors.push({ path, message: `is more than the ${rule.capacity} that the limit can ever hold` })
   }
   const isOversized = cost > rule.capacity
-  return { name, rule, shadow, cost: isOversized ? 0 : cost, limit, isOversized }
+  return { name, rule, shadow, cost: isOversized ? 0 : cost, isOversized }
 }
 
 const own = (consume: Record<string, number>, name: string): number =>

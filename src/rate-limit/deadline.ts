@@ -11,6 +11,7 @@ export class Deadlines {
   private queue: Waiting[] = []
   private first = 0
   private timer: NodeJS.Timeout | undefined
+  private unsettled = 0
 
   constructor(private readonly timeoutMs: number) {}
 
@@ -18,18 +19,26 @@ export class Deadlines {
     return new Promise<T>((resolve, reject) => {
       const waiting: Waiting = { due: performance.now() + this.timeoutMs, isSettled: false, reject }
       this.queue.push(waiting)
-      this.timer ??= setTimeout(() => this.look(), this.timeoutMs).unref()
+      this.timer ??= setTimeout(() => this.look(), this.timeoutMs)
+      // Nobody who waits may be forgotten by a process that has nothing else to do.
+      if (this.unsettled++ === 0) this.timer.ref()
       work.then(
         (value) => {
-          waiting.isSettled = true
+          this.settle(waiting)
           resolve(value)
         },
         (error) => {
-          waiting.isSettled = true
+          this.settle(waiting)
           reject(error)
         },
       )
     })
+  }
+
+  private settle(waiting: Waiting): void {
+    if (waiting.isSettled) return
+    waiting.isSettled = true
+    if (--this.unsettled === 0) this.timer?.unref()
   }
 
   private look(): void {
@@ -39,12 +48,15 @@ export class Deadlines {
       const waiting = this.queue[this.first]!
       if (!waiting.isSettled && waiting.due > now) break
       this.first++
-      if (!waiting.isSettled) waiting.reject(late(this.timeoutMs))
+      if (waiting.isSettled) continue
+      this.settle(waiting)
+      waiting.reject(late(this.timeoutMs))
     }
     this.queue = this.queue.slice(this.first)
     this.first = 0
     if (this.queue.length === 0) return
-    this.timer = setTimeout(() => this.look(), Math.max(1, this.queue[0]!.due - now)).unref()
+    this.timer = setTimeout(() => this.look(), Math.max(1, this.queue[0]!.due - now))
+    if (this.unsettled === 0) this.timer.unref()
   }
 }
 

@@ -76,6 +76,12 @@ export class RateLimits implements LimitsApi {
     ]
   }
 
+  /** Has the engine begin its work, which its first decision would wait for otherwise. */
+  async warmUp(): Promise<void> {
+    const { engine, clock } = this.dependencies
+    await Promise.all([this.leases.ready(), engine.counters.take([], clock.now())])
+  }
+
   /** Takes from all limits or from none. A denial is an answer; throws only for misuse and for a blocked failure. */
   acquire(request: AcquireRequest): Promise<AcquireAnswer> {
     return this.acquirer.acquire(request)
@@ -142,7 +148,7 @@ export class RateLimits implements LimitsApi {
   /** Cost admitted and denied, by limit and hour or day; what other processes counted may be some seconds late. */
   async usage(entity: string, resource: string, query: UsageQuery = {}): Promise<{ items: UsageEntry[] }> {
     const { step = 'hour' } = query
-    if (step !== 'hour' && step !== 'day') throw invalid('step', 'must be hour or day')
+    if (step !== 'hour' && step !== 'day') throw invalid('step', 'must be one of hour, day')
     const to = timeOf('to', query.to) ?? this.dependencies.clock.now() + 1
     const from = timeOf('from', query.from) ?? to - DEFAULT_USAGE_MS[step]
     if (to - from > USAGE_KEPT_MS[step]) throw invalid('from', 'is longer ago than usage is kept')
@@ -220,9 +226,9 @@ function timeOf(path: string, value: string | undefined): number | undefined {
 }
 
 /** For those who would rather be told of a denial by an error: the same words as over HTTP. */
-export function quotaExceeded({ violations, retryAfterMs }: Denied): CatracaError {
+export function quotaExceeded({ violations, retryAfterMs, limits }: Denied): CatracaError {
   const names = [...new Set(violations.map(({ limit }) => limit))]
   return new CatracaError('QUOTA_EXCEEDED', `${names.join(', ')} used up; try again in ${retryAfterMs} ms`, {
-    facts: { 'violated-policies': names, violations, retryAfterMs },
+    facts: { 'violated-policies': names, violations, retryAfterMs, limits },
   })
 }

@@ -77,10 +77,15 @@ export interface LimitStatus {
   /** The most that can be there: what the bucket holds, what the window admits, how many may be at work. */
   limit: number
   remaining: number
+  /** After so long without further calls everything is there again. */
   resetMs: number
-  /** For headers: the period, and the kind of limit. */
-  periodSeconds: number
-  algorithm: Algorithm
+}
+
+/** What a caller may be told of a limit besides, for headers. */
+export interface LimitPolicy {
+  /** Absent for concurrency, which has no window. */
+  windowSeconds?: number
+  isConcurrency: boolean
 }
 
 export interface AcquireRequest extends Subject {
@@ -99,26 +104,29 @@ export interface Violation {
   retryAfterMs: number
 }
 
-export interface Admitted {
+interface Answer {
+  limits: Record<string, LimitStatus>
+  /** By the same names; absent in answers of a server, which says it in headers. */
+  policies?: Record<string, LimitPolicy>
+  /** Of the parent, where the call took from it too. */
+  parent?: { entity: string; limits: Record<string, LimitStatus> }
+}
+
+export interface Admitted extends Answer {
   allowed: true
   /** Sealed: `adjust` and `giveBack` take it. */
   readonly leaseId: string
-  limits: Record<string, LimitStatus>
-  /** Of the parent, where the call took from it too. */
-  parent?: { entity: string; limits: Record<string, LimitStatus> }
   /** Limits in shadow mode that would have denied; nothing was taken of them. */
   shadowViolations?: Violation[]
   /** The engine did not answer, and the configuration says to go on. */
   degraded?: true
 }
 
-export interface Denied {
+export interface Denied extends Answer {
   allowed: false
   violations: Violation[]
   /** Until all of them would admit the call. */
   retryAfterMs: number
-  limits: Record<string, LimitStatus>
-  parent?: { entity: string; limits: Record<string, LimitStatus> }
 }
 
 export type AcquireAnswer = Admitted | Denied

@@ -69,7 +69,7 @@ export function toProblem(error: CatracaError, requestId: string, status = HTTP_
   const internal = error.code === 'INTERNAL'
   return {
     ...error.facts,
-    type: `urn:catraca:error:${error.code}`,
+    type: TYPES[error.code] ?? `urn:catraca:error:${error.code}`,
     title: TITLES[error.code],
     status,
     detail: internal ? TITLES.INTERNAL : error.message,
@@ -77,6 +77,11 @@ export function toProblem(error: CatracaError, requestId: string, status = HTTP_
     ...(error.errors === undefined ? {} : { errors: error.errors }),
     requestId,
   }
+}
+
+/** Types that are registered elsewhere. */
+const TYPES: Partial<Record<ErrorCode, string>> = {
+  QUOTA_EXCEEDED: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
 }
 
 const TITLES = Object.fromEntries(

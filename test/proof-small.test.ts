@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { run as freshness } from '../bench/proof/freshness.js'
 import { run as kill } from '../bench/proof/kill.js'
+import { run as limits } from '../bench/proof/limits.js'
 import { run as race } from '../bench/proof/race.js'
 import { run as soak } from '../bench/proof/soak.js'
 
@@ -22,6 +23,12 @@ describe('proofs, small', () => {
   it('freshness: with its token no check misses a write of another process', async () => {
     const figures = await freshness({ seconds: 1, members: 2000 })
     assert.ok(figures.writes! > 10)
+  })
+
+  it('limits: processes on one key admit what the rule allows, and no more', async () => {
+    // On a busy machine processes begin late; the full run demands more.
+    const figures = await limits({ seconds: 2, processes: 3, capacity: 100, perSecond: 500 }, 0.6)
+    assert.ok(figures.admitted! > 0)
   })
 
   it('soak: every answer is that of a model in memory', async () => {

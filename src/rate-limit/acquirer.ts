@@ -13,6 +13,7 @@ import type { LimitStore, Taken } from './port.js'
 import type {
   AcquireAnswer,
   AcquireRequest,
+  Admitted,
   Denied,
   EntityRecord,
   LimitStatus,
@@ -46,7 +47,7 @@ export interface AcquirerParts {
 
 /** From a request to an answer: configuration, costs, the engine's decision, and what to say when there is none. */
 export class Acquirer {
-  readonly exhausted = new Exhausted()
+  readonly exhausted: Exhausted
   readonly counts: LimitCounts = {
     admitted: 0,
     denied: 0,
@@ -56,9 +57,33 @@ export class Acquirer {
     degradedBlocked: 0,
   }
 
-  constructor(private readonly parts: AcquirerParts) {}
+  constructor(private readonly parts: AcquirerParts) {
+    this.exhausted = new Exhausted(parts.options.configCacheMs)
+  }
 
-  async acquire(request: AcquireRequest): Promise<AcquireAnswer> {
+  acquire(request: AcquireRequest): Promise<AcquireAnswer> {
+    const { entity, resource, consume, limits, signal } = request
+    const isPlain = limits === undefined && (signal === undefined || !signal.aborted)
+    if (isPlain && typeof entity === 'string') {
+      const now = this.parts.clock.now()
+      const denied = this.exhausted.find(entity, resource, consume, now)
+      if (denied !== undefined) return Promise.resolve(this.denyHere(denied, request, now))
+    }
+    return this.acquireFromEngine(request)
+  }
+
+  private denyHere(denied: Denied, request: AcquireRequest, now: number): Denied {
+    this.counts.denied++
+    this.counts.deniedHere++
+    const { consume } = request
+    for (const name in denied.limits) {
+      const cost = consume === undefined ? 1 : Object.hasOwn(consume, name) ? consume[name]! : 0
+      if (cost > 0) this.parts.usage.add(request, name, cost, false, now)
+    }
+    return denied
+  }
+
+  private async acquireFromEngine(request: AcquireRequest): Promise<AcquireAnswer> {
     request.signal?.throwIfAborted()
     const subject = {
       entity: identifier('entity', request.entity),
@@ -71,9 +96,8 @@ export class Acquirer {
       const { policy, record } = found instanceof Promise ? await found : found
       onUnavailable = policy.onUnavailable
       const costs = costsOf(policy, request.consume)
-      const own: Wanted = { ...subject, limits: costs, policies: policy.told }
-      const here = callLimits === undefined ? this.denyHere(own) : undefined
-      if (here !== undefined) return here
+      const { entity, resource } = subject
+      const own: Wanted = { entity, resource, limits: costs, policies: policy.told }
       const opening = this.parts.leases.ready()
       if (opening !== undefined) await opening
       const wanted = [own]
@@ -91,20 +115,8 @@ export class Acquirer {
     const { policies, counters, deadlines, clock } = this.parts
     const { policy } = await policies.find(subject, undefined)
     const wanted = { ...subject, limits: costsOf(policy, {}), policies: policy.told }
-    const { views } = await deadlines.within(counters.take([toQuestion(wanted)], clock.now()))
+    const { views } = await deadlines.within(counters.take([wanted], clock.now()))
     return statusesOf(wanted, views[0]!)
-  }
-
-  private denyHere(wanted: Wanted): Denied | undefined {
-    const { entity, limits: costs, policies } = wanted
-    const found = this.exhausted.find(wanted, costs, this.parts.clock.now())
-    if (found === undefined) return undefined
-    this.counts.denied++
-    this.counts.deniedHere++
-    this.countUsage([wanted], undefined)
-    const violations = found.limits.map(({ name, retryAfterMs }) => ({ entity, limit: name, retryAfterMs }))
-    const retryAfterMs = Math.max(...violations.map((violation) => violation.retryAfterMs))
-    return { allowed: false, violations, retryAfterMs, limits: found.statuses, policies }
   }
 
   private async addParent(wanted: Wanted[], record: EntityRecord, callLimits: Limits | undefined) {
@@ -122,7 +134,7 @@ export class Acquirer {
     onUnavailable: OnUnavailable,
   ): Promise<AcquireAnswer> {
     const { counters, deadlines, clock } = this.parts
-    const deciding = counters.take(wanted.map(toQuestion), clock.now())
+    const deciding = counters.take(wanted, clock.now())
     let taken: Taken
     try {
       taken = await deadlines.within(deciding)
@@ -141,26 +153,29 @@ export class Acquirer {
   private async returnAll(wanted: readonly Wanted[], taken: Taken): Promise<void> {
     if (!taken.allowed) return
     const { leases, options } = this.parts
-    await leases.giveBack(leases.issue(leaseOf(wanted, taken, options.leaseMs)).lease())
+    await leases.giveBack(leases.issue(() => leaseOf(wanted, taken, options.leaseMs)).lease())
   }
 
   private admit(wanted: readonly Wanted[], taken: Taken): AcquireAnswer {
     const { leases, options } = this.parts
-    const issued = leases.issue(leaseOf(wanted, taken, options.leaseMs))
-    const shadowViolations = violationsOf(wanted, taken, true)
+    const issued = leases.issue(() => leaseOf(wanted, taken, options.leaseMs))
     this.counts.admitted++
-    if (shadowViolations.length > 0) this.counts.shadowDenied++
     this.countUsage(wanted, taken)
-    return {
+    const answer: Admitted = {
       allowed: true,
       get leaseId() {
         return issued.token()
       },
       limits: statusesOf(wanted[0]!, taken.views[0]!),
       policies: wanted[0]!.policies,
-      ...parentOf(wanted, taken),
-      ...(shadowViolations.length > 0 && { shadowViolations }),
     }
+    if (wanted.length > 1) Object.assign(answer, parentOf(wanted, taken))
+    const shadowViolations = violationsOf(wanted, taken, true)
+    if (shadowViolations.length > 0) {
+      this.counts.shadowDenied++
+      answer.shadowViolations = shadowViolations
+    }
+    return answer
   }
 
   private deny(wanted: readonly Wanted[], taken: Taken, isShared: boolean): Denied {
@@ -175,18 +190,22 @@ export class Acquirer {
       return isKept ? [{ name, cost, retryAfterMs }] : []
     })
     if (isShared && usedUp.length > 0) {
-      this.exhausted.note(own, usedUp, denied.limits, this.parts.clock.now())
+      const { entity, resource, policies } = own
+      const statuses = denied.limits
+      this.exhausted.note({ entity, resource, limits: usedUp, statuses, policies }, this.parts.clock.now())
     }
     return denied
   }
 
   private countUsage(wanted: readonly Wanted[], taken: Taken | undefined): void {
-    for (const [i, { entity, resource, limits }] of wanted.entries()) {
-      const subject = { entity, resource }
-      for (const [j, { name, cost }] of limits.entries()) {
+    const now = this.parts.clock.now()
+    for (let i = 0; i < wanted.length; i++) {
+      const subject = wanted[i]!
+      for (let j = 0; j < subject.limits.length; j++) {
+        const { name, cost } = subject.limits[j]!
         if (cost === 0) continue
         const isTaken = taken !== undefined && taken.views[i]![j]!.retryAfterMs === 0
-        this.parts.usage.add(subject, name, cost, isTaken)
+        this.parts.usage.add(subject, name, cost, isTaken, now)
       }
     }
   }
@@ -201,9 +220,3 @@ export class Acquirer {
     return { allowed: true, degraded: true, leaseId: NO_LEASE, limits: {} }
   }
 }
-
-const toQuestion = ({ entity, resource, limits }: Wanted) => ({
-  entity,
-  resource,
-  limits: limits.map(({ name, rule, cost, shadow }) => ({ name, rule, cost, shadow })),
-})

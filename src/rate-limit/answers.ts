@@ -12,22 +12,27 @@ export interface Wanted extends Subject {
 
 export function statusesOf({ limits }: Wanted, views: readonly LimitView[]): Record<string, LimitStatus> {
   const statuses: Record<string, LimitStatus> = {}
-  limits.forEach(({ name, rule }, i) => {
+  for (let i = 0; i < limits.length; i++) {
+    const { name, rule } = limits[i]!
     const { remaining, resetMs } = views[i]!
     statuses[name] = { limit: rule.capacity, remaining, resetMs }
-  })
+  }
   return statuses
 }
 
 /** What was violated of the limits that enforce, or of those in shadow mode. */
 export function violationsOf(wanted: readonly Wanted[], { views }: Taken, shadow: boolean): Violation[] {
-  return wanted.flatMap(({ entity, limits }, i) =>
-    limits.flatMap((cost, j): Violation[] => {
+  const violations: Violation[] = []
+  for (let i = 0; i < wanted.length; i++) {
+    const { entity, limits } = wanted[i]!
+    for (let j = 0; j < limits.length; j++) {
+      const cost = limits[j]!
       const { retryAfterMs, resetMs } = views[i]![j]!
-      if (cost.shadow !== shadow || (retryAfterMs === 0 && !cost.isOversized)) return []
-      return [{ entity, limit: cost.name, retryAfterMs: cost.isOversized ? resetMs : retryAfterMs }]
-    }),
-  )
+      if (cost.shadow !== shadow || (retryAfterMs === 0 && !cost.isOversized)) continue
+      violations.push({ entity, limit: cost.name, retryAfterMs: cost.isOversized ? resetMs : retryAfterMs })
+    }
+  }
+  return violations
 }
 
 export function denial(wanted: readonly Wanted[], taken: Taken): Denied {

@@ -10,19 +10,24 @@ export interface PolicyCost extends LimitCost {
 }
 
 /** Costs of every limit of the policy. Without `consume` 1 of each; a limit that is not named costs 0. */
-export function costsOf(policy: Policy, consume: Record<string, number> | undefined): PolicyCost[] {
+export function costsOf(policy: Policy, consume: Record<string, number> | undefined): readonly PolicyCost[] {
+  if (consume === undefined) return onesOf(policy)
   const errors: FieldError[] = []
-  const costs = policy.limits.map((limit) => {
-    const cost = consume === undefined ? 1 : own(consume, limit.name)
-    return costOf(limit, cost, errors)
-  })
-  if (consume !== undefined) {
-    for (const name of Object.keys(consume)) {
-      if (policy.limits.some((limit) => limit.name === name)) continue
-      errors.push({ path: `consume.${name.slice(0, 64)}`, message: 'is not a configured limit' })
-    }
+  const costs = policy.limits.map((limit) => costOf(limit, own(consume, limit.name), errors))
+  for (const name of Object.keys(consume)) {
+    if (policy.limits.some((limit) => limit.name === name)) continue
+    errors.push({ path: `consume.${name.slice(0, 64)}`, message: 'is not a configured limit' })
   }
   if (errors.length > 0) throw refusal(errors)
+  return costs
+}
+
+/** The usual question, made once for each policy. */
+const ones = new WeakMap<Policy, readonly PolicyCost[]>()
+
+function onesOf(policy: Policy): readonly PolicyCost[] {
+  let costs = ones.get(policy)
+  if (costs === undefined) ones.set(policy, (costs = policy.limits.map((limit) => costOf(limit, 1, []))))
   return costs
 }
 

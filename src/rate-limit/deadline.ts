@@ -18,7 +18,7 @@ export class Deadlines {
   within<T>(work: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const waiting: Waiting = { due: performance.now() + this.timeoutMs, isSettled: false, reject }
-      this.queue.push(waiting)
+      this.push(waiting)
       this.timer ??= setTimeout(() => this.look(), this.timeoutMs)
       // Nobody who waits may be forgotten by a process that has nothing else to do.
       if (this.unsettled++ === 0) this.timer.ref()
@@ -33,6 +33,17 @@ export class Deadlines {
         },
       )
     })
+  }
+
+  /** Those that are settled go soon, mostly in the order they came: else they would grow old in memory. */
+  private push(waiting: Waiting): void {
+    const { queue } = this
+    while (this.first < queue.length && queue[this.first]!.isSettled) this.first++
+    if (this.first > 1000 && this.first * 2 > queue.length) {
+      queue.splice(0, this.first)
+      this.first = 0
+    }
+    queue.push(waiting)
   }
 
   private settle(waiting: Waiting): void {

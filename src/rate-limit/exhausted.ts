@@ -1,19 +1,31 @@
-import type { LimitStatus, Subject } from './types.js'
+import type { Denied, LimitPolicy, LimitStatus, Subject } from './types.js'
 
 interface Known {
+  name: string
   /** Until then costs from this one on are denied. */
   until: number
   cost: number
 }
 
-interface KnownSubject {
-  limits: Map<string, Known>
+interface KnownSubject extends Subject {
+  limits: readonly Known[]
   statuses: Record<string, LimitStatus>
+  policies: Record<string, LimitPolicy>
   /** When the statuses were told. */
   at: number
+  /** The last answer: within a millisecond it is the same for all who ask for 1 of each. */
+  last: Denied | undefined
+  lastAt: number
 }
 
 const MAX_SUBJECTS = 100_000
+
+/** What the engine said of a subject that is used up. */
+export interface Exhaustion extends Subject {
+  limits: readonly { name: string; cost: number; retryAfterMs: number }[]
+  statuses: Record<string, LimitStatus>
+  policies: Record<string, LimitPolicy>
+}
 
 /**
  * What is known to be used up, so that the engine need not be asked: a cost that was denied until T is denied until T,
@@ -23,38 +35,46 @@ export class Exhausted {
   private readonly subjects = new Map<string, Map<string, KnownSubject>>()
   private size = 0
 
-  note(
-    { entity, resource }: Subject,
-    limits: readonly { name: string; cost: number; retryAfterMs: number }[],
-    statuses: Record<string, LimitStatus>,
-    now: number,
-  ): void {
+  /** Believes nothing for longer than `maxMs`, should word of a change never come. */
+  constructor(private readonly maxMs: number) {}
+
+  note({ entity, resource, limits, statuses, policies }: Exhaustion, now: number): void {
     if (this.size >= MAX_SUBJECTS) this.clear()
     let ofResource = this.subjects.get(resource)
     if (ofResource === undefined) this.subjects.set(resource, (ofResource = new Map()))
     if (!ofResource.has(entity)) this.size++
-    const known = limits.map(({ name, cost, retryAfterMs }): [string, Known] => {
-      return [name, { until: now + retryAfterMs, cost }]
+    const known = limits.map(({ name, cost, retryAfterMs }) => {
+      return { name, until: now + Math.min(retryAfterMs, this.maxMs), cost }
     })
-    ofResource.set(entity, { limits: new Map(known), statuses, at: now })
+    ofResource.set(entity, {
+      entity,
+      resource,
+      limits: known,
+      statuses,
+      policies,
+      at: now,
+      last: undefined,
+      lastAt: 0,
+    })
   }
 
-  /** The limits that deny these costs, and what was told of all; undefined when the engine has to be asked. */
+  /** The denial, where it is certain; undefined when the engine has to be asked, or the question is not right. */
   find(
-    { entity, resource }: Subject,
-    costs: readonly { name: string; cost: number }[],
+    entity: string,
+    resource: string,
+    consume: Record<string, number> | undefined,
     now: number,
-  ): { limits: { name: string; retryAfterMs: number }[]; statuses: Record<string, LimitStatus> } | undefined {
+  ): Denied | undefined {
     const known = this.subjects.get(resource)?.get(entity)
-    if (known === undefined) return undefined
-    const limits: { name: string; retryAfterMs: number }[] = []
-    for (const { name, cost } of costs) {
-      const one = known.limits.get(name)
-      if (one !== undefined && cost >= one.cost && now < one.until && now >= known.at) {
-        limits.push({ name, retryAfterMs: one.until - now })
-      }
+    if (known === undefined || now < known.at) return undefined
+    if (consume === undefined && known.last !== undefined && known.lastAt === now) return known.last
+    if (consume !== undefined && !isRight(consume, known.statuses)) return undefined
+    const denied = denialOf(known, consume, now)
+    if (consume === undefined) {
+      known.last = denied
+      known.lastAt = now
     }
-    return limits.length === 0 ? undefined : { limits, statuses: later(known, now) }
+    return denied
   }
 
   forget({ entity, resource }: Subject): void {
@@ -67,10 +87,41 @@ export class Exhausted {
   }
 }
 
-function later({ statuses, at }: KnownSubject, now: number): Record<string, LimitStatus> {
-  if (now === at) return statuses
-  const told = Object.entries(statuses).map(([name, status]) => {
-    return [name, { ...status, resetMs: Math.max(0, status.resetMs - (now - at)) }]
+/** Mistakes are told by those who know the configuration. */
+function isRight(consume: Record<string, number>, statuses: Record<string, LimitStatus>): boolean {
+  return Object.entries(consume).every(([name, cost]) => {
+    const limit = Object.hasOwn(statuses, name) ? statuses[name]!.limit : -1
+    return Number.isSafeInteger(cost) && cost >= 0 && cost <= limit
   })
-  return Object.fromEntries(told) as Record<string, LimitStatus>
+}
+
+function denialOf(
+  { entity, limits, statuses, policies, at }: KnownSubject,
+  consume: Record<string, number> | undefined,
+  now: number,
+): Denied | undefined {
+  const violations = limits
+    .filter(({ name, until, cost }) => now < until && costOf(consume, name) >= cost)
+    .map(({ name, until }) => ({ entity, limit: name, retryAfterMs: until - now }))
+  if (violations.length === 0) return undefined
+  return {
+    allowed: false,
+    violations,
+    retryAfterMs: Math.max(...violations.map((violation) => violation.retryAfterMs)),
+    limits: later(statuses, now - at),
+    policies,
+  }
+}
+
+function costOf(consume: Record<string, number> | undefined, name: string): number {
+  if (consume === undefined) return 1
+  return Object.hasOwn(consume, name) ? consume[name]! : 0
+}
+
+function later(statuses: Record<string, LimitStatus>, elapsedMs: number): Record<string, LimitStatus> {
+  const told: Record<string, LimitStatus> = {}
+  for (const [name, { limit, remaining, resetMs }] of Object.entries(statuses)) {
+    told[name] = { limit, remaining, resetMs: Math.max(0, resetMs - elapsedMs) }
+  }
+  return told
 }

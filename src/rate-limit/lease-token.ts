@@ -44,12 +44,12 @@ export class LeaseSealer {
   }
 
   /** Sealing costs more than a decision in memory: done only for those who want the token. */
-  issue(content: LeaseContent): IssuedLease {
+  issue(content: () => LeaseContent): IssuedLease {
     const number = ++this.issued
     let token: string | undefined
     return {
-      lease: () => ({ id: this.head(number).subarray(1).toString('base64url'), ...content }),
-      token: () => (token ??= this.seal(this.head(number), content)),
+      lease: () => ({ id: this.head(number).subarray(1).toString('base64url'), ...content() }),
+      token: () => (token ??= this.seal(this.head(number), content())),
     }
   }
 

@@ -43,7 +43,7 @@ export class Leases {
   }
 
   /** Only once `ready`. */
-  issue(content: LeaseContent): IssuedLease {
+  issue(content: () => LeaseContent): IssuedLease {
     return this.sealer!.issue(content)
   }
 

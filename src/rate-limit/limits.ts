@@ -7,6 +7,7 @@ import type { CacheFigures } from './config-cache.js'
 import { Deadlines } from './deadline.js'
 import { Leases } from './leases.js'
 import { LimitConfigs } from './limit-configs.js'
+import { LeasingCounters } from './local-lease.js'
 import { type LimitOptions, USAGE_KEPT_MS } from './options.js'
 import { Policies } from './policies.js'
 import type { LimitEngine, UsageStep } from './port.js'
@@ -52,6 +53,7 @@ export class RateLimits implements LimitsApi {
   private readonly configs: LimitConfigs
   private readonly policies: Policies
   private readonly counter: UsageCounter
+  private readonly leasing: LeasingCounters | undefined
   private readonly stops: (() => void)[]
 
   constructor(private readonly dependencies: LimitDependencies) {
@@ -59,9 +61,11 @@ export class RateLimits implements LimitsApi {
     const deadlines = new Deadlines(options.timeoutMs)
     this.policies = new Policies(engine.configs, clock, options)
     this.leases = new Leases(engine.counters, engine.configs, clock, deadlines, options.leaseSecret)
-    this.counter = new UsageCounter(engine.usage, clock, options.usageFlushMs, report)
+    this.counter = new UsageCounter(engine.usage, options.usageFlushMs, report)
     const { policies, leases, counter: usage } = this
-    const { counters } = engine
+    const { localLease } = options
+    this.leasing = localLease && new LeasingCounters(engine.counters, localLease, clock)
+    const counters = this.leasing ?? engine.counters
     this.acquirer = new Acquirer({ counters, policies, leases, deadlines, usage, clock, options })
     this.configs = new LimitConfigs(engine.configs, policies, () => this.acquirer.exhausted.clear())
     this.stops = [
@@ -141,7 +145,7 @@ export class RateLimits implements LimitsApi {
 
   async reset(entity: string, resource: string): Promise<void> {
     const subject = subjectOf(entity, resource)
-    await this.dependencies.engine.counters.reset(subject)
+    await (this.leasing ?? this.dependencies.engine.counters).reset(subject)
     this.acquirer.exhausted.forget(subject)
   }
 
@@ -209,6 +213,7 @@ export class RateLimits implements LimitsApi {
 
   async close(): Promise<void> {
     for (const stop of this.stops) stop()
+    await this.leasing?.close()
     await this.counter.close()
   }
 }

@@ -1,3 +1,4 @@
+import type { LocalLease } from './local-lease.js'
 import type { Defaults } from './resolve.js'
 import type { Limits } from './types.js'
 
@@ -14,6 +15,8 @@ export interface LimitOptions {
   usageFlushMs: number
   /** Seals leases; absent: one that the store keeps. */
   leaseSecret?: string
+  /** Tokens that this process takes ahead, so that it can decide in memory; absent: none. */
+  localLease?: LocalLease
   /** What holds where no level says anything, by resource. */
   defaults: Partial<Defaults> & { limits?: Record<string, Limits> }
 }

@@ -64,6 +64,18 @@ export function compileRule(path: string, limit: CompleteLimit): Rule {
   return { algorithm, capacity, periodMs, unitsPerMs: 1, unitsPerToken: 1 }
 }
 
+/** A configuration that is read again makes a new object of the same rule. */
+export function sameRule(a: Rule, b: Rule): boolean {
+  return (
+    a === b ||
+    (a.algorithm === b.algorithm &&
+      a.capacity === b.capacity &&
+      a.periodMs === b.periodMs &&
+      a.unitsPerMs === b.unitsPerMs &&
+      a.unitsPerToken === b.unitsPerToken)
+  )
+}
+
 const TOO_FINE =
   'is too large for its period to be counted exactly: take rounder amounts, or a shorter refillPeriodSeconds'
 

@@ -1,4 +1,3 @@
-import type { Clock } from '../clock.js'
 import type { UsageRow, UsageStep, UsageStore } from './port.js'
 import type { Subject } from './types.js'
 
@@ -26,24 +25,29 @@ export class UsageCounter {
 
   constructor(
     private readonly store: UsageStore,
-    private readonly clock: Clock,
     flushMs: number,
     private readonly report: (message: string, error: unknown) => void,
   ) {
     if (flushMs > 0) this.timer = setInterval(() => void this.flush(), flushMs).unref()
   }
 
-  add(subject: Subject, limit: string, cost: number, isAdmitted: boolean): void {
-    const hour = Math.floor(this.clock.now() / HOUR_MS) * HOUR_MS
+  add(subject: Subject, limit: string, cost: number, isAdmitted: boolean, now: number): void {
+    const hour = now - (now % HOUR_MS)
     const ofEntity = child(child(this.pending, subject.resource), subject.entity)
     let counted = ofEntity.get(limit)
     if (counted !== undefined && counted.hour !== hour) {
       void this.flush()
-      this.add(subject, limit, cost, isAdmitted)
+      this.add(subject, limit, cost, isAdmitted, now)
       return
     }
     if (counted === undefined) {
-      counted = { subject, limit, hour, admitted: 0, denied: 0 }
+      counted = {
+        subject: { entity: subject.entity, resource: subject.resource },
+        limit,
+        hour,
+        admitted: 0,
+        denied: 0,
+      }
       ofEntity.set(limit, counted)
       this.size++
     }

@@ -64,7 +64,7 @@ ${table(['in the file', 'in the environment', 'flag', 'type', 'default', 'what i
 
 ${STORE_URL_FORMS.map((form) => `- \`${form}\``).join('\n')}
 
-In this version allowlists and API keys are kept in \`embedded:\` and \`memory:\` stores; the other forms are
+In this version allowlists, API keys and rate limits are kept in \`embedded:\` and \`memory:\` stores; the other forms are
 understood and refused with \`STORE_UNSUPPORTED\`. Passwords in a URL are never printed.
 
 ## Secrets

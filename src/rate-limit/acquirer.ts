@@ -1,15 +1,16 @@
 import type { Clock } from '../clock.js'
 import { CatracaError } from '../errors.js'
 import { identifier, plainName } from '../key.js'
+import { Admission } from './admission.js'
 import { denial, leaseOf, parentOf, statusesOf, violationsOf, type Wanted } from './answers.js'
-import { costsOf, parentCostsOf } from './costs.js'
+import { areCosts, costsOf, parentCostsOf } from './costs.js'
 import { type Deadlines, isUnavailable } from './deadline.js'
 import { Exhausted } from './exhausted.js'
 import { type Leases, NO_LEASE } from './leases.js'
 import { parseLimits } from './level-config.js'
 import type { LimitOptions } from './options.js'
 import type { Policies } from './policies.js'
-import type { LimitStore, Taken } from './port.js'
+import type { LimitStore, SubjectCosts, Taken } from './port.js'
 import type {
   AcquireAnswer,
   AcquireRequest,
@@ -37,6 +38,8 @@ export interface LimitCounts {
 
 export interface AcquirerParts {
   counters: LimitStore
+  /** Decides with tokens taken ahead, where there are enough. */
+  takeHere: ((subject: SubjectCosts, now: number) => Taken | undefined) | undefined
   policies: Policies
   leases: Leases
   deadlines: Deadlines
@@ -68,6 +71,8 @@ export class Acquirer {
       const now = this.parts.clock.now()
       const denied = this.exhausted.find(entity, resource, consume, now)
       if (denied !== undefined) return Promise.resolve(this.denyHere(denied, request, now))
+      const admitted = this.parts.takeHere === undefined ? undefined : this.admitHere(request, now)
+      if (admitted !== undefined) return Promise.resolve(admitted)
     }
     return this.acquireFromEngine(request)
   }
@@ -81,6 +86,21 @@ export class Acquirer {
       if (cost > 0) this.parts.usage.add(request, name, cost, false, now)
     }
     return denied
+  }
+
+  /** With tokens taken ahead, and everything else known: without a turn. Undefined where that is not so. */
+  private admitHere(
+    { entity, resource, consume, cascade }: AcquireRequest,
+    now: number,
+  ): Admitted | undefined {
+    const { policies, leases, takeHere } = this.parts
+    const found = leases.isReady ? policies.findHere(entity, resource) : undefined
+    if (found === undefined || (consume !== undefined && !areCosts(found.policy, consume))) return undefined
+    if (found.record !== undefined && (cascade ?? found.record.cascade)) return undefined
+    const { policy } = found
+    const wanted = { entity, resource, limits: costsOf(policy, consume), policies: policy.told }
+    const taken = takeHere!(wanted, now)
+    return taken === undefined ? undefined : this.admit([wanted], taken)
   }
 
   private async acquireFromEngine(request: AcquireRequest): Promise<AcquireAnswer> {
@@ -153,22 +173,15 @@ export class Acquirer {
   private async returnAll(wanted: readonly Wanted[], taken: Taken): Promise<void> {
     if (!taken.allowed) return
     const { leases, options } = this.parts
-    await leases.giveBack(leases.issue(() => leaseOf(wanted, taken, options.leaseMs)).lease())
+    const content = leaseOf(wanted, taken, options.leaseMs)
+    await leases.giveBack(leases.leaseOf(leases.reserve(), content))
   }
 
-  private admit(wanted: readonly Wanted[], taken: Taken): AcquireAnswer {
+  private admit(wanted: readonly Wanted[], taken: Taken): Admitted {
     const { leases, options } = this.parts
-    const issued = leases.issue(() => leaseOf(wanted, taken, options.leaseMs))
     this.counts.admitted++
     this.countUsage(wanted, taken)
-    const answer: Admitted = {
-      allowed: true,
-      get leaseId() {
-        return issued.token()
-      },
-      limits: statusesOf(wanted[0]!, taken.views[0]!),
-      policies: wanted[0]!.policies,
-    }
+    const answer = new Admission(leases, options.leaseMs, wanted, taken)
     if (wanted.length > 1) Object.assign(answer, parentOf(wanted, taken))
     const shadowViolations = violationsOf(wanted, taken, true)
     if (shadowViolations.length > 0) {

@@ -55,14 +55,19 @@ export class ConfigCache {
   }
 
   get(subject: Subject): SubjectConfig | Promise<SubjectConfig> {
-    const now = this.clock.now()
-    const { system, resource, entity } = this.known(subject)
-    if (isFresh(system, now) && isFresh(resource, now) && isFresh(entity, now)) {
-      this.figures.hits++
-      return combine(system, resource, entity)
-    }
+    const found = this.peek(subject)
+    if (found !== undefined) return found
     this.figures.misses++
     return this.loadOnce(subject)
+  }
+
+  /** What is known and fresh; undefined where the store would have to be asked. */
+  peek(subject: Subject): SubjectConfig | undefined {
+    const now = this.clock.now()
+    const { system, resource, entity } = this.known(subject)
+    if (!isFresh(system, now) || !isFresh(resource, now) || !isFresh(entity, now)) return undefined
+    this.figures.hits++
+    return combine(system, resource, entity)
   }
 
   private known({ entity, resource }: Subject) {

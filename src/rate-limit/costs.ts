@@ -31,6 +31,14 @@ function onesOf(policy: Policy): readonly PolicyCost[] {
   return costs
 }
 
+/** Whether `costsOf` would take them, without saying why not. */
+export function areCosts({ limits }: Policy, consume: Record<string, number>): boolean {
+  return Object.entries(consume).every(([name, cost]) => {
+    const limit = limits.find((one) => one.name === name)
+    return limit !== undefined && Number.isSafeInteger(cost) && cost >= 0 && cost <= limit.rule.capacity
+  })
+}
+
 /** Costs of a parent: what the call names of limits that the parent has; more than it can hold is a mistake too. */
 export function parentCostsOf(policy: Policy, own: readonly PolicyCost[]): PolicyCost[] {
   const errors: FieldError[] = []

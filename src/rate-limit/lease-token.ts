@@ -15,12 +15,6 @@ export interface Lease extends LeaseContent {
   id: string
 }
 
-/** A lease that the process which took it can use at once, and hand on as a sealed token. */
-export interface IssuedLease {
-  lease(): Lease
-  token(): string
-}
-
 const VERSION = 1
 const SALT_BYTES = 16
 const COUNTER_BYTES = 12
@@ -43,14 +37,13 @@ export class LeaseSealer {
     this.ownKey = deriveKey(secret, this.salt)
   }
 
-  /** Sealing costs more than a decision in memory: done only for those who want the token. */
-  issue(content: () => LeaseContent): IssuedLease {
-    const number = ++this.issued
-    let token: string | undefined
-    return {
-      lease: () => ({ id: this.head(number).subarray(1).toString('base64url'), ...content() }),
-      token: () => (token ??= this.seal(this.head(number), content())),
-    }
+  /** The number of a new lease. Sealing costs more than a decision in memory: done only for those who want the token. */
+  reserve(): number {
+    return ++this.issued
+  }
+
+  leaseOf(number: number, content: LeaseContent): Lease {
+    return { id: this.head(number).subarray(1).toString('base64url'), ...content }
   }
 
   private head(number: number): Buffer {
@@ -61,7 +54,9 @@ export class LeaseSealer {
     return head
   }
 
-  private seal(head: Buffer, content: LeaseContent): string {
+  /** Once for each number: the nonce is made of it. */
+  seal(number: number, content: LeaseContent): string {
+    const head = this.head(number)
     const cipher = createCipheriv('aes-256-gcm', this.ownKey, head.subarray(1 + SALT_BYTES))
     cipher.setAAD(head)
     const body = Buffer.concat([cipher.update(JSON.stringify(pack(content))), cipher.final()])

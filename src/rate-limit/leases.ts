@@ -3,7 +3,7 @@ import type { Clock } from '../clock.js'
 import { invalid } from '../errors.js'
 import { checkDelta } from './costs.js'
 import type { Deadlines } from './deadline.js'
-import { type IssuedLease, type Lease, type LeaseContent, LeaseSealer } from './lease-token.js'
+import { type Lease, type LeaseContent, LeaseSealer } from './lease-token.js'
 import type { LimitConfigStore, LimitStore } from './port.js'
 import type { LeaseChange } from './types.js'
 
@@ -26,6 +26,10 @@ export class Leases {
     if (secret !== undefined) this.sealer = new LeaseSealer(Buffer.from(secret))
   }
 
+  get isReady(): boolean {
+    return this.sealer !== undefined
+  }
+
   /** Leases can be issued; undefined, or once the store has said by which secret. */
   ready(): Promise<unknown> | undefined {
     return this.sealer === undefined ? this.open() : undefined
@@ -42,9 +46,17 @@ export class Leases {
     return this.opening
   }
 
-  /** Only once `ready`. */
-  issue(content: () => LeaseContent): IssuedLease {
-    return this.sealer!.issue(content)
+  /** The number of a new lease; only once `ready`, like the two below. */
+  reserve(): number {
+    return this.sealer!.reserve()
+  }
+
+  seal(number: number, content: LeaseContent): string {
+    return this.sealer!.seal(number, content)
+  }
+
+  leaseOf(number: number, content: LeaseContent): Lease {
+    return this.sealer!.leaseOf(number, content)
   }
 
   async read(leaseId: string): Promise<Lease> {

@@ -66,7 +66,8 @@ export class RateLimits implements LimitsApi {
     const { localLease } = options
     this.leasing = localLease && new LeasingCounters(engine.counters, localLease, clock)
     const counters = this.leasing ?? engine.counters
-    this.acquirer = new Acquirer({ counters, policies, leases, deadlines, usage, clock, options })
+    const takeHere = this.leasing?.takeHere
+    this.acquirer = new Acquirer({ counters, takeHere, policies, leases, deadlines, usage, clock, options })
     this.configs = new LimitConfigs(engine.configs, policies, () => this.acquirer.exhausted.clear())
     this.stops = [
       engine.configs.watch((key) => {

@@ -55,6 +55,14 @@ export class LeasingCounters implements LimitStore {
     return this.takeOne(subject!, now)
   }
 
+  /** From what is in hand; undefined where that is not enough. */
+  readonly takeHere = (subject: SubjectCosts, now: number): Taken | undefined => {
+    const known = this.subjects.get(subject.resource)?.get(subject.entity)
+    return known === undefined || !subject.limits.every(canBeLeased)
+      ? undefined
+      : takeInHand(subject, known.hands, now)
+  }
+
   private takeOne(subject: SubjectCosts, now: number): Promise<Taken> {
     const known = this.handsOf(subject)
     const taken = takeInHand(subject, known.hands, now)

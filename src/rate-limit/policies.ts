@@ -39,6 +39,15 @@ export class Policies {
     }))
   }
 
+  /** The same where it is in memory; names are known there only in their canonical spelling. */
+  findHere(entity: string, resource: string): SubjectPolicy | undefined {
+    const subject = { entity, resource }
+    const config = this.cache.peek(subject)
+    if (config === undefined) return undefined
+    const policy = this.shared(subject, config)
+    return { policy, record: config.record }
+  }
+
   /** Of a parent: its own limits, and those of the call for names that it has none of. Undefined: no limits. */
   findParent(subject: Subject, callLimits: Limits | undefined): MaybePromise<Policy | undefined> {
     return whenReady(this.cache.get(subject), (config) => {

@@ -76,7 +76,7 @@ function acquire({ entity, resource, consume, exitCode, ...flags }: AcquireFlags
   return withSession(flags, async ({ limits, json }) => {
     const answer = await limits.acquire({ entity, resource, ...(consume && { consume }) })
     if (json) {
-      const { policies: _, ...told } = answer
+      const { policies: _, ...told } = JSON.parse(JSON.stringify(answer)) as typeof answer
       printJson(told)
     } else {
       printStatuses(answer.limits)

@@ -7,6 +7,7 @@ export { type Catraca, type EngineHealth, type Health, type OpenOptions, openCat
 export { type Clock, ManualClock, systemClock } from './clock.js'
 export { CatracaError, ERROR_CODES, type ErrorCode, type FieldError, isCatracaError } from './errors.js'
 export type { LimitsApi } from './rate-limit/api.js'
-export { type HeldLease, quotaExceeded, type RateLimits } from './rate-limit/limits.js'
+export type { HeldLease, RateLimits } from './rate-limit/limits.js'
 export { DICT_LIMITS } from './rate-limit/presets.js'
+export { quotaExceeded } from './rate-limit/quota-exceeded.js'
 export type * from './rate-limit/types.js'

@@ -7,6 +7,7 @@ import { listSuite } from './allowlist-lists.js'
 import { memberSuite } from './allowlist-members.js'
 import { limitConfigSuite, usageSuite } from './limit-configs.js'
 import { limitSuite } from './limit-counters.js'
+import { limitLeaseSuite } from './limit-leases.js'
 
 export type { Case, OpenPair, Pair, Runner, Suite } from './suite.js'
 export { register } from './suite.js'
@@ -16,4 +17,8 @@ export const allowlistSuites = [listSuite, memberSuite, checkSuite, bulkSuite, c
 /** What an engine that keeps API keys must pass. */
 export const accessSuites = [keySuite]
 /** What an engine that keeps rate limits must pass: counters, configuration and usage. */
-export const limitSuites = { counters: limitSuite, configs: limitConfigSuite, usage: usageSuite }
+export const limitSuites = {
+  counters: [limitSuite, limitLeaseSuite],
+  configs: [limitConfigSuite],
+  usage: [usageSuite],
+}

@@ -1,52 +1,10 @@
 import assert from 'node:assert/strict'
-import type { LeaseUse, LimitCost, LimitStore, SubjectCosts } from '../rate-limit/port.js'
-import { ALGORITHMS, type Algorithm, type CompleteLimit, compileRule } from '../rate-limit/rule.js'
+import type { LimitStore } from '../rate-limit/port.js'
+import { ALGORITHMS, type CompleteLimit, compileRule } from '../rate-limit/rule.js'
+import { bucket, cost, lease, MINUTE_MS, of, remaining, ruleOf, view } from './limit-support.js'
 import { type Pair, suite } from './suite.js'
 import { NOW, parallel } from './support.js'
 import { LIMIT_VECTORS, type LimitStep, type LimitVector, VECTOR_START } from './vectors/rate-limit.js'
-
-const MINUTE_MS = 60_000
-const LEASE_MS = 600_000
-
-const ruleOf = (algorithm: Algorithm, capacity: number, refillPeriodSeconds = 60) =>
-  compileRule('limit', {
-    algorithm,
-    capacity,
-    burst: capacity,
-    refillAmount: capacity,
-    refillPeriodSeconds,
-  })
-
-const bucket = (capacity: number) => ruleOf('token-bucket', capacity)
-const cost = (name: string, rule: LimitCost['rule'], amount: number, shadow = false): LimitCost => ({
-  name,
-  rule,
-  cost: amount,
-  shadow,
-})
-const of = (entity: string, ...limits: LimitCost[]): SubjectCosts => ({ entity, resource: 'gpt-4', limits })
-
-async function remaining(store: LimitStore, subject: SubjectCosts, now = NOW): Promise<number[]> {
-  const limits = subject.limits.map((limit) => ({ ...limit, cost: 0 }))
-  const { allowed, views } = await store.take([{ ...subject, limits }], now)
-  assert.equal(allowed, true)
-  return views[0]!.map((view) => view.remaining)
-}
-
-let leases = 0
-/** The lease of what was taken, with a delta by limit. */
-function lease(subjects: SubjectCosts[], deltas: Record<string, number> = {}, takenAt = NOW): LeaseUse {
-  return {
-    id: `lease-${++leases}`,
-    takenAt,
-    expiresAt: takenAt + LEASE_MS,
-    subjects: subjects.map(({ entity, resource, limits }) => ({
-      entity,
-      resource,
-      limits: limits.map(({ name, rule, cost }) => ({ name, rule, cost, delta: deltas[name] ?? 0 })),
-    })),
-  }
-}
 
 async function runVector(
   store: LimitStore,
@@ -141,62 +99,6 @@ export const limitSuite = suite<LimitStore>(
       assert.equal((await one.take([enforced], NOW)).allowed, false)
     },
 
-    async 'adjusting corrects the cost, also below nothing, and never gives more than was taken'({
-      one,
-      two,
-    }) {
-      const taken = [of('a', cost('tpm', bucket(1000), 500))]
-      await one.take(taken, NOW)
-      const use = lease(taken, { tpm: -120 })
-      assert.equal(await two.adjust(use, NOW), 'done')
-      assert.deepEqual(await remaining(one, taken[0]!), [620])
-      const more = { ...use, subjects: lease(taken, { tpm: 2000 }).subjects }
-      assert.equal(await one.adjust(more, NOW), 'done')
-      const { allowed, views } = await one.take([of('a', cost('tpm', bucket(1000), 1))], NOW)
-      assert.deepEqual([allowed, views[0]![0]!.remaining, views[0]![0]!.retryAfterMs], [false, 0, 82_860])
-      const tooMuch = { ...use, subjects: lease(taken, { tpm: -9999 }).subjects }
-      assert.equal(await two.adjust(tooMuch, NOW), 'done')
-      assert.deepEqual(await remaining(one, taken[0]!), [1000])
-      assert.equal(await two.adjust(more, NOW), 'done')
-      assert.equal(await one.giveBack(use, NOW), 'done')
-      assert.deepEqual(await remaining(two, taken[0]!), [1000])
-    },
-
-    async 'giving back counts once, on every algorithm'({ one, two }) {
-      for (const algorithm of ALGORITHMS) {
-        const rule = ruleOf(algorithm, 10)
-        const taken = [of(algorithm, cost('x', rule, 4))]
-        await one.take(taken, NOW)
-        await two.take(taken, NOW)
-        const use = lease(taken)
-        assert.equal(await one.giveBack(use, NOW), 'done', algorithm)
-        assert.equal(await two.giveBack(use, NOW), 'given-back', algorithm)
-        assert.equal(
-          await one.adjust({ ...use, subjects: lease(taken, { x: 3 }).subjects }, NOW),
-          'given-back',
-        )
-        assert.deepEqual(await remaining(two, taken[0]!), [6], algorithm)
-      }
-    },
-
-    async 'what was taken in a window that is over is not given back'({ one }) {
-      for (const algorithm of ['fixed-window', 'sliding-window', 'concurrency'] as const) {
-        const taken = [of(algorithm, cost('x', ruleOf(algorithm, 10), 4))]
-        await one.take(taken, NOW)
-        await one.take(taken, NOW + MINUTE_MS)
-        assert.equal(await one.giveBack(lease(taken), NOW + MINUTE_MS), 'done')
-        assert.deepEqual(await remaining(one, taken[0]!, NOW + MINUTE_MS), [6], algorithm)
-      }
-    },
-
-    async 'giving back reaches both subjects'({ one, two }) {
-      const taken = [of('child', cost('rpm', bucket(10), 3)), of('parent', cost('rpm', bucket(10), 3))]
-      await one.take(taken, NOW)
-      assert.equal(await two.giveBack(lease(taken), NOW), 'done')
-      assert.deepEqual(await remaining(one, taken[0]!), [10])
-      assert.deepEqual(await remaining(one, taken[1]!), [10])
-    },
-
     async 'a reset forgets one subject, all its limits'({ one, two }) {
       const used = (entity: string) => of(entity, cost('rpm', bucket(5), 5), cost('tpm', bucket(9), 9))
       await one.take([used('a')], NOW)
@@ -265,27 +167,6 @@ export const limitSuite = suite<LimitStore>(
       assert.equal(used, 15)
     },
 
-    async 'of many who give one lease back exactly one does'(pair) {
-      const taken = [of('a', cost('rpm', bucket(10), 4)), of('p', cost('rpm', bucket(10), 4))]
-      await pair.one.take(taken, NOW)
-      await pair.two.take(taken, NOW)
-      const use = lease(taken)
-      const outcomes = await parallel(pair, 12, (store) => store.giveBack(use, NOW))
-      assert.equal(outcomes.filter((outcome) => outcome === 'done').length, 1)
-      assert.deepEqual(await remaining(pair.one, taken[0]!), [6])
-      assert.deepEqual(await remaining(pair.one, taken[1]!), [6])
-    },
-
-    async 'adjustments at once all count'(pair) {
-      const taken = [of('a', cost('rpm', bucket(100), 50))]
-      await pair.one.take(taken, NOW)
-      const use = lease(taken, { rpm: -1 })
-      await parallel(pair, 20, (store) => store.adjust(use, NOW))
-      assert.deepEqual(await remaining(pair.one, taken[0]!), [70])
-      assert.equal(await pair.two.giveBack(use, NOW), 'done')
-      assert.deepEqual(await remaining(pair.one, taken[0]!), [100])
-    },
-
     async 'of many resets exactly one finds something'(pair) {
       await pair.one.take([of('a', cost('rpm', bucket(5), 5))], NOW)
       const found = await parallel(pair, 8, (store) => store.reset({ entity: 'a', resource: 'gpt-4' }))
@@ -293,5 +174,3 @@ export const limitSuite = suite<LimitStore>(
     },
   },
 )
-
-const view = (left: number, resetMs: number, retryAfterMs = 0) => ({ remaining: left, resetMs, retryAfterMs })

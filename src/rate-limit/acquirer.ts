@@ -3,6 +3,7 @@ import { CatracaError } from '../errors.js'
 import { identifier, plainName } from '../key.js'
 import { Admission } from './admission.js'
 import { denial, leaseOf, parentOf, statusesOf, violationsOf, type Wanted } from './answers.js'
+import type { Beginning } from './beginning.js'
 import { areCosts, costsOf, parentCostsOf } from './costs.js'
 import { type Deadlines, isUnavailable } from './deadline.js'
 import { Exhausted } from './exhausted.js'
@@ -42,6 +43,7 @@ export interface AcquirerParts {
   takeHere: ((subject: SubjectCosts, now: number) => Taken | undefined) | undefined
   policies: Policies
   leases: Leases
+  beginning: Beginning
   deadlines: Deadlines
   usage: UsageCounter
   clock: Clock
@@ -93,8 +95,8 @@ export class Acquirer {
     { entity, resource, consume, cascade }: AcquireRequest,
     now: number,
   ): Admitted | undefined {
-    const { policies, leases, takeHere } = this.parts
-    const found = leases.isReady ? policies.findHere(entity, resource) : undefined
+    const { policies, beginning, takeHere } = this.parts
+    const found = beginning.isDone ? policies.findHere(entity, resource) : undefined
     if (found === undefined || (consume !== undefined && !areCosts(found.policy, consume))) return undefined
     if (found.record !== undefined && (cascade ?? found.record.cascade)) return undefined
     const { policy } = found
@@ -118,8 +120,8 @@ export class Acquirer {
       const costs = costsOf(policy, request.consume)
       const { entity, resource } = subject
       const own: Wanted = { entity, resource, limits: costs, policies: policy.told }
-      const opening = this.parts.leases.ready()
-      if (opening !== undefined) await opening
+      const beginning = this.parts.beginning.ready()
+      if (beginning !== undefined) await beginning
       const wanted = [own]
       const cascade = request.cascade ?? record?.cascade ?? false
       if (cascade && record !== undefined) await this.addParent(wanted, record, callLimits)
@@ -132,7 +134,8 @@ export class Acquirer {
 
   /** What is there now, taking nothing. */
   async look(subject: Subject): Promise<Record<string, LimitStatus>> {
-    const { policies, counters, deadlines, clock } = this.parts
+    const { policies, counters, deadlines, clock, beginning } = this.parts
+    await beginning.ready()
     const { policy } = await policies.find(subject, undefined)
     const wanted = { ...subject, limits: costsOf(policy, {}), policies: policy.told }
     const { views } = await deadlines.within(counters.take([wanted], clock.now()))

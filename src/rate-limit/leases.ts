@@ -14,7 +14,6 @@ export const NO_LEASE = 'none'
 /** Leases: issued as sealed tokens, opened again, adjusted and given back. */
 export class Leases {
   private sealer: LeaseSealer | undefined
-  private opening: Promise<LeaseSealer> | undefined
 
   constructor(
     private readonly counters: LimitStore,
@@ -26,27 +25,14 @@ export class Leases {
     if (secret !== undefined) this.sealer = new LeaseSealer(Buffer.from(secret))
   }
 
-  get isReady(): boolean {
-    return this.sealer !== undefined
+  /** Once the store has said by which secret they are sealed, leases can be issued and read. */
+  async open(): Promise<void> {
+    if (this.sealer !== undefined) return
+    const secret = await this.configs.secret(randomBytes(SECRET_BYTES).toString('base64url'))
+    this.sealer ??= new LeaseSealer(Buffer.from(secret, 'base64url'))
   }
 
-  /** Leases can be issued; undefined, or once the store has said by which secret. */
-  ready(): Promise<unknown> | undefined {
-    return this.sealer === undefined ? this.open() : undefined
-  }
-
-  private open(): Promise<LeaseSealer> {
-    if (this.sealer !== undefined) return Promise.resolve(this.sealer)
-    this.opening ??= this.deadlines
-      .within(this.configs.secret(randomBytes(SECRET_BYTES).toString('base64url')))
-      .then((secret) => (this.sealer = new LeaseSealer(Buffer.from(secret, 'base64url'))))
-      .finally(() => {
-        this.opening = undefined
-      })
-    return this.opening
-  }
-
-  /** The number of a new lease; only once `ready`, like the two below. */
+  /** The number of a new lease; only once `open`, like everything below. */
   reserve(): number {
     return this.sealer!.reserve()
   }
@@ -59,15 +45,12 @@ export class Leases {
     return this.sealer!.leaseOf(number, content)
   }
 
-  async read(leaseId: string): Promise<Lease> {
-    if (leaseId === NO_LEASE)
-      return { id: NO_LEASE, takenAt: 0, expiresAt: Number.POSITIVE_INFINITY, subjects: [] }
-    return (await this.open()).open(leaseId, this.clock.now())
+  read(leaseId: string): Lease {
+    return this.sealer!.open(leaseId, this.clock.now())
   }
 
   async adjust(lease: Lease, input: Record<string, number>): Promise<LeaseChange> {
     const delta = checkDelta(input)
-    if (lease.id === NO_LEASE) return { applied: true }
     const known = new Set(lease.subjects.flatMap(({ limits }) => limits.map(({ name }) => name)))
     for (const name of Object.keys(delta)) {
       if (!known.has(name)) throw invalid(`delta.${name.slice(0, 64)}`, 'is not a limit of this lease')

@@ -1,11 +1,13 @@
 import { type Clock, isoTime } from '../clock.js'
-import { CatracaError, invalid } from '../errors.js'
+import { invalid } from '../errors.js'
 import { identifier, plainName } from '../key.js'
 import { Acquirer, type LimitCounts } from './acquirer.js'
 import type { ConfigAddress, LimitsApi, UsageQuery } from './api.js'
+import { Beginning } from './beginning.js'
 import type { CacheFigures } from './config-cache.js'
 import { Deadlines } from './deadline.js'
-import { Leases } from './leases.js'
+import type { Lease } from './lease-token.js'
+import { Leases, NO_LEASE } from './leases.js'
 import { LimitConfigs } from './limit-configs.js'
 import { LeasingCounters } from './local-lease.js'
 import { type LimitOptions, USAGE_KEPT_MS } from './options.js'
@@ -53,6 +55,7 @@ export class RateLimits implements LimitsApi {
   private readonly configs: LimitConfigs
   private readonly policies: Policies
   private readonly counter: UsageCounter
+  private readonly beginning: Beginning
   private readonly leasing: LeasingCounters | undefined
   private readonly stops: (() => void)[]
 
@@ -63,11 +66,25 @@ export class RateLimits implements LimitsApi {
     this.leases = new Leases(engine.counters, engine.configs, clock, deadlines, options.leaseSecret)
     this.counter = new UsageCounter(engine.usage, options.usageFlushMs, report)
     const { policies, leases, counter: usage } = this
+    this.beginning = new Beginning(
+      () => Promise.all([this.leases.open(), engine.counters.take([], clock.now())]),
+      options.timeoutMs,
+    )
     const { localLease } = options
     this.leasing = localLease && new LeasingCounters(engine.counters, localLease, clock)
     const counters = this.leasing ?? engine.counters
     const takeHere = this.leasing?.takeHere
-    this.acquirer = new Acquirer({ counters, takeHere, policies, leases, deadlines, usage, clock, options })
+    this.acquirer = new Acquirer({
+      beginning: this.beginning,
+      counters,
+      takeHere,
+      policies,
+      leases,
+      deadlines,
+      usage,
+      clock,
+      options,
+    })
     this.configs = new LimitConfigs(engine.configs, policies, () => this.acquirer.exhausted.clear())
     this.stops = [
       engine.configs.watch((key) => {
@@ -83,8 +100,7 @@ export class RateLimits implements LimitsApi {
 
   /** Has the engine begin its work, which its first decision would wait for otherwise. */
   async warmUp(): Promise<void> {
-    const { engine, clock } = this.dependencies
-    await Promise.all([this.leases.ready(), engine.counters.take([], clock.now())])
+    await this.beginning.ready()
   }
 
   /** Takes from all limits or from none. A denial is an answer; throws only for misuse and for a blocked failure. */
@@ -122,22 +138,24 @@ export class RateLimits implements LimitsApi {
     }
   }
 
-  async adjust(leaseId: string, delta: Record<string, number>): Promise<LeaseChange> {
-    const lease = await this.leases.read(leaseId)
-    const change = await this.leases.adjust(lease, delta)
-    this.forgetAll(lease.subjects)
-    return change
+  adjust(leaseId: string, delta: Record<string, number>): Promise<LeaseChange> {
+    return this.changeLease(leaseId, (lease) => this.leases.adjust(lease, delta))
   }
 
-  async giveBack(leaseId: string): Promise<LeaseChange> {
-    const lease = await this.leases.read(leaseId)
-    const change = await this.leases.giveBack(lease)
-    this.forgetAll(lease.subjects)
-    return change
+  giveBack(leaseId: string): Promise<LeaseChange> {
+    return this.changeLease(leaseId, (lease) => this.leases.giveBack(lease))
   }
 
-  private forgetAll(subjects: readonly Subject[]): void {
-    for (const subject of subjects) this.acquirer.exhausted.forget(subject)
+  private async changeLease(
+    leaseId: string,
+    change: (lease: Lease) => Promise<LeaseChange>,
+  ): Promise<LeaseChange> {
+    if (leaseId === NO_LEASE) return { applied: true }
+    await this.beginning.ready()
+    const lease = this.leases.read(leaseId)
+    const changed = await change(lease)
+    for (const subject of lease.subjects) this.acquirer.exhausted.forget(subject)
+    return changed
   }
 
   async status(entity: string, resource: string): Promise<{ limits: Record<string, LimitStatus> }> {
@@ -229,12 +247,4 @@ function timeOf(path: string, value: string | undefined): number | undefined {
   const ms = ISO_TIME.test(value) ? Date.parse(value) : Number.NaN
   if (Number.isNaN(ms)) throw invalid(path, 'must be a time in ISO 8601, such as 2030-01-31T12:00:00Z')
   return ms
-}
-
-/** For those who would rather be told of a denial by an error: the same words as over HTTP. */
-export function quotaExceeded({ violations, retryAfterMs, limits }: Denied): CatracaError {
-  const names = [...new Set(violations.map(({ limit }) => limit))]
-  return new CatracaError('QUOTA_EXCEEDED', `${names.join(', ')} used up; try again in ${retryAfterMs} ms`, {
-    facts: { 'violated-policies': names, violations, retryAfterMs, limits },
-  })
 }

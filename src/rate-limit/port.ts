@@ -68,6 +68,7 @@ export type LeaseOutcome = 'done' | 'given-back'
 export type Freed = Subject | undefined
 
 export interface LimitStore {
+  /** With no subjects it is asked once before all else, and may take as long as the engine needs to begin. */
   take(subjects: readonly SubjectCosts[], now: number): Promise<Taken>
   /**
    * Adds each `delta` to what the lease has taken. The sum of what a lease took and its deltas stays at 0 or above:

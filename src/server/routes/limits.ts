@@ -1,5 +1,5 @@
 import { rateLimitHeaders } from '../../rate-limit/headers.js'
-import { quotaExceeded } from '../../rate-limit/limits.js'
+import { quotaExceeded } from '../../rate-limit/quota-exceeded.js'
 import type { App, ServerContext } from '../context.js'
 import * as schemas from '../limit-schemas.js'
 import { answers204 } from './allowlists.js'

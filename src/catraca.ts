@@ -157,12 +157,12 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     },
     async close() {
       isClosed = true
-      await closeLimits()
       await imports.close()
       await builds.close()
       await uses.close()
       await indexes.close()
       await upkeep.stop()
+      await closeLimits()
       await engine.close()
     },
   }

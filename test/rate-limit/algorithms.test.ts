@@ -121,6 +121,27 @@ describe('token bucket', () => {
   })
 })
 
+describe('a part of a token that does not come out even', () => {
+  it('is rounded against the caller when the rule changes', () => {
+    const before = compiled('token-bucket', {
+      capacity: 10,
+      extra: 0,
+      refillAmount: 1000,
+      refillPeriodSeconds: 7,
+    })
+    const after = compiled('token-bucket', {
+      capacity: 10,
+      extra: 0,
+      refillAmount: 1000,
+      refillPeriodSeconds: 3,
+    })
+    const { state } = ALGORITHM['token-bucket'].take(undefined, before, 1, START)
+    const [kind, , at, ...rule] = state!
+    const part = [kind!, 1, at!, ...rule]
+    assert.equal(ALGORITHM['token-bucket'].take(part, after, 0, START).remaining, 9)
+  })
+})
+
 describe('windows', () => {
   it('sliding: never more than its capacity in any window', () => {
     fc.assert(

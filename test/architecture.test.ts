@@ -26,7 +26,16 @@ const CAPABILITIES = ['allowlist', 'access', 'changes', 'rate-limit']
 /** Reads spelling only, so that the library can take a store URL without knowing of any configuration. */
 const STORE_URL = /^config\/store-url(-\w+)?\.ts$/
 
-type Layer = 'leaf' | 'capability' | 'engine' | 'composition' | 'conformance' | 'server' | 'config' | 'cli'
+type Layer =
+  | 'leaf'
+  | 'capability'
+  | 'engine'
+  | 'composition'
+  | 'conformance'
+  | 'server'
+  | 'config'
+  | 'cli'
+  | 'adapters'
 
 const MAY_IMPORT: Record<Layer, Layer[]> = {
   leaf: ['leaf'],
@@ -37,6 +46,7 @@ const MAY_IMPORT: Record<Layer, Layer[]> = {
   server: ['leaf', 'capability', 'composition', 'server'],
   config: ['leaf', 'capability', 'config'],
   cli: ['leaf', 'capability', 'composition', 'server', 'config', 'cli'],
+  adapters: ['leaf', 'capability', 'server', 'adapters'],
 }
 
 /** Packages with a home; everybody else goes through it. */
@@ -60,7 +70,9 @@ function layerOf(file: string): Layer | undefined {
   if (STORE_URL.test(file)) return 'leaf'
   if (CAPABILITIES.includes(top)) return 'capability'
   if (top === 'engines') return 'engine'
-  return top === 'conformance' || top === 'server' || top === 'config' || top === 'cli' ? top : undefined
+  return top === 'adapters' || top === 'conformance' || top === 'server' || top === 'config' || top === 'cli'
+    ? top
+    : undefined
 }
 
 const IMPORT_FORMS = [

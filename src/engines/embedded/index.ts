@@ -101,7 +101,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
         'migrate',
         'secret',
       ]),
-      usage: forward('usage', stores.usage, ['count', 'forget']),
+      usage: forward('usage', stores.usage, ['count', 'drop']),
     },
     refresh: () => environment.refresh(),
     readToken: (token) => stores.catalog.readToken(token),

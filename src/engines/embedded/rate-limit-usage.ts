@@ -33,17 +33,24 @@ export class EmbeddedUsage implements UsageStore {
     })
   }
 
-  forget(step: UsageStep, before: number): Promise<{ more: boolean }> {
+  /** Looks first, on the calling thread: mostly there is nothing to write. */
+  async forget(step: UsageStep, before: number): Promise<{ more: boolean }> {
+    this.environment.refresh()
+    const range = { start: [OLDEST, step, 0], end: [OLDEST, step, before], limit: FORGOTTEN_PER_STEP }
+    const old = Array.from(this.environment.usage.getRange(range), ({ key }) => key)
+    if (old.length > 0) await this.drop(old)
+    return { more: old.length === FORGOTTEN_PER_STEP }
+  }
+
+  /** Removes rows by their keys in the order of time. */
+  drop(old: readonly (string | number)[][]): Promise<void> {
     const { usage } = this.environment
     return this.environment.write(() => {
-      const range = { start: [OLDEST, step, 0], end: [OLDEST, step, before], limit: FORGOTTEN_PER_STEP }
-      const old = Array.from(usage.getRange(range), ({ key }) => key)
       for (const key of old) {
-        const [, , start, entity, resource, limit] = key
-        usage.removeSync([step, entity!, resource!, start!, limit!])
+        const [, step, start, entity, resource, limit] = key
+        usage.removeSync([step!, entity!, resource!, start!, limit!])
         usage.removeSync(key)
       }
-      return { more: old.length === FORGOTTEN_PER_STEP }
     })
   }
 }

@@ -26,12 +26,13 @@ export function openOptions(config: Config, store: string): OpenOptions {
 }
 
 function limitOptions({ limits, stores }: Config): NonNullable<OpenOptions['limits']> {
-  const { leaseSecret, onUnavailable, ...options } = limits
+  const { leaseSecret, onUnavailable, localLeaseTokens, localLeaseMs, ...options } = limits
   const secret = leaseSecret.read()
   return {
     ...options,
     defaults: { onUnavailable },
     ...(secret !== undefined && { leaseSecret: secret }),
+    ...(localLeaseTokens > 0 && { localLease: { tokens: localLeaseTokens, ms: localLeaseMs } }),
     ...(stores.limits !== undefined && { store: stores.limits }),
   }
 }

@@ -186,6 +186,14 @@ export const SCHEMA = {
       env: 'CATRACA_LIMITS_LEASE_SECRET',
       description: 'Seals leases, read once at the start; one that the store keeps when absent.',
     }),
+    localLeaseTokens: setting(integer(0, 1_000_000_000), 0, {
+      env: 'CATRACA_LIMITS_LOCAL_LEASE_TOKENS',
+      description: 'Tokens of each limit that a process takes ahead, to decide in memory; 0: none.',
+    }),
+    localLeaseMs: setting(integer(10, HOUR_MS), 1000, {
+      env: 'CATRACA_LIMITS_LOCAL_LEASE_MS',
+      description: 'How long it may keep them; what it has not used by then is given back.',
+    }),
     usageFlushMs: setting(integer(100, HOUR_MS), DEFAULT_LIMITS.usageFlushMs, {
       env: 'CATRACA_LIMITS_USAGE_FLUSH_MS',
       description: 'How often what was admitted and denied is written down.',

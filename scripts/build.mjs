@@ -4,6 +4,9 @@ import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { bundleLambda } from './bundle-lambda.mjs'
+import { copyLua } from './copy-lua.mjs'
 
 const root = new URL('..', import.meta.url)
 const typescript = dirname(createRequire(import.meta.url).resolve('typescript/package.json'))
@@ -12,4 +15,9 @@ const { status } = spawnSync(process.execPath, [join(typescript, 'bin', 'tsc')],
   cwd: root,
   stdio: 'inherit',
 })
+if (status === 0) {
+  const output = fileURLToPath(new URL('dist', root))
+  copyLua(output)
+  await bundleLambda(output)
+}
 process.exit(status ?? 1)

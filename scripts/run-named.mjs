@@ -35,7 +35,10 @@ function newest(path, ending) {
   return Math.max(0, ...files)
 }
 
-const sources = Math.max(...['src', 'bench', 'test'].map((folder) => newest(join(root, folder), '.ts')))
+const sources = Math.max(
+  ...['src', 'bench', 'test'].map((folder) => newest(join(root, folder), '.ts')),
+  newest(join(root, 'src'), '.lua'),
+)
 if (newest(join(root, 'dist'), '.js') < sources) {
   const { status } = spawnSync(process.execPath, [join(root, 'scripts', 'build.mjs')], { stdio: 'inherit' })
   if (status !== 0) process.exit(status ?? 1)

@@ -5,6 +5,7 @@ import { join, relative } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { fileURLToPath } from 'node:url'
+import { ensureRedisServer } from './ensure-redis.mjs'
 
 const FILES_AT_ONCE = 2
 const FILE_TIMEOUT_MS = 5 * 60_000
@@ -28,6 +29,8 @@ if (files.length === 0) {
   console.error(`no tests found in ${tests}: run "npm run build" first`)
   process.exit(1)
 }
+
+if (files.some((file) => relative(tests, file).includes('redis'))) ensureRedisServer()
 
 let passed = 0
 let failed = 0

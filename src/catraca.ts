@@ -8,25 +8,27 @@ import { type CheckCounts, IndexedChecks } from './allowlist/membership/indexed-
 import { Indexes } from './allowlist/membership/indexes.js'
 import { DEFAULT_MEMBERSHIP, type MembershipOptions } from './allowlist/membership/options.js'
 import { UseCounts, warmUp } from './allowlist/membership/warm-up.js'
+import type { OnUnavailable } from './allowlist/types.js'
+import type { ListRef } from './changes/port.js'
 import { type Clock, systemClock } from './clock.js'
-import { parseStoreUrl, redactStoreUrl } from './config/store-url.js'
-import { type EmbeddedEngine, type EmbeddedOptions, openEmbedded } from './engines/embedded/index.js'
-import { CatracaError } from './errors.js'
+import { redactStoreUrl } from './config/store-url.js'
 import { ImportThreads } from './import-runner.js'
 import { IndexThreads } from './index-runner.js'
 import { type OpenLimitsOptions, openLimits } from './limits.js'
+import { type EngineOptions, engineSource, openEngine, type StoreEngine } from './open-engine.js'
 import type { RateLimits } from './rate-limit/limits.js'
 import { Upkeep } from './upkeep.js'
 
-export interface OpenOptions {
+export interface OpenOptions extends EngineOptions {
   /** A store URL such as `embedded:./catraca-data` (the default) or `memory:`. */
   store?: string
   clock?: Clock
-  embedded?: Omit<EmbeddedOptions, 'directory'>
   /** How often to look for what is to be swept; 0: only when `upkeep()` is called. */
   sweepIntervalMs?: number
   membership?: Partial<MembershipOptions>
   limits?: OpenLimitsOptions
+  /** What a check answers when neither memory nor the store can tell: fail (the default), or allow, marked. */
+  onUnavailable?: OnUnavailable
   /** Told of failures in the background, which nobody waits for. */
   onReport?: (message: string, error: unknown) => void
   import?: {
@@ -87,11 +89,25 @@ const DEFAULT_IMPORT_LEASE_MS = 15_000
 export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const store = options.store ?? DEFAULT_STORE
   const clock = options.clock ?? systemClock
-  const engineOptions = { ...options.embedded, ...location(store) }
-  const engine = openEmbedded(engineOptions)
+  const source = engineSource(store, options)
+  const report = options.onReport ?? (() => {})
+  const sweepIntervalMs = options.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS
+  const engine = await openEngine(source)
+  const sourceOf = (url: string) => engineSource(url, options)
+  const { limits, ...ofLimits } = await openLimits(options.limits, {
+    engine,
+    source,
+    sourceOf,
+    clock,
+    sweepIntervalMs,
+    report,
+  }).catch(async (error) => {
+    await engine.close()
+    throw error
+  })
   const imports = new ImportThreads(
     {
-      engine: { ...engineOptions, directory: engine.directory, gate: engine.gate },
+      engine: () => engine.forThreads(),
       leaseMs: options.import?.leaseMs ?? DEFAULT_IMPORT_LEASE_MS,
       spillDir: spillDirectory(options.import?.spoolDir),
     },
@@ -100,21 +116,21 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   )
   let isClosed = false
   const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
-  const report = options.onReport ?? (() => {})
+  for (const warning of engine.warnings) report(warning, undefined)
   const builds = new IndexThreads({
-    engine: { ...engineOptions, directory: engine.directory, gate: engine.gate },
+    engine: () => engine.forThreads(),
     leaseMs: membership.buildLeaseMs,
     threads: Math.min(2, availableParallelism()),
   })
-  const buildOrWait = async (list: { id: string; incarnation: number }, full: boolean): Promise<void> => {
+  const buildOrWait = async (list: ListRef, full: boolean): Promise<void> => {
     const { index } = engine.allowlists
-    const before = await index.version(list.incarnation)
+    const before = await index.version(list)
     while (!isClosed && (await builds.build(list, full)) === 'busy') {
-      while (!isClosed && (await index.builder(list.incarnation, clock.now())) !== undefined) {
+      while (!isClosed && (await index.builder(list, clock.now())) !== undefined) {
         await sleep(BUILD_POLL_MS)
       }
       // It died, or failed, without a result: then it is this one's turn.
-      if ((await index.version(list.incarnation)) !== before) return
+      if ((await index.version(list)) !== before) return
     }
   }
   const indexes = new Indexes({
@@ -125,24 +141,18 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     report,
     build: (list, full) => buildOrWait(list, full),
   })
-  const checks = new IndexedChecks(engine.allowlists.checks, indexes, clock, engine.readToken)
+  const checks = new IndexedChecks(engine.allowlists.checks, indexes, clock)
   const uses = new UseCounts(indexes, report)
   const upkeep = new Upkeep(engine.allowlists.upkeep, clock)
-  const sweepIntervalMs = options.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS
   upkeep.start(sweepIntervalMs)
-  const { limits, close: closeLimits } = openLimits(options.limits, {
-    engine,
-    engineOptions,
-    clock,
-    sweepIntervalMs,
-    report,
-  })
   return {
     allowlists: new Allowlists({
       engine: { ...engine.allowlists, checks },
       clock,
       runImport: imports.run,
       indexes,
+      onUnavailable: options.onUnavailable ?? 'block',
+      resharding: engine.resharding,
       sweepSoon: () => upkeep.runSoon(),
     }),
     keys: new ApiKeys(engine.keys, clock),
@@ -150,7 +160,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     store: redactStoreUrl(store),
     ready: warmUp(engine.allowlists, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),
-    health: async () => health(engine),
+    health: () => health(ofLimits.own === undefined ? [engine] : [engine, ofLimits.own]),
     async upkeep() {
       await upkeep.run()
       await limits.sweep()
@@ -162,24 +172,9 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
       await uses.close()
       await indexes.close()
       await upkeep.stop()
-      await closeLimits()
+      await ofLimits.close()
       await engine.close()
     },
-  }
-}
-
-function location(store: string): { directory?: string } {
-  const url = parseStoreUrl(store)
-  switch (url.engine) {
-    case 'embedded':
-      return { directory: resolve(url.path) }
-    case 'memory':
-      return {}
-    default:
-      throw new CatracaError(
-        'STORE_UNSUPPORTED',
-        `allowlists cannot be kept in ${url.engine} in this version`,
-      )
   }
 }
 
@@ -189,7 +184,7 @@ function spillDirectory(given: string | undefined): string {
   return directory
 }
 
-function stats(engine: EmbeddedEngine, indexes: Indexes, checks: CheckCounts): Stats {
+function stats(engine: StoreEngine, indexes: Indexes, checks: CheckCounts): Stats {
   const meta = engine.listCache()
   const { verified } = indexes
   // As the source estimates it: about 1 KB for each list and 200 bytes for each verified answer.
@@ -207,11 +202,17 @@ function stats(engine: EmbeddedEngine, indexes: Indexes, checks: CheckCounts): S
   }
 }
 
-function health(engine: EmbeddedEngine): Health {
+async function health(opened: readonly StoreEngine[]): Promise<Health> {
+  const engines = await Promise.all(opened.map(engineHealth))
+  const isHealthy = engines.every(({ status }) => status === 'healthy')
+  return { status: isHealthy ? 'healthy' : 'unhealthy', engines }
+}
+
+async function engineHealth(engine: StoreEngine): Promise<EngineHealth> {
+  const { name } = engine
   try {
-    return { status: 'healthy', engines: [{ name: 'embedded', status: 'healthy', ...engine.health() }] }
+    return { name, status: 'healthy', ...(await engine.health()) }
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    return { status: 'unhealthy', engines: [{ name: 'embedded', status: 'unhealthy', error: message }] }
+    return { name, status: 'unhealthy', error: error instanceof Error ? error.message : String(error) }
   }
 }

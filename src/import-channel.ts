@@ -1,11 +1,11 @@
 import type { ImportOptions, ImportProgress, ImportResult } from './allowlist/types.js'
-import type { EmbeddedOptions } from './engines/embedded/index.js'
+import type { EngineSource } from './open-engine.js'
 import type { PackedError } from './packed-error.js'
 
 /** What the serving thread and the thread of an import say to each other. */
 
 export interface ImportTask {
-  engine: EmbeddedOptions
+  engine: EngineSource
   listId: string
   options: Omit<ImportOptions, 'signal' | 'onProgress'> &
     Required<Pick<ImportOptions, 'importId' | 'mode' | 'format'>>

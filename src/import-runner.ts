@@ -6,7 +6,7 @@ import { CatracaError } from './errors.js'
 import type { FromWorker, ImportTask, ToWorker } from './import-channel.js'
 import { unpackError } from './packed-error.js'
 
-type Surroundings = Pick<ImportTask, 'engine' | 'leaseMs' | 'spillDir'>
+type Surroundings = Pick<ImportTask, 'leaseMs' | 'spillDir'> & { engine: () => ImportTask['engine'] }
 
 /** Runs each import in a thread of its own, and can stop them all. */
 export class ImportThreads {
@@ -26,6 +26,7 @@ export class ImportThreads {
     const either = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal])
     const task: ImportTask = {
       ...this.surroundings,
+      engine: this.surroundings.engine(),
       listId: list.id,
       takesExpiry: list.precision !== 'trusted',
       clockOffsetMs: this.clock.now() - Date.now(),

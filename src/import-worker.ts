@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { runImport } from './allowlist/import/pipeline.js'
 import { systemClock } from './clock.js'
-import { type EmbeddedEngine, openEmbedded } from './engines/embedded/index.js'
 import { CHUNKS_IN_FLIGHT, type FromWorker, type ImportTask, type ToWorker } from './import-channel.js'
+import { openEngine, type StoreEngine } from './open-engine.js'
 import { packError } from './packed-error.js'
 
 /** The thread of one import: parses, sorts and stores, so that the serving thread goes on answering checks. */
@@ -39,9 +39,9 @@ async function* body(): AsyncGenerator<Uint8Array> {
 }
 
 async function main(): Promise<void> {
-  let engine: EmbeddedEngine | undefined
+  let engine: StoreEngine | undefined
   try {
-    engine = openEmbedded({ ...task.engine, writes: 'here' })
+    engine = await openEngine(task.engine)
     const result = await runImport({
       bulk: engine.allowlists.bulk,
       listId: task.listId,

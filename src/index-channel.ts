@@ -1,10 +1,10 @@
 import type { BuildProgress } from './allowlist/membership/build.js'
-import type { EmbeddedOptions } from './engines/embedded/index.js'
+import type { EngineSource } from './open-engine.js'
 import type { PackedError } from './packed-error.js'
 
 /** What the serving thread and the thread that builds an index say to each other. */
 export interface BuildTask {
-  engine: EmbeddedOptions
+  engine: EngineSource
   listId: string
   /** The list that is meant, should its id belong to another one by then. */
   incarnation: number

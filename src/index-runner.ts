@@ -1,10 +1,11 @@
 import { Worker } from 'node:worker_threads'
 import type { BuildProgress } from './allowlist/membership/build.js'
+import type { ListRef } from './changes/port.js'
 import { CatracaError } from './errors.js'
 import type { BuildMessage, BuildTask } from './index-channel.js'
 import { unpackError } from './packed-error.js'
 
-type Surroundings = Pick<BuildTask, 'engine' | 'leaseMs' | 'threads'>
+type Surroundings = Pick<BuildTask, 'leaseMs' | 'threads'> & { engine: () => BuildTask['engine'] }
 export type BuildResult = 'built' | 'busy' | 'gone' | 'unchanged'
 
 /** Builds indexes off the serving thread, one after the other: a build uses all the cores it is given. */
@@ -15,12 +16,9 @@ export class IndexThreads {
 
   constructor(private readonly surroundings: Surroundings) {}
 
-  build(
-    list: { id: string; incarnation: number },
-    full: boolean,
-    onProgress?: (progress: BuildProgress) => void,
-  ): Promise<BuildResult> {
-    const task = { ...this.surroundings, listId: list.id, incarnation: list.incarnation, full }
+  build(list: ListRef, full: boolean, onProgress?: (progress: BuildProgress) => void): Promise<BuildResult> {
+    const engine = this.surroundings.engine()
+    const task = { ...this.surroundings, engine, listId: list.id, incarnation: list.incarnation, full }
     const result = this.queue.then(() => this.run(task, onProgress))
     this.queue = result.catch(() => {})
     return result

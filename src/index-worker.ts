@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { buildIndex } from './allowlist/membership/build.js'
 import { systemClock } from './clock.js'
-import { type EmbeddedEngine, openEmbedded } from './engines/embedded/index.js'
 import type { BuildMessage, BuildTask } from './index-channel.js'
+import { openEngine, type StoreEngine } from './open-engine.js'
 import { packError } from './packed-error.js'
 
 /** The thread of one build: reads the members, hashes them and writes pages. */
@@ -13,9 +13,9 @@ const stop = new AbortController()
 port.once('message', () => stop.abort())
 
 async function build(): Promise<BuildMessage> {
-  let engine: EmbeddedEngine | undefined
+  let engine: StoreEngine | undefined
   try {
-    engine = openEmbedded({ ...task.engine, writes: 'here' })
+    engine = await openEngine(task.engine)
     const { lists, index, changes } = engine.allowlists
     const list = await lists.get(task.listId)
     if (list?.incarnation !== task.incarnation) return { type: 'done', outcome: 'gone' }

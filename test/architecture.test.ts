@@ -12,6 +12,9 @@ const LEAVES = ['errors.ts', 'clock.ts', 'key.ts', 'maybe.ts', 'packed-error.ts'
 /** What stands beside catraca.ts and helps it compose; nothing else may see guards and engines together. */
 const COMPOSITION = [
   'catraca.ts',
+  'dynamodb-tables.ts',
+  'open-engine.ts',
+  'relay.ts',
   'index.ts',
   'upkeep.ts',
   'import-channel.ts',
@@ -52,6 +55,11 @@ const MAY_IMPORT: Record<Layer, Layer[]> = {
 /** Packages with a home; everybody else goes through it. */
 const PACKAGE_HOMES: Record<string, Layer[]> = {
   lmdb: ['engine'],
+  '@aws-sdk/client-dynamodb': ['engine'],
+  '@aws-sdk/client-dynamodb-streams': ['engine'],
+  '@aws-sdk/client-sns': ['engine'],
+  '@aws-sdk/client-sqs': ['engine'],
+  '@amazon-dax-sdk/client-dax': ['engine'],
   fastify: ['server'],
   pino: ['server'],
   commander: ['cli'],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { run as dynamodbPods } from '../bench/proof/dynamodb-pods.js'
 import { run as freshness } from '../bench/proof/freshness.js'
 import { run as kill } from '../bench/proof/kill.js'
 import { run as limits } from '../bench/proof/limits.js'
@@ -37,5 +38,11 @@ describe('proofs, small', () => {
     for (const work of ['addOrRemove', 'addForAWhile', 'importAndRemove', 'replace', 'createAndDelete']) {
       assert.ok(figures[work]! > 0, `${work} was never done`)
     }
+  })
+
+  it('dynamodb-pods: all that live end exact, whatever is killed or lost', async () => {
+    const figures = await dynamodbPods({ seconds: 4, changesPerSecond: 25, members: 50, expiring: 0 })
+    assert.ok(figures.changes! > 30)
+    assert.ok(figures.messagesStolen! > 0)
   })
 })

@@ -3,13 +3,13 @@ import { type Clock, isoTime } from '../clock.js'
 import { CatracaError, invalid } from '../errors.js'
 import { identifier, plainName } from '../key.js'
 import type { MaybePromise } from '../maybe.js'
-import type { AllowlistsApi } from './api.js'
+import type { AllowlistsApi, ReshardCallOptions } from './api.js'
 import { Checker } from './checker.js'
 import { exportMembers } from './export.js'
 import { parseMemberInput } from './member-input.js'
 import { type Indexes, indexStatus } from './membership/indexes.js'
 import { makeCursor, parsePage } from './paging.js'
-import type { AllowlistEngine, Freshness, ListRecord, MemberRecord } from './port.js'
+import type { AllowlistEngine, Freshness, ListRecord, MemberRecord, ReshardStore } from './port.js'
 import { checkReferences, checkUnused } from './references.js'
 import type * as Types from './types.js'
 import { parseWaveConfig } from './wave-config.js'
@@ -17,6 +17,7 @@ import { parseWaveConfig } from './wave-config.js'
 export const MAX_LISTS_PER_CHECK = 100
 export const MAX_CUSTOMERS_PER_CHECK = 1000
 export const MAX_PAIRS_PER_CHECK = 20_000
+export const MAX_SHARDS = 1000
 const EXPORT_PAGE = 1000
 
 /** Runs an import away from the thread that answers checks. */
@@ -31,6 +32,9 @@ export interface AllowlistsParts {
   clock: Clock
   runImport: ImportRunner
   indexes: Indexes
+  onUnavailable: Types.OnUnavailable
+  /** Absent where the engine does not cut lists. */
+  resharding?: ReshardStore | undefined
   /** Has what is due swept, now rather than at the next turn: an id is free only when its list is swept. */
   sweepSoon(): void
 }
@@ -44,7 +48,7 @@ export class Allowlists implements AllowlistsApi {
   constructor(private readonly parts: AllowlistsParts) {
     this.engine = parts.engine
     this.clock = parts.clock
-    this.checker = new Checker(parts.engine.checks, parts.clock)
+    this.checker = new Checker(parts.engine.checks, parts.clock, parts.onUnavailable)
   }
 
   async create(input: Types.NewAllowlist): Promise<Types.Allowlist> {
@@ -236,13 +240,54 @@ export class Allowlists implements AllowlistsApi {
   async index(id: string): Promise<Types.IndexStatus> {
     const list = await this.fixa(id)
     const { index } = this.engine
-    const manifest = await index.manifest(list.incarnation)
-    const builder = await index.builder(list.incarnation, this.clock.now())
+    const manifest = await index.manifest(list)
+    const builder = await index.builder(list, this.clock.now())
     return indexStatus(list, this.parts.indexes, manifest, builder)
   }
 
   async rebuild(id: string): Promise<void> {
     await this.parts.indexes.rebuild(await this.fixa(id), true)
+  }
+
+  async reshard(id: string, shards: number, options: ReshardCallOptions = {}): Promise<Types.Allowlist> {
+    const list = await this.fixa(id)
+    if (!Number.isInteger(shards) || shards < 1 || shards > MAX_SHARDS) {
+      throw invalid('shards', `must be a whole number from 1 to ${MAX_SHARDS}`)
+    }
+    const { signal, onProgress } = options
+    const outcome = await this.reshardStore().reshard(list.id, shards, {
+      ...(signal && { signal }),
+      ...(onProgress && {
+        onProgress: (moving) =>
+          onProgress({
+            allowlistId: list.id,
+            shardCount: list.shardCount,
+            moving: { shards, ...moving },
+          }),
+      }),
+    })
+    switch (outcome.outcome) {
+      case 'list-not-found':
+        return missing(list.id)
+      case 'replace-running':
+        throw new CatracaError('REPLACE_IN_PROGRESS', `${list.id} is being replaced`)
+      case 'reshard-running':
+        throw new CatracaError('RESHARD_IN_PROGRESS', `${list.id} is being moved already`)
+      default:
+        return this.get(list.id)
+    }
+  }
+
+  async resharding(id: string): Promise<Types.ReshardStatus> {
+    const { id: allowlistId, shardCount } = await this.fixa(id)
+    const moving = await this.reshardStore().progress(allowlistId)
+    return { allowlistId, shardCount, ...(moving && { moving }) }
+  }
+
+  private reshardStore(): ReshardStore {
+    const { resharding } = this.parts
+    if (resharding !== undefined) return resharding
+    throw new CatracaError('STORE_UNSUPPORTED', 'this store does not cut lists into shards')
   }
 
   /** A promise only when the engine makes it wait; the server answers at once otherwise. */

@@ -16,7 +16,13 @@ import type {
   Page,
   PageRequest,
   RemoveResult,
+  ReshardStatus,
 } from './types.js'
+
+export interface ReshardCallOptions {
+  signal?: AbortSignal
+  onProgress?: (status: ReshardStatus) => void
+}
 
 /** Allowlists as a caller sees them: the same in the library and, over HTTP, in the client of the command line. */
 export interface AllowlistsApi {
@@ -31,6 +37,10 @@ export interface AllowlistsApi {
   member(id: string, customerId: string): Promise<Member>
   members(id: string, page?: PageRequest): Promise<Page<Member>>
   listsOf(customerId: string, page?: PageRequest): Promise<Page<CustomerAllowlist>>
+
+  /** Moves the list to so many shards while it serves; settles when it is there. Only on engines that cut lists. */
+  reshard(id: string, shards: number, options?: ReshardCallOptions): Promise<Allowlist>
+  resharding(id: string): Promise<ReshardStatus>
 
   import(id: string, body: AsyncIterable<Uint8Array>, options?: ImportOptions): Promise<ImportResult>
   importStatus(id: string, importId: string): Promise<ImportStatus>

@@ -1,11 +1,21 @@
 import { type Clock, isoTime } from '../clock.js'
+import { CatracaError, isCatracaError } from '../errors.js'
 import { isPromise, type MaybePromise, whenReady } from '../maybe.js'
-import type { CheckedList, CheckStore, CheckView, Freshness, MemberState } from './port.js'
-import type { CheckAnswer, CheckReason, CheckResult } from './types.js'
+import {
+  type CheckedList,
+  type CheckStore,
+  type CheckView,
+  type Freshness,
+  type MemberState,
+  ViewChanged,
+} from './port.js'
+import type { CheckAnswer, CheckReason, CheckResult, OnUnavailable } from './types.js'
 import { type CompiledWave, compileWave, insideWindow, strategyAdmits } from './wave.js'
 
 /** Waves may rest on other lists; configuration refuses longer chains, so only a race could make one. */
 export const MAX_CHAIN = 8
+/** Of a question during which lists are replaced. */
+const MAX_TRIES = 10
 /** Pairs answered before others get a turn of the thread. */
 const PAIRS_PER_TURN = 1000
 
@@ -24,7 +34,16 @@ const EXCLUDED: Verdict = { reason: 'EXCLUDED', type: 'ONDA' }
 /** Nothing is known: it denies, whatever it is asked for, also where a denial elsewhere would let somebody in. */
 const TOO_DEEP: Verdict = { reason: 'OUT_OF_WAVE', type: 'ONDA' }
 
-const admits = (verdict: Verdict): boolean => verdict.reason === 'MEMBER' || verdict.reason === 'IN_WAVE'
+/** Lets pass, not because anything is known, but because the owner of the service wants it so. */
+const UNAVAILABLE: Verdict = { reason: 'UNAVAILABLE', type: null }
+
+const admits = (verdict: Verdict): boolean =>
+  verdict.reason === 'MEMBER' || verdict.reason === 'IN_WAVE' || verdict === UNAVAILABLE
+
+function unlessUnavailable(error: unknown): Verdict {
+  if (isCatracaError(error, 'ENGINE_UNAVAILABLE')) return UNAVAILABLE
+  throw error
+}
 
 /** One customer who is being asked about. */
 interface Inquiry {
@@ -43,9 +62,20 @@ export class Checker {
   constructor(
     private readonly store: CheckStore,
     private readonly clock: Clock,
+    private readonly onUnavailable: OnUnavailable = 'block',
   ) {}
 
   check(customerId: string, listIds: readonly string[], freshness: Freshness): MaybePromise<CheckAnswer> {
+    const answer = this.checkOnce(customerId, listIds, freshness)
+    if (!isPromise(answer)) return answer
+    return unchanged(answer, () => this.checkOnce(customerId, listIds, freshness))
+  }
+
+  private checkOnce(
+    customerId: string,
+    listIds: readonly string[],
+    freshness: Freshness,
+  ): MaybePromise<CheckAnswer> {
     const view = this.store.view(freshness)
     return isPromise(view)
       ? view.then((settled) => this.checkIn(settled, customerId, listIds))
@@ -56,7 +86,12 @@ export class Checker {
    * One question about many customers, answered from one state of the store. Others get a turn of the thread in
    * between; if a list was changed in such a turn, the question is answered again without any.
    */
-  async checkMany(
+  checkMany(customers: string[], listIds: readonly string[], freshness: Freshness): Promise<CheckAnswer[]> {
+    const ask = () => this.checkManyOnce(customers, listIds, freshness)
+    return unchanged(ask(), ask)
+  }
+
+  private async checkManyOnce(
     customers: string[],
     listIds: readonly string[],
     freshness: Freshness,
@@ -82,7 +117,9 @@ export class Checker {
     const ready = isPromise(view) ? await view : view
     const lists = listIds.map((id) => ready.list(id))
     const answers = customers.map((customer) => this.checkIn(ready, customer, listIds))
-    return { lists: await Promise.all(lists), answers: await Promise.all(answers) }
+    // A list that cannot be read fails, or is answered for, in the answers.
+    const read = lists.map((list) => (isPromise(list) ? list.catch(() => undefined) : list))
+    return { lists: await Promise.all(read), answers: await Promise.all(answers) }
   }
 
   private checkIn(
@@ -95,12 +132,23 @@ export class Checker {
     const inquiry: Inquiry = { view, customerId, now, known: undefined }
     let waiting = false
     for (let i = 0; i < listIds.length; i++) {
-      const verdict = this.one(inquiry, listIds[i]!, 0)
+      const verdict = this.asked(inquiry, listIds[i]!)
       if (isPromise(verdict)) waiting = true
       verdicts[i] = verdict
     }
     if (!waiting) return answer(customerId, listIds, verdicts as Verdict[], now)
     return Promise.all(verdicts).then((settled) => answer(customerId, listIds, settled, now))
+  }
+
+  /** A list that the question names, with the answer for a store that does not answer. */
+  private asked(inquiry: Inquiry, listId: string): MaybePromise<Verdict> {
+    if (this.onUnavailable === 'block') return this.one(inquiry, listId, 0)
+    try {
+      const verdict = this.one(inquiry, listId, 0)
+      return isPromise(verdict) ? verdict.catch(unlessUnavailable) : verdict
+    } catch (error) {
+      return unlessUnavailable(error)
+    }
   }
 
   private one(inquiry: Inquiry, listId: string, depth: number): MaybePromise<Verdict> {
@@ -155,6 +203,22 @@ export class Checker {
   }
 }
 
+/** Asks again when members were replaced during the question: no answer may mix before and after. */
+async function unchanged<T>(first: Promise<T>, again: () => MaybePromise<T>): Promise<T> {
+  let answer: MaybePromise<T> = first
+  for (let tries = 1; ; tries++) {
+    try {
+      return await answer
+    } catch (error) {
+      if (!(error instanceof ViewChanged)) throw error
+      if (tries === MAX_TRIES) {
+        throw new CatracaError('ENGINE_UNAVAILABLE', 'a list is replaced faster than it can be read')
+      }
+      answer = again()
+    }
+  }
+}
+
 function judgeMember(member: MemberState | undefined, now: number): Verdict {
   if (member === undefined) return NOT_MEMBER
   const { addedAt, expiresAt } = member
@@ -193,15 +257,22 @@ function answer(
   const checkedAt = isoTime(now)
   const results: CheckResult[] = new Array(listIds.length)
   let overallAllowed = true
+  let degraded = false
   for (let i = 0; i < listIds.length; i++) {
     const { reason, type, addedAt } = verdicts[i]!
     const allowed = admits(verdicts[i]!)
     overallAllowed &&= allowed
     const result: CheckResult = { allowlistId: listIds[i]!, allowed, type, reason, checkedAt }
     if (addedAt !== undefined) result.addedAt = addedIso(addedAt)
+    if (verdicts[i] === UNAVAILABLE) {
+      result.degraded = true
+      degraded = true
+    }
     results[i] = result
   }
-  return { customerId, results, overallAllowed }
+  return degraded
+    ? { customerId, results, overallAllowed, degraded }
+    : { customerId, results, overallAllowed }
 }
 
 /** Members of one batch of an import share their moment, and a list has few batches. */

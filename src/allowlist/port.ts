@@ -1,4 +1,4 @@
-import type { ChangeFeed } from '../changes/port.js'
+import type { ChangeFeed, Position } from '../changes/port.js'
 import type { MaybePromise } from '../maybe.js'
 import type { IndexStore } from './membership/port.js'
 import type {
@@ -35,7 +35,7 @@ export interface ListRecord {
   type: AllowlistType
   precision: Precision
   config?: WaveConfig
-  /** 32 hexadecimal characters, fixed at creation: decides who is early in a wave. */
+  /** 32 hexadecimal characters, fixed at creation: decides who is early in a wave. Empty where another program made the list. */
   salt: string
   customerCount: number
   version: number
@@ -96,7 +96,7 @@ export interface MemberStore {
   add(listId: string, customerId: string, attributes: MemberAttributes, now: number): Promise<AddOutcome>
   remove(listId: string, customerId: string, now: number): Promise<RemoveOutcome>
   get(listId: string, customerId: string): Promise<MemberRecord | undefined>
-  /** Members in the engine's own stable order, behind the member that `after` names. */
+  /** Members in the engine's own order, behind the page whose `next` is given as `after`. */
   page(listId: string, after: string | undefined, limit: number): Promise<MemberPage | undefined>
   /** The lists that hold this customer, by list id, behind `after`. Expired memberships are included. */
   listsOf(customerId: string, after: string | undefined, limit: number): Promise<Membership[]>
@@ -132,12 +132,29 @@ export type CheckedList = Omit<ListRecord, 'customerCount' | 'updatedAt'>
 export interface CheckStore {
   /** Throws INVALID_INPUT for an `atLeast` token that no write of this store can have returned. */
   view(freshness: Freshness): MaybePromise<CheckView>
+  /** What a token says. Throws like `view`. */
+  readToken(token: string): WriteToken
 }
 
-/** `member` asked right after `list`, without waiting in between, sees the same state of the store. */
+/** A write that a caller wants to see. */
+export interface WriteToken {
+  /** Of the list that it changed. */
+  readonly incarnation: number
+  /** Whether an image of that list at this position provably holds the write. */
+  isIn(position: Position): boolean
+}
+
+/**
+ * `member` sees the list in the state that `list` told of; where the engine can no longer tell that, because the
+ * members were replaced meanwhile, it rejects with `ViewChanged` and the whole question must be asked again.
+ */
 export interface CheckView {
   list(listId: string): MaybePromise<CheckedList | undefined>
   member(list: CheckedList, customerId: string): MaybePromise<MemberState | undefined>
+}
+
+export class ViewChanged extends Error {
+  override readonly name = 'ViewChanged'
 }
 
 /** Customers in ascending key order without repeats, packed so that millions fit memory. */
@@ -254,3 +271,37 @@ export interface UpkeepStore {
    */
   sweep(now: number): Promise<{ swept: number; more: boolean }>
 }
+
+/**
+ * Cutting a list into another number of shards. Only engines that cut lists offer it, beside the `AllowlistEngine`.
+ */
+export interface ReshardStore {
+  /**
+   * Moves a list to so many shards while it serves: nothing is lost or invented, checks are answered throughout, and
+   * changes wait only for the moment of the switch. One move of a list at a time. Whatever ends it early leaves the
+   * list as it was, or moved.
+   */
+  reshard(listId: string, shards: number, options?: ReshardOptions): Promise<ReshardOutcome>
+  /** How far the move of a list is, whoever runs it; undefined when it does not move. */
+  progress(listId: string): Promise<(ReshardProgress & { shards: number }) | undefined>
+}
+
+export interface ReshardOptions {
+  onProgress?: (progress: ReshardProgress) => void
+  /** Aborted, the move is given up: it rejects with the reason. */
+  signal?: AbortSignal
+  /** A mover that is silent for so long counts as dead. */
+  leaseMs?: number
+}
+
+export interface ReshardProgress {
+  /** While `frozen`, changes wait. */
+  phase: 'copying' | 'following' | 'frozen'
+  copied: number
+  /** Members when it began. */
+  total: number
+}
+
+export type ReshardOutcome =
+  | { outcome: 'resharded'; shards: number; customerCount: number }
+  | { outcome: 'unchanged' | 'list-not-found' | 'replace-running' | 'reshard-running' }

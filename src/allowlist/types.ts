@@ -72,6 +72,13 @@ export interface CustomerAllowlist {
   expiresAt?: string
 }
 
+/** How a list is cut into shards, and how far it is on its way to another number of them. */
+export interface ReshardStatus {
+  allowlistId: string
+  shardCount: number
+  moving?: { shards: number; phase: string; copied: number; total: number }
+}
+
 export interface Page<T> {
   items: T[]
   nextCursor?: string
@@ -103,6 +110,11 @@ export type CheckReason =
   | 'OUTSIDE_WINDOW'
   | 'EXCLUDED'
   | 'ALLOWLIST_NOT_FOUND'
+  /** Nothing is known, because the store did not answer, and `onUnavailable` says allow. */
+  | 'UNAVAILABLE'
+
+/** What a check answers when neither memory nor the store can tell. */
+export type OnUnavailable = 'block' | 'allow'
 
 export interface CheckResult {
   allowlistId: string
@@ -111,12 +123,16 @@ export interface CheckResult {
   reason: CheckReason
   checkedAt: string
   addedAt?: string
+  /** The store did not answer: nobody knows whether this is right. */
+  degraded?: true
 }
 
 export interface CheckAnswer {
   customerId: string
   results: CheckResult[]
   overallAllowed: boolean
+  /** One of the results is. */
+  degraded?: true
 }
 
 /** How fresh a check must be: as the pod knows it, straight from the store, or at least as new as a write. */

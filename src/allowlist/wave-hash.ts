@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { CatracaError } from '../errors.js'
 
 /**
@@ -6,6 +7,8 @@ import { CatracaError } from '../errors.js'
  * move customers in and out of every wave that is open.
  */
 const SALT = /^[0-9a-f]{32}$/
+/** Of a wave that another program made, in the layout that knows no salt; it never gets one later. */
+export const NO_SALT = ''
 const STEPS = 2 ** 32
 
 /**
@@ -28,8 +31,16 @@ export function placeFromState(state: number, customerId: string): number {
   return hashFromState(state, customerId) / STEPS
 }
 
+/**
+ * The place in a wave without salt: the first 32 bits of the MD5 of the customer, the only rule by which the source
+ * design spreads customers. They are the same customers that are first in all such waves.
+ */
+export function unsaltedPlace(customerId: string): number {
+  return createHash('md5').update(customerId).digest().readUInt32BE(0) / STEPS
+}
+
 export function wavePlace(salt: string, customerId: string): number {
-  return placeFromState(saltState(salt), customerId)
+  return salt === NO_SALT ? unsaltedPlace(customerId) : placeFromState(saltState(salt), customerId)
 }
 
 /** MurmurHash3_x86_32 of an ASCII text, as an unsigned number. */

@@ -2,7 +2,7 @@ import { CatracaError } from '../errors.js'
 import { isUuid } from '../key.js'
 import type { ListRecord } from './port.js'
 import type { RampStep, WaveStrategy } from './types.js'
-import { placeFromState, saltState } from './wave-hash.js'
+import { NO_SALT, placeFromState, saltState, unsaltedPlace } from './wave-hash.js'
 
 /** What a wave decides by itself. `EXCLUDED` and the base list are the guard's: they need other lists. */
 export type WaveAnswer = 'IN_WAVE' | 'OUT_OF_WAVE' | 'OUTSIDE_WINDOW'
@@ -18,7 +18,8 @@ export interface CompiledWave {
   /** Ascending by time. */
   readonly ramp: readonly RampStep[]
   readonly customerIds: ReadonlySet<string>
-  readonly saltState: number
+  /** Absent for a wave without salt. */
+  readonly saltState: number | undefined
 }
 
 export function compileWave(list: Pick<ListRecord, 'config' | 'salt'>): CompiledWave {
@@ -31,7 +32,7 @@ export function compileWave(list: Pick<ListRecord, 'config' | 'salt'>): Compiled
     percentage: config.percentage ?? 0,
     ramp: (config.ramp ?? []).toSorted((a, b) => a.at - b.at),
     customerIds: new Set((config.customerIds ?? []).map((id) => (isUuid(id) ? id.toLowerCase() : id))),
-    saltState: saltState(salt),
+    saltState: salt === NO_SALT ? undefined : saltState(salt),
   }
 }
 
@@ -50,7 +51,7 @@ export function insideWindow(wave: CompiledWave, now: number): boolean {
 export function strategyAdmits(wave: CompiledWave, customerId: string, now: number): boolean {
   switch (wave.strategy) {
     case 'PERCENTAGE':
-      return placeFromState(wave.saltState, customerId) < effectivePercentage(wave, now)
+      return placeIn(wave, customerId) < effectivePercentage(wave, now)
     case 'TIME_WINDOW':
       return true
     case 'EXPLICIT_LIST':
@@ -59,6 +60,10 @@ export function strategyAdmits(wave: CompiledWave, customerId: string, now: numb
       // A strategy written by a newer version must not open the wave.
       return false
   }
+}
+
+function placeIn({ saltState }: CompiledWave, customerId: string): number {
+  return saltState === undefined ? unsaltedPlace(customerId) : placeFromState(saltState, customerId)
 }
 
 /** The share that is open at `now`: that of the last step begun, or `percentage` before the first. */

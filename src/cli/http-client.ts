@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AllowlistsApi } from '../allowlist/api.js'
+import type { AllowlistsApi, ReshardCallOptions } from '../allowlist/api.js'
 import type {
   AddResult,
   Allowlist,
@@ -18,6 +18,7 @@ import type {
   Page,
   PageRequest,
   RemoveResult,
+  ReshardStatus,
 } from '../allowlist/types.js'
 import { CatracaError, invalid } from '../errors.js'
 import { identifier, plainName } from '../key.js'
@@ -142,6 +143,27 @@ export class HttpAllowlists implements AllowlistsApi {
         throw new CatracaError('ENGINE_UNAVAILABLE', 'the server did not build the index; its log says why')
       }
     }
+  }
+
+  /** The server answers at once; this waits until it is done. Aborted, it only stops waiting. */
+  async reshard(
+    id: string,
+    shards: number,
+    { signal, onProgress }: ReshardCallOptions = {},
+  ): Promise<Allowlist> {
+    let status: ReshardStatus = await this.http.json('POST', `${listPath(id)}/reshard`, { body: { shards } })
+    while (status.moving !== undefined) {
+      signal?.throwIfAborted()
+      onProgress?.(status)
+      await sleep(BUILD_POLL_MS)
+      status = await this.resharding(id)
+    }
+    if (status.shardCount === shards) return this.get(id)
+    throw new CatracaError('ENGINE_UNAVAILABLE', 'the server did not finish the move; its log says why')
+  }
+
+  async resharding(id: string): Promise<ReshardStatus> {
+    return this.http.json('GET', `${listPath(id)}/reshard`)
   }
 
   async check(customerId: string, allowlistIds: string[], options: CheckOptions = {}): Promise<CheckAnswer> {

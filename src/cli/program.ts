@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { addCheckCommand } from './commands/check.js'
+import { addDynamodbCommands } from './commands/dynamodb.js'
 import { addExportCommand } from './commands/export.js'
 import { addImportCommands } from './commands/import.js'
 import { addIndexCommands } from './commands/indexes.js'
@@ -10,6 +11,8 @@ import { addLimitCommands } from './commands/limits.js'
 import { addListCommands } from './commands/lists.js'
 import { addMemberCommands } from './commands/members.js'
 import { addRampCommand } from './commands/ramp.js'
+import { addRelayCommand } from './commands/relay.js'
+import { addReshardCommand } from './commands/reshard.js'
 import { addServeCommand } from './commands/serve.js'
 import { printUsageError } from './failure.js'
 
@@ -37,10 +40,13 @@ export function buildProgram({ json }: { json: boolean }): Command {
   addImportCommands(allowlist)
   addExportCommand(allowlist)
   addRampCommand(allowlist)
+  addReshardCommand(allowlist)
   addIndexCommands(allowlist, program)
   addLimitCommands(program)
   addLimitConfigCommands(program)
   addKeyCommands(program)
+  addDynamodbCommands(program)
+  addRelayCommand(program)
   return program
 }
 

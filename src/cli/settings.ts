@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import type { OpenOptions } from '../catraca.js'
 import type { Config } from '../config/schema.js'
+import { CatracaError } from '../errors.js'
 import type { ServerOptions } from '../server/options.js'
 
 /** The configuration in the words of the library and of the server, which know nothing of its sources. */
@@ -15,8 +17,10 @@ export function openOptions(config: Config, store: string): OpenOptions {
       maxLogBytes: config.embedded.maxLogBytes,
       ...(config.embedded.maxSizeBytes !== undefined && { maxSizeBytes: config.embedded.maxSizeBytes }),
     },
+    redis: redisOptions(config),
     membership: config.membership,
     limits: limitOptions(config),
+    onUnavailable: config.allowlists.onUnavailable,
     sweepIntervalMs: config.allowlists.sweepIntervalMs,
     import: {
       leaseMs: config.import.leaseMs,
@@ -34,6 +38,27 @@ function limitOptions({ limits, stores }: Config): NonNullable<OpenOptions['limi
     ...(secret !== undefined && { leaseSecret: secret }),
     ...(localLeaseTokens > 0 && { localLease: { tokens: localLeaseTokens, ms: localLeaseMs } }),
     ...(stores.limits !== undefined && { store: stores.limits }),
+  }
+}
+
+function redisOptions({ redis }: Config): NonNullable<OpenOptions['redis']> {
+  const { password, waitReplicas, waitTimeoutMs, tlsCaFile, tlsServerName, ...rest } = redis
+  return {
+    ...rest,
+    readPassword: () => password.read(),
+    ...(waitReplicas > 0 && { waitReplicas: { replicas: waitReplicas, timeoutMs: waitTimeoutMs } }),
+    tls: {
+      ...(tlsCaFile !== undefined && { ca: readCertificate(tlsCaFile) }),
+      ...(tlsServerName !== undefined && { servername: tlsServerName }),
+    },
+  }
+}
+
+function readCertificate(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new CatracaError('CONFIG_INVALID', `redis.tlsCaFile cannot be read: ${file}`, { cause: error })
   }
 }
 

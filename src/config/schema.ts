@@ -54,12 +54,20 @@ const secret = <T>(kind: Kind<T>, byDefault: T, facts: Facts): Setting<Secret<T>
 })
 
 const MIB = 1024 * 1024
-/** The engine's own defaults, repeated here because configuration knows no engine; a test holds them equal. */
+/** The engines' own defaults, repeated here because configuration knows no engine; a test holds them equal. */
 export const DEFAULT_EMBEDDED = {
   minFreeBytes: 64 * MIB,
   writeTimeoutMs: 10_000,
   maxLogBytes: 16 * MIB,
 } as const
+export const DEFAULT_REDIS = {
+  connectTimeoutMs: 5000,
+  commandTimeoutMs: 3000,
+  poolSize: 1,
+  maxLogBytes: 16 * MIB,
+  shardAbove: 5_000_000,
+} as const
+export const DEFAULT_DYNAMODB = { probeIntervalMs: 1000 } as const
 const HOUR_MS = 3_600_000
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
@@ -199,7 +207,70 @@ export const SCHEMA = {
       description: 'How often what was admitted and denied is written down.',
     }),
   },
+  redis: {
+    connectTimeoutMs: setting(integer(1, HOUR_MS), DEFAULT_REDIS.connectTimeoutMs, {
+      env: 'CATRACA_REDIS_CONNECT_TIMEOUT_MS',
+      description: 'How long a connection may take, handshake included.',
+    }),
+    commandTimeoutMs: setting(integer(1, HOUR_MS), DEFAULT_REDIS.commandTimeoutMs, {
+      env: 'CATRACA_REDIS_COMMAND_TIMEOUT_MS',
+      description:
+        'How long a call may take in all. A read fails then; a write is reported as of unknown outcome.',
+    }),
+    password: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
+      env: 'CATRACA_REDIS_PASSWORD',
+      description: 'Password of the servers, when it does not stand in the store URL; it wins over that one.',
+    }),
+    poolSize: setting(integer(1, 100), DEFAULT_REDIS.poolSize, {
+      env: 'CATRACA_REDIS_POOL_SIZE',
+      description: 'Connections to each primary.',
+    }),
+    waitReplicas: setting(integer(0, 10), 0, {
+      env: 'CATRACA_REDIS_WAIT_REPLICAS',
+      description:
+        'Replicas that must have a write before it is acknowledged (WAIT); a failover then loses it less easily.',
+    }),
+    waitTimeoutMs: setting(integer(1, HOUR_MS), 1000, {
+      env: 'CATRACA_REDIS_WAIT_TIMEOUT_MS',
+      description: 'How long to wait for them; then the write is reported as of unknown outcome.',
+    }),
+    maxLogBytes: setting(integer(1024, 1024 * MIB), DEFAULT_REDIS.maxLogBytes, {
+      env: 'CATRACA_REDIS_MAX_LOG_BYTES',
+      description:
+        'Kept of the log of changes of each shard of a list; processes that are further behind load the list anew.',
+    }),
+    shardAbove: setting(integer(1000, 1_000_000_000), DEFAULT_REDIS.shardAbove, {
+      env: 'CATRACA_REDIS_SHARD_ABOVE',
+      description: 'Customers that one shard of a list holds; a larger list is cut into more of them.',
+    }),
+    tlsCaFile: optional(text, {
+      env: 'CATRACA_REDIS_TLS_CA_FILE',
+      description: 'PEM file of the authority that signed the certificates of the servers.',
+    }),
+    tlsServerName: optional(text, {
+      env: 'CATRACA_REDIS_TLS_SERVER_NAME',
+      description: 'Name that those certificates carry, when it is not the host of the URL.',
+    }),
+  },
+  dynamodb: {
+    topicArn: optional(text, {
+      env: 'CATRACA_DYNAMODB_TOPIC_ARN',
+      flag: '--topic',
+      description:
+        'SNS topic by which changes are told to pods at once; without it they look at the logs every so often.',
+    }),
+    probeIntervalMs: setting(integer(0, HOUR_MS), DEFAULT_DYNAMODB.probeIntervalMs, {
+      env: 'CATRACA_DYNAMODB_PROBE_INTERVAL_MS',
+      description:
+        'How often pods, together, test how far behind the table its logs are. 0: they are trusted to be complete.',
+    }),
+  },
   allowlists: {
+    onUnavailable: setting(choice(['block', 'allow']), 'block', {
+      env: 'CATRACA_ALLOWLISTS_ON_UNAVAILABLE',
+      description:
+        'What a check answers when neither memory nor the store can tell: an error (503), or allowed with `degraded`.',
+    }),
     sweepIntervalMs: setting(integer(100, HOUR_MS), 10_000, {
       env: 'CATRACA_SWEEP_INTERVAL_MS',
       description:
@@ -247,6 +318,11 @@ export const SCHEMA = {
     compareIntervalMs: setting(integer(10, HOUR_MS), DEFAULT_MEMBERSHIP.compareIntervalMs, {
       env: 'CATRACA_MEMBERSHIP_COMPARE_INTERVAL_MS',
       description: 'How often what is in memory is compared with the store.',
+    }),
+    staleAfterMs: setting(integer(100, HOUR_MS), DEFAULT_MEMBERSHIP.staleAfterMs, {
+      env: 'CATRACA_MEMBERSHIP_STALE_AFTER_MS',
+      description:
+        'A list whose changes could not be followed for so long is checked in the store instead of in memory.',
     }),
     warmUpLists: setting(integer(0, 10_000), DEFAULT_MEMBERSHIP.warmUpLists, {
       env: 'CATRACA_MEMBERSHIP_WARM_UP_LISTS',

@@ -2,16 +2,17 @@ import assert from 'node:assert/strict'
 import { readCustomerKey } from '../allowlist/customer-key.js'
 import type { Manifest } from '../allowlist/membership/port.js'
 import type { AllowlistEngine } from '../allowlist/port.js'
+import type { ListRef } from '../changes/port.js'
 import { suite } from './suite.js'
 import { addAll, customers, NOW, newFixa, parallel, sweepAll } from './support.js'
 
 const LEASE_MS = 1000
 
-const manifest = (incarnation: number, version: string, ...names: string[]): Manifest => ({
-  format: 1,
+const manifest = ({ incarnation }: ListRef, version: string, ...names: string[]): Manifest => ({
+  format: 2,
   version,
   incarnation,
-  position: 1,
+  position: [{ sequence: 1, mark: 7 }],
   fingerprintBits: 16,
   key: '01'.repeat(16),
   customers: 1,
@@ -26,7 +27,7 @@ const page = Uint8Array.of(1, 2, 3)
 
 async function built(
   engine: AllowlistEngine,
-  list: number,
+  list: ListRef,
   version: string,
   ...names: string[]
 ): Promise<boolean> {

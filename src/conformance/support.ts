@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { compareKeys, MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../allowlist/customer-key.js'
 import type { AllowlistEngine, MemberAttributes, NewListRecord, SortedCustomers } from '../allowlist/port.js'
+import type { ListRef } from '../changes/port.js'
 import type { Pair } from './suite.js'
 
 export const NOW = Date.UTC(2030, 0, 1)
@@ -14,11 +15,11 @@ export const fixa = (id: string): NewListRecord => ({
   salt: SALT,
 })
 
-/** Creates a FIXA list and says its incarnation. */
-export async function newFixa(engine: AllowlistEngine, id: string): Promise<number> {
+/** Creates a FIXA list and says which one it is. */
+export async function newFixa(engine: AllowlistEngine, id: string): Promise<ListRef> {
   const result = await engine.lists.create(fixa(id), NOW)
-  assert.equal(result.outcome, 'created')
-  return (result as { list: { incarnation: number } }).list.incarnation
+  assert.ok(result.outcome === 'created', result.outcome)
+  return { id, incarnation: result.list.incarnation }
 }
 
 /** Ids of both kinds, so that every case meets UUIDs and plain strings. */

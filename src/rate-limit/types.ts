@@ -1,4 +1,7 @@
+import type { OnUnavailable } from '../allowlist/types.js'
 import type { Algorithm } from './rule.js'
+
+export type { OnUnavailable } from '../allowlist/types.js'
 
 export interface Subject {
   entity: string
@@ -6,7 +9,6 @@ export interface Subject {
 }
 
 export type LimitMode = 'enforce' | 'shadow'
-export type OnUnavailable = 'allow' | 'block'
 
 /** A limit as a level states it: what is absent is inherited. */
 export interface Limit {

@@ -28,6 +28,7 @@ import { limitRoutes } from './routes/limits.js'
 import { memberRoutes } from './routes/members.js'
 import { operationRoutes } from './routes/operations.js'
 import { addSharedSchemas } from './routes/responses.js'
+import { shardRoutes } from './routes/shards.js'
 import { settleTicks } from './settle.js'
 import { validatorCompiler } from './validation.js'
 
@@ -74,6 +75,7 @@ const ROUTES = [
   importRoutes,
   exportRoutes,
   indexRoutes,
+  shardRoutes,
   keyRoutes,
   limitRoutes,
   limitConfigRoutes,

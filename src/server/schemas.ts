@@ -140,15 +140,35 @@ const checkResult = Type.Object(
       'OUTSIDE_WINDOW',
       'EXCLUDED',
       'ALLOWLIST_NOT_FOUND',
+      'UNAVAILABLE',
     ]),
     checkedAt: isoTime,
     addedAt: Type.Optional(isoTime),
+    degraded: Type.Optional(
+      Type.Literal(true, { description: 'The store did not answer; see `allowlists.onUnavailable`' }),
+    ),
   },
   closed,
 )
 
 export const checkAnswer = Type.Object(
-  { customerId, results: Type.Array(checkResult), overallAllowed: Type.Boolean() },
+  {
+    customerId,
+    results: Type.Array(checkResult),
+    overallAllowed: Type.Boolean(),
+    degraded: Type.Optional(Type.Literal(true)),
+  },
+  closed,
+)
+
+export const reshardStatus = Type.Object(
+  {
+    allowlistId: listId,
+    shardCount: count,
+    moving: Type.Optional(
+      Type.Object({ shards: count, phase: Type.String(), copied: count, total: count }, closed),
+    ),
+  },
   closed,
 )
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { compileWave, evaluateWave } from '../../src/allowlist/wave.js'
 import {
   hashFromState,
   murmur3,
@@ -9,7 +10,7 @@ import {
   saltState,
   wavePlace,
 } from '../../src/allowlist/wave-hash.js'
-import { WAVE_HASH_VECTORS } from '../../src/conformance/vectors/wave-hash.js'
+import { UNSALTED_WAVE_VECTORS, WAVE_HASH_VECTORS } from '../../src/conformance/vectors/wave-hash.js'
 import { isCatracaError } from '../../src/errors.js'
 import { identifier } from '../../src/key.js'
 
@@ -53,6 +54,28 @@ test('the table in the reference is the vectors', () => {
   const rows = [...page.matchAll(/^\| `(\w{32})` \| `([^`]+)` \| `(\w{8})` \| ([\d.]+) \|$/gm)]
   const published = rows.map(([, salt, customerId, hash, place]) => ({ salt, customerId, hash, place }))
   assert.deepEqual(published, WAVE_HASH_VECTORS)
+})
+
+test('every vector of a wave without salt comes out of the code, and stands in the reference', () => {
+  const page = readFileSync(new URL('../../../docs/reference/wave-hash.md', import.meta.url), 'utf8')
+  const rows = [...page.matchAll(/^\| `([^`]+)` \| `(\w{8})` \| ([\d.]+) \|$/gm)]
+  const published = rows.map(([, customerId, hash, place]) => ({ customerId, hash, place }))
+  assert.deepEqual(published, UNSALTED_WAVE_VECTORS)
+  for (const { customerId, hash, place } of UNSALTED_WAVE_VECTORS) {
+    assert.equal(wavePlace('', customerId), Number.parseInt(hash, 16) / 2 ** 32)
+    assert.equal(wavePlace('', customerId).toFixed(10), place, `place of ${customerId}`)
+  }
+})
+
+test('a wave without salt lets in by that place, and raising it keeps everybody', () => {
+  for (const { customerId, hash } of UNSALTED_WAVE_VECTORS) {
+    const place = Number.parseInt(hash, 16) / 2 ** 32
+    const isIn = (percentage: number): boolean => {
+      const wave = compileWave({ salt: '', config: { strategy: 'PERCENTAGE', percentage } })
+      return evaluateWave(wave, customerId, 0) === 'IN_WAVE'
+    }
+    assert.deepEqual([isIn(place), isIn(place + 2 ** -32), isIn(1)], [false, true, true], customerId)
+  }
 })
 
 test('going on from the salt is the same as hashing salt and customer in one piece', () => {

@@ -121,9 +121,10 @@ describe('failures exit with 1', () => {
   })
 
   it('for an engine that is not there', async () => {
-    const { code, stderr } = await run(['allowlist', 'list', '--store', 'redis://:pw@h'])
+    const quickly = { CATRACA_REDIS_CONNECT_TIMEOUT_MS: '200' }
+    const { code, stderr } = await run(['allowlist', 'list', '--store', 'redis://:pw@127.0.0.1:1'], quickly)
     assert.equal(code, 1)
-    assert.match(stderr, /^catraca: .*redis.*\n$/)
+    assert.match(stderr, /^catraca: Redis is not available: .*127\.0\.0\.1:1.*\n$/)
     assert.doesNotMatch(stderr, /pw/)
   })
 

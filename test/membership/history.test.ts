@@ -27,8 +27,8 @@ class List {
 
   private follow(overlay: Overlay, sequence: number): void {
     const { id, add } = this.log[sequence - 1]!
-    if (add) overlay.add(probeOf(id), sequence, sequence)
-    else overlay.remove(probeOf(id), sequence)
+    if (add) overlay.add(probeOf(id), sequence)
+    else overlay.remove(probeOf(id))
   }
 
   /** A build that read the list a little later than the position it notes. */
@@ -46,7 +46,7 @@ class List {
   private swap(snapshot: Snapshot, notedBefore: number): void {
     this.snapshot = snapshot
     this.position = Math.max(this.position, this.log.length - notedBefore)
-    this.overlay = this.overlay.after(this.position)
+    this.restart()
   }
 
   /** A pod that starts: the snapshot from the store, the overlay from the log. */

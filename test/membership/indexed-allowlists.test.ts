@@ -295,12 +295,13 @@ describe('the index of a list', () => {
     const directory = temporaryDirectory()
     const catraca = await instance(directory)
     await filled(catraca, 'a', customers(0, 1000))
-    const list = (await openList(directory)).incarnation
+    const { incarnation } = await openList(directory)
+    const list = { id: 'a', incarnation }
     const script = `
       const { openEmbedded } = await import(${JSON.stringify(new URL('../../src/engines/embedded/index.js', import.meta.url).href)})
       const { index } = openEmbedded({ directory: ${JSON.stringify(directory)}, writes: 'here' }).allowlists
-      await index.claim(${list}, 'dies', 1500, Date.now())
-      await index.putPage(${list}, 'dies', 'half-done', new Uint8Array(1000))
+      await index.claim(${JSON.stringify(list)}, 'dies', 1500, Date.now())
+      await index.putPage(${JSON.stringify(list)}, 'dies', 'half-done', new Uint8Array(1000))
       process.kill(process.pid, 'SIGKILL')`
     const builder = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' })
     await new Promise((resolve) => builder.once('exit', resolve))

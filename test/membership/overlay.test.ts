@@ -8,7 +8,6 @@ import { probeOf } from './support.js'
 interface Change {
   addedAt?: number
   expiresAt?: number | undefined
-  sequence: number
 }
 
 /** Few enough that histories repeat them, and of every shape: UUIDs, the same bytes as text, ends of blocks. */
@@ -36,11 +35,10 @@ function apply(
   model: Map<string, Change>,
   history: readonly { id: string; add: boolean; addedAt: number; expiresAt: number | undefined }[],
 ): void {
-  history.forEach(({ id, add, addedAt, expiresAt }, i) => {
-    const sequence = i + 1
-    if (add) overlay.add(probeOf(id), sequence, addedAt, expiresAt)
-    else overlay.remove(probeOf(id), sequence)
-    model.set(id, add ? { addedAt, expiresAt, sequence } : { sequence })
+  history.forEach(({ id, add, addedAt, expiresAt }) => {
+    if (add) overlay.add(probeOf(id), addedAt, expiresAt)
+    else overlay.remove(probeOf(id))
+    model.set(id, add ? { addedAt, expiresAt } : {})
   })
 }
 
@@ -52,7 +50,6 @@ function assertEqual(overlay: Overlay, model: Map<string, Change>): void {
     assert.equal(entry >= 0, change !== undefined, id)
     if (change === undefined) continue
     assert.equal(overlay.isAdded(entry), change.addedAt !== undefined)
-    assert.equal(overlay.sequence(entry), change.sequence)
     assert.equal(overlay.expiresAt(entry), change.expiresAt)
     if (change.addedAt !== undefined) assert.equal(overlay.addedAt(entry), change.addedAt)
     assert.equal(overlay.hashHi(entry), probeOf(id).hi)
@@ -67,19 +64,6 @@ describe('the overlay', () => {
         const model = new Map<string, Change>()
         apply(overlay, model, history)
         assertEqual(overlay, model)
-      }),
-    )
-  })
-
-  it('keeps what came after a sequence number, and leaves itself alone', () => {
-    fc.assert(
-      fc.property(histories, fc.nat(300), (history, sequence) => {
-        const overlay = new Overlay()
-        const model = new Map<string, Change>()
-        apply(overlay, model, history)
-        const rest = overlay.after(sequence)
-        assertEqual(overlay, model)
-        assertEqual(rest, new Map([...model].filter(([, change]) => change.sequence > sequence)))
       }),
     )
   })
@@ -103,8 +87,8 @@ describe('the overlay', () => {
     const overlay = new Overlay()
     // As an adversary who broke the hash would have it.
     const colliding = (id: string): ReturnType<typeof probeOf> => Object.assign(probeOf(id), { hi: 7, lo: 7 })
-    for (const id of POOL.slice(0, 40)) overlay.add(colliding(id), 1, 1)
-    overlay.remove(colliding(POOL[3]!), 2)
+    for (const id of POOL.slice(0, 40)) overlay.add(colliding(id), 1)
+    overlay.remove(colliding(POOL[3]!))
     assert.equal(overlay.size, 40)
     assert.equal(overlay.isAdded(overlay.find(colliding(POOL[3]!))), false)
     assert.equal(overlay.isAdded(overlay.find(colliding(POOL[4]!))), true)
@@ -116,7 +100,7 @@ describe('the overlay', () => {
   it('grows to many customers in little memory', () => {
     const overlay = new Overlay()
     const many = 200_000
-    for (let i = 0; i < many; i++) overlay.add(probeOf(`c${i}`), i, i)
+    for (let i = 0; i < many; i++) overlay.add(probeOf(`c${i}`), i)
     for (let i = 0; i < many; i++) assert.equal(overlay.addedAt(overlay.find(probeOf(`c${i}`))), i)
     for (let i = many; i < 2 * many; i++) assert.equal(overlay.find(probeOf(`c${i}`)), -1)
     assert.ok(overlay.sizeBytes / many < 110, `${overlay.sizeBytes / many} bytes per change`)

@@ -100,8 +100,8 @@ describe('a snapshot', () => {
         const before = snapshotOf(buildPages(members, { splitAbove }))
         const overlay = new Overlay()
         for (const id of changes) {
-          if (members.delete(id)) overlay.remove(probeOf(id), 1)
-          else overlay.add(probeOf(members.add(id) && id), 1, 0)
+          if (members.delete(id)) overlay.remove(probeOf(id))
+          else overlay.add(probeOf(members.add(id) && id), 0)
         }
         const ranges = before.dirtyRanges(overlay)
         const rebuilt = before.withPages(buildPages(members, { splitAbove, ranges }).map(open))

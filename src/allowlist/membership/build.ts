@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { isReset, readEntry } from '../../changes/entry.js'
-import type { ChangeFeed } from '../../changes/port.js'
+import { type ChangeFeed, type LogPosition, type Position, samePosition } from '../../changes/port.js'
 import type { Clock } from '../../clock.js'
 import { CatracaError } from '../../errors.js'
 import type { CheckedList } from '../port.js'
@@ -18,7 +18,7 @@ export interface BuildProgress {
 export interface BuildOptions {
   index: IndexStore
   changes: ChangeFeed
-  list: Pick<CheckedList, 'incarnation' | 'precision'>
+  list: Pick<CheckedList, 'id' | 'incarnation' | 'precision'>
   /** Makes every page anew, also those that nothing touched. */
   full?: boolean
   threads?: number
@@ -40,11 +40,11 @@ export type BuildOutcome =
 export async function buildIndex(options: BuildOptions): Promise<BuildOutcome> {
   const { index, list, leaseMs, clock } = options
   const owner = randomBytes(9).toString('base64url')
-  if (!(await index.claim(list.incarnation, owner, leaseMs, clock.now()))) return { outcome: 'busy' }
+  if (!(await index.claim(list, owner, leaseMs, clock.now()))) return { outcome: 'busy' }
   try {
     return await new Build(options, owner).run()
   } catch (error) {
-    await index.abandon(list.incarnation, owner).catch(() => {})
+    await index.abandon(list, owner).catch(() => {})
     throw error
   }
 }
@@ -64,10 +64,9 @@ class Build {
 
   async run(): Promise<BuildOutcome> {
     const { index, changes, list, full } = this.options
-    const { incarnation } = list
-    const position = await changes.position(incarnation)
+    const position = await changes.position(list)
     if (position === undefined) return this.giveUp('gone')
-    const previous = await index.manifest(incarnation)
+    const previous = await index.manifest(list)
     const fingerprintBits = list.precision === 'trusted' ? 32 : 16
     const fitting = previous?.fingerprintBits === fingerprintBits ? previous : undefined
     const key = fitting?.key ?? randomBytes(HASH_KEY_BYTES).toString('hex')
@@ -75,7 +74,7 @@ class Build {
       fitting === undefined || full
         ? undefined
         : await this.dirtyRanges(fitting, hashKey(Buffer.from(key, 'hex')))
-    if (fitting !== undefined && dirty?.length === 0 && fitting.position === position)
+    if (fitting !== undefined && dirty?.length === 0 && samePosition(fitting.position, position))
       return this.giveUp('unchanged')
     const pages = await this.makePages(key, fingerprintBits, dirty)
     const kept = dirty === undefined ? [] : fitting!.pages.filter((page) => !dirty.includes(page.range))
@@ -83,7 +82,7 @@ class Build {
   }
 
   private async giveUp(outcome: 'gone' | 'unchanged'): Promise<BuildOutcome> {
-    await this.options.index.abandon(this.options.list.incarnation, this.owner)
+    await this.options.index.abandon(this.options.list, this.owner)
     return { outcome }
   }
 
@@ -98,16 +97,17 @@ class Build {
       probe.hash(key)
       dirty.add(find(probe.hi))
     }
-    for (let after = manifest.position; ; ) {
-      const entries = await changes.read(list.incarnation, after)
-      if (entries === 'gap') return undefined
-      // When every page is touched, they are cut anew.
-      if (entries.length === 0) return dirty.size === manifest.pages.length ? undefined : [...dirty]
-      for (const entry of entries) {
-        if (isReset(entry.bytes)) return undefined
-        readEntry(entry.bytes, { added: touch, removed: touch })
-        after = entry.sequence
+    const after: LogPosition[] = [...manifest.position]
+    for (;;) {
+      const part = await changes.read(list, after)
+      if (part === 'gap') return undefined
+      for (const { log, sequence, mark, bytes } of part.entries) {
+        if (isReset(bytes)) return undefined
+        readEntry(bytes, { added: touch, removed: touch })
+        after[log] = { sequence, mark }
       }
+      // When every page is touched, they are cut anew.
+      if (!part.more) return dirty.size === manifest.pages.length ? undefined : [...dirty]
     }
   }
 
@@ -125,7 +125,7 @@ class Build {
     })
     const pool = new PagePool(builder.kind, threads)
     try {
-      for await (const { bytes, ends, count } of index.scan(list.incarnation)) {
+      for await (const { bytes, ends, count } of index.scan(list)) {
         for (let i = 0, start = 0; i < count; start = ends[i++]!) builder.addKey(bytes, start, ends[i]!)
         this.progress.customersRead += count
         await this.alive()
@@ -134,7 +134,7 @@ class Build {
       const pages: ManifestPage[] = []
       for await (const { range, count, checksum, bytes } of pool.make(builder.buckets())) {
         const name = `${build}.${range.depth}.${range.index}`
-        if (!(await index.putPage(list.incarnation, this.owner, name, bytes))) throw takenOver()
+        if (!(await index.putPage(list, this.owner, name, bytes))) throw takenOver()
         pages.push({ name, range, count, checksum, sizeBytes: bytes.length })
         this.progress.pagesWritten++
         await this.alive()
@@ -152,12 +152,12 @@ class Build {
     onProgress?.({ ...this.progress })
     const now = clock.now()
     if (now < this.renewAt) return
-    if (!(await index.renew(list.incarnation, this.owner, leaseMs, now))) throw takenOver()
+    if (!(await index.renew(list, this.owner, leaseMs, now))) throw takenOver()
     this.renewAt = now + leaseMs / 3
   }
 
   private async publish(
-    position: number,
+    position: Position,
     key: string,
     fingerprintBits: 16 | 32,
     made: ManifestPage[],
@@ -168,7 +168,7 @@ class Build {
     const sum = (of: (page: ManifestPage) => number): number =>
       pages.reduce((total, page) => total + of(page), 0)
     const manifest: Manifest = {
-      format: 1,
+      format: 2,
       version: `${this.startedAt.toString(36)}-${this.owner}`,
       incarnation: list.incarnation,
       position,
@@ -181,7 +181,7 @@ class Build {
       rebuiltPages: made.length,
       pages,
     }
-    if (!(await index.publish(list.incarnation, this.owner, manifest))) throw takenOver()
+    if (!(await index.publish(list, this.owner, manifest))) throw takenOver()
     return { outcome: 'built', manifest }
   }
 }

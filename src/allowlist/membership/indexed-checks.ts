@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.js'
 import { isPromise, type MaybePromise, whenReady } from '../../maybe.js'
-import type { CheckedList, CheckStore, CheckView, Freshness, MemberState } from '../port.js'
+import type { CheckedList, CheckStore, CheckView, Freshness, MemberState, WriteToken } from '../port.js'
 import { CustomerProbe } from './hash.js'
 import type { Indexes } from './indexes.js'
 import type { ListIndex } from './list-index.js'
@@ -27,12 +27,11 @@ export class IndexedChecks implements CheckStore {
     private readonly engine: CheckStore,
     private readonly indexes: Indexes,
     private readonly clock: Clock,
-    /** The list and sequence number of a token, for engines whose tokens say it. */
-    private readonly tokenPosition: (token: string) => { incarnation: number; sequence: number },
   ) {
     const now = engine.view(undefined)
-    if (isPromise(now)) throw new TypeError('a view of the present needs no waiting')
-    this.inMemory = new IndexedView(now, indexes, clock, this.counts)
+    const strong = engine.view('strong')
+    if (isPromise(now) || isPromise(strong)) throw new TypeError('a view of the present needs no waiting')
+    this.inMemory = new IndexedView(now, strong, indexes, clock, this.counts)
   }
 
   view(freshness: Freshness): MaybePromise<CheckView> {
@@ -43,13 +42,17 @@ export class IndexedChecks implements CheckStore {
     return whenReady(this.engine.view(freshness), (view) => {
       const strong = new CountedView(view, this.counts)
       if (freshness === 'strong') return strong
-      const { incarnation, sequence } = this.tokenPosition(freshness.atLeast)
-      const { index } = this.indexes.get(incarnation)
+      const token = this.engine.readToken(freshness.atLeast)
+      const { index } = this.indexes.get(token.incarnation)
       this.indexes.sync()
       // Only an image that provably holds the write may answer.
-      if (index === undefined || !index.isUsable || index.position < sequence) return strong
-      return new IndexedView(view, this.indexes, this.clock, this.counts)
+      if (index === undefined || !index.isUsable || !token.isIn(index.position)) return strong
+      return new IndexedView(view, view, this.indexes, this.clock, this.counts)
     })
+  }
+
+  readToken(token: string): WriteToken {
+    return this.engine.readToken(token)
   }
 }
 
@@ -76,6 +79,8 @@ class IndexedView implements CheckView {
 
   constructor(
     private readonly engine: CheckView,
+    /** For members of lists that memory knows nothing of: an engine's replica may be as far behind as the image. */
+    private readonly direct: CheckView,
     private readonly indexes: Indexes,
     private readonly clock: Clock,
     private readonly counts: CheckCounts,
@@ -90,7 +95,7 @@ class IndexedView implements CheckView {
     const index = this.indexes.usable(list)
     if (index === undefined) {
       this.counts.store++
-      return this.engine.member(list, customerId)
+      return this.direct.member(list, customerId)
     }
     if (customerId !== this.probed) {
       this.probe.setId(customerId)
@@ -117,11 +122,11 @@ class IndexedView implements CheckView {
     const known = verified.get(list.incarnation, customerId, now)
     if (known !== undefined) return known.state
     this.counts.confirmed++
-    const { position } = index
+    const { changes } = index
     return whenReady(this.engine.member(list, customerId), (state) => {
       // An answer from before a change must not be kept behind it.
       const isCurrent = this.indexes.get(list.incarnation).index === index
-      if (isCurrent && index.position === position && index.isUsable)
+      if (isCurrent && index.changes === changes && index.isUsable)
         verified.set(list.incarnation, customerId, state, now)
       return state
     })

@@ -1,8 +1,7 @@
 import { Follower } from '../../changes/follower.js'
-import type { ChangeFeed } from '../../changes/port.js'
+import type { ChangeFeed, ListRef, Position } from '../../changes/port.js'
 import type { Clock } from '../../clock.js'
 import { readCustomerKey } from '../customer-key.js'
-import type { CheckedList } from '../port.js'
 import type { IndexStatus } from '../types.js'
 import { ListIndex } from './list-index.js'
 import { CorruptIndex, loadSnapshot, manifestKey } from './load.js'
@@ -16,12 +15,10 @@ export interface IndexesParts {
   clock: Clock
   options: MembershipOptions
   /** Has the list's snapshot built, if nobody is at it; settles when there may be a new one. */
-  build(list: WantedList, full: boolean): Promise<void>
+  build(list: ListRef, full: boolean): Promise<void>
   /** Something is wrong that nobody is waiting for. */
   report(message: string, error: unknown): void
 }
-
-type WantedList = Pick<CheckedList, 'id' | 'incarnation'>
 
 /** After a failed try, how long a list is left alone. */
 const RETRY_MS = 1000
@@ -40,6 +37,8 @@ export class Indexes {
   private readonly timer: NodeJS.Timeout
   private uses = new Map<string, number>()
   private moment = 0
+  /** Images that were last known to be complete before this moment do not answer. */
+  private staleBeforeMs = Number.NEGATIVE_INFINITY
   private closed = false
 
   constructor(private readonly parts: IndexesParts) {
@@ -52,16 +51,23 @@ export class Indexes {
     this.timer.unref()
   }
 
-  /** Applies what can be applied without waiting. */
+  /** Applies what can be applied without waiting, and notes the moment for those who ask next. */
   sync(): void {
-    this.follower.sync()
+    const { changes, options } = this.parts
+    if (changes.isImmediate) this.follower.sync()
+    else this.staleBeforeMs = performance.now() - options.staleAfterMs
   }
 
   /** The image of a list, if it is there and fresh; otherwise it is being fetched. */
-  usable(list: WantedList): ListIndex | undefined {
+  usable(list: ListRef): ListIndex | undefined {
     const index = this.loaded.get(list.incarnation)
     if (index === undefined || !index.isUsable) {
       if (index === undefined || index.isLost) this.want(list)
+      return undefined
+    }
+    if (index.freshAtMs < this.staleBeforeMs) {
+      // Not for the failure of a look, but for one that was never made: the process was stopped.
+      void this.follower.catchUp(index)
       return undefined
     }
     index.lastUsed = ++this.moment
@@ -88,7 +94,7 @@ export class Indexes {
   }
 
   /** Sees to it that the list gets into memory, by and by. */
-  private want(list: WantedList): void {
+  private want(list: ListRef): void {
     const { clock, options } = this.parts
     const { incarnation } = list
     if (options.maxBytes === 0 || this.wanted.has(incarnation) || this.loading.has(incarnation)) return
@@ -102,7 +108,7 @@ export class Indexes {
   }
 
   /** Loads the newest snapshot of a list, once however many ask. */
-  load(list: WantedList, mayBuild = true): Promise<void> {
+  load(list: ListRef, mayBuild = true): Promise<void> {
     const { incarnation } = list
     const running = this.loading.get(incarnation)
     if (running !== undefined) return running
@@ -122,10 +128,10 @@ export class Indexes {
   }
 
   /** `mayBuild`: whether a build is asked for where there is nothing to load; not right behind one. */
-  private async tryLoad(list: WantedList, mayBuild: boolean): Promise<boolean> {
+  private async tryLoad(list: ListRef, mayBuild: boolean): Promise<boolean> {
     const { index, options, report } = this.parts
     const { incarnation } = list
-    const manifest = await index.manifest(incarnation)
+    const manifest = await index.manifest(list)
     if (manifest === undefined || manifest.sizeBytes > options.maxBytes) {
       this.drop(incarnation)
       if (manifest === undefined && mayBuild) this.build(list, false)
@@ -136,7 +142,7 @@ export class Indexes {
     } catch (error) {
       if (!(error instanceof CorruptIndex)) throw error
       // Another build was published meanwhile, and its predecessor's pages were dropped.
-      if ((await index.version(incarnation)) !== manifest.version) return this.tryLoad(list, mayBuild)
+      if ((await index.version(list)) !== manifest.version) return this.tryLoad(list, mayBuild)
       report(`the index of ${list.id} is damaged and is built anew`, error)
       this.drop(incarnation)
       if (mayBuild) this.build(list, true)
@@ -144,9 +150,9 @@ export class Indexes {
     }
   }
 
-  private async install(list: WantedList, manifest: Manifest, mayBuild: boolean): Promise<boolean> {
+  private async install(list: ListRef, manifest: Manifest, mayBuild: boolean): Promise<boolean> {
     const { incarnation } = list
-    const loaded = await loadSnapshot(this.parts.index, manifest, this.loaded.get(incarnation)?.loaded)
+    const loaded = await loadSnapshot(this.parts.index, list, manifest, this.loaded.get(incarnation)?.loaded)
     const index: ListIndex = new ListIndex(list, manifest, manifestKey(manifest), loaded, manifest.position, {
       changed: ({ bytes, start, end }) => this.changed(index, readCustomerKey(bytes, start, end)),
       lost: () => this.lost(index),
@@ -174,12 +180,14 @@ export class Indexes {
   /** An image that cannot be mended is of no use, and must not grow any further. */
   private lost(index: ListIndex): void {
     this.follower.remove(index)
-    if (this.loaded.get(index.incarnation) === index) this.drop(index.incarnation)
+    const { incarnation } = index.list
+    if (this.loaded.get(incarnation) === index) this.drop(incarnation)
   }
 
   private changed(index: ListIndex, customerId: string): void {
-    this.verified.delete(index.incarnation, customerId)
-    if (this.loaded.get(index.incarnation) === index) this.considerBuild(index)
+    const { incarnation } = index.list
+    this.verified.delete(incarnation, customerId)
+    if (this.loaded.get(incarnation) === index) this.considerBuild(index)
   }
 
   /** The policy: when changes since the snapshot are many, or it is old, it is built anew. */
@@ -194,7 +202,7 @@ export class Indexes {
     }
   }
 
-  private build(list: WantedList, full: boolean): void {
+  private build(list: ListRef, full: boolean): void {
     const { options, report } = this.parts
     if (options.build === 'off' || this.closed || this.building.has(list.incarnation)) return
     void this.rebuild(list, full).catch((error: unknown) =>
@@ -203,7 +211,7 @@ export class Indexes {
   }
 
   /** Builds the list's snapshot and loads it; joins a build that is running and does as much. */
-  rebuild(list: WantedList, full: boolean): Promise<void> {
+  rebuild(list: ListRef, full: boolean): Promise<void> {
     const running = this.building.get(list.incarnation)
     if (running !== undefined && (running.full || !full)) return running.done
     const before = running?.done.catch(() => {}) ?? Promise.resolve()
@@ -222,9 +230,9 @@ export class Indexes {
     try {
       this.makeRoom(undefined)
       for (const index of [...this.loaded.values()]) {
-        const version = await this.parts.index.version(index.incarnation)
+        const version = await this.parts.index.version(index.list)
         if (this.closed) return
-        if (version === undefined) this.drop(index.incarnation)
+        if (version === undefined) this.drop(index.list.incarnation)
         else if (version !== index.manifest.version) await this.load(index.list)
       }
     } catch (error) {
@@ -240,7 +248,7 @@ export class Indexes {
       for (const index of this.loaded.values()) {
         if (index !== newest && (coldest === undefined || index.lastUsed < coldest.lastUsed)) coldest = index
       }
-      const { incarnation } = coldest ?? newest!
+      const { incarnation } = (coldest ?? newest!).list
       this.drop(incarnation)
       // Two lists that want the same room must not push each other out at every check.
       this.rest(incarnation, clock.now() + DROPPED_REST_MS)
@@ -279,9 +287,13 @@ export class Indexes {
   }
 }
 
+/** How many entries of its logs a list's image holds, as one figure. */
+const entriesOf = (position: Position | undefined): number =>
+  (position ?? []).reduce((sum, { sequence }) => sum + sequence, 0)
+
 /** What memory and store know of a list's index. */
 export function indexStatus(
-  list: WantedList,
+  list: ListRef,
   indexes: Indexes,
   manifest: Manifest | undefined,
   builder: string | undefined,
@@ -294,7 +306,7 @@ export function indexStatus(
     pages: manifest?.pages.length ?? 0,
     sizeBytes: index?.sizeBytes ?? manifest?.sizeBytes ?? 0,
     customers: manifest?.customers ?? 0,
-    position: index?.position ?? manifest?.position ?? 0,
+    position: entriesOf(index?.position ?? manifest?.position),
     overlaySize: index?.overlaySize ?? 0,
   }
   if (manifest === undefined) return status

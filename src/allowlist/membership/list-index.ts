@@ -1,6 +1,6 @@
 import { isReset, readEntry } from '../../changes/entry.js'
 import type { Followed } from '../../changes/follower.js'
-import type { LogEntry } from '../../changes/port.js'
+import type { ListRef, LogEntry, LogPosition, Position } from '../../changes/port.js'
 import type { MemberState } from '../port.js'
 import { CustomerProbe, type HashKey } from './hash.js'
 import type { LoadedSnapshot } from './load.js'
@@ -16,30 +16,31 @@ const TRUSTED_MEMBER: MemberState = {}
 /** The image of one list in memory: an immutable snapshot, and exactly what changed since. */
 export class ListIndex implements Followed {
   behind = false
+  freshAtMs = Number.NEGATIVE_INFINITY
   /** The log cannot mend it: it must be loaded, or built, anew. */
   isLost = false
+  /** How many entries it has applied. */
+  changes = 0
   /** A moment of the manager's own counting. */
   lastUsed = 0
+  readonly position: LogPosition[]
   readonly snapshot: Snapshot
   private overlay = new Overlay()
   private readonly applying = new CustomerProbe()
 
   constructor(
-    readonly list: { readonly id: string; readonly incarnation: number },
+    readonly list: ListRef,
     readonly manifest: Pick<Manifest, 'version' | 'builtAt'>,
     private readonly key: HashKey,
     readonly loaded: LoadedSnapshot,
-    public position: number,
+    position: Position,
     private readonly on: {
       changed(customer: { bytes: Uint8Array; start: number; end: number }): void
       lost(): void
     },
   ) {
     this.snapshot = loaded.snapshot
-  }
-
-  get incarnation(): number {
-    return this.list.incarnation
+    this.position = [...position]
   }
 
   get overlaySize(): number {
@@ -66,8 +67,9 @@ export class ListIndex implements Followed {
     return trusted ? TRUSTED_MEMBER : 'maybe'
   }
 
-  apply({ sequence, bytes: entry }: LogEntry): void {
+  apply({ bytes: entry }: LogEntry): void {
     if (this.isLost) return
+    this.changes++
     if (isReset(entry)) {
       this.lost()
       return
@@ -77,13 +79,13 @@ export class ListIndex implements Followed {
       added: (bytes, start, end, addedAt, expiresAt) => {
         applying.setKey(bytes, start, end)
         applying.hash(key)
-        overlay.add(applying, sequence, addedAt, expiresAt)
+        overlay.add(applying, addedAt, expiresAt)
         this.on.changed({ bytes, start, end })
       },
       removed: (bytes, start, end) => {
         applying.setKey(bytes, start, end)
         applying.hash(key)
-        overlay.remove(applying, sequence)
+        overlay.remove(applying)
         this.on.changed({ bytes, start, end })
       },
     })

@@ -1,3 +1,4 @@
+import type { ListRef } from '../../changes/port.js'
 import { hashKey } from './hash.js'
 import { type FilterPage, readPage } from './page.js'
 import type { IndexStore, Manifest, ManifestPage } from './port.js'
@@ -20,6 +21,7 @@ export interface LoadedSnapshot {
 /** Reads the snapshot that a manifest names, checking every bit; pages that `previous` has too are shared. */
 export async function loadSnapshot(
   store: IndexStore,
+  list: ListRef,
   manifest: Manifest,
   previous: LoadedSnapshot | undefined,
 ): Promise<LoadedSnapshot> {
@@ -28,7 +30,7 @@ export async function loadSnapshot(
     if (i % PAGES_PER_TURN === PAGES_PER_TURN - 1) await new Promise((resolve) => setImmediate(resolve))
     const known = previous?.pages.get(page.name)
     const isSame = known !== undefined && known.checksum === page.checksum
-    pages.set(page.name, isSame ? known : await loadPage(store, manifest, page))
+    pages.set(page.name, isSame ? known : await loadPage(store, list, page))
   }
   const reading = Snapshot.of([...pages.values()])
   if (!reading.ok) throw new CorruptIndex(reading.fault)
@@ -37,10 +39,10 @@ export async function loadSnapshot(
 
 async function loadPage(
   store: IndexStore,
-  manifest: Manifest,
+  list: ListRef,
   { name, checksum }: ManifestPage,
 ): Promise<FilterPage> {
-  const bytes = await store.page(manifest.incarnation, name)
+  const bytes = await store.page(list, name)
   if (bytes === undefined) throw new CorruptIndex(`page ${name} is missing`)
   const reading = readPage(bytes)
   if (!reading.ok) throw new CorruptIndex(`page ${name}: ${reading.fault}`)

@@ -17,6 +17,8 @@ export interface MembershipOptions {
   verificationTtlMs: number
   /** How often positions and snapshots are compared with the store, whatever wake-ups say. */
   compareIntervalMs: number
+  /** A list whose log could not be read for so long is checked in the store. */
+  staleAfterMs: number
   /** How many lists are loaded before the process says that it is ready. */
   warmUpLists: number
 }
@@ -35,5 +37,6 @@ export const DEFAULT_MEMBERSHIP: MembershipOptions = {
   verificationEntries: 50_000,
   verificationTtlMs: 60_000,
   compareIntervalMs: 1000,
+  staleAfterMs: 3000,
   warmUpLists: 50,
 }

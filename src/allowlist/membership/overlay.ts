@@ -22,7 +22,6 @@ export class Overlay {
   private addedAtMs = new Float64Array(FIRST_CAPACITY)
   /** NaN: never. */
   private expiresAtMs = new Float64Array(FIRST_CAPACITY)
-  private sequences = new Float64Array(FIRST_CAPACITY)
   private entries = 0
 
   /** Customers with a change. */
@@ -31,28 +30,26 @@ export class Overlay {
   }
 
   get sizeBytes(): number {
-    const { table, hashes, keyAt, keys, added, addedAtMs, expiresAtMs, sequences } = this
-    return [table, hashes, keyAt, keys, added, addedAtMs, expiresAtMs, sequences].reduce(
+    const { table, hashes, keyAt, keys, added, addedAtMs, expiresAtMs } = this
+    return [table, hashes, keyAt, keys, added, addedAtMs, expiresAtMs].reduce(
       (sum, array) => sum + array.byteLength,
       0,
     )
   }
 
-  /** Notes that the customer, hashed under the list's key, was added by the change with this sequence number. */
-  add(probe: CustomerProbe, sequence: number, addedAtMs: number, expiresAtMs?: number): void {
+  /** Notes that the customer, hashed under the list's key, was added. */
+  add(probe: CustomerProbe, addedAtMs: number, expiresAtMs?: number): void {
     const entry = this.entryFor(probe)
     this.added[entry] = 1
     this.addedAtMs[entry] = addedAtMs
     this.expiresAtMs[entry] = expiresAtMs ?? Number.NaN
-    this.sequences[entry] = sequence
   }
 
-  remove(probe: CustomerProbe, sequence: number): void {
+  remove(probe: CustomerProbe): void {
     const entry = this.entryFor(probe)
     this.added[entry] = 0
     this.addedAtMs[entry] = Number.NaN
     this.expiresAtMs[entry] = Number.NaN
-    this.sequences[entry] = sequence
   }
 
   /** The entry of the customer, hashed under the list's key, or -1 when nothing changed. */
@@ -81,10 +78,6 @@ export class Overlay {
     return Number.isNaN(ms) ? undefined : ms
   }
 
-  sequence(entry: number): number {
-    return this.sequences[entry]!
-  }
-
   /** The upper word of the entry's hash, which tells its page. */
   hashHi(entry: number): number {
     return this.hashes[2 * entry]!
@@ -107,26 +100,6 @@ export class Overlay {
     return offset + length
   }
 
-  /** A copy without the changes up to this sequence number: what remains once a newer snapshot holds those. */
-  after(sequence: number): Overlay {
-    const rest = new Overlay()
-    for (let entry = 0; entry < this.entries; entry++) {
-      if (this.sequences[entry]! > sequence) rest.copyEntry(this, entry)
-    }
-    return rest
-  }
-
-  private copyEntry(from: Overlay, entry: number): void {
-    const at = from.keyAt[entry]!
-    const hi = from.hashes[2 * entry]!
-    const lo = from.hashes[2 * entry + 1]!
-    const copy = this.insert(hi, lo, from.keys[at]!, from.keys, at + 1)
-    this.added[copy] = from.added[entry]!
-    this.addedAtMs[copy] = from.addedAtMs[entry]!
-    this.expiresAtMs[copy] = from.expiresAtMs[entry]!
-    this.sequences[copy] = from.sequences[entry]!
-  }
-
   private hasKey(entry: number, probe: CustomerProbe): boolean {
     const { keys } = this
     const at = this.keyAt[entry]!
@@ -138,18 +111,18 @@ export class Overlay {
 
   private entryFor(probe: CustomerProbe): number {
     const found = this.find(probe)
-    return found >= 0 ? found : this.insert(probe.hi, probe.lo, keyHeader(probe), probe.words, 0)
+    return found >= 0 ? found : this.insert(probe)
   }
 
-  private insert(hi: number, lo: number, header: number, words: Int32Array, from: number): number {
-    const wordCount = header & LENGTH_MASK
+  private insert(probe: CustomerProbe): number {
+    const { words, wordCount } = probe
     this.reserve(wordCount + 1)
     const entry = this.entries++
-    this.hashes[2 * entry] = hi
-    this.hashes[2 * entry + 1] = lo
+    this.hashes[2 * entry] = probe.hi
+    this.hashes[2 * entry + 1] = probe.lo
     this.keyAt[entry] = this.keysEnd
-    this.keys[this.keysEnd++] = header
-    for (let i = 0; i < wordCount; i++) this.keys[this.keysEnd++] = words[from + i]!
+    this.keys[this.keysEnd++] = keyHeader(probe)
+    for (let i = 0; i < wordCount; i++) this.keys[this.keysEnd++] = words[i]!
     this.place(entry)
     return entry
   }
@@ -170,7 +143,6 @@ export class Overlay {
     this.added = grown(this.added)
     this.addedAtMs = grown(this.addedAtMs)
     this.expiresAtMs = grown(this.expiresAtMs)
-    this.sequences = grown(this.sequences)
     this.table = new Int32Array(2 * this.table.length)
     for (let entry = 0; entry < this.entries; entry++) this.place(entry)
   }

@@ -1,3 +1,4 @@
+import type { ListRef, Position } from '../../changes/port.js'
 import type { MaybePromise } from '../../maybe.js'
 import type { PageRange } from './directory.js'
 import type { FingerprintBits } from './fuse.js'
@@ -5,12 +6,12 @@ import type { FingerprintBits } from './fuse.js'
 /** Names the pages of a list's snapshot, and where in the log the snapshot stands. Swapped as a whole. */
 export interface Manifest {
   /** Of this format. */
-  format: 1
+  format: 2
   /** Of the snapshot: another one for every build. */
   version: string
   incarnation: number
-  /** Changes up to this entry of the log are in the pages; those behind it must be replayed. */
-  position: number
+  /** Changes up to these entries of the logs are in the pages; those behind them must be replayed. */
+  position: Position
   fingerprintBits: FingerprintBits
   /** The hash key, hexadecimal; a secret of the list. */
   key: string
@@ -41,24 +42,24 @@ export interface KeyBlock {
 
 /** Where snapshots are kept, and who may build them. */
 export interface IndexStore {
-  manifest(incarnation: number): MaybePromise<Manifest | undefined>
+  manifest(list: ListRef): MaybePromise<Manifest | undefined>
   /** The version of the manifest: cheap enough to be asked every second. */
-  version(incarnation: number): MaybePromise<string | undefined>
-  page(incarnation: number, name: string): MaybePromise<Uint8Array | undefined>
+  version(list: ListRef): MaybePromise<string | undefined>
+  page(list: ListRef, name: string): MaybePromise<Uint8Array | undefined>
   /** Makes this owner the builder of the list until the lease ends. False: somebody else is, or the list is gone. */
-  claim(incarnation: number, owner: string, leaseMs: number, now: number): Promise<boolean>
+  claim(list: ListRef, owner: string, leaseMs: number, now: number): Promise<boolean>
   /** Prolongs the lease. False: the claim was lost, and what was written under it may be gone. */
-  renew(incarnation: number, owner: string, leaseMs: number, now: number): Promise<boolean>
+  renew(list: ListRef, owner: string, leaseMs: number, now: number): Promise<boolean>
   /** Who builds, if anybody does. */
-  builder(incarnation: number, now: number): MaybePromise<string | undefined>
+  builder(list: ListRef, now: number): MaybePromise<string | undefined>
   /** False, and nothing stored: the owner is not the builder. */
-  putPage(incarnation: number, owner: string, name: string, bytes: Uint8Array): Promise<boolean>
+  putPage(list: ListRef, owner: string, name: string, bytes: Uint8Array): Promise<boolean>
   /** If the owner still is the builder and every page is there: switches to the manifest, drops every page it does not name, ends the claim. */
-  publish(incarnation: number, owner: string, manifest: Manifest): Promise<boolean>
+  publish(list: ListRef, owner: string, manifest: Manifest): Promise<boolean>
   /** Ends the claim of a build that failed, and drops its pages. */
-  abandon(incarnation: number, owner: string): Promise<void>
+  abandon(list: ListRef, owner: string): Promise<void>
   /** The members, as they are while it runs: changes meanwhile may be in it or not. */
-  scan(incarnation: number): AsyncIterable<KeyBlock>
+  scan(list: ListRef): AsyncIterable<KeyBlock>
   /** Adds to the counts of how often lists were checked. */
   countUses(uses: ReadonlyMap<string, number>): Promise<void>
   /** The lists that were checked most, first the most used. */

@@ -18,7 +18,7 @@ export async function warmUp(
       if (indexes.sizeBytes >= options.maxBytes) return
       const list = await engine.lists.get(id)
       if (list?.type !== 'FIXA') continue
-      const manifest = await engine.index.manifest(list.incarnation)
+      const manifest = await engine.index.manifest(list)
       // One that does not fit would push out those before it, which are used more.
       if (indexes.sizeBytes + (manifest?.sizeBytes ?? 0) <= options.maxBytes) await indexes.load(list)
     }

@@ -6,10 +6,10 @@ import type { Config } from '../../config/schema.js'
 import { parseStoreUrl } from '../../config/store-url.js'
 import { CatracaError } from '../../errors.js'
 import type { RunningServer } from '../../server/index.js'
-import { EXIT } from '../failure.js'
 import { note } from '../output.js'
 import { type ConfigOptions, configOf, configOption, settingOption } from '../session.js'
 import { openOptions, serverOptions } from '../settings.js'
+import { stopSignal } from '../stop-signal.js'
 import { superviseWorkers } from '../workers.js'
 
 export function addServeCommand(program: Command): void {
@@ -81,23 +81,6 @@ function greet({ url, keyed }: RunningServer, store: string): void {
   const key = keyed ? "-H 'Authorization: Bearer YOUR_KEY' " : ''
   note(`Catraca listens on ${url} (store ${store})`)
   note(`Try: curl ${key}'${url}/customers/alice/check?allowlists=vip'   API: ${url}/docs`)
-}
-
-/** The first signal asks for a stop in good order; the second one, by an impatient person, stops at once. */
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    let isStopping = false
-    const stop = () => {
-      // In a terminal ^C reaches a worker twice: by itself and through the process that supervises it.
-      if (isStopping && !cluster.isWorker) process.exit(EXIT.failure)
-      isStopping = true
-      resolve()
-    }
-    process.on('SIGTERM', stop)
-    process.on('SIGINT', stop)
-    // The supervisor died: nobody would ever stop this worker.
-    if (cluster.isWorker) process.on('disconnect', stop)
-  })
 }
 
 const LISTEN_FAILURES: Record<string, string> = {

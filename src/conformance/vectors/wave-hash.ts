@@ -75,3 +75,18 @@ export const WAVE_HASH_VECTORS: readonly WaveHashVector[] = [
   { salt: '9f86d081884c7d659a2feaa0c55ad015', customerId: '225', hash: '0003f6d0', place: '0.0000604875' },
   { salt: '9f86d081884c7d659a2feaa0c55ad015', customerId: '2373', hash: 'fff6c7b5', place: '0.9998593156' },
 ]
+
+/** Without salt. Made with Python's hashlib, not with the code that they test. */
+export const UNSALTED_WAVE_VECTORS: readonly Omit<WaveHashVector, 'salt'>[] = [
+  { customerId: '550e8400-e29b-4d4e-a164-426655440000', hash: '99b163eb', place: '0.6003630112' },
+  { customerId: '018f3c5e-7b20-7000-8000-000000000001', hash: 'f2356969', place: '0.9461274988' },
+  { customerId: '1', hash: 'c4ca4238', place: '0.7687112223' },
+  { customerId: '12345', hash: '827ccb0e', place: '0.5097166928' },
+  { customerId: 'A', hash: '7fc56270', place: '0.4991055988' },
+  { customerId: 'a', hash: '0cc175b9', place: '0.0498269631' },
+  { customerId: 'maria+vip@example.com', hash: '68376a76', place: '0.4070955790' },
+  { customerId: 'tenant:42:customer=7', hash: '907ab5b0', place: '0.5643724017' },
+  { customerId: '__proto__', hash: '1f4e0a21', place: '0.1222845393' },
+  { customerId: '1970', hash: '0004d0b5', place: '0.0000734751' },
+  { customerId: '12673', hash: 'fffb8ef1', place: '0.9999322260' },
+]

@@ -1,4 +1,4 @@
-import type { CheckedList, ListRecord } from '../../allowlist/port.js'
+import type { CheckedList, ListRecord, WriteToken } from '../../allowlist/port.js'
 import type { AllowlistType, Precision, WaveConfig } from '../../allowlist/types.js'
 import { CatracaError, invalid } from '../../errors.js'
 import type { Environment } from './environment.js'
@@ -212,13 +212,17 @@ export class Catalog {
   }
 
   /** Throws INVALID_INPUT for what is not a token of this store. */
-  readToken(token: string): { incarnation: number; sequence: number } {
+  readToken(token: string): WriteToken {
     const [kind, store, no, sequence, ...rest] = token.split('.')
     const number = /^[0-9a-z]{1,11}$/
     if (kind !== 'e' || !number.test(no ?? '') || !number.test(sequence ?? '') || rest.length > 0) {
       throw invalid('atLeast', 'is not a token that a write returned')
     }
     if (store !== this.storeId) throw invalid('atLeast', 'is a token of another store')
-    return { incarnation: Number.parseInt(no!, 36), sequence: Number.parseInt(sequence!, 36) }
+    const wanted = Number.parseInt(sequence!, 36)
+    return {
+      incarnation: Number.parseInt(no!, 36),
+      isIn: ([log]) => log !== undefined && log.sequence >= wanted,
+    }
   }
 }

@@ -1,13 +1,16 @@
-import type { ChangeFeed, LogEntry } from '../../changes/port.js'
+import type { ChangeFeed, ListRef, LogEntry, LogPart, LogPosition, Position } from '../../changes/port.js'
 import type { Catalog, Counters } from './catalog.js'
 import type { Environment } from './environment.js'
 import { logKey, readSequence } from './keys.js'
 
 /** Read at once. */
 const READ_BYTES = 64 * 1024
+const NOTHING: LogPart = { entries: [], more: false }
+const NOWHERE: LogPosition = { sequence: Number.NaN, mark: 0 }
 
 /** The log of each list, in the store itself, so that an entry is there exactly when its change is. */
 export class ChangeLog implements ChangeFeed {
+  readonly isImmediate = true
   private seenSnapshot = -1
   private seenPulse = -1
 
@@ -30,28 +33,29 @@ export class ChangeLog implements ChangeFeed {
     this.environment.bumpPulse()
   }
 
-  position(no: number): number | undefined {
+  position({ incarnation: no }: ListRef): Position | undefined {
     this.environment.refresh()
-    return this.catalog.readNumber(no) === undefined ? undefined : this.catalog.counters(no).sequence
+    if (this.catalog.readNumber(no) === undefined) return undefined
+    return [{ sequence: this.catalog.counters(no).sequence, mark: 0 }]
   }
 
-  read(no: number, after: number): LogEntry[] | 'gap' {
+  read({ incarnation: no }: ListRef, [{ sequence: after } = NOWHERE]: Position): LogPart | 'gap' {
     this.environment.assertOpen()
     const { sequence, logStart } = this.catalog.counters(no)
-    if (sequence === after) return []
+    if (sequence === after) return NOTHING
     // A list that is gone has no counters, and whoever followed it is ahead of nothing.
-    if (after + 1 < logStart || after > sequence) return 'gap'
+    if (!(after + 1 >= logStart && after <= sequence)) return 'gap'
     const entries: LogEntry[] = []
     let bytes = 0
     for (const { key, value } of this.environment.log.getRange({
       start: logKey(no, after + 1),
       end: logKey(no, sequence + 1),
     })) {
-      entries.push({ sequence: readSequence(key), bytes: value })
+      entries.push({ log: 0, sequence: readSequence(key), mark: 0, bytes: value })
       bytes += value.length
-      if (bytes > READ_BYTES) break
+      if (bytes > READ_BYTES) return { entries, more: true }
     }
-    return entries
+    return { entries, more: false }
   }
 
   stirred(): boolean {

@@ -1,4 +1,11 @@
-import type { CheckedList, CheckStore, CheckView, Freshness, MemberState } from '../../allowlist/port.js'
+import type {
+  CheckedList,
+  CheckStore,
+  CheckView,
+  Freshness,
+  MemberState,
+  WriteToken,
+} from '../../allowlist/port.js'
 import type { Catalog, EmbeddedList } from './catalog.js'
 import type { Environment } from './environment.js'
 import { CustomerRef } from './keys.js'
@@ -23,6 +30,10 @@ export class EmbeddedChecks implements CheckStore, CheckView {
       this.environment.refresh()
     }
     return this
+  }
+
+  readToken(token: string): WriteToken {
+    return this.catalog.readToken(token)
   }
 
   list(listId: string): CheckedList | undefined {

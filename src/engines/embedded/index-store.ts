@@ -1,4 +1,5 @@
 import type { IndexStore, KeyBlock, Manifest } from '../../allowlist/membership/port.js'
+import type { ListRef } from '../../changes/port.js'
 import type { Catalog } from './catalog.js'
 import type { Environment } from './environment.js'
 import { listEnd, listStart, pageKey } from './keys.js'
@@ -19,21 +20,23 @@ export class EmbeddedIndexStore implements IndexStore {
     private readonly catalog: Catalog,
   ) {}
 
-  manifest(no: number): Manifest | undefined {
+  manifest({ incarnation: no }: ListRef): Manifest | undefined {
     this.environment.refresh()
     const text = this.environment.manifests.get(listStart(no))
-    return text === undefined ? undefined : (JSON.parse(text) as Manifest)
+    const manifest = text === undefined ? undefined : (JSON.parse(text) as Manifest)
+    // One of an earlier format counts as none, and is built anew.
+    return manifest?.format === 2 ? manifest : undefined
   }
 
-  version(no: number): string | undefined {
-    return this.manifest(no)?.version
+  version(list: ListRef): string | undefined {
+    return this.manifest(list)?.version
   }
 
-  page(no: number, name: string): Uint8Array | undefined {
+  page({ incarnation: no }: ListRef, name: string): Uint8Array | undefined {
     return this.environment.pages.getBinary(pageKey(no, name))
   }
 
-  claim(no: number, owner: string, leaseMs: number, now: number): Promise<boolean> {
+  claim({ incarnation: no }: ListRef, owner: string, leaseMs: number, now: number): Promise<boolean> {
     return this.environment.write(() => {
       if (this.catalog.readNumber(no) === undefined || this.liveClaim(no, now) !== undefined) return false
       // What a builder that died has written must not be taken for this one's.
@@ -43,7 +46,7 @@ export class EmbeddedIndexStore implements IndexStore {
     })
   }
 
-  renew(no: number, owner: string, leaseMs: number, now: number): Promise<boolean> {
+  renew({ incarnation: no }: ListRef, owner: string, leaseMs: number, now: number): Promise<boolean> {
     return this.environment.write(() => {
       if (!this.isBuilder(no, owner)) return false
       this.storeClaim(no, { owner, until: now + leaseMs })
@@ -59,12 +62,12 @@ export class EmbeddedIndexStore implements IndexStore {
     return this.readClaim(no)?.owner === owner && this.catalog.readNumber(no) !== undefined
   }
 
-  builder(no: number, now: number): string | undefined {
+  builder({ incarnation: no }: ListRef, now: number): string | undefined {
     this.environment.refresh()
     return this.liveClaim(no, now)?.owner
   }
 
-  private liveClaim(no: number, now: number): Claim | undefined {
+  liveClaim(no: number, now: number): Claim | undefined {
     const claim = this.readClaim(no)
     return claim !== undefined && claim.until > now ? claim : undefined
   }
@@ -74,7 +77,7 @@ export class EmbeddedIndexStore implements IndexStore {
     return text === undefined ? undefined : (JSON.parse(text) as Claim)
   }
 
-  putPage(no: number, owner: string, name: string, bytes: Uint8Array): Promise<boolean> {
+  putPage({ incarnation: no }: ListRef, owner: string, name: string, bytes: Uint8Array): Promise<boolean> {
     return this.environment.write(() => {
       if (!this.isBuilder(no, owner)) return false
       this.environment.pages.putSync(pageKey(no, name), bytes as Buffer)
@@ -82,7 +85,7 @@ export class EmbeddedIndexStore implements IndexStore {
     })
   }
 
-  publish(no: number, owner: string, manifest: Manifest): Promise<boolean> {
+  publish({ incarnation: no }: ListRef, owner: string, manifest: Manifest): Promise<boolean> {
     return this.environment.write(() => {
       if (!this.isBuilder(no, owner)) return false
       const { pages } = this.environment
@@ -96,7 +99,7 @@ export class EmbeddedIndexStore implements IndexStore {
     })
   }
 
-  async abandon(no: number, owner: string): Promise<void> {
+  async abandon({ incarnation: no }: ListRef, owner: string): Promise<void> {
     await this.environment.write(() => {
       if (this.readClaim(no)?.owner === owner) this.endClaim(no)
     })
@@ -120,7 +123,7 @@ export class EmbeddedIndexStore implements IndexStore {
     }
   }
 
-  async *scan(no: number): AsyncGenerator<KeyBlock> {
+  async *scan({ incarnation: no }: ListRef): AsyncGenerator<KeyBlock> {
     let start: Uint8Array | undefined = listStart(no)
     while (start !== undefined) {
       // A new snapshot each time: a long one would keep LMDB from using its pages again.

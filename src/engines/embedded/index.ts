@@ -40,8 +40,6 @@ export interface EmbeddedEngine {
   readonly limits: LimitEngine
   /** The next read sees everything that was committed before this call, also by other threads. */
   refresh(): void
-  /** Which list and which entry of its log a consistency token names. */
-  readToken(token: string): { incarnation: number; sequence: number }
   /** The lists that checks know without asking the store. */
   listCache(): { size: number; hits: number; misses: number }
   /** Throws when the store cannot be read. */
@@ -104,7 +102,6 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       usage: forward('usage', stores.usage, ['count', 'drop']),
     },
     refresh: () => environment.refresh(),
-    readToken: (token) => stores.catalog.readToken(token),
     listCache: () => stores.catalog.cacheFigures(),
     health() {
       environment.refresh()

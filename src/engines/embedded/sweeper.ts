@@ -181,10 +181,10 @@ export class Sweeper implements UpkeepStore {
     const claims = Array.from(this.environment.builds.getRange({ start: Uint8Array.of(0), limit: 100 }))
     const dead = claims
       .map(({ key }) => readNumber(key, 0))
-      .filter((no) => this.index.builder(no, now) === undefined)
+      .filter((no) => this.index.liveClaim(no, now) === undefined)
     if (dead.length === 0) return
     await this.environment.write(() => {
-      for (const no of dead) if (this.index.builder(no, now) === undefined) this.index.endClaim(no)
+      for (const no of dead) if (this.index.liveClaim(no, now) === undefined) this.index.endClaim(no)
     })
   }
 

@@ -4,15 +4,16 @@ import type { CheckAnswer, CheckResult } from '../../allowlist/types.js'
  * A check answer as JSON. Every string in it is an identifier, a time or a constant, and none of these holds a
  * character that JSON escapes or that is not ASCII, so the parts are simply joined.
  */
-export function answerJson({ customerId, results, overallAllowed }: CheckAnswer): string {
+export function answerJson({ customerId, results, overallAllowed, degraded }: CheckAnswer): string {
   let json = `{"customerId":"${customerId}","results":[`
   for (let i = 0; i < results.length; i++)
     json += i === 0 ? resultJson(results[i]!) : `,${resultJson(results[i]!)}`
-  return `${json}],"overallAllowed":${overallAllowed}}`
+  return `${json}],"overallAllowed":${overallAllowed}${degraded ? ',"degraded":true}' : '}'}`
 }
 
-function resultJson({ allowlistId, allowed, type, reason, checkedAt, addedAt }: CheckResult): string {
+function resultJson(result: CheckResult): string {
+  const { allowlistId, allowed, type, reason, checkedAt, addedAt, degraded } = result
   const typeJson = type === null ? 'null' : `"${type}"`
-  const end = addedAt === undefined ? '}' : `,"addedAt":"${addedAt}"}`
+  const end = addedAt !== undefined ? `,"addedAt":"${addedAt}"}` : degraded ? ',"degraded":true}' : '}'
   return `{"allowlistId":"${allowlistId}","allowed":${allowed},"type":${typeJson},"reason":"${reason}","checkedAt":"${checkedAt}"${end}`
 }

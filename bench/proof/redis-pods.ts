@@ -1,0 +1,136 @@
+/**
+ * Several pods follow one Redis while another process writes: every pod applies every change, in the same order, and a
+ * check that carries the token of a write never misses it. Tells the delay from the acknowledgement of a write to its
+ * arrival in each pod.
+ * Arguments: --pods 4 --seconds 60 --changesPerSecond 2000 --members 100000
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { type Catraca, openCatraca } from '../../src/catraca.js'
+import { customer } from '../../src/conformance/support.js'
+import { startSingle } from '../../test/support/redis/index.js'
+import { demand, type Failed, type Figures, lines, whenStarted } from '../support/proof.js'
+import type { Asked, FromPod, ToPod } from '../support/redis-pod.js'
+
+const SIZES = { pods: 4, seconds: 60, changesPerSecond: 2000, members: 100_000 }
+const POD = fileURLToPath(new URL('../support/redis-pod.js', import.meta.url))
+const TICK_MS = 10
+/** One write in so many is asked for with its token, in every pod. */
+const ASKED_EVERY = 10
+
+export async function run(given: Partial<typeof SIZES>): Promise<Figures> {
+  const sizes = { ...SIZES, ...given }
+  const redis = await startSingle()
+  const pods: ChildProcess[] = []
+  try {
+    const catraca = await openCatraca({ store: redis.storeUrl, sweepIntervalMs: 0 })
+    try {
+      await prepare(catraca, sizes.members)
+      for (let i = 0; i < sizes.pods; i++) pods.push(fork(POD, [redis.storeUrl], { execArgv: [] }))
+      await Promise.all(pods.map((pod) => answer(pod, 'ready')))
+      const ackedAtMs = await write(catraca, pods, sizes)
+      const ended = await Promise.all(
+        pods.map((pod) => {
+          const told = answer(pod, 'ended')
+          pod.send({ type: 'end', changes: ackedAtMs.size } satisfies ToPod)
+          return told
+        }),
+      )
+      return judge(ackedAtMs, ended)
+    } finally {
+      await catraca.close()
+    }
+  } finally {
+    for (const pod of pods) pod.kill('SIGKILL')
+    await redis.stop()
+  }
+}
+
+async function prepare({ allowlists }: Catraca, members: number): Promise<void> {
+  await allowlists.create({ id: 'a', name: 'a', type: 'FIXA' })
+  const ids = Array.from({ length: members }, (_, i) => customer(i))
+  await allowlists.import('a', lines(ids), { format: 'text' })
+  await allowlists.rebuild('a')
+}
+
+function answer<Type extends FromPod['type']>(
+  pod: ChildProcess,
+  type: Type,
+): Promise<Extract<FromPod, { type: Type }>> {
+  return new Promise((resolve, reject) => {
+    pod.on('message', (message: FromPod | Failed) => {
+      if (message.type === type) resolve(message as Extract<FromPod, { type: Type }>)
+      if (message.type === 'failed') reject(new Error(message.message))
+    })
+    pod.once('exit', (code) => reject(new Error(`a pod ended with ${code}`)))
+  })
+}
+
+/** Writes at a steady rate, as many at once as it takes; tells when each change was acknowledged. */
+async function write(
+  { allowlists }: Catraca,
+  pods: ChildProcess[],
+  { seconds, changesPerSecond }: typeof SIZES,
+): Promise<Map<string, number>> {
+  const ackedAtMs = new Map<string, number>()
+  const begin = performance.now()
+  const writing = new Set<Promise<void>>()
+  let asked: Asked[] = []
+  let next = 0
+  // Odd, and so long after the customer was added that no check for the add can come behind it.
+  const removedAfter = 2 * Math.floor((seconds * changesPerSecond) / 8) + 1
+  const change = async (i: number): Promise<void> => {
+    const removed = i % 2 === 1 && i > removedAfter
+    const id = `fresh-${removed ? i - removedAfter : i}`
+    const { token } = removed ? await allowlists.remove('a', id) : await allowlists.add('a', id)
+    ackedAtMs.set((removed ? '-' : '+') + id, performance.timeOrigin + performance.now())
+    if (i % ASKED_EVERY < 2) asked.push({ id, removed, token })
+  }
+  while (performance.now() - begin < 1000 * seconds) {
+    const due = Math.floor(((performance.now() - begin) / 1000) * changesPerSecond)
+    for (; next < due; next++) {
+      const one: Promise<void> = change(next).finally(() => writing.delete(one))
+      writing.add(one)
+    }
+    for (const pod of pods) pod.send({ type: 'ask', asked } satisfies ToPod)
+    asked = []
+    await new Promise((resolve) => setTimeout(resolve, TICK_MS))
+  }
+  await Promise.all(writing)
+  return ackedAtMs
+}
+
+function judge(ackedAtMs: Map<string, number>, ended: Extract<FromPod, { type: 'ended' }>[]): Figures {
+  const delays: number[] = []
+  let tokenChecks = 0
+  for (const [i, { changes, arrivedAtMs, missed, tokenChecks: asked }] of ended.entries()) {
+    demand(changes.length === ackedAtMs.size, `pod ${i} saw ${changes.length} of ${ackedAtMs.size} changes`)
+    demand(missed === 0, `pod ${i} missed ${missed} writes whose token it had`)
+    demand(
+      changes.every((change, n) => change === ended[0]!.changes[n]),
+      `pod ${i} saw another order`,
+    )
+    changes.forEach((change, n) => {
+      const acked = ackedAtMs.get(change)
+      demand(acked !== undefined, `pod ${i} saw ${change}, which nobody did`)
+      delays.push(Math.max(0, arrivedAtMs[n]! - acked))
+    })
+    tokenChecks += asked
+  }
+  demand(tokenChecks > 0, 'checks with tokens were made')
+  delays.sort((a, b) => a - b)
+  const at = (share: number) => delays[Math.min(delays.length - 1, Math.floor(share * delays.length))]!
+  const sum = (of: (pod: (typeof ended)[number]) => number) =>
+    ended.reduce((total, pod) => total + of(pod), 0)
+  return {
+    changes: ackedAtMs.size,
+    tokenChecks,
+    delayP50Ms: at(0.5),
+    delayP99Ms: at(0.99),
+    delayMaxMs: at(1),
+    checksFromMemory: sum((pod) => pod.fromMemory),
+    checksFromStore: sum((pod) => pod.fromStore),
+  }
+}
+
+await whenStarted(import.meta.url, 'redis-pods', SIZES, run)

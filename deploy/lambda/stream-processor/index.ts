@@ -1,0 +1,25 @@
+import { DynamoClient } from '../../../src/engines/dynamodb/client.js'
+import { NO_SINK } from '../../../src/engines/dynamodb/messages.js'
+import { Sequencer } from '../../../src/engines/dynamodb/sequencer.js'
+import { Topic } from '../../../src/engines/dynamodb/topic.js'
+import { streamHandler } from './handler.js'
+
+/** Set by deploy/terraform and deploy/cloudformation; the region by Lambda, endpoints as the SDK reads them. */
+const {
+  AWS_REGION: region = 'us-east-1',
+  ALLOWLISTS_TABLE: allowlists = 'Allowlists',
+  GIANT_TABLE: giant = 'AllowlistsGiant',
+  INVALIDATION_TOPIC: topicArn,
+} = process.env
+const tables = { allowlists, giant }
+
+export const handler = streamHandler({
+  sequencer: new Sequencer({
+    client: new DynamoClient({ region }),
+    tables,
+    sink: topicArn === undefined ? NO_SINK : new Topic(topicArn, { region }),
+    now: Date.now,
+  }),
+  tables,
+  log: (line) => console.error(line),
+})

@@ -1,0 +1,30 @@
+// Makes one file of the stream processor and everything it needs: what is zipped for AWS Lambda.
+// `node scripts/bundle-lambda.mjs [DIRECTORY]`, of the compiled code in dist by default.
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+export async function bundleLambda(output) {
+  const folder = join('lambda', 'stream-processor')
+  await build({
+    entryPoints: [join(output, 'deploy', folder, 'index.js')],
+    outfile: join(output, folder, 'index.mjs'),
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    mainFields: ['module', 'main'],
+    minify: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+    // Parts of the SDK still ask for modules of Node the old way.
+    banner: {
+      js: "import { createRequire } from 'node:module';const require = createRequire(import.meta.url);",
+    },
+  })
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  await bundleLambda(process.argv[2] ?? join(root, 'dist'))

@@ -1,0 +1,111 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { storeOf } from '../../config/load.js'
+import {
+  type Difference,
+  type DynamodbTables,
+  openDynamodbTables,
+  TABLE_ROLES,
+  type TableCreation,
+  type TableRole,
+  type TableState,
+} from '../../dynamodb-tables.js'
+import { EXIT, Exit } from '../failure.js'
+import { note, printJson, printLine, printTable } from '../output.js'
+import { list } from '../parse.js'
+import { type ConfigOptions, configOf, configOption, settingOption } from '../session.js'
+
+interface Flags extends ConfigOptions {
+  store?: string
+  json?: boolean
+  tables?: TableRole[]
+}
+
+export function addDynamodbCommands(program: Command): void {
+  const dynamodb = program.command('dynamodb').description('tables of a DynamoDB store')
+  const add = (name: string, description: string, action: (flags: Flags) => Promise<void>): void => {
+    dynamodb
+      .command(name)
+      .description(description)
+      .option('--tables <roles>', `only these, separated by commas: ${TABLE_ROLES.join(', ')}`, roles)
+      .option('--json', 'print JSON')
+      .addOption(settingOption('store', 'url'))
+      .addOption(configOption())
+      .action(action)
+  }
+  add('create', 'make the tables that are missing, and turn on what is off in the others', create)
+  add('describe', 'show the tables as they are', describe)
+  add('verify', 'name every difference between the tables and what this version expects', verify)
+}
+
+function roles(text: string): TableRole[] {
+  return list(text).map((role) => {
+    const known = TABLE_ROLES.find((one) => one === role)
+    if (known === undefined) throw new InvalidArgumentError(`Give some of ${TABLE_ROLES.join(', ')}.`)
+    return known
+  })
+}
+
+async function withTables(flags: Flags, work: (tables: DynamodbTables) => Promise<void>): Promise<void> {
+  const config = configOf(flags, { store: 'store' })
+  const tables = await openDynamodbTables(storeOf(config, 'allowlists'), flags.tables)
+  try {
+    await work(tables)
+  } finally {
+    tables.close()
+  }
+}
+
+function create(flags: Flags): Promise<void> {
+  return withTables(flags, async (tables) => {
+    if (!flags.json) note('making the tables, which can take a minute')
+    const made = await tables.create()
+    const differences = made.flatMap((one) => one.differences)
+    if (flags.json) printJson({ tables: made.map(({ differences: _, ...facts }) => facts), differences })
+    else {
+      printTable(
+        ['ROLE', 'TABLE', 'DONE'],
+        made.map((one) => [one.role, one.table, doneTo(one)]),
+      )
+      for (const one of differences) note(`catraca: ${sentence(one)}`)
+    }
+    if (differences.some(({ blocks }) => blocks)) throw new Exit(EXIT.failure)
+  })
+}
+
+function doneTo({ created, turnedOn }: TableCreation): string {
+  if (created) return 'created'
+  return turnedOn.length === 0 ? 'was there' : `turned on ${turnedOn.join(', ')}`
+}
+
+function describe(flags: Flags): Promise<void> {
+  return withTables(flags, async (tables) => {
+    const states = await tables.describe()
+    if (flags.json) return printJson({ tables: states })
+    printTable(
+      ['ROLE', 'TABLE', 'STATUS', 'KEYS', 'INDEXES', 'STREAM', 'TTL', 'RECOVERY', 'ITEMS', 'BYTES'],
+      states.map(row),
+    )
+  })
+}
+
+function row(state: TableState): (string | number | undefined)[] {
+  const { role, name, status, keys, indexes, stream, ttlAttribute, pointInTimeRecovery } = state
+  const indexNames = indexes.map((index) => index.name).join(', ')
+  const shown = [role, name, status, keys.join(', ') || undefined, indexNames || undefined]
+  return [...shown, stream, ttlAttribute, pointInTimeRecovery, state.itemCount, state.sizeBytes]
+}
+
+function verify(flags: Flags): Promise<void> {
+  return withTables(flags, async (tables) => {
+    const differences = await tables.verify()
+    if (flags.json) printJson({ ok: differences.length === 0, differences })
+    else if (differences.length === 0) printLine('the tables are as expected')
+    else for (const one of differences) printLine(sentence(one))
+    if (differences.length > 0) throw new Exit(EXIT.failure)
+  })
+}
+
+function sentence({ table, what, expected, found, blocks }: Difference): string {
+  const weight = blocks ? 'must be' : 'should be'
+  return `${table}: ${what} ${weight} ${expected}, is ${found}`
+}

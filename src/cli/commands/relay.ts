@@ -1,0 +1,35 @@
+import type { Command } from 'commander'
+import { storeOf } from '../../config/load.js'
+import { redactStoreUrl } from '../../config/store-url.js'
+import { startRelay } from '../../relay.js'
+import { note } from '../output.js'
+import { type ConfigOptions, configOf, configOption, settingOption } from '../session.js'
+import { stopSignal } from '../stop-signal.js'
+
+export function addRelayCommand(program: Command): void {
+  program
+    .command('relay')
+    .description('read the table streams of a DynamoDB store and write the logs that pods follow')
+    .addOption(settingOption('store', 'url'))
+    .addOption(settingOption('dynamodb.topicArn', 'arn'))
+    .addOption(configOption())
+    .action(relay)
+}
+
+async function relay(flags: ConfigOptions): Promise<void> {
+  const stopAsked = stopSignal()
+  const config = configOf(flags, { store: 'store', 'dynamodb.topicArn': 'topic' })
+  const store = storeOf(config, 'allowlists')
+  const { topicArn } = config.dynamodb
+  const running = await startRelay({
+    store,
+    ...(topicArn !== undefined && { topicArn }),
+    onReport: (message, error) =>
+      note(`catraca: ${message}${error === undefined ? '' : `: ${reasonOf(error)}`}`),
+  })
+  note(`Catraca relays the changes of ${redactStoreUrl(store)} (${running.shardCount} shards at the moment)`)
+  await stopAsked
+  await running.stop()
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,33 @@
+import type { Command } from 'commander'
+import type { ReshardStatus } from '../../allowlist/types.js'
+import { count, note } from '../output.js'
+import { wholeNumber } from '../parse.js'
+import { type CommonOptions, dataCommand, withSession } from '../session.js'
+import { printList } from './lists.js'
+
+const TOLD_EVERY_MS = 1000
+
+export function addReshardCommand(allowlist: Command): void {
+  dataCommand(allowlist, 'reshard <id>', 'move an allowlist to another number of shards while it serves')
+    .requiredOption('--shards <count>', 'number of shards', wholeNumber)
+    .action((id: string, flags: CommonOptions & { shards: number }) =>
+      withSession(flags, async ({ allowlists, json }) => {
+        const stop = new AbortController()
+        process.once('SIGINT', () => stop.abort(new Error('stopped; the allowlist stays as it was')))
+        const onProgress = json ? () => {} : teller()
+        printList(await allowlists.reshard(id, flags.shards, { signal: stop.signal, onProgress }), json)
+      }),
+    )
+}
+
+/** Not every step: only when the phase changes, or after a second. */
+function teller(): (status: ReshardStatus) => void {
+  let phase = ''
+  let toldMs = 0
+  return ({ allowlistId, moving }) => {
+    if (moving === undefined || (moving.phase === phase && performance.now() - toldMs < TOLD_EVERY_MS)) return
+    phase = moving.phase
+    toldMs = performance.now()
+    note(`${allowlistId}: ${phase}, ${count(moving.copied)} of ${count(moving.total)} customers`)
+  }
+}

@@ -1,0 +1,125 @@
+import type { ConsumedCapacity } from '@aws-sdk/client-dynamodb'
+
+/** One answered call, as the engine's client tells it. */
+export interface CapacityUse {
+  /** What it was for, in the words of the product, such as `allowlist.check`. */
+  verb: string
+  /** The operation of DynamoDB, such as `GetItem`. */
+  operation: string
+  table: string
+  readUnits: number
+  writeUnits: number
+}
+
+/** What calls cost. Metrics and the cost benchmark bring their own, or read a `CapacityCounts`. */
+export interface CapacityCounter {
+  used(use: CapacityUse): void
+  /** A write that its condition refused: DynamoDB charges for it and does not tell how much. */
+  refused(verb: string, operation: string): void
+  /** Further attempts that a call needed, whatever the reason. */
+  retried(verb: string, operation: string, times: number): void
+}
+
+export interface CapacityRow {
+  verb: string
+  operation: string
+  table: string
+  calls: number
+  readUnits: number
+  writeUnits: number
+}
+
+export interface RetryRow {
+  verb: string
+  operation: string
+  refused: number
+  retried: number
+}
+
+/** Sums by verb, operation and table. */
+export class CapacityCounts implements CapacityCounter {
+  readonly #rows = new Map<string, Map<string, CapacityRow>>()
+  readonly #retries = new Map<string, Map<string, RetryRow>>()
+
+  used({ verb, operation, table, readUnits, writeUnits }: CapacityUse): void {
+    // A table's name has no slash, so the two parts cannot be confused.
+    const row = within(this.#rows, verb, `${operation}/${table}`, () => ({
+      verb,
+      operation,
+      table,
+      calls: 0,
+      readUnits: 0,
+      writeUnits: 0,
+    }))
+    row.calls++
+    row.readUnits += readUnits
+    row.writeUnits += writeUnits
+  }
+
+  refused(verb: string, operation: string): void {
+    this.#retryRow(verb, operation).refused++
+  }
+
+  retried(verb: string, operation: string, times: number): void {
+    this.#retryRow(verb, operation).retried += times
+  }
+
+  rows(): CapacityRow[] {
+    return [...this.#rows.values()].flatMap((byKey) => [...byKey.values()].map((row) => ({ ...row })))
+  }
+
+  retries(): RetryRow[] {
+    return [...this.#retries.values()].flatMap((byKey) => [...byKey.values()].map((row) => ({ ...row })))
+  }
+
+  /** Everything that a verb has used, over all operations and tables. */
+  of(verb: string): { calls: number; readUnits: number; writeUnits: number } {
+    const sum = { calls: 0, readUnits: 0, writeUnits: 0 }
+    for (const row of this.#rows.get(verb)?.values() ?? []) {
+      sum.calls += row.calls
+      sum.readUnits += row.readUnits
+      sum.writeUnits += row.writeUnits
+    }
+    return sum
+  }
+
+  reset(): void {
+    this.#rows.clear()
+    this.#retries.clear()
+  }
+
+  #retryRow(verb: string, operation: string): RetryRow {
+    return within(this.#retries, verb, operation, () => ({ verb, operation, refused: 0, retried: 0 }))
+  }
+}
+
+function within<T>(rows: Map<string, Map<string, T>>, verb: string, key: string, make: () => T): T {
+  let byKey = rows.get(verb)
+  if (byKey === undefined) rows.set(verb, (byKey = new Map()))
+  let row = byKey.get(key)
+  if (row === undefined) byKey.set(key, (row = make()))
+  return row
+}
+
+export const uncounted: CapacityCounter = { used: () => {}, refused: () => {}, retried: () => {} }
+
+/** Tells a counter what an answer says that it consumed. */
+export function countUse(
+  counter: CapacityCounter,
+  verb: string,
+  operation: string,
+  kind: 'read' | 'write',
+  consumed: ConsumedCapacity | ConsumedCapacity[] | undefined,
+): void {
+  if (consumed === undefined) return
+  for (const one of Array.isArray(consumed) ? consumed : [consumed]) {
+    const total = one.CapacityUnits ?? 0
+    counter.used({
+      verb,
+      operation,
+      table: one.TableName ?? '',
+      readUnits: one.ReadCapacityUnits ?? (kind === 'read' ? total : 0),
+      writeUnits: one.WriteCapacityUnits ?? (kind === 'write' ? total : 0),
+    })
+  }
+}

@@ -1,0 +1,135 @@
+import type { KeyStore } from '../../access/port.js'
+import type { AllowlistEngine } from '../../allowlist/port.js'
+import type { DynamodbUrl } from '../../config/store-url-dynamodb.js'
+import type { AdoptionProgress } from './adoption.js'
+import { openBulkWork } from './bulk-work.js'
+import type { CapacityCounts } from './capacity.js'
+import { ChangeLog } from './change-log.js'
+import { openCore } from './core.js'
+import { Freshness } from './freshness.js'
+import { STORE_KEY } from './items.js'
+import { type OpenedStore, type OpenStoreOptions, openStore } from './open-store.js'
+import { PodQueue } from './pod-queue.js'
+import type { Resharding } from './reshard.js'
+import type { SizeStep } from './shard-sizes.js'
+import type { QueueClientOptions } from './topic.js'
+import { DynamodbUpkeep } from './upkeep.js'
+
+export interface DynamodbOptions extends OpenStoreOptions {
+  /** The topic to which the relay, or the Lambda, publishes: this pod gets a queue of its own, and follows at once. */
+  topicArn?: string
+  /** For clients of queues, where they differ from those of the tables. */
+  queues?: QueueClientOptions
+  /** How often, over all pods, it is tried how far behind the logs are. 0: never, and they are taken as complete. */
+  probeIntervalMs?: number
+  /** From how many customers on a list is moved to more shards, or to the table for giants. */
+  sizes?: readonly SizeStep[]
+  now?: () => number
+  /** Something is wrong that nobody is waiting for. */
+  report?: (message: string, error: unknown) => void
+}
+
+export const DEFAULT_PROBE_INTERVAL_MS = 1000
+
+export interface DynamodbEngine {
+  readonly allowlists: AllowlistEngine
+  readonly keys: KeyStore
+  /** Moves lists to other shards. */
+  readonly resharding: Resharding
+  /** What calls have cost. */
+  readonly capacity: CapacityCounts
+  /** The lists that checks know without asking the store. */
+  listCache(): { size: number; hits: number; misses: number }
+  /** Rejects when the table cannot be read. */
+  health(): Promise<DynamodbHealth>
+  /** Looks through the whole table for lists that other programs made, so that they are paged like any other. */
+  adopt(onProgress?: (progress: AdoptionProgress) => void): Promise<void>
+  close(): Promise<void>
+}
+
+export interface DynamodbHealth {
+  region: string
+  tables: { allowlists: string; giant: string }
+  /** `partial`: the table was too large to be looked through for lists of other programs; `adopt` does. */
+  adoption: 'partial' | 'complete'
+  /**
+   * Behind the table by so much are the logs that images are kept fresh from: null when nothing has come through yet,
+   * because no relay runs; absent when it is not tried.
+   */
+  feedAgeMs?: number | null
+}
+
+/** Opens the tables of allowlists; refuses those that are missing or other than expected. */
+export async function openDynamodb(url: DynamodbUrl, options: DynamodbOptions = {}): Promise<DynamodbEngine> {
+  const store = await openStore(url, options)
+  try {
+    const queue = await openQueue(url, options)
+    return engineOf(url, store, queue, options)
+  } catch (error) {
+    store.close()
+    throw error
+  }
+}
+
+function engineOf(
+  { region }: DynamodbUrl,
+  store: OpenedStore,
+  queue: PodQueue | undefined,
+  options: DynamodbOptions,
+): DynamodbEngine {
+  const { client, tables, applied, adoption } = store
+  const { probeIntervalMs = DEFAULT_PROBE_INTERVAL_MS, now = Date.now } = options
+  const core = openCore(store)
+  const { bulk, resharding, tasks } = openBulkWork(store, options.sizes)
+  const freshness = new Freshness({ client, tables, now, probeIntervalMs })
+  const wakes = queue === undefined ? {} : { wakes: queue }
+  queue?.listen((listId, type) => {
+    if (listId !== undefined && type?.startsWith('ALLOWLIST_')) store.catalog.forget(listId)
+  })
+  const { lists, members, checks, index, keys } = core
+  let adopted = store.identity.adoption ?? 'partial'
+  return {
+    allowlists: {
+      lists,
+      members,
+      checks,
+      index,
+      bulk,
+      changes: new ChangeLog({ client, table: tables.allowlists, freshness, applied, ...wakes }),
+      upkeep: new DynamodbUpkeep(store, { ...core.tasks, ...tasks }),
+    },
+    keys,
+    resharding,
+    capacity: store.capacity,
+    listCache: () => store.catalog.figures(),
+    async health() {
+      const { allowlists, giant } = tables
+      await client.getItem('health', { TableName: allowlists, Key: STORE_KEY })
+      const facts = { region, tables: { allowlists, giant }, adoption: adopted }
+      if (probeIntervalMs === 0) return facts
+      const ageMs = await freshness.ageMs('allowlists')
+      return { ...facts, feedAgeMs: Number.isFinite(ageMs) ? ageMs : null }
+    },
+    async adopt(onProgress) {
+      await adoption.look(Number.POSITIVE_INFINITY, onProgress)
+      await adoption.note((adopted = 'complete'))
+    },
+    async close() {
+      await queue?.close()
+      store.close()
+    },
+  }
+}
+
+async function openQueue(
+  { region }: DynamodbUrl,
+  { topicArn, queues, credentials, now, report }: DynamodbOptions,
+): Promise<PodQueue | undefined> {
+  if (topicArn === undefined) return undefined
+  return PodQueue.open({
+    topicArn,
+    clients: { region, ...(credentials !== undefined && { credentials }), ...queues },
+    ...(now !== undefined && { now }),
+    ...(report !== undefined && { report }),
+  })
+}

@@ -1,0 +1,57 @@
+/**
+ * What is published when something changed, in the words of the source design and a few more. Messages may be
+ * lost, repeated or late: they say where to look (list, shard, sequence), and the log says what happened.
+ */
+export type FeedMessage =
+  | {
+      type: 'CUSTOMER_CHANGED'
+      allowlistId: string
+      shard: number
+      sequence: number
+      /** Absent when one message stands for many customers. */
+      customerId?: string
+      action?: 'INSERT' | 'MODIFY' | 'REMOVE'
+      /** How many customers, when it stands for many. */
+      customers?: number
+    }
+  | { type: 'BLOOM_UPDATED'; allowlistId: string; version: string }
+  | { type: 'ALLOWLIST_CHANGED'; allowlistId: string }
+  | { type: 'ALLOWLIST_REPLACED'; allowlistId: string; shard: number; sequence: number }
+  | { type: 'ALLOWLIST_DELETED'; allowlistId: string }
+
+const TYPES: readonly FeedMessage['type'][] = [
+  'CUSTOMER_CHANGED',
+  'BLOOM_UPDATED',
+  'ALLOWLIST_CHANGED',
+  'ALLOWLIST_REPLACED',
+  'ALLOWLIST_DELETED',
+]
+
+/** Tells whoever listens; a failure is the caller's to repeat. */
+export interface MessageSink {
+  publish(messages: readonly FeedMessage[]): Promise<void>
+}
+
+export const NO_SINK: MessageSink = { publish: async () => {} }
+
+/** Changes of more customers than this are told by one message. */
+export const MAX_TOLD_ONE_BY_ONE = 10
+
+/** The list that the body of a queue's message is about; undefined for what is no message of ours. */
+export function readMessage(body: string): Pick<FeedMessage, 'type' | 'allowlistId'> | undefined {
+  const outer = objectOf(body)
+  // Without raw delivery SNS wraps the message in an envelope of its own.
+  const inner = typeof outer?.Message === 'string' ? objectOf(outer.Message) : outer
+  const { type, allowlistId } = inner ?? {}
+  const known = TYPES.find((one) => one === type)
+  return known !== undefined && typeof allowlistId === 'string' ? { type: known, allowlistId } : undefined
+}
+
+function objectOf(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}

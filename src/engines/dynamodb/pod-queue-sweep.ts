@@ -1,0 +1,87 @@
+import { ListSubscriptionsByTopicCommand, type SNSClient, UnsubscribeCommand } from '@aws-sdk/client-sns'
+import {
+  DeleteQueueCommand,
+  GetQueueAttributesCommand,
+  ListQueuesCommand,
+  ListQueueTagsCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs'
+
+/** On the queue of a pod: its last sign of life, in epoch milliseconds. */
+export const HEARTBEAT_TAG = 'catraca-heartbeat'
+
+export interface SweepOptions {
+  topicArn: string
+  prefix: string
+  /** Pods whose last sign of life is older are dead. */
+  before: number
+}
+
+/** Removes the queues of pods that died without doing it themselves; returns how many. */
+export async function sweepOrphans(sns: SNSClient, sqs: SQSClient, options: SweepOptions): Promise<number> {
+  const orphans: { url: string; arn: string }[] = []
+  for await (const url of queues(sqs, options.prefix)) {
+    const arn = await orphanArn(sqs, url, options.before)
+    if (arn !== undefined) orphans.push({ url, arn })
+  }
+  if (orphans.length === 0) return 0
+  const subscriptions = await subscriptionsOf(sns, options.topicArn)
+  for (const { url, arn } of orphans) {
+    const subscription = subscriptions.get(arn)
+    if (subscription !== undefined) await sns.send(new UnsubscribeCommand({ SubscriptionArn: subscription }))
+    await sqs.send(new DeleteQueueCommand({ QueueUrl: url })).catch(ignoreGone)
+  }
+  return orphans.length
+}
+
+async function* queues(sqs: SQSClient, prefix: string): AsyncGenerator<string> {
+  let next: string | undefined
+  do {
+    const command = new ListQueuesCommand({
+      QueueNamePrefix: prefix,
+      MaxResults: 1000,
+      ...(next !== undefined && { NextToken: next }),
+    })
+    const answer = await sqs.send(command)
+    yield* answer.QueueUrls ?? []
+    next = answer.NextToken
+  } while (next !== undefined)
+}
+
+/** The ARN of a queue whose pod is dead; undefined when it lives, or the queue is gone already. */
+async function orphanArn(sqs: SQSClient, url: string, before: number): Promise<string | undefined> {
+  try {
+    const { Tags: tags } = await sqs.send(new ListQueueTagsCommand({ QueueUrl: url }))
+    // Without a sign of life it is none of ours.
+    const beat = Number(tags?.[HEARTBEAT_TAG] ?? Number.NaN)
+    if (!(beat < before)) return undefined
+    const command = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['QueueArn'] })
+    return (await sqs.send(command)).Attributes?.QueueArn
+  } catch (error) {
+    ignoreGone(error)
+    return undefined
+  }
+}
+
+async function subscriptionsOf(sns: SNSClient, topicArn: string): Promise<Map<string, string>> {
+  const byEndpoint = new Map<string, string>()
+  let next: string | undefined
+  do {
+    const command = new ListSubscriptionsByTopicCommand({
+      TopicArn: topicArn,
+      ...(next !== undefined && { NextToken: next }),
+    })
+    const answer = await sns.send(command)
+    for (const { Endpoint, SubscriptionArn } of answer.Subscriptions ?? []) {
+      if (Endpoint !== undefined && SubscriptionArn !== undefined) byEndpoint.set(Endpoint, SubscriptionArn)
+    }
+    next = answer.NextToken
+  } while (next !== undefined)
+  return byEndpoint
+}
+
+/** Another pod may sweep at the same time. */
+function ignoreGone(error: unknown): void {
+  const { name } = error as Error
+  if (name !== 'QueueDoesNotExist' && name !== 'AWS.SimpleQueueService.NonExistentQueue') throw error
+}

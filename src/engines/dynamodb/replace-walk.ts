@@ -1,0 +1,66 @@
+import { shardPlace } from './items.js'
+import { type FoundRow, MemberReads } from './member-reads.js'
+import type { StoredList } from './meta.js'
+import type { Store } from './store.js'
+
+const VERB = 'allowlist.import'
+/** Of one shard at a time; with many shards as many pages are in memory. */
+const PAGE = 500
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+export const isUuid = (customerId: string): boolean => UUID.test(customerId)
+
+/**
+ * The members of one shard in the order of an import: UUIDs first, then everything else. The table sorts them as one,
+ * so that it is read twice where both occur.
+ */
+export class ShardWalk {
+  readonly #reads: MemberReads
+  #rows: AsyncGenerator<FoundRow> | undefined
+  #next: FoundRow | undefined
+  #ofUuids = true
+  #sawOthers = false
+
+  constructor(
+    store: Store,
+    private readonly list: StoredList,
+    readonly shard: number,
+  ) {
+    this.#reads = new MemberReads(store)
+  }
+
+  /** The rest of what comes up to a customer (all of it when undefined), at most so many. */
+  async upTo(customerId: string | undefined, limit: number): Promise<FoundRow[]> {
+    const found: FoundRow[] = []
+    while (found.length < limit) {
+      this.#next ??= await this.#read()
+      if (this.#next === undefined) break
+      if (customerId !== undefined && this.#next.customerId > customerId) break
+      found.push(this.#next)
+      this.#next = undefined
+    }
+    return found
+  }
+
+  /** Whether any are left behind all UUIDs; begins with them. */
+  turnToOthers(): boolean {
+    this.#ofUuids = false
+    // Those that were added since are somebody's wish, and are left alone by a replace.
+    this.#rows = this.#sawOthers ? undefined : nothing()
+    this.#next = undefined
+    return this.#sawOthers
+  }
+
+  async #read(): Promise<FoundRow | undefined> {
+    const place = shardPlace(this.list.id, this.list, this.shard)
+    this.#rows ??= this.#reads.rows(VERB, place, undefined, PAGE)
+    for (;;) {
+      const { value, done } = await this.#rows.next()
+      if (done === true) return undefined
+      if (isUuid(value.customerId) === this.#ofUuids) return value
+      this.#sawOthers = true
+    }
+  }
+}
+
+async function* nothing(): AsyncGenerator<FoundRow> {}

@@ -1,0 +1,24 @@
+import type { Meta } from './meta.js'
+
+/** What upkeep did for one list. */
+export interface ChoreResult {
+  swept: number
+  /** There is more to do now. */
+  more: boolean
+  /** When there will be something to do again, if that is known. */
+  nextAt?: number
+}
+
+/** One kind of upkeep for a list that lives: a bounded piece of it. Several instances may do it at once. */
+export type Chore = (listId: string, meta: Meta, now: number) => Promise<ChoreResult>
+
+export const NOTHING_DUE: ChoreResult = { swept: 0, more: false }
+
+export function together(results: readonly ChoreResult[]): ChoreResult {
+  const nextAt = Math.min(...results.map((result) => result.nextAt ?? Number.POSITIVE_INFINITY))
+  return {
+    swept: results.reduce((sum, { swept }) => sum + swept, 0),
+    more: results.some(({ more }) => more),
+    ...(nextAt === Number.POSITIVE_INFINITY ? {} : { nextAt }),
+  }
+}

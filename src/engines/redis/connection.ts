@@ -1,0 +1,199 @@
+import { createClient, RESP_TYPES } from 'redis'
+import { type Address, nameOf } from './address.js'
+import { isErrorReply, NoReply } from './failures.js'
+import { type Flight, Flights } from './flights.js'
+import type { RedisTlsOptions } from './options.js'
+import type { Argument } from './redis.js'
+
+export interface ConnectionSettings {
+  connectTimeoutMs: number
+  commandTimeoutMs: number
+  maxInFlight: number
+  /** undefined: no TLS. */
+  tls: RedisTlsOptions | undefined
+  username?: string
+  readonly password: string | undefined
+  database: number
+}
+
+type Client = ReturnType<typeof newClient>
+
+const TEXT = { timeout: 0, typeMapping: { [RESP_TYPES.MAP]: Map } }
+const BINARY = { timeout: 0, typeMapping: { ...TEXT.typeMapping, [RESP_TYPES.BLOB_STRING]: Buffer } }
+const SWEEPS_PER_TIMEOUT = 40
+const SHORTEST_SWEEP_MS = 5
+
+/**
+ * One life of one connection: it is opened, used, and lost once; whoever keeps it opens another.
+ *
+ * Deadlines are kept here and not by the client, whose timeout ends when a command is written, so that a stopped
+ * server would hang every call for ever; it also costs an AbortSignal for each command, and most of the throughput (ADR 11).
+ */
+export class Connection {
+  readonly #flights = new Flights()
+  readonly #sweepMs: number
+  readonly #binary: Client
+  #sweeper: NodeJS.Timeout | undefined
+  #answers = 0
+  #answersSeen = 0
+  #silentSinceMs = 0
+  #lost = false
+
+  /** Tells of the loss once; not of a close. */
+  onLost: (reason: string) => void = () => {}
+
+  private constructor(
+    readonly address: Address,
+    private readonly client: Client,
+    private readonly settings: ConnectionSettings,
+  ) {
+    this.#binary = client.withCommandOptions(BINARY) as unknown as Client
+    this.#sweepMs = Math.max(SHORTEST_SWEEP_MS, settings.commandTimeoutMs / SWEEPS_PER_TIMEOUT)
+  }
+
+  static async open(address: Address, settings: ConnectionSettings): Promise<Connection> {
+    const client = newClient(address, settings)
+    const connection = new Connection(address, client, settings)
+    client.on('error', (error: Error) => connection.#lose(error.message))
+    const { promise: late, timer } = rejectLater(settings.connectTimeoutMs, address)
+    try {
+      // The client limits the time of connecting, but not of the handshake behind it.
+      await Promise.race([client.connect(), late])
+      return connection
+    } catch (error) {
+      connection.close()
+      throw error
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  get usable(): boolean {
+    return !this.#lost
+  }
+
+  get inFlight(): number {
+    return this.#flights.size
+  }
+
+  /** Ends at the deadline at the latest. */
+  send(flight: Flight): void {
+    if (this.#lost || this.#flights.size >= this.settings.maxInFlight) {
+      const reason = this.#lost ? 'the connection was lost' : 'too many calls wait for an answer'
+      flight.onFailure(new NoReply('not-sent', reason))
+      return
+    }
+    const place = this.#flights.add(flight)
+    if (this.#sweeper === undefined) this.#startSweeping()
+    // Options of the client, because options of a single command cost as much as the rest of it.
+    const client = flight.binary ? this.#binary : this.client
+    client.sendCommand(flight.args).then(
+      (reply) => {
+        this.#answers++
+        if (this.#flights.take(place)) flight.onReply(reply)
+      },
+      (error: unknown) => {
+        const answered = isErrorReply(error)
+        if (answered) this.#answers++
+        if (this.#flights.take(place)) flight.onFailure(answered ? error : lostBy(error))
+      },
+    )
+  }
+
+  /** One question that is not sent again. */
+  ask(args: readonly Argument[], deadlineMs: number): Promise<unknown> {
+    return new Promise((onReply, onFailure) =>
+      this.send({ args, binary: false, deadlineMs, onReply, onFailure }),
+    )
+  }
+
+  async subscribe(channel: string, onMessage: (message: string) => void): Promise<void> {
+    await this.client.subscribe(channel, onMessage)
+  }
+
+  async unsubscribe(channel: string): Promise<void> {
+    if (!this.#lost) await this.client.unsubscribe(channel)
+  }
+
+  /** Drops it as if the other side had: its keeper opens another. */
+  drop(reason: string): void {
+    this.#lose(reason)
+  }
+
+  close(): void {
+    this.onLost = () => {}
+    this.#lose('this instance is closed')
+  }
+
+  #lose(reason: string): void {
+    if (this.#lost) return
+    this.#lost = true
+    clearInterval(this.#sweeper)
+    for (const flight of this.#flights.takeAll()) flight.onFailure(new NoReply('lost', reason))
+    this.client.destroy()
+    this.onLost(reason)
+  }
+
+  #startSweeping(): void {
+    this.#silentSinceMs = performance.now()
+    this.#sweeper = setInterval(() => this.#sweep(), this.#sweepMs)
+    // The socket keeps the process alive as long as it must.
+    this.#sweeper.unref()
+  }
+
+  #sweep(): void {
+    if (this.#flights.size === 0) {
+      clearInterval(this.#sweeper)
+      this.#sweeper = undefined
+      return
+    }
+    const now = performance.now()
+    if (this.#answers !== this.#answersSeen) {
+      this.#answersSeen = this.#answers
+      this.#silentSinceMs = now
+    }
+    const late = this.#flights.takeLate(now)
+    for (const flight of late) {
+      flight.onFailure(new NoReply('timed-out', `none within ${this.settings.commandTimeoutMs} ms`))
+    }
+    // Late answers among others mean a busy server. Silence may be a connection that nobody will ever close.
+    const silentMs = now - this.#silentSinceMs
+    if (late.length > 0 && silentMs >= this.settings.commandTimeoutMs - 2 * this.#sweepMs) {
+      this.#lose(`silent for ${Math.round(silentMs)} ms`)
+    }
+  }
+}
+
+const lostBy = (error: unknown): NoReply =>
+  new NoReply('lost', error instanceof Error ? error.message : String(error))
+
+function rejectLater(ms: number, address: Address): { promise: Promise<never>; timer: NodeJS.Timeout } {
+  let timer!: NodeJS.Timeout
+  const promise = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${nameOf(address)} did not answer within ${ms} ms`)), ms)
+  })
+  promise.catch(() => {})
+  return { promise, timer }
+}
+
+function newClient({ host, port }: Address, settings: ConnectionSettings) {
+  const { connectTimeoutMs, tls, username, password, database } = settings
+  return createClient({
+    RESP: 3,
+    socket: {
+      host,
+      port,
+      connectTimeout: connectTimeoutMs,
+      // Whoever keeps the connection opens the next one, perhaps to another server.
+      reconnectStrategy: false,
+      ...(tls === undefined ? {} : { tls: true as const, ...tls }),
+    },
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    database,
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    maintNotifications: 'disabled',
+    commandOptions: TEXT,
+  })
+}

@@ -1,0 +1,133 @@
+import { type Address, nameOf } from './address.js'
+import { Connection, type ConnectionSettings } from './connection.js'
+import { describeFailure } from './failures.js'
+
+export interface Kept {
+  settings: ConnectionSettings
+  /** Where to connect, asked anew for each attempt. */
+  locate: () => Address | Promise<Address>
+  /** Looks at a fresh connection, and throws when it is not to be used. */
+  welcome?: (connection: Connection) => Promise<void>
+  onUp?: (connection: Connection) => void
+  /** The connection was lost, or an attempt to get one failed. */
+  onDown?: (reason: string) => void
+}
+
+const FIRST_PAUSE_MS = 50
+const LONGEST_PAUSE_MS = 2000
+
+/** Keeps one connection up, for ever: after a loss it tries again with growing pauses, each of random length. */
+export class Keeper {
+  #connection: Connection | undefined
+  #closed = false
+  #failures = 0
+  #retry: NodeJS.Timeout | undefined
+  #downSinceMs = performance.now()
+  #reason = 'not connected yet'
+
+  constructor(private readonly kept: Kept) {
+    void this.#connect()
+  }
+
+  get connection(): Connection | undefined {
+    return this.#connection
+  }
+
+  get downSinceMs(): number {
+    return this.#downSinceMs
+  }
+
+  get reason(): string {
+    return this.#reason
+  }
+
+  close(): void {
+    this.#closed = true
+    clearTimeout(this.#retry)
+    this.#connection?.close()
+    this.#connection = undefined
+    this.#reason = 'this instance is closed'
+  }
+
+  /** Lets calls on their way come to their end, and opens nothing any more. */
+  retire(afterMs: number): void {
+    this.#closed = true
+    clearTimeout(this.#retry)
+    setTimeout(() => this.close(), afterMs).unref()
+  }
+
+  async #connect(): Promise<void> {
+    this.#retry = undefined
+    let opened: Connection | undefined
+    let where: string | undefined
+    try {
+      const address = await this.kept.locate()
+      where = nameOf(address)
+      opened = await Connection.open(address, this.kept.settings)
+      await this.kept.welcome?.(opened)
+      if (!opened.usable) throw new Error('the connection was lost at once')
+    } catch (error) {
+      opened?.close()
+      const told = describeFailure(error, this.kept.settings.password)
+      this.#lost(where === undefined || told.includes(where) ? told : `${where}: ${told}`)
+      return
+    }
+    if (this.#closed) {
+      opened.close()
+      return
+    }
+    this.#failures = 0
+    this.#connection = opened
+    opened.onLost = (reason) => {
+      this.#connection = undefined
+      this.#downSinceMs = performance.now()
+      this.#lost(describeFailure(new Error(reason), this.kept.settings.password))
+    }
+    this.kept.onUp?.(opened)
+  }
+
+  #lost(reason: string): void {
+    if (this.#closed) return
+    this.#reason = reason
+    const longestMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures++, 10))
+    this.#retry = setTimeout(() => void this.#connect(), Math.random() * longestMs)
+    this.kept.onDown?.(reason)
+  }
+}
+
+/** Connections to one server, of which the least busy is used. */
+export class Pool {
+  readonly #keepers: Keeper[]
+
+  constructor(kept: Kept, size: number) {
+    this.#keepers = Array.from({ length: size }, () => new Keeper(kept))
+  }
+
+  get connection(): Connection | undefined {
+    const [first] = this.#keepers
+    if (this.#keepers.length === 1) return first!.connection
+    let best: Connection | undefined
+    for (const { connection } of this.#keepers) {
+      if (connection !== undefined && !(best !== undefined && best.inFlight <= connection.inFlight))
+        best = connection
+    }
+    return best
+  }
+
+  /** Since when there is no connection at all; meaningless while there is one. */
+  get downSinceMs(): number {
+    return Math.max(...this.#keepers.map((keeper) => keeper.downSinceMs))
+  }
+
+  get reason(): string {
+    return this.#keepers[0]!.reason
+  }
+
+  retire(afterMs: number): void {
+    for (const keeper of this.#keepers) keeper.retire(afterMs)
+  }
+
+  close(): void {
+    for (const keeper of this.#keepers) keeper.close()
+  }
+}

@@ -1,0 +1,26 @@
+--[[
+  Ends an import. A replace that did not switch can no longer do so afterwards.
+
+  Input
+    KEYS  meta, imports
+    ARGV  incarnation, import id, owner, now, state, checkpoint
+
+  Output
+    'finished' | 'lost' | 'list-not-found', or 'abandoned' when what the replace built must be removed
+]]
+local imports = allowlist_import_claim
+
+return function(keys, args)
+  local claim, refusal = imports.owned(keys[1], keys[2], args[1], args[2], args[3])
+  if claim == nil then return refusal end
+  claim.state = args[5]
+  claim.updatedAt = args[4]
+  claim.leaseUntil = 0
+  imports.write(keys[2], args[2], claim)
+  redis.call('HSET', keys[2], args[2], args[6])
+  redis.call('HDEL', keys[2], args[2] .. '#moved')
+  local replacing = redis.call('HGET', keys[1], 'replacing')
+  if not replacing or cjson.decode(replacing).importId ~= args[2] then return 'finished' end
+  redis.call('HDEL', keys[1], 'replacing')
+  return 'abandoned'
+end

@@ -1,0 +1,34 @@
+--[[
+  Reads the log of a shard behind a position.
+
+  Input
+    keys  state, log
+    args  1 incarnation, 2 sequence and 3 mark of the position, 4 entries at most
+
+  Output
+    { sequence of the last entry, id, bytes, id, bytes, … }, ids being SEQUENCE-MARK; nil when the log does not go on
+    from the position
+]]
+return function(keys, args)
+  local state = redis.call('HMGET', keys[1], 'incarnation', 'sequence', 'mark')
+  if state[1] ~= args[1] then return false end
+  local last = tonumber(state[2] or 0)
+  local after = tonumber(args[2])
+  if (state[2] or '0') == args[2] and (after == 0 or state[3] == args[3]) then return { last } end
+  if last < after then return false end
+  -- The entry at the position itself must still be there, and be the same: else this is another history.
+  local entries = redis.call('XRANGE', keys[2], after == 0 and '-' or args[2], '+', 'COUNT', tonumber(args[4]) + 1)
+  local first = 1
+  if after > 0 then
+    if not entries[1] or entries[1][1] ~= args[2] .. '-' .. args[3] then return false end
+    first = 2
+  elseif not entries[1] or string.sub(entries[1][1], 1, 2) ~= '1-' then
+    return false
+  end
+  local result = { last }
+  for i = first, #entries do
+    result[#result + 1] = entries[i][1]
+    result[#result + 1] = entries[i][2][2]
+  end
+  return result
+end

@@ -1,0 +1,26 @@
+--[[
+  Opens the next generation of a shard for the file of a replace; from here on changes by hand go to both.
+
+  Input
+    keys  those of the shard (shard.lua), writers, old
+    args  1 incarnation, 2 generation that the list has, 3 generation that the replace builds, 4 import id, 5 owner
+
+  Output
+    'open' | 'gone' | 'stale' | 'frozen', or 'leftover': something of an earlier replace must be removed first
+]]
+return function(keys, args)
+  local it, writers, old = shard.read(keys), keys[11], keys[12]
+  local refusal = shard.refusal(it, args[1], args[2])
+  if refusal then return refusal end
+  if it.next ~= args[3] then
+    local names = it.keys
+    if it.next or redis.call('EXISTS', names.next, names.nextAttributes, names.nextExpiries, names.touched, old) > 0 then
+      return 'leftover'
+    end
+    local sequence = redis.call('HGET', names.state, 'sequence') or '0'
+    redis.call('HSET', names.state, 'next', args[3], 'shared', '0', 'nextSequence', sequence)
+  end
+  redis.call('HSET', writers, args[4], args[5])
+  redis.call('HDEL', writers, args[4] .. '#batch')
+  return 'open'
+end

@@ -1,0 +1,42 @@
+--[[
+  Runs one operation for each item of a batch, and keeps the failure of one from the others.
+  It is put behind the file of an operation, which is known here as `operation`, and `KEYS_PER_ITEM`.
+
+  Input
+    KEYS  KEYS_PER_ITEM keys for each item, item by item, all of one slot
+    ARGV  for each item: how many arguments it has, then these
+
+  Output
+    for each item { 1, result } or { 0, message of the error }; { 1 } when the result is nil
+
+  An item that fails half-way is not rolled back: an operation must judge before its first write.
+]]
+local results = {}
+local nextKey, nextArgument = 1, 1
+while nextArgument <= #ARGV do
+  local keys, args = {}, {}
+  for i = 1, KEYS_PER_ITEM do
+    keys[i] = KEYS[nextKey]
+    nextKey = nextKey + 1
+  end
+  local count = tonumber(ARGV[nextArgument])
+  for i = 1, count do
+    args[i] = ARGV[nextArgument + i]
+  end
+  nextArgument = nextArgument + 1 + count
+
+  local ran, result = pcall(operation, keys, args)
+  local message = nil
+  if type(result) == 'table' then message = result.err end
+  if not ran and message == nil then
+    message = tostring(result)
+    -- The server's own refusals begin with a code (OOM, READONLY), which is worth keeping; errors of Lua do not.
+    if not string.find(message, '^%u+ ') then message = 'ERR ' .. message end
+  end
+  if message ~= nil then
+    results[#results + 1] = { 0, message }
+  else
+    results[#results + 1] = { 1, result }
+  end
+end
+return results

@@ -1,0 +1,68 @@
+--[[
+  Notes in the reverse index of a customer that a list holds it, or no longer does, unless something newer is noted.
+
+  Input
+    keys  the hash of the customer
+    args  1 list id, 2 `+` or `-`, 3 incarnation, 4 layout, 5 sequence
+
+  Output
+    1, or 0 when what is noted is newer
+
+  Fields: list id -> `+INCARNATION:LAYOUT:SEQUENCE`, or `-INCARNATION:LAYOUT:SEQUENCE:MOMENT`, kept for a while so
+  that a late `+` of an earlier change is noticed.
+]]
+local KEPT_MS = 600000
+local MAX_LOOKED_AT = 200
+
+local function isNewer(known, sign, incarnation, layout, sequence)
+  local knownSign, a, b, c = string.match(known, '^([+-])(%d+):(%d+):(%d+)')
+  if not a then return true end
+  a, b, c = tonumber(a), tonumber(b), tonumber(c)
+  if incarnation ~= a then return incarnation > a end
+  if layout ~= b then return layout > b end
+  if sequence ~= c then return sequence > c end
+  return sign == '-' and knownSign == '+'
+end
+
+local function forgetOld(key, nowMs)
+  local held = false
+  local fields = redis.call('HGETALL', key)
+  for i = 1, #fields, 2 do
+    local moment = string.match(fields[i + 1], '^%-.*:(%d+)$')
+    if not moment then
+      held = true
+    elseif tonumber(moment) + KEPT_MS < nowMs then
+      redis.call('HDEL', key, fields[i])
+    end
+  end
+  return held
+end
+
+return function(keys, args)
+  local key, listId, sign = keys[1], args[1], args[2]
+  local version = sign .. args[3] .. ':' .. args[4] .. ':' .. args[5]
+  local isFirst = sign == '+' and redis.call('HSETNX', key, listId, version) == 1
+  -- A new hash, as for nearly every row of an import: nothing to compare with or to forget, and no expiry.
+  if isFirst and redis.call('HLEN', key) == 1 then return 1 end
+  if not isFirst then
+    local known = redis.call('HGET', key, listId)
+    local newer = not known or isNewer(known, sign, tonumber(args[3]), tonumber(args[4]), tonumber(args[5]))
+    if not newer then return 0 end
+  end
+  local time = redis.call('TIME')
+  local nowMs = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  if sign == '-' then version = version .. ':' .. string.format('%.0f', nowMs) end
+  redis.call('HSET', key, listId, version)
+  local held = sign == '+'
+  if redis.call('HLEN', key) <= MAX_LOOKED_AT then
+    held = forgetOld(key, nowMs)
+  elseif not held then
+    held = true
+  end
+  if held then
+    redis.call('PERSIST', key)
+  else
+    redis.call('PEXPIRE', key, KEPT_MS)
+  end
+  return 1
+end

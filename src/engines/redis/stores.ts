@@ -1,0 +1,95 @@
+import { activate } from './activate.js'
+import { RedisKeys } from './api-keys.js'
+import { RedisBulk } from './bulk.js'
+import { importChore } from './bulk-sweep.js'
+import { Catalog } from './catalog.js'
+import { RedisChanges } from './change-feed.js'
+import { RedisChecks } from './checks.js'
+import type { Chore } from './chores.js'
+import { DueLists } from './due-lists.js'
+import { IndexScan } from './index-scan.js'
+import { RedisIndexStore } from './index-store.js'
+import { RedisLists } from './lists.js'
+import { Lookups } from './lookups.js'
+import { MemberPages } from './member-pages.js'
+import { RedisMembers } from './members.js'
+import type { Redis } from './redis.js'
+import { Resharding } from './reshard.js'
+import { thawIfDead } from './reshard-shards.js'
+import { ReverseIndex } from './reverse-index.js'
+import { Shards } from './shards.js'
+import { DeletedLists } from './sweep-deleted.js'
+import { expiryChore } from './sweep-expired.js'
+import { UnindexedChanges } from './sweep-unindexed.js'
+import { Sweeper } from './sweeper.js'
+import { Tokens } from './tokens.js'
+import { Wake } from './wake.js'
+
+export interface StoreOptions {
+  database: number
+  commandTimeoutMs: number
+  maxLogBytes: number
+  staleAfterMs: number
+  shardAbove: number
+  initialShards: number
+}
+
+/** Every store of the engine over one connection. */
+export function openStores(redis: Redis, options: StoreOptions) {
+  const { maxLogBytes } = options
+  const wake = new Wake(redis, options.database)
+  const catalog = new Catalog(redis, wake, options)
+  const shards = new Shards(redis, catalog, options.commandTimeoutMs)
+  const tokens = new Tokens(redis, catalog)
+  const due = new DueLists(redis)
+  const reverse = new ReverseIndex(redis)
+  const lists = new RedisLists(redis, catalog, shards, due, wake, options.initialShards)
+  const lookups = new Lookups(redis, shards)
+  const pages = new MemberPages(redis, shards)
+  const index = new RedisIndexStore(redis, catalog, due, wake, new IndexScan(redis, catalog, shards))
+  const context = { redis, catalog, shards, due, reverse, tokens, wake, maxLogBytes }
+  const bulk = new RedisBulk(context)
+  shards.mending = {
+    activate: (list, shard) => activate(context, list, shard, Date.now()),
+    thaw: (list) => thawIfDead(context, list),
+  }
+  const unindexed = new UnindexedChanges(redis, shards, reverse)
+  const resharding = new Resharding(
+    context,
+    { index: unindexed.chore, replaces: bulk.cleanup },
+    options.shardAbove,
+  )
+  const chores: Chore[] = [
+    expiryChore({ redis, shards, reverse, wake, maxLogBytes }),
+    unindexed.chore,
+    deadBuilds(index),
+    importChore(context, bulk.cleanup),
+    resharding.chore,
+  ]
+  const deleted = new DeletedLists(redis, lists, reverse, (id) => catalog.readMeta(id))
+  return {
+    lists,
+    members: new RedisMembers({ ...context, lists, lookups, pages }),
+    checks: new RedisChecks(catalog, lookups, tokens),
+    bulk,
+    resharding,
+    changes: new RedisChanges(redis, catalog, shards, wake),
+    index,
+    upkeep: new Sweeper({ redis, catalog, due, deleted, chores }),
+    keys: new RedisKeys(redis),
+    catalog,
+    tokens,
+    wake,
+  }
+}
+
+function deadBuilds(index: RedisIndexStore): Chore {
+  return async (id, { incarnation }, now) => {
+    const { buried, leaseEndsAt } = await index.buryDead({ id, incarnation }, now)
+    return {
+      swept: Number(buried),
+      more: false,
+      ...(leaseEndsAt === undefined ? {} : { nextAt: leaseEndsAt }),
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import { resolve } from 'node:path'
+import type { KeyStore } from './access/port.js'
+import type { AllowlistEngine, ReshardStore } from './allowlist/port.js'
+import { parseStoreUrl } from './config/store-url.js'
+import type { RedisUrl } from './config/store-url-redis.js'
+import type { EmbeddedOptions } from './engines/embedded/index.js'
+import type { RedisEngineOptions } from './engines/redis/index.js'
+import { CatracaError } from './errors.js'
+import type { LimitEngine } from './rate-limit/port.js'
+
+/** Everything it takes to open a store, as plain data: threads open it too. */
+export type EngineSource =
+  | { engine: 'embedded'; options: EmbeddedOptions }
+  | { engine: 'redis'; url: RedisUrl; options: RedisEngineOptions }
+
+export interface EngineOptions {
+  embedded?: Omit<EmbeddedOptions, 'directory'>
+  redis?: RedisEngineOptions
+}
+
+/** An opened store, whichever engine it is. */
+export interface StoreEngine {
+  readonly name: string
+  readonly allowlists: AllowlistEngine
+  readonly keys: KeyStore
+  readonly limits: LimitEngine
+  /** Where the engine cuts lists into shards. */
+  readonly resharding?: ReshardStore
+  /** How a thread of this process opens the same store for itself. */
+  forThreads(): EngineSource
+  /** What an operator should know about how the store is set up. */
+  readonly warnings: readonly string[]
+  /** The next read sees everything that was stored before this call, also by other threads. */
+  refresh(): void
+  /** The lists that checks know without asking the store. */
+  listCache(): { size: number; hits: number; misses: number }
+  /** Facts about a store that answers; rejects when it does not. */
+  health(): Promise<Record<string, unknown>>
+  close(): Promise<void>
+}
+
+export function engineSource(store: string, options: EngineOptions): EngineSource {
+  const url = parseStoreUrl(store)
+  switch (url.engine) {
+    case 'embedded':
+      return { engine: 'embedded', options: { ...options.embedded, directory: resolve(url.path) } }
+    case 'memory':
+      return { engine: 'embedded', options: { ...options.embedded } }
+    case 'redis':
+      return { engine: 'redis', url, options: { ...options.redis } }
+    default:
+      throw new CatracaError('STORE_UNSUPPORTED', `nothing can be kept in ${url.engine} in this version`)
+  }
+}
+
+/** Whether both mean one store, however it is spelled. */
+export function isSameStore(one: EngineSource, other: EngineSource): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+/** Loads only the engine that is asked for: the others' packages need not even be installed. */
+export async function openEngine(source: EngineSource): Promise<StoreEngine> {
+  switch (source.engine) {
+    case 'embedded':
+      return openEmbeddedEngine(source.options)
+    case 'redis':
+      return openRedisEngine(source)
+  }
+}
+
+async function openRedisEngine(source: EngineSource & { engine: 'redis' }): Promise<StoreEngine> {
+  const { openRedis } = await import('./engines/redis/index.js')
+  const engine = await openRedis(source.url, source.options)
+  return {
+    name: 'redis',
+    allowlists: engine.allowlists,
+    keys: engine.keys,
+    limits: engine.limits,
+    resharding: engine.resharding,
+    forThreads: () => forThreads(source),
+    warnings: engine.warnings,
+    refresh() {},
+    listCache: () => engine.listCache(),
+    health: () => engine.health(),
+    close: () => engine.close(),
+  }
+}
+
+async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine> {
+  const { openEmbedded } = await import('./engines/embedded/index.js')
+  const engine = openEmbedded(options)
+  const { directory, gate } = engine
+  return {
+    name: 'embedded',
+    allowlists: engine.allowlists,
+    keys: engine.keys,
+    limits: engine.limits,
+    forThreads: () => ({ engine: 'embedded', options: { ...options, directory, gate, writes: 'here' } }),
+    warnings: [],
+    refresh: () => engine.refresh(),
+    listCache: () => engine.listCache(),
+    health: async () => engine.health(),
+    close: () => engine.close(),
+  }
+}
+
+/** Functions cannot travel to a thread: it gets the password of this moment. */
+function forThreads({ url, options }: EngineSource & { engine: 'redis' }): EngineSource {
+  const { readPassword, ...plain } = options
+  const password = readPassword?.() ?? url.password
+  return { engine: 'redis', url: { ...url, ...(password !== undefined && { password }) }, options: plain }
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { CreateTableCommand, DeleteTableCommand } from '@aws-sdk/client-dynamodb'
+import { createTableInput, TABLE_ROLES, TABLES } from '../../src/engines/dynamodb/tables.js'
+import { CREDENTIALS_ENV, startDynamo } from '../support/dynamodb-server.js'
+import { catraca } from './run.js'
+
+const server = await startDynamo('dynoxide')
+const { sdk } = server.client()
+const run = (args: string[]) => catraca(['dynamodb', ...args], { env: CREDENTIALS_ENV })
+
+describe('catraca dynamodb', () => {
+  const names = server.names()
+  const store = ['--store', server.url(names)]
+
+  it('verify names the tables that are missing, with 1', async () => {
+    const { code, stdout } = await run(['verify', ...store])
+    assert.equal(code, 1)
+    const expected = TABLE_ROLES.map((role) => `${names[role]}: table must be present, is missing\n`)
+    assert.equal(stdout, expected.join(''))
+  })
+
+  it('create makes them, and once more finds them there', async () => {
+    const first = await run(['create', '--json', ...store])
+    assert.equal(first.code, 0, first.stderr)
+    assert.deepEqual(JSON.parse(first.stdout), {
+      tables: TABLE_ROLES.map((role) => ({ role, table: names[role], created: true, turnedOn: [] })),
+      differences: [],
+    })
+    const again = await run(['create', ...store])
+    assert.equal(again.code, 0)
+    assert.match(again.stdout, /allowlists +Allowlists-\S+ +was there/)
+  })
+
+  it('verify finds nothing then, with 0', async () => {
+    const plain = await run(['verify', ...store])
+    assert.deepEqual([plain.code, plain.stdout], [0, 'the tables are as expected\n'])
+    const json = await run(['verify', '--json', ...store])
+    assert.deepEqual([json.code, JSON.parse(json.stdout)], [0, { ok: true, differences: [] }])
+  })
+
+  it('describe shows them', async () => {
+    const plain = await run(['describe', ...store])
+    assert.equal(plain.code, 0)
+    assert.match(plain.stdout, /ACTIVE +PK S, SK S +CustomerAllowlistIndex +NEW_AND_OLD_IMAGES +expiresAt/)
+    const json = JSON.parse((await run(['describe', '--json', '--tables', 'idempotency', ...store])).stdout)
+    assert.deepEqual(
+      json.tables.map(({ name, keys }: { name: string; keys: string[] }) => [name, keys]),
+      [[names.idempotency, ['pk S']]],
+    )
+  })
+
+  it('takes only the tables that are asked for', async () => {
+    const other = server.names()
+    const { code } = await run(['create', '--tables', 'guards', '--store', server.url(other)])
+    assert.equal(code, 0)
+    const json = JSON.parse((await run(['verify', '--json', '--store', server.url(other)])).stdout)
+    const missing = json.differences.map(({ role }: { role: string }) => role)
+    assert.deepEqual(missing, ['allowlists', 'giant', 'idempotency'])
+  })
+
+  it('create fails with 1 when a table is in the way, and names what is wrong with it', async () => {
+    const other = server.names()
+    await sdk.send(new CreateTableCommand(createTableInput(TABLES.idempotency, other.allowlists)))
+    const { code, stderr } = await run(['create', '--tables', 'allowlists', '--store', server.url(other)])
+    assert.equal(code, 1)
+    assert.match(stderr, /keys must be PK S, SK S, is pk S/)
+    await sdk.send(new DeleteTableCommand({ TableName: other.allowlists }))
+  })
+
+  it('refuses other stores and unknown tables as wrong usage', async () => {
+    const memory = await run(['create', '--store', 'memory:'])
+    assert.deepEqual([memory.code, /dynamodb:\/\//.test(memory.stderr)], [2, true])
+    const unknown = await run(['verify', '--tables', 'guards,nothing', ...store])
+    assert.deepEqual([unknown.code, /allowlists, giant/.test(unknown.stderr)], [2, true])
+  })
+
+  it('fails with 1 when nobody answers', async () => {
+    const gone = server.url(names).replace(/127\.0\.0\.1%3A\d+/, '127.0.0.1%3A9')
+    const { code, stderr } = await run(['verify', '--store', gone])
+    assert.deepEqual([code, /ECONNREFUSED/.test(stderr)], [1, true])
+  })
+})

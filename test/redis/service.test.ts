@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { catraca, customers, type Served, scratch, serve } from '../cli/run.js'
+import { send, until } from '../server/support.js'
+import { makeCertificates, type RedisServers, startSingle } from '../support/redis/index.js'
+
+/** The product over Redis as its users meet it: commands typed, servers started, several of them. */
+const PASSWORD = 'p4ss:w@rd/ção'
+let redis: RedisServers
+before(async () => {
+  redis = await startSingle({ password: PASSWORD })
+})
+after(() => redis.stop())
+beforeEach(() => redis.flush())
+
+const url = (): string => `redis://127.0.0.1:${redis.servers[0]!.port}/0`
+const withPassword = { CATRACA_REDIS_PASSWORD: PASSWORD }
+const command = (...args: string[]) => catraca([...args, '--store', redis.storeUrl])
+
+async function reason(server: Served, customer: string, query = ''): Promise<string> {
+  const { json } = await send(server.url, 'GET', `/customers/${customer}/check?allowlists=vip${query}`)
+  return json.results[0].reason
+}
+
+describe('two servers over one Redis', () => {
+  let pods: Served[]
+  before(async () => {
+    await redis.flush()
+    pods = await Promise.all([
+      serve(['--store', url()], { env: withPassword }),
+      serve(['--store', redis.storeUrl]),
+    ])
+  })
+  after(() => Promise.all(pods.map((pod) => pod.stop())))
+
+  it('answer alike: created, imported, changed and deleted on one, asked on the other', async () => {
+    const [one, two] = pods as [Served, Served]
+    const list = { id: 'vip', name: 'VIP', type: 'FIXA' }
+    assert.equal((await send(one.url, 'POST', '/allowlists', { body: list })).status, 201)
+    assert.equal((await send(two.url, 'POST', '/allowlists', { body: list })).status, 409)
+    const body = `customerId\n${customers(3000).join('\n')}\n`
+    const csv = { headers: { 'content-type': 'text/csv' }, body }
+    const { json } = await send(one.url, 'POST', '/allowlists/vip/import', csv)
+    assert.deepEqual([json.added, json.customerCount], [3000, 3000])
+    for (const id of customers(5)) assert.equal(await reason(two, id, `&atLeast=${json.token}`), 'MEMBER')
+    await send(one.url, 'POST', '/allowlists/vip/rebuild')
+    await until('both have the list in memory', async () => {
+      await Promise.all(pods.map((pod) => reason(pod, 'nobody')))
+      const states = pods.map((pod) => send(pod.url, 'GET', '/allowlists/vip/index'))
+      return (await Promise.all(states)).every((state) => state.json.state === 'loaded')
+    })
+    for (let i = 0; i < 30; i++) {
+      const [writer, reader] = i % 2 === 0 ? [one, two] : [two, one]
+      const added = await send(writer.url, 'PUT', `/allowlists/vip/customers/new-${i}`, { body: {} })
+      assert.deepEqual([added.status, added.json.customerCount], [201, 3001])
+      assert.equal(await reason(reader, `new-${i}`, `&atLeast=${added.json.token}`), 'MEMBER')
+      const removed = await send(writer.url, 'DELETE', `/allowlists/vip/customers/new-${i}`)
+      assert.equal(await reason(reader, `new-${i}`, `&atLeast=${removed.json.token}`), 'NOT_MEMBER')
+    }
+    await send(one.url, 'PUT', '/allowlists/vip/customers/woken', { body: {} })
+    await until('the other one hears of it by itself', async () => (await reason(two, 'woken')) === 'MEMBER')
+    await send(two.url, 'DELETE', '/allowlists/vip')
+    await until('it is gone everywhere', async () => (await reason(one, 'woken')) === 'ALLOWLIST_NOT_FOUND')
+  })
+
+  it('say in /health which servers they have, and nothing of the password', async () => {
+    const { json, text } = await send(pods[0]!.url, 'GET', '/health')
+    assert.equal(json.status, 'healthy')
+    assert.equal(json.engines[0].name, 'redis')
+    assert.match(text, new RegExp(String(redis.servers[0]!.port)))
+    assert.ok(!text.includes('p4ss'), text)
+  })
+})
+
+describe('commands on Redis', () => {
+  const directory = scratch()
+  after(() => directory.remove())
+
+  it('import, reshard, export and check', async () => {
+    await command('allowlist', 'create', '--id', 'vip', '--name', 'VIP', '--type', 'FIXA')
+    const ids = customers(2000)
+    writeFileSync(directory.file('ids.txt'), `${ids.join('\n')}\n`)
+    const imported = await command('allowlist', 'import', 'vip', directory.file('ids.txt'), '--json')
+    assert.equal(JSON.parse(imported.stdout).added, 2000, imported.stderr)
+    const moved = await command('allowlist', 'reshard', 'vip', '--shards', '4', '--json')
+    assert.deepEqual([JSON.parse(moved.stdout).shardCount, JSON.parse(moved.stdout).customerCount], [4, 2000])
+    const exported = await command('allowlist', 'export', 'vip', '--format', 'text')
+    assert.deepEqual(exported.stdout.trim().split('\n').sort(), [...ids].sort())
+    const checked = await command('check', ids[0]!, 'nobody', '--allowlists', 'vip', '--json')
+    const { results } = JSON.parse(checked.stdout) as { results: { overallAllowed: boolean }[] }
+    assert.deepEqual(
+      results.map(({ overallAllowed }) => overallAllowed),
+      [true, false],
+    )
+    const none = await command('allowlist', 'reshard', 'vip', '--shards', '0')
+    assert.equal(none.code, 2)
+    assert.match(none.stderr, /shards must be a whole number/)
+  })
+
+  it('reshard through a server too', async () => {
+    const server = await serve(['--store', redis.storeUrl])
+    try {
+      await command('allowlist', 'create', '--id', 'vip', '--name', 'VIP', '--type', 'FIXA')
+      const moved = await catraca([
+        'allowlist',
+        'reshard',
+        'vip',
+        '--shards',
+        '3',
+        '--json',
+        '--url',
+        server.url,
+      ])
+      assert.equal(JSON.parse(moved.stdout).shardCount, 3, moved.stderr)
+      const { json } = await send(server.url, 'GET', '/allowlists/vip/reshard')
+      assert.deepEqual(json, { allowlistId: 'vip', shardCount: 3 })
+    } finally {
+      await server.stop()
+    }
+  })
+
+  it('tell a wrong password from a right one, without repeating either', async () => {
+    const wrong = await catraca(['allowlist', 'list', '--store', url()], {
+      env: { CATRACA_REDIS_PASSWORD: 'wr0ng-secret' },
+    })
+    assert.equal(wrong.code, 1)
+    assert.match(wrong.stderr, /WRONGPASS/)
+    assert.ok(!wrong.stderr.includes('wr0ng-secret'))
+    writeFileSync(directory.file('password'), PASSWORD)
+    const right = await catraca(['allowlist', 'list', '--json', '--store', url()], {
+      env: { CATRACA_REDIS_PASSWORD_FILE: directory.file('password') },
+    })
+    assert.deepEqual(JSON.parse(right.stdout), { items: [] }, right.stderr)
+  })
+
+  it('speak TLS, and believe only the authority that they are given', async () => {
+    const tls = makeCertificates()
+    const encrypted = await startSingle({ tls })
+    try {
+      const list = ['allowlist', 'list', '--json', '--store', encrypted.storeUrl]
+      const blind = await catraca(list)
+      assert.equal(blind.code, 1)
+      assert.match(blind.stderr, /certificate/)
+      const { stdout, stderr } = await catraca(list, { env: { CATRACA_REDIS_TLS_CA_FILE: tls.ca } })
+      assert.deepEqual(JSON.parse(stdout), { items: [] }, stderr)
+    } finally {
+      await encrypted.stop()
+      tls.remove()
+    }
+  })
+})

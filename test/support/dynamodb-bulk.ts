@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb'
+import { runImport } from '../../src/allowlist/import/pipeline.js'
+import type { AllowlistEngine } from '../../src/allowlist/port.js'
+import type { ImportMode, ImportResult } from '../../src/allowlist/types.js'
+import { ManualClock } from '../../src/clock.js'
+import { parseStoreUrl } from '../../src/config/store-url.js'
+import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
+import { allMembers, countOf, NOW } from '../../src/conformance/support.js'
+import { type BulkWork, openBulkWork } from '../../src/engines/dynamodb/bulk-work.js'
+import type { DynamoClient } from '../../src/engines/dynamodb/client.js'
+import { openCore } from '../../src/engines/dynamodb/core.js'
+import type { Layout } from '../../src/engines/dynamodb/items.js'
+import { type OpenedStore, type OpenStoreOptions, openStore } from '../../src/engines/dynamodb/open-store.js'
+import type { SizeStep } from '../../src/engines/dynamodb/shard-sizes.js'
+import { createTableInput, TABLES } from '../../src/engines/dynamodb/tables.js'
+import { DynamodbUpkeep } from '../../src/engines/dynamodb/upkeep.js'
+import { CREDENTIALS, type DynamoServer } from './dynamodb-server.js'
+
+/** All of the engine but the feed, which bulk work does not need. */
+export type BulkEngine = AllowlistEngine & { store: OpenedStore; work: BulkWork }
+
+export const LEASE_MS = 60_000
+
+/** Tables without streams: with them dynoxide slows down with every item that it has ever stored. */
+export async function plainTables(server: DynamoServer): Promise<DynamodbUrl> {
+  const names = server.names()
+  for (const role of ['allowlists', 'giant'] as const) {
+    const { stream: _, ...table } = TABLES[role]
+    const { sdk } = server.client()
+    await sdk.send(new CreateTableCommand(createTableInput(table, names[role])))
+    await waitUntilTableExists(
+      { client: sdk, maxWaitTime: 20, minDelay: 1, maxDelay: 1 },
+      {
+        TableName: names[role],
+      },
+    )
+  }
+  return parseStoreUrl(server.url(names)) as DynamodbUrl
+}
+
+/** Called around every call of the client. */
+export type Interfere = (call: string, run: () => Promise<unknown>) => Promise<unknown>
+
+export async function openWithoutFeed(
+  url: DynamodbUrl,
+  interfere?: Interfere,
+  { sizes, ...options }: Partial<OpenStoreOptions> & { sizes?: readonly SizeStep[] } = {},
+): Promise<BulkEngine> {
+  const opened = await openStore(url, { credentials: CREDENTIALS, checkTables: false, ...options })
+  const client = interfere === undefined ? opened.client : watched(opened.client, interfere)
+  const store = { ...opened, client }
+  const core = openCore(store)
+  const work = openBulkWork(store, sizes)
+  const upkeep = new DynamodbUpkeep(store, { ...core.tasks, ...work.tasks })
+  return { ...core, bulk: work.bulk, upkeep, store, work } as Omit<BulkEngine, 'changes'> as BulkEngine
+}
+
+/** `call` is the method and what it is for, such as `transactWrite allowlist.import`. */
+function watched(client: DynamoClient, interfere: Interfere): DynamoClient {
+  return new Proxy(client, {
+    get(target, name: keyof DynamoClient) {
+      const value = target[name] as unknown
+      if (typeof value !== 'function') return value
+      const method = value.bind(target) as (...parameters: unknown[]) => Promise<unknown>
+      if (name === 'queryPages' || name === 'close') return method
+      return (...parameters: unknown[]) =>
+        interfere(`${name} ${String(parameters[0])}`, () => method(...parameters))
+    },
+  })
+}
+
+/** Where a process dies: at the nth such call, before it is sent or when its answer has come. */
+export interface Death {
+  call: string
+  nth: number
+  when: 'before' | 'after'
+}
+
+export interface Task {
+  url: DynamodbUrl
+  listId: string
+  job: { mode: ImportMode; importId: string; ids: string[] } | { to: Layout }
+  death: Death
+}
+
+/** Runs a task in a process of its own, which kills itself with SIGKILL. */
+export async function dies(task: Task): Promise<void> {
+  const file = fileURLToPath(new URL('./dynamodb-bulk-process.js', import.meta.url))
+  const child = fork(file, [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  child.send(task)
+  const [, signal] = (await once(child, 'exit')) as [number | null, string | null]
+  assert.equal(signal, 'SIGKILL', `${task.death.call} was reached ${task.death.nth} times`)
+}
+
+/** Imports these customers from a text body, in small steps. */
+export function importIds(
+  engine: AllowlistEngine,
+  listId: string,
+  ids: readonly string[],
+  options: { mode: ImportMode; importId: string; now?: number },
+): Promise<ImportResult> {
+  const { mode, importId, now = NOW } = options
+  async function* body(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(`${ids.join('\n')}\n`)
+  }
+  return runImport({
+    bulk: engine.bulk,
+    listId,
+    body: body(),
+    options: { mode, importId, format: 'text' },
+    clock: new ManualClock(now),
+    spillDir: join(tmpdir(), `catraca-spill-${process.pid}`),
+    leaseMs: LEASE_MS,
+    limits: { maxRunRows: 400, batchCustomers: 150, blockCustomers: 70 },
+  })
+}
+
+export async function holdsExactly(
+  engine: AllowlistEngine,
+  listId: string,
+  ids: readonly string[],
+): Promise<void> {
+  const members = await allMembers(engine, listId, 1000)
+  assert.equal(new Set(members).size, members.length, 'nobody twice')
+  assert.deepEqual(members.toSorted(), ids.toSorted())
+  assert.equal(await countOf(engine, listId), ids.length)
+}

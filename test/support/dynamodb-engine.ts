@@ -1,0 +1,41 @@
+import { parseStoreUrl } from '../../src/config/store-url.js'
+import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
+import type { Item } from '../../src/engines/dynamodb/attributes.js'
+import type { DynamoClient } from '../../src/engines/dynamodb/client.js'
+import { createTables } from '../../src/engines/dynamodb/create-tables.js'
+import { type DynamodbEngine, type DynamodbOptions, openDynamodb } from '../../src/engines/dynamodb/index.js'
+import { keyOf } from '../../src/engines/dynamodb/items.js'
+import type { TableNames } from '../../src/engines/dynamodb/tables.js'
+import { CREDENTIALS, type DynamoServer } from './dynamodb-server.js'
+
+/** Tables of one's own, the items in them as they are, and engines on them. */
+export interface Tables {
+  readonly names: TableNames
+  readonly url: DynamodbUrl
+  readonly client: DynamoClient
+  open(options?: DynamodbOptions): Promise<DynamodbEngine>
+  put(item: Item, table?: 'allowlists' | 'giant'): Promise<void>
+  item(partition: string, sort: string, table?: 'allowlists' | 'giant'): Promise<Item | undefined>
+}
+
+export async function makeTables(server: DynamoServer): Promise<Tables> {
+  const names = server.names()
+  const client = server.client()
+  await createTables(client.sdk, names, ['allowlists', 'giant'])
+  const url = parseStoreUrl(server.url(names)) as DynamodbUrl
+  return {
+    names,
+    url,
+    client,
+    open: (options) => openDynamodb(url, { credentials: CREDENTIALS, probeIntervalMs: 0, ...options }),
+    async put(Item, table = 'allowlists') {
+      await client.putItem('test', { TableName: names[table], Item })
+    },
+    item: (partition, sort, table = 'allowlists') =>
+      client.getItem('test', {
+        TableName: names[table],
+        Key: keyOf(partition, sort),
+        ConsistentRead: true,
+      }),
+  }
+}

@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { after } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DynamoClient, type DynamoOptions } from '../../src/engines/dynamodb/client.js'
+import type { TableNames } from '../../src/engines/dynamodb/tables.js'
+
+export const EMULATORS = ['dynoxide', 'extenddb'] as const
+export type Emulator = (typeof EMULATORS)[number]
+
+/** The pair of AWS's documentation: extenddb checks signatures against it, dynoxide takes any. */
+export const CREDENTIALS = {
+  accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
+  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+}
+/** The same for processes, which read them as the SDK does. */
+export const CREDENTIALS_ENV = {
+  AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+}
+export const REGION = 'us-east-1'
+
+export interface DynamoServer {
+  readonly emulator: Emulator
+  readonly endpoint: string
+  /** A client that is closed after the tests of this file. */
+  client(options?: Partial<DynamoOptions>): DynamoClient
+  /** Names that no other test uses, so that one server serves a whole file. */
+  names(): TableNames
+  /** The store URL of these tables. */
+  url(names: TableNames): string
+  stop(): Promise<void>
+}
+
+const START_TIMEOUT_MS = 15_000
+
+/** Starts an emulator on a free loopback port; it ends with the tests of this file. */
+export async function startDynamo(emulator: Emulator = 'dynoxide'): Promise<DynamoServer> {
+  const port = await freePort()
+  const { command, args, env } = launch(emulator, port)
+  const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  child.stderr.on('data', (chunk) => {
+    said = (said + chunk).slice(-4000)
+  })
+  const endpoint = `http://127.0.0.1:${port}`
+  const clients: DynamoClient[] = []
+  const stop = async (): Promise<void> => {
+    for (const client of clients.splice(0)) client.close()
+    await end(child)
+  }
+  after(stop)
+  await untilItAnswers(child, `${endpoint}${emulator === 'extenddb' ? '/health' : '/'}`, () => said)
+  return {
+    emulator,
+    endpoint,
+    stop,
+    client(options = {}) {
+      const client = new DynamoClient({ region: REGION, endpoint, credentials: CREDENTIALS, ...options })
+      clients.push(client)
+      return client
+    },
+    names: uniqueNames,
+    url: (names) => storeUrl(endpoint, names),
+  }
+}
+
+export function storeUrl(endpoint: string, { allowlists, giant, idempotency, guards }: TableNames): string {
+  const query = new URLSearchParams({ endpoint, giant, idempotency, guards })
+  return `dynamodb://${REGION}/${allowlists}?${query}`
+}
+
+let made = 0
+
+export function uniqueNames(): TableNames {
+  const suffix = `${process.pid}-${made++}`
+  return {
+    allowlists: `Allowlists-${suffix}`,
+    giant: `AllowlistsGiant-${suffix}`,
+    idempotency: `mq-probe-idempotency-${suffix}`,
+    guards: `catraca-guards-${suffix}`,
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+interface Launch {
+  command: string
+  args: string[]
+  env: Record<string, string>
+}
+
+function launch(emulator: Emulator, port: number): Launch {
+  const command = join(packageDirectory(`@${emulator}/linux-x64`), emulator)
+  const PATH = process.env.PATH ?? ''
+  if (emulator === 'dynoxide')
+    return { command, args: ['--host', '127.0.0.1', '--port', `${port}`], env: { PATH } }
+  return {
+    command,
+    args: ['serve', '--foreground'],
+    env: {
+      PATH,
+      EXTENDDB__SERVER__PORT: `${port}`,
+      EXTENDDB__SERVER__BIND_ADDR: '127.0.0.1',
+      EXTENDDB__STORAGE__SQLITE__PATH: ':memory:',
+    },
+  }
+}
+
+function packageDirectory(name: string): string {
+  try {
+    return dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
+  } catch (cause) {
+    const where = `${process.platform}-${process.arch}`
+    throw new Error(`${name} is not installed (it exists for linux-x64 only; this is ${where})`, { cause })
+  }
+}
+
+async function untilItAnswers(child: ChildProcess, url: string, said: () => string): Promise<void> {
+  const endsAt = Date.now() + START_TIMEOUT_MS
+  while (Date.now() < endsAt) {
+    if (child.exitCode !== null) throw new Error(`the emulator ended with ${child.exitCode}: ${said()}`)
+    try {
+      if ((await fetch(url)).ok) return
+    } catch {
+      // Not listening yet.
+    }
+    await sleep(10)
+  }
+  throw new Error(`the emulator does not answer at ${url}: ${said()}`)
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}

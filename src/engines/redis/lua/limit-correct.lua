@@ -32,18 +32,18 @@ local function amounts_of(verb, rules, known)
   return amounts, table.concat(sums, ' ')
 end
 
+-- Answers when nothing of the limit counts any more, in ms from now.
 local function correct(row, log_key, rule, amount, taken, now)
-  local state = row.states[rule.name]
-  if rule.kind == LOG or rule.kind == SLOTS then
-    state = limit_log.correct(log_key, state, rule, amount, taken, now)
-    limit_row.set(row, rule.name, state)
-    local _, _, reset = limit_log.take(log_key, state, rule, 0, now)
-    return reset
+  local reset
+  if rule.kind >= LOG then
+    local total = limit_log.correct(log_key, rule, amount, taken, now, (limit_row.get(row, rule)))
+    limit_row.set(row, rule, total)
+    reset = select(2, limit_log.take(log_key, rule, 0, now, total))
+  else
+    local kind = limit_counts[rule.kind]
+    limit_row.set(row, rule, kind.correct(rule, amount, taken, now, limit_row.get(row, rule)))
+    reset = select(2, kind.take(rule, 0, now, limit_row.get(row, rule)))
   end
-  local kind = limit_counts[rule.kind]
-  state = kind.correct(state, rule, amount, taken, now)
-  limit_row.set(row, rule.name, state)
-  local _, _, reset = kind.take(state, rule, 0, now)
   return reset
 end
 
@@ -66,7 +66,7 @@ return function(keys, args)
       if amounts[i] < 0 and rule.kind ~= SLOTS then freed = 1 end
     end
   end
-  limit_row.write(keys, 1, 2, row, now + longest, now)
+  limit_row.write(keys[1], keys[2], row, now + longest, now)
   if verb ~= 'undo' then redis.call('SET', keys[3], verb == 'back' and BACK or sums, 'PX', limit_plan.ttl(ends - now)) end
   return { 1, freed }
 end

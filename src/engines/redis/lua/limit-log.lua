@@ -1,12 +1,12 @@
 --[[
   Sliding window and concurrency: what was admitted, in a sorted set that all logs of a subject share. Members are
-  `name:millisecond:amount`, all of score 0, so that they sort by name and time. The state is `kind total`.
+  `name:millisecond:amount`, all of score 0, so that they sort by name and time. The state is the total of them.
 
   A set that is gone, and members of a limit without a state, are of a time that is over: they count for nothing.
 
-    take(key, state, rule, cost, now)               state to keep, remaining, resetMs, retryAfterMs, what to write
-    write(key, rule, change)
-    correct(key, state, rule, amount, taken, now)   state to keep
+    take(key, rule, cost, now, total)               remaining, resetMs, retryAfterMs, total to keep, first that counts
+    admit(key, rule, cost, now, since)              writes what `take` has decided
+    correct(key, rule, amount, taken, now, total)   total to keep; nil where nothing is left
 ]]
 local max = math.max
 local format, match = string.format, string.match
@@ -22,8 +22,7 @@ local function time_and_amount(member)
 end
 
 -- What counts, the latest of it, and from which time on members count; that time is nil when none does.
-local function living(key, state, rule, now)
-  local total = tonumber(match(state or '', '^' .. rule.kind .. ' (%d+)$'))
+local function living(key, rule, now, total)
   if total == nil then return 0, nil, nil end
   local latest = redis.call('ZREVRANGEBYLEX', key, beyond(rule), from(rule, 0), 'LIMIT', 0, 1)[1]
   if latest == nil then return 0, nil, nil end
@@ -72,41 +71,36 @@ local function add(key, rule, time, amount)
   return after - before
 end
 
-local function state_of(rule, total)
-  if total == 0 then return nil end
-  return format('%d %.0f', rule.kind, total)
-end
-
 return {
-  take = function(key, state, rule, cost, now)
-    local used, latest, since = living(key, state, rule, now)
-    local retry, change = 0, nil
+  take = function(key, rule, cost, now, total)
+    local used, latest, since = living(key, rule, now, total)
+    local retry = 0
     if cost > 0 then
       local missing = used + cost - rule.capacity
       if missing > 0 then
         retry = freed_at(key, rule, since, missing, latest) - now
       else
         used = used + cost
-        state = state_of(rule, used)
         latest = max(latest or now, now)
-        change = { since = since, time = now, amount = cost }
       end
     end
     local reset = 0
     if latest ~= nil then reset = latest + rule.period - now end
-    return state, max(0, rule.capacity - used), reset, retry, change
+    return max(0, rule.capacity - used), reset, retry, used, since
   end,
 
-  write = function(key, rule, change)
-    drop_dead(key, rule, change.since)
-    add(key, rule, change.time, change.amount)
+  admit = function(key, rule, cost, now, since)
+    drop_dead(key, rule, since)
+    add(key, rule, now, cost)
   end,
 
   -- What has left the window is no longer of any account.
-  correct = function(key, state, rule, amount, taken, now)
-    if taken <= now - rule.period then return state end
-    local used, _, since = living(key, state, rule, now)
+  correct = function(key, rule, amount, taken, now, total)
+    if taken <= now - rule.period then return total end
+    local used, _, since = living(key, rule, now, total)
     drop_dead(key, rule, since)
-    return state_of(rule, used + add(key, rule, taken, amount))
+    used = used + add(key, rule, taken, amount)
+    if used == 0 then return nil end
+    return used
   end,
 }

@@ -10,52 +10,90 @@
   Output
     whether all was taken, the time, then remaining, resetMs and retryAfterMs of each limit
 
-  Runs after `limit-plan`, `limit-counts`, `limit-log` and `limit-row`.
+  Runs after `limit-plan`, `limit-counts`, `limit-row` and, where there are logs, `limit-log`.
 ]]
-local LOG, SLOTS = 3, 4
+local LOG = 3
+local counts, get, set = limit_counts, limit_row.get, limit_row.set
 
 local function judge(row, log_key, rule, cost, now)
-  local state = row.states[rule.name]
-  if rule.kind == LOG or rule.kind == SLOTS then return limit_log.take(log_key, state, rule, cost, now) end
-  return limit_counts[rule.kind].take(state, rule, cost, now)
+  if rule.kind >= LOG then return limit_log.take(log_key, rule, cost, now, (get(row, rule))) end
+  return counts[rule.kind].take(rule, cost, now, get(row, rule))
+end
+
+-- Keeps in the row what a limit admitted.
+local function admit(row, log_key, rule, now, a, b, c, d)
+  if rule.kind < LOG then return set(row, rule, a, b, c, d) end
+  limit_log.admit(log_key, rule, rule.amount, now, b)
+  set(row, rule, a)
+end
+
+-- Most calls: one limit of one subject.
+local function take_one(key, log_key, rule, now)
+  local row = limit_row.read(key)
+  local remaining, reset, retry, a, b, c, d = judge(row, log_key, rule, rule.amount, now)
+  if retry == 0 and rule.amount > 0 then
+    admit(row, log_key, rule, now, a, b, c, d)
+    limit_row.write(key, log_key, row, now + reset, now)
+  end
+  return { (retry == 0 or rule.extra == 1) and 1 or 0, now, remaining, reset, retry }
+end
+
+local function tell(answer, remaining, reset, retry)
+  local n = #answer
+  answer[n + 1], answer[n + 2], answer[n + 3] = remaining, reset, retry
+end
+
+local function deny(answer, row, log_key, rules, now)
+  for _, rule in ipairs(rules) do
+    local remaining, reset, retry = judge(row, log_key, rule, rule.amount, now)
+    -- What would have been admitted is not taken either: told as it stands.
+    if retry == 0 then remaining, reset = judge(row, log_key, rule, 0, now) end
+    tell(answer, remaining, reset, retry)
+  end
+end
+
+local function take(answer, row, key, log_key, rules, now)
+  local longest = 0
+  for _, rule in ipairs(rules) do
+    local remaining, reset, retry, a, b, c, d = judge(row, log_key, rule, rule.amount, now)
+    if retry == 0 and rule.amount > 0 then
+      admit(row, log_key, rule, now, a, b, c, d)
+      if reset > longest then longest = reset end
+    end
+    tell(answer, remaining, reset, retry)
+  end
+  if longest > 0 then limit_row.write(key, log_key, row, now + longest, now) end
+end
+
+local function is_allowed(row, log_key, rules, now)
+  for _, rule in ipairs(rules) do
+    if rule.extra == 0 and select(3, judge(row, log_key, rule, rule.amount, now)) > 0 then return false end
+  end
+  return true
 end
 
 return function(keys, args)
   local subjects = #keys == 4 and 2 or 1
-  local width = #keys / subjects
   local now = limit_plan.now(args[subjects + 1])
   local allowed = args[subjects + 2] ~= 'look'
-  local rows, verdicts = {}, {}
-  for i = 1, subjects do
-    local first = (i - 1) * width + 1
-    local row = limit_row.read(keys[first])
-    rows[i] = row
-    for _, rule in ipairs(limit_plan.of(args[i])) do
-      local state, remaining, reset, retry, change = judge(row, keys[first + 1], rule, rule.amount, now)
-      verdicts[#verdicts + 1] = { i, first, rule, state, remaining, reset, retry, change }
-      if retry > 0 and rule.extra == 0 then allowed = false end
-    end
-  end
+  local rules = limit_plan.of(args[1])
+  if subjects == 1 and #rules == 1 and allowed then return take_one(keys[1], keys[2], rules[1], now) end
 
-  local answer = { allowed and 1 or 0, now }
-  local longest = {}
-  for _, verdict in ipairs(verdicts) do
-    local i, first, rule, state, remaining, reset, retry, change = unpack(verdict, 1, 8)
-    if not allowed and retry == 0 and rule.amount > 0 then
-      -- What would have been admitted is not taken either: told as it stands.
-      local _, left, reset_now = judge(rows[i], keys[first + 1], rule, 0, now)
-      remaining, reset = left, reset_now
-    elseif allowed and retry == 0 and rule.amount > 0 then
-      limit_row.set(rows[i], rule.name, state)
-      if change ~= nil then limit_log.write(keys[first + 1], rule, change) end
-      longest[i] = math.max(longest[i] or 0, reset)
-    end
-    answer[#answer + 1] = remaining
-    answer[#answer + 1] = reset
-    answer[#answer + 1] = retry
+  local width = #keys / subjects
+  local rows, logs, plans = {}, {}, {}
+  for i = 1, subjects do
+    rows[i] = limit_row.read(keys[(i - 1) * width + 1])
+    if width == 2 then logs[i] = keys[i * 2] end
+    plans[i] = limit_plan.of(args[i])
+    allowed = allowed and is_allowed(rows[i], logs[i], plans[i], now)
   end
-  for i, ms in pairs(longest) do
-    limit_row.write(keys, (i - 1) * width + 1, width, rows[i], now + ms, now)
+  local answer = { allowed and 1 or 0, now }
+  for i = 1, subjects do
+    if allowed then
+      take(answer, rows[i], keys[(i - 1) * width + 1], logs[i], plans[i], now)
+    else
+      deny(answer, rows[i], logs[i], plans[i], now)
+    end
   end
   return answer
 end

@@ -16,10 +16,12 @@ import type { Notices } from './notices.js'
 import { type Plan, planOf } from './plan.js'
 
 /** One file, by how many keys it is given: the row; row and log; those of two subjects. */
-const uses = ['limit-plan', 'limit-counts', 'limit-log', 'limit-row']
-const TAKE = defineScript('limit-take', { keys: 1, write: true, uses })
-const TAKE_LOGGED = defineScript('limit-take', { keys: 2, write: true, uses })
-const TAKE_BOTH = defineScript('limit-take', { keys: 4, write: true, uses })
+const together = 32
+const bare = ['limit-plan', 'limit-counts', 'limit-row']
+const uses = [...bare, 'limit-log']
+const TAKE = defineScript('limit-take', { keys: 1, write: true, together, uses: bare })
+const TAKE_LOGGED = defineScript('limit-take', { keys: 2, write: true, together, uses })
+const TAKE_BOTH = defineScript('limit-take', { keys: 4, write: true, together, uses })
 const RESET = defineScript('limit-reset', { keys: 2, write: true })
 
 /** Whose time decides: the server's, or the one that callers give, which is for suites and vectors. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.js'
 import { CatracaError } from '../errors.js'
+import { isUnavailable } from './deadline.js'
 import type { LimitConfigStore } from './port.js'
 import type { ConfigKey, EntityRecord, LevelConfig, Subject } from './types.js'
 
@@ -47,6 +48,8 @@ export class ConfigCache {
     private readonly clock: Clock,
     private readonly ttlMs: number,
     private readonly maxEntries: number,
+    /** Ends a wait for the store in time. */
+    private readonly within: <T>(work: Promise<T>) => Promise<T> = (work) => work,
   ) {}
 
   /** Grows when what was answered before may no longer hold. */
@@ -100,8 +103,9 @@ export class ConfigCache {
     const isEntityMissing = !isFresh(known.entity, now)
     if (isEntityMissing) missing.push({ level: 'entity', entity, resource })
     try {
-      return await this.read(subject, missing, isEntityMissing)
+      return await this.within(this.read(subject, missing, isEntityMissing))
     } catch (error) {
+      if (!isUnavailable(error)) throw error
       const { system, resource: ofResource, entity: ofEntity } = this.known(subject)
       if (system === undefined || ofResource === undefined || ofEntity === undefined) throw error
       return combine(system, ofResource, ofEntity)
@@ -160,24 +164,23 @@ export class ConfigCache {
     if (stored < SCHEMA_VERSION && system?.autoUpdate === true) await this.store.migrate(SCHEMA_VERSION)
   }
 
-  /** Forgets what is known of an entity, of a resource, of both together, or everything. */
+  /**
+   * What is known of an entity, of a resource, of both together, or everything, is asked for again before it is used;
+   * it stays in use while the store does not answer.
+   */
   invalidate(entity?: string, resource?: string): void {
     this.generation++
     // A read that is on its way answers from before.
     this.loading.clear()
-    if (entity === undefined && resource === undefined) this.drop()
-    if (resource !== undefined) {
-      this.systems.delete(resource)
-      this.resources.delete(resource)
-    }
-    if (entity === undefined) {
-      if (resource === undefined) return
-      this.entityCount -= this.entities.get(resource)?.size ?? 0
-      this.entities.delete(resource)
-      return
+    for (const level of [this.systems, this.resources]) {
+      for (const [name, entry] of level) {
+        if (resource === undefined ? entity === undefined : name === resource) age(entry)
+      }
     }
     for (const [name, entities] of this.entities) {
-      if ((resource === undefined || name === resource) && entities.delete(entity)) this.entityCount--
+      if (resource !== undefined && name !== resource) continue
+      if (entity === undefined) for (const entry of entities.values()) age(entry)
+      else age(entities.get(entity))
     }
   }
 
@@ -187,6 +190,10 @@ export class ConfigCache {
     this.entities.clear()
     this.entityCount = 0
   }
+}
+
+function age(entry: Entry<unknown> | undefined): void {
+  if (entry !== undefined) entry.until = Number.NEGATIVE_INFINITY
 }
 
 const isFresh = <T>(entry: Entry<T> | undefined, now: number): entry is Entry<T> =>

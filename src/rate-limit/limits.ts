@@ -62,7 +62,7 @@ export class RateLimits implements LimitsApi {
   constructor(private readonly dependencies: LimitDependencies) {
     const { engine, clock, options, report } = dependencies
     const deadlines = new Deadlines(options.timeoutMs)
-    this.policies = new Policies(engine.configs, clock, options)
+    this.policies = new Policies(engine.configs, clock, options, deadlines)
     this.leases = new Leases(engine.counters, engine.configs, clock, deadlines, options.leaseSecret)
     this.counter = new UsageCounter(engine.usage, options.usageFlushMs, report)
     const { policies, leases, counter: usage } = this

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.js'
 import { CatracaError } from '../errors.js'
 import { type MaybePromise, whenReady } from '../maybe.js'
 import { ConfigCache, type SubjectConfig } from './config-cache.js'
+import type { Deadlines } from './deadline.js'
 import type { LimitOptions } from './options.js'
 import { type Policy, toPolicy } from './policy.js'
 import type { LimitConfigStore } from './port.js'
@@ -26,8 +27,12 @@ export class Policies {
     store: LimitConfigStore,
     clock: Clock,
     private readonly options: LimitOptions,
+    deadlines: Deadlines,
   ) {
-    this.cache = new ConfigCache(store, clock, options.configCacheMs, options.configCacheEntries)
+    const { configCacheMs, configCacheEntries } = options
+    this.cache = new ConfigCache(store, clock, configCacheMs, configCacheEntries, (work) =>
+      deadlines.within(work),
+    )
   }
 
   /** Throws LIMIT_NOT_CONFIGURED when no level, and no limit of the call, names a limit of the resource. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { openCatraca } from '../../src/catraca.js'
 import { ManualClock } from '../../src/clock.js'
+import { CatracaError } from '../../src/errors.js'
 import { DICT_LIMITS } from '../../src/index.js'
 import { ConfigCache, SCHEMA_VERSION } from '../../src/rate-limit/config-cache.js'
 import { parseLevelConfig } from '../../src/rate-limit/level-config.js'
@@ -137,7 +138,7 @@ class AskedStore {
 
   async read(keys: readonly { level: string }[]): Promise<ConfigBatch> {
     this.batches.push(keys.length)
-    if (this.isDown) throw new Error('down')
+    if (this.isDown) throw new CatracaError('ENGINE_UNAVAILABLE', 'down')
     await new Promise((resolve) => setImmediate(resolve))
     const configs = keys.map(({ level }) => this.configs.get(level))
     return { configs, entity: undefined, schemaVersion: this.schemaVersion }
@@ -210,6 +211,8 @@ describe('the cache of configurations', () => {
     await cache.get(subject)
     store.isDown = true
     clock.advance(120_000)
+    assert.deepEqual((await cache.get(subject)).resource, { limits: { rpm: full } })
+    cache.invalidate()
     assert.deepEqual((await cache.get(subject)).resource, { limits: { rpm: full } })
     await assert.rejects(async () => cache.get({ ...subject, entity: 'new' }), /down/)
   })

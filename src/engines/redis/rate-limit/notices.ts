@@ -43,7 +43,10 @@ export class Notices {
     this.unsubscribe = await this.redis.subscribe(
       this.channel,
       (message) => this.hear(message),
-      () => this.tellAll(),
+      (interruption) => {
+        // While the store is away, what is known of it stays in use.
+        if (interruption === 'resumed') this.tellAll()
+      },
     )
     this.last = Math.max(this.last, await this.number())
     this.timer = setInterval(() => void this.look(), POLL_MS).unref()

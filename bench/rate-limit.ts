@@ -1,16 +1,18 @@
 /**
  * Acquires on the embedded engine, one process: exact (every decision in the store, which others may share), with
  * tokens taken ahead, and denials of what is used up. And the five cases of the source about configuration.
- * Arguments: --seconds 3 --inFlight 64 --keys 10000 --entities 20000
+ * Then the same over one Redis on loopback, in turns with rate-limiter-flexible on the same server.
+ * Arguments: --seconds 3 --rounds 3 --inFlight 64 --keys 10000 --entities 20000
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Catraca, type OpenOptions, openCatraca } from '../src/catraca.js'
 import { numberArguments } from './support/arguments.js'
+import { measureRedis } from './support/rate-limit-redis.js'
 import { report } from './support/report.js'
 
-const { values } = numberArguments({ seconds: 3, inFlight: 64, keys: 10_000, entities: 20_000 })
+const { values } = numberArguments({ seconds: 3, rounds: 3, inFlight: 64, keys: 10_000, entities: 20_000 })
 const OPEN_LIMIT = { capacity: 1_000_000_000, refillPeriodSeconds: 1 }
 const figures: Record<string, number> = {}
 
@@ -97,6 +99,13 @@ await withCatraca({}, async ({ limits }) => {
   figures['acquire with config, one at a time, µs'] = ((performance.now() - start) / 5000) * 1000
 })
 
+const redis = await measureRedis(values)
+Object.assign(figures, redis.figures)
 const exact = figures['exact, one limit/s']!
-const ratios = { 'two limits / one limit': figures['exact, two limits/s']! / exact }
-report({ name: 'rate-limit', rounds: 1, setting: values, figures, ratios })
+const ahead = figures['taken ahead, 100 keys/s']!
+const ratios = {
+  'two limits / one limit': figures['exact, two limits/s']! / exact,
+  'taken ahead / rate-limiter-flexible in memory': ahead / figures['rate-limiter-flexible in memory/s']!,
+  ...redis.ratios,
+}
+report({ name: 'rate-limit', rounds: values.rounds, setting: values, figures, ratios })

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { run as dynamodbPods } from '../bench/proof/dynamodb-pods.js'
 import { run as freshness } from '../bench/proof/freshness.js'
 import { run as kill } from '../bench/proof/kill.js'
-import { run as limits } from '../bench/proof/limits.js'
+import { run as limits, runFailover, runOnRedis } from '../bench/proof/limits.js'
 import { run as race } from '../bench/proof/race.js'
 import { run as soak } from '../bench/proof/soak.js'
 
@@ -30,6 +30,13 @@ describe('proofs, small', () => {
     // On a busy machine processes begin late; the full run demands more.
     const figures = await limits({ seconds: 2, processes: 3, capacity: 100, perSecond: 500 }, 0.6)
     assert.ok(figures.admitted! > 0)
+  })
+
+  it('limits over Redis: the same, and behind a failover at most a bucket more', async () => {
+    const sizes = { seconds: 2, processes: 3, capacity: 100, perSecond: 500 }
+    assert.ok((await runOnRedis(sizes, 0.6)).admitted! > 0)
+    const failover = await runFailover({ ...sizes, seconds: 6 })
+    assert.ok(failover['refused without an answer']! > 0)
   })
 
   it('soak: every answer is that of a model in memory', async () => {

@@ -15,7 +15,10 @@ export interface LocalLease {
 interface Hand {
   rule: Rule
   tokens: number
+  /** By the engine's clock. */
   takenAt: number
+  /** By the clock of this process: when they were asked for, and until when they may be used. */
+  since: number
   until: number
   /** As the engine told it when they were taken. */
   remaining: number
@@ -69,7 +72,7 @@ export class LeasingCounters implements LimitStore {
     if (taken !== undefined) return Promise.resolve(taken)
     // One goes and fetches; the others wait for it and look again.
     if (known.filling !== undefined) {
-      const again = () => this.takeOne(subject, now)
+      const again = () => this.takeOne(subject, this.clock.now())
       return known.filling.then(again, again)
     }
     known.filling = this.fill(subject, known.hands, now).finally(() => {
@@ -89,10 +92,12 @@ export class LeasingCounters implements LimitStore {
     if (!batch.allowed) return this.counters.take([subject], now)
     subject.limits.forEach(({ name, rule }, i) => {
       const { remaining, resetMs } = batch.views[0]![i]!
-      const resetAt = batch.at + resetMs
+      // The engine's clock may differ. It decided no earlier than it was asked, so counted from then is early enough.
+      const resetAt = now + resetMs
       const end = rule.algorithm === 'fixed-window' ? resetAt : Number.POSITIVE_INFINITY
-      const until = Math.min(batch.at + this.lease.ms, end)
-      hands.set(name, { rule, tokens: ahead[i]!, takenAt: batch.at, until, remaining, resetAt })
+      const until = Math.min(now + this.lease.ms, end)
+      const tokens = ahead[i]!
+      hands.set(name, { rule, tokens, takenAt: batch.at, since: now, until, remaining, resetAt })
     })
     return { ...batch, views: [viewsOf(subject, hands, now)] }
   }
@@ -127,10 +132,8 @@ export class LeasingCounters implements LimitStore {
       const limits = [{ name, rule, cost: tokens, delta: 0 }]
       const { entity, resource } = subject
       const subjects = [{ entity, resource, limits }]
-      await this.counters.giveBack(
-        { id: randomUUID(), takenAt, expiresAt: now + GIVE_BACK_MS, subjects },
-        now,
-      )
+      const expiresAt = takenAt + this.lease.ms + GIVE_BACK_MS
+      await this.counters.giveBack({ id: randomUUID(), takenAt, expiresAt, subjects }, now)
     }
   }
 
@@ -173,7 +176,7 @@ function takeInHand({ limits }: SubjectCosts, hands: Map<string, Hand>, now: num
     const hand = hands.get(name)
     // What was taken under another rule is given back first.
     if (hand === undefined || !sameRule(hand.rule, rule) || hand.tokens < cost) return undefined
-    if (now >= hand.until || now < hand.takenAt) return undefined
+    if (now >= hand.until || now < hand.since) return undefined
     at = hand.takenAt
   }
   for (const { name, cost } of limits) hands.get(name)!.tokens -= cost

@@ -88,6 +88,25 @@ describe('limits over Redis', () => {
     assert.equal((await same.health()).engines.length, 1)
   })
 
+  for (const skewMs of [-60_000, 60_000]) {
+    it(`are decided in memory with tokens taken ahead, by a clock that is off by ${skewMs} ms`, async (t) => {
+      const clock = { now: () => Date.now() + skewMs }
+      const { limits } = await open(t, { clock, limits: { localLease: { tokens: 100, ms: 60_000 } } })
+      await limits.setConfig(system, { limits: perHour(150) })
+      await limits.warmUp()
+      const stats = async () => String(await redis.servers[0]!.say('INFO', 'commandstats'))
+      const calls = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await stats())?.[1] ?? 0)
+      const before = await calls()
+      const asked = Array.from({ length: 100 }, () => limits.acquire(subject))
+      assert.ok((await Promise.all(asked)).every(({ allowed }) => allowed))
+      assert.ok((await calls()) - before <= 2)
+      // Nothing is admitted twice, and what is left in hand comes back.
+      await limits.close()
+      const { limits: other } = await open(t)
+      assert.equal((await other.status('user-1', 'gpt-4')).limits.rpm!.remaining, 50)
+    })
+  }
+
   it('do not start on a store that is not there, and leave nothing open', async () => {
     const options = { store: 'memory:', limits: { store: 'redis://127.0.0.1:1/0' } }
     await assert.rejects(openCatraca({ ...options, redis: { connectTimeoutMs: 300 } }), {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { bucket, cost, lease, of, remaining, ruleOf } from '../../src/conformance/limit-support.js'
 import { correct, decide, type SubjectState } from '../../src/rate-limit/decide.js'
 import type { LimitStore } from '../../src/rate-limit/port.js'
-import { ALGORITHMS, type Rule } from '../../src/rate-limit/rule.js'
+import { ALGORITHMS, type Algorithm } from '../../src/rate-limit/rule.js'
 import { until } from '../support/redis/process.js'
 import { oneServer } from '../support/redis-engines.js'
 
@@ -31,16 +31,23 @@ describe('what Lua decides', () => {
     })
   }
 
-  async function follow(counters: LimitStore, algorithm: Rule['algorithm'], seed: number): Promise<void> {
+  it('is what TypeScript decides also when a limit gets another algorithm', async () => {
+    const { counters } = (await redis.open({ limitClock: 'caller' })).limits
+    for (let seed = 1; seed <= 12; seed++) await follow(counters, undefined, seed)
+  })
+
+  async function follow(counters: LimitStore, fixed: Algorithm | undefined, seed: number): Promise<void> {
     const random = numbers(seed)
-    const entity = `${algorithm}-${seed}`
+    const entity = `${fixed ?? 'any'}-${seed}`
+    const newRule = () =>
+      ruleOf(fixed ?? ALGORITHMS[random(ALGORITHMS.length)]!, 1 + random(20), 1 + random(9))
     let states: SubjectState = []
     let now = START + random(100_000)
-    let rule = ruleOf(algorithm, 1 + random(20), 1 + random(9))
+    let rule = newRule()
     for (let step = 0; step < 60; step++) {
       // Mostly on, sometimes far, now and then back.
       now += random(10) === 0 ? -random(5000) : random(4) === 0 ? random(30_000) : random(700)
-      if (random(15) === 0) rule = ruleOf(algorithm, 1 + random(20), 1 + random(9))
+      if (random(15) === 0) rule = newRule()
       const limits = [cost('x', rule, random(rule.capacity + 1)), cost('y', bucket(7), random(2), true)]
       if (random(4) > 0) {
         const asked = { entity, resource: 'r', limits }
@@ -82,6 +89,25 @@ describe('the keys of limits', () => {
     for (const key of expiring) assert.ok(Number(await redis.raw('PTTL', key)) > 0, key)
     const ttlMs = Number(await redis.raw('PTTL', row))
     assert.ok(ttlMs > 10_000 && ttlMs <= 75_000, `a window of a minute is kept for ${ttlMs} ms`)
+  })
+
+  it('live on when more is used', async () => {
+    const { counters } = (await redis.open()).limits
+    await counters.take([of('a', cost('rpm', bucket(60), 1))], 0)
+    await counters.take([of('a', cost('rpm', bucket(60), 40))], 0)
+    const ttlMs = Number(await redis.raw('PTTL', 'ratelimit:a:gpt-4'))
+    assert.ok(ttlMs > 35_000 && ttlMs < 55_000, `${ttlMs} ms`)
+  })
+
+  it('of usage lose what is old when a new hour begins', async () => {
+    const { usage } = (await redis.open()).limits
+    const row = { entity: 'a', resource: 'r', limit: 'rpm', step: 'hour', admitted: 1, denied: 0 } as const
+    for (const hour of [0, 100, 9 * 24]) await usage.count([{ ...row, start: START + hour * 3_600_000 }])
+    const fields = (await redis.raw('HKEYS', '{ratelimit:a:r}:usage:hour')) as string[]
+    const starts = new Set(
+      fields.filter((field) => field !== 'newest').map((field) => Number(field.split(':')[0])),
+    )
+    assert.deepEqual([...starts].sort(), [START + 100 * 3_600_000, START + 9 * 24 * 3_600_000])
   })
 
   it('go with what they count', async () => {

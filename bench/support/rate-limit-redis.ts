@@ -16,7 +16,8 @@ type Call = (i: number) => Promise<unknown>
 /** Turns that take part in a comparison one after the other, so that a disturbance meets all of them. */
 type Contenders = Record<string, Call>
 
-const OPEN_LIMIT = { capacity: 1_000_000_000, refillPeriodSeconds: 60 }
+/** Never used up, and never full again: what is forgotten at once would have to be made anew each time. */
+const OPEN_LIMIT = { capacity: 1_000_000, refillAmount: 60, refillPeriodSeconds: 60 }
 const SLICES = 10
 
 /** Acquires over one Redis on loopback, beside rate-limiter-flexible on the same server, and its limiter in memory. */

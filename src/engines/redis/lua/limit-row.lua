@@ -8,7 +8,9 @@
 local FIRST, ENTRY = '<dHc0Bdddd', '<Hc0Bdddd'
 local SIZE = 6
 local GONE = 255
+local LEAST_MS = 1000
 local pack, unpack_struct, format, floor = struct.pack, struct.unpack, string.format, math.floor
+local max = math.max
 
 local function find(row, name)
   for i = 2, #row, SIZE do
@@ -48,14 +50,15 @@ return {
     row[i + 2], row[i + 3], row[i + 4], row[i + 5] = a or 0, b or 0, c or 0, d or 0
   end,
 
-  -- Everything up to `ends` is needed. The key may live a little longer: to move its end each time costs as much as all
-  -- the rest, so it is moved by a stretch.
+  -- Everything up to `ends` is needed. The key may live a little longer: to move its end each time, or to make the key
+  -- anew, costs as much as all the rest, so it is moved by a stretch.
   write = function(key, log_key, row, ends, now)
     local keeps_end = ends <= row[1]
     if keeps_end then
       ends = row[1]
-    elseif row[1] > 0 then
-      ends = ends + floor((ends - now) / 4)
+    else
+      local stretch = row[1] > 0 and floor((ends - now) / 4) or 0
+      ends = max(ends + stretch, now + LEAST_MS)
     end
     local text
     if #row == 1 + SIZE and row[3] ~= GONE then

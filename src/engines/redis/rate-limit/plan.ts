@@ -13,6 +13,8 @@ const KIND_OF: Record<Algorithm, number> = {
 /** Limits in the words of `lua/limit-plan.lua`. */
 export interface Plan {
   text: string
+  /** The arguments of the usual call. */
+  args: readonly [string]
   /** Whether one of them needs the log of the subject. */
   hasLog: boolean
 }
@@ -23,10 +25,12 @@ const plans = new WeakMap<readonly LimitCost[], Plan>()
 export function planOf(limits: readonly LimitCost[]): Plan {
   let plan = plans.get(limits)
   if (plan === undefined) {
+    const text = limits
+      .map(({ name, rule, cost, shadow }) => `${ruleText(name, rule)} ${cost} ${shadow ? 1 : 0}`)
+      .join(';')
     plan = {
-      text: limits
-        .map(({ name, rule, cost, shadow }) => `${ruleText(name, rule)} ${cost} ${shadow ? 1 : 0}`)
-        .join(';'),
+      text,
+      args: [text],
       hasLog: limits.some(({ rule }) => KIND_OF[rule.algorithm] >= KIND.log),
     }
     plans.set(limits, plan)

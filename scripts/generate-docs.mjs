@@ -64,8 +64,8 @@ ${table(['in the file', 'in the environment', 'flag', 'type', 'default', 'what i
 
 ${STORE_URL_FORMS.map((form) => `- \`${form}\``).join('\n')}
 
-In this version allowlists, API keys and rate limits are kept in \`embedded:\` and \`memory:\` stores; the other forms are
-understood and refused with \`STORE_UNSUPPORTED\`. Passwords in a URL are never printed.
+Allowlists and API keys are kept in any of them, rate limits in all but \`dynamodb:\`; [engines](../engines.md) says what each
+promises. Passwords in a URL are never printed.
 
 ## Secrets
 

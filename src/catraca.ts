@@ -12,6 +12,7 @@ import type { OnUnavailable } from './allowlist/types.js'
 import type { ListRef } from './changes/port.js'
 import { type Clock, systemClock } from './clock.js'
 import { redactStoreUrl } from './config/store-url.js'
+import { type HotTier, openHotTier } from './hot-tier.js'
 import { ImportThreads } from './import-runner.js'
 import { IndexThreads } from './index-runner.js'
 import { type OpenLimitsOptions, openLimits } from './limits.js'
@@ -89,19 +90,20 @@ const DEFAULT_IMPORT_LEASE_MS = 15_000
 export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const store = options.store ?? DEFAULT_STORE
   const clock = options.clock ?? systemClock
-  const source = engineSource(store, options)
   const report = options.onReport ?? (() => {})
   const sweepIntervalMs = options.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS
+  const dynamodb = { report, ...options.dynamodb }
+  const sourceOf = (url: string) => engineSource(url, { ...options, dynamodb })
+  const source = sourceOf(store)
   const engine = await openEngine(source)
-  const sourceOf = (url: string) => engineSource(url, options)
-  const { limits, ...ofLimits } = await openLimits(options.limits, {
-    engine,
-    source,
-    sourceOf,
-    clock,
-    sweepIntervalMs,
-    report,
-  }).catch(async (error) => {
+  const around = { engine, source, sourceOf, clock, sweepIntervalMs, report }
+  const { limits, ...ofLimits } = await openLimits(options.limits, around).catch(async (error) => {
+    await engine.close()
+    throw error
+  })
+  const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
+  const hotTier = await openHotTier(dynamodb.hotTier, { engine, membership, report }).catch(async (error) => {
+    await ofLimits.close()
     await engine.close()
     throw error
   })
@@ -115,7 +117,6 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     () => engine.refresh(),
   )
   let isClosed = false
-  const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
   for (const warning of engine.warnings) report(warning, undefined)
   const builds = new IndexThreads({
     engine: () => engine.forThreads(),
@@ -135,13 +136,14 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   }
   const indexes = new Indexes({
     index: engine.allowlists.index,
-    changes: engine.allowlists.changes,
+    changes: hotTier?.changes ?? engine.allowlists.changes,
     clock,
     options: membership,
     report,
     build: (list, full) => buildOrWait(list, full),
   })
-  const checks = new IndexedChecks(engine.allowlists.checks, indexes, clock)
+  const hot = hotTier?.checks((incarnation) => indexes.get(incarnation).index?.snapshotPosition)
+  const checks = new IndexedChecks(hot ?? engine.allowlists.checks, indexes, clock, hot?.direct)
   const uses = new UseCounts(indexes, report)
   const upkeep = new Upkeep(engine.allowlists.upkeep, clock)
   upkeep.start(sweepIntervalMs)
@@ -160,7 +162,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     store: redactStoreUrl(store),
     ready: warmUp(engine.allowlists, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),
-    health: () => health(ofLimits.own === undefined ? [engine] : [engine, ofLimits.own]),
+    health: () => health(engine, ofLimits.own, hotTier),
     async upkeep() {
       await upkeep.run()
       await limits.sweep()
@@ -171,6 +173,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
       await builds.close()
       await uses.close()
       await indexes.close()
+      await hotTier?.close()
       await upkeep.stop()
       await ofLimits.close()
       await engine.close()
@@ -202,16 +205,24 @@ function stats(engine: StoreEngine, indexes: Indexes, checks: CheckCounts): Stat
   }
 }
 
-async function health(opened: readonly StoreEngine[]): Promise<Health> {
-  const engines = await Promise.all(opened.map(engineHealth))
+async function health(
+  engine: StoreEngine,
+  ofLimits: StoreEngine | undefined,
+  hotTier: HotTier | undefined,
+): Promise<Health> {
+  const facts = hotTier && { hotTier: hotTier.figures() }
+  const engines = await Promise.all([
+    engineHealth(engine, facts),
+    ...(ofLimits === undefined ? [] : [engineHealth(ofLimits)]),
+  ])
   const isHealthy = engines.every(({ status }) => status === 'healthy')
   return { status: isHealthy ? 'healthy' : 'unhealthy', engines }
 }
 
-async function engineHealth(engine: StoreEngine): Promise<EngineHealth> {
+async function engineHealth(engine: StoreEngine, facts: Record<string, unknown> = {}): Promise<EngineHealth> {
   const { name } = engine
   try {
-    return { name, status: 'healthy', ...(await engine.health()) }
+    return { name, status: 'healthy', ...(await engine.health()), ...facts }
   } catch (error) {
     return { name, status: 'unhealthy', error: error instanceof Error ? error.message : String(error) }
   }

@@ -1,10 +1,12 @@
 import { parseStoreUrl } from './config/store-url.js'
+import type { DynamodbUrl } from './config/store-url-dynamodb.js'
+import type { AdoptionProgress } from './engines/dynamodb/adoption.js'
 import type { TableCreation } from './engines/dynamodb/create-tables.js'
 import type { Difference, TableState } from './engines/dynamodb/table-state.js'
 import { TABLE_ROLES, type TableRole } from './engines/dynamodb/tables.js'
 import { invalid } from './errors.js'
 
-export type { Difference, TableCreation, TableRole, TableState }
+export type { AdoptionProgress, Difference, TableCreation, TableRole, TableState }
 export { TABLE_ROLES }
 
 /** The tables of a store, to be made and looked at. */
@@ -22,8 +24,7 @@ export async function openDynamodbTables(
   store: string,
   roles: readonly TableRole[] = TABLE_ROLES,
 ): Promise<DynamodbTables> {
-  const url = parseStoreUrl(store)
-  if (url.engine !== 'dynamodb') throw invalid('store', 'must be a dynamodb:// URL for this')
+  const url = dynamodbUrl(store)
   // Only now, because the SDK takes a while to load.
   const [{ DynamoClient }, { createTables }, { describeTables, differencesOf }] = await Promise.all([
     import('./engines/dynamodb/client.js'),
@@ -39,4 +40,33 @@ export async function openDynamodbTables(
     verify: async () => (await describe()).flatMap(differencesOf),
     close: () => client.close(),
   }
+}
+
+/**
+ * Looks through the whole table for lists that other programs made, so that they are paged like any other. It reads,
+ * and costs, the whole table.
+ */
+export async function adoptLists(
+  store: string,
+  onProgress: (progress: AdoptionProgress) => void,
+): Promise<AdoptionProgress> {
+  const url = dynamodbUrl(store)
+  const { openDynamodb } = await import('./engines/dynamodb/index.js')
+  const engine = await openDynamodb(url, { probeIntervalMs: 0 })
+  let last: AdoptionProgress = { scanned: 0, lists: 0 }
+  try {
+    await engine.adopt((progress) => {
+      last = progress
+      onProgress(progress)
+    })
+    return last
+  } finally {
+    await engine.close()
+  }
+}
+
+function dynamodbUrl(store: string): DynamodbUrl {
+  const url = parseStoreUrl(store)
+  if (url.engine !== 'dynamodb') throw invalid('store', 'must be a dynamodb:// URL for this')
+  return url
 }

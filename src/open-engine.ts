@@ -1,21 +1,26 @@
 import { resolve } from 'node:path'
 import type { KeyStore } from './access/port.js'
+import type { MemberSource } from './allowlist/hot/port.js'
 import type { AllowlistEngine, ReshardStore } from './allowlist/port.js'
 import { parseStoreUrl } from './config/store-url.js'
+import type { DynamodbUrl } from './config/store-url-dynamodb.js'
 import type { RedisUrl } from './config/store-url-redis.js'
+import type { DynamodbOptions } from './engines/dynamodb/index.js'
 import type { EmbeddedOptions } from './engines/embedded/index.js'
 import type { RedisEngineOptions } from './engines/redis/index.js'
-import { CatracaError } from './errors.js'
+import type { HotTierOptions } from './hot-tier.js'
 import type { LimitEngine } from './rate-limit/port.js'
 
 /** Everything it takes to open a store, as plain data: threads open it too. */
 export type EngineSource =
   | { engine: 'embedded'; options: EmbeddedOptions }
   | { engine: 'redis'; url: RedisUrl; options: RedisEngineOptions }
+  | { engine: 'dynamodb'; url: DynamodbUrl; options: DynamodbOptions }
 
 export interface EngineOptions {
   embedded?: Omit<EmbeddedOptions, 'directory'>
   redis?: RedisEngineOptions
+  dynamodb?: DynamodbOptions & { hotTier?: HotTierOptions }
 }
 
 /** An opened store, whichever engine it is. */
@@ -23,9 +28,12 @@ export interface StoreEngine {
   readonly name: string
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
-  readonly limits: LimitEngine
+  /** Absent where the engine does not keep them. */
+  readonly limits?: LimitEngine
   /** Where the engine cuts lists into shards. */
   readonly resharding?: ReshardStore
+  /** Where members may be copied to a tier in front. */
+  readonly source?: MemberSource
   /** How a thread of this process opens the same store for itself. */
   forThreads(): EngineSource
   /** What an operator should know about how the store is set up. */
@@ -48,8 +56,11 @@ export function engineSource(store: string, options: EngineOptions): EngineSourc
       return { engine: 'embedded', options: { ...options.embedded } }
     case 'redis':
       return { engine: 'redis', url, options: { ...options.redis } }
-    default:
-      throw new CatracaError('STORE_UNSUPPORTED', `nothing can be kept in ${url.engine} in this version`)
+    case 'dynamodb': {
+      // The tier in front is composed beside the engine, and threads have no use for it.
+      const { hotTier: _, ...own } = options.dynamodb ?? {}
+      return { engine: 'dynamodb', url, options: own }
+    }
   }
 }
 
@@ -65,6 +76,8 @@ export async function openEngine(source: EngineSource): Promise<StoreEngine> {
       return openEmbeddedEngine(source.options)
     case 'redis':
       return openRedisEngine(source)
+    case 'dynamodb':
+      return openDynamodbEngine(source)
   }
 }
 
@@ -100,6 +113,26 @@ async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine
     refresh: () => engine.refresh(),
     listCache: () => engine.listCache(),
     health: async () => engine.health(),
+    close: () => engine.close(),
+  }
+}
+
+async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' }): Promise<StoreEngine> {
+  const { openDynamodb } = await import('./engines/dynamodb/index.js')
+  const engine = await openDynamodb(source.url, source.options)
+  const { topicArn: _, counter: __, report: ___, now: ____, ...plain } = source.options
+  return {
+    name: 'dynamodb',
+    allowlists: engine.allowlists,
+    keys: engine.keys,
+    resharding: engine.resharding,
+    source: engine.source,
+    // A thread needs no queue of its own, and the tables were looked at.
+    forThreads: () => ({ ...source, options: { ...plain, checkTables: false } }),
+    warnings: [],
+    refresh() {},
+    listCache: () => engine.listCache(),
+    health: async () => ({ ...(await engine.health()) }),
     close: () => engine.close(),
   }
 }

@@ -13,6 +13,7 @@ const LEAVES = ['errors.ts', 'clock.ts', 'key.ts', 'maybe.ts', 'packed-error.ts'
 const COMPOSITION = [
   'catraca.ts',
   'dynamodb-tables.ts',
+  'hot-tier.ts',
   'open-engine.ts',
   'relay.ts',
   'index.ts',

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readdirSync } from 'node:fs'
-import { describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { CREDENTIALS_ENV, startDynamo } from './support/dynamodb-server.js'
+import { type RedisServers, startSingle } from './support/redis/index.js'
 import { temporaryDirectory } from './support/temporary.js'
 
 const folder = new URL('../../examples/', import.meta.url)
@@ -51,6 +53,19 @@ const EXPECTED: Record<string, (string | RegExp)[]> = {
     'a minute later: 1000 tokens, 3 requests',
     'capacity comes from entity, the period from system',
   ],
+  'pods-on-redis.mjs': [
+    'imported: 1000 customers',
+    'with the token: MEMBER',
+    'without: the other pod follows by itself',
+    /^strangers answered without asking Redis: (100|9[89])$/,
+  ],
+  'pods-on-dynamodb.mjs': [
+    'tables: allowlists, giant',
+    'imported: 200 customers',
+    'with the token: MEMBER',
+    'without: the other pod follows by itself',
+    /^strangers answered without asking DynamoDB: (100|9[89])$/,
+  ],
   'http-service.mjs': [
     'create: 201, version 1',
     'add: 201, 1 customer',
@@ -61,8 +76,25 @@ const EXPECTED: Record<string, (string | RegExp)[]> = {
   ],
 }
 
-describe('examples', () => {
+describe('examples', async () => {
+  const dynamo = await startDynamo()
   const directory = temporaryDirectory()
+  let redis: RedisServers
+  before(async () => {
+    redis = await startSingle()
+  })
+  after(() => redis.stop())
+  /** What an example is given on its command line. */
+  const given: Record<string, () => string[]> = {
+    'pods-on-redis.mjs': () => [redis.storeUrl],
+    'pods-on-dynamodb.mjs': () => [dynamo.url(dynamo.names())],
+  }
+  // The SDK of AWS warns of later versions of Node.
+  const env = {
+    ...process.env,
+    ...CREDENTIALS_ENV,
+    AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
+  }
 
   it('are all listed here', () => {
     const programs = readdirSync(folder).filter((name) => name.endsWith('.mjs'))
@@ -72,8 +104,12 @@ describe('examples', () => {
   for (const [name, expected] of Object.entries(EXPECTED)) {
     it(`${name} shows what it promises, and ends`, async () => {
       const program = fileURLToPath(new URL(name, folder))
-      const options = { cwd: directory, timeout: TIMEOUT_MS }
-      const { stdout, stderr } = await promisify(execFile)(process.execPath, [program], options)
+      const options = { cwd: directory, env, timeout: TIMEOUT_MS }
+      const { stdout, stderr } = await promisify(execFile)(
+        process.execPath,
+        [program, ...(given[name]?.() ?? [])],
+        options,
+      )
       assert.equal(stderr, '')
       const lines = stdout.trimEnd().split('\n')
       assert.equal(lines.length, expected.length, stdout)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { run as dynamodbPods } from '../bench/proof/dynamodb-pods.js'
+import { run as dynamodbReshard } from '../bench/proof/dynamodb-reshard.js'
 import { run as freshness } from '../bench/proof/freshness.js'
 import { run as kill } from '../bench/proof/kill.js'
 import { run as limits, runFailover, runOnRedis } from '../bench/proof/limits.js'
@@ -51,5 +52,11 @@ describe('proofs, small', () => {
     const figures = await dynamodbPods({ seconds: 4, changesPerSecond: 25, members: 50, expiring: 0 })
     assert.ok(figures.changes! > 30)
     assert.ok(figures.messagesStolen! > 0)
+  })
+
+  it('dynamodb-reshard: a list that moves to ten shards and on to the giant table answers right', async () => {
+    const sizes = { members: 1200, changing: 60, giantShards: 3, writers: 2, checkers: 2 }
+    const figures = await dynamodbReshard(sizes)
+    assert.ok(figures.writes! > 5 && figures.checks! > 20, JSON.stringify(figures))
   })
 })

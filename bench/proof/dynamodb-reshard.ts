@@ -52,7 +52,7 @@ async function moves(
   try {
     for (const to of layouts) {
       const began = performance.now()
-      const result = await one.work.resharding.reshard(listId, to)
+      const result = await one.work.mover.move(listId, to)
       demand(result.outcome === 'moved', `the move ended as ${result.outcome}`)
       figures[`moveTo${to.shardCount}Seconds`] = (performance.now() - began) / 1000
       figures.repaired! += result.state.repaired

@@ -100,6 +100,7 @@ data "aws_iam_policy_document" "pod" {
       "dynamodb:DescribeTable",
       "dynamodb:DescribeTimeToLive",
       "dynamodb:GetItem",
+      "dynamodb:PartiQLInsert",
       "dynamodb:PutItem",
       "dynamodb:Query",
       "dynamodb:Scan",

@@ -19,6 +19,8 @@ export const MAX_CUSTOMERS_PER_CHECK = 1000
 export const MAX_PAIRS_PER_CHECK = 20_000
 export const MAX_SHARDS = 1000
 const EXPORT_PAGE = 1000
+/** An import into a list of 1,000 shards names one entry of each. */
+const MAX_TOKEN_LENGTH = 16_000
 
 /** Runs an import away from the thread that answers checks. */
 export type ImportRunner = (
@@ -360,7 +362,7 @@ function customerIds(ids: unknown): string[] {
 
 function freshness({ consistency, atLeast }: Types.CheckOptions): Freshness {
   if (consistency !== undefined && consistency !== 'strong') throw invalid('consistency', 'must be strong')
-  if (atLeast !== undefined && (typeof atLeast !== 'string' || atLeast.length > 512)) {
+  if (atLeast !== undefined && (typeof atLeast !== 'string' || atLeast.length > MAX_TOKEN_LENGTH)) {
     throw invalid('atLeast', 'is not a token that a write returned')
   }
   return consistency ?? (atLeast === undefined ? undefined : { atLeast })

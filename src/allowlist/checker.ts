@@ -137,6 +137,10 @@ export class Checker {
       verdicts[i] = verdict
     }
     if (!waiting) return answer(customerId, listIds, verdicts as Verdict[], now)
+    // The common question, for which Promise.all would be half of the work.
+    if (listIds.length === 1) {
+      return (verdicts[0] as Promise<Verdict>).then((verdict) => answer(customerId, listIds, [verdict], now))
+    }
     return Promise.all(verdicts).then((settled) => answer(customerId, listIds, settled, now))
   }
 
@@ -204,19 +208,15 @@ export class Checker {
 }
 
 /** Asks again when members were replaced during the question: no answer may mix before and after. */
-async function unchanged<T>(first: Promise<T>, again: () => MaybePromise<T>): Promise<T> {
-  let answer: MaybePromise<T> = first
-  for (let tries = 1; ; tries++) {
-    try {
-      return await answer
-    } catch (error) {
-      if (!(error instanceof ViewChanged)) throw error
-      if (tries === MAX_TRIES) {
-        throw new CatracaError('ENGINE_UNAVAILABLE', 'a list is replaced faster than it can be read')
-      }
-      answer = again()
+function unchanged<T>(answer: Promise<T>, again: () => MaybePromise<T>, tries = 1): Promise<T> {
+  return answer.catch((error: unknown) => {
+    if (!(error instanceof ViewChanged)) throw error
+    if (tries === MAX_TRIES) {
+      throw new CatracaError('ENGINE_UNAVAILABLE', 'a list is replaced faster than it can be read')
     }
-  }
+    const next = again()
+    return isPromise(next) ? unchanged(next, again, tries + 1) : next
+  })
 }
 
 function judgeMember(member: MemberState | undefined, now: number): Verdict {

@@ -124,7 +124,10 @@ export interface MemberState {
 export type Freshness = undefined | 'strong' | { atLeast: string }
 
 /** A list as a check sees it: without what changes at every write. */
-export type CheckedList = Omit<ListRecord, 'customerCount' | 'updatedAt'>
+export type CheckedList = Omit<ListRecord, 'customerCount' | 'updatedAt'> & {
+  /** Which members it means, where the engine's change feed tells that of an image. */
+  readonly generation?: number
+}
 
 /**
  * The hot path. Answers are values, not promises, wherever the engine can answer without waiting.

@@ -10,6 +10,8 @@ export interface Followed {
   freshAtMs: number
   /** True while entries are known, or suspected, that the image does not hold: it must not answer then. */
   behind: boolean
+  /** Which members the image is of, where the engine tells; see LogPart. */
+  generation?: number | undefined
   apply(entry: LogEntry): void
   /** The log no longer reaches back to the image, or the list is gone: it cannot be mended. */
   lost(): void
@@ -126,7 +128,10 @@ export class Follower {
       state.again = false
       const part = await look.part
       const { more } = applyAll(target, part)
-      if (!more) target.freshAtMs = Math.max(target.freshAtMs, look.askedAtMs - ageOf(part))
+      if (!more) {
+        target.freshAtMs = Math.max(target.freshAtMs, look.askedAtMs - ageOf(part))
+        target.generation = part === 'gap' ? undefined : part.generation
+      }
       // Whoever called meanwhile may know of an entry that this look came too early for.
       if (!more && !state.again) return
       await new Promise((resolve) => setImmediate(resolve))

@@ -35,6 +35,11 @@ export interface LogPart {
    * then may be missing from it. 0 when absent.
    */
   ageMs?: number
+  /**
+   * Where an engine can exchange all members of a list at once: which ones these are, with everything that the logs
+   * tell up to here.
+   */
+  generation?: number
 }
 
 /**

@@ -18,6 +18,7 @@ export function openOptions(config: Config, store: string): OpenOptions {
       ...(config.embedded.maxSizeBytes !== undefined && { maxSizeBytes: config.embedded.maxSizeBytes }),
     },
     redis: redisOptions(config),
+    dynamodb: dynamodbOptions(config),
     membership: config.membership,
     limits: limitOptions(config),
     onUnavailable: config.allowlists.onUnavailable,
@@ -41,6 +42,20 @@ function limitOptions({ limits, stores }: Config): NonNullable<OpenOptions['limi
   }
 }
 
+/** For a server, which lives long enough to keep something in step. */
+export function servingOptions(config: Config, store: string): OpenOptions {
+  const options = openOptions(config, store)
+  const { hotTier, hotLists = [] } = config.dynamodb
+  const url = hotTier.read()
+  if (url === undefined && hotLists.length > 0) {
+    throw new CatracaError('CONFIG_INVALID', 'dynamodb.hotLists needs dynamodb.hotTier')
+  }
+  if (url === undefined) return options
+  const { readPassword: _, waitReplicas: __, ...redis } = redisOptions(config)
+  const tier = { url, readUrl: () => hotTier.read() ?? url, lists: hotLists, redis }
+  return { ...options, dynamodb: { ...options.dynamodb, hotTier: tier } }
+}
+
 function redisOptions({ redis }: Config): NonNullable<OpenOptions['redis']> {
   const { password, waitReplicas, waitTimeoutMs, tlsCaFile, tlsServerName, ...rest } = redis
   return {
@@ -51,6 +66,22 @@ function redisOptions({ redis }: Config): NonNullable<OpenOptions['redis']> {
       ...(tlsCaFile !== undefined && { ca: readCertificate(tlsCaFile) }),
       ...(tlsServerName !== undefined && { servername: tlsServerName }),
     },
+  }
+}
+
+function dynamodbOptions({ dynamodb }: Config): NonNullable<OpenOptions['dynamodb']> {
+  const { topicArn, daxEndpoint, hotTier: _, hotLists: __, ...others } = dynamodb
+  const { tenShardsAbove, fiftyShardsAbove, giantAbove, ...rest } = others
+  return {
+    ...rest,
+    ...(topicArn !== undefined && { topicArn }),
+    ...(daxEndpoint !== undefined && { daxEndpoint }),
+    sizes: [
+      { upTo: tenShardsAbove, shardCount: 1, giant: false },
+      { upTo: fiftyShardsAbove, shardCount: 10, giant: false },
+      { upTo: giantAbove, shardCount: 50, giant: false },
+      { upTo: Number.POSITIVE_INFINITY, shardCount: 100, giant: true },
+    ],
   }
 }
 

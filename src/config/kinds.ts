@@ -1,7 +1,7 @@
 import { parseScopes } from '../access/keys.js'
 import type { KeyRecord } from '../access/port.js'
 import { isCatracaError } from '../errors.js'
-import { identifier } from '../key.js'
+import { identifier, plainName } from '../key.js'
 import { parseStoreUrl } from './store-url.js'
 
 /** A kind of value: how it is written as text (flags, environment) and as JSON (file). */
@@ -86,6 +86,32 @@ export const storeUrl: Kind<string> = {
     return value
   },
   fromJson: (value) => storeUrl.fromText(text.fromJson(value)),
+}
+
+export const redisUrl: Kind<string> = {
+  type: 'store URL of Redis',
+  fromText: (value) => {
+    if (parseStoreUrl(storeUrl.fromText(value)).engine !== 'redis') {
+      throw new WrongValue('must be a redis:// URL, or one of its other forms')
+    }
+    return value
+  },
+  fromJson: (value) => redisUrl.fromText(text.fromJson(value)),
+}
+
+/** Ids of lists, each once, in their canonical spelling. */
+export const listIds: Kind<readonly string[]> = {
+  type: 'ids, separated by commas',
+  fromText: (value) => listIds.fromJson(value.split(',').map((id) => id.trim())),
+  fromJson: (value) => {
+    if (!Array.isArray(value)) throw new WrongValue('must be an array of ids')
+    try {
+      return [...new Set(value.map((id) => plainName('each id', id)))]
+    } catch (error) {
+      if (isCatracaError(error)) throw new WrongValue(`is wrong: ${error.message}`)
+      throw error
+    }
+  },
 }
 
 export const httpUrl: Kind<string> = {

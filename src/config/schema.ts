@@ -8,6 +8,8 @@ import {
   httpUrl,
   integer,
   type Kind,
+  listIds,
+  redisUrl,
   share,
   storeUrl,
   text,
@@ -67,7 +69,16 @@ export const DEFAULT_REDIS = {
   maxLogBytes: 16 * MIB,
   shardAbove: 5_000_000,
 } as const
-export const DEFAULT_DYNAMODB = { probeIntervalMs: 1000 } as const
+export const DEFAULT_DYNAMODB = {
+  probeIntervalMs: 1000,
+  readTimeoutMs: 5000,
+  writeTimeoutMs: 10_000,
+  revalidateAfterMs: 1000,
+  staleAfterMs: 3000,
+  tenShardsAbove: 20_000_000,
+  fiftyShardsAbove: 50_000_000,
+  giantAbove: 100_000_000,
+} as const
 const HOUR_MS = 3_600_000
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
@@ -263,6 +274,49 @@ export const SCHEMA = {
       env: 'CATRACA_DYNAMODB_PROBE_INTERVAL_MS',
       description:
         'How often pods, together, test how far behind the table its logs are. 0: they are trusted to be complete.',
+    }),
+    daxEndpoint: optional(text, {
+      env: 'CATRACA_DYNAMODB_DAX_ENDPOINT',
+      description:
+        'DAX cluster, as `dax://…` or `daxs://…`, through which ordinary confirmations are read. It needs the package `@amazon-dax-sdk/client-dax`.',
+    }),
+    hotTier: secret<string | undefined>(redisUrl as Kind<string | undefined>, undefined, {
+      env: 'CATRACA_DYNAMODB_HOT_TIER',
+      description:
+        'Redis in which servers keep the members of `dynamodb.hotLists`, to confirm them without a request to DynamoDB. Its database must hold no other store.',
+    }),
+    hotLists: optional(listIds, {
+      env: 'CATRACA_DYNAMODB_HOT_LISTS',
+      description: 'Allowlists whose members are kept in that Redis.',
+    }),
+    readTimeoutMs: setting(integer(1, HOUR_MS), DEFAULT_DYNAMODB.readTimeoutMs, {
+      env: 'CATRACA_DYNAMODB_READ_TIMEOUT_MS',
+      description: 'How long a read may take, retries included.',
+    }),
+    writeTimeoutMs: setting(integer(1, HOUR_MS), DEFAULT_DYNAMODB.writeTimeoutMs, {
+      env: 'CATRACA_DYNAMODB_WRITE_TIMEOUT_MS',
+      description: 'How long a write may take, retries included; then it is reported as of unknown outcome.',
+    }),
+    revalidateAfterMs: setting(integer(10, HOUR_MS), DEFAULT_DYNAMODB.revalidateAfterMs, {
+      env: 'CATRACA_DYNAMODB_REVALIDATE_AFTER_MS',
+      description:
+        'What is known of a list itself (rule, generation, shards) is read again in the background when it is used and this old.',
+    }),
+    staleAfterMs: setting(integer(100, HOUR_MS), DEFAULT_DYNAMODB.staleAfterMs, {
+      env: 'CATRACA_DYNAMODB_STALE_AFTER_MS',
+      description: 'Older than this it is read before it answers. The same in all processes on a table.',
+    }),
+    tenShardsAbove: setting(integer(1, 10_000_000_000), DEFAULT_DYNAMODB.tenShardsAbove, {
+      env: 'CATRACA_DYNAMODB_TEN_SHARDS_ABOVE',
+      description: 'A list of more customers is cut into 10 shards.',
+    }),
+    fiftyShardsAbove: setting(integer(1, 10_000_000_000), DEFAULT_DYNAMODB.fiftyShardsAbove, {
+      env: 'CATRACA_DYNAMODB_FIFTY_SHARDS_ABOVE',
+      description: 'A list of more customers is cut into 50 shards.',
+    }),
+    giantAbove: setting(integer(1, 10_000_000_000), DEFAULT_DYNAMODB.giantAbove, {
+      env: 'CATRACA_DYNAMODB_GIANT_ABOVE',
+      description: 'A list of more customers is moved to the table for giants, in 100 shards.',
     }),
   },
   allowlists: {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { compareKeys, MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../allowlist/customer-key.js'
+import { NOTHING_YET } from '../allowlist/import/checkpoint.js'
 import type { AllowlistEngine, MemberAttributes, NewListRecord, SortedCustomers } from '../allowlist/port.js'
 import type { ListRef } from '../changes/port.js'
 import type { Pair } from './suite.js'
@@ -96,16 +97,6 @@ export async function sweepAll(engine: AllowlistEngine, now = NOW): Promise<void
 }
 
 let owners = 0
-const NOTHING_YET = {
-  rowsAcknowledged: 0,
-  inputDigest: '',
-  added: 0,
-  unchanged: 0,
-  removed: 0,
-  rejected: 0,
-  firstErrors: [],
-}
-
 /** Adds many customers as one batch of an import. */
 export async function addAll(engine: AllowlistEngine, listId: string, ids: readonly string[]): Promise<void> {
   const run = sorted(ids)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { CreateTableCommand, DeleteTableCommand } from '@aws-sdk/client-dynamodb'
+import { CreateTableCommand, DeleteTableCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { createTableInput, TABLE_ROLES, TABLES } from '../../src/engines/dynamodb/tables.js'
 import { CREDENTIALS_ENV, startDynamo } from '../support/dynamodb-server.js'
 import { catraca } from './run.js'
@@ -73,6 +73,36 @@ describe('catraca dynamodb', () => {
     assert.deepEqual([memory.code, /dynamodb:\/\//.test(memory.stderr)], [2, true])
     const unknown = await run(['verify', '--tables', 'guards,nothing', ...store])
     assert.deepEqual([unknown.code, /allowlists, giant/.test(unknown.stderr)], [2, true])
+  })
+
+  it('adopt finds the lists of other programs, and says how much it has read', async () => {
+    const put = (PK: string, SK: string, type?: string) =>
+      sdk.send(
+        new PutItemCommand({
+          TableName: names.allowlists,
+          Item: { PK: { S: PK }, SK: { S: SK }, ...(type !== undefined && { type: { S: type } }) },
+        }),
+      )
+    // Opened once, when it was empty, so that only a look through all of it can find them.
+    const first = await run(['adopt', '--json', ...store])
+    assert.deepEqual([first.code, JSON.parse(first.stdout)], [0, { scanned: 1, lists: 0 }])
+    for (const id of ['one', 'two']) await put(`ALLOWLIST#${id}`, 'META', 'FIXA')
+    await put('ALLOWLIST#one', 'CUSTOMER#alice')
+    const list = () => catraca(['allowlist', 'list', '--json', ...store], { env: CREDENTIALS_ENV })
+    const ids = async () => JSON.parse((await list()).stdout).items.map(({ id }: { id: string }) => id)
+    assert.deepEqual(await ids(), [])
+    const plain = await run(['adopt', ...store])
+    assert.deepEqual([plain.code, plain.stdout], [0, '2 allowlists in 4 items\n'])
+    assert.deepEqual(await ids(), ['one', 'two'])
+    // With the two entries by which they are paged now.
+    const again = await run(['adopt', '--json', ...store])
+    assert.deepEqual(JSON.parse(again.stdout), { scanned: 6, lists: 2 })
+  })
+
+  it('adopt needs the tables, and a store on DynamoDB', async () => {
+    const missing = await run(['adopt', '--store', server.url(server.names())])
+    assert.deepEqual([missing.code, /catraca dynamodb create/.test(missing.stderr)], [1, true])
+    assert.equal((await run(['adopt', '--store', 'memory:'])).code, 2)
   })
 
   it('fails with 1 when nobody answers', async () => {

@@ -65,15 +65,11 @@ describe('with trouble on the way to DynamoDB', () => {
     await holdsExactly(straight, listId, customers(60, 180))
     for (const [operation, fault] of TROUBLE) proxy.inject(fault, { operation, times: 1 })
     proxy.inject({ kind: 'unprocessed', processed: 5 }, { operation: 'BatchWriteItem', times: 3 })
-    const moved = await engine.work.resharding.reshard(
-      listId,
-      { shardCount: 4, giant: true },
-      { now: () => NOW },
-    )
+    const moved = await engine.work.mover.move(listId, { shardCount: 4, giant: true }, { now: () => NOW })
     assert.equal(moved.outcome, 'moved')
     await sweepAll(engine, NOW + HOUR_MS)
     proxy.clear()
     await holdsExactly(straight, listId, customers(60, 180))
-    assert.equal(await straight.work.resharding.progress(listId), undefined, 'the old places are cleared')
+    assert.equal(await straight.work.mover.progress(listId), undefined, 'the old places are cleared')
   })
 })

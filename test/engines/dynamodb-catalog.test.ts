@@ -5,7 +5,9 @@ import { CapacityCounts } from '../../src/engines/dynamodb/capacity.js'
 import { Catalog } from '../../src/engines/dynamodb/catalog.js'
 import { DueTasks } from '../../src/engines/dynamodb/due.js'
 import { registryKey } from '../../src/engines/dynamodb/items.js'
-import { DEFAULT_STORE_SETTINGS } from '../../src/engines/dynamodb/store.js'
+import { MemberWrites } from '../../src/engines/dynamodb/member-writes.js'
+import { encodeRow, newChangeId, newRow } from '../../src/engines/dynamodb/rows.js'
+import { DEFAULT_STORE_SETTINGS, type Store } from '../../src/engines/dynamodb/store.js'
 import { isPromise } from '../../src/maybe.js'
 import { makeTables } from '../support/dynamodb-engine.js'
 import { startDynamo } from '../support/dynamodb-server.js'
@@ -133,6 +135,72 @@ describe('upkeep', () => {
     await lists.delete(id, NOW)
     await assert.rejects(() => upkeep.sweep(NOW), /neither FIXA nor ONDA/)
     assert.equal((await lists.create(fixa(id), NOW)).outcome, 'created')
+  })
+})
+
+describe('a change of a member', () => {
+  const store = {
+    client,
+    reader: client,
+    tables: tables.names,
+    catalog: new Catalog(client, tables.names.allowlists, settings),
+    settings,
+  }
+  const writes = new MemberWrites(store as unknown as Store)
+
+  it('is decided again when the row is not what it was taken for', async () => {
+    await members.add(id, 'a', { addedBy: 'first' }, NOW)
+    const item = await tables.item(`ALLOWLIST#${id}`, 'CUSTOMER#a')
+    await members.remove(id, 'a', NOW)
+    await members.add(id, 'a', { addedBy: 'second' }, NOW + 5)
+    const seen: (string | undefined)[] = []
+    const changed = await writes.change('test', {
+      listId: id,
+      customerId: 'a',
+      assume: { item },
+      decide: (_, before) => {
+        seen.push(before?.addedBy)
+        return { ...before!, addedBy: 'third', changeId: newChangeId() }
+      },
+    })
+    assert.deepEqual(seen, ['first', 'second'])
+    assert.equal(changed?.before?.addedAt, NOW + 5)
+    const { addedAt, addedBy } = (await members.get(id, 'a'))!
+    assert.deepEqual([addedAt, addedBy], [NOW + 5, 'third'])
+  })
+
+  it('that waits for another of the same customer sees it', async () => {
+    const results = await Promise.all([
+      members.add(id, 'a', {}, NOW),
+      members.remove(id, 'a', NOW),
+      members.add(id, 'a', {}, NOW),
+      members.add(id, 'a', {}, NOW),
+      members.add(id, 'b', {}, NOW),
+    ])
+    assert.deepEqual(
+      results.map(({ outcome }) => outcome),
+      ['added', 'removed', 'added', 'replaced', 'added'],
+    )
+    assert.equal((await lists.get(id))?.customerCount, 2)
+  })
+
+  it('of a row that an import put and has not counted yet is noted with its batch', async () => {
+    const row = await tables.item(`ALLOWLIST#${id}`, 'META')
+    const open = { name: 'n-0-b', importId: 'i', first: 'a', last: 'z' }
+    const mark = Object.fromEntries(Object.entries(open).map(([name, S]) => [name, { S }]))
+    await tables.put({ ...row, 'importing-n': { M: { ...mark, taken: { N: '0' } } } })
+    for (const one of ['a', 'b']) {
+      const item = encodeRow(
+        { listId: id, partition: `ALLOWLIST#${id}`, customerId: one },
+        { ...newRow({}, NOW), batch: open.name },
+      )
+      await tables.put(item)
+    }
+    await members.add(id, 'a', { addedBy: 'x' }, NOW)
+    await members.remove(id, 'b', NOW)
+    const meta = await tables.item(`ALLOWLIST#${id}`, 'META')
+    assert.deepEqual([meta?.customerCount, meta?.['importing-n']?.M?.taken], [{ N: '-1' }, { N: '1' }])
+    assert.deepEqual((await tables.item(`ALLOWLIST#${id}`, 'CUSTOMER#a'))?.batch, { S: open.name })
   })
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { shardOf } from '../../src/allowlist/shard.js'
-import { customer, fixa, NOW, newFixa, SALT } from '../../src/conformance/support.js'
+import { customer, fixa, NOW, newFixa, SALT, sweepAll } from '../../src/conformance/support.js'
 import type { Item } from '../../src/engines/dynamodb/attributes.js'
 import { makeTables } from '../support/dynamodb-engine.js'
 import { EMULATORS, startDynamo } from '../support/dynamodb-server.js'
@@ -130,7 +130,9 @@ for (const emulator of EMULATORS) {
         await tables.item('ALLOWLIST#moving', `CUSTOMER#${id}`),
         await tables.item(there, `CUSTOMER#${id}`, 'giant'),
       ]
+      // What the engine knows of the list is from before the move.
       await engine.allowlists.members.add('moving', id, { addedBy: 'x' }, NOW)
+      assert.ok((await rows()).every((row) => row?.addedBy?.S === 'x'))
       await engine.allowlists.members.add('moving', id, { addedBy: 'y' }, NOW)
       const [one, two] = await rows()
       assert.deepEqual(one?.addedBy, { S: 'y' })
@@ -139,6 +141,10 @@ for (const emulator of EMULATORS) {
       await engine.allowlists.members.remove('moving', id, NOW)
       assert.deepEqual(await rows(), [undefined, undefined])
       assert.equal((await engine.allowlists.lists.get('moving'))?.customerCount, 0)
+      await engine.allowlists.members.add('moving', id, {}, NOW)
+      await engine.allowlists.lists.delete('moving', NOW)
+      await sweepAll(engine.allowlists)
+      assert.deepEqual(await rows(), [undefined, undefined])
     })
   })
 }

@@ -65,7 +65,7 @@ describe('a list is moved to other shards', () => {
     const traffic = startTraffic([one, two], listId, { staying, changing, writers: 3, checkers: 3 })
     for (const to of [TEN, TWENTY, GIANT, ONE]) {
       const phases = new Set<string>()
-      const result = await one.work.resharding.reshard(listId, to, {
+      const result = await one.work.mover.move(listId, to, {
         onProgress: ({ phase }) => phases.add(phase),
       })
       assert.equal(result.outcome, 'moved')
@@ -87,28 +87,43 @@ describe('a list is moved to other shards', () => {
   it('with members changed between the moment they are read and the moment they are copied', async () => {
     const ids = customers(0, 60)
     const { two, url } = await opened(main, ids)
-    let isFirst = true
+    const change = async (): Promise<void> => {
+      await two.members.remove(listId, ids[0]!, NOW)
+      await two.members.add(listId, ids[1]!, { addedBy: 'hand' }, NOW)
+      await two.members.remove(listId, ids[2]!, NOW)
+      await two.members.add(listId, ids[2]!, { addedBy: 'again' }, NOW)
+    }
+    let changed: Promise<void> | undefined
     const one = await openWithoutFeed(url, async (call, run) => {
-      if (call === 'insertItems allowlist.move' && isFirst) {
-        isFirst = false
-        await two.members.remove(listId, ids[0]!, NOW)
-        await two.members.add(listId, ids[1]!, { addedBy: 'hand' }, NOW)
-        await two.members.remove(listId, ids[2]!, NOW)
-        await two.members.add(listId, ids[2]!, { addedBy: 'again' }, NOW)
-      }
+      if (call === 'insertItems allowlist.move') await (changed ??= change())
       return run()
     })
-    const moved = await one.work.resharding.reshard(listId, TEN)
+    const moved = await one.work.mover.move(listId, TEN)
     assert.ok(moved.outcome === 'moved' && moved.state.repaired === 1, 'the copy that came late was found')
     await holdsExactly(two, listId, ids.slice(1))
     assert.equal((await two.members.get(listId, ids[1]!))?.addedBy, 'hand')
     assert.equal((await two.members.get(listId, ids[2]!))?.addedBy, 'again')
   })
 
+  it('with a member that another program puts where the copy has passed', async () => {
+    const { two, url } = await opened(main, customers(0, 60))
+    const Item = { PK: { S: 'ALLOWLIST#a' }, SK: { S: 'CUSTOMER#foreign' } }
+    const one = await openWithoutFeed(url, async (call, run) => {
+      const { client, tables } = two.store
+      if (call === 'insertItems allowlist.move') {
+        await client.putItem('test', { TableName: tables.allowlists, Item })
+      }
+      return run()
+    })
+    const moved = await one.work.mover.move(listId, TEN)
+    assert.ok(moved.outcome === 'moved' && moved.state.repaired === 1, 'it was found')
+    assert.ok(await two.members.get(listId, 'foreign'))
+  })
+
   it('while an import and expiries go on', async () => {
     const { one, two } = await opened(main, customers(0, 300))
     await one.members.add(listId, 'short-lived', { expiresAt: NOW + 10 }, NOW)
-    const moving = one.work.resharding.reshard(listId, TEN, { now: () => NOW })
+    const moving = one.work.mover.move(listId, TEN, { now: () => NOW })
     await addAll(two, listId, customers(200, 500))
     await sweepAll(two, NOW + 11)
     assert.equal((await moving).outcome, 'moved')
@@ -120,17 +135,35 @@ describe('a list is moved to other shards', () => {
 
   it('and not while a replace runs, nor to where it is', async () => {
     const { one, two } = await opened(main, customers(0, 5))
-    assert.equal((await one.work.resharding.reshard(listId, ONE)).outcome, 'already-there')
-    assert.equal((await one.work.resharding.reshard('none', TEN)).outcome, 'list-not-found')
+    assert.equal((await one.work.mover.move(listId, ONE)).outcome, 'already-there')
+    assert.equal((await one.work.mover.move('none', TEN)).outcome, 'list-not-found')
     const request = { listId, importId: 'r', mode: 'replace', owner: 'o', leaseMs: 60_000 } as const
     const begun = await two.bulk.begin(request, NOW)
-    assert.equal((await one.work.resharding.reshard(listId, TEN)).outcome, 'busy')
+    assert.equal((await one.work.mover.move(listId, TEN)).outcome, 'replace-running')
     assert.ok('session' in begun)
     const nothing = { added: 0, unchanged: 0, removed: 0, rejected: 0 }
     const checkpoint = { ...nothing, rowsAcknowledged: 0, inputDigest: '', firstErrors: [] }
     await two.bulk.finish(begun.session, checkpoint, 'failed', undefined, NOW)
-    assert.equal((await one.work.resharding.reshard(listId, TEN)).outcome, 'moved')
+    assert.equal((await one.work.mover.move(listId, TEN)).outcome, 'moved')
     await holdsExactly(two, listId, customers(0, 5))
+  })
+
+  it('as everybody asks for it: by the number of shards', async () => {
+    const { one, two } = await opened(main, customers(0, 30))
+    const { resharding } = one.work
+    const told: object[] = []
+    const outcome = await resharding.reshard(listId, 10, { onProgress: (progress) => told.push(progress) })
+    assert.deepEqual(outcome, { outcome: 'resharded', shards: 10, customerCount: 30 })
+    assert.deepEqual(told[0], { phase: 'copying', copied: 0, total: 30 })
+    assert.equal((await resharding.reshard(listId, 10)).outcome, 'unchanged')
+    assert.equal((await resharding.reshard(listId, 20)).outcome, 'reshard-running')
+    await sweepEverything(one)
+    const stop = AbortSignal.abort(new Error('enough'))
+    await assert.rejects(resharding.reshard(listId, 100, { signal: stop }), /enough/)
+    assert.equal((await two.work.resharding.progress(listId))?.shards, 100)
+    assert.equal((await two.work.resharding.reshard(listId, 100)).outcome, 'resharded')
+    assert.equal((await two.store.catalog.read(listId))?.giant, true)
+    await holdsExactly(two, listId, customers(0, 30))
   })
 
   it('by upkeep, when an import has made it too large', async () => {
@@ -182,7 +215,7 @@ for (const emulator of EMULATORS.filter((name) => name !== 'dynoxide')) {
     const { one, two } = await opened(server, [...staying, ...changing])
     const traffic = startTraffic([one, two], listId, { staying, changing, writers: 2, checkers: 1 })
     for (const to of [TEN, GIANT]) {
-      assert.equal((await two.work.resharding.reshard(listId, to)).outcome, 'moved')
+      assert.equal((await two.work.mover.move(listId, to)).outcome, 'moved')
       await sweepEverything(one)
     }
     await traffic.stop()

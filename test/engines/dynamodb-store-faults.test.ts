@@ -101,6 +101,7 @@ describe('writes of members', () => {
     await engine.allowlists.members.add(id, 'a', {}, NOW)
     await lists.delete(id, NOW)
     assert.equal((await engine.allowlists.members.add(id, 'b', {}, NOW)).outcome, 'list-not-found')
+    assert.equal(await tables.item(`ALLOWLIST#${id}`, 'CUSTOMER#b'), undefined)
     await sweepAll(direct.allowlists)
     await lists.create(fixa(id), NOW)
     assert.equal((await engine.allowlists.members.add(id, 'b', {}, NOW)).outcome, 'added')

@@ -16,8 +16,8 @@ import {
   newFixa,
   sweepAll,
 } from '../../src/conformance/support.js'
-import { openRedis as connect } from '../../src/engines/redis/open-redis.js'
-import { ReverseIndex } from '../../src/engines/redis/reverse-index.js'
+import { ReverseIndex } from '../../src/engines/redis/allowlist/reverse-index.js'
+import { openRedis as connect } from '../../src/engines/redis/link/open-redis.js'
 import { until } from '../support/redis/index.js'
 import { oneServer } from '../support/redis-engines.js'
 

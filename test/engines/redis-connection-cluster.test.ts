@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { openRedis } from '../../src/engines/redis/open-redis.js'
-import type { Redis } from '../../src/engines/redis/redis.js'
-import { assembleScript } from '../../src/engines/redis/script.js'
-import { slotOf } from '../../src/engines/redis/slot.js'
+import { openRedis } from '../../src/engines/redis/link/open-redis.js'
+import type { Redis } from '../../src/engines/redis/link/redis.js'
+import { assembleScript } from '../../src/engines/redis/link/script.js'
+import { slotOf } from '../../src/engines/redis/link/slot.js'
 import { isCatracaError } from '../../src/errors.js'
 import {
   bump,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Coalescer } from '../../src/engines/redis/coalescer.js'
-import { type Flight, Flights } from '../../src/engines/redis/flights.js'
+import { Coalescer } from '../../src/engines/redis/link/coalescer.js'
+import { type Flight, Flights } from '../../src/engines/redis/link/flights.js'
 
 const doubled = (items: number[]) => items.map((item) => item * 2)
 

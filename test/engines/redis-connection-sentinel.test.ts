@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { openRedis } from '../../src/engines/redis/open-redis.js'
-import type { Redis } from '../../src/engines/redis/redis.js'
+import { openRedis } from '../../src/engines/redis/link/open-redis.js'
+import type { Redis } from '../../src/engines/redis/link/redis.js'
 import { isCatracaError } from '../../src/errors.js'
 import { bump, failsInTime, type RedisServers, startSentinel, until } from '../support/redis/index.js'
 

@@ -38,7 +38,7 @@ describe('the change feed on Redis', () => {
     )
     assert.ok(Number(await raw('XLEN', '{allowlist:a}:log')) < 15)
     await raw('DEL', '{allowlist:a}:log')
-    assert.deepEqual(await allowlists.changes.read(list, last), { entries: [], more: false })
+    assert.deepEqual(await allowlists.changes.read(list, last), { entries: [], more: false, generation: 0 })
     assert.equal(await allowlists.changes.read(list, late), 'gap')
   })
 

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { ViewChanged } from '../../src/allowlist/port.js'
 import { addAll, customer, holds, newFixa, sweepAll } from '../../src/conformance/support.js'
 import { openRedis, type RedisEngine } from '../../src/engines/redis/index.js'
-import { openRedis as connect } from '../../src/engines/redis/open-redis.js'
+import { openRedis as connect } from '../../src/engines/redis/link/open-redis.js'
 import { openStores } from '../../src/engines/redis/stores.js'
 import { type RedisServers, startCluster, startSingle, until } from '../support/redis/index.js'
 import {

@@ -10,6 +10,6 @@ const engine = await openWithoutFeed(url, async (call, run) => {
   if (isHere) process.kill(process.pid, 'SIGKILL')
   return answer
 })
-if ('to' in job) await engine.work.resharding.reshard(listId, job.to, { leaseMs: 300 })
+if ('to' in job) await engine.work.mover.move(listId, job.to, { leaseMs: 300 })
 else await importIds(engine, listId, job.ids, job)
 process.exit(3)

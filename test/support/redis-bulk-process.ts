@@ -1,4 +1,4 @@
-import { openRedis } from '../../src/engines/redis/open-redis.js'
+import { openRedis } from '../../src/engines/redis/link/open-redis.js'
 import { openStores } from '../../src/engines/redis/stores.js'
 import { customers, importIds, STORE_OPTIONS, type Task, watched } from './redis-bulk.js'
 

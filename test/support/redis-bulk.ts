@@ -11,7 +11,7 @@ import type { Clock } from '../../src/clock.js'
 import { ManualClock } from '../../src/clock.js'
 import type { RedisUrl } from '../../src/config/store-url-redis.js'
 import { allMembers, countOf, customers, NOW } from '../../src/conformance/support.js'
-import type { Redis } from '../../src/engines/redis/redis.js'
+import type { Redis } from '../../src/engines/redis/link/redis.js'
 
 export const LEASE_MS = 60_000
 

@@ -1,8 +1,8 @@
 import { after, before, describe, it } from 'node:test'
 import { accessSuites, allowlistSuites, register } from '../../src/conformance/index.js'
 import { openRedis, type RedisEngine, type RedisEngineOptions } from '../../src/engines/redis/index.js'
-import { openRedis as connect } from '../../src/engines/redis/open-redis.js'
-import type { Redis } from '../../src/engines/redis/redis.js'
+import { openRedis as connect } from '../../src/engines/redis/link/open-redis.js'
+import type { Redis } from '../../src/engines/redis/link/redis.js'
 import type { RedisServers } from './redis/index.js'
 
 /** Registers every suite on servers that are started once; each case finds them empty. */

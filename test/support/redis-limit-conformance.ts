@@ -1,8 +1,8 @@
 import { after, before, describe, it } from 'node:test'
 import { limitSuites, register } from '../../src/conformance/index.js'
 import { openRedis } from '../../src/engines/redis/index.js'
-import { openRedis as connect } from '../../src/engines/redis/open-redis.js'
-import type { Redis } from '../../src/engines/redis/redis.js'
+import { openRedis as connect } from '../../src/engines/redis/link/open-redis.js'
+import type { Redis } from '../../src/engines/redis/link/redis.js'
 import type { LimitEngine } from '../../src/rate-limit/port.js'
 import type { RedisServers } from './redis/index.js'
 

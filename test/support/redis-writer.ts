@@ -1,5 +1,5 @@
 import { NOW } from '../../src/conformance/support.js'
-import { openRedis } from '../../src/engines/redis/open-redis.js'
+import { openRedis } from '../../src/engines/redis/link/open-redis.js'
 import { openStores } from '../../src/engines/redis/stores.js'
 import { watched } from './redis-bulk.js'
 

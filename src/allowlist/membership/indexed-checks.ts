@@ -27,11 +27,12 @@ export class IndexedChecks implements CheckStore {
     private readonly engine: CheckStore,
     private readonly indexes: Indexes,
     private readonly clock: Clock,
+    /** Who tells members of lists that memory knows nothing of. */
+    direct: MaybePromise<CheckView> = engine.view('strong'),
   ) {
     const now = engine.view(undefined)
-    const strong = engine.view('strong')
-    if (isPromise(now) || isPromise(strong)) throw new TypeError('a view of the present needs no waiting')
-    this.inMemory = new IndexedView(now, strong, indexes, clock, this.counts)
+    if (isPromise(now) || isPromise(direct)) throw new TypeError('a view of the present needs no waiting')
+    this.inMemory = new IndexedView(now, direct, indexes, clock, this.counts)
   }
 
   view(freshness: Freshness): MaybePromise<CheckView> {

@@ -58,8 +58,11 @@ export class Indexes {
     else this.staleBeforeMs = performance.now() - options.staleAfterMs
   }
 
-  /** The image of a list, if it is there and fresh; otherwise it is being fetched. */
-  usable(list: ListRef): ListIndex | undefined {
+  /**
+   * The image of a list, if it is there, fresh, and of the same members as the list: else a check of many customers
+   * could be answered in part by what was before a replace, and in part by what is behind it.
+   */
+  usable(list: ListRef & { readonly generation?: number }): ListIndex | undefined {
     const index = this.loaded.get(list.incarnation)
     if (index === undefined || !index.isUsable) {
       if (index === undefined || index.isLost) this.want(list)
@@ -67,6 +70,10 @@ export class Indexes {
     }
     if (index.freshAtMs < this.staleBeforeMs) {
       // Not for the failure of a look, but for one that was never made: the process was stopped.
+      void this.follower.catchUp(index)
+      return undefined
+    }
+    if (index.generation !== undefined && index.generation !== list.generation) {
       void this.follower.catchUp(index)
       return undefined
     }

@@ -17,6 +17,7 @@ const TRUSTED_MEMBER: MemberState = {}
 export class ListIndex implements Followed {
   behind = false
   freshAtMs = Number.NEGATIVE_INFINITY
+  generation: number | undefined
   /** The log cannot mend it: it must be loaded, or built, anew. */
   isLost = false
   /** How many entries it has applied. */
@@ -24,6 +25,8 @@ export class ListIndex implements Followed {
   /** A moment of the manager's own counting. */
   lastUsed = 0
   readonly position: LogPosition[]
+  /** Where the snapshot stands: what changed behind it is in the overlay. */
+  readonly snapshotPosition: Position
   readonly snapshot: Snapshot
   private overlay = new Overlay()
   private readonly applying = new CustomerProbe()
@@ -41,6 +44,7 @@ export class ListIndex implements Followed {
   ) {
     this.snapshot = loaded.snapshot
     this.position = [...position]
+    this.snapshotPosition = position
   }
 
   get overlaySize(): number {

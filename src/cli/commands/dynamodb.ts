@@ -1,6 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { storeOf } from '../../config/load.js'
 import {
+  type AdoptionProgress,
+  adoptLists,
   type Difference,
   type DynamodbTables,
   openDynamodbTables,
@@ -10,9 +12,11 @@ import {
   type TableState,
 } from '../../dynamodb-tables.js'
 import { EXIT, Exit } from '../failure.js'
-import { note, printJson, printLine, printTable } from '../output.js'
+import { count, note, printJson, printLine, printTable } from '../output.js'
 import { list } from '../parse.js'
 import { type ConfigOptions, configOf, configOption, settingOption } from '../session.js'
+
+const TOLD_EVERY_MS = 1000
 
 interface Flags extends ConfigOptions {
   store?: string
@@ -35,6 +39,15 @@ export function addDynamodbCommands(program: Command): void {
   add('create', 'make the tables that are missing, and turn on what is off in the others', create)
   add('describe', 'show the tables as they are', describe)
   add('verify', 'name every difference between the tables and what this version expects', verify)
+  dynamodb
+    .command('adopt')
+    .description(
+      'look through the whole table for allowlists that other programs made; reads, and costs, all of it',
+    )
+    .option('--json', 'print JSON')
+    .addOption(settingOption('store', 'url'))
+    .addOption(configOption())
+    .action(adopt)
 }
 
 function roles(text: string): TableRole[] {
@@ -109,3 +122,22 @@ function sentence({ table, what, expected, found, blocks }: Difference): string 
   const weight = blocks ? 'must be' : 'should be'
   return `${table}: ${what} ${weight} ${expected}, is ${found}`
 }
+
+async function adopt(flags: Flags): Promise<void> {
+  const store = storeOf(configOf(flags, { store: 'store' }), 'allowlists')
+  const { scanned, lists } = await adoptLists(store, flags.json ? () => {} : teller())
+  if (flags.json) printJson({ scanned, lists })
+  else printLine(`${sum(lists, 'allowlist')} in ${sum(scanned, 'item')}`)
+}
+
+/** Not every page: only after a second. */
+function teller(): (progress: AdoptionProgress) => void {
+  let toldMs = performance.now()
+  return ({ scanned, lists }) => {
+    if (performance.now() - toldMs < TOLD_EVERY_MS) return
+    toldMs = performance.now()
+    note(`${sum(scanned, 'item')} looked at, ${sum(lists, 'allowlist')} found`)
+  }
+}
+
+const sum = (value: number, what: string): string => `${count(value)} ${what}${value === 1 ? '' : 's'}`

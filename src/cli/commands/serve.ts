@@ -8,7 +8,7 @@ import { CatracaError } from '../../errors.js'
 import type { RunningServer } from '../../server/index.js'
 import { note } from '../output.js'
 import { type ConfigOptions, configOf, configOption, settingOption } from '../session.js'
-import { openOptions, serverOptions } from '../settings.js'
+import { serverOptions, servingOptions } from '../settings.js'
 import { stopSignal } from '../stop-signal.js'
 import { superviseWorkers } from '../workers.js'
 
@@ -53,7 +53,7 @@ async function serveHere(config: Config): Promise<void> {
   ])
   const logger = createLogger(config.server.logLevel)
   const catraca = await openCatraca({
-    ...openOptions(config, storeOf(config, 'allowlists')),
+    ...servingOptions(config, storeOf(config, 'allowlists')),
     onReport: (message, error) => logger.warn({ err: error }, message),
   })
   let isWarm = false

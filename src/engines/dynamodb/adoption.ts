@@ -60,7 +60,7 @@ export class Adoption {
     const progress: AdoptionProgress = { scanned: 0, lists: 0 }
     let start: Item | undefined
     for (let pages = 0; pages < maxPages; pages++) {
-      const { items, next } = await this.client.scan(VERB, {
+      const { items, next, scanned } = await this.client.scan(VERB, {
         TableName: this.table,
         ProjectionExpression: 'PK, #storage, #type',
         FilterExpression: 'SK = :meta',
@@ -75,6 +75,7 @@ export class Adoption {
         await this.enter(listId, optionalText(item, 'storage') === GIANT_STORAGE)
         progress.lists++
       }
+      progress.scanned += scanned
       onProgress({ ...progress })
       start = next
       if (start === undefined) return true

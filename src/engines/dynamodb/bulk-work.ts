@@ -1,7 +1,10 @@
+import type { ReshardStore } from '../../allowlist/port.js'
 import { DynamodbBulk, IMPORT } from './bulk.js'
 import { GenerationSweeps } from './generation-sweeps.js'
 import { GENERATION, UNDO } from './replace-states.js'
-import { MOVE, Resharding } from './reshard.js'
+import { MOVE, Mover } from './reshard.js'
+import { DynamodbResharding } from './reshard-store.js'
+import { MoveUpkeep } from './reshard-upkeep.js'
 import { DEFAULT_SIZES, type SizeStep } from './shard-sizes.js'
 import type { Store } from './store.js'
 import type { TaskHandlers } from './upkeep.js'
@@ -9,7 +12,8 @@ import type { TaskHandlers } from './upkeep.js'
 /** Imports, replaces and moves, with what they leave to upkeep. */
 export interface BulkWork {
   readonly bulk: DynamodbBulk
-  readonly resharding: Resharding
+  readonly mover: Mover
+  readonly resharding: ReshardStore
   readonly tasks: TaskHandlers
 }
 
@@ -17,15 +21,17 @@ export interface BulkWork {
 export function openBulkWork(store: Store, sizes: readonly SizeStep[] = DEFAULT_SIZES): BulkWork {
   const bulk = new DynamodbBulk(store, sizes)
   const generations = new GenerationSweeps(store)
-  const resharding = new Resharding(store, sizes)
+  const mover = new Mover(store)
+  const moves = new MoveUpkeep(store, mover, sizes)
   return {
     bulk,
-    resharding,
+    mover,
+    resharding: new DynamodbResharding(store, mover, sizes),
     tasks: {
       [IMPORT]: (task, now) => bulk.watch(task, now),
       [GENERATION]: (task, now) => generations.swept(task, now),
       [UNDO]: ({ parts: [listId = ''] }) => generations.undo(listId),
-      [MOVE]: (task, now) => resharding.watch(task, now),
+      [MOVE]: (task, now) => moves.watch(task, now),
     },
   }
 }

@@ -64,6 +64,11 @@ export interface Page {
   next?: Item
 }
 
+export interface ScanPage extends Page {
+  /** Items that were looked at, whatever the filter left of them. */
+  scanned: number
+}
+
 /** The reads that DynamoDB and DAX have in common. */
 export interface ItemReader {
   getItem(verb: string, input: GetInput, options?: CallOptions): Promise<Item | undefined>
@@ -107,9 +112,10 @@ export class DynamoClient implements ItemReader {
     return pageOf(await this.#read(verb, 'Query', options, (signal) => this.#client.send(command, signal)))
   }
 
-  async scan(verb: string, input: ScanInput, options?: CallOptions): Promise<Page> {
+  async scan(verb: string, input: ScanInput, options?: CallOptions): Promise<ScanPage> {
     const command = new ScanCommand({ ...input, ...COUNTED })
-    return pageOf(await this.#read(verb, 'Scan', options, (signal) => this.#client.send(command, signal)))
+    const answer = await this.#read(verb, 'Scan', options, (signal) => this.#client.send(command, signal))
+    return { ...pageOf(answer), scanned: answer.ScannedCount ?? 0 }
   }
 
   /** All pages of a query, each asked for when the one before it was taken. */

@@ -13,6 +13,8 @@ export interface FreshnessOptions {
   probeIntervalMs: number
 }
 
+const DUE_AT = 0.9
+
 /**
  * How far behind the table its logs are. Nothing that writes the logs is trusted to be running: a probe is written
  * into the table, and when it has come through the stream, whatever was written before it is in the logs.
@@ -50,8 +52,9 @@ export class Freshness {
     const [probe, head] = [find(PROBE_KEY), find(FEED_HEAD_KEY)]
     const sentAt = probe && optionalNumber(probe, 'at')
     const at = now()
+    // A pod looks about once in an interval, a little early as often as late: early must not mean a whole interval more.
     // A clock that ran ahead elsewhere must not keep the others from sending.
-    const isDue = sentAt === undefined || Math.abs(at - sentAt) >= probeIntervalMs
+    const isDue = sentAt === undefined || Math.abs(at - sentAt) >= DUE_AT * probeIntervalMs
     if (isDue) await this.send(table, at, sentAt)
     return (head && optionalNumber(head, WATERMARKS[table])) ?? Number.NEGATIVE_INFINITY
   }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { NOTHING_YET } from '../../allowlist/import/checkpoint.js'
 import type { ImportCheckpoint, ImportRecord, ImportRequest, ImportSession } from '../../allowlist/port.js'
 import type { ImportMode, ImportState } from '../../allowlist/types.js'
 import { type Item, number, numberOf, optionalText, text, textOf } from './attributes.js'
@@ -22,16 +23,6 @@ export interface StoredImport extends ImportRecord {
 const VERB = 'allowlist.import'
 /** How long a record is kept after it was last written. */
 const KEPT_MS = 7 * 24 * 3600 * 1000
-
-const NEW_CHECKPOINT: ImportCheckpoint = {
-  rowsAcknowledged: 0,
-  inputDigest: '',
-  added: 0,
-  unchanged: 0,
-  removed: 0,
-  rejected: 0,
-  firstErrors: [],
-}
 
 /** Records of imports, beside META. */
 export class ImportRecords {
@@ -155,7 +146,7 @@ export function newRecord(
   const { listId, importId, mode, owner, leaseMs } = request
   // A replace begins anew: nothing of an earlier attempt was kept.
   const kept = mode === 'add' ? existing : undefined
-  const { error: _, ...checkpoint }: Partial<StoredImport> & ImportCheckpoint = kept ?? NEW_CHECKPOINT
+  const { error: _, ...checkpoint }: Partial<StoredImport> & ImportCheckpoint = kept ?? NOTHING_YET
   return {
     ...checkpoint,
     importId,

@@ -1,5 +1,6 @@
 import type { KeyStore } from '../../access/port.js'
-import type { AllowlistEngine } from '../../allowlist/port.js'
+import type { MemberSource } from '../../allowlist/hot/port.js'
+import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { DynamodbUrl } from '../../config/store-url-dynamodb.js'
 import type { AdoptionProgress } from './adoption.js'
 import { openBulkWork } from './bulk-work.js'
@@ -8,9 +9,9 @@ import { ChangeLog } from './change-log.js'
 import { openCore } from './core.js'
 import { Freshness } from './freshness.js'
 import { STORE_KEY } from './items.js'
+import { memberSource } from './member-scan.js'
 import { type OpenedStore, type OpenStoreOptions, openStore } from './open-store.js'
 import { PodQueue } from './pod-queue.js'
-import type { Resharding } from './reshard.js'
 import type { SizeStep } from './shard-sizes.js'
 import type { QueueClientOptions } from './topic.js'
 import { DynamodbUpkeep } from './upkeep.js'
@@ -35,7 +36,9 @@ export interface DynamodbEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
   /** Moves lists to other shards. */
-  readonly resharding: Resharding
+  readonly resharding: ReshardStore
+  /** For those who copy members elsewhere. */
+  readonly source: MemberSource
   /** What calls have cost. */
   readonly capacity: CapacityCounts
   /** The lists that checks know without asking the store. */
@@ -100,6 +103,7 @@ function engineOf(
     },
     keys,
     resharding,
+    source: memberSource(store, region),
     capacity: store.capacity,
     listCache: () => store.catalog.figures(),
     async health() {

@@ -48,7 +48,7 @@ function grown(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 /** Asks for the next page while the one before it is being used. */
-async function* ahead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
+export async function* ahead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
   let next = pages.next()
   try {
     for (;;) {

@@ -24,6 +24,8 @@ export interface MoveState {
   /** Within the phase: all up to this customer of this shard. */
   shard: number
   behind?: string
+  /** Members when it began. */
+  total: number
   copied: number
   checked: number
   /** Of those, members that had to be copied again, or removed. */
@@ -107,6 +109,7 @@ const NUMBERS = [
   'incarnation',
   'leaseUntil',
   'shard',
+  'total',
   'copied',
   'checked',
   'repaired',

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { number, text } from './attributes.js'
 import { BatchCounts } from './batch-counts.js'
-import type { DueTask } from './due.js'
 import { Expression } from './expression.js'
 import { GenerationSweeps } from './generation-sweeps.js'
 import { ImportLease, Stopped } from './import-lease.js'
@@ -11,19 +10,16 @@ import { GIANT_STORAGE, type StoredList } from './meta.js'
 import { encodeLayout, type MoveState, Moves } from './moves.js'
 import { metaStep } from './replace-states.js'
 import { ReshardRows } from './reshard-rows.js'
-import { DEFAULT_SIZES, layoutFor, type SizeStep } from './shard-sizes.js'
 import { graceMs, type Store } from './store.js'
 import type { TransactionItem } from './transactions.js'
-import type { TaskResult } from './upkeep.js'
 
 const VERB = 'allowlist.move'
 /** Of a list that is moved, or may have to be: the part is its id. */
 export const MOVE = 'MOVE'
 const STRETCH = 500
-const DROPPED_AT_ONCE = 1000
-const LEASE_MS = 30_000
+export const MOVE_LEASE_MS = 30_000
 
-export interface ReshardOptions {
+export interface MoveOptions {
   now?: () => number
   leaseMs?: number
   onProgress?: (state: MoveState) => void
@@ -31,36 +27,31 @@ export interface ReshardOptions {
   signal?: AbortSignal
 }
 
-/**
- * `moved`: from here on the new places count; the old ones are cleared by upkeep. `busy`: a replace is running, or
- * another process is moving the list, or it is being moved to somewhere else.
- */
-export type ReshardOutcome =
+/** `moved`: from here on the new places count; the old ones are cleared by upkeep. */
+export type MoveOutcome =
   | { outcome: 'moved' | 'stopped'; state: MoveState }
-  | { outcome: 'list-not-found' | 'already-there' | 'busy' }
+  /** A replace is running; or somebody else is moving the list, or it still has to be cleared up behind a move. */
+  | { outcome: 'list-not-found' | 'already-there' | 'replace-running' | 'move-running' }
+
+type NotBegun = Exclude<MoveOutcome, { state: MoveState }>
 
 /** Moves lists to another number of shards, or to the table for giants, while they serve. */
-export class Resharding {
+export class Mover {
   readonly #moves: Moves
   readonly #batches: BatchCounts
   readonly #generations: GenerationSweeps
-  /** For upkeep, which does a step at a time. */
-  readonly #owner = randomUUID()
 
-  constructor(
-    private readonly store: Store,
-    private readonly sizes: readonly SizeStep[] = DEFAULT_SIZES,
-  ) {
+  constructor(private readonly store: Store) {
     this.#moves = new Moves(store)
     this.#batches = new BatchCounts(store, new ImportRecords(store))
     this.#generations = new GenerationSweeps(store)
   }
 
   /** Begins, or goes on where somebody stopped, and returns when the new places count. */
-  async reshard(listId: string, to: Layout, options: ReshardOptions = {}): Promise<ReshardOutcome> {
-    const { now = Date.now, leaseMs = LEASE_MS, onProgress, signal } = options
+  async move(listId: string, to: Layout, options: MoveOptions = {}): Promise<MoveOutcome> {
+    const { now = Date.now, leaseMs = MOVE_LEASE_MS, onProgress, signal } = options
     const owner = randomUUID()
-    const begun = await this.#begin(listId, to, owner, leaseMs, now)
+    const begun = await this.begin(listId, to, owner, leaseMs, now)
     if (!('phase' in begun)) return begun
     let state = begun
     while (state.phase !== 'drop') {
@@ -69,8 +60,8 @@ export class Resharding {
         await this.#moves.save({ ...state, leaseUntil: 0 })
         return { outcome: 'stopped', state }
       }
-      const next = await this.#step(state, leaseMs, now)
-      if (next === undefined) return { outcome: 'busy' }
+      const next = await this.step(state, leaseMs, now)
+      if (next === undefined) return { outcome: 'move-running' }
       state = next
       onProgress?.(state)
     }
@@ -82,26 +73,27 @@ export class Resharding {
     return list && this.#moves.read(list)
   }
 
-  async #begin(
+  async begin(
     listId: string,
     to: Layout,
     owner: string,
     leaseMs: number,
     now: () => number,
-  ): Promise<MoveState | Extract<ReshardOutcome, { outcome: 'list-not-found' | 'already-there' | 'busy' }>> {
+  ): Promise<MoveState | NotBegun> {
     for (;;) {
       const list = await this.store.catalog.read(listId)
       if (list === undefined) return { outcome: 'list-not-found' }
       const running = await this.#moves.read(list)
       if (running !== undefined && running.phase !== 'drop') {
-        if (!isSame(running.to, to) || running.leaseUntil > now()) return { outcome: 'busy' }
+        if (!isSame(running.to, to) || running.leaseUntil > now()) return { outcome: 'move-running' }
         const taken = await this.#moves.takeOver(running, owner, now() + leaseMs)
         if (taken !== undefined) return taken
         continue
       }
       if (isSame(list, to)) return { outcome: 'already-there' }
       // What the move before has left must be gone: its places may be the ones that are needed.
-      if (running !== undefined || list.replacing !== undefined) return { outcome: 'busy' }
+      if (running !== undefined) return { outcome: 'move-running' }
+      if (list.replacing !== undefined) return { outcome: 'replace-running' }
       if (list.undoing !== undefined) {
         while ((await this.#generations.undo(listId)) === 'more');
         continue
@@ -131,7 +123,7 @@ export class Resharding {
   }
 
   /** A bounded piece; undefined: it is somebody else's now. */
-  async #step(state: MoveState, leaseMs: number, now: () => number): Promise<MoveState | undefined> {
+  async step(state: MoveState, leaseMs: number, now: () => number): Promise<MoveState | undefined> {
     const list = await this.store.catalog.read(state.listId)
     if (list?.incarnation !== state.incarnation || list.moving === undefined) return undefined
     const renewed = (change: Partial<MoveState>): MoveState => ({
@@ -214,54 +206,6 @@ export class Resharding {
     catalog.forget(list.id)
     return applied ? state : undefined
   }
-
-  /** For upkeep: goes on with a move whose process died, clears the old places, begins moves that are due. */
-  async watch({ parts: [listId = ''] }: DueTask, now: number): Promise<TaskResult> {
-    const list = await this.store.catalog.read(listId)
-    if (list === undefined) return 'done'
-    const state = await this.#moves.read(list)
-    if (state === undefined) return this.#grow(list, now)
-    if (state.phase === 'drop') return this.#drop(list, state, now)
-    const isMine = state.owner === this.#owner
-    if (!isMine && state.leaseUntil > now) return { again: state.leaseUntil }
-    const taken = isMine ? state : await this.#moves.takeOver(state, this.#owner, now + LEASE_MS)
-    const next = taken && (await this.#step(taken, LEASE_MS, () => now))
-    if (next?.phase === 'drop') return 'done'
-    return next === undefined ? { again: now + LEASE_MS } : 'more'
-  }
-
-  async #grow(list: StoredList, now: number): Promise<TaskResult> {
-    const to = layoutFor(this.sizes, list.customerCount)
-    if (to.shardCount <= list.shardCount || list.giant) return 'done'
-    const begun = await this.#begin(list.id, to, this.#owner, LEASE_MS, () => now)
-    return 'phase' in begun ? 'more' : { again: now + LEASE_MS }
-  }
-
-  async #drop(list: StoredList, state: MoveState, now: number): Promise<TaskResult> {
-    if (state.dropAt !== undefined && state.dropAt > now) return { again: state.dropAt }
-    const rows = new ReshardRows(this.store, list, state.from, state.to)
-    const { dropped, more } = await rows.drop(state.shard, DROPPED_AT_ONCE)
-    const next = {
-      ...state,
-      dropped: state.dropped + dropped,
-      updatedAt: now,
-      shard: state.shard + Number(!more),
-    }
-    if (next.shard < state.from.shardCount) {
-      await this.#moves.save(next)
-      return 'more'
-    }
-    const { tables, client, catalog } = this.store
-    const expression = new Expression()
-    const steps = [
-      metaStep(tables.allowlists, list, expression, `REMOVE ${expression.name('dropping')}`),
-      this.#moves.delete(state),
-    ]
-    if (state.from.giant) steps.push({ Delete: { TableName: tables.allowlists, Key: giantKey(list.id) } })
-    const { applied } = await client.transactWrite(VERB, steps)
-    catalog.forget(list.id)
-    return applied ? 'done' : 'more'
-  }
 }
 
 const isSame = (a: Layout, b: Layout): boolean => a.shardCount === b.shardCount && a.giant === b.giant
@@ -276,6 +220,7 @@ function newState(list: StoredList, to: Layout, owner: string, now: number, leas
     owner,
     leaseUntil: now + leaseMs,
     shard: 0,
+    total: Math.max(0, list.customerCount),
     copied: 0,
     checked: 0,
     repaired: 0,

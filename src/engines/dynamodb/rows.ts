@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import type { MemberAttributes, MemberRecord, MemberState } from '../../allowlist/port.js'
+import {
+  attributesAt,
+  FOREVER,
+  isMember,
+  newWindowedRow,
+  toMember,
+  visible,
+  type WindowedRow,
+} from '../../allowlist/generation-window.js'
+import type { MemberAttributes, MemberState } from '../../allowlist/port.js'
 import type { JsonObject } from '../../allowlist/types.js'
 import {
   fromJson,
@@ -14,22 +23,10 @@ import {
 import { all, type Expression } from './expression.js'
 import { customerSort, keyOf, listPartition, type Place } from './items.js'
 
-/**
- * A member as it is stored, with the same generation windows as in the embedded engine: a replace builds the next
- * generation of a list beside the current one, in the same rows. `from` is the first generation that sees the row,
- * `until` the first that no longer does. `pin` marks a row that was changed by hand while the replace to that
- * generation was running, which the replace must then leave alone; a row removed by hand meanwhile stays as a
- * tombstone for the same reason.
- */
-export interface Row extends MemberAttributes {
-  /** 0 when another program has not said it. */
-  addedAt: number
-  from: number
-  until: number
-  pin: number
-  tombstone: boolean
-  /** Attributes that take the place of the others from a generation on. */
-  next?: { from: number; attributes: MemberAttributes }
+export { attributesAt, FOREVER, isMember, toMember, visible }
+
+/** A member as it is stored; `addedAt` is 0 when another program has not said it. */
+export interface Row extends WindowedRow {
   /** New at every write; rows of other programs have none. */
   changeId?: string
   /** The batch of an import that wrote it last: a batch sent again must not count it twice. */
@@ -40,8 +37,6 @@ export interface Row extends MemberAttributes {
    */
   incarnation?: number
 }
-
-export const FOREVER = Number.MAX_SAFE_INTEGER
 
 /** 80 random bits. Letters and digits only: it becomes part of tokens. */
 export const newChangeId = (): string => randomBytes(10).toString('hex')
@@ -157,33 +152,8 @@ function readTime(iso: string | undefined): number {
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-export function visible(row: Row | undefined, generation: number): boolean {
-  return row !== undefined && !row.tombstone && row.from <= generation && generation < row.until
-}
-
-/** The attributes that a generation sees. */
-export function attributesAt(row: Row, generation: number): MemberAttributes {
-  return row.next !== undefined && generation >= row.next.from ? row.next.attributes : row
-}
-
-/** Visible and not expired. */
-export function isMember(row: Row | undefined, generation: number, now: number): boolean {
-  return visible(row, generation) && (attributesAt(row!, generation).expiresAt ?? Infinity) > now
-}
-
 export function newRow(attributes: MemberAttributes | undefined, addedAt: number): Row {
-  const row: Row = { addedAt, from: 0, until: FOREVER, pin: 0, tombstone: false, changeId: newChangeId() }
-  return attributes === undefined ? row : withAttributes(row, attributes)
-}
-
-function withAttributes<T extends MemberAttributes>(
-  target: T,
-  { addedBy, metadata, expiresAt }: MemberAttributes,
-): T {
-  if (addedBy !== undefined) target.addedBy = addedBy
-  if (metadata !== undefined) target.metadata = metadata
-  if (expiresAt !== undefined) target.expiresAt = expiresAt
-  return target
+  return { ...newWindowedRow(attributes, addedAt), changeId: newChangeId() }
 }
 
 export function sameAttributes(a: MemberAttributes, b: MemberAttributes): boolean {
@@ -200,10 +170,6 @@ function sorted(value: unknown): unknown {
   if (!isObject(value)) return value
   const entries = Object.entries(value).map(([name, entry]) => [name, sorted(entry)] as const)
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-export function toMember(customerId: string, row: Row, generation: number): MemberRecord {
-  return withAttributes({ customerId, addedAt: row.addedAt } as MemberRecord, attributesAt(row, generation))
 }
 
 /** What a check sees of an item; undefined when it sees no member. */

@@ -1,3 +1,4 @@
+import { NOTHING_YET } from '../../allowlist/import/checkpoint.js'
 import type {
   BatchOutcome,
   BeginOutcome,
@@ -20,16 +21,6 @@ import { Replacement } from './replace.js'
 import { attributesAt, FOREVER, isMember, newRow, type Row, sameAttributes } from './rows.js'
 import type { Sweeper } from './sweeper.js'
 import { addSweep, dropSweep, pendingSweeps } from './sweeps.js'
-
-const NEW_CHECKPOINT: ImportCheckpoint = {
-  rowsAcknowledged: 0,
-  inputDigest: '',
-  added: 0,
-  unchanged: 0,
-  removed: 0,
-  rejected: 0,
-  firstErrors: [],
-}
 
 export class EmbeddedBulk implements BulkStore {
   private readonly records: ImportRecords
@@ -104,7 +95,7 @@ export class EmbeddedBulk implements BulkStore {
     const kept = existing !== undefined && request.mode === 'add' ? existing : undefined
     const { listId, importId, mode, owner, leaseMs } = request
     const record: StoredImport = {
-      ...(kept ?? NEW_CHECKPOINT),
+      ...(kept ?? NOTHING_YET),
       importId,
       listId,
       mode,

@@ -1,25 +1,17 @@
-import type { MemberAttributes, MemberRecord } from '../../allowlist/port.js'
+import {
+  attributesAt,
+  FOREVER,
+  newWindowedRow as newRow,
+  type WindowedRow as Row,
+  toMember,
+  visible,
+} from '../../allowlist/generation-window.js'
+import type { MemberAttributes } from '../../allowlist/port.js'
 
-/**
- * How a member is stored: a flags byte, `addedAt`, then what the flags announce.
- *
- * A replace builds the next generation of a list beside the current one, in the same rows: `from` is the first
- * generation that sees the row, `until` the first that no longer does. `pin` marks a row that was changed by hand
- * while the replace to that generation was running, which the replace must then leave alone; a row removed by
- * hand meanwhile stays as a tombstone for the same reason.
- */
-export interface Row extends MemberAttributes {
-  addedAt: number
-  from: number
-  until: number
-  pin: number
-  tombstone: boolean
-  /** Attributes that take the place of the others from a generation on. */
-  next?: { from: number; attributes: MemberAttributes }
-}
+export { isMember } from '../../allowlist/generation-window.js'
+export { attributesAt, FOREVER, newRow, type Row, toMember, visible }
 
-export const FOREVER = 0xffffffff
-
+/** A row is a flags byte, `addedAt`, then what the flags announce. */
 const HAS_EXPIRY = 1
 const HAS_FROM = 2
 const HAS_UNTIL = 4
@@ -102,10 +94,6 @@ export function decodeRow(bytes: Buffer, length = bytes.length): Row {
   return row
 }
 
-export function visible(row: Row | undefined, generation: number): boolean {
-  return row !== undefined && !row.tombstone && row.from <= generation && generation < row.until
-}
-
 /** `visible` of an encoded row, for the hot path: most rows have no window at all. */
 export function visibleBytes(bytes: Buffer, generation: number): boolean {
   const flags = bytes[0]!
@@ -129,39 +117,10 @@ export function expiresAtOf(bytes: Buffer, generation: number): number | undefin
   return flags & HAS_EXPIRY ? bytes.readUIntBE(7, 6) : undefined
 }
 
-/** The attributes that a generation sees. */
-export function attributesAt(row: Row, generation: number): MemberAttributes {
-  return row.next !== undefined && generation >= row.next.from ? row.next.attributes : row
-}
-
-/** Visible and not expired. */
-export function isMember(row: Row | undefined, generation: number, now: number): boolean {
-  return visible(row, generation) && (attributesAt(row!, generation).expiresAt ?? Infinity) > now
-}
-
-export function newRow(attributes: MemberAttributes | undefined, addedAt: number): Row {
-  const row: Row = { addedAt, from: 0, until: FOREVER, pin: 0, tombstone: false }
-  return attributes === undefined ? row : withAttributes(row, attributes)
-}
-
-function withAttributes<T extends MemberAttributes>(
-  target: T,
-  { addedBy, metadata, expiresAt }: MemberAttributes,
-): T {
-  if (addedBy !== undefined) target.addedBy = addedBy
-  if (metadata !== undefined) target.metadata = metadata
-  if (expiresAt !== undefined) target.expiresAt = expiresAt
-  return target
-}
-
 export function sameAttributes(a: MemberAttributes, b: MemberAttributes): boolean {
   return (
     a.addedBy === b.addedBy &&
     a.expiresAt === b.expiresAt &&
     JSON.stringify(a.metadata) === JSON.stringify(b.metadata)
   )
-}
-
-export function toMember(customerId: string, row: Row, generation: number): MemberRecord {
-  return withAttributes({ customerId, addedAt: row.addedAt } as MemberRecord, attributesAt(row, generation))
 }

@@ -1,6 +1,6 @@
 import type { KeyRecord, KeyStore } from '../../access/port.js'
-import { API_KEYS_KEY } from './keys.js'
-import type { Redis } from './redis.js'
+import { API_KEYS_KEY } from './allowlist/keys.js'
+import type { Redis } from './link/redis.js'
 
 export class RedisKeys implements KeyStore {
   constructor(private readonly redis: Redis) {}

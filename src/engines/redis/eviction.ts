@@ -1,4 +1,4 @@
-import type { RedisInfo, RedisNode } from './redis.js'
+import type { RedisInfo, RedisNode } from './link/redis.js'
 
 /** What operators should know of servers that may lose data by their own choice. */
 export function evictionWarnings({ nodes }: RedisInfo): string[] {

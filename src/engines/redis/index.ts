@@ -3,10 +3,10 @@ import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { RedisUrl } from '../../config/store-url-redis.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
 import { evictionWarnings, healthOf } from './eviction.js'
-import { openRedis as connect } from './open-redis.js'
-import { type RedisOptions, settingsOf } from './options.js'
+import { openRedis as connect } from './link/open-redis.js'
+import { type RedisOptions, settingsOf } from './link/options.js'
+import type { Redis } from './link/redis.js'
 import { type LimitClock, openLimits } from './rate-limit/index.js'
-import type { Redis } from './redis.js'
 import { openStores, type StoreOptions } from './stores.js'
 
 const MIB = 1024 * 1024

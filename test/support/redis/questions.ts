@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { assembleScript } from '../../../src/engines/redis/script.js'
+import { assembleScript } from '../../../src/engines/redis/link/script.js'
 import { type ErrorCode, isCatracaError } from '../../../src/errors.js'
 import type { RedisProcess } from './process.js'
 

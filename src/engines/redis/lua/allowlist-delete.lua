@@ -11,9 +11,10 @@
 return function(keys, args)
   local found = redis.call('HMGET', keys[1], 'incarnation', 'deleted')
   if not found[1] or found[2] then return 0 end
-  redis.call('HSET', keys[1], 'deleted', args[1])
+  -- First what needs no memory: behind it a full server lets the rest of a script pass.
   redis.call('DEL', keys[2])
   redis.call('HDEL', keys[3], '#generation')
+  redis.call('HSET', keys[1], 'deleted', args[1])
   redis.call('PUBLISH', args[2], '!' .. args[3])
   return 1
 end

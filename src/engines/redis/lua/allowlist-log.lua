@@ -6,15 +6,15 @@
     args  1 incarnation, 2 sequence and 3 mark of the position, 4 entries at most
 
   Output
-    { sequence of the last entry, id, bytes, id, bytes, … }, ids being SEQUENCE-MARK; nil when the log does not go on
-    from the position
+    { sequence of the last entry, generation of the shard, id, bytes, id, bytes, … }, ids being SEQUENCE-MARK; nil when
+    the log does not go on from the position
 ]]
 return function(keys, args)
-  local state = redis.call('HMGET', keys[1], 'incarnation', 'sequence', 'mark')
+  local state = redis.call('HMGET', keys[1], 'incarnation', 'sequence', 'mark', 'generation')
   if state[1] ~= args[1] then return false end
   local last = tonumber(state[2] or 0)
   local after = tonumber(args[2])
-  if (state[2] or '0') == args[2] and (after == 0 or state[3] == args[3]) then return { last } end
+  if (state[2] or '0') == args[2] and (after == 0 or state[3] == args[3]) then return { last, state[4] } end
   if last < after then return false end
   -- The entry at the position itself must still be there, and be the same: else this is another history.
   local entries = redis.call('XRANGE', keys[2], after == 0 and '-' or args[2], '+', 'COUNT', tonumber(args[4]) + 1)
@@ -25,7 +25,7 @@ return function(keys, args)
   elseif not entries[1] or string.sub(entries[1][1], 1, 2) ~= '1-' then
     return false
   end
-  local result = { last }
+  local result = { last, state[4] }
   for i = first, #entries do
     result[#result + 1] = entries[i][1]
     result[#result + 1] = entries[i][2][2]

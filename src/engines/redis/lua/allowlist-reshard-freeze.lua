@@ -16,6 +16,8 @@ return function(keys, args)
     return 'thawed'
   end
   if state[2] ~= args[2] or state[4] then return 'stale' end
+  -- A mover that slept over its lease would end with it what another one relies on.
+  if state[3] and state[3] ~= args[3] then return 'stale' end
   redis.call('HSET', keys[1], 'frozen', args[3])
   return 'frozen'
 end

@@ -9,29 +9,48 @@
 
   State fields: sequence, mark, logStart (first number kept), logBytes.
 ]]
+local AT_ONCE = 64
+
+local function numberOf(entry)
+  return tonumber(string.match(entry[1], '^%d+'))
+end
+
+local function bytesOf(logKey)
+  local bytes, from = 0, '-'
+  repeat
+    local entries = redis.call('XRANGE', logKey, from, '+', 'COUNT', AT_ONCE)
+    for i = 1, #entries do
+      bytes = bytes + #entries[i][2][2]
+      from = '(' .. entries[i][1]
+    end
+  until #entries < AT_ONCE
+  return bytes
+end
+
+-- The last entry always stays: a follower that stands at it must be able to go on.
+local function trimmed(logKey, first, sequence, bytes, maxBytes)
+  while bytes > maxBytes and first < sequence do
+    local oldest = redis.call('XRANGE', logKey, '-', '+', 'COUNT', AT_ONCE)
+    if numberOf(oldest[1]) ~= first then
+      -- An operator has trimmed the stream too; what is counted as there would keep it short for ever.
+      first, bytes = numberOf(oldest[1]), bytesOf(logKey)
+    else
+      for i = 1, #oldest do
+        if bytes <= maxBytes or first >= sequence then break end
+        bytes = bytes - #oldest[i][2][2]
+        first = numberOf(oldest[i]) + 1
+      end
+      redis.call('XTRIM', logKey, 'MINID', string.format('%.0f', first))
+    end
+  end
+  return first, bytes
+end
+
 local function append(stateKey, logKey, entry, mark, maxBytes, channel, listId)
   local state = redis.call('HMGET', stateKey, 'sequence', 'logStart', 'logBytes')
   local sequence = tonumber(state[1] or 0) + 1
-  local first = tonumber(state[2] or 1)
-  local bytes = tonumber(state[3] or 0) + #entry
   redis.call('XADD', logKey, string.format('%.0f-%.0f', sequence, mark), 'e', entry)
-  while bytes > maxBytes and first < sequence do
-    local oldest = redis.call('XRANGE', logKey, '-', '+', 'COUNT', 64)
-    local upTo = nil
-    for i = 1, #oldest do
-      if bytes <= maxBytes or first >= sequence then break end
-      bytes = bytes - #oldest[i][2][2]
-      -- Not counted up: an operator may have trimmed the stream too.
-      first = tonumber(string.match(oldest[i][1], '^%d+')) + 1
-      upTo = first
-    end
-    if upTo == nil then
-      bytes = #entry
-      first = sequence
-      upTo = sequence
-    end
-    redis.call('XTRIM', logKey, 'MINID', string.format('%.0f', upTo))
-  end
+  local first, bytes = trimmed(logKey, tonumber(state[2] or 1), sequence, tonumber(state[3] or 0) + #entry, maxBytes)
   redis.call('HSET', stateKey, 'sequence', string.format('%.0f', sequence), 'mark', string.format('%.0f', mark),
     'logStart', string.format('%.0f', first), 'logBytes', string.format('%.0f', bytes))
   redis.call('PUBLISH', channel, listId)

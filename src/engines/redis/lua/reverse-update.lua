@@ -24,9 +24,11 @@ local function isNewer(known, sign, incarnation, layout, sequence)
   return sign == '-' and knownSign == '+'
 end
 
+-- Of a customer with very many lists, some at random each time: enough that what is old does not pile up.
 local function forgetOld(key, nowMs)
-  local held = false
-  local fields = redis.call('HGETALL', key)
+  local isLarge = redis.call('HLEN', key) > MAX_LOOKED_AT
+  local held = isLarge
+  local fields = isLarge and redis.call('HRANDFIELD', key, MAX_LOOKED_AT, 'WITHVALUES') or redis.call('HGETALL', key)
   for i = 1, #fields, 2 do
     local moment = string.match(fields[i + 1], '^%-.*:(%d+)$')
     if not moment then
@@ -51,15 +53,13 @@ return function(keys, args)
   end
   local time = redis.call('TIME')
   local nowMs = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-  if sign == '-' then version = version .. ':' .. string.format('%.0f', nowMs) end
-  redis.call('HSET', key, listId, version)
-  local held = sign == '+'
-  if redis.call('HLEN', key) <= MAX_LOOKED_AT then
-    held = forgetOld(key, nowMs)
-  elseif not held then
-    held = true
+  if sign == '-' then
+    version = version .. ':' .. string.format('%.0f', nowMs)
+    -- Behind what needs no memory a full server lets the rest pass: lists must go to make room.
+    redis.call('HDEL', key, listId)
   end
-  if held then
+  redis.call('HSET', key, listId, version)
+  if forgetOld(key, nowMs) then
     redis.call('PERSIST', key)
   else
     redis.call('PEXPIRE', key, KEPT_MS)

@@ -1,7 +1,7 @@
 import type { ConfigBatch, LimitConfigStore } from '../../../rate-limit/port.js'
 import type { ConfigKey, EntityRecord, LevelConfig } from '../../../rate-limit/types.js'
-import type { Redis } from '../redis.js'
-import { defineScript } from '../script.js'
+import type { Redis } from '../link/redis.js'
+import { defineScript } from '../link/script.js'
 import { CONFIG_KEY, configField, NOTICES_KEY, parentField, SCHEMA_FIELD, SECRET_KEY } from './keys.js'
 import { configNotice, type Notices } from './notices.js'
 

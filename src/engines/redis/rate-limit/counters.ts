@@ -8,8 +8,8 @@ import type {
   Taken,
 } from '../../../rate-limit/port.js'
 import type { Subject } from '../../../rate-limit/types.js'
-import type { Redis } from '../redis.js'
-import { defineScript } from '../script.js'
+import type { Redis } from '../link/redis.js'
+import { defineScript } from '../link/script.js'
 import { Corrections } from './corrections.js'
 import { logKey, rowKey } from './keys.js'
 import type { Notices } from './notices.js'

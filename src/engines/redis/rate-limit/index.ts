@@ -1,5 +1,5 @@
 import type { LimitEngine } from '../../../rate-limit/port.js'
-import type { Redis } from '../redis.js'
+import type { Redis } from '../link/redis.js'
 import { RedisLimitConfigs } from './configs.js'
 import { type LimitClock, RedisLimits } from './counters.js'
 import { Notices } from './notices.js'

@@ -1,7 +1,7 @@
 import type { Freed } from '../../../rate-limit/port.js'
 import type { ConfigKey } from '../../../rate-limit/types.js'
-import type { Redis, Unsubscribe } from '../redis.js'
-import { defineScript } from '../script.js'
+import type { Redis, Unsubscribe } from '../link/redis.js'
+import { defineScript } from '../link/script.js'
 import { NOTICES_KEY, noticeChannel } from './keys.js'
 
 const TELL = defineScript('limit-tell', { keys: 1, write: true })

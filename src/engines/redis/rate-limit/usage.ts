@@ -1,8 +1,8 @@
 import { USAGE_KEPT_MS } from '../../../rate-limit/options.js'
 import type { UsageRow, UsageStep, UsageStore } from '../../../rate-limit/port.js'
 import type { Subject } from '../../../rate-limit/types.js'
-import type { Redis } from '../redis.js'
-import { defineScript } from '../script.js'
+import type { Redis } from '../link/redis.js'
+import { defineScript } from '../link/script.js'
 import { rowKey, USAGE_SINCE_KEY, usageKey } from './keys.js'
 
 const COUNT = defineScript('limit-count', { keys: 1, write: true })

@@ -1,0 +1,137 @@
+import { CatracaError } from '../../../errors.js'
+import type { Part, Parts } from './bulk-rows.js'
+import { isPassing, pauseBefore } from './bulk-shards.js'
+
+/** Parts of one shard on their way: enough that the server is never idle, few enough that memory stays bounded. */
+const IN_FLIGHT = 3
+const ATTEMPTS = 6
+
+/** A part travels alone: several in one call would hold up the server for longer. */
+export const ALONE = { gathered: true }
+
+/** What a script says of a part: `stored`, `applied` (another one is next), or why it refuses. */
+export type PartReply = [outcome: string, applied?: number, added?: number, ...rest: unknown[]]
+
+export type Sent = { outcome: 'stored'; added: number } | { outcome: 'gone' | 'frozen' | 'lost' }
+
+export interface Sending {
+  count: number
+  /** Where to begin when the shard is known to hold that much. */
+  start: number
+  cut(start: number): Part
+  send(part: Part): Promise<PartReply>
+  /** Told once for each part that is known to have been stored by this call; what it returns is waited for. */
+  onStored(part: Part, reply: PartReply): Promise<void>
+  /** Rows that turned out to be stored although no answer said what became of them. */
+  onSkipped?(start: number, end: number): Promise<void>
+}
+
+type Answer = { part: Part } & ({ reply: PartReply } | { error: unknown })
+
+/**
+ * Sends the rows of one shard part by part, some at once. The shard takes them in order and tells which one is next,
+ * so a part whose outcome is unknown, or that came too early, is simply sent again.
+ */
+export async function sendInOrder(sending: Sending): Promise<Sent> {
+  const sender = new Sender(sending)
+  while (!sender.isDone) {
+    sender.fill()
+    const refusal = await sender.land()
+    if (refusal !== undefined) return { outcome: refusal }
+  }
+  return { outcome: 'stored', added: await sender.added() }
+}
+
+class Sender {
+  private readonly flying: Promise<Answer>[] = []
+  private next: number
+  private confirmed: number
+  private addedSoFar = 0
+  private failures = 0
+  private told: Promise<void> = Promise.resolve()
+
+  constructor(private readonly sending: Sending) {
+    this.next = this.confirmed = sending.start
+  }
+
+  get isDone(): boolean {
+    return this.confirmed >= this.sending.count
+  }
+
+  async added(): Promise<number> {
+    await this.told
+    return this.addedSoFar
+  }
+
+  fill(): void {
+    while (this.flying.length < IN_FLIGHT && this.next < this.sending.count) {
+      const part = this.sending.cut(this.next)
+      this.flying.push(answered(this.sending, part))
+      this.next = part.end
+    }
+  }
+
+  /** Takes the oldest answer; returns why the shard refuses, if it does. */
+  async land(): Promise<'gone' | 'frozen' | 'lost' | undefined> {
+    const answer = await this.flying.shift()!
+    if (!('error' in answer) && answer.reply[0] === 'stored') {
+      this.failures = 0
+      await this.stored(answer.part, answer.reply)
+      return undefined
+    }
+    // Those behind it were refused as well, unless it was stored after all.
+    await this.landAll()
+    if ('error' in answer) {
+      if (!isPassing(answer.error) || ++this.failures > ATTEMPTS) throw answer.error
+      await pauseBefore(this.failures)
+      return undefined
+    }
+    const [outcome, applied = 0, added = 0] = answer.reply
+    if (outcome === 'applied') return this.goOnFrom(applied, added)
+    await this.told
+    return outcome as 'gone' | 'frozen' | 'lost'
+  }
+
+  private async landAll(): Promise<void> {
+    for (const answer of await Promise.all(this.flying.splice(0))) {
+      if ('error' in answer || answer.reply[0] !== 'stored') continue
+      await this.skipped(answer.part.start)
+      await this.stored(answer.part, answer.reply)
+    }
+    this.next = this.confirmed
+  }
+
+  private async goOnFrom(applied: number, added: number): Promise<undefined> {
+    if (applied <= this.confirmed && ++this.failures > ATTEMPTS) {
+      throw new CatracaError('INTERNAL', 'a shard asks for the same rows again and again')
+    }
+    await this.skipped(applied)
+    this.confirmed = this.next = applied
+    this.addedSoFar = added
+  }
+
+  private async skipped(end: number): Promise<void> {
+    if (end > this.confirmed) await this.sending.onSkipped?.(this.confirmed, end)
+  }
+
+  private async stored(part: Part, [, applied = 0, added = 0, ...rest]: PartReply): Promise<void> {
+    this.confirmed = applied
+    this.addedSoFar = added
+    await this.told
+    this.told = this.sending.onStored(part, ['stored', applied, added, ...rest])
+  }
+}
+
+async function answered(sending: Sending, part: Part): Promise<Answer> {
+  try {
+    return { part, reply: await sending.send(part) }
+  } catch (error) {
+    return { part, error }
+  }
+}
+
+/** Which rows of a part a script named: their places from 1, or -1 for all. */
+export function namedRows(part: Part, parts: Parts, named: unknown): string[] {
+  if (named === -1) return parts.ids(part.start, part.end)
+  return (named as number[]).map((place) => parts.ids(part.start + place - 1, part.start + place)[0]!)
+}

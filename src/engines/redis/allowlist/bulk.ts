@@ -1,0 +1,219 @@
+import type {
+  BatchOutcome,
+  BeginOutcome,
+  BulkStore,
+  ImportCheckpoint,
+  ImportRecord,
+  ImportRequest,
+  ImportSession,
+  ReplaceCounts,
+  ReplaceOutcome,
+  SortedCustomers,
+} from '../../../allowlist/port.js'
+import { defineScript } from '../link/script.js'
+import { BatchAdder } from './bulk-add.js'
+import type { BulkContext } from './bulk-context.js'
+import { again, mendShards, neverReady, ROUNDS } from './bulk-shards.js'
+import { checkpointText, claimField, EMPTY_CHECKPOINT, importRecord } from './imports.js'
+import { listKeys } from './keys.js'
+import type { RedisList } from './meta.js'
+import { Replacement } from './replace.js'
+import { ReplaceCleanup } from './replace-cleanup.js'
+import { SHARD_KEY_COUNT, SHARD_USES, shardScriptKeys } from './shard-script.js'
+import type { Shard } from './shards.js'
+
+const CLAIM_USES = ['allowlist-import-claim']
+const BEGIN = defineScript('allowlist-import-begin', { keys: 2, write: true, uses: CLAIM_USES })
+const FINISH = defineScript('allowlist-import-finish', { keys: 2, write: true, uses: CLAIM_USES })
+const FENCE = defineScript('allowlist-import-fence', { keys: 2, write: true })
+const OPEN = defineScript('allowlist-replace-open', {
+  keys: SHARD_KEY_COUNT + 2,
+  write: true,
+  uses: SHARD_USES,
+})
+
+type Begun = 'begun' | 'resumed' | 'completed'
+type BeginReply =
+  | [Begun, incarnation: string, claim: string, checkpoint: string, generation: string]
+  | ['list-not-found' | 'import-running' | 'replace-running' | 'other-mode' | 'abandoned' | 'moving']
+
+/** `fenced` and `open` are what is wanted; the others say what must be mended first. */
+type ShardOutcome = 'fenced' | 'open' | 'gone' | 'stale' | 'frozen' | 'leftover'
+
+export class RedisBulk implements BulkStore {
+  private readonly adder: BatchAdder
+  readonly cleanup: ReplaceCleanup
+
+  constructor(private readonly context: BulkContext) {
+    this.adder = new BatchAdder(context)
+    this.cleanup = new ReplaceCleanup(context)
+  }
+
+  async begin(request: ImportRequest, now: number): Promise<BeginOutcome> {
+    const { listId, importId, mode, owner, leaseMs } = request
+    const { meta, imports } = listKeys(listId)
+    // Should it die, upkeep must look at what it leaves.
+    if (mode === 'replace') await this.context.due.note(listId, now + leaseMs, now)
+    const args = [importId, mode, owner, String(now), String(now + leaseMs), EMPTY_CHECKPOINT]
+    for (let round = 0; round < ROUNDS; round++) {
+      const reply = (await again(() => this.context.redis.run(BEGIN, [meta, imports], args))) as BeginReply
+      const [outcome] = reply
+      if (outcome === 'abandoned') {
+        if (await this.cleanup.abandonDead(listId, now)) await this.cleanup.clean(listId, now)
+      } else if (outcome === 'moving') {
+        if (!(await this.thawed(listId))) return { outcome: 'replace-running' }
+      } else if (reply.length === 1) {
+        return { outcome: outcome as 'list-not-found' }
+      } else {
+        return this.begun(request, reply as Extract<BeginReply, [Begun, ...unknown[]]>, now)
+      }
+    }
+    throw neverReady(listId)
+  }
+
+  /** Whether a move of the list is over, because its mover was dead. */
+  private async thawed(listId: string): Promise<boolean> {
+    const { catalog, shards } = this.context
+    const list = await catalog.read(listId)
+    if (list !== undefined) await shards.mending?.thaw(list, 0)
+    return (await catalog.readMeta(listId))?.moving === undefined
+  }
+
+  private async begun(
+    request: ImportRequest,
+    [outcome, incarnation, claim, checkpoint, generation]: Extract<BeginReply, [Begun, ...unknown[]]>,
+    now: number,
+  ): Promise<BeginOutcome> {
+    const { listId, importId, owner, mode } = request
+    const session: ImportSession = { ...request, incarnation: Number(incarnation) }
+    if (outcome !== 'completed') {
+      const { redis } = this.context
+      const who = [importId, owner]
+      const isOurs = await this.prepare(session, now, ({ list, keys }) =>
+        mode === 'add'
+          ? redis.run(FENCE, [keys.state, keys.writers], [incarnation, ...who])
+          : redis.run(
+              OPEN,
+              [...shardScriptKeys(keys), keys.writers, keys.old],
+              [...[incarnation, String(list.generation), generation], ...who],
+            ),
+      )
+      if (!isOurs) return { outcome: 'list-not-found' }
+      // The owner before may have stored something until it was shut out of the last shard.
+      const now2 = await this.read(listId, importId)
+      if (now2 !== undefined) [claim, checkpoint] = now2
+    }
+    return { outcome, session, record: importRecord(listId, importId, claim, checkpoint, now) }
+  }
+
+  /** Makes every shard ready for the session; false when the list is gone. */
+  private async prepare(
+    session: ImportSession,
+    now: number,
+    attempt: (shard: Shard) => Promise<unknown>,
+  ): Promise<boolean> {
+    const { catalog, shards } = this.context
+    for (let round = 0; round < ROUNDS; round++) {
+      const list = await again(() => catalog.read(session.listId))
+      if (list?.incarnation !== session.incarnation) return false
+      const outcomes = await Promise.all(
+        shards.all(list).map((shard) => again(() => attempt(shard)) as Promise<ShardOutcome>),
+      )
+      const refusal = outcomes.find((outcome) => outcome !== 'fenced' && outcome !== 'open')
+      if (refusal === undefined) return true
+      if (refusal === 'leftover') await this.cleanup.clean(session.listId, now)
+      else await mendShards(this.context, list, refusal as 'gone', round)
+    }
+    throw neverReady(session.listId)
+  }
+
+  add(
+    session: ImportSession,
+    run: SortedCustomers,
+    from: number,
+    to: number,
+    advance: (added: number, unchanged: number) => ImportCheckpoint,
+    now: number,
+  ): Promise<BatchOutcome> {
+    return this.adder.add(session, run, from, to, advance, now)
+  }
+
+  async renew(
+    session: ImportSession,
+    checkpoint: ImportCheckpoint | undefined,
+    now: number,
+  ): Promise<boolean> {
+    return (await this.adder.checkpoint(session, checkpoint, now)) === 'stored'
+  }
+
+  replace(
+    session: ImportSession,
+    runs: AsyncIterable<SortedCustomers>,
+    advance: (counts: ReplaceCounts) => ImportCheckpoint,
+    now: () => number,
+  ): Promise<ReplaceOutcome> {
+    return new Replacement(this.context, session, advance, now).run(runs)
+  }
+
+  async finish(
+    session: ImportSession,
+    checkpoint: ImportCheckpoint,
+    state: ImportRecord['state'],
+    error: string | undefined,
+    now: number,
+  ): Promise<{ customerCount: number; token: string } | undefined> {
+    const { redis, catalog, due } = this.context
+    const { listId, importId, owner, incarnation, mode } = session
+    const { meta, imports } = listKeys(listId)
+    const text = checkpointText(checkpoint, error)
+    const args = [String(incarnation), importId, owner, String(now), state, text]
+    const outcome = await again(() => redis.run(FINISH, [meta, imports], args))
+    if (mode === 'replace') await due.note(listId, now, now)
+    const list = await catalog.read(listId)
+    if (outcome === 'list-not-found' || list?.incarnation !== incarnation) return undefined
+    // Upkeep would do both as well.
+    if (outcome === 'abandoned') await this.cleanup.clean(listId, now).catch(() => {})
+    if (outcome !== 'lost' && state === 'completed') this.release(list, importId)
+    return this.endOf(list)
+  }
+
+  private release(list: RedisList, importId: string): void {
+    const { redis, shards } = this.context
+    for (const { keys } of shards.all(list)) {
+      redis.run(FENCE, [keys.state, keys.writers], [String(list.incarnation), importId, '']).catch(() => {})
+    }
+  }
+
+  private async endOf(list: RedisList): Promise<{ customerCount: number; token: string }> {
+    const { redis, shards, tokens } = this.context
+    const figures = await Promise.all(
+      shards
+        .all(list)
+        .map(({ keys }) =>
+          Promise.all([
+            redis.read(keys.members, ['SCARD', keys.members]),
+            redis.read(keys.state, ['HGET', keys.state, 'sequence']),
+          ]),
+        ),
+    )
+    const customerCount = figures.reduce((sum, [count]) => sum + Number(count), 0)
+    const sequences = figures.map(([, sequence]) => Number(sequence ?? 0))
+    return { customerCount, token: tokens.ofAll(list, sequences) }
+  }
+
+  async status(listId: string, importId: string, now: number): Promise<ImportRecord | undefined> {
+    const [list, found] = await Promise.all([this.context.catalog.read(listId), this.read(listId, importId)])
+    if (list === undefined || found === undefined) return undefined
+    return importRecord(listId, importId, ...found, now)
+  }
+
+  private async read(
+    listId: string,
+    importId: string,
+  ): Promise<[claim: string, checkpoint: string] | undefined> {
+    const { imports } = listKeys(listId)
+    const args = ['HMGET', imports, claimField(importId), importId]
+    const [claim, checkpoint] = (await this.context.redis.read(imports, args)) as (string | null)[]
+    return claim == null || checkpoint == null ? undefined : [claim, checkpoint]
+  }
+}

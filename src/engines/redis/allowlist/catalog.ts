@@ -1,0 +1,162 @@
+import type { MaybePromise } from '../../../maybe.js'
+import { Coalescer } from '../link/coalescer.js'
+import type { Redis } from '../link/redis.js'
+import { listKeys, REGISTRY_KEY } from './keys.js'
+import { listOf, type Meta, type RedisList, readMeta, sameList } from './meta.js'
+import type { Wake } from './wake.js'
+
+export interface CatalogOptions {
+  /** What is known of a list for longer than this must be read before it is used. */
+  staleAfterMs: number
+}
+
+interface Entry {
+  list: RedisList | undefined
+  /** When the answer was asked for; -Infinity: it is known to be old. */
+  askedMs: number
+  /** How often somebody told of a change. */
+  told: number
+  refreshing: boolean
+}
+
+const REVALIDATE_MS = 1000
+const MAX_ENTRIES = 10_000
+
+/**
+ * The lists that checks know without asking. A list is one object for as long as it does not change; one that is used
+ * is looked at again every second, and at once when somebody tells of a change.
+ */
+export class Catalog {
+  private readonly entries = new Map<string, Entry>()
+  private readonly byIncarnation = new Map<number, RedisList>()
+  /** Lists that this instance has seen to be in the registry. */
+  private readonly registered = new Set<number>()
+  private readonly reads: Coalescer<
+    string,
+    undefined,
+    { meta: Meta | undefined; list: RedisList | undefined }
+  >
+  private hits = 0
+  private misses = 0
+
+  constructor(
+    private readonly redis: Redis,
+    wake: Wake,
+    private readonly options: CatalogOptions,
+  ) {
+    this.reads = new Coalescer(
+      async (id, askers) => {
+        const found = await this.load(id)
+        return askers.map(() => found)
+      },
+      { maxItems: Number.POSITIVE_INFINITY },
+    )
+    wake.listen({ onList: (id) => this.forget(id) })
+  }
+
+  /** For checks: from memory, as long as that is not too old. */
+  checked(id: string): MaybePromise<RedisList | undefined> {
+    const entry = this.entries.get(id)
+    if (entry !== undefined) {
+      const ageMs = performance.now() - entry.askedMs
+      const isOld = ageMs > REVALIDATE_MS
+      if (!isOld || (entry.list !== undefined && ageMs <= this.options.staleAfterMs)) {
+        this.hits++
+        if (isOld) this.refresh(id, entry)
+        return entry.list
+      }
+    }
+    this.misses++
+    return this.read(id)
+  }
+
+  /** As it is now; undefined when there is none, or a deleted one. */
+  async read(id: string): Promise<RedisList | undefined> {
+    return (await this.reads.ask(id, undefined)).list
+  }
+
+  /** The metadata as it is now, of a deleted list too. */
+  async readMeta(id: string): Promise<Meta | undefined> {
+    return (await this.reads.ask(id, undefined)).meta
+  }
+
+  /** The list with this incarnation, if it was seen lately. */
+  known(incarnation: number): RedisList | undefined {
+    return this.byIncarnation.get(incarnation)
+  }
+
+  /** The next one to use the list reads it. */
+  forget(id: string | undefined): void {
+    const entry = id === undefined ? undefined : this.entries.get(id)
+    const concerned = id === undefined ? this.entries.values() : entry === undefined ? [] : [entry]
+    for (const each of concerned) {
+      each.askedMs = Number.NEGATIVE_INFINITY
+      each.told++
+    }
+  }
+
+  cacheFigures(): { size: number; hits: number; misses: number } {
+    return { size: this.entries.size, hits: this.hits, misses: this.misses }
+  }
+
+  private refresh(id: string, entry: Entry): void {
+    if (entry.refreshing) return
+    entry.refreshing = true
+    // A failure shows when the entry has become too old to be used.
+    this.read(id)
+      .catch(() => {})
+      .finally(() => {
+        entry.refreshing = false
+      })
+  }
+
+  private async load(id: string): Promise<{ meta: Meta | undefined; list: RedisList | undefined }> {
+    const askedMs = performance.now()
+    const entry = this.entryOf(id)
+    const { told } = entry
+    const { meta: key } = listKeys(id)
+    const meta = readMeta(await this.redis.read(key, ['HGETALL', key]))
+    const read = meta === undefined || meta.deleted !== undefined ? undefined : listOf(id, meta)
+    const list = same(entry.list, read)
+    if (entry.askedMs > askedMs) return { meta, list }
+    this.store(id, entry, list)
+    // Told of a change meanwhile: this answer may be from before it.
+    if (entry.told === told) entry.askedMs = askedMs
+    return { meta, list }
+  }
+
+  private store(id: string, entry: Entry, list: RedisList | undefined): void {
+    if (entry.list !== undefined && entry.list.incarnation !== list?.incarnation) {
+      this.byIncarnation.delete(entry.list.incarnation)
+      this.registered.delete(entry.list.incarnation)
+    }
+    entry.list = list
+    if (list === undefined) return
+    this.byIncarnation.set(list.incarnation, list)
+    if (this.registered.has(list.incarnation)) return
+    // Whoever created the list may have died before its id was noted for good (see lists.ts).
+    this.registered.add(list.incarnation)
+    this.redis
+      .write(REGISTRY_KEY, ['ZADD', REGISTRY_KEY, '0', id])
+      .catch(() => this.registered.delete(list.incarnation))
+  }
+
+  private entryOf(id: string): Entry {
+    let entry = this.entries.get(id)
+    if (entry !== undefined) return entry
+    // Ids that are unknown are remembered too, but callers choose them: so not without end.
+    if (this.entries.size >= MAX_ENTRIES) {
+      this.entries.clear()
+      this.byIncarnation.clear()
+      this.registered.clear()
+    }
+    entry = { list: undefined, askedMs: Number.NEGATIVE_INFINITY, told: 0, refreshing: false }
+    this.entries.set(id, entry)
+    return entry
+  }
+}
+
+/** The object that is known already, as long as it says the same. */
+function same(known: RedisList | undefined, read: RedisList | undefined): RedisList | undefined {
+  return known !== undefined && read !== undefined && sameList(known, read) ? known : read
+}

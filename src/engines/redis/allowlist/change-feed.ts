@@ -1,0 +1,92 @@
+import type { ChangeFeed, ListRef, LogEntry, LogPart, LogPosition, Position } from '../../../changes/port.js'
+import type { Redis } from '../link/redis.js'
+import { defineScript } from '../link/script.js'
+import type { Catalog } from './catalog.js'
+import { shardKeys } from './keys.js'
+import type { RedisList } from './meta.js'
+import type { Shards } from './shards.js'
+import type { Wake } from './wake.js'
+
+const READ = defineScript('allowlist-log', { keys: 2, write: false })
+const READ_ENTRIES = 128
+
+type LogReply = [last: number, generation: Buffer, ...entries: Buffer[]]
+
+/** The logs of lists: one for each shard, written by the script that makes the change. */
+export class RedisChanges implements ChangeFeed {
+  readonly isImmediate = false
+
+  constructor(
+    private readonly redis: Redis,
+    private readonly catalog: Catalog,
+    private readonly shards: Shards,
+    private readonly wake: Wake,
+  ) {}
+
+  async position({ id, incarnation }: ListRef): Promise<Position | undefined> {
+    const list = await this.catalog.read(id)
+    if (list?.incarnation !== incarnation) return undefined
+    const found = await Promise.all(this.shards.all(list).map(({ shard }) => this.lastOf(list, shard)))
+    return found.every((last) => last !== undefined) ? found : undefined
+  }
+
+  private async lastOf(list: RedisList, shard: number): Promise<LogPosition | undefined> {
+    const { state } = this.shards.keys(list, shard)
+    for (let tries = 0; tries < 3; tries++) {
+      const args = ['HMGET', state, 'incarnation', 'sequence', 'mark']
+      const [incarnation, sequence, mark] = (await this.redis.read(state, args)) as (string | null)[]
+      if (incarnation === String(list.incarnation)) return { sequence: Number(sequence), mark: Number(mark) }
+      if ((await this.shards.settled(list, shard, 'gone')) !== list) return undefined
+    }
+    return undefined
+  }
+
+  async read(list: ListRef, after: Position): Promise<LogPart | 'gap'> {
+    const known = await this.catalog.checked(list.id)
+    if (known?.incarnation !== list.incarnation || known.shardCount !== after.length) {
+      // Only the store can tell that the list has other logs than the reader.
+      const now = await this.catalog.read(list.id)
+      if (now?.incarnation !== list.incarnation || now.shardCount !== after.length) return 'gap'
+    }
+    const parts = await Promise.all(
+      after.map((position, log) => this.readLog(list, after.length, log, position)),
+    )
+    const whole = { entries: [] as LogEntry[], more: false, generation: Number.POSITIVE_INFINITY }
+    for (const part of parts) {
+      if (part === 'gap') return 'gap'
+      whole.entries.push(...part.entries)
+      whole.more ||= part.more
+      whole.generation = Math.min(whole.generation, part.generation!)
+    }
+    return whole
+  }
+
+  private async readLog(
+    { id, incarnation }: ListRef,
+    logs: number,
+    log: number,
+    { sequence, mark }: LogPosition,
+  ): Promise<LogPart | 'gap'> {
+    const keys = shardKeys(id, logs, log)
+    const args = [incarnation, sequence, mark, READ_ENTRIES].map(String)
+    const reply = await this.redis.run(READ, [keys.state, keys.log], args, { binary: true })
+    if (reply === null) return 'gap'
+    const [last, generation, ...found] = reply as LogReply
+    const entries: LogEntry[] = []
+    for (let i = 0; i + 1 < found.length; i += 2) {
+      const [number, entryMark] = found[i]!.toString('latin1').split('-').map(Number)
+      entries.push({ log, sequence: number!, mark: entryMark!, bytes: found[i + 1]! })
+    }
+    const more = (entries.at(-1)?.sequence ?? sequence) < last
+    return { entries, more, generation: Number(generation) }
+  }
+
+  /** Only messages tell, and they may be lost. */
+  stirred(): boolean {
+    return false
+  }
+
+  watch(wake: (listId?: string) => void): { stop(): void } {
+    return this.wake.listen({ onMembers: (listId) => wake(listId) })
+  }
+}

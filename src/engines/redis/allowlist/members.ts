@@ -1,0 +1,174 @@
+import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../allowlist/customer-key.js'
+import {
+  type AddOutcome,
+  type ListStore,
+  type MemberAttributes,
+  type MemberPage,
+  type MemberRecord,
+  type MemberStore,
+  type Membership,
+  type RemoveOutcome,
+  ViewChanged,
+} from '../../../allowlist/port.js'
+import { shardOf } from '../../../allowlist/shard.js'
+import { CatracaError } from '../../../errors.js'
+import { behindChange } from '../link/failures.js'
+import type { Argument, Redis } from '../link/redis.js'
+import { defineScript } from '../link/script.js'
+import { attributesTail, readMember } from './attributes.js'
+import type { Catalog } from './catalog.js'
+import type { DueLists } from './due-lists.js'
+import type { Lookups } from './lookups.js'
+import type { MemberPages } from './member-pages.js'
+import type { RedisList } from './meta.js'
+import type { ReverseIndex } from './reverse-index.js'
+import { newMark, SHARD_KEY_COUNT, SHARD_USES, shardScriptKeys } from './shard-script.js'
+import type { Shard, Shards } from './shards.js'
+import type { Tokens } from './tokens.js'
+import type { Wake } from './wake.js'
+
+const WRITE = defineScript('allowlist-write', { keys: SHARD_KEY_COUNT, write: true, uses: SHARD_USES })
+
+const MAX_TRIES = 10
+const NOT_FOUND = { outcome: 'list-not-found' } as const
+
+export interface MemberParts {
+  redis: Redis
+  catalog: Catalog
+  shards: Shards
+  lists: ListStore
+  lookups: Lookups
+  pages: MemberPages
+  reverse: ReverseIndex
+  due: DueLists
+  tokens: Tokens
+  wake: Wake
+  maxLogBytes: number
+}
+
+type Change = { verb: 'add'; attributes: MemberAttributes } | { verb: 'remove'; attributes?: undefined }
+type WriteReply = [outcome: string, count: number, sequence: number, mark: number]
+
+export class RedisMembers implements MemberStore {
+  constructor(private readonly parts: MemberParts) {}
+
+  async add(
+    listId: string,
+    customerId: string,
+    attributes: MemberAttributes,
+    now: number,
+  ): Promise<AddOutcome> {
+    const { expiresAt } = attributes
+    if (expiresAt !== undefined) await this.parts.due.note(listId, expiresAt, now)
+    const done = await this.change(listId, customerId, { verb: 'add', attributes }, now)
+    return done === undefined ? NOT_FOUND : (done as AddOutcome)
+  }
+
+  async remove(listId: string, customerId: string, now: number): Promise<RemoveOutcome> {
+    const done = await this.change(listId, customerId, { verb: 'remove' }, now)
+    return done === undefined ? NOT_FOUND : (done as RemoveOutcome)
+  }
+
+  private async change(listId: string, customerId: string, change: Change, now: number) {
+    const { catalog, shards, tokens } = this.parts
+    const list = (await catalog.checked(listId)) ?? (await catalog.read(listId))
+    if (list === undefined) return undefined
+    const written = await shards.run(
+      list,
+      ({ shardCount }) => shardOf(customerId, shardCount),
+      (shard) => this.write(shard, customerId, change, now),
+      'id',
+    )
+    if (written === undefined) return undefined
+    const { shard } = written
+    const [outcome, count, sequence] = written.reply as WriteReply
+    if (outcome !== 'absent') await this.noteReverse(shard, customerId, outcome, sequence)
+    const customerCount = count + (await behindChange(this.countOfOthers(shard)))
+    return { outcome, customerCount, token: tokens.of(shard.list, shard.shard, sequence) }
+  }
+
+  private write({ list, keys }: Shard, customerId: string, { verb, attributes }: Change, now: number) {
+    const key = Buffer.alloc(MAX_CUSTOMER_KEY_LENGTH)
+    const args: Argument[] = [
+      String(list.incarnation),
+      String(list.generation),
+      verb,
+      customerId,
+      key.subarray(0, writeCustomerKey(customerId, key, 0)),
+      verb === 'add' ? attributesTail(attributes) : '',
+      String(attributes?.expiresAt ?? 0),
+      String(now),
+      String(newMark()),
+      String(this.parts.maxLogBytes),
+      this.parts.wake.channel,
+      list.id,
+    ]
+    return this.parts.redis.run(WRITE, shardScriptKeys(keys), args)
+  }
+
+  /** The write is done, whatever becomes of this: what is missing stays noted with the shard. */
+  private async noteReverse({ list, keys }: Shard, customerId: string, outcome: string, sequence: number) {
+    const { reverse } = this.parts
+    const { id: listId, incarnation, layout } = list
+    try {
+      const sign = outcome === 'removed' ? '-' : '+'
+      await reverse.note(customerId, sign, { listId, incarnation, layout, sequence })
+      reverse.arrived(keys, sequence)
+    } catch {}
+  }
+
+  private async countOfOthers({ list, shard: own }: Shard): Promise<number> {
+    const others = this.parts.shards.all(list).filter(({ shard }) => shard !== own)
+    const counts = others.map(async ({ keys: { members } }) =>
+      Number(await this.parts.redis.read(members, ['SCARD', members])),
+    )
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
+  }
+
+  async get(listId: string, customerId: string): Promise<MemberRecord | undefined> {
+    const { catalog, lookups } = this.parts
+    return steady(async () => {
+      const list = await catalog.read(listId)
+      const found = list && (await lookups.find(list, customerId))
+      return found && readMember(customerId, found.attributes)
+    })
+  }
+
+  async page(listId: string, after: string | undefined, limit: number): Promise<MemberPage | undefined> {
+    const { catalog, pages } = this.parts
+    return steady(async () => {
+      const list: RedisList | undefined = await catalog.read(listId)
+      return list && pages.page(list, after, limit)
+    })
+  }
+
+  async listsOf(customerId: string, after: string | undefined, limit: number): Promise<Membership[]> {
+    const { reverse, lists } = this.parts
+    const candidates = (await reverse.candidates(customerId)).filter(
+      (id) => after === undefined || id > after,
+    )
+    const memberships: Membership[] = []
+    while (candidates.length > 0 && memberships.length < limit) {
+      const some = candidates.splice(0, limit - memberships.length)
+      const found = some.map(async (id) => {
+        const [list, member] = await Promise.all([lists.get(id), this.get(id, customerId)])
+        return list && member && { list, member }
+      })
+      memberships.push(...(await Promise.all(found)).filter((membership) => membership !== undefined))
+    }
+    return memberships
+  }
+}
+
+/** Asks again when the members were replaced meanwhile. */
+async function steady<T>(ask: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!(error instanceof ViewChanged)) throw error
+      if (tries < MAX_TRIES) continue
+      throw new CatracaError('ENGINE_UNAVAILABLE', 'a list is replaced faster than it can be read')
+    }
+  }
+}

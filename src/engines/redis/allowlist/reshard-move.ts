@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto'
+import type { ReshardOptions, ReshardProgress } from '../../../allowlist/port.js'
+import { defineScript } from '../link/script.js'
+import type { BulkContext } from './bulk-context.js'
+import { again } from './bulk-shards.js'
+import type { Chore } from './chores.js'
+import { listKeys, type ShardKeys } from './keys.js'
+import type { RedisList } from './meta.js'
+import type { ReplaceCleanup } from './replace-cleanup.js'
+import { MoveStopped, ShardCopy } from './reshard-copy.js'
+import { moveImports } from './reshard-imports.js'
+import { allKeys, dropShards, endMove, freeze, shardsNamed, switchTo, thawAll } from './reshard-shards.js'
+import { newMark, SHARD_KEY_COUNT, SHARD_USES } from './shard-script.js'
+
+const CLAIM = defineScript('allowlist-reshard-claim', { keys: 1, write: true })
+const PREPARE = defineScript('allowlist-reshard-prepare', {
+  keys: SHARD_KEY_COUNT + 2,
+  write: true,
+  uses: SHARD_USES,
+})
+
+const DEFAULT_LEASE_MS = 10_000
+/** While changes wait, a mover must not be missing for long. */
+const FROZEN_LEASE_MS = 2000
+/** A copy that the log has outrun, or whose members do not add up, is made again. */
+const ATTEMPTS = 5
+/** So few entries are left before the freeze that it is over in some milliseconds. */
+const FEW_ENTRIES = 20
+const MOST_PASSES = 50
+const COPIED_AT_ONCE = 4
+
+export type Refusal = 'gone' | 'moving' | 'dead' | 'dropping' | 'replacing' | 'same' | 'changed'
+
+/** What must be done for a list before the shards that it leaves are dropped. */
+export interface MoveChores {
+  /** Brings to the reverse index what it has yet to learn. */
+  index: Chore
+  replaces: ReplaceCleanup
+}
+
+/** One attempt of one owner to move a list to another number of shards while it serves. */
+export class Move {
+  readonly owner = randomUUID()
+  private readonly from: ShardKeys[]
+  private readonly to: ShardKeys[]
+  generation = 0
+  private progress: ReshardProgress = { phase: 'copying', copied: 0, total: 0 }
+  private lost = false
+  private readonly leaseMs: number
+
+  constructor(
+    private readonly context: BulkContext,
+    private readonly chores: MoveChores,
+    private readonly list: RedisList,
+    readonly shards: number,
+    private readonly options: ReshardOptions,
+  ) {
+    this.leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS
+    this.from = shardsNamed(list.id, list.shardCount)
+    this.to = shardsNamed(list.id, shards)
+  }
+
+  /** Why it cannot begin, or undefined: then it must be run. */
+  async claim(): Promise<Refusal | undefined> {
+    this.progress.total = await this.members(this.from)
+    const [outcome, generation] = await this.hold('claim')
+    if (outcome !== 'claimed') return outcome as Refusal
+    this.generation = generation!
+    return undefined
+  }
+
+  /** Tells how many members have moved; rejects with MoveStopped when it was ended by others, or the list is gone. */
+  async run(): Promise<number> {
+    const timer = setInterval(() => {
+      this.hold('renew').then(
+        ([outcome]) => {
+          if (outcome !== 'claimed') this.lost = true
+        },
+        () => {},
+      )
+    }, Math.min(this.leaseMs, FROZEN_LEASE_MS) / 4)
+    try {
+      await this.chores.replaces.clean(this.list.id, Date.now())
+      for (let attempt = 1; ; attempt++) {
+        if (await this.attempt(attempt === ATTEMPTS)) break
+      }
+    } catch (error) {
+      await this.giveUp(error).catch(() => {})
+      throw error
+    } finally {
+      clearInterval(timer)
+    }
+    this.context.catalog.forget(this.list.id)
+    await thawAll(this.context, this.list.id)
+    return this.progress.total
+  }
+
+  private async giveUp(error: unknown): Promise<void> {
+    await endMove(this.context, this.list, this.owner, 'own')
+    // Upkeep may have been over a deleted list before these shards were made, and will not come again.
+    if (error instanceof MoveStopped && error.reason === 'gone')
+      await dropShards(this.context, this.list, this.shards, this.generation + 1)
+  }
+
+  /** False: it must be done again. */
+  private async attempt(isLast: boolean): Promise<boolean> {
+    try {
+      await this.prepare()
+      const copies = this.from.map(
+        (from) => new ShardCopy(this.context, this.list, from, this.to, this.owner),
+      )
+      await this.copy(copies)
+      await this.catchUp(copies)
+      await this.tell('frozen')
+      await this.freezeAll()
+      for (const copy of copies) await copy.follow()
+      await this.index()
+      const [before, after] = await Promise.all([this.members(this.from), this.members(this.to)])
+      // Only another program, which writes to the sets without a log, makes them differ.
+      if (before !== after) throw new MoveStopped('gap')
+      this.progress.total = after
+      await this.switch(await moveImports(this.context, this.list.id, this.from, this.to))
+      return true
+    } catch (error) {
+      if (!(error instanceof MoveStopped) || error.reason !== 'gap' || isLast) throw error
+      await Promise.all(this.from.map((keys) => freeze(this.context, this.list, keys, this.owner, 'thaw')))
+      return false
+    }
+  }
+
+  private async prepare(): Promise<void> {
+    const { id, incarnation, createdAt } = this.list
+    const { wake, maxLogBytes } = this.context
+    const who = [String(incarnation), this.owner, String(this.generation), String(createdAt)]
+    const args = [...who, String(newMark()), String(maxLogBytes), wake.channel, id]
+    const prepared = await Promise.all(
+      this.to.map((keys) => again(() => this.context.redis.run(PREPARE, allKeys(keys), args))),
+    )
+    if (prepared.some((outcome) => outcome !== 'prepared')) throw new MoveStopped('lost')
+  }
+
+  private async copy(copies: ShardCopy[]): Promise<void> {
+    await this.tell('copying')
+    const waiting = [...copies]
+    const report = () => {
+      this.check()
+      this.progress.copied = copies.reduce((sum, { copied }) => sum + copied, 0)
+      this.options.onProgress?.({ ...this.progress })
+    }
+    const work = async () => {
+      for (let copy = waiting.shift(); copy !== undefined; copy = waiting.shift()) await copy.copy(report)
+    }
+    await Promise.all(Array.from({ length: COPIED_AT_ONCE }, work))
+  }
+
+  private async catchUp(copies: ShardCopy[]): Promise<void> {
+    await this.tell('following')
+    for (let pass = 0; pass < MOST_PASSES; pass++) {
+      this.check()
+      const entries = await Promise.all(copies.map((copy) => copy.follow()))
+      if (pass === 0) await this.index()
+      else if (entries.every((count) => count <= FEW_ENTRIES)) return
+    }
+  }
+
+  /** The old shards take with them what they know of changes that the reverse index has yet to learn. */
+  private async index(): Promise<void> {
+    const meta = await this.context.catalog.readMeta(this.list.id)
+    if (meta?.incarnation !== this.list.incarnation) throw new MoveStopped('gone')
+    while ((await this.chores.index(this.list.id, meta, Number.MAX_SAFE_INTEGER)).more) this.check()
+  }
+
+  private async freezeAll(): Promise<void> {
+    const outcomes = await Promise.all(
+      this.from.map((keys) => freeze(this.context, this.list, keys, this.owner, 'freeze')),
+    )
+    if (outcomes.includes('gone')) throw new MoveStopped('gone')
+    if (outcomes.includes('stale')) throw new MoveStopped('lost')
+  }
+
+  private async switch(imports: string[]): Promise<void> {
+    const outcome = await switchTo(this.context, this.list, this, imports)
+    if (outcome !== 'switched') throw new MoveStopped(outcome)
+  }
+
+  private hold(verb: 'claim' | 'renew'): Promise<[outcome: string, generation?: number]> {
+    const { meta } = listKeys(this.list.id)
+    const { phase, copied, total } = this.progress
+    const leaseMs = phase === 'frozen' ? Math.min(this.leaseMs, FROZEN_LEASE_MS) : this.leaseMs
+    const who = [String(this.list.incarnation), this.owner, String(this.shards), String(leaseMs)]
+    const args = [...who, phase, String(copied), String(total), verb, String(this.list.generation)]
+    return again(() => this.context.redis.run(CLAIM, [meta], args)) as Promise<[string, number?]>
+  }
+
+  /** A new phase is told to everybody, and the lease renewed for it. */
+  private async tell(phase: ReshardProgress['phase']): Promise<void> {
+    this.check()
+    this.progress = { ...this.progress, phase }
+    const [outcome] = await this.hold('renew')
+    if (outcome !== 'claimed') throw new MoveStopped(outcome === 'gone' ? 'gone' : 'lost')
+    this.options.onProgress?.({ ...this.progress })
+  }
+
+  private check(): void {
+    this.options.signal?.throwIfAborted()
+    if (this.lost) throw new MoveStopped('lost')
+  }
+
+  private async members(shards: readonly ShardKeys[]): Promise<number> {
+    const { redis } = this.context
+    const counts = await Promise.all(
+      shards.map(({ members }) => again(() => redis.read(members, ['SCARD', members]) as Promise<number>)),
+    )
+    return counts.reduce((sum, count) => sum + count, 0)
+  }
+}

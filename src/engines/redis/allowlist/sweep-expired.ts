@@ -1,0 +1,81 @@
+import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../allowlist/customer-key.js'
+import type { Argument, Redis } from '../link/redis.js'
+import { defineScript } from '../link/script.js'
+import { type Chore, type ChoreResult, together } from './chores.js'
+import { listOf, type RedisList } from './meta.js'
+import type { ReverseIndex } from './reverse-index.js'
+import { newMark, SHARD_KEY_COUNT, SHARD_USES, shardScriptKeys } from './shard-script.js'
+import type { Shard, Shards } from './shards.js'
+import type { Wake } from './wake.js'
+
+const EXPIRE = defineScript('allowlist-expire', { keys: SHARD_KEY_COUNT, write: true, uses: SHARD_USES })
+const EXPIRED_PER_STEP = 200
+
+export interface ExpiryParts {
+  redis: Redis
+  shards: Shards
+  reverse: ReverseIndex
+  wake: Wake
+  maxLogBytes: number
+}
+
+/** Removes members whose time is over. */
+export function expiryChore(parts: ExpiryParts): Chore {
+  return async (listId, meta, now) => {
+    const list = listOf(listId, meta)
+    const shards = parts.shards.all(list).map(({ shard }) => expireIn(parts, list, shard, now))
+    return together(await Promise.all(shards))
+  }
+}
+
+async function expireIn(
+  parts: ExpiryParts,
+  list: RedisList,
+  number: number,
+  now: number,
+): Promise<ChoreResult> {
+  const { redis, shards, reverse } = parts
+  const { expiries } = shards.keys(list, number)
+  const range = ['-inf', String(now), 'BYSCORE', 'LIMIT', '0', String(EXPIRED_PER_STEP)]
+  const due = (await redis.read(expiries, ['ZRANGE', expiries, ...range])) as string[]
+  if (due.length > 0) {
+    const done = await shards.run(
+      list,
+      () => number,
+      (shard) => redis.run(EXPIRE, shardScriptKeys(shard.keys), argsOf(parts, shard, due, now)),
+    )
+    if (done === undefined) return { swept: 0, more: false }
+    const [, sequence, ...gone] = done.reply as [string, number, ...string[]]
+    const { list: current, keys } = done.shard
+    if (gone.length > 0) {
+      await reverse.noteAll(gone, '-', { ...current, listId: list.id, sequence })
+      reverse.arrived(keys, sequence)
+    }
+  }
+  if (due.length === EXPIRED_PER_STEP) return { swept: due.length, more: true }
+  const [first] = (await redis.read(expiries, ['ZRANGE', expiries, '0', '0', 'WITHSCORES'])) as [
+    string,
+    number,
+  ][]
+  return { swept: due.length, more: false, ...(first === undefined ? {} : { nextAt: Number(first[1]) }) }
+}
+
+function argsOf(
+  { maxLogBytes, wake }: ExpiryParts,
+  { list }: Shard,
+  customers: string[],
+  now: number,
+): Argument[] {
+  const { incarnation, generation, id } = list
+  const numbers = [incarnation, generation, now, newMark(), maxLogBytes].map(String)
+  const scratch = Buffer.alloc(MAX_CUSTOMER_KEY_LENGTH)
+  return [
+    ...numbers,
+    wake.channel,
+    id,
+    ...customers.flatMap((customer) => [
+      customer,
+      Buffer.from(scratch.subarray(0, writeCustomerKey(customer, scratch, 0))),
+    ]),
+  ]
+}

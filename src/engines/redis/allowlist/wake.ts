@@ -1,0 +1,54 @@
+import type { Redis, Unsubscribe } from '../link/redis.js'
+import { wakeChannel } from './keys.js'
+
+/** What stands before a list id when the list itself changed, and not only its members. */
+const LIST_CHANGED = '!'
+
+export interface WakeListener {
+  /** Undefined: any list, because messages may have been missed. */
+  onList?: (listId: string | undefined) => void
+  onMembers?: (listId: string | undefined) => void
+}
+
+/** The channel that tells all instances of changes. Messages may be lost: it only saves waiting. */
+export class Wake {
+  readonly channel: string
+  private readonly listeners = new Set<WakeListener>()
+  private unsubscribe: Unsubscribe | undefined
+
+  constructor(
+    private readonly redis: Redis,
+    database: number,
+  ) {
+    this.channel = wakeChannel(database)
+  }
+
+  async open(): Promise<void> {
+    this.unsubscribe = await this.redis.subscribe(
+      this.channel,
+      (message) => this.tell(message),
+      (interruption) => {
+        if (interruption === 'resumed') this.tell(undefined)
+      },
+    )
+  }
+
+  listen(listener: WakeListener): { stop(): void } {
+    this.listeners.add(listener)
+    return { stop: () => this.listeners.delete(listener) }
+  }
+
+  private tell(message: string | undefined): void {
+    const list = message === undefined || message.startsWith(LIST_CHANGED)
+    const id = list ? message?.slice(LIST_CHANGED.length) : message
+    for (const { onList, onMembers } of this.listeners) {
+      if (list) onList?.(id)
+      onMembers?.(id)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.listeners.clear()
+    await this.unsubscribe?.()
+  }
+}

@@ -1,0 +1,97 @@
+import { CatracaError } from '../../../errors.js'
+
+/** Carries the items that came together, and answers each in its place: a result, or an Error for that one alone. */
+export type Carry<Group, Item, Result> = (
+  group: Group,
+  items: Item[],
+) => Promise<readonly (Result | Error)[]> | readonly (Result | Error)[]
+
+export interface CoalescerOptions<Item> {
+  maxItems: number
+  /** Bytes of one batch; an item that is larger travels alone. */
+  maxBytes?: number
+  sizeOf?: (item: Item) => number
+}
+
+interface Waiting<Item, Result> {
+  items: Item[]
+  resolves: ((result: Result) => void)[]
+  rejects: ((error: unknown) => void)[]
+  bytes: number
+}
+
+/**
+ * Gathers what is asked in one turn of the event loop, by group, and carries each group at once.
+ *
+ * While nothing is on its way, a batch leaves as soon as the code that runs now has ended: with one caller nothing is
+ * waited for. Else it leaves at the end of the turn, behind all sockets that were read in it, so that requests of many
+ * connections travel together. There is no timer.
+ */
+export class Coalescer<Group, Item, Result> {
+  readonly #groups = new Map<Group, Waiting<Item, Result>>()
+  #scheduled = false
+  /** Batches on their way. */
+  #carried = 0
+
+  constructor(
+    private readonly carry: Carry<Group, Item, Result>,
+    private readonly options: CoalescerOptions<Item>,
+  ) {}
+
+  ask(group: Group, item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const waiting = this.#roomFor(group, item)
+      waiting.items.push(item)
+      waiting.resolves.push(resolve)
+      waiting.rejects.push(reject)
+      if (this.#scheduled) return
+      this.#scheduled = true
+      if (this.#carried === 0) process.nextTick(this.#carryAll)
+      else setImmediate(this.#carryAll)
+    })
+  }
+
+  #roomFor(group: Group, item: Item): Waiting<Item, Result> {
+    const { maxItems, maxBytes = Number.POSITIVE_INFINITY, sizeOf } = this.options
+    const bytes = sizeOf === undefined ? 0 : sizeOf(item)
+    const waiting = this.#groups.get(group)
+    if (waiting !== undefined) {
+      if (waiting.items.length < maxItems && waiting.bytes + bytes <= maxBytes) {
+        waiting.bytes += bytes
+        return waiting
+      }
+      void this.#carryOne(group, waiting)
+    }
+    const fresh: Waiting<Item, Result> = { items: [], resolves: [], rejects: [], bytes }
+    this.#groups.set(group, fresh)
+    return fresh
+  }
+
+  readonly #carryAll = (): void => {
+    this.#scheduled = false
+    const groups = [...this.#groups]
+    this.#groups.clear()
+    for (const [group, waiting] of groups) void this.#carryOne(group, waiting)
+  }
+
+  async #carryOne(group: Group, { items, resolves, rejects }: Waiting<Item, Result>): Promise<void> {
+    this.#carried++
+    let results: readonly (Result | Error)[]
+    try {
+      results = await this.carry(group, items)
+      if (results.length !== items.length) {
+        throw new CatracaError('INTERNAL', `${items.length} calls in one batch got ${results.length} answers`)
+      }
+    } catch (error) {
+      this.#carried--
+      for (const reject of rejects) reject(error)
+      return
+    }
+    this.#carried--
+    for (let i = 0; i < results.length; i++) {
+      const result = results[i]!
+      if (result instanceof Error) rejects[i]!(result)
+      else resolves[i]!(result)
+    }
+  }
+}

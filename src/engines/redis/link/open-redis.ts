@@ -1,0 +1,196 @@
+import type { RedisUrl } from '../../../config/store-url-redis.js'
+import { CatracaError } from '../../../errors.js'
+import { bareHost } from './address.js'
+import { Calls } from './calls.js'
+import { ClusterTopology } from './cluster-topology.js'
+import type { Connection, ConnectionSettings } from './connection.js'
+import { unavailable } from './failures.js'
+import { infoOf } from './info.js'
+import { type RedisOptions, type Settings, settingsOf } from './options.js'
+import type { Argument, Interruption, Redis, RedisInfo, RunOptions, Unsubscribe } from './redis.js'
+import type { Script } from './script.js'
+import { ScriptRuns } from './script-runs.js'
+import { sentinelLead } from './sentinel-lead.js'
+import { SingleTopology } from './single-topology.js'
+import { Subscriptions } from './subscriptions.js'
+import type { OnChange, Topology } from './topology.js'
+
+/** Resolves with a connection that works; rejects within the connect timeout, with the reason. */
+export async function openRedis(url: RedisUrl, options: RedisOptions = {}): Promise<Redis> {
+  const redis = new OpenRedis(url, settingsOf(options))
+  try {
+    await redis.connected()
+    return redis
+  } catch (error) {
+    await redis.close()
+    throw error
+  }
+}
+
+/** Trying again does not help at the start; later somebody may be changing passwords or certificates. */
+const HOPELESS = /WRONGPASS|NOAUTH|NOPERM|certificate/
+
+class OpenRedis implements Redis {
+  readonly #topology: Topology
+  readonly #calls: Calls
+  readonly #scripts: ScriptRuns
+  readonly #subscriptions: Subscriptions
+  #onChange: OnChange = () => {}
+  #closed = false
+
+  constructor(
+    private readonly url: RedisUrl,
+    private readonly settings: Settings,
+  ) {
+    const connection = connectionSettings(url, settings)
+    this.#calls = new Calls(() => this.#topology, settings)
+    this.#topology = topologyOf(url, connection, settings.poolSize, () => {
+      this.#calls.changed()
+      this.#onChange()
+    })
+    this.#scripts = new ScriptRuns(this.#calls, settings)
+    this.#subscriptions = new Subscriptions(this.#topology, connection)
+  }
+
+  slot(key: string): number {
+    return this.#topology.slot(key)
+  }
+
+  read(key: string, args: readonly Argument[]): Promise<unknown> {
+    return this.#call(key, args, false, false)
+  }
+
+  readBinary(key: string, args: readonly Argument[]): Promise<unknown> {
+    return this.#call(key, args, true, false)
+  }
+
+  readInOrder(key: string, commands: readonly (readonly Argument[])[]): Promise<unknown[]> {
+    if (this.#closed) return Promise.reject(closed())
+    const slot = this.slot(key)
+    const deadlineMs = this.#calls.deadline()
+    return this.#calls.askInOrder(
+      commands.map((args) => ({ slot, args, binary: false, write: false, deadlineMs })),
+    )
+  }
+
+  write(key: string, args: readonly Argument[]): Promise<unknown> {
+    return this.#call(key, args, false, true)
+  }
+
+  run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly Argument[],
+    options?: RunOptions,
+  ): Promise<unknown> {
+    if (this.#closed) return Promise.reject(closed())
+    const slot = keys.length === 0 ? 0 : this.slot(keys[0]!)
+    return this.#scripts.run(script, slot, keys, args, options)
+  }
+
+  async subscribe(
+    channel: string,
+    onMessage: (message: string) => void,
+    onInterrupted: (interruption: Interruption) => void,
+  ): Promise<Unsubscribe> {
+    this.#refuseClosed()
+    return this.#subscriptions.subscribe(channel, { onMessage, onInterrupted })
+  }
+
+  async readEverywhere(args: readonly Argument[]): Promise<Map<string, unknown>> {
+    this.#refuseClosed()
+    const asked = [...this.#topology.primaries()].map(
+      async ([address, connection]) => [address, await this.#ask(connection, args)] as const,
+    )
+    return new Map(await Promise.all(asked))
+  }
+
+  async ping(): Promise<void> {
+    await this.readEverywhere(['PING'])
+  }
+
+  async info(): Promise<RedisInfo> {
+    this.#refuseClosed()
+    const asked = [...this.#topology.primaries()].map(async ([address, connection]) => {
+      const text = await this.#ask(connection, ['INFO']).catch(() => '')
+      return infoOf(address, String(text))
+    })
+    return { topology: this.url.topology, nodes: await Promise.all(asked) }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#calls.close()
+    this.#subscriptions.close()
+    this.#topology.close()
+  }
+
+  /** All primaries are there, or the first reason why not. */
+  async connected(): Promise<void> {
+    const { connectTimeoutMs } = this.settings
+    const missing = () => {
+      const primaries = this.#topology.primaries()
+      return primaries.size === 0 || [...primaries.values()].includes(undefined)
+    }
+    if (!missing()) return
+    let timer!: NodeJS.Timeout
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const fail = () => reject(unavailable(this.#topology.outage(0).reason))
+        this.#onChange = () => {
+          if (!missing()) resolve()
+          else if (HOPELESS.test(this.#topology.outage(0).reason)) fail()
+        }
+        timer = setTimeout(fail, connectTimeoutMs)
+      })
+    } finally {
+      clearTimeout(timer)
+      this.#onChange = () => {}
+    }
+  }
+
+  #call(key: string, args: readonly Argument[], binary: boolean, write: boolean): Promise<unknown> {
+    if (this.#closed) return Promise.reject(closed())
+    const deadlineMs = this.#calls.deadline()
+    return this.#calls.ask({ slot: this.#topology.slot(key), args, binary, write, deadlineMs })
+  }
+
+  async #ask(connection: Connection | undefined, args: readonly Argument[]): Promise<unknown> {
+    if (connection === undefined) throw unavailable(this.#topology.outage(0).reason)
+    return this.#calls.askAt(connection, args)
+  }
+
+  #refuseClosed(): void {
+    if (this.#closed) throw closed()
+  }
+}
+
+const closed = (): CatracaError => new CatracaError('CLOSED', 'this connection to Redis was closed')
+
+function connectionSettings(url: RedisUrl, settings: Settings): ConnectionSettings {
+  const { connectTimeoutMs, commandTimeoutMs, maxInFlight, tls, readPassword } = settings
+  return {
+    connectTimeoutMs,
+    commandTimeoutMs,
+    maxInFlight,
+    tls: url.tls ? tls : undefined,
+    database: url.database,
+    ...(url.username === undefined ? {} : { username: url.username }),
+    get password() {
+      return readPassword() ?? url.password
+    },
+  }
+}
+
+function topologyOf(
+  url: RedisUrl,
+  settings: ConnectionSettings,
+  poolSize: number,
+  onChange: OnChange,
+): Topology {
+  const nodes = url.nodes.map(({ host, port }) => ({ host: bareHost(host), port }))
+  if (url.topology === 'cluster') return new ClusterTopology(nodes, settings, poolSize, onChange)
+  const lead =
+    url.topology === 'sentinel' ? sentinelLead(nodes, url.master!, settings) : { locate: () => nodes[0]! }
+  return new SingleTopology(lead, settings, poolSize, onChange)
+}

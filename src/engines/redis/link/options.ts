@@ -1,0 +1,78 @@
+import { CatracaError } from '../../../errors.js'
+
+export interface RedisTlsOptions {
+  /** PEM text of the authority that signed the server's certificate. */
+  ca?: string
+  /** The name that the certificate must carry, when it is not the host of the URL. */
+  servername?: string
+  rejectUnauthorized?: boolean
+}
+
+export interface RedisOptions {
+  /** From the first packet to the end of the handshake. */
+  connectTimeoutMs?: number
+  /** For a whole call, with waiting for a connection and all retries. */
+  commandTimeoutMs?: number
+  /** Connections to each primary. One is enough unless large replies hold up small ones. */
+  poolSize?: number
+  tls?: RedisTlsOptions
+  /** Asked for every new connection, so that a changed password needs no restart; wins over that of the URL. */
+  readPassword?: () => string | undefined
+  /** Bounds of what is put into one call: items, and bytes of their arguments. */
+  maxBatch?: { items: number; bytes: number }
+  /** A write is answered only when this many replicas have it; else its outcome is unknown. */
+  waitReplicas?: { replicas: number; timeoutMs: number }
+  /** Calls on their way on one connection. Beyond, a call fails at once. */
+  maxInFlight?: number
+  /** Calls that wait for a connection. Beyond, a call fails at once. */
+  maxWaiting?: number
+}
+
+export interface Settings extends Required<Omit<RedisOptions, 'waitReplicas' | 'tls' | 'readPassword'>> {
+  tls: RedisTlsOptions
+  readPassword: () => string | undefined
+  waitReplicas: { replicas: number; timeoutMs: number } | undefined
+}
+
+const DEFAULTS: Settings = {
+  connectTimeoutMs: 5000,
+  commandTimeoutMs: 3000,
+  poolSize: 1,
+  tls: {},
+  readPassword: () => undefined,
+  maxBatch: { items: 256, bytes: 1_048_576 },
+  waitReplicas: undefined,
+  maxInFlight: 50_000,
+  maxWaiting: 10_000,
+}
+
+export function settingsOf(options: RedisOptions): Settings {
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+  const settings: Settings = { ...DEFAULTS, ...given }
+  const { connectTimeoutMs, commandTimeoutMs, poolSize, maxBatch, maxInFlight, maxWaiting } = settings
+  const atLeastOne = {
+    connectTimeoutMs,
+    commandTimeoutMs,
+    poolSize,
+    'maxBatch.items': maxBatch.items,
+    'maxBatch.bytes': maxBatch.bytes,
+    maxInFlight,
+    maxWaiting,
+  }
+  for (const [name, value] of Object.entries(atLeastOne)) {
+    if (!Number.isInteger(value) || value < 1) {
+      throw new CatracaError('CONFIG_INVALID', `redis.${name} must be a whole number of at least 1`)
+    }
+  }
+  const wait = settings.waitReplicas
+  if (
+    wait !== undefined &&
+    !(wait.replicas >= 1 && wait.timeoutMs >= 1 && wait.timeoutMs < commandTimeoutMs)
+  ) {
+    throw new CatracaError(
+      'CONFIG_INVALID',
+      'redis.waitReplicas needs at least 1 replica and a timeoutMs from 1 to below commandTimeoutMs',
+    )
+  }
+  return settings
+}

@@ -1,0 +1,135 @@
+import { CatracaError } from '../../../errors.js'
+import type { Call, Question } from './call.js'
+import type { Calls } from './calls.js'
+import { Coalescer } from './coalescer.js'
+import { codeOf, refused } from './failures.js'
+import type { Settings } from './options.js'
+import type { Argument, RunOptions } from './redis.js'
+import type { Script } from './script.js'
+
+interface Item {
+  keys: readonly string[]
+  args: readonly Argument[]
+  deadlineMs: number
+}
+
+type Batches = Coalescer<number, Item, unknown>
+
+/** `{ 1, result }` or `{ 0, message }`, as `lua/batch.lua` answers for each item. */
+type ItemReply = [1, unknown?] | [0, string | Buffer]
+
+const PAUSE_MS = 50
+/** A call may meet several servers that do not know its script, while slots move. */
+const MOST_LOADS = 8
+const ONE_BY_ONE = Symbol('one by one')
+
+/** Runs operations of scripts, those of one script and slot together. */
+export class ScriptRuns {
+  readonly #batches = new Map<Script, { text: Batches; binary: Batches }>()
+
+  constructor(
+    private readonly calls: Calls,
+    private readonly settings: Settings,
+  ) {}
+
+  run(
+    script: Script,
+    slot: number,
+    keys: readonly string[],
+    args: readonly Argument[],
+    { binary = false, gathered = false }: RunOptions = {},
+  ): Promise<unknown> {
+    if (keys.length !== script.keys) {
+      const message = `${script.name} takes ${script.keys} keys, not ${keys.length}`
+      return Promise.reject(new CatracaError('INTERNAL', message))
+    }
+    const item = { keys, args, deadlineMs: this.calls.deadline() }
+    if (gathered) return this.#alone(script, slot, item, binary)
+    let batches = this.#batches.get(script)
+    if (batches === undefined) {
+      batches = { text: this.#newBatches(script, false), binary: this.#newBatches(script, true) }
+      this.#batches.set(script, batches)
+    }
+    return batches[binary ? 'binary' : 'text'].ask(slot, item)
+  }
+
+  async #alone(script: Script, slot: number, item: Item, binary: boolean): Promise<unknown> {
+    const [result] = await this.#carry(script, slot, [item], binary)
+    if (result instanceof Error) throw result
+    return result
+  }
+
+  #newBatches(script: Script, binary: boolean): Batches {
+    const { items, bytes } = this.settings.maxBatch
+    return new Coalescer((slot, batch) => this.#carry(script, slot, batch, binary), {
+      maxItems: Math.min(items, script.together),
+      maxBytes: bytes,
+      sizeOf,
+    })
+  }
+
+  async #carry(script: Script, slot: number, items: Item[], binary: boolean): Promise<unknown[]> {
+    const question: Question = {
+      slot,
+      args: commandOf(script, items),
+      binary,
+      write: script.write,
+      deadlineMs: items[0]!.deadlineMs,
+      onRefused: (message, call) => this.#refused(script, items, message, call),
+    }
+    const replies = (await this.calls.ask(question)) as ItemReply[] | typeof ONE_BY_ONE
+    if (replies === ONE_BY_ONE) {
+      const alone = items.map((item) => this.#carry(script, slot, [item], binary).then(([result]) => result))
+      return (await Promise.allSettled(alone)).map((one) =>
+        one.status === 'fulfilled' ? one.value : one.reason,
+      )
+    }
+    if (replies.some(isReadOnly) && performance.now() + PAUSE_MS < question.deadlineMs) {
+      // A master that has just become a replica runs the script, and refuses each write in it.
+      this.calls.notPrimary(slot)
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+      return this.#carry(script, slot, items, binary)
+    }
+    return replies.map((reply) => resultOf(reply, script))
+  }
+
+  #refused(script: Script, items: Item[], message: string, call: Call): boolean {
+    const code = codeOf(message)
+    // While a slot moves, a call is served only where all its keys are: items apart may be.
+    if (code === 'TRYAGAIN' && items.length > 1) call.resolve(ONE_BY_ONE)
+    else if (code === 'NOSCRIPT' && call.attempts++ < MOST_LOADS) this.#loadAndSend(script, call)
+    else return false
+    return true
+  }
+
+  /** Both travel together: the order of one connection holds them. */
+  #loadAndSend(script: Script, call: Call): void {
+    const connection = call.via!
+    connection.ask(['SCRIPT', 'LOAD', script.source], call.deadlineMs).catch(() => {})
+    this.calls.send(call, connection)
+  }
+}
+
+function commandOf(script: Script, items: readonly Item[]): Argument[] {
+  const verb = script.write ? 'EVALSHA' : 'EVALSHA_RO'
+  const command: Argument[] = [verb, script.sha, String(items.length * script.keys)]
+  for (const { keys } of items) command.push(...keys)
+  for (const { args } of items) {
+    command.push(String(args.length))
+    for (const arg of args) command.push(arg)
+  }
+  return command
+}
+
+function resultOf([ran, value]: ItemReply, script: Script): unknown {
+  return ran === 1 ? (value ?? null) : refused(String(value), script.name)
+}
+
+const isReadOnly = ([ran, value]: ItemReply): boolean => ran === 0 && String(value).startsWith('READONLY ')
+
+function sizeOf({ keys, args }: Item): number {
+  let bytes = 0
+  for (const key of keys) bytes += key.length
+  for (const arg of args) bytes += arg.length
+  return bytes
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { CatracaError } from '../../../errors.js'
+
+export interface ScriptOptions {
+  /** Keys of one operation. */
+  keys: number
+  /** Without it Redis refuses every write of the script, and it is run again when its connection is lost. */
+  write: boolean
+  /** Further files: `uses: ['change-log']` makes what `change-log.lua` returns known as `change_log`. */
+  uses?: readonly string[]
+  /** The most that travel in one call, where larger ones would have server and process wait for each other. */
+  together?: number
+}
+
+/** A file of `lua/` that returns `function(keys, args)`, the operation on one item. */
+export interface Script {
+  readonly name: string
+  readonly keys: number
+  readonly write: boolean
+  readonly together: number
+  /** The operation with the loop over the items of a batch around it. */
+  readonly source: string
+  readonly sha: string
+}
+
+const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/
+
+/** Reads the file, once: declare scripts at the top of a module. */
+export function defineScript(name: string, options: ScriptOptions): Script {
+  return assembleScript(name, options, readLua)
+}
+
+/** The same from other places than `lua/`. */
+export function assembleScript(
+  name: string,
+  { keys, write, uses = [], together = Number.POSITIVE_INFINITY }: ScriptOptions,
+  read: (name: string) => string,
+): Script {
+  const enclosed = (part: string) => `(function()\n${read(part)}\nend)()`
+  const source = [
+    ...uses.map((used) => `local ${used.replaceAll('-', '_')} = ${enclosed(used)}`),
+    `local operation = ${enclosed(name)}`,
+    `local KEYS_PER_ITEM = ${keys}`,
+    readLua('batch'),
+  ].join('\n')
+  return { name, keys, write, together, source, sha: createHash('sha1').update(source).digest('hex') }
+}
+
+function readLua(name: string): string {
+  if (!NAME.test(name)) throw new CatracaError('INTERNAL', `${name} is no name of a script`)
+  return readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8').trimEnd()
+}

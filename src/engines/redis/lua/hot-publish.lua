@@ -1,0 +1,18 @@
+--[[
+  Puts a hot set that was loaded in place of the one that is there. It answers when it was vouched for.
+
+  Input
+    keys  set, control, next
+    args  1 step before, 2 step after, 3 length of the lease in ms, 4 fill, 5 state, 6 position
+
+  Output
+    1, or 0 when nothing was done: another keeper, or the set that was loaded was evicted
+]]
+return function(keys, args)
+  if redis.call('SISMEMBER', keys[3], '##' .. args[4]) == 0 then return 0 end
+  if not hot_keeping.goesOn(keys[2], args[1], args[2], args[3]) then return 0 end
+  redis.call('UNLINK', keys[1])
+  redis.call('RENAME', keys[3], keys[1])
+  redis.call('HSET', keys[2], 'fill', args[4], 'state', args[5], 'position', args[6])
+  return 1
+end

@@ -38,38 +38,40 @@ local function take_one(key, log_key, rule, now)
   return { (retry == 0 or rule.extra == 1) and 1 or 0, now, remaining, reset, retry }
 end
 
-local function tell(answer, remaining, reset, retry)
-  local n = #answer
-  answer[n + 1], answer[n + 2], answer[n + 3] = remaining, reset, retry
-end
-
-local function deny(answer, row, log_key, rules, now)
-  for _, rule in ipairs(rules) do
-    local remaining, reset, retry = judge(row, log_key, rule, rule.amount, now)
-    -- What would have been admitted is not taken either: told as it stands.
-    if retry == 0 then remaining, reset = judge(row, log_key, rule, 0, now) end
-    tell(answer, remaining, reset, retry)
+-- Tells what each limit says, and answers whether all admit it, with the states that are then to be kept.
+local function judge_all(answer, row, log_key, rules, now)
+  local allowed, states, n = true, {}, #answer
+  for i = 1, #rules do
+    local rule = rules[i]
+    local at = i * 4 - 3
+    answer[n + 1], answer[n + 2], answer[n + 3], states[at], states[at + 1], states[at + 2], states[at + 3] =
+      judge(row, log_key, rule, rule.amount, now)
+    if answer[n + 3] > 0 and rule.extra == 0 then allowed = false end
+    n = n + 3
   end
+  return allowed, states
 end
 
-local function take(answer, row, key, log_key, rules, now)
+local function take(answer, first, row, key, log_key, rules, states, now)
   local longest = 0
-  for _, rule in ipairs(rules) do
-    local remaining, reset, retry, a, b, c, d = judge(row, log_key, rule, rule.amount, now)
-    if retry == 0 and rule.amount > 0 then
-      admit(row, log_key, rule, now, a, b, c, d)
-      if reset > longest then longest = reset end
+  for i = 1, #rules do
+    local rule, at, told = rules[i], i * 4 - 3, first + i * 3
+    if answer[told] == 0 and rule.amount > 0 then
+      admit(row, log_key, rule, now, states[at], states[at + 1], states[at + 2], states[at + 3])
+      longest = math.max(longest, answer[told - 1])
     end
-    tell(answer, remaining, reset, retry)
   end
   if longest > 0 then limit_row.write(key, log_key, row, now + longest, now) end
 end
 
-local function is_allowed(row, log_key, rules, now)
-  for _, rule in ipairs(rules) do
-    if rule.extra == 0 and select(3, judge(row, log_key, rule, rule.amount, now)) > 0 then return false end
+-- What would have been admitted is not taken either: told as it stands.
+local function deny(answer, first, row, log_key, rules, now)
+  for i = 1, #rules do
+    local told = first + i * 3
+    if answer[told] == 0 and rules[i].amount > 0 then
+      answer[told - 2], answer[told - 1] = judge(row, log_key, rules[i], 0, now)
+    end
   end
-  return true
 end
 
 return function(keys, args)
@@ -80,20 +82,21 @@ return function(keys, args)
   if subjects == 1 and #rules == 1 and allowed then return take_one(keys[1], keys[2], rules[1], now) end
 
   local width = #keys / subjects
-  local rows, logs, plans = {}, {}, {}
+  local answer, rows, plans, states, firsts = { 0, now }, {}, {}, {}, {}
   for i = 1, subjects do
-    rows[i] = limit_row.read(keys[(i - 1) * width + 1])
-    if width == 2 then logs[i] = keys[i * 2] end
-    plans[i] = limit_plan.of(args[i])
-    allowed = allowed and is_allowed(rows[i], logs[i], plans[i], now)
+    rows[i], plans[i], firsts[i] = limit_row.read(keys[(i - 1) * width + 1]), limit_plan.of(args[i]), #answer
+    local admits
+    admits, states[i] = judge_all(answer, rows[i], keys[i * width], plans[i], now)
+    allowed = allowed and admits
   end
-  local answer = { allowed and 1 or 0, now }
   for i = 1, subjects do
+    local log_key = width == 2 and keys[i * 2] or nil
     if allowed then
-      take(answer, rows[i], keys[(i - 1) * width + 1], logs[i], plans[i], now)
+      take(answer, firsts[i], rows[i], keys[(i - 1) * width + 1], log_key, plans[i], states[i], now)
     else
-      deny(answer, rows[i], logs[i], plans[i], now)
+      deny(answer, firsts[i], rows[i], log_key, plans[i], now)
     end
   end
+  if allowed then answer[1] = 1 end
   return answer
 end

@@ -1,9 +1,9 @@
 import { parseStoreUrl } from './config/store-url.js'
 import type { DynamodbUrl } from './config/store-url-dynamodb.js'
-import type { AdoptionProgress } from './engines/dynamodb/adoption.js'
-import type { TableCreation } from './engines/dynamodb/create-tables.js'
-import type { Difference, TableState } from './engines/dynamodb/table-state.js'
-import { TABLE_ROLES, type TableRole } from './engines/dynamodb/tables.js'
+import type { AdoptionProgress } from './engines/dynamodb/allowlist/adoption.js'
+import type { TableCreation } from './engines/dynamodb/tables/create-tables.js'
+import type { Difference, TableState } from './engines/dynamodb/tables/table-state.js'
+import { TABLE_ROLES, type TableRole } from './engines/dynamodb/tables/tables.js'
 import { invalid } from './errors.js'
 
 export type { AdoptionProgress, Difference, TableCreation, TableRole, TableState }
@@ -27,9 +27,9 @@ export async function openDynamodbTables(
   const url = dynamodbUrl(store)
   // Only now, because the SDK takes a while to load.
   const [{ DynamoClient }, { createTables }, { describeTables, differencesOf }] = await Promise.all([
-    import('./engines/dynamodb/client.js'),
-    import('./engines/dynamodb/create-tables.js'),
-    import('./engines/dynamodb/table-state.js'),
+    import('./engines/dynamodb/client/client.js'),
+    import('./engines/dynamodb/tables/create-tables.js'),
+    import('./engines/dynamodb/tables/table-state.js'),
   ])
   const { region, endpoint, tables } = url
   const client = new DynamoClient({ region, ...(endpoint !== undefined && { endpoint }) })

@@ -27,10 +27,10 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   if (url.engine !== 'dynamodb') throw invalid('store', 'must be a dynamodb:// URL for this')
   const { topicArn, leaseMs, pollMs, onReport } = options
   const [{ DynamoClient }, { Relay }, { Topic }, { NO_SINK }] = await Promise.all([
-    import('./engines/dynamodb/client.js'),
-    import('./engines/dynamodb/relay.js'),
-    import('./engines/dynamodb/topic.js'),
-    import('./engines/dynamodb/messages.js'),
+    import('./engines/dynamodb/client/client.js'),
+    import('./engines/dynamodb/feed/relay.js'),
+    import('./engines/dynamodb/feed/topic.js'),
+    import('./engines/dynamodb/feed/messages.js'),
   ])
   const { region, endpoint, tables } = url
   const dynamo = { region, ...(endpoint !== undefined && { endpoint }) }

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { keyAttributes, TABLE_ROLES, TABLES, type TableRole } from '../src/engines/dynamodb/tables.js'
+import { keyAttributes, TABLE_ROLES, TABLES, type TableRole } from '../src/engines/dynamodb/tables/tables.js'
 import { type Block, literal, parts, readModule } from './support/dynamodb-hcl.js'
 
 const deploy = new URL('../../deploy/', import.meta.url)

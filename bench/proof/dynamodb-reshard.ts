@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addAll, customers, newFixa, sweepAll } from '../../src/conformance/support.js'
-import type { Layout } from '../../src/engines/dynamodb/items.js'
+import type { Layout } from '../../src/engines/dynamodb/allowlist/items.js'
 import {
   type BulkEngine,
   holdsExactly,

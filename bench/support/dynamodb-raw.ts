@@ -1,5 +1,5 @@
 import { BatchWriteItemCommand, type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
-import type { Item } from '../../src/engines/dynamodb/attributes.js'
+import type { Item } from '../../src/engines/dynamodb/client/attributes.js'
 
 const AT_ONCE = 25
 const REQUESTS_IN_FLIGHT = 4

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { CreateTopicCommand, SNSClient } from '@aws-sdk/client-sns'
 import { parseStoreUrl } from '../../src/config/store-url.js'
 import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
-import { createTables } from '../../src/engines/dynamodb/create-tables.js'
 import { type DynamodbEngine, openDynamodb } from '../../src/engines/dynamodb/index.js'
+import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
 import { startQueues } from '../../test/support/dynamodb-queues.js'
 import {
   CREDENTIALS,

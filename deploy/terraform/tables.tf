@@ -1,4 +1,4 @@
-# The same tables as src/engines/dynamodb/tables.ts: a test compares every line that says what a table is.
+# The same tables as src/engines/dynamodb/tables/tables.ts: a test compares every line that says what a table is.
 
 resource "aws_dynamodb_table" "allowlists" {
   name                        = var.allowlists_table

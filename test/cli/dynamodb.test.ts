@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { CreateTableCommand, DeleteTableCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
-import { createTableInput, TABLE_ROLES, TABLES } from '../../src/engines/dynamodb/tables.js'
+import { createTableInput, TABLE_ROLES, TABLES } from '../../src/engines/dynamodb/tables/tables.js'
 import { CREDENTIALS_ENV, startDynamo } from '../support/dynamodb-server.js'
 import { catraca } from './run.js'
 

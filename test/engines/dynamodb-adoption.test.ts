@@ -5,7 +5,7 @@ import { shardOf } from '../../src/allowlist/shard.js'
 import { unsaltedPlace } from '../../src/allowlist/wave-hash.js'
 import { ManualClock } from '../../src/clock.js'
 import { allMembers, customer, customers, fixa, NOW, sweepAll } from '../../src/conformance/support.js'
-import type { Item } from '../../src/engines/dynamodb/attributes.js'
+import type { Item } from '../../src/engines/dynamodb/client/attributes.js'
 import { makeTables, type Tables } from '../support/dynamodb-engine.js'
 import { EMULATORS, startDynamo } from '../support/dynamodb-server.js'
 

@@ -14,12 +14,12 @@ import {
   text,
   textOf,
   toJson,
-} from '../../src/engines/dynamodb/attributes.js'
-import { writeChunks } from '../../src/engines/dynamodb/batches.js'
-import { CapacityCounts } from '../../src/engines/dynamodb/capacity.js'
-import { DynamoClient } from '../../src/engines/dynamodb/client.js'
-import { createTables } from '../../src/engines/dynamodb/create-tables.js'
-import { itemBytes, wireBytes } from '../../src/engines/dynamodb/sizes.js'
+} from '../../src/engines/dynamodb/client/attributes.js'
+import { writeChunks } from '../../src/engines/dynamodb/client/batches.js'
+import { CapacityCounts } from '../../src/engines/dynamodb/client/capacity.js'
+import { DynamoClient } from '../../src/engines/dynamodb/client/client.js'
+import { itemBytes, wireBytes } from '../../src/engines/dynamodb/client/sizes.js'
+import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
 import { isCatracaError } from '../../src/errors.js'
 import { EMULATORS, startDynamo } from '../support/dynamodb-server.js'
 import { failure } from '../support/failure.js'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { expiryTasks } from '../../src/engines/dynamodb/due.js'
+import { expiryTasks } from '../../src/engines/dynamodb/allowlist/due.js'
 import {
   allPlaces,
   importKey,
@@ -14,8 +14,8 @@ import {
   readMemberPartition,
   readSequenceSort,
   sequenceSort,
-} from '../../src/engines/dynamodb/items.js'
-import { decodeMeta, newIncarnation, toRecord } from '../../src/engines/dynamodb/meta.js'
+} from '../../src/engines/dynamodb/allowlist/items.js'
+import { decodeMeta, newIncarnation, toRecord } from '../../src/engines/dynamodb/allowlist/meta.js'
 import {
   attributesAt,
   countSteps,
@@ -27,8 +27,8 @@ import {
   sameAttributes,
   stateOf,
   visible,
-} from '../../src/engines/dynamodb/rows.js'
-import { AppliedChanges, removalOf, Tokens, UNPROVABLE } from '../../src/engines/dynamodb/tokens.js'
+} from '../../src/engines/dynamodb/allowlist/rows.js'
+import { AppliedChanges, removalOf, Tokens, UNPROVABLE } from '../../src/engines/dynamodb/allowlist/tokens.js'
 import { isCatracaError } from '../../src/errors.js'
 
 const place = { listId: 'a', partition: 'ALLOWLIST#a', customerId: 'c' }

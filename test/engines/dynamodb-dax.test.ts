@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { text } from '../../src/engines/dynamodb/attributes.js'
-import { createTables } from '../../src/engines/dynamodb/create-tables.js'
-import { openDax } from '../../src/engines/dynamodb/dax.js'
+import { text } from '../../src/engines/dynamodb/client/attributes.js'
+import { openDax } from '../../src/engines/dynamodb/client/dax.js'
+import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
 import { CREDENTIALS, freePort, REGION, startDynamo } from '../support/dynamodb-server.js'
 import { failure } from '../support/failure.js'
 

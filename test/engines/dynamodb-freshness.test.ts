@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { optionalNumber } from '../../src/engines/dynamodb/attributes.js'
-import { PROBE_KEY } from '../../src/engines/dynamodb/feed-items.js'
-import { Freshness } from '../../src/engines/dynamodb/freshness.js'
+import { optionalNumber } from '../../src/engines/dynamodb/client/attributes.js'
+import { PROBE_KEY } from '../../src/engines/dynamodb/feed/feed-items.js'
+import { Freshness } from '../../src/engines/dynamodb/feed/freshness.js'
 import { makeTables } from '../support/dynamodb-engine.js'
 import { startDynamo } from '../support/dynamodb-server.js'
 

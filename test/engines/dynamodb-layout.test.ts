@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { shardOf } from '../../src/allowlist/shard.js'
 import { customer, fixa, NOW, newFixa, SALT, sweepAll } from '../../src/conformance/support.js'
-import type { Item } from '../../src/engines/dynamodb/attributes.js'
+import type { Item } from '../../src/engines/dynamodb/client/attributes.js'
 import { makeTables } from '../support/dynamodb-engine.js'
 import { EMULATORS, startDynamo } from '../support/dynamodb-server.js'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { addAll, allMembers, customers, NOW, newFixa, sweepAll } from '../../src/conformance/support.js'
-import type { Layout } from '../../src/engines/dynamodb/items.js'
+import type { Layout } from '../../src/engines/dynamodb/allowlist/items.js'
 import {
   type BulkEngine,
   type Death,

@@ -12,14 +12,18 @@ import { ManualClock } from '../../src/clock.js'
 import { parseStoreUrl } from '../../src/config/store-url.js'
 import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
 import { allMembers, countOf, NOW } from '../../src/conformance/support.js'
-import { type BulkWork, openBulkWork } from '../../src/engines/dynamodb/bulk-work.js'
-import type { DynamoClient } from '../../src/engines/dynamodb/client.js'
-import { openCore } from '../../src/engines/dynamodb/core.js'
-import type { Layout } from '../../src/engines/dynamodb/items.js'
-import { type OpenedStore, type OpenStoreOptions, openStore } from '../../src/engines/dynamodb/open-store.js'
-import type { SizeStep } from '../../src/engines/dynamodb/shard-sizes.js'
-import { createTableInput, TABLES } from '../../src/engines/dynamodb/tables.js'
-import { DynamodbUpkeep } from '../../src/engines/dynamodb/upkeep.js'
+import { type BulkWork, openBulkWork } from '../../src/engines/dynamodb/allowlist/bulk-work.js'
+import { openCore } from '../../src/engines/dynamodb/allowlist/core.js'
+import type { Layout } from '../../src/engines/dynamodb/allowlist/items.js'
+import {
+  type OpenedStore,
+  type OpenStoreOptions,
+  openStore,
+} from '../../src/engines/dynamodb/allowlist/open-store.js'
+import type { SizeStep } from '../../src/engines/dynamodb/allowlist/shard-sizes.js'
+import { DynamodbUpkeep } from '../../src/engines/dynamodb/allowlist/upkeep.js'
+import type { DynamoClient } from '../../src/engines/dynamodb/client/client.js'
+import { createTableInput, TABLES } from '../../src/engines/dynamodb/tables/tables.js'
 import { CREDENTIALS, type DynamoServer } from './dynamodb-server.js'
 
 /** All of the engine but the feed, which bulk work does not need. */

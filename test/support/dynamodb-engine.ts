@@ -1,11 +1,11 @@
 import { parseStoreUrl } from '../../src/config/store-url.js'
 import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
-import type { Item } from '../../src/engines/dynamodb/attributes.js'
-import type { DynamoClient } from '../../src/engines/dynamodb/client.js'
-import { createTables } from '../../src/engines/dynamodb/create-tables.js'
+import { keyOf } from '../../src/engines/dynamodb/allowlist/items.js'
+import type { Item } from '../../src/engines/dynamodb/client/attributes.js'
+import type { DynamoClient } from '../../src/engines/dynamodb/client/client.js'
 import { type DynamodbEngine, type DynamodbOptions, openDynamodb } from '../../src/engines/dynamodb/index.js'
-import { keyOf } from '../../src/engines/dynamodb/items.js'
-import type { TableNames } from '../../src/engines/dynamodb/tables.js'
+import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
+import type { TableNames } from '../../src/engines/dynamodb/tables/tables.js'
 import { CREDENTIALS, type DynamoServer } from './dynamodb-server.js'
 
 /** Tables of one's own, the items in them as they are, and engines on them. */

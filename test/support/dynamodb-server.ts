@@ -5,8 +5,8 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DynamoClient, type DynamoOptions } from '../../src/engines/dynamodb/client.js'
-import type { TableNames } from '../../src/engines/dynamodb/tables.js'
+import { DynamoClient, type DynamoOptions } from '../../src/engines/dynamodb/client/client.js'
+import type { TableNames } from '../../src/engines/dynamodb/tables/tables.js'
 
 export const EMULATORS = ['dynoxide', 'extenddb'] as const
 export type Emulator = (typeof EMULATORS)[number]

@@ -1,9 +1,9 @@
-import type { Sequencer } from '../../../src/engines/dynamodb/sequencer.js'
+import type { Sequencer } from '../../../src/engines/dynamodb/feed/sequencer.js'
 import {
   type LambdaRecord,
   readRecord,
   type StreamTable,
-} from '../../../src/engines/dynamodb/stream-records.js'
+} from '../../../src/engines/dynamodb/feed/stream-records.js'
 
 export interface StreamEvent {
   Records: LambdaRecord[]

@@ -1,7 +1,7 @@
-import { DynamoClient } from '../../../src/engines/dynamodb/client.js'
-import { NO_SINK } from '../../../src/engines/dynamodb/messages.js'
-import { Sequencer } from '../../../src/engines/dynamodb/sequencer.js'
-import { Topic } from '../../../src/engines/dynamodb/topic.js'
+import { DynamoClient } from '../../../src/engines/dynamodb/client/client.js'
+import { NO_SINK } from '../../../src/engines/dynamodb/feed/messages.js'
+import { Sequencer } from '../../../src/engines/dynamodb/feed/sequencer.js'
+import { Topic } from '../../../src/engines/dynamodb/feed/topic.js'
 import { streamHandler } from './handler.js'
 
 /** Set by deploy/terraform and deploy/cloudformation; the region by Lambda, endpoints as the SDK reads them. */

@@ -1,0 +1,155 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CatracaError } from '../../../errors.js'
+import { number, text } from '../client/attributes.js'
+import { all, Expression } from '../client/expression.js'
+import type { TransactionItem } from '../client/transactions.js'
+import type { ImportRecords, StoredImport } from './imports.js'
+import { allPlaces, customerSort, metaKey } from './items.js'
+import { type StoredList, unchangedMeta } from './meta.js'
+import { batchAttribute, encodeOpenBatch, type OpenBatch } from './open-batches.js'
+import type { Store } from './store.js'
+
+const VERB = 'allowlist.import'
+const WAIT_MS = 50
+
+/** Opens and counts the batches of imports (open-batches.ts). */
+export class BatchCounts {
+  constructor(
+    private readonly store: Store,
+    private readonly records: ImportRecords,
+  ) {}
+
+  /** The list with the batch, or, when it has changed or is not plain, as it is now. */
+  async open(list: StoredList, batch: OpenBatch): Promise<{ opened: boolean; list: StoredList | undefined }> {
+    const expression = new Expression()
+    const attribute = batchAttribute(batch.nonce)
+    const mark = encodeOpenBatch(batch)
+    const result = await this.store.client.updateItem(
+      VERB,
+      {
+        TableName: this.store.tables.allowlists,
+        Key: metaKey(list.id),
+        UpdateExpression: `SET ${expression.name(attribute)} = ${expression.value(mark)}`,
+        ConditionExpression: all(unchangedMeta(expression, list), expression.absent(attribute)),
+        ReturnValues: 'ALL_NEW',
+        ...expression.parts(),
+      },
+      { repeatable: true },
+    )
+    const known = this.store.catalog.learned(list.id, result.item)
+    // A first attempt whose answer was lost may be what refused the second.
+    const isOpen = known?.openBatches.some(({ name }) => name === batch.name) === true
+    return { opened: isOpen, list: known }
+  }
+
+  /**
+   * Counts a batch and closes it. `added`: how many rows it has added, as far as its writer knows; without that, or
+   * when some were taken meanwhile, they are counted in the table. `further`: what is stored in the same step.
+   */
+  async close(
+    listId: string,
+    name: string,
+    added: number | undefined,
+    now: number | undefined,
+    further: TransactionItem[],
+  ): Promise<'closed' | 'refused' | 'gone'> {
+    const endsAt = performance.now() + 6 * this.store.settings.writeTimeoutMs
+    let list = await this.store.catalog.read(listId)
+    while (list !== undefined) {
+      const open = list.openBatches.find((one) => one.name === name)
+      // Somebody else has counted it.
+      if (open === undefined) return 'refused'
+      const isCertain = added !== undefined && open.taken === 0
+      const count = isCertain ? added : (await this.#stored(list, open)) + open.taken
+      const result = await this.store.client.transactWrite(VERB, [
+        this.#closing(list, open, count, now),
+        ...further,
+      ])
+      if (result.applied) return 'closed'
+      if (result.refusals.some(({ index }) => index > 0)) return 'refused'
+      list = this.store.catalog.learned(listId, result.refusals[0]!.item)
+      if (performance.now() > endsAt) {
+        throw new CatracaError('ENGINE_UNAVAILABLE', `others keep changing ${listId}; try again`)
+      }
+    }
+    return 'gone'
+  }
+
+  /** Of an import that is not at work: its batch is counted as far as it came. The record as it is then. */
+  async settle(list: StoredList, record: StoredImport): Promise<StoredImport> {
+    const open = list.openBatches.find(({ nonce }) => nonce === record.nonce)
+    if (open === undefined) return record
+    const settled = { ...record, untold: [...record.untold, open.name] }
+    await this.close(list.id, open.name, undefined, undefined, [this.records.put(settled)])
+    return settled
+  }
+
+  /** Waits until nothing is written that does not know what META now says. Undefined: the list is gone. */
+  async allClosed(listId: string, now: () => number): Promise<StoredList | undefined> {
+    for (;;) {
+      const list = await this.store.catalog.read(listId)
+      if (list === undefined || list.openBatches.length === 0) return list
+      for (const { importId, name } of list.openBatches) {
+        const record = await this.records.read(list, importId)
+        if (record?.state === 'running' && record.leaseUntil > now()) continue
+        if (record !== undefined) await this.settle(list, record)
+        else await this.close(listId, name, undefined, undefined, [])
+      }
+      await sleep(WAIT_MS)
+    }
+  }
+
+  #closing(
+    list: StoredList,
+    { nonce, name, taken }: OpenBatch,
+    count: number,
+    now: number | undefined,
+  ): TransactionItem {
+    const expression = new Expression()
+    const attribute = batchAttribute(nonce)
+    const by = expression.value(number(count))
+    // What it has added is plain, so that a replace which began meanwhile sees it too.
+    const counts = list.replacing === undefined ? ['customerCount'] : ['customerCount', 'pendingCount']
+    const adds = counts.map((one) => `${expression.name(one)} ${by}`).join(', ')
+    const set =
+      now === undefined
+        ? ''
+        : `SET ${expression.name('updatedAt')} = ${expression.value(text(new Date(now).toISOString()))} `
+    return {
+      Update: {
+        TableName: this.store.tables.allowlists,
+        Key: metaKey(list.id),
+        UpdateExpression: `${set}ADD ${adds} REMOVE ${expression.name(attribute)}`,
+        ConditionExpression: all(
+          unchangedMeta(expression, list),
+          expression.equals(`${attribute}.name`, text(name)),
+          expression.equals(`${attribute}.taken`, number(taken)),
+        ),
+        ...expression.parts(),
+      },
+    }
+  }
+
+  /** Rows of the batch that are there. */
+  async #stored(list: StoredList, { name, first, last }: OpenBatch): Promise<number> {
+    let count = 0
+    for (const { table, partition } of allPlaces(list.id, list)) {
+      const pages = this.store.client.queryPages(VERB, {
+        TableName: this.store.tables[table],
+        KeyConditionExpression: 'PK = :pk AND SK BETWEEN :first AND :last',
+        FilterExpression: '#batch = :name',
+        ProjectionExpression: 'SK',
+        ExpressionAttributeNames: { '#batch': 'batch' },
+        ExpressionAttributeValues: {
+          ':pk': text(partition),
+          ':first': text(customerSort(first)),
+          ':last': text(customerSort(last)),
+          ':name': text(name),
+        },
+        ConsistentRead: true,
+      })
+      for await (const page of pages) count += page.length
+    }
+    return count
+  }
+}

@@ -1,0 +1,95 @@
+import { number, text } from '../client/attributes.js'
+import { Expression } from '../client/expression.js'
+import type { DueTask } from './due.js'
+import {
+  allPlaces,
+  giantKey,
+  type Key,
+  keyOf,
+  listPartition,
+  META,
+  metaKey,
+  type Place,
+  registryKey,
+  usesKey,
+} from './items.js'
+import type { StoredList } from './meta.js'
+import type { Store } from './store.js'
+import type { TaskResult } from './upkeep.js'
+
+const VERB = 'allowlist.upkeep'
+const REMOVED_PER_STEP = 1000
+
+/** Sweeps lists that were deleted: members first, what stands beside META next, META and the id last. */
+export class DeletedLists {
+  constructor(private readonly store: Store) {}
+
+  async step({ parts: [listId = ''] }: DueTask): Promise<TaskResult> {
+    const list = await this.store.catalog.readAny(listId)
+    if (list?.deletedAt === undefined) return 'done'
+    let room = REMOVED_PER_STEP
+    for (const place of placesOf(list)) {
+      room -= await this.#remove(place, room)
+      if (room <= 0) return 'more'
+    }
+    await this.#drop(list)
+    return 'done'
+  }
+
+  /** Everything in a partition but META, up to so many items. */
+  async #remove({ table, partition }: Place, room: number): Promise<number> {
+    const TableName = this.store.tables[table]
+    let removed = 0
+    const pages = this.store.client.queryPages(VERB, {
+      TableName,
+      KeyConditionExpression: 'PK = :pk',
+      ExpressionAttributeValues: { ':pk': text(partition) },
+      ProjectionExpression: 'PK, SK',
+      ConsistentRead: true,
+      Limit: REMOVED_PER_STEP,
+    })
+    for await (const page of pages) {
+      const keys = page.map(({ PK, SK }): Key => keyOf(PK!.S!, SK!.S!)).filter(({ SK }) => SK.S !== META)
+      await this.store.client.batchWrite(
+        VERB,
+        keys.map((key) => ({ table: TableName, delete: key })),
+      )
+      removed += keys.length
+      if (removed >= room) break
+    }
+    return removed
+  }
+
+  /** From here on the id is free. */
+  async #drop({ id, incarnation, foreign, deletedAt }: StoredList): Promise<void> {
+    const { client, tables, catalog } = this.store
+    const expression = new Expression()
+    const TableName = tables.allowlists
+    const condition = [
+      expression.equals('incarnation', foreign ? undefined : number(incarnation)),
+      expression.equals('deletedAt', number(deletedAt!)),
+    ]
+    await client.transactWrite(VERB, [
+      {
+        Delete: {
+          TableName,
+          Key: metaKey(id),
+          ConditionExpression: condition.join(' AND '),
+          ...expression.parts(),
+        },
+      },
+      ...[registryKey(id), giantKey(id), usesKey(id)].map((Key) => ({ Delete: { TableName, Key } })),
+    ])
+    catalog.forget(id)
+  }
+}
+
+/** Where members of the list may be, whatever was being done to it. */
+function placesOf(list: StoredList): Place[] {
+  const layouts = [list, list.moving, list.dropping].filter((layout) => layout !== undefined)
+  const places = layouts.flatMap((layout) => allPlaces(list.id, layout))
+  const beside: Place = { table: 'allowlists', partition: listPartition(list.id), shard: 0 }
+  return [
+    ...new Map([...places, beside].map((place) => [`${place.table} ${place.partition}`, place])).values(),
+  ]
+}

@@ -1,0 +1,116 @@
+import { shardOf } from '../../../allowlist/shard.js'
+import { type Item, number, text } from '../client/attributes.js'
+import type { DynamoClient } from '../client/client.js'
+import { DUE_PARTITIONS, type Key, keyOf } from './items.js'
+
+/** A piece of upkeep, from a moment on. It may be noted for nothing: whoever does it looks first. */
+export interface DueTask {
+  /** Upper-case letters and `_`. */
+  kind: string
+  /** Epoch milliseconds. */
+  at: number
+  /** Identifiers, the list first. */
+  parts: string[]
+}
+
+export interface NotedTask extends DueTask {
+  key: Key
+}
+
+const VERB = 'allowlist.upkeep'
+const TIME_DIGITS = 15
+/** What nobody has done for so long, DynamoDB forgets. */
+const KEPT_SECONDS = 90 * 24 * 3600
+
+/** Of one member that expires. */
+export const EXPIRE = 'EXPIRE'
+/** Of all members of a list that have expired by then. */
+export const EXPIRE_ALL = 'EXPIRE_ALL'
+
+/** More members than this that expire are noted together. */
+const MAX_SINGLE_EXPIRIES = 100
+const MAX_MOMENTS = 25
+const HOUR_MS = 3_600_000
+
+export class DueTasks {
+  constructor(
+    private readonly client: DynamoClient,
+    private readonly table: string,
+  ) {}
+
+  /** To be put in the same step as what makes it necessary. */
+  item(task: DueTask): Item {
+    return { ...taskKey(task), expiresAt: number(Math.ceil(task.at / 1000) + KEPT_SECONDS) }
+  }
+
+  put(task: DueTask): { Put: { TableName: string; Item: Item } } {
+    return { Put: { TableName: this.table, Item: this.item(task) } }
+  }
+
+  async note(tasks: DueTask[]): Promise<void> {
+    if (tasks.length === 1) {
+      await this.client.putItem(VERB, { TableName: this.table, Item: this.item(tasks[0]!) })
+    } else if (tasks.length > 1) {
+      const writes = tasks.map((task) => ({ table: this.table, put: this.item(task) }))
+      await this.client.batchWrite(VERB, writes)
+    }
+  }
+
+  /** The oldest that are due, at most so many of each partition. */
+  async due(now: number, limit: number): Promise<{ tasks: NotedTask[]; more: boolean }> {
+    const pages = await Promise.all(
+      DUE_PARTITIONS.map((partition) =>
+        this.client.query(VERB, {
+          TableName: this.table,
+          KeyConditionExpression: 'PK = :pk AND SK < :end',
+          ExpressionAttributeValues: { ':pk': text(partition), ':end': text(timeText(now + 1)) },
+          ConsistentRead: true,
+          Limit: limit,
+        }),
+      ),
+    )
+    return {
+      tasks: pages.flatMap(({ items }) => items.map(readTask)),
+      more: pages.some(({ next }) => next !== undefined),
+    }
+  }
+
+  async done(tasks: NotedTask[]): Promise<void> {
+    const writes = tasks.map(({ key }) => ({ table: this.table, delete: key }))
+    if (writes.length > 0) await this.client.batchWrite(VERB, writes)
+  }
+}
+
+/** What to note for members that expire: each of a few, or the moments of many, rounded up to hours if need be. */
+export function expiryTasks(
+  listId: string,
+  members: readonly { customerId: string; expiresAt: number }[],
+): DueTask[] {
+  if (members.length <= MAX_SINGLE_EXPIRIES) {
+    return unique(
+      members.map(({ customerId, expiresAt: at }) => ({ kind: EXPIRE, at, parts: [listId, customerId] })),
+    )
+  }
+  const moments = new Set(members.map(({ expiresAt }) => expiresAt))
+  const rounded = new Set([...moments].map((at) => Math.ceil(at / HOUR_MS) * HOUR_MS))
+  const chosen = moments.size <= MAX_MOMENTS ? moments : rounded
+  return [...chosen].map((at) => ({ kind: EXPIRE_ALL, at, parts: [listId] }))
+}
+
+/** A batch takes no key twice. */
+function unique(tasks: DueTask[]): DueTask[] {
+  return [...new Map(tasks.map((task) => [taskSort(task), task])).values()]
+}
+
+const timeText = (at: number): string => String(at).padStart(TIME_DIGITS, '0')
+const taskSort = ({ at, kind, parts }: DueTask): string => [timeText(at), kind, ...parts].join('#')
+
+function taskKey(task: DueTask): Key {
+  const partition = DUE_PARTITIONS[shardOf(task.parts.join('#'), DUE_PARTITIONS.length)]!
+  return keyOf(partition, taskSort(task))
+}
+
+function readTask({ PK, SK }: Item): NotedTask {
+  const [time, kind, ...parts] = SK!.S!.split('#')
+  return { at: Number(time), kind: kind!, parts, key: keyOf(PK!.S!, SK!.S!) }
+}

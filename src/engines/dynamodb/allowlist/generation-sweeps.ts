@@ -1,0 +1,151 @@
+import type { Item } from '../client/attributes.js'
+import type { WriteResult } from '../client/calls.js'
+import { Expression } from '../client/expression.js'
+import { type DueTask, expiryTasks } from './due.js'
+import { differencesKey, type Place, shardPlace } from './items.js'
+import { type FoundRow, MemberReads } from './member-reads.js'
+import { rowKey } from './member-steps.js'
+import type { StoredList } from './meta.js'
+import { undoneStep } from './replace-states.js'
+import { attributesAt, decodeRow, encodeRow, FOREVER, type Row, unchangedRow } from './rows.js'
+import type { Store } from './store.js'
+import { inTurns, type TaskResult } from './upkeep.js'
+
+const VERB = 'allowlist.upkeep'
+const PAGE = 500
+const PAGES_PER_STEP = 10
+const AT_ONCE = 16
+const AFTER_MOVE_MS = 60_000
+
+interface GuardedWrite {
+  TableName: string
+  ConditionExpression: string
+}
+
+type Mend = (row: Row) => Row | undefined | 'as it is'
+
+/** Clears up behind replaces. No count changes, because nothing that a generation sees is touched. */
+export class GenerationSweeps {
+  readonly #reads: MemberReads
+  /** How far each walk over a list has come; after a restart it begins again. */
+  readonly #positions = new Map<string, { shard: number; behind: string | undefined }>()
+
+  constructor(private readonly store: Store) {
+    this.#reads = new MemberReads(store)
+  }
+
+  /** For upkeep: after a switch. */
+  async swept({ parts: [listId = '', text = ''] }: DueTask, now: number): Promise<TaskResult> {
+    const list = await this.store.catalog.read(listId)
+    const generation = Number(text)
+    if (list === undefined || list.generation < generation) return 'done'
+    // A copy that is being made would not learn of it.
+    if (list.moving !== undefined) return { again: now + AFTER_MOVE_MS }
+    const name = `${list.incarnation} ${generation}`
+    if (!(await this.#walk(list, name, (row) => afterSwitch(row, generation)))) return 'more'
+    const Key = differencesKey(listId, generation)
+    await this.store.client.deleteItem(VERB, { TableName: this.store.tables.allowlists, Key })
+    return 'done'
+  }
+
+  /** For upkeep, and for whoever waits for it: after a replace was given up. */
+  async undo(listId: string): Promise<'done' | 'more'> {
+    const list = await this.store.catalog.read(listId)
+    const generation = list?.undoing
+    if (list === undefined || generation === undefined) return 'done'
+    const name = `${list.incarnation} undo ${generation}`
+    if (!(await this.#walk(list, name, (row) => afterUndo(row, generation)))) return 'more'
+    await this.store.client.transactWrite(VERB, [undoneStep(this.store.tables.allowlists, list)])
+    this.store.catalog.forget(listId)
+    return 'done'
+  }
+
+  /** The next stretch of a list; true at its end. */
+  async #walk(list: StoredList, name: string, mend: Mend): Promise<boolean> {
+    const { shard, behind } = this.#positions.get(name) ?? { shard: 0, behind: undefined }
+    const place = shardPlace(list.id, list, shard)
+    let pages = 0
+    let reached: string | undefined
+    for await (const page of this.#reads.pages(VERB, place, { behind, pageSize: PAGE })) {
+      await this.#mendPage(list, place, page, mend)
+      reached = page.at(-1)?.customerId ?? reached
+      if (++pages === PAGES_PER_STEP && reached !== undefined) {
+        this.#positions.set(name, { shard, behind: reached })
+        return false
+      }
+    }
+    this.#positions.set(name, { shard: shard + 1, behind: undefined })
+    if (shard + 1 < list.shardCount) return false
+    this.#positions.delete(name)
+    return true
+  }
+
+  async #mendPage(list: StoredList, place: Place, page: FoundRow[], mend: Mend): Promise<void> {
+    const touched = page.filter(({ item }) => mend(decodeRow(item)) !== 'as it is')
+    // Their expiry may have been passed over while they had two lives.
+    const expiring = touched.flatMap(({ customerId, item }) => {
+      const after = mend(decodeRow(item)) as Row | undefined
+      return after?.expiresAt === undefined ? [] : [{ customerId, expiresAt: after.expiresAt }]
+    })
+    await this.store.due.note(expiryTasks(list.id, expiring))
+    await inTurns(touched, AT_ONCE, ({ customerId, item }) => this.#mend(list, place, customerId, item, mend))
+  }
+
+  /** Who changes the row meanwhile writes it whole, so that there may be nothing left to mend. */
+  async #mend(list: StoredList, place: Place, customerId: string, first: Item, mend: Mend): Promise<void> {
+    const { client, tables } = this.store
+    let item: Item | undefined = first
+    while (item !== undefined) {
+      const after = mend(decodeRow(item))
+      if (after === 'as it is') return
+      const expression = new Expression()
+      const guard: GuardedWrite = {
+        TableName: tables[place.table],
+        ConditionExpression: unchangedRow(expression, item),
+        ...expression.parts(),
+      }
+      const result: WriteResult =
+        after === undefined
+          ? await client.deleteItem(VERB, { ...guard, Key: rowKey(place, customerId) })
+          : await client.putItem(VERB, {
+              ...guard,
+              Item: encodeRow({ listId: list.id, partition: place.partition, customerId }, after),
+            })
+      if (result.applied) return
+      item = result.item
+    }
+  }
+}
+
+/** The change id stays, because nothing changes that anybody sees. */
+function afterSwitch(row: Row, generation: number): Row | undefined | 'as it is' {
+  if (row.tombstone) return row.pin <= generation ? undefined : 'as it is'
+  if (row.until <= generation) return undefined
+  return row.next === undefined || row.next.from > generation ? 'as it is' : folded(row, generation)
+}
+
+function afterUndo(row: Row, generation: number): Row | undefined | 'as it is' {
+  if (row.tombstone) return row.pin <= generation ? undefined : 'as it is'
+  if (row.from === generation) return undefined
+  const changed = { ...row }
+  if (row.until === generation) changed.until = FOREVER
+  if (row.next?.from === generation) delete changed.next
+  return changed.until === row.until && changed.next === row.next ? 'as it is' : changed
+}
+
+/** The row with what this generation sees as its only life. */
+export function folded(row: Row, generation: number): Row {
+  if (row.next === undefined || row.next.from > generation) return row
+  const { addedAt, from, until, pin, tombstone, changeId, batch, incarnation } = row
+  return {
+    ...attributesAt(row, generation),
+    addedAt,
+    from,
+    until,
+    pin,
+    tombstone,
+    ...(changeId !== undefined && { changeId }),
+    ...(batch !== undefined && { batch }),
+    ...(incarnation !== undefined && { incarnation }),
+  }
+}

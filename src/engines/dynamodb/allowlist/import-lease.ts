@@ -1,0 +1,55 @@
+import type { ImportSession } from '../../../allowlist/port.js'
+import { isCatracaError } from '../../../errors.js'
+
+/** An engine that is slower than the lease is asked again for so long. */
+const PATIENCE_MS = 60_000
+
+export class Stopped extends Error {
+  constructor(readonly outcome: 'lost' | 'list-not-found') {
+    super(outcome)
+  }
+}
+
+/**
+ * Lets an import write rows only while it is certainly its own: they are written without asking META or the record,
+ * and one that came late would be somebody else's.
+ */
+export class ImportLease {
+  #heldUntil: number
+  readonly #startedAt = performance.now()
+
+  constructor(
+    private readonly session: Pick<ImportSession, 'leaseMs'>,
+    private readonly now: number,
+    heldUntil: number,
+    private readonly renew: (now: number) => Promise<boolean>,
+  ) {
+    this.#heldUntil = heldUntil
+  }
+
+  /**
+   * Does a write that may be repeated, in the time that the lease leaves, and again when that was too short.
+   * `repeated`: an attempt before the last has an unknown end. Throws `Stopped` when the import is lost.
+   */
+  async within<T>(write: (timeoutMs: number) => Promise<T>): Promise<{ value: T; repeated: boolean }> {
+    const endsAt = performance.now() + PATIENCE_MS
+    for (let repeated = false; ; repeated = true) {
+      try {
+        return { value: await write(await this.#room()), repeated }
+      } catch (error) {
+        const isSlow = isCatracaError(error, 'UNKNOWN_OUTCOME') || isCatracaError(error, 'ENGINE_UNAVAILABLE')
+        if (!isSlow || performance.now() > endsAt) throw error
+      }
+    }
+  }
+
+  async #room(): Promise<number> {
+    const { leaseMs } = this.session
+    const now = this.now + Math.floor(performance.now() - this.#startedAt)
+    if (this.#heldUntil - now < leaseMs / 2) {
+      if (!(await this.renew(now))) throw new Stopped('lost')
+      this.#heldUntil = now + leaseMs
+    }
+    return this.#heldUntil - now
+  }
+}

@@ -1,0 +1,222 @@
+import { randomBytes } from 'node:crypto'
+import { NOTHING_YET } from '../../../allowlist/import/checkpoint.js'
+import type { ImportCheckpoint, ImportRecord, ImportRequest, ImportSession } from '../../../allowlist/port.js'
+import type { ImportMode, ImportState } from '../../../allowlist/types.js'
+import { type Item, number, numberOf, optionalText, text, textOf } from '../client/attributes.js'
+import { all, Expression } from '../client/expression.js'
+import type { TransactionItem } from '../client/transactions.js'
+import { importKey } from './items.js'
+import type { StoredList } from './meta.js'
+import type { Store } from './store.js'
+
+/** An import as its item has it, with who may work on it until when. */
+export interface StoredImport extends ImportRecord {
+  incarnation: number
+  owner: string
+  leaseUntil: number
+  /** Names the rows that it writes; random, so that an import of the same id years later has others. */
+  nonce: string
+  /** Batches that were counted, but whose rows were not yet told of as added: the run that wrote them comes again. */
+  untold: string[]
+}
+
+const VERB = 'allowlist.import'
+/** How long a record is kept after it was last written. */
+const KEPT_MS = 7 * 24 * 3600 * 1000
+
+/** Records of imports, beside META. */
+export class ImportRecords {
+  constructor(private readonly store: Store) {}
+
+  /** Of this list, not of another one of its id. */
+  async read(list: StoredList, importId: string): Promise<StoredImport | undefined> {
+    const Key = importKey(list.id, importId)
+    const item = await this.store.client.getItem(VERB, { ...this.#table, Key, ConsistentRead: true })
+    const record = item && decode(item)
+    return record?.incarnation === list.incarnation ? record : undefined
+  }
+
+  /** The list and the record, if the session still owns the import and the list is still the same. */
+  async owned(
+    session: ImportSession,
+  ): Promise<{ list: StoredList; record: StoredImport } | 'lost' | 'list-not-found'> {
+    const list = await this.store.catalog.read(session.listId)
+    if (list === undefined || list.incarnation !== session.incarnation) return 'list-not-found'
+    const record = await this.read(list, session.importId)
+    return record?.owner === session.owner ? { list, record } : 'lost'
+  }
+
+  /** Whether somebody is working on it. */
+  async isLive(list: StoredList, importId: string, now: number): Promise<boolean> {
+    const record = await this.read(list, importId)
+    return record !== undefined && record.state === 'running' && record.leaseUntil > now
+  }
+
+  /** Takes the place of `before`, as it was read. */
+  claim(record: StoredImport, before: StoredImport | undefined): TransactionItem {
+    const expression = new Expression()
+    const isAsRead =
+      before === undefined
+        ? // One of another list of this id counts as none.
+          `${expression.absent('PK')} OR ${expression.name('incarnation')} <> ${expression.value(number(record.incarnation))}`
+        : all(
+            expression.equals('owner', text(before.owner)),
+            expression.equals('leaseUntil', number(before.leaseUntil)),
+            expression.equals('importState', text(before.state)),
+          )
+    return {
+      Put: { ...this.#table, Item: encode(record), ConditionExpression: isAsRead, ...expression.parts() },
+    }
+  }
+
+  /** A step of a transaction that stores the record, as long as its owner owns it. */
+  put(record: StoredImport): TransactionItem {
+    const expression = new Expression()
+    const ConditionExpression = isOwned(expression, record)
+    return { Put: { ...this.#table, Item: encode(record), ConditionExpression, ...expression.parts() } }
+  }
+
+  /** A step of a transaction that demands that the session owns the import. */
+  check(session: ImportSession): TransactionItem {
+    const expression = new Expression()
+    return {
+      ConditionCheck: {
+        ...this.#table,
+        Key: importKey(session.listId, session.importId),
+        ConditionExpression: isOwned(expression, session),
+        ...expression.parts(),
+      },
+    }
+  }
+
+  /** False: lost. */
+  async save(record: StoredImport): Promise<boolean> {
+    const { Put } = this.put(record)
+    const { applied } = await this.store.client.putItem(VERB, Put!)
+    return applied
+  }
+
+  /** False: lost. */
+  renew(session: ImportSession, now: number): Promise<boolean> {
+    const leaseUntil = number(now + session.leaseMs)
+    return this.#set(session, { leaseUntil, updatedAt: number(now), expiresAt: expiryOf(now) })
+  }
+
+  /** False: lost. */
+  noteUntold(session: ImportSession, untold: readonly string[]): Promise<boolean> {
+    return this.#set(session, { untold: { L: untold.map(text) } })
+  }
+
+  async #set(session: ImportSession, values: Item): Promise<boolean> {
+    const expression = new Expression()
+    const sets = Object.entries(values).map(
+      ([name, value]) => `${expression.name(name)} = ${expression.value(value)}`,
+    )
+    const { applied } = await this.store.client.updateItem(
+      VERB,
+      {
+        ...this.#table,
+        Key: importKey(session.listId, session.importId),
+        UpdateExpression: `SET ${sets.join(', ')}`,
+        ConditionExpression: isOwned(expression, session),
+        ...expression.parts(),
+      },
+      { repeatable: true },
+    )
+    return applied
+  }
+
+  get #table(): { TableName: string } {
+    return { TableName: this.store.tables.allowlists }
+  }
+}
+
+const isOwned = (
+  expression: Expression,
+  { owner, incarnation }: Pick<StoredImport, 'owner' | 'incarnation'>,
+): string =>
+  all(expression.equals('owner', text(owner)), expression.equals('incarnation', number(incarnation)))
+
+export function newRecord(
+  request: ImportRequest,
+  incarnation: number,
+  existing: StoredImport | undefined,
+  now: number,
+): StoredImport {
+  const { listId, importId, mode, owner, leaseMs } = request
+  // A replace begins anew: nothing of an earlier attempt was kept.
+  const kept = mode === 'add' ? existing : undefined
+  const { error: _, ...checkpoint }: Partial<StoredImport> & ImportCheckpoint = kept ?? NOTHING_YET
+  return {
+    ...checkpoint,
+    importId,
+    listId,
+    mode,
+    state: 'running',
+    startedAt: existing?.startedAt ?? now,
+    updatedAt: now,
+    incarnation,
+    owner,
+    leaseUntil: now + leaseMs,
+    nonce: existing?.nonce ?? randomBytes(8).toString('hex'),
+    untold: kept?.untold ?? [],
+  }
+}
+
+export function checkpointed(
+  record: StoredImport,
+  checkpoint: ImportCheckpoint,
+  { leaseMs }: ImportSession,
+  now: number,
+): StoredImport {
+  const { run: _, ...kept } = record
+  const untold = checkpoint.run === undefined ? [] : record.untold
+  return { ...kept, ...checkpoint, untold, updatedAt: now, leaseUntil: now + leaseMs }
+}
+
+export function publicRecord(stored: StoredImport, now: number): ImportRecord {
+  const { owner: _, leaseUntil, nonce: __, incarnation: ___, untold: ____, ...record } = stored
+  return record.state === 'running' && leaseUntil <= now ? { ...record, state: 'interrupted' } : record
+}
+
+const expiryOf = (now: number): Item[string] => number(Math.ceil((now + KEPT_MS) / 1000))
+
+function encode(record: StoredImport): Item {
+  const { listId, importId, mode, state, startedAt, updatedAt, error, ...rest } = record
+  const { incarnation, owner, leaseUntil, nonce, untold, ...checkpoint } = rest
+  const item: Item = {
+    ...importKey(listId, importId),
+    mode: text(mode),
+    importState: text(state),
+    startedAt: number(startedAt),
+    updatedAt: number(updatedAt),
+    incarnation: number(incarnation),
+    owner: text(owner),
+    leaseUntil: number(leaseUntil),
+    nonce: text(nonce),
+    untold: { L: untold.map(text) },
+    checkpoint: text(JSON.stringify(checkpoint)),
+    expiresAt: expiryOf(updatedAt),
+  }
+  if (error !== undefined) item.error = text(error)
+  return item
+}
+
+function decode(item: Item): StoredImport {
+  const error = optionalText(item, 'error')
+  return {
+    ...(JSON.parse(textOf(item, 'checkpoint')) as ImportCheckpoint),
+    listId: textOf(item, 'PK').slice('ALLOWLIST#'.length),
+    importId: textOf(item, 'SK').slice('IMPORT#'.length),
+    mode: textOf(item, 'mode') as ImportMode,
+    state: textOf(item, 'importState') as ImportState,
+    startedAt: numberOf(item, 'startedAt'),
+    updatedAt: numberOf(item, 'updatedAt'),
+    incarnation: numberOf(item, 'incarnation'),
+    owner: textOf(item, 'owner'),
+    leaseUntil: numberOf(item, 'leaseUntil'),
+    nonce: textOf(item, 'nonce'),
+    untold: (item.untold?.L ?? []).map(({ S = '' }) => S),
+    ...(error !== undefined && { error }),
+  }
+}

@@ -1,0 +1,133 @@
+import {
+  BatchExecuteStatementCommand,
+  type BatchStatementRequest,
+  type BatchStatementResponse,
+  type DynamoDBClient,
+} from '@aws-sdk/client-dynamodb'
+import type { Item } from '../client/attributes.js'
+import { MAX_BATCH_WRITES } from '../client/batches.js'
+import type { Call, Calls } from '../client/calls.js'
+import { traceWrite, type WriteTrace } from '../client/connection.js'
+import type { Deadline } from '../client/deadline.js'
+import { isTransient, type SdkFailure } from '../client/failures.js'
+
+/** What became of an item that was to be put where none is. */
+export interface Insertion {
+  inserted: boolean
+  /** An earlier attempt has an unknown end: what is there may be this same item. */
+  maybeOwn: boolean
+}
+
+/** The emulator behind the endpoint has no statements. */
+export class NoStatements extends Error {}
+
+/** Failures of one statement that may fare better the next time. */
+const PASSING = new Set([
+  'ThrottlingError',
+  'ProvisionedThroughputExceeded',
+  'RequestLimitExceeded',
+  'InternalServerError',
+  'TransactionConflict',
+])
+
+/**
+ * Puts items where none is yet, 25 in a request: the only batch of DynamoDB that has a condition. Each item fails or
+ * not by itself. Attribute names stand in the statement, and are ours; values are parameters.
+ */
+export function insertByStatements(
+  client: DynamoDBClient,
+  calls: Calls,
+  call: Call,
+  table: string,
+  items: readonly Item[],
+): Promise<Insertion[]> {
+  return calls.write(call, true, async (deadline, trace) => {
+    const ends: Insertion[] = []
+    for (let at = 0; at < items.length; at += MAX_BATCH_WRITES) {
+      const chunk = items.slice(at, at + MAX_BATCH_WRITES)
+      ends.push(...(await insertChunk(client, calls, call, table, chunk, deadline, trace)))
+      trace.mayBeApplied = true
+    }
+    return ends
+  })
+}
+
+async function insertChunk(
+  client: DynamoDBClient,
+  calls: Calls,
+  call: Call,
+  table: string,
+  items: readonly Item[],
+  deadline: Deadline,
+  outer: WriteTrace,
+): Promise<Insertion[]> {
+  const ends: Insertion[] = items.map(() => ({ inserted: false, maybeOwn: false }))
+  let left = items.map((_, i) => i)
+  for (let attempt = 1; ; attempt++) {
+    const trace: WriteTrace = { repeatable: true, mayBeApplied: false }
+    let failure: unknown
+    try {
+      const responses = await send(client, calls, call, statements(table, items, left), deadline, trace)
+      const again = left.filter((item, i) => !settled(ends[item]!, responses[i]!, trace))
+      if (again.length < left.length) outer.mayBeApplied = true
+      left = again
+      if (left.length === 0) return ends
+    } catch (error) {
+      if ((error as SdkFailure).name === 'UnknownOperationException') throw new NoStatements()
+      if (!isTransient(error as SdkFailure)) throw error
+      failure = error
+      for (const item of left) ends[item]!.maybeOwn ||= trace.mayBeApplied
+      outer.mayBeApplied ||= trace.mayBeApplied
+    }
+    if (!(await deadline.pause(attempt))) throw failure ?? throttled(left.length)
+    calls.counter.retried(call.verb, call.operation, 1)
+  }
+}
+
+async function send(
+  client: DynamoDBClient,
+  calls: Calls,
+  call: Call,
+  Statements: BatchStatementRequest[],
+  deadline: Deadline,
+  trace: WriteTrace,
+): Promise<BatchStatementResponse[]> {
+  const command = new BatchExecuteStatementCommand({ Statements, ReturnConsumedCapacity: 'TOTAL' })
+  traceWrite(command.input, trace)
+  const answer = await client.send(command, { abortSignal: deadline.signal })
+  calls.count(call, 'write', answer)
+  return answer.Responses ?? []
+}
+
+/** Whether the item needs no further attempt. */
+function settled(end: Insertion, { Error: error }: BatchStatementResponse, trace: WriteTrace): boolean {
+  // The SDK may have tried before, with an end that it does not tell.
+  end.maybeOwn ||= trace.mayBeApplied
+  end.inserted = error === undefined
+  if (error === undefined || error.Code === 'DuplicateItem') return true
+  if (!PASSING.has(error.Code ?? '')) {
+    throw Object.assign(new Error(error.Message), { name: error.Code ?? 'UnknownError' })
+  }
+  return false
+}
+
+function statements(
+  table: string,
+  items: readonly Item[],
+  which: readonly number[],
+): BatchStatementRequest[] {
+  return which.map((index) => {
+    const entries = Object.entries(items[index]!)
+    const fields = entries.map(([name]) => `'${name}': ?`).join(', ')
+    return {
+      Statement: `INSERT INTO "${table}" VALUE {${fields}}`,
+      Parameters: entries.map(([, value]) => value),
+    }
+  })
+}
+
+function throttled(count: number): Error {
+  return Object.assign(new Error(`${count} items were throttled until the time was up`), {
+    name: 'ThrottlingException',
+  })
+}

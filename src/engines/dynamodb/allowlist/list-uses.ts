@@ -1,0 +1,80 @@
+import { number, numberOf, text } from '../client/attributes.js'
+import { metaKey, readListId, USES_PARTITION, usesKey } from './items.js'
+import type { Store } from './store.js'
+import { inTurns } from './upkeep.js'
+
+const VERB = 'allowlist.uses'
+const AT_ONCE = 8
+/** Counts are halved when they get this high, so that what was busy long ago is forgotten. */
+const MAX_USES = 1e9
+
+/** How often lists were checked, roughly. */
+export class ListUses {
+  constructor(private readonly store: Store) {}
+
+  add(uses: ReadonlyMap<string, number>): Promise<void> {
+    return inTurns([...uses], AT_ONCE, async ([listId, count]) => {
+      if ((await this.store.catalog.recent(listId)) !== undefined) await this.#add(listId, count)
+    })
+  }
+
+  async #add(listId: string, count: number): Promise<void> {
+    const where = {
+      TableName: this.store.tables.allowlists,
+      Key: usesKey(listId),
+      ExpressionAttributeNames: { '#uses': 'uses' },
+    }
+    const result = await this.store.client.updateItem(
+      VERB,
+      {
+        ...where,
+        UpdateExpression: 'ADD #uses :by',
+        ExpressionAttributeValues: { ':by': number(count) },
+        ReturnValues: 'UPDATED_NEW',
+      },
+      { repeatable: false },
+    )
+    const sum = result.item === undefined ? 0 : numberOf(result.item, 'uses')
+    if (sum <= MAX_USES) return
+    await this.store.client.updateItem(
+      VERB,
+      {
+        ...where,
+        UpdateExpression: 'SET #uses = :half',
+        ConditionExpression: '#uses = :sum',
+        ExpressionAttributeValues: { ':half': number(Math.round(sum / 2)), ':sum': number(sum) },
+      },
+      { repeatable: true },
+    )
+  }
+
+  async most(limit: number): Promise<string[]> {
+    const { client, tables } = this.store
+    const counted: { listId: string; uses: number }[] = []
+    const pages = client.queryPages(VERB, {
+      TableName: tables.allowlists,
+      KeyConditionExpression: 'PK = :pk',
+      ExpressionAttributeValues: { ':pk': text(USES_PARTITION) },
+    })
+    for await (const items of pages) {
+      for (const item of items)
+        counted.push({ listId: readListId(item.SK!.S!)!, uses: numberOf(item, 'uses') })
+    }
+    counted.sort((a, b) => b.uses - a.uses)
+    const found: string[] = []
+    for (let at = 0; at < counted.length && found.length < limit; at += limit) {
+      found.push(...(await this.#living(counted.slice(at, at + limit).map(({ listId }) => listId))))
+    }
+    return found.slice(0, limit)
+  }
+
+  async #living(listIds: string[]): Promise<string[]> {
+    const items = await this.store.client.batchGetItem(VERB, {
+      table: this.store.tables.allowlists,
+      keys: listIds.map(metaKey),
+      attributes: ['PK', 'deletedAt'],
+    })
+    const living = new Set(items.filter(({ deletedAt }) => deletedAt === undefined).map(({ PK }) => PK!.S!))
+    return listIds.filter((id) => living.has(metaKey(id).PK.S))
+  }
+}

@@ -1,0 +1,59 @@
+import { identifier } from '../../../key.js'
+import { type Item, text } from '../client/attributes.js'
+import { belongsAt, CUSTOMER_PREFIX, customerSort, keyOf, type Place, readCustomerSort } from './items.js'
+import type { Store } from './store.js'
+
+export interface FoundRow {
+  customerId: string
+  item: Item
+}
+
+/** Reads rows of members in the order of their keys. */
+export class MemberReads {
+  constructor(private readonly store: Store) {}
+
+  /** One by one, behind a customer. `pageSize`: how many are asked for at a time. */
+  async *rows(
+    verb: string,
+    place: Place,
+    behind: string | undefined,
+    pageSize: number,
+  ): AsyncGenerator<FoundRow> {
+    for await (const page of this.pages(verb, place, { behind, pageSize })) yield* page
+  }
+
+  /** Whole pages, as DynamoDB cuts them; some may be empty. `attributes`: only these, beside the key. */
+  async *pages(
+    verb: string,
+    place: Place,
+    options: { behind?: string | undefined; pageSize?: number; attributes?: readonly string[] } = {},
+  ): AsyncGenerator<FoundRow[]> {
+    const { behind, pageSize, attributes } = options
+    const names = attributes === undefined ? undefined : ['SK', ...attributes]
+    const pages = this.store.client.queryPages(verb, {
+      TableName: this.store.tables[place.table],
+      KeyConditionExpression: 'PK = :pk AND begins_with(SK, :customer)',
+      ExpressionAttributeValues: { ':pk': text(place.partition), ':customer': text(CUSTOMER_PREFIX) },
+      ConsistentRead: true,
+      ...(pageSize !== undefined && { Limit: pageSize }),
+      ...(behind !== undefined && { ExclusiveStartKey: keyOf(place.partition, customerSort(behind)) }),
+      ...(names !== undefined && {
+        ProjectionExpression: names.map((_, i) => `#${i}`).join(', '),
+        ExpressionAttributeNames: Object.fromEntries(names.map((name, i) => [`#${i}`, name])),
+      }),
+    })
+    for await (const items of pages) {
+      const rows = items.map((item) => ({ customerId: readCustomerSort(item.SK!.S!)!, item }))
+      yield rows.filter(({ customerId }) => belongsAt(place, customerId))
+    }
+  }
+}
+
+/** Whether an id that another program has written can be asked for here. */
+export function isIdentifier(id: string): boolean {
+  try {
+    return identifier('customerId', id) === id
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,128 @@
+import { type Item, number, text } from '../client/attributes.js'
+import { all, Expression } from '../client/expression.js'
+import type { TransactionItem } from '../client/transactions.js'
+import { customerSort, type Key, keyOf, type Layout, metaKey, type Place, placeOf } from './items.js'
+import { placesOf, type StoredList, unchangedMeta } from './meta.js'
+import { takeFromBatches } from './open-batches.js'
+import { countSteps, encodeRow, type Row, unchangedRow, visible } from './rows.js'
+
+export type Tables = Readonly<Record<Place['table'], string>>
+
+/** One member that is changed: `item` is its row as it was found, `after` what becomes of it. */
+export interface MemberStep {
+  customerId: string
+  now?: number | undefined
+  item: Item | undefined
+  before: Row | undefined
+  after: Row | undefined
+}
+
+/** Which item of the transaction is META's. */
+export const META_STEP = 0
+
+/**
+ * A transaction that changes members and the counts of their list, if all of them are still as they were found.
+ * `owners`: for each item of it, the change whose row it is on the condition of.
+ */
+export function changeSteps(
+  tables: Tables,
+  list: StoredList,
+  changes: MemberStep[],
+): { steps: TransactionItem[]; owners: (number | undefined)[] } {
+  const sum = { customerCount: 0, pendingCount: 0 }
+  let now: number | undefined
+  const steps: TransactionItem[] = []
+  const owners: (number | undefined)[] = [undefined]
+  const taken: Row[] = []
+  changes.forEach(({ customerId, item, before, ...change }, owner) => {
+    const after = withBatch(list, before, change.after)
+    const moved = countSteps(list, before, after)
+    sum.customerCount += moved.customerCount
+    sum.pendingCount += moved.pendingCount
+    if (isTaken(before, after)) taken.push(before!)
+    if (change.now !== undefined) now = Math.max(now ?? 0, change.now)
+    for (const [i, step] of rowSteps(tables, list, customerId, item, after).entries()) {
+      steps.push(step)
+      owners.push(i === 0 ? owner : undefined)
+    }
+  })
+  return { steps: [countStep(tables.allowlists, list, sum, now, taken), ...steps], owners }
+}
+
+/**
+ * A row that an import has put is counted when its batch is (open-batches.ts), by the name that it carries. Whoever
+ * writes it again leaves the name there, as long as the row counts.
+ */
+export function withBatch(list: StoredList, before: Row | undefined, after: Row): Row
+export function withBatch(list: StoredList, before: Row | undefined, after: Row | undefined): Row | undefined
+export function withBatch(
+  { generation }: StoredList,
+  before: Row | undefined,
+  after: Row | undefined,
+): Row | undefined {
+  const batch = before?.batch
+  if (batch === undefined || after === undefined || after.batch !== undefined) return after
+  return visible(before, generation) && visible(after, generation) ? { ...after, batch } : after
+}
+
+const isTaken = (before: Row | undefined, after: Row | undefined): boolean =>
+  before?.batch !== undefined && after?.batch !== before.batch
+
+/** Writes a row at every place of it; only the first is on the condition that it is still as it was found. */
+export function rowSteps(
+  tables: Tables,
+  list: StoredList,
+  customerId: string,
+  item: Item | undefined,
+  after: Row | undefined,
+): TransactionItem[] {
+  return placesOf(list, customerId).map((place, i): TransactionItem => {
+    const expression = new Expression()
+    // The first place decides; the second, to which the list is being moved, follows it.
+    const condition = i === 0 ? { ConditionExpression: unchangedRow(expression, item) } : {}
+    const guard = { TableName: tables[place.table], ...condition, ...expression.parts() }
+    if (after === undefined) return { Delete: { ...guard, Key: rowKey(place, customerId) } }
+    return {
+      Put: { ...guard, Item: encodeRow({ listId: list.id, partition: place.partition, customerId }, after) },
+    }
+  })
+}
+
+export const rowKey = ({ partition }: Place, customerId: string): Key =>
+  keyOf(partition, customerSort(customerId))
+
+/**
+ * The step of a transaction that moves the counts of a list, if it is still as `list` says. `taken`: rows of imports
+ * that are gone with it, or that count no more.
+ */
+export function countStep(
+  table: string,
+  list: StoredList,
+  steps: { customerCount: number; pendingCount: number },
+  now: number | undefined,
+  taken: readonly Row[] = [],
+): TransactionItem {
+  const expression = new Expression()
+  const moved = Object.entries(steps).filter(([, by]) => by !== 0)
+  const add = moved.map(([name, by]) => `${expression.name(name)} ${expression.value(number(by))}`)
+  const { set, conditions } = takeFromBatches(expression, list.openBatches, taken)
+  if (now !== undefined) {
+    set.push(`${expression.name('updatedAt')} = ${expression.value(text(new Date(now).toISOString()))}`)
+  }
+  const update = [add.length > 0 && `ADD ${add.join(', ')}`, set.length > 0 && `SET ${set.join(', ')}`]
+  const ConditionExpression = all(unchangedMeta(expression, list), ...conditions)
+  const where = { TableName: table, Key: metaKey(list.id), ConditionExpression, ...expression.parts() }
+  const UpdateExpression = update.filter(Boolean).join(' ')
+  return UpdateExpression === '' ? { ConditionCheck: where } : { Update: { ...where, UpdateExpression } }
+}
+
+/** Where the row of a member is that counts. */
+export function rowLocation(
+  tables: Tables,
+  listId: string,
+  layout: Layout,
+  customerId: string,
+): { TableName: string; Key: Key } {
+  const { table, partition } = placeOf(listId, layout, customerId)
+  return { TableName: tables[table], Key: keyOf(partition, customerSort(customerId)) }
+}

@@ -1,0 +1,163 @@
+import {
+  type Item,
+  number,
+  numberOf,
+  optionalNumber,
+  optionalText,
+  text,
+  textOf,
+} from '../client/attributes.js'
+import { all, Expression } from '../client/expression.js'
+import type { TransactionItem } from '../client/transactions.js'
+import { type Layout, moveKey } from './items.js'
+import type { StoredList } from './meta.js'
+import type { Store } from './store.js'
+
+/**
+ * `wait` for batches that do not know of the move, `copy` members, `check` that every member is there, `clean` away
+ * what should not be there, `drop` what is left at the old places.
+ */
+export const MOVE_PHASES = ['wait', 'copy', 'check', 'clean', 'drop'] as const
+export type MovePhase = (typeof MOVE_PHASES)[number]
+
+/** How far a move is. */
+export interface MoveState {
+  listId: string
+  incarnation: number
+  from: Layout
+  to: Layout
+  phase: MovePhase
+  owner: string
+  leaseUntil: number
+  /** Within the phase: all up to this customer of this shard. */
+  shard: number
+  behind?: string
+  /** Members when it began. */
+  total: number
+  copied: number
+  checked: number
+  /** Of those, members that had to be copied again, or removed. */
+  repaired: number
+  dropped: number
+  startedAt: number
+  updatedAt: number
+  /** From then on nobody can need the old places. */
+  dropAt?: number
+}
+
+const VERB = 'allowlist.move'
+
+/** The item beside META that says how far a move is. */
+export class Moves {
+  constructor(private readonly store: Store) {}
+
+  async read(list: StoredList): Promise<MoveState | undefined> {
+    const Key = moveKey(list.id)
+    const item = await this.store.client.getItem(VERB, { ...this.#table, Key, ConsistentRead: true })
+    const state = item && decode(list.id, item)
+    return state?.incarnation === list.incarnation ? state : undefined
+  }
+
+  /** A first state, where there is none of this list. */
+  create(state: MoveState): TransactionItem {
+    const expression = new Expression()
+    const other = `${expression.name('incarnation')} <> ${expression.value(number(state.incarnation))}`
+    const ConditionExpression = `${expression.absent('PK')} OR ${other}`
+    return { Put: { ...this.#table, Item: encode(state), ConditionExpression, ...expression.parts() } }
+  }
+
+  /** The step of a transaction that stores the state, as long as `before` is what is there. */
+  put(state: MoveState, before: Pick<MoveState, 'owner' | 'incarnation'> = state): TransactionItem {
+    return { Put: { Item: encode(state), ...this.#guard(before) } }
+  }
+
+  delete(state: MoveState): TransactionItem {
+    return { Delete: { Key: moveKey(state.listId), ...this.#guard(state) } }
+  }
+
+  /** False: somebody else has taken over. */
+  async save(state: MoveState): Promise<boolean> {
+    return (await this.store.client.putItem(VERB, this.put(state).Put!)).applied
+  }
+
+  /** Takes over from an owner whose lease has run out. */
+  async takeOver(state: MoveState, owner: string, leaseUntil: number): Promise<MoveState | undefined> {
+    const taken = { ...state, owner, leaseUntil }
+    const expression = new Expression()
+    const { applied } = await this.store.client.putItem(VERB, {
+      ...this.#table,
+      Item: encode(taken),
+      ConditionExpression: all(
+        isOf(expression, state),
+        expression.equals('leaseUntil', number(state.leaseUntil)),
+      ),
+      ...expression.parts(),
+    })
+    return applied ? taken : undefined
+  }
+
+  #guard(state: Pick<MoveState, 'owner' | 'incarnation'>) {
+    const expression = new Expression()
+    const ConditionExpression = isOf(expression, state)
+    return { ...this.#table, ConditionExpression, ...expression.parts() }
+  }
+
+  get #table(): { TableName: string } {
+    return { TableName: this.store.tables.allowlists }
+  }
+}
+
+const isOf = (
+  expression: Expression,
+  { owner, incarnation }: Pick<MoveState, 'owner' | 'incarnation'>,
+): string =>
+  all(expression.equals('owner', text(owner)), expression.equals('incarnation', number(incarnation)))
+
+const NUMBERS = [
+  'incarnation',
+  'leaseUntil',
+  'shard',
+  'total',
+  'copied',
+  'checked',
+  'repaired',
+  'dropped',
+  'startedAt',
+  'updatedAt',
+] as const
+
+function encode(state: MoveState): Item {
+  const { listId, from, to, phase, owner, behind, dropAt } = state
+  const item: Item = { ...moveKey(listId), phase: text(phase), owner: text(owner) }
+  for (const name of NUMBERS) item[name] = number(state[name])
+  item.from = encodeLayout(from)
+  item.to = encodeLayout(to)
+  if (behind !== undefined) item.behind = text(behind)
+  if (dropAt !== undefined) item.dropAt = number(dropAt)
+  return item
+}
+
+export const encodeLayout = ({ shardCount, giant }: Layout): { M: Item } => ({
+  M: { shardCount: number(shardCount), giant: { BOOL: giant } },
+})
+
+function decode(listId: string, item: Item): MoveState {
+  const numbers = Object.fromEntries(NUMBERS.map((name) => [name, numberOf(item, name)]))
+  const behind = optionalText(item, 'behind')
+  const dropAt = optionalNumber(item, 'dropAt')
+  return {
+    ...(numbers as Record<(typeof NUMBERS)[number], number>),
+    listId,
+    from: decodeLayout(item.from?.M ?? {}),
+    to: decodeLayout(item.to?.M ?? {}),
+    phase: textOf(item, 'phase') as MovePhase,
+    owner: textOf(item, 'owner'),
+    ...(behind !== undefined && { behind }),
+    ...(dropAt !== undefined && { dropAt }),
+  }
+}
+
+const decodeLayout = (item: Item): Layout => ({
+  shardCount: numberOf(item, 'shardCount'),
+  giant: item.giant?.BOOL === true,
+})

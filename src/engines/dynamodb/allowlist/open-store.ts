@@ -1,0 +1,114 @@
+import { type DynamodbUrl, redactDynamodb } from '../../../config/store-url-dynamodb.js'
+import { CatracaError } from '../../../errors.js'
+import { type CapacityCounter, CapacityCounts } from '../client/capacity.js'
+import { DynamoClient, type DynamoOptions } from '../client/client.js'
+import { type DaxReader, openDax } from '../client/dax.js'
+import { describeTables, differencesOf } from '../tables/table-state.js'
+import { Adoption, type StoreIdentity } from './adoption.js'
+import { Catalog } from './catalog.js'
+import { DueTasks } from './due.js'
+import { DEFAULT_STORE_SETTINGS, type Store, type StoreSettings } from './store.js'
+import { AppliedChanges, Tokens } from './tokens.js'
+
+const ROLES = ['allowlists', 'giant'] as const
+
+export interface OpenStoreOptions
+  extends Omit<DynamoOptions, 'region' | 'endpoint' | 'counter'>,
+    Partial<StoreSettings> {
+  /** `dax://…` or `daxs://…`: ordinary confirmations are read through it. */
+  daxEndpoint?: string
+  /** Told of every unit, beside the counts that the engine keeps. */
+  counter?: CapacityCounter
+  /** False where the same process has looked already. */
+  checkTables?: boolean
+}
+
+export interface OpenedStore extends Store {
+  readonly identity: StoreIdentity
+  readonly adoption: Adoption
+  readonly capacity: CapacityCounts
+  close(): void
+}
+
+/** Opens the tables, or says what is wrong with them. */
+export async function openStore(url: DynamodbUrl, options: OpenStoreOptions): Promise<OpenedStore> {
+  const { region, endpoint, tables } = url
+  const { daxEndpoint, counter, checkTables = true, ...given } = options
+  const settings = settingsOf(given)
+  const capacity = new CapacityCounts()
+  const client = new DynamoClient({
+    ...given,
+    region,
+    ...(endpoint !== undefined && { endpoint }),
+    counter: counter === undefined ? capacity : both(capacity, counter),
+  })
+  let dax: DaxReader | undefined
+  try {
+    if (checkTables) await refuseOtherTables(client, url)
+    const { credentials } = given
+    if (daxEndpoint !== undefined) {
+      dax = await openDax({ region, daxEndpoint, ...(credentials !== undefined && { credentials }) }, client)
+    }
+    const adoption = new Adoption(client, tables.allowlists)
+    const identity = await adoption.open()
+    const catalog = new Catalog(client, tables.allowlists, settings)
+    catalog.onForeign = (list) => adoption.noticed(list)
+    const applied = new AppliedChanges()
+    return {
+      client,
+      reader: dax ?? client,
+      tables,
+      catalog,
+      due: new DueTasks(client, tables.allowlists),
+      tokens: new Tokens(identity.id, applied),
+      applied,
+      settings,
+      identity,
+      adoption,
+      capacity,
+      close() {
+        dax?.close()
+        client.close()
+      },
+    }
+  } catch (error) {
+    dax?.close()
+    client.close()
+    throw error
+  }
+}
+
+function settingsOf(options: Partial<StoreSettings>): StoreSettings {
+  const settings = { ...DEFAULT_STORE_SETTINGS }
+  for (const name of Object.keys(settings) as (keyof StoreSettings)[])
+    settings[name] = options[name] ?? settings[name]
+  return settings
+}
+
+async function refuseOtherTables(client: DynamoClient, url: DynamodbUrl): Promise<void> {
+  const states = await describeTables(client.sdk, url.tables, ROLES)
+  const blocking = states.flatMap(differencesOf).filter(({ blocks }) => blocks)
+  if (blocking.length === 0) return
+  const told = blocking.map(
+    ({ table, what, expected, found }) => `${table}: ${what} must be ${expected}, is ${found}`,
+  )
+  const command = `catraca dynamodb create --store '${redactDynamodb(url)}'`
+  throw new CatracaError('STORE_UNUSABLE', `${told.join('; ')}. Tables are made by: ${command}`)
+}
+
+function both(one: CapacityCounter, two: CapacityCounter): CapacityCounter {
+  return {
+    used(use) {
+      one.used(use)
+      two.used(use)
+    },
+    refused(verb, operation) {
+      one.refused(verb, operation)
+      two.refused(verb, operation)
+    },
+    retried(verb, operation, times) {
+      one.retried(verb, operation, times)
+      two.retried(verb, operation, times)
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import type { MemberAttributes } from '../../../allowlist/port.js'
+import type { Item } from '../client/attributes.js'
+import { folded } from './generation-sweeps.js'
+import type { StoredList } from './meta.js'
+import {
+  attributesAt,
+  isMember,
+  newChangeId,
+  newRow,
+  type Row,
+  rowOf,
+  sameAttributes,
+  visible,
+} from './rows.js'
+
+/** What a replace has to do about one customer. */
+export interface Verdict {
+  count: 'added' | 'unchanged' | 'removed' | undefined
+  /** Undefined: nothing is written. */
+  row: Row | undefined
+  /** By how much the next generation grows. */
+  step: number
+}
+
+/** A customer of the new list, with what its row says, or a member that the new list does not hold. */
+export interface Wish {
+  customerId: string
+  stays: boolean
+  given?: MemberAttributes | undefined
+}
+
+/** Only differences are written, as windows on rows (rows.ts), so that nobody sees any of it before the switch. */
+export function judge(
+  list: StoredList,
+  item: Item | undefined,
+  { stays, given }: Wish,
+  addedBy: string | undefined,
+  now: number,
+): Verdict {
+  const generation = list.replacing!.generation
+  const found = rowOf(item, list)
+  // What a replace before this one has left in the row, and nobody has swept yet.
+  const row = found && folded(found, list.generation)
+  if (!stays) {
+    if (row === undefined || row.pin === generation || !visible(row, generation)) return NOTHING
+    return { count: 'removed', row: { ...row, until: generation, changeId: newChangeId() }, step: -1 }
+  }
+  if (row?.pin === generation) return { count: 'unchanged', row: undefined, step: 0 }
+  if (isMember(row, generation, now)) {
+    if (given === undefined || sameAttributes(given, attributesAt(row!, generation))) {
+      return { count: 'unchanged', row: undefined, step: 0 }
+    }
+    const next = { from: generation, attributes: given }
+    return { count: 'unchanged', row: { ...row!, next, changeId: newChangeId() }, step: 0 }
+  }
+  const attributes = addedBy === undefined ? (given ?? {}) : { addedBy, ...given }
+  // An expired member is seen until the switch, so its new life must not show before.
+  const after = visible(row, generation)
+    ? { ...row!, next: { from: generation, attributes }, changeId: newChangeId() }
+    : { ...newRow(attributes, now), from: generation }
+  return {
+    count: 'added',
+    row: after,
+    step: Number(visible(after, generation)) - Number(visible(row, generation)),
+  }
+}
+
+const NOTHING: Verdict = { count: undefined, row: undefined, step: 0 }

@@ -1,0 +1,177 @@
+import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../allowlist/customer-key.js'
+import type {
+  ImportCheckpoint,
+  ImportSession,
+  ReplaceCounts,
+  ReplaceOutcome,
+  SortedCustomers,
+} from '../../../allowlist/port.js'
+import { shardOf } from '../../../allowlist/shard.js'
+import { encodeDifferences, MAX_DIFFERENCE_BYTES, MAX_DIFFERENCES } from '../feed/differences.js'
+import type { BatchCounts } from './batch-counts.js'
+import { entrantsOf } from './bulk-rows.js'
+import { ImportLease, Stopped } from './import-lease.js'
+import type { ImportRecords, StoredImport } from './imports.js'
+import type { StoredList } from './meta.js'
+import type { Wish } from './replace-rows.js'
+import { GENERATION, switchStep } from './replace-states.js'
+import { isUuid, ShardWalk } from './replace-walk.js'
+import { ReplaceWrites } from './replace-writes.js'
+import { graceMs, type Store } from './store.js'
+import { inTurns } from './upkeep.js'
+
+const VERB = 'allowlist.import'
+/** Customers looked at before the list is asked again whether this goes on. */
+const STEP = 2000
+const SHARDS_AT_ONCE = 8
+
+/** Builds the next generation of a list by walking its members and the new customers side by side. */
+export class Replacement {
+  readonly #counts: ReplaceCounts = { added: 0, unchanged: 0, removed: 0 }
+  /** To the count that others keep of the next generation. */
+  #difference = 0
+  readonly #differences: Buffer[] = []
+  #differenceBytes = 0
+  #differing = 0
+  #walks: ShardWalk[] = []
+  #ofUuids = true
+
+  constructor(
+    private readonly store: Store,
+    private readonly records: ImportRecords,
+    private readonly batches: BatchCounts,
+    private readonly session: ImportSession,
+    private readonly advance: (counts: ReplaceCounts) => ImportCheckpoint,
+    private readonly now: () => number,
+  ) {}
+
+  async run(runs: AsyncIterable<SortedCustomers>): Promise<ReplaceOutcome> {
+    try {
+      const list = await this.#begun()
+      this.#walks = Array.from(
+        { length: list.shardCount },
+        (_, shard) => new ShardWalk(this.store, list, shard),
+      )
+      for await (const run of runs) {
+        for (let from = 0; from < run.count; from += STEP) {
+          await this.#take(entrantsOf(run, from, Math.min(from + STEP, run.count)))
+        }
+      }
+      if (this.#ofUuids) await this.#turnToOthers()
+      await this.#dropRest()
+      await this.#switch()
+      return { outcome: 'replaced', ...this.#counts }
+    } catch (error) {
+      if (error instanceof Stopped) return { outcome: error.outcome }
+      throw error
+    }
+  }
+
+  /** Batches that were being written when the replace began do not know of it: they come first. */
+  async #begun(): Promise<StoredList> {
+    await this.#owned()
+    await this.batches.allClosed(this.session.listId, this.now)
+    return (await this.#owned()).list
+  }
+
+  async #owned(): Promise<{ list: StoredList; record: StoredImport }> {
+    const owned = await this.records.owned(this.session)
+    if (typeof owned === 'string') throw new Stopped(owned)
+    if (owned.list.replacing?.importId !== this.session.importId) throw new Stopped('lost')
+    return owned
+  }
+
+  async #take(entrants: { customerId: string; given: Wish['given'] }[]): Promise<void> {
+    const others = this.#ofUuids ? entrants.findIndex(({ customerId }) => !isUuid(customerId)) : 0
+    const uuids = others === -1 ? entrants.length : others
+    if (uuids > 0) await this.#admit(entrants.slice(0, uuids))
+    if (uuids === entrants.length) return
+    if (this.#ofUuids) await this.#turnToOthers()
+    await this.#admit(entrants.slice(uuids))
+  }
+
+  async #turnToOthers(): Promise<void> {
+    await this.#dropRest()
+    this.#ofUuids = false
+    for (const walk of this.#walks) walk.turnToOthers()
+  }
+
+  /** Deals with these customers, and with the members between them. */
+  async #admit(entrants: { customerId: string; given: Wish['given'] }[]): Promise<void> {
+    const writes = await this.#writes()
+    await inTurns(this.#walks, SHARDS_AT_ONCE, async (walk) => {
+      const mine = entrants.filter(({ customerId }) => shardOf(customerId, this.#walks.length) === walk.shard)
+      for (const { customerId, given } of mine) {
+        for (;;) {
+          const rows = await walk.upTo(customerId, STEP)
+          const own = rows.at(-1)?.customerId === customerId ? rows.pop() : undefined
+          for (const row of rows) await writes.push(row.item, { customerId: row.customerId, stays: false })
+          if (rows.length === STEP) continue
+          await writes.push(own?.item, { customerId, stays: true, given })
+          break
+        }
+      }
+    })
+    this.#add(await writes.end())
+  }
+
+  async #dropRest(): Promise<void> {
+    for (const walk of this.#walks) {
+      for (;;) {
+        const rows = await walk.upTo(undefined, STEP)
+        if (rows.length === 0) break
+        const writes = await this.#writes()
+        for (const { customerId, item } of rows) await writes.push(item, { customerId, stays: false })
+        this.#add(await writes.end())
+      }
+    }
+  }
+
+  async #writes(): Promise<ReplaceWrites> {
+    const { list, record } = await this.#owned()
+    const renew = (now: number) => this.records.renew(this.session, now)
+    const lease = new ImportLease(this.session, this.now(), record.leaseUntil, renew)
+    return new ReplaceWrites(this.store, list, this.session, lease, this.now)
+  }
+
+  #add({ counts, difference, customers }: Awaited<ReturnType<ReplaceWrites['end']>>): void {
+    for (const name of ['added', 'unchanged', 'removed'] as const) this.#counts[name] += counts[name]
+    this.#difference += difference
+    this.#differing += customers.length
+    for (const customerId of customers) {
+      if (this.#isTooMuchToTell) return
+      const key = Buffer.alloc(1 + MAX_CUSTOMER_KEY_LENGTH)
+      const end = writeCustomerKey(customerId, key, 1)
+      key[0] = end - 2
+      this.#differences.push(key.subarray(0, end))
+      this.#differenceBytes += end
+    }
+  }
+
+  get #isTooMuchToTell(): boolean {
+    return this.#differing > MAX_DIFFERENCES || this.#differenceBytes > MAX_DIFFERENCE_BYTES
+  }
+
+  async #switch(): Promise<void> {
+    const { client, tables, due, catalog, settings } = this.store
+    for (;;) {
+      const { list, record } = await this.#owned()
+      const { generation } = list.replacing!
+      if (!this.#isTooMuchToTell) {
+        const Item = encodeDifferences(list.id, generation, list.generation, Buffer.concat(this.#differences))
+        await client.putItem(VERB, { TableName: tables.allowlists, Item })
+      }
+      const now = this.now()
+      const checkpoint = this.advance(this.#counts)
+      // Recorded with the switch itself: a crash behind it must not make the import look unfinished.
+      const ended: StoredImport = { ...record, ...checkpoint, state: 'completed', updatedAt: now }
+      const { applied } = await client.transactWrite(VERB, [
+        switchStep(tables.allowlists, list, this.#difference, now),
+        this.records.put(ended),
+        due.put({ kind: GENERATION, at: now + graceMs(settings), parts: [list.id, String(generation)] }),
+      ])
+      catalog.forget(list.id)
+      if (applied) return
+    }
+  }
+}

@@ -1,0 +1,220 @@
+import type { Item } from '../client/attributes.js'
+import { text } from '../client/attributes.js'
+import { MAX_BATCH_WRITES } from '../client/batches.js'
+import { Expression } from '../client/expression.js'
+import type { TransactionItem } from '../client/transactions.js'
+import type { ImportLease } from './import-lease.js'
+import {
+  CUSTOMER_PREFIX,
+  customerSort,
+  keyOf,
+  type Layout,
+  listPartition,
+  type Place,
+  placeOf,
+  readCustomerSort,
+  samePlace,
+  shardPlace,
+} from './items.js'
+import { type FoundRow, MemberReads } from './member-reads.js'
+import { rowKey } from './member-steps.js'
+import type { StoredList } from './meta.js'
+import { rowOf, unchangedRow, visible } from './rows.js'
+import type { Store } from './store.js'
+import { inTurns } from './upkeep.js'
+
+const VERB = 'allowlist.move'
+const REQUESTS_AT_ONCE = 4
+const REPAIRED_AT_ONCE = 8
+
+/** A stretch of one shard. */
+export interface Stretch {
+  rows: FoundRow[]
+  /** Where the next one begins; absent at the end of the shard. */
+  behind?: string
+}
+
+/** What a move does to the rows of one stretch. Each of it can be done again. */
+export class ReshardRows {
+  readonly #reads: MemberReads
+
+  constructor(
+    private readonly store: Store,
+    private readonly list: StoredList,
+    private readonly from: Layout,
+    private readonly to: Layout,
+  ) {
+    this.#reads = new MemberReads(store)
+  }
+
+  async read(layout: Layout, shard: number, behind: string | undefined, limit: number): Promise<Stretch> {
+    const place = shardPlace(this.list.id, layout, shard)
+    const rows: FoundRow[] = []
+    for await (const page of this.#reads.pages(VERB, place, { behind, pageSize: limit })) {
+      rows.push(...page)
+      const last = page.at(-1)
+      if (rows.length >= limit && last !== undefined) return { rows, behind: last.customerId }
+    }
+    return { rows }
+  }
+
+  /**
+   * Copies members to where nothing is yet: who changes one meanwhile writes both. Who is removed after the copy was
+   * read comes back there, and is found by `clean`.
+   */
+  async copy(rows: readonly FoundRow[], lease: ImportLease): Promise<number> {
+    const copies = rows.flatMap(({ customerId, item }) => {
+      const [here, there] = this.#places(customerId)
+      return !this.#isSeen(item) || samePlace(here, there) ? [] : [this.#copyOf(customerId, item, there)]
+    })
+    const table = this.store.tables[this.to.giant ? 'giant' : 'allowlists']
+    await inTurns(chunksOf(copies, MAX_BATCH_WRITES), REQUESTS_AT_ONCE, async (chunk) => {
+      await lease.within((timeoutMs) => this.store.client.insertItems(VERB, table, chunk, { timeoutMs }))
+    })
+    return copies.length
+  }
+
+  /** Sees that every member of a stretch of the old layout is in the new one. */
+  async check(rows: readonly FoundRow[]): Promise<number> {
+    const seen = rows.filter(({ customerId, item }) => this.#isSeen(item) && this.#moves(customerId))
+    const copies = await this.#atPlaces(seen, this.to)
+    const odd = seen.filter(({ customerId, item }) => !isSameVersion(item, copies.get(customerId)))
+    return this.#repair(odd)
+  }
+
+  /** Sees that a stretch of the new layout holds nobody but members of the old one. */
+  async clean(rows: readonly FoundRow[]): Promise<number> {
+    const moved = rows.filter(({ customerId }) => this.#moves(customerId))
+    const originals = await this.#atPlaces(moved, this.from)
+    const odd = moved.filter(({ customerId, item }) => !isSameVersion(originals.get(customerId), item))
+    return this.#repair(odd)
+  }
+
+  /** Deletes what is at old places and belongs elsewhere now. */
+  async drop(shard: number, limit: number): Promise<{ dropped: number; more: boolean }> {
+    const place = shardPlace(this.list.id, this.from, shard)
+    const table = this.store.tables[place.table]
+    let dropped = 0
+    const pages = this.store.client.queryPages(VERB, {
+      TableName: table,
+      KeyConditionExpression: 'PK = :pk AND begins_with(SK, :customer)',
+      ExpressionAttributeValues: { ':pk': text(place.partition), ':customer': text(CUSTOMER_PREFIX) },
+      ProjectionExpression: 'PK, SK',
+      ConsistentRead: true,
+      Limit: limit,
+    })
+    for await (const page of pages) {
+      const old = page.filter(({ SK }) => {
+        const now = placeOf(this.list.id, this.to, readCustomerSort(SK!.S!)!)
+        return !samePlace(now, place)
+      })
+      const deletes = old.map(({ PK, SK }) => ({ table, delete: keyOf(PK!.S!, SK!.S!) }))
+      await this.store.client.batchWrite(VERB, deletes)
+      dropped += old.length
+      if (dropped >= limit) return { dropped, more: true }
+    }
+    return { dropped, more: false }
+  }
+
+  #places(customerId: string): [here: Place, there: Place] {
+    return [placeOf(this.list.id, this.from, customerId), placeOf(this.list.id, this.to, customerId)]
+  }
+
+  #moves(customerId: string): boolean {
+    const [here, there] = this.#places(customerId)
+    return !samePlace(here, there)
+  }
+
+  /** What no generation sees is not taken along. */
+  #isSeen(item: Item): boolean {
+    return visible(rowOf(item, this.list), this.list.generation)
+  }
+
+  #copyOf(customerId: string, item: Item, { table, partition }: Place): Item {
+    const { GSI1PK: _, GSI1SK: __, ...rest } = item
+    const copy = { ...rest, PK: text(partition) }
+    if (table === 'giant') return copy
+    return { ...copy, GSI1PK: text(customerSort(customerId)), GSI1SK: text(listPartition(this.list.id)) }
+  }
+
+  async #atPlaces(rows: readonly FoundRow[], layout: Layout): Promise<Map<string, Item>> {
+    if (rows.length === 0) return new Map()
+    const places = rows.map(({ customerId }) => placeOf(this.list.id, layout, customerId))
+    const found = await this.store.client.batchGetItem(VERB, {
+      table: this.store.tables[places[0]!.table],
+      keys: rows.map(({ customerId }, i) => rowKey(places[i]!, customerId)),
+      consistent: true,
+    })
+    return new Map(found.map((item) => [readCustomerSort(item.SK!.S!)!, item]))
+  }
+
+  async #repair(odd: readonly FoundRow[]): Promise<number> {
+    let repaired = 0
+    await inTurns(odd, REPAIRED_AT_ONCE, async ({ customerId }) => {
+      if (await this.#align(customerId)) repaired++
+    })
+    return repaired
+  }
+
+  /** Makes the copy of one member what the original is, in one step that sees both. False: it was so already. */
+  async #align(customerId: string): Promise<boolean> {
+    const [here, there] = this.#places(customerId)
+    const { client, tables } = this.store
+    const read = (place: Place) =>
+      client.getItem(VERB, {
+        TableName: tables[place.table],
+        Key: rowKey(place, customerId),
+        ConsistentRead: true,
+      })
+    for (;;) {
+      // The original first: whoever changes both between the reads is then seen in the copy.
+      const original = await read(here)
+      const copy = await read(there)
+      const isSeen = original !== undefined && this.#isSeen(original)
+      if (isSeen ? isSameVersion(original, copy) : copy === undefined) return false
+      const change = isSeen
+        ? this.#put(this.#copyOf(customerId, original, there), there, copy)
+        : this.#delete(there, customerId, copy)
+      const { applied } = await client.transactWrite(VERB, [this.#still(here, customerId, original), change])
+      if (applied) return true
+    }
+  }
+
+  #still(place: Place, customerId: string, item: Item | undefined): TransactionItem {
+    const expression = new Expression()
+    const ConditionExpression = unchangedRow(expression, item)
+    const TableName = this.store.tables[place.table]
+    const Key = rowKey(place, customerId)
+    return { ConditionCheck: { TableName, Key, ConditionExpression, ...expression.parts() } }
+  }
+
+  #put(item: Item, place: Place, before: Item | undefined): TransactionItem {
+    const expression = new Expression()
+    const ConditionExpression = unchangedRow(expression, before)
+    const TableName = this.store.tables[place.table]
+    return { Put: { TableName, Item: item, ConditionExpression, ...expression.parts() } }
+  }
+
+  #delete(place: Place, customerId: string, before: Item | undefined): TransactionItem {
+    const expression = new Expression()
+    const ConditionExpression = unchangedRow(expression, before)
+    const TableName = this.store.tables[place.table]
+    const Key = rowKey(place, customerId)
+    return { Delete: { TableName, Key, ConditionExpression, ...expression.parts() } }
+  }
+}
+
+/** Rows of other programs have no change id: all of them is compared. */
+function isSameVersion(a: Item | undefined, b: Item | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b
+  if (a.changeId !== undefined || b.changeId !== undefined) return a.changeId?.S === b.changeId?.S
+  return contents(a) === contents(b)
+}
+
+function contents({ PK: _, GSI1PK: __, GSI1SK: ___, ...rest }: Item): string {
+  return JSON.stringify(Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function chunksOf<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
+}

@@ -1,0 +1,216 @@
+import { randomBytes } from 'node:crypto'
+import {
+  attributesAt,
+  FOREVER,
+  isMember,
+  newWindowedRow,
+  toMember,
+  visible,
+  type WindowedRow,
+} from '../../../allowlist/generation-window.js'
+import type { MemberAttributes, MemberState } from '../../../allowlist/port.js'
+import type { JsonObject } from '../../../allowlist/types.js'
+import {
+  fromJson,
+  type Item,
+  number,
+  optionalJson,
+  optionalNumber,
+  optionalText,
+  text,
+  toJson,
+} from '../client/attributes.js'
+import { all, type Expression } from '../client/expression.js'
+import { customerSort, keyOf, listPartition, type Place } from './items.js'
+
+export { attributesAt, FOREVER, isMember, toMember, visible }
+
+/** A member as it is stored; `addedAt` is 0 when another program has not said it. */
+export interface Row extends WindowedRow {
+  /** New at every write; rows of other programs have none. */
+  changeId?: string
+  /** The batch of an import that wrote it last: a batch sent again must not count it twice. */
+  batch?: string
+  /**
+   * Of the list. Only on rows written without asking META in the same step: such a write may land when the list is
+   * already gone, and must not count for the next one of its id.
+   */
+  incarnation?: number
+}
+
+/** 80 random bits. Letters and digits only: it becomes part of tokens. */
+export const newChangeId = (): string => randomBytes(10).toString('hex')
+
+export interface RowPlace extends Pick<Place, 'partition'> {
+  listId: string
+  customerId: string
+}
+
+export function encodeRow(place: RowPlace, row: Row): Item {
+  const { listId, partition, customerId } = place
+  const item: Item = {
+    ...keyOf(partition, customerSort(customerId)),
+  }
+  if (row.addedAt !== 0) item.addedAt = text(new Date(row.addedAt).toISOString())
+  // A tombstone is nobody's membership, so that the index by customer must not name it.
+  if (!row.tombstone) {
+    item.GSI1PK = text(customerSort(customerId))
+    item.GSI1SK = text(listPartition(listId))
+  }
+  if (row.addedBy !== undefined) item.addedBy = text(row.addedBy)
+  if (row.metadata !== undefined) item.metadata = fromJson(row.metadata, 'metadata')
+  encodeExpiry(item, row)
+  if (row.from !== 0) item.fromGen = number(row.from)
+  if (row.until !== FOREVER) item.untilGen = number(row.until)
+  if (row.pin !== 0) item.pin = number(row.pin)
+  if (row.tombstone) item.tombstone = { BOOL: true }
+  if (row.next !== undefined) {
+    item.next = fromJson({ fromGen: row.next.from, ...row.next.attributes }, 'next')
+  }
+  if (row.changeId !== undefined) item.changeId = text(row.changeId)
+  if (row.batch !== undefined) item.batch = text(row.batch)
+  if (row.incarnation !== undefined) item.incarnation = number(row.incarnation)
+  return item
+}
+
+/**
+ * `expiresAt` is what DynamoDB deletes by: whole seconds, not before the member has really expired, nor while
+ * another generation still needs the row. The exact moment stands beside it where the two differ.
+ */
+function encodeExpiry(item: Item, { expiresAt, next }: Row): void {
+  const last = next === undefined ? expiresAt : later(expiresAt, next.attributes.expiresAt)
+  if (last !== undefined) item.expiresAt = number(Math.ceil(last / 1000))
+  if (expiresAt !== undefined && (next !== undefined || expiresAt % 1000 !== 0)) {
+    item.expiresAtMs = number(expiresAt)
+  }
+}
+
+const later = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? undefined : Math.max(a, b)
+
+/** What `stateOf` needs of a row. */
+export const WINDOW_ATTRIBUTES = [
+  'addedAt',
+  'expiresAt',
+  'expiresAtMs',
+  'fromGen',
+  'untilGen',
+  'tombstone',
+  'next',
+  'incarnation',
+] as const
+
+export function decodeRow(item: Item): Row {
+  const row: Row = {
+    addedAt: readTime(item.addedAt?.S),
+    from: optionalNumber(item, 'fromGen') ?? 0,
+    until: optionalNumber(item, 'untilGen') ?? FOREVER,
+    pin: optionalNumber(item, 'pin') ?? 0,
+    tombstone: item.tombstone?.BOOL === true,
+  }
+  const addedBy = item.addedBy?.S
+  const metadata = optionalJson(item, 'metadata')
+  const expiresAt = expiryOf(item)
+  if (addedBy !== undefined) row.addedBy = addedBy
+  // Another program may keep something else under this name.
+  if (isObject(metadata)) row.metadata = metadata
+  if (expiresAt !== undefined) row.expiresAt = expiresAt
+  if (item.next?.M !== undefined) {
+    const { fromGen, ...attributes } = toJson(item.next) as { fromGen: number } & MemberAttributes
+    row.next = { from: fromGen, attributes }
+  }
+  const changeId = optionalText(item, 'changeId')
+  const batch = optionalText(item, 'batch')
+  const incarnation = optionalNumber(item, 'incarnation')
+  if (changeId !== undefined) row.changeId = changeId
+  if (batch !== undefined) row.batch = batch
+  if (incarnation !== undefined) row.incarnation = incarnation
+  return row
+}
+
+/** The row, unless it is a leftover of another list of this id. */
+export function rowOf(item: Item | undefined, list: { incarnation: number }): Row | undefined {
+  if (item === undefined) return undefined
+  const row = decodeRow(item)
+  return row.incarnation === undefined || row.incarnation === list.incarnation ? row : undefined
+}
+
+function expiryOf(item: Item): number | undefined {
+  const seconds = item.expiresAt === undefined ? undefined : Number(item.expiresAt.N)
+  const exact = item.expiresAtMs === undefined ? undefined : Number(item.expiresAtMs.N)
+  if (item.next !== undefined) return exact
+  if (seconds === undefined || Number.isNaN(seconds)) return undefined
+  // Another program may have moved the one without knowing of the other.
+  return exact !== undefined && Math.ceil(exact / 1000) === seconds ? exact : Math.ceil(seconds * 1000)
+}
+
+function readTime(iso: string | undefined): number {
+  const time = iso === undefined ? Number.NaN : Date.parse(iso)
+  return Number.isNaN(time) || time < 0 ? 0 : time
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export function newRow(attributes: MemberAttributes | undefined, addedAt: number): Row {
+  return { ...newWindowedRow(attributes, addedAt), changeId: newChangeId() }
+}
+
+export function sameAttributes(a: MemberAttributes, b: MemberAttributes): boolean {
+  return (
+    a.addedBy === b.addedBy &&
+    a.expiresAt === b.expiresAt &&
+    JSON.stringify(sorted(a.metadata)) === JSON.stringify(sorted(b.metadata))
+  )
+}
+
+/** DynamoDB does not keep the order of a map. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (!isObject(value)) return value
+  const entries = Object.entries(value).map(([name, entry]) => [name, sorted(entry)] as const)
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** What a check sees of an item; undefined when it sees no member. */
+export function stateOf(
+  item: Item | undefined,
+  { incarnation, generation }: { incarnation: number; generation: number },
+): MemberState | undefined {
+  const row = rowOf(item, { incarnation })
+  if (!visible(row, generation)) return undefined
+  const { addedAt } = row!
+  const { expiresAt } = attributesAt(row!, generation)
+  const state: MemberState = {}
+  if (addedAt !== 0) state.addedAt = addedAt
+  if (expiresAt !== undefined) state.expiresAt = expiresAt
+  return state
+}
+
+/** Which counts of a list a change of one row moves, and by how much. */
+export function countSteps(
+  list: { generation: number; replacing?: { generation: number } },
+  before: Row | undefined,
+  after: Row | undefined,
+): { customerCount: number; pendingCount: number } {
+  return {
+    customerCount: step(before, after, list.generation),
+    pendingCount: list.replacing === undefined ? 0 : step(before, after, list.replacing.generation),
+  }
+}
+
+function step(before: Row | undefined, after: Row | undefined, generation: number): number {
+  return Number(visible(after, generation)) - Number(visible(before, generation))
+}
+
+/** Holds as long as nobody has written the row since it was read like this. */
+export function unchangedRow(expression: Expression, item: Item | undefined): string {
+  if (item === undefined) return expression.absent('PK')
+  if (item.changeId !== undefined) return expression.equals('changeId', item.changeId)
+  return all(
+    expression.exists('PK'),
+    expression.absent('changeId'),
+    expression.equals('addedAt', item.addedAt),
+    expression.equals('expiresAt', item.expiresAt),
+  )
+}

@@ -1,0 +1,83 @@
+import type { WriteToken } from '../../../allowlist/port.js'
+import type { ListRef, Position } from '../../../changes/port.js'
+import { invalid } from '../../../errors.js'
+
+/** The state of a list in which a write was made. */
+export interface WriteState extends ListRef {
+  generation: number
+  layout: number
+}
+
+export interface DynamodbToken extends WriteToken {
+  readonly generation: number
+  readonly layout: number
+}
+
+/** In a token in place of a change id: nothing can prove that an image holds the write, so the store is asked. */
+export const UNPROVABLE = '-'
+/** What the log calls the removal of the row that had this change id. */
+export const removalOf = (changeId: string): string => `-${changeId}`
+
+const FORM =
+  /^d\.([0-9a-z]{1,32})\.([0-9a-z]{1,11})\.([0-9a-z]{1,11})\.([0-9a-z]{1,11})\.(-?[0-9A-Za-z_]{0,64}(?:~-?[0-9A-Za-z_]{1,64}){0,99})$/
+
+/**
+ * Tokens are `d.STORE.INCARNATION.GENERATION.LAYOUT.CHANGES`, numbers in base 36; the changes are change ids, those
+ * of removals with a `-` before them, with `~` between them.
+ */
+export class Tokens {
+  constructor(
+    private readonly storeId: string,
+    private readonly applied: AppliedChanges,
+  ) {}
+
+  write({ incarnation, generation, layout }: WriteState, ...changes: string[]): string {
+    const numbers = [incarnation, generation, layout].map((value) => value.toString(36))
+    return ['d', this.storeId, ...numbers, changes.join('~')].join('.')
+  }
+
+  /** Throws INVALID_INPUT for what is not a token of this store. */
+  read(token: string): DynamodbToken {
+    const [, store, ...parts] = FORM.exec(token) ?? []
+    if (store === undefined) throw invalid('atLeast', 'is not a token that a write returned')
+    if (store !== this.storeId) throw invalid('atLeast', 'is a token of another store')
+    const [incarnation, generation, layout] = parts.slice(0, 3).map((part) => Number.parseInt(part, 36))
+    const changes = parts[3]!.split('~')
+    return {
+      incarnation: incarnation!,
+      generation: generation!,
+      layout: layout!,
+      isIn: (position) => changes.every((change) => this.applied.isIn(incarnation!, change, position)),
+    }
+  }
+}
+
+interface LogPlace {
+  incarnation: number
+  log: number
+  sequence: number
+  mark: number
+}
+
+/** Which changes the log entries that were read here carried. Of the oldest nothing is known any more. */
+export class AppliedChanges {
+  readonly #places = new Map<string, LogPlace>()
+
+  constructor(private readonly capacity = 100_000) {}
+
+  /** For every entry that is read from a log. */
+  note(incarnation: number, log: number, sequence: number, mark: number, changeIds: Iterable<string>): void {
+    for (const changeId of changeIds) {
+      this.#places.set(changeId, { incarnation, log, sequence, mark })
+      if (this.#places.size > this.capacity) this.#places.delete(this.#places.keys().next().value!)
+    }
+  }
+
+  /** Whether an image at this position holds the change for certain. */
+  isIn(incarnation: number, changeId: string, position: Position): boolean {
+    const place = this.#places.get(changeId)
+    const reached = place && position[place.log]
+    if (reached === undefined || place?.incarnation !== incarnation) return false
+    return reached.mark === place.mark && reached.sequence >= place.sequence
+  }
+}

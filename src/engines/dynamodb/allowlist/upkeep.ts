@@ -1,0 +1,63 @@
+import type { UpkeepStore } from '../../../allowlist/port.js'
+import type { DueTask, NotedTask } from './due.js'
+import type { Store } from './store.js'
+
+/** `more`: there is more to do at once; `again`: it is due anew at this moment. */
+export type TaskResult = 'done' | 'more' | { again: number }
+/** A bounded piece of a task. It may be called by several processes at once, and for what was never done. */
+export type TaskHandler = (task: DueTask, now: number) => Promise<TaskResult>
+export type TaskHandlers = Record<string, TaskHandler>
+
+const TASKS_PER_PARTITION = 50
+const AT_ONCE = 48
+const UNKNOWN_AGAIN_MS = 3_600_000
+
+/** Does what is due. Any process may, and several at once do no harm: every step finds out whether it is needed. */
+export class DynamodbUpkeep implements UpkeepStore {
+  constructor(
+    private readonly store: Store,
+    private readonly handlers: TaskHandlers,
+  ) {}
+
+  async sweep(now: number): Promise<{ swept: number; more: boolean }> {
+    const { due } = this.store
+    const { tasks, more } = await due.due(now, TASKS_PER_PARTITION)
+    const done: NotedTask[] = []
+    const later: DueTask[] = []
+    const failures: unknown[] = []
+    let unfinished = 0
+    await inTurns(tasks, AT_ONCE, async (task) => {
+      try {
+        const result = await this.#handle(task, now)
+        if (result === 'more') unfinished++
+        else done.push(task)
+        if (typeof result === 'object') later.push({ ...task, at: result.again })
+      } catch (error) {
+        // What cannot be done must not keep the rest from being done.
+        failures.push(error)
+      }
+    })
+    await due.note(later)
+    await due.done(done)
+    if (failures.length > 0) throw failures[0]
+    return { swept: tasks.length, more: unfinished > 0 || (more && done.length > 0) }
+  }
+
+  #handle(task: NotedTask, now: number): Promise<TaskResult> {
+    const handler = Object.hasOwn(this.handlers, task.kind) ? this.handlers[task.kind] : undefined
+    // A newer version knows what it is.
+    return handler?.(task, now) ?? Promise.resolve({ again: now + UNKNOWN_AGAIN_MS })
+  }
+}
+
+export async function inTurns<T>(
+  all: readonly T[],
+  atOnce: number,
+  work: (one: T) => Promise<void>,
+): Promise<void> {
+  let next = 0
+  const worker = async (): Promise<void> => {
+    while (next < all.length) await work(all[next++]!)
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, all.length) }, worker))
+}

@@ -1,0 +1,73 @@
+import { CatracaError } from '../../../errors.js'
+
+/** What the SDK throws, as far as it is looked at. */
+export interface SdkFailure {
+  name: string
+  message: string
+  code?: string
+  $metadata?: { httpStatusCode?: number; attempts?: number }
+}
+
+const THROTTLING = new Set([
+  'ProvisionedThroughputExceededException',
+  'ThrottlingException',
+  'RequestLimitExceeded',
+  'LimitExceededException',
+  'TooManyRequestsException',
+  'TransactionInProgressException',
+])
+/** The request never left: the name did not resolve, or nobody accepted the connection. */
+const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
+const BROKEN_OFF = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE'])
+const TIMED_OUT = new Set(['TimeoutError', 'AbortError', 'RequestTimeout', 'RequestTimeoutException'])
+const NOT_ALLOWED = new Set([
+  'AccessDeniedException',
+  'UnrecognizedClientException',
+  'InvalidSignatureException',
+  'MissingAuthenticationTokenException',
+  'IncompleteSignatureException',
+  'ExpiredTokenException',
+  'CredentialsProviderError',
+  'TokenProviderError',
+])
+
+export const isThrottling = (error: SdkFailure): boolean =>
+  THROTTLING.has(error.name) || error.$metadata?.httpStatusCode === 429
+
+/** Nobody can tell whether DynamoDB did what this attempt asked for. Throttling tells: it did not. */
+export function mayHaveBeenApplied(error: SdkFailure): boolean {
+  return isBrokenOff(error) || isServerFault(error)
+}
+
+/** The engine, or the way to it, failed: another attempt may fare better. */
+export function isTransient(error: SdkFailure): boolean {
+  return isThrottling(error) || NEVER_SENT.has(error.code ?? '') || isBrokenOff(error) || isServerFault(error)
+}
+
+/** A failure as one of ours. `mayBeApplied`: an attempt of a write, not only the last, has an unknown end. */
+export function engineError(error: unknown, operation: string, mayBeApplied: boolean): CatracaError {
+  if (error instanceof CatracaError) return error
+  const failure = error as SdkFailure
+  const message = `DynamoDB ${operation}: ${reasonOf(failure)}`
+  if (mayBeApplied) return new CatracaError('UNKNOWN_OUTCOME', message, { cause: error })
+  if (isTransient(failure)) return new CatracaError('ENGINE_UNAVAILABLE', message, { cause: error })
+  if (failure.name === 'ResourceNotFoundException') {
+    return new CatracaError('STORE_UNUSABLE', `${message}; "catraca dynamodb create" makes the tables`, {
+      cause: error,
+    })
+  }
+  if (NOT_ALLOWED.has(failure.name)) return new CatracaError('STORE_UNUSABLE', message, { cause: error })
+  return new CatracaError('INTERNAL', message, { cause: error })
+}
+
+/** Messages of connections name addresses and of credentials name files; both are for the operator. */
+function reasonOf(error: SdkFailure): string {
+  if (error.name === 'AbortError') return 'no answer in time'
+  const says = error.message === '' || error.message === 'UnknownError' ? '' : `: ${error.message}`
+  return `${error.code ?? error.name}${says}`
+}
+
+const isBrokenOff = (error: SdkFailure): boolean =>
+  BROKEN_OFF.has(error.code ?? '') || TIMED_OUT.has(error.name)
+
+const isServerFault = (error: SdkFailure): boolean => (error.$metadata?.httpStatusCode ?? 0) >= 500

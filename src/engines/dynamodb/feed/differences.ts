@@ -1,0 +1,39 @@
+import { readCustomerKey } from '../../../allowlist/customer-key.js'
+import { differencesKey } from '../allowlist/items.js'
+import { type Item, number, numberOf, optionalBytes } from '../client/attributes.js'
+
+/** What a replace changed: told one by one in place of a reset. */
+export interface Differences {
+  /** The generation that checks saw before the switch. */
+  previous: number
+  customers: string[]
+}
+
+/** More than this is not told one by one; nor is what does not fit an item. */
+export const MAX_DIFFERENCES = 10_000
+export const MAX_DIFFERENCE_BYTES = 330 * 1024
+
+/**
+ * To be stored before the switch to `generation`. `packed`: for each customer the length of its key less one, in a
+ * byte, and the key (customer-key.ts).
+ */
+export function encodeDifferences(
+  listId: string,
+  generation: number,
+  previous: number,
+  packed: Uint8Array,
+): Item {
+  return { ...differencesKey(listId, generation), previous: number(previous), customers: { B: packed } }
+}
+
+export function readDifferences(item: Item | undefined): Differences | undefined {
+  const packed = item && optionalBytes(item, 'customers')
+  if (packed === undefined) return undefined
+  const customers: string[] = []
+  for (let at = 0; at < packed.length; ) {
+    const start = at + 1
+    at = start + packed[at]! + 1
+    customers.push(readCustomerKey(packed, start, at))
+  }
+  return { previous: numberOf(item!, 'previous'), customers }
+}

@@ -1,0 +1,75 @@
+import { number, optionalNumber } from '../client/attributes.js'
+import type { DynamoClient } from '../client/client.js'
+import { Expression } from '../client/expression.js'
+import { FEED_HEAD_KEY, PROBE_KEY } from './feed-items.js'
+import { WATERMARKS } from './sequencer.js'
+import type { StreamTable } from './stream-records.js'
+
+export interface FreshnessOptions {
+  client: DynamoClient
+  tables: Record<StreamTable, string>
+  now: () => number
+  /** How often, over all pods, a probe is sent through the stream. 0: never, and the logs are taken as complete. */
+  probeIntervalMs: number
+}
+
+const DUE_AT = 0.9
+
+/**
+ * How far behind the table its logs are. Nothing that writes the logs is trusted to be running: a probe is written
+ * into the table, and when it has come through the stream, whatever was written before it is in the logs.
+ */
+export class Freshness {
+  private readonly looks = new Map<StreamTable, { atMs: number; until: Promise<number> }>()
+
+  constructor(private readonly options: FreshnessOptions) {}
+
+  /** The age of what the logs tell of members in this table. One look serves all lists for a while. */
+  async ageMs(table: StreamTable): Promise<number> {
+    const { probeIntervalMs, now } = this.options
+    if (probeIntervalMs === 0) return 0
+    const at = now()
+    const last = this.looks.get(table)
+    const isRecent = last !== undefined && Math.abs(at - last.atMs) < probeIntervalMs / 4
+    const until = isRecent ? last.until : this.look(table)
+    if (!isRecent) {
+      this.looks.set(table, { atMs: at, until })
+      until.catch(() => this.looks.delete(table))
+    }
+    return Math.max(0, at - (await until))
+  }
+
+  private async look(table: StreamTable): Promise<number> {
+    const { client, tables, now, probeIntervalMs } = this.options
+    const read = (name: string, keys: (typeof PROBE_KEY)[]) =>
+      client.batchGetItem('feed.probe', { table: name, keys, consistent: true })
+    const isMain = table === 'allowlists'
+    const [main, other] = await Promise.all([
+      read(tables.allowlists, isMain ? [PROBE_KEY, FEED_HEAD_KEY] : [FEED_HEAD_KEY]),
+      isMain ? [] : read(tables.giant, [PROBE_KEY]),
+    ])
+    const find = ({ SK }: typeof PROBE_KEY) => [...main, ...other].find((item) => item.SK?.S === SK.S)
+    const [probe, head] = [find(PROBE_KEY), find(FEED_HEAD_KEY)]
+    const sentAt = probe && optionalNumber(probe, 'at')
+    const at = now()
+    // A pod looks about once in an interval, a little early as often as late: early must not mean a whole interval more.
+    // A clock that ran ahead elsewhere must not keep the others from sending.
+    const isDue = sentAt === undefined || Math.abs(at - sentAt) >= DUE_AT * probeIntervalMs
+    if (isDue) await this.send(table, at, sentAt)
+    return (head && optionalNumber(head, WATERMARKS[table])) ?? Number.NEGATIVE_INFINITY
+  }
+
+  /** Of those who find that it is due, the first one sends. */
+  private async send(table: StreamTable, at: number, last: number | undefined): Promise<void> {
+    const { client, tables } = this.options
+    const expression = new Expression()
+    const ConditionExpression = expression.equals('at', last === undefined ? undefined : number(last))
+    const Item = { ...PROBE_KEY, at: number(at) }
+    await client.putItem('feed.probe', {
+      TableName: tables[table],
+      Item,
+      ConditionExpression,
+      ...expression.parts(),
+    })
+  }
+}

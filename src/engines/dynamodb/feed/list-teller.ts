@@ -1,0 +1,227 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CatracaError } from '../../../errors.js'
+import { differencesKey, metaKey, placeOf } from '../allowlist/items.js'
+import { decodeMeta, type StoredList } from '../allowlist/meta.js'
+import { attributesAt, type Row, rowOf, sameAttributes, visible } from '../allowlist/rows.js'
+import type { Item } from '../client/attributes.js'
+import type { DynamoClient } from '../client/client.js'
+import { readDifferences } from './differences.js'
+import { countExpiries } from './expiry-counter.js'
+import { type LogRef, tableOf } from './feed-items.js'
+import type { LogHead, LogWriter } from './log-writer.js'
+import { entryAsItIsNow, RESET_NEWS, readRows } from './row-news.js'
+import type { StreamTable } from './stream-records.js'
+import type { Images, ListWork, MemberChange } from './stream-work.js'
+
+/** An entry was appended. */
+export interface Told {
+  shard: number
+  sequence: number
+  /** Absent: the list changed as a whole. */
+  changes?: MemberChange[]
+}
+
+/** At most so many customers in one entry: with the longest ids it still fits an item. */
+const MAX_IN_ENTRY = 1000
+const MAX_ATTEMPTS = 60
+const LONGEST_PAUSE_MS = 50
+
+/** META was not what it was taken for: everything must be judged anew. */
+class ListChanged extends Error {}
+
+/**
+ * Tells the logs of a list what changed. It reads every changed member as it now is, after it has seen the end of
+ * the log, and appends only if that end has not moved. So no entry tells of an older state than the entries before
+ * it, whatever was told twice, late, or by two at once.
+ */
+export class ListTeller {
+  private readonly turns = new Map<string, Promise<unknown>>()
+
+  constructor(
+    private readonly client: DynamoClient,
+    private readonly tables: Record<StreamTable, string>,
+    private readonly writer: LogWriter,
+    private readonly now: () => number,
+  ) {}
+
+  /** Calls for one list take turns: they would only get in each other's way. */
+  tell(work: ListWork): Promise<Told[]> {
+    const turn = (this.turns.get(work.listId) ?? Promise.resolve()).then(() => this.tellNow(work))
+    const settled = turn.catch(() => {})
+    this.turns.set(work.listId, settled)
+    void settled.then(() => this.turns.get(work.listId) === settled && this.turns.delete(work.listId))
+    return turn
+  }
+
+  private async tellNow(work: ListWork): Promise<Told[]> {
+    for (const change of work.meta) await this.closeEnded(change)
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const list = await this.read(work.listId)
+        return list === undefined ? [] : await this.tellOf(list, work)
+      } catch (error) {
+        if (!(error instanceof ListChanged)) throw error
+        await pause(attempt, `the list ${work.listId} changes all the time`)
+      }
+    }
+  }
+
+  /** A list, as long as it is there. */
+  async read(listId: string): Promise<StoredList | undefined> {
+    const input = { TableName: this.tables.allowlists, Key: metaKey(listId), ConsistentRead: true }
+    const item = await this.client.getItem('feed.list', input)
+    const list = item && decodeMeta(item)
+    return list?.deletedAt === undefined ? list : undefined
+  }
+
+  /** Whoever holds an image of the list must load it anew. */
+  async reset(listId: string): Promise<void> {
+    const list = await this.read(listId)
+    for (const ref of list === undefined ? [] : logsOf(list)) {
+      await this.append(ref, list!, async () => RESET_NEWS)
+    }
+  }
+
+  private async closeEnded({ before, after }: Images): Promise<void> {
+    if (before === undefined) return
+    const old = decodeMeta(before)
+    const current = after && decodeMeta(after)
+    const goesOn =
+      current?.deletedAt === undefined &&
+      current?.incarnation === old.incarnation &&
+      current.layout === old.layout
+    if (goesOn) return
+    for (const ref of logsOf(old)) await this.writer.close(ref)
+  }
+
+  private async tellOf(list: StoredList, { members, meta }: ListWork): Promise<Told[]> {
+    const current = [...members.values()].filter((change) => isAtItsPlace(list, change))
+    const expiries = current.flatMap(({ customerId, expiries }) =>
+      expiries.map((before) => ({ customerId, before })),
+    )
+    const table = this.tables.allowlists
+    if (!(await countExpiries(this.client, table, list, expiries, this.now()))) throw new ListChanged()
+    const told: Told[] = []
+    for (const [shard, changes] of byShard(current.filter((change) => isSeen(list, change)))) {
+      for (let at = 0; at < changes.length; at += MAX_IN_ENTRY) {
+        told.push(await this.tellMembers(list, shard, changes.slice(at, at + MAX_IN_ENTRY)))
+      }
+    }
+    if (meta.some(isSwitch)) told.push(...(await this.tellSwitch(list)))
+    return told
+  }
+
+  private async tellMembers(list: StoredList, shard: number, changes: MemberChange[]): Promise<Told> {
+    const customers = changes.map(({ customerId }) => customerId)
+    const changeIds = [...new Set(changes.flatMap((change) => [...change.changeIds]))]
+    const ref = logOf(list, shard)
+    const sequence = await this.append(ref, list, async () => {
+      const rows = await this.rowsOf(list, customers)
+      return { bytes: entryAsItIsNow(list, customers, rows)!, changeIds }
+    })
+    return { shard, sequence: sequence!, changes }
+  }
+
+  /** The members were replaced as a whole, and each log has to say so once. */
+  private async tellSwitch(list: StoredList): Promise<Told[]> {
+    const { generation } = list
+    const input = {
+      TableName: this.tables.allowlists,
+      Key: differencesKey(list.id, generation),
+      ConsistentRead: true,
+    }
+    const differences = readDifferences(await this.client.getItem('feed.differences', input))
+    const told: Told[] = []
+    for (const ref of logsOf(list)) {
+      const sequence = await this.append(ref, list, async (head) => {
+        if (head.generation >= generation) return undefined
+        if (differences?.previous !== head.generation) return { ...RESET_NEWS, generation }
+        const { customers } = differences
+        const mine = customers.filter((customerId) => placeOf(list.id, list, customerId).shard === ref.shard)
+        const bytes = entryAsItIsNow(list, mine, await this.rowsOf(list, mine))
+        return { ...(bytes === undefined ? RESET_NEWS : { bytes, changeIds: [] }), generation }
+      })
+      if (sequence !== undefined) told.push({ shard: ref.shard, sequence })
+    }
+    return told
+  }
+
+  /** `news` is asked again, after the new end was seen, as often as somebody else was first. */
+  private async append(
+    ref: LogRef,
+    list: StoredList,
+    news: (head: LogHead) => Promise<Parameters<LogWriter['append']>[2] | undefined>,
+  ): Promise<number | undefined> {
+    for (let attempt = 1; ; attempt++) {
+      const head = await this.writer.head(ref)
+      if (head.generation > list.generation) throw new ListChanged()
+      if (head.isClosed && !(await this.hasReturned(list))) throw new ListChanged()
+      // What happened while it was closed is not known.
+      const entry = head.isClosed ? RESET_NEWS : await news(head)
+      if (entry === undefined) return undefined
+      const sequence = await this.writer.append(ref, head, entry)
+      if (sequence !== undefined && !head.isClosed) return sequence
+      await pause(attempt, `the log of ${list.id} moves on all the time`)
+    }
+  }
+
+  private async hasReturned(list: StoredList): Promise<boolean> {
+    const now = await this.read(list.id)
+    return now?.incarnation === list.incarnation && now.layout === list.layout
+  }
+
+  private rowsOf(list: StoredList, customers: readonly string[]): Promise<Map<string, Item>> {
+    return readRows(this.client, this.tables[tableOf(list.id, list)], list, customers)
+  }
+}
+
+const logOf = (list: StoredList, shard: number): LogRef => ({ list, layout: list.layout, shard })
+
+const logsOf = (list: StoredList): LogRef[] =>
+  Array.from({ length: list.shardCount }, (_, shard) => logOf(list, shard))
+
+/** Not at its place: a copy that a move has made, or left, or a row that no reader would find. */
+function isAtItsPlace(list: StoredList, { table, partition, customerId }: MemberChange): boolean {
+  const place = placeOf(list.id, list, customerId)
+  return place.table === table && place.partition === partition
+}
+
+/** Whether checks could see it before or after: rows of a generation to come, or gone by, are nobody's business. */
+function isSeen(list: StoredList, { images }: MemberChange): boolean {
+  return images.some((image) => {
+    const [before, after] = [rowOf(image.before, list), rowOf(image.after, list)]
+    const isVisible = visible(before, list.generation) || visible(after, list.generation)
+    return isVisible && !isOnlyWindow(list, before, after)
+  })
+}
+
+/** A replace has only said for which generations the row is: its switch is told as a whole. */
+function isOnlyWindow({ generation }: StoredList, before: Row | undefined, after: Row | undefined): boolean {
+  if (before === undefined || after === undefined) return false
+  const windows = [before, after].map(({ from, until, next }) => JSON.stringify([from, until, next]))
+  return (
+    windows[0] !== windows[1] &&
+    before.pin === after.pin &&
+    before.addedAt === after.addedAt &&
+    visible(before, generation) === visible(after, generation) &&
+    sameAttributes(attributesAt(before, generation), attributesAt(after, generation))
+  )
+}
+
+const isSwitch = ({ before, after }: Images): boolean =>
+  before !== undefined && after !== undefined && before.generation?.N !== after.generation?.N
+
+function byShard(changes: readonly MemberChange[]): Map<number, MemberChange[]> {
+  const groups = new Map<number, MemberChange[]>()
+  for (const change of changes) {
+    const group = groups.get(change.shard ?? 0)
+    if (group === undefined) groups.set(change.shard ?? 0, [change])
+    else group.push(change)
+  }
+  return groups
+}
+
+async function pause(attempt: number, trouble: string): Promise<void> {
+  if (attempt === MAX_ATTEMPTS) throw new CatracaError('ENGINE_UNAVAILABLE', trouble)
+  await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, 2 ** attempt))
+}

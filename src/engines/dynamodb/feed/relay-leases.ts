@@ -1,0 +1,158 @@
+import { type Item, number, optionalNumber, optionalText, text } from '../client/attributes.js'
+import type { DynamoClient } from '../client/client.js'
+import { Expression } from '../client/expression.js'
+import {
+  expiresIn,
+  FEED_PARTITION,
+  PAST_STREAM_SECONDS,
+  RELAY_PREFIX,
+  relayKey,
+  SHARD_PREFIX,
+  shardKey,
+} from './feed-items.js'
+
+/** A shard of a stream, and how far it was relayed. */
+export interface ShardState {
+  stream: string
+  shardId: string
+  owner?: string
+  /** Until then nobody else may take it. */
+  leaseUntil: number
+  /** The last record that was processed. */
+  checkpoint?: string
+  isFinished: boolean
+  /** When it was last read to its momentary end without trouble. */
+  cleanAt: number
+}
+
+export interface RelayState {
+  shards: ShardState[]
+  /** Who else relays. */
+  owners: Set<string>
+}
+
+/** What is stored when a lease is renewed. */
+export type Progress = Pick<ShardState, 'cleanAt' | 'isFinished'> & { checkpoint: string | undefined }
+
+/**
+ * Which relay reads which shard. It only saves work: where two read the same shard for a while, everything is
+ * processed twice, to the same end.
+ */
+export class RelayLeases {
+  constructor(
+    private readonly client: DynamoClient,
+    private readonly table: string,
+    readonly owner: string,
+    readonly leaseMs: number,
+    private readonly now: () => number,
+  ) {}
+
+  async state(): Promise<RelayState> {
+    const state: RelayState = { shards: [], owners: new Set() }
+    const expression = new Expression()
+    const input = {
+      TableName: this.table,
+      KeyConditionExpression: `${expression.name('PK')} = ${expression.value(text(FEED_PARTITION))}`,
+      ConsistentRead: true,
+      ...expression.parts(),
+    }
+    for await (const items of this.client.queryPages('relay.state', input)) {
+      for (const item of items) this.note(state, item)
+    }
+    return state
+  }
+
+  private note({ shards, owners }: RelayState, item: Item): void {
+    const sort = item.SK?.S ?? ''
+    if (sort.startsWith(SHARD_PREFIX)) shards.push(readShard(sort, item))
+    const isAlive = (optionalNumber(item, 'until') ?? 0) > this.now()
+    if (sort.startsWith(RELAY_PREFIX) && isAlive) owners.add(sort.slice(RELAY_PREFIX.length))
+  }
+
+  async announce(): Promise<void> {
+    const until = this.now() + this.leaseMs
+    const Item = { ...relayKey(this.owner), until: number(until), expiresAt: expiresIn(3600, until) }
+    await this.client.putItem('relay.announce', { TableName: this.table, Item })
+  }
+
+  async leave(): Promise<void> {
+    await this.client.deleteItem('relay.leave', { TableName: this.table, Key: relayKey(this.owner) })
+  }
+
+  /** False: somebody else was faster. */
+  claim(stream: string, shardId: string): Promise<boolean> {
+    const now = this.now()
+    return this.update(stream, shardId, { owner: this.owner, until: now + this.leaseMs }, (expression) => {
+      const until = expression.name('until')
+      const isFree = `${expression.absent('until')} OR ${until} < ${expression.value(number(now))}`
+      const isMine = expression.equals('owner', text(this.owner))
+      return `${expression.absent('finished')} AND (${isFree} OR ${isMine})`
+    })
+  }
+
+  /** Keeps the lease, or gives it back. False: it was lost. */
+  store(stream: string, shardId: string, progress: Progress, keeps: boolean): Promise<boolean> {
+    const { checkpoint, cleanAt, isFinished } = progress
+    const until = keeps && !isFinished ? this.now() + this.leaseMs : 0
+    const set = {
+      until,
+      cleanAt,
+      ...(checkpoint !== undefined && { checkpoint }),
+      ...(isFinished && { finished: true }),
+    }
+    return this.update(stream, shardId, set, (expression) => expression.equals('owner', text(this.owner)))
+  }
+
+  /** A shard that no longer exists: nobody has to read it. */
+  async drop({ stream, shardId }: ShardState): Promise<void> {
+    const Key = shardKey(stream, shardId)
+    await this.client.deleteItem('relay.drop', { TableName: this.table, Key })
+  }
+
+  private async update(
+    stream: string,
+    shardId: string,
+    set: Record<string, string | number | boolean>,
+    condition: (expression: Expression) => string,
+  ): Promise<boolean> {
+    const expression = new Expression()
+    // As long as it is read it is renewed; afterwards it is kept for its children.
+    const values = { ...set, expiresAt: Number(expiresIn(PAST_STREAM_SECONDS, this.now()).N) }
+    const assignments = Object.entries(values).map(([name, value]) => {
+      return `${expression.name(name)} = ${expression.value(attributeOf(value))}`
+    })
+    const ConditionExpression = condition(expression)
+    const { applied } = await this.client.updateItem(
+      'relay.lease',
+      {
+        TableName: this.table,
+        Key: shardKey(stream, shardId),
+        UpdateExpression: `SET ${assignments.join(', ')}`,
+        ConditionExpression,
+        ...expression.parts(),
+      },
+      { repeatable: true },
+    )
+    return applied
+  }
+}
+
+function attributeOf(value: string | number | boolean): Item[string] {
+  if (typeof value === 'string') return text(value)
+  return typeof value === 'number' ? number(value) : { BOOL: value }
+}
+
+function readShard(sort: string, item: Item): ShardState {
+  const [, stream = '', shardId = ''] = sort.split('#')
+  const owner = optionalText(item, 'owner')
+  const checkpoint = optionalText(item, 'checkpoint')
+  return {
+    stream,
+    shardId,
+    leaseUntil: optionalNumber(item, 'until') ?? 0,
+    isFinished: item.finished?.BOOL === true,
+    cleanAt: optionalNumber(item, 'cleanAt') ?? 0,
+    ...(owner !== undefined && { owner }),
+    ...(checkpoint !== undefined && { checkpoint }),
+  }
+}

@@ -1,0 +1,72 @@
+import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../allowlist/customer-key.js'
+import { EntryWriter, RESET_ENTRY } from '../../../changes/entry.js'
+import { customerSort, keyOf, placeOf, readCustomerSort } from '../allowlist/items.js'
+import type { StoredList } from '../allowlist/meta.js'
+import { attributesAt, rowOf, visible, WINDOW_ATTRIBUTES } from '../allowlist/rows.js'
+import type { Item } from '../client/attributes.js'
+import { MAX_BATCH_KEYS } from '../client/batches.js'
+import type { DynamoClient } from '../client/client.js'
+import type { NewEntry } from './log-writer.js'
+
+export const RESET_NEWS: NewEntry = { bytes: RESET_ENTRY, changeIds: [] }
+
+/** Leaves room in the item for change ids and keys. */
+const MAX_ENTRY_BYTES = 330 * 1024
+const MAX_TIME = 2 ** 48 - 1
+const AT_ONCE = 8
+
+const key = Buffer.alloc(MAX_CUSTOMER_KEY_LENGTH)
+
+/** What the customers are now, packed; undefined when it does not fit an item. */
+export function entryAsItIsNow(
+  list: StoredList,
+  customers: readonly string[],
+  rows: ReadonlyMap<string, Item>,
+): Uint8Array | undefined {
+  const writer = new EntryWriter()
+  for (const customerId of customers) {
+    const end = writeCustomerKey(customerId, key, 0)
+    const row = rowOf(rows.get(customerId), list)
+    if (visible(row, list.generation)) {
+      const { expiresAt } = attributesAt(row!, list.generation)
+      // An entry says 0 for never.
+      const until = expiresAt === undefined ? undefined : Math.max(1, storableTime(expiresAt))
+      writer.added(key, 0, end, storableTime(row!.addedAt), until)
+    } else {
+      writer.removed(key, 0, end)
+    }
+  }
+  const bytes = writer.bytes()
+  return bytes.length > MAX_ENTRY_BYTES ? undefined : bytes
+}
+
+/** Other programs may have written any number. */
+const storableTime = (time: number): number => Math.min(MAX_TIME, Math.max(0, Math.ceil(time)))
+
+/** The rows of these customers of a list, as they now are. */
+export async function readRows(
+  client: DynamoClient,
+  table: string,
+  list: StoredList,
+  customers: readonly string[],
+): Promise<Map<string, Item>> {
+  const attributes = ['SK', ...WINDOW_ATTRIBUTES]
+  const rows = new Map<string, Item>()
+  const read = async (part: readonly string[]): Promise<void> => {
+    const keys = part.map((id) => keyOf(placeOf(list.id, list, id).partition, customerSort(id)))
+    for (const item of await client.batchGetItem('feed.members', {
+      table,
+      keys,
+      consistent: true,
+      attributes,
+    })) {
+      rows.set(readCustomerSort(item.SK?.S ?? '')!, item)
+    }
+  }
+  const parts: (readonly string[])[] = []
+  for (let at = 0; at < customers.length; at += MAX_BATCH_KEYS)
+    parts.push(customers.slice(at, at + MAX_BATCH_KEYS))
+  for (let at = 0; at < parts.length; at += AT_ONCE)
+    await Promise.all(parts.slice(at, at + AT_ONCE).map(read))
+  return rows
+}

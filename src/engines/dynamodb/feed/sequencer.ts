@@ -1,0 +1,173 @@
+import { keyOf, REGISTRY_PARTITION, readListId } from '../allowlist/items.js'
+import { type Item, number, optionalNumber } from '../client/attributes.js'
+import type { DynamoClient } from '../client/client.js'
+import { Expression } from '../client/expression.js'
+import { FEED_HEAD_KEY } from './feed-items.js'
+import { ListTeller, type Told } from './list-teller.js'
+import { LogWriter } from './log-writer.js'
+import { type FeedMessage, MAX_TOLD_ONE_BY_ONE, type MessageSink } from './messages.js'
+import type { StreamRecord, StreamTable } from './stream-records.js'
+import { gather, type Images, type ListWork } from './stream-work.js'
+
+export interface SequencerOptions {
+  client: DynamoClient
+  tables: Record<StreamTable, string>
+  sink: MessageSink
+  now: () => number
+}
+
+/** Records from this one on were not processed to the end. */
+export interface Failure {
+  /** Absent: everything is in the logs, but nobody was told. */
+  listId?: string
+  sequence: string
+  error: unknown
+}
+
+/** Of FEED HEAD, by the stream that it speaks of. */
+export const WATERMARKS: Record<StreamTable, string> = { allowlists: 'processedUntil', giant: 'giantUntil' }
+
+const LISTS_AT_ONCE = 8
+/** A stream goes back 24 hours. Where nothing came through for nearly as long, something may have been missed. */
+const HOLE_MS = 20 * 3_600_000
+/** What makes a pod look at META again. Counts change with every member and are left out. */
+const WATCHED = [
+  'name',
+  'type',
+  'config',
+  'precision',
+  'salt',
+  'version',
+  'incarnation',
+  'shardCount',
+  'storage',
+]
+const WATCHED_STATES = ['layout', 'generation', 'replacing', 'moving', 'deletedAt']
+
+/**
+ * Makes of what the table streams tell the logs that pods follow, and messages. It may be given the same records
+ * again, in other batches, or by several hosts at once: a log entry tells how members are, not how they changed.
+ */
+export class Sequencer {
+  private readonly teller: ListTeller
+
+  constructor(private readonly options: SequencerOptions) {
+    const { client, tables, now } = options
+    this.teller = new ListTeller(client, tables, new LogWriter(client, tables.allowlists, now), now)
+  }
+
+  /**
+   * Records of one stream shard, in their order. What failed must be given again, with everything behind it.
+   * `othersUntil`: up to which moment the other shards of the stream were processed, where the host can tell.
+   */
+  async process(
+    records: readonly StreamRecord[],
+    othersUntil = Number.POSITIVE_INFINITY,
+  ): Promise<Failure[]> {
+    const { lists, probes } = gather(records)
+    const messages: FeedMessage[] = []
+    const failures: Failure[] = []
+    const works = [...lists.values()]
+    const tellOne = async (work: ListWork): Promise<void> => {
+      try {
+        messages.push(...messagesOf(work, await this.teller.tell(work)))
+      } catch (error) {
+        failures.push({ listId: work.listId, sequence: work.firstSequence, error })
+      }
+    }
+    for (let at = 0; at < works.length; at += LISTS_AT_ONCE) {
+      await Promise.all(works.slice(at, at + LISTS_AT_ONCE).map(tellOne))
+    }
+    if (failures.length === 0) {
+      for (const [table, at] of probes) await this.vouchFor(table, Math.min(at, othersUntil))
+    }
+    try {
+      if (messages.length > 0) await this.options.sink.publish(messages)
+    } catch (error) {
+      failures.push({ sequence: records[0]!.sequence, error })
+    }
+    return failures
+  }
+
+  /** Everything that was written before this moment is in the logs. */
+  private async vouchFor(table: StreamTable, at: number): Promise<void> {
+    const { client, tables } = this.options
+    const TableName = tables.allowlists
+    const head = await client.getItem('feed.watermark', {
+      TableName,
+      Key: FEED_HEAD_KEY,
+      ConsistentRead: true,
+    })
+    const name = WATERMARKS[table]
+    const last = (head && optionalNumber(head, name)) ?? 0
+    if (at <= last) return
+    if (at - last > HOLE_MS) await this.resetAll(at - HOLE_MS)
+    const expression = new Expression()
+    const attribute = expression.name(name)
+    const value = expression.value(number(at))
+    await client.updateItem(
+      'feed.watermark',
+      {
+        TableName,
+        Key: FEED_HEAD_KEY,
+        UpdateExpression: `SET ${attribute} = ${value}`,
+        ConditionExpression: `attribute_not_exists(${attribute}) OR ${attribute} < ${value}`,
+        ...expression.parts(),
+      },
+      { repeatable: true },
+    )
+  }
+
+  /** Changes may have been missed: whoever holds an image of a list that was there before must load it anew. */
+  async resetAll(createdBefore: number): Promise<void> {
+    const { client, tables } = this.options
+    const expression = new Expression()
+    const partition = keyOf(REGISTRY_PARTITION, '').PK
+    const input = {
+      TableName: tables.allowlists,
+      KeyConditionExpression: `${expression.name('PK')} = ${expression.value(partition)}`,
+      ConsistentRead: true,
+      ...expression.parts(),
+    }
+    for await (const items of client.queryPages('feed.reset', input)) {
+      for (const item of items) await this.resetOld(item, createdBefore)
+    }
+  }
+
+  private async resetOld(entry: Item, createdBefore: number): Promise<void> {
+    const listId = readListId(entry.SK?.S ?? '')
+    const list = listId === undefined ? undefined : await this.teller.read(listId)
+    const isAffected = list?.type === 'FIXA' && list.createdAt < createdBefore
+    if (isAffected) await this.teller.reset(list.id)
+  }
+}
+
+function messagesOf({ listId: allowlistId, meta, indexVersion }: ListWork, told: Told[]): FeedMessage[] {
+  const messages = told.flatMap((one): FeedMessage[] => {
+    const { shard, sequence, changes } = one
+    const where = { allowlistId, shard, sequence }
+    if (changes === undefined) return [{ type: 'ALLOWLIST_REPLACED', ...where }]
+    if (changes.length > MAX_TOLD_ONE_BY_ONE) {
+      return [{ type: 'CUSTOMER_CHANGED', ...where, customers: changes.length }]
+    }
+    return changes.map(({ customerId, action }) => ({
+      type: 'CUSTOMER_CHANGED',
+      ...where,
+      customerId,
+      action,
+    }))
+  })
+  if (meta.some(isEnd)) messages.push({ type: 'ALLOWLIST_DELETED', allowlistId })
+  else if (meta.some(isChange)) messages.push({ type: 'ALLOWLIST_CHANGED', allowlistId })
+  if (indexVersion !== undefined) messages.push({ type: 'BLOOM_UPDATED', allowlistId, version: indexVersion })
+  return messages
+}
+
+const isEnd = ({ before, after }: Images): boolean =>
+  after === undefined || (after.deletedAt !== undefined && before?.deletedAt === undefined)
+
+function isChange({ before, after }: Images): boolean {
+  return [...WATCHED, ...WATCHED_STATES].some(
+    (name) => JSON.stringify(before?.[name]) !== JSON.stringify(after?.[name]),
+  )
+}

@@ -1,0 +1,54 @@
+import { PublishBatchCommand, SNSClient, type SNSClientConfig } from '@aws-sdk/client-sns'
+import { CatracaError } from '../../../errors.js'
+import type { FeedMessage, MessageSink } from './messages.js'
+
+export type QueueClientOptions = Pick<SNSClientConfig, 'region' | 'endpoint' | 'credentials'>
+
+/** What SNS takes in one call. */
+const MAX_BATCH = 10
+
+/** Publishes to the topic that the queues of all pods are subscribed to. */
+export class Topic implements MessageSink {
+  private readonly sns: SNSClient
+
+  constructor(
+    private readonly arn: string,
+    options: QueueClientOptions,
+  ) {
+    this.sns = new SNSClient({ ...options, maxAttempts: 5 })
+  }
+
+  async publish(messages: readonly FeedMessage[]): Promise<void> {
+    for (let at = 0; at < messages.length; at += MAX_BATCH) {
+      const part = messages.slice(at, at + MAX_BATCH)
+      const command = new PublishBatchCommand({
+        TopicArn: this.arn,
+        PublishBatchRequestEntries: part.map((message, i) => ({
+          Id: String(i),
+          Message: JSON.stringify(message),
+          // So that whoever subscribes can filter.
+          MessageAttributes: {
+            type: { DataType: 'String', StringValue: message.type },
+            allowlistId: { DataType: 'String', StringValue: message.allowlistId },
+          },
+        })),
+      })
+      await this.send(command)
+    }
+  }
+
+  private async send(command: PublishBatchCommand): Promise<void> {
+    let failed: number
+    try {
+      failed = (await this.sns.send(command)).Failed?.length ?? 0
+    } catch (cause) {
+      const { name } = cause as Error
+      throw new CatracaError('ENGINE_UNAVAILABLE', `SNS took no messages: ${name}`, { cause })
+    }
+    if (failed > 0) throw new CatracaError('ENGINE_UNAVAILABLE', `SNS refused ${failed} messages`)
+  }
+
+  close(): void {
+    this.sns.destroy()
+  }
+}

@@ -169,10 +169,12 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     },
     async close() {
       isClosed = true
+      // First of all: nothing may be begun that waits for what is closed next.
+      const indexesClosed = indexes.close()
       await imports.close()
       await builds.close()
       await uses.close()
-      await indexes.close()
+      await indexesClosed
       await hotTier?.close()
       await upkeep.stop()
       await ofLimits.close()

@@ -22,6 +22,8 @@ export interface IndexesParts {
 
 /** After a failed try, how long a list is left alone. */
 const RETRY_MS = 1000
+/** Between two builds of a list that nobody asked for: one that leads to nothing must not be tried at once again. */
+const BUILD_REST_MS = 200
 /** After it had to make room for another. */
 const DROPPED_REST_MS = 2000
 
@@ -33,6 +35,7 @@ export class Indexes {
   private readonly loading = new Map<number, Promise<void>>()
   private readonly building = new Map<number, { full: boolean; done: Promise<void> }>()
   private readonly retryAt = new Map<number, number>()
+  private readonly builtAtMs = new Map<number, number>()
   private readonly follower: Follower
   private readonly timer: NodeJS.Timeout
   private uses = new Map<string, number>()
@@ -212,6 +215,8 @@ export class Indexes {
   private build(list: ListRef, full: boolean): void {
     const { options, report } = this.parts
     if (options.build === 'off' || this.closed || this.building.has(list.incarnation)) return
+    const builtAtMs = this.builtAtMs.get(list.incarnation) ?? Number.NEGATIVE_INFINITY
+    if (performance.now() - builtAtMs < BUILD_REST_MS) return
     void this.rebuild(list, full).catch((error: unknown) =>
       report(`building the index of ${list.id} failed`, error),
     )
@@ -226,6 +231,8 @@ export class Indexes {
       .then(() => this.parts.build(list, full))
       .finally(() => {
         if (this.building.get(list.incarnation)?.done === done) this.building.delete(list.incarnation)
+        if (this.builtAtMs.size >= 10_000) this.builtAtMs.clear()
+        this.builtAtMs.set(list.incarnation, performance.now())
       })
       .then(() => (this.closed ? undefined : this.load(list, false)))
     this.building.set(list.incarnation, { full, done })
@@ -241,6 +248,7 @@ export class Indexes {
         if (this.closed) return
         if (version === undefined) this.drop(index.list.incarnation)
         else if (version !== index.manifest.version) await this.load(index.list)
+        else this.considerBuild(index)
       }
     } catch (error) {
       if (!this.closed) this.parts.report('comparing snapshots failed', error)

@@ -15,7 +15,9 @@ import { redactStoreUrl } from './config/store-url.js'
 import { type HotTier, openHotTier } from './hot-tier.js'
 import { ImportThreads } from './import-runner.js'
 import { IndexThreads } from './index-runner.js'
+import { type OpenLimitsOptions, openLimits } from './limits.js'
 import { type EngineOptions, engineSource, openEngine, type StoreEngine } from './open-engine.js'
+import type { RateLimits } from './rate-limit/limits.js'
 import { Upkeep } from './upkeep.js'
 
 export interface OpenOptions extends EngineOptions {
@@ -25,6 +27,7 @@ export interface OpenOptions extends EngineOptions {
   /** How often to look for what is to be swept; 0: only when `upkeep()` is called. */
   sweepIntervalMs?: number
   membership?: Partial<MembershipOptions>
+  limits?: OpenLimitsOptions
   /** What a check answers when neither memory nor the store can tell: fail (the default), or allow, marked. */
   onUnavailable?: OnUnavailable
   /** Told of failures in the background, which nobody waits for. */
@@ -66,6 +69,7 @@ export interface Stats {
 export interface Catraca {
   readonly allowlists: Allowlists
   readonly keys: ApiKeys
+  readonly limits: RateLimits
   /** Where the data is, without credentials. */
   readonly store: string
   /** Settles when the most used lists are in memory. */
@@ -87,10 +91,19 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const store = options.store ?? DEFAULT_STORE
   const clock = options.clock ?? systemClock
   const report = options.onReport ?? (() => {})
+  const sweepIntervalMs = options.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS
   const dynamodb = { report, ...options.dynamodb }
-  const engine = await openEngine(engineSource(store, { ...options, dynamodb }))
+  const sourceOf = (url: string) => engineSource(url, { ...options, dynamodb })
+  const source = sourceOf(store)
+  const engine = await openEngine(source)
+  const around = { engine, source, sourceOf, clock, sweepIntervalMs, report }
+  const { limits, ...ofLimits } = await openLimits(options.limits, around).catch(async (error) => {
+    await engine.close()
+    throw error
+  })
   const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
   const hotTier = await openHotTier(dynamodb.hotTier, { engine, membership, report }).catch(async (error) => {
+    await ofLimits.close()
     await engine.close()
     throw error
   })
@@ -133,7 +146,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const checks = new IndexedChecks(hot ?? engine.allowlists.checks, indexes, clock, hot?.direct)
   const uses = new UseCounts(indexes, report)
   const upkeep = new Upkeep(engine.allowlists.upkeep, clock)
-  upkeep.start(options.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS)
+  upkeep.start(sweepIntervalMs)
   return {
     allowlists: new Allowlists({
       engine: { ...engine.allowlists, checks },
@@ -145,11 +158,15 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
       sweepSoon: () => upkeep.runSoon(),
     }),
     keys: new ApiKeys(engine.keys, clock),
+    limits,
     store: redactStoreUrl(store),
     ready: warmUp(engine.allowlists, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),
-    health: () => health(engine, hotTier),
-    upkeep: () => upkeep.run(),
+    health: () => health(engine, ofLimits.own, hotTier),
+    async upkeep() {
+      await upkeep.run()
+      await limits.sweep()
+    },
     async close() {
       isClosed = true
       // First of all: nothing may be begun that waits for what is closed next.
@@ -160,6 +177,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
       await indexesClosed
       await hotTier?.close()
       await upkeep.stop()
+      await ofLimits.close()
       await engine.close()
     },
   }
@@ -189,13 +207,25 @@ function stats(engine: StoreEngine, indexes: Indexes, checks: CheckCounts): Stat
   }
 }
 
-async function health(engine: StoreEngine, hotTier: HotTier | undefined): Promise<Health> {
+async function health(
+  engine: StoreEngine,
+  ofLimits: StoreEngine | undefined,
+  hotTier: HotTier | undefined,
+): Promise<Health> {
+  const facts = hotTier && { hotTier: hotTier.figures() }
+  const engines = await Promise.all([
+    engineHealth(engine, facts),
+    ...(ofLimits === undefined ? [] : [engineHealth(ofLimits)]),
+  ])
+  const isHealthy = engines.every(({ status }) => status === 'healthy')
+  return { status: isHealthy ? 'healthy' : 'unhealthy', engines }
+}
+
+async function engineHealth(engine: StoreEngine, facts: Record<string, unknown> = {}): Promise<EngineHealth> {
   const { name } = engine
   try {
-    const facts = { ...(await engine.health()), ...(hotTier && { hotTier: hotTier.figures() }) }
-    return { status: 'healthy', engines: [{ name, status: 'healthy', ...facts }] }
+    return { name, status: 'healthy', ...(await engine.health()), ...facts }
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    return { status: 'unhealthy', engines: [{ name, status: 'unhealthy', error: message }] }
+    return { name, status: 'unhealthy', error: error instanceof Error ? error.message : String(error) }
   }
 }

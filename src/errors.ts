@@ -20,6 +20,14 @@ export const ERROR_CODES = {
   IMPORT_INTERRUPTED:
     'The input ended before its end; what was acknowledged is stored and the rest can be resumed.',
   REPLACE_IN_PROGRESS: 'Another replace of this allowlist is running, or is being undone.',
+  LIMIT_NOT_CONFIGURED: 'No level configures this resource.',
+  LIMIT_CONFIG_NOT_FOUND: 'This level says nothing of the resource.',
+  LIMIT_INCOMPLETE: 'A limit lacks its capacity or its period on every level.',
+  LIMIT_SCHEMA_NEWER: 'The stored limits have a newer schema, and `strictVersion` forbids to go on.',
+  QUOTA_EXCEEDED:
+    'A limit is used up; `violated-policies` names it and `retryAfterMs` says when to come again.',
+  LEASE_NOT_FOUND: 'The lease is not one that an acquire returned, or it has run out.',
+  ENTITY_NOT_FOUND: 'Nothing is known of this entity.',
   RESHARD_IN_PROGRESS: 'This allowlist is being moved to another number of shards.',
   KEY_NOT_FOUND: 'There is no API key with this name.',
   KEY_EXISTS: 'An API key with this name exists already.',

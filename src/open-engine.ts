@@ -9,6 +9,7 @@ import type { DynamodbOptions } from './engines/dynamodb/index.js'
 import type { EmbeddedOptions } from './engines/embedded/index.js'
 import type { RedisEngineOptions } from './engines/redis/index.js'
 import type { HotTierOptions } from './hot-tier.js'
+import type { LimitEngine } from './rate-limit/port.js'
 
 /** Everything it takes to open a store, as plain data: threads open it too. */
 export type EngineSource =
@@ -27,6 +28,8 @@ export interface StoreEngine {
   readonly name: string
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
+  /** Absent where the engine does not keep them. */
+  readonly limits?: LimitEngine
   /** Where the engine cuts lists into shards. */
   readonly resharding?: ReshardStore
   /** Where members may be copied to a tier in front. */
@@ -61,6 +64,11 @@ export function engineSource(store: string, options: EngineOptions): EngineSourc
   }
 }
 
+/** Whether both mean one store, however it is spelled. */
+export function isSameStore(one: EngineSource, other: EngineSource): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
 /** Loads only the engine that is asked for: the others' packages need not even be installed. */
 export async function openEngine(source: EngineSource): Promise<StoreEngine> {
   switch (source.engine) {
@@ -80,6 +88,7 @@ async function openRedisEngine(source: EngineSource & { engine: 'redis' }): Prom
     name: 'redis',
     allowlists: engine.allowlists,
     keys: engine.keys,
+    limits: engine.limits,
     resharding: engine.resharding,
     forThreads: () => forThreads(source),
     warnings: engine.warnings,
@@ -98,6 +107,7 @@ async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine
     name: 'embedded',
     allowlists: engine.allowlists,
     keys: engine.keys,
+    limits: engine.limits,
     forThreads: () => ({ engine: 'embedded', options: { ...options, directory, gate, writes: 'here' } }),
     warnings: [],
     refresh: () => engine.refresh(),

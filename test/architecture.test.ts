@@ -24,12 +24,22 @@ const COMPOSITION = [
   'index-channel.ts',
   'index-runner.ts',
   'index-worker.ts',
+  'limits.ts',
 ]
-const CAPABILITIES = ['allowlist', 'access', 'changes']
+const CAPABILITIES = ['allowlist', 'access', 'changes', 'rate-limit']
 /** Reads spelling only, so that the library can take a store URL without knowing of any configuration. */
 const STORE_URL = /^config\/store-url(-\w+)?\.ts$/
 
-type Layer = 'leaf' | 'capability' | 'engine' | 'composition' | 'conformance' | 'server' | 'config' | 'cli'
+type Layer =
+  | 'leaf'
+  | 'capability'
+  | 'engine'
+  | 'composition'
+  | 'conformance'
+  | 'server'
+  | 'config'
+  | 'cli'
+  | 'adapters'
 
 const MAY_IMPORT: Record<Layer, Layer[]> = {
   leaf: ['leaf'],
@@ -40,6 +50,7 @@ const MAY_IMPORT: Record<Layer, Layer[]> = {
   server: ['leaf', 'capability', 'composition', 'server'],
   config: ['leaf', 'capability', 'config'],
   cli: ['leaf', 'capability', 'composition', 'server', 'config', 'cli'],
+  adapters: ['leaf', 'capability', 'server', 'adapters'],
 }
 
 /** Packages with a home; everybody else goes through it. */
@@ -54,6 +65,7 @@ const PACKAGE_HOMES: Record<string, Layer[]> = {
   pino: ['server'],
   commander: ['cli'],
   'cli-progress': ['cli'],
+  yaml: ['cli'],
 }
 
 type Sources = Map<string, string>
@@ -67,7 +79,9 @@ function layerOf(file: string): Layer | undefined {
   if (STORE_URL.test(file)) return 'leaf'
   if (CAPABILITIES.includes(top)) return 'capability'
   if (top === 'engines') return 'engine'
-  return top === 'conformance' || top === 'server' || top === 'config' || top === 'cli' ? top : undefined
+  return top === 'adapters' || top === 'conformance' || top === 'server' || top === 'config' || top === 'cli'
+    ? top
+    : undefined
 }
 
 const IMPORT_FORMS = [
@@ -164,6 +178,7 @@ describe('architecture', () => {
     assert.ok(imports.length > 200, `${imports.length} imports`)
     assert.ok(findGuards(sources).has('allowlist/allowlists.ts'))
     assert.ok(findGuards(sources).has('access/keys.ts'))
+    assert.ok(findGuards(sources).has('rate-limit/limits.ts'))
     for (const file of [...LEAVES, ...COMPOSITION]) assert.ok(sources.has(file), `src/${file} is listed`)
   })
 

@@ -45,6 +45,14 @@ const EXPECTED: Record<string, (string | RegExp)[]> = {
     'changed: 1 of 2 may pass; 2 certain from memory, 0 asked of the store, 0 remembered',
     'changed since the build: 2',
   ],
+  'limits.mjs': [
+    'user-1: 200 tokens and 2 requests left',
+    'again: tpm is used up, 12000 ms to wait',
+    'corrected: true, 300 tokens left',
+    'premium-1: 1000 of 9000 tokens left',
+    'a minute later: 1000 tokens, 3 requests',
+    'capacity comes from entity, the period from system',
+  ],
   'pods-on-redis.mjs': [
     'imported: 1000 customers',
     'with the token: MEMBER',

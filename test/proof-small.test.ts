@@ -4,6 +4,7 @@ import { run as dynamodbPods } from '../bench/proof/dynamodb-pods.js'
 import { run as dynamodbReshard } from '../bench/proof/dynamodb-reshard.js'
 import { run as freshness } from '../bench/proof/freshness.js'
 import { run as kill } from '../bench/proof/kill.js'
+import { run as limits, runFailover, runOnRedis } from '../bench/proof/limits.js'
 import { run as race } from '../bench/proof/race.js'
 import { run as soak } from '../bench/proof/soak.js'
 
@@ -24,6 +25,19 @@ describe('proofs, small', () => {
   it('freshness: with its token no check misses a write of another process', async () => {
     const figures = await freshness({ seconds: 1, members: 2000 })
     assert.ok(figures.writes! > 10)
+  })
+
+  it('limits: processes on one key admit what the rule allows, and no more', async () => {
+    // On a busy machine processes begin late; the full run demands more.
+    const figures = await limits({ seconds: 2, processes: 3, capacity: 100, perSecond: 500 }, 0.6)
+    assert.ok(figures.admitted! > 0)
+  })
+
+  it('limits over Redis: the same, and behind a failover at most a bucket more', async () => {
+    const sizes = { seconds: 2, processes: 3, capacity: 100, perSecond: 500 }
+    assert.ok((await runOnRedis(sizes, 0.6)).admitted! > 0)
+    const failover = await runFailover({ ...sizes, seconds: 6 })
+    assert.ok(failover['refused without an answer']! > 0)
   })
 
   it('soak: every answer is that of a model in memory', async () => {

@@ -6,6 +6,8 @@ import { addExportCommand } from './commands/export.js'
 import { addImportCommands } from './commands/import.js'
 import { addIndexCommands } from './commands/indexes.js'
 import { addKeyCommands } from './commands/keys.js'
+import { addLimitConfigCommands } from './commands/limit-configs.js'
+import { addLimitCommands } from './commands/limits.js'
 import { addListCommands } from './commands/lists.js'
 import { addMemberCommands } from './commands/members.js'
 import { addRampCommand } from './commands/ramp.js'
@@ -17,7 +19,7 @@ import { printUsageError } from './failure.js'
 /** The whole command line. `json`: whether mistakes are told as JSON, known before the options are read. */
 export function buildProgram({ json }: { json: boolean }): Command {
   const program = new Command('catraca')
-    .description('Request-time guards for backend services: who may pass.')
+    .description('Request-time guards for backend services: who may pass, and how many.')
     .version(packageVersion())
     .exitOverride()
     .configureOutput({
@@ -40,6 +42,8 @@ export function buildProgram({ json }: { json: boolean }): Command {
   addRampCommand(allowlist)
   addReshardCommand(allowlist)
   addIndexCommands(allowlist, program)
+  addLimitCommands(program)
+  addLimitConfigCommands(program)
   addKeyCommands(program)
   addDynamodbCommands(program)
   addRelayCommand(program)

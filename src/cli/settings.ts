@@ -11,6 +11,7 @@ export function openOptions(config: Config, store: string): OpenOptions {
     store,
     embedded: {
       durability: config.embedded.durability,
+      limitsDurability: config.embedded.limitsDurability,
       minFreeBytes: config.embedded.minFreeBytes,
       writeTimeoutMs: config.embedded.writeTimeoutMs,
       maxLogBytes: config.embedded.maxLogBytes,
@@ -19,12 +20,25 @@ export function openOptions(config: Config, store: string): OpenOptions {
     redis: redisOptions(config),
     dynamodb: dynamodbOptions(config),
     membership: config.membership,
+    limits: limitOptions(config),
     onUnavailable: config.allowlists.onUnavailable,
     sweepIntervalMs: config.allowlists.sweepIntervalMs,
     import: {
       leaseMs: config.import.leaseMs,
       ...(config.import.spoolDir !== undefined && { spoolDir: config.import.spoolDir }),
     },
+  }
+}
+
+function limitOptions({ limits, stores }: Config): NonNullable<OpenOptions['limits']> {
+  const { leaseSecret, onUnavailable, localLeaseTokens, localLeaseMs, ...options } = limits
+  const secret = leaseSecret.read()
+  return {
+    ...options,
+    defaults: { onUnavailable },
+    ...(secret !== undefined && { leaseSecret: secret }),
+    ...(localLeaseTokens > 0 && { localLease: { tokens: localLeaseTokens, ms: localLeaseMs } }),
+    ...(stores.limits !== undefined && { store: stores.limits }),
   }
 }
 

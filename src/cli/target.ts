@@ -2,6 +2,7 @@ import type { ApiKeys } from '../access/keys.js'
 import type { AllowlistsApi } from '../allowlist/api.js'
 import { storeOf } from '../config/load.js'
 import type { Config } from '../config/schema.js'
+import type { LimitsApi } from '../rate-limit/api.js'
 import { openOptions } from './settings.js'
 
 export type KeysApi = Pick<ApiKeys, 'create' | 'list' | 'revoke'>
@@ -10,6 +11,7 @@ export type KeysApi = Pick<ApiKeys, 'create' | 'list' | 'revoke'>
 export interface Target {
   readonly allowlists: AllowlistsApi
   readonly keys: KeysApi
+  readonly limits: LimitsApi
   /** Does the sweeping that a change left behind, where no server is there to do it. */
   settle(): Promise<void>
   close(): Promise<void>
@@ -23,15 +25,17 @@ export async function openTarget(config: Config, storeFlag: string | undefined):
 }
 
 async function openServer(url: string, key: () => string | undefined): Promise<Target> {
-  const [{ HttpTransport }, { HttpAllowlists }, { HttpKeys }] = await Promise.all([
+  const [{ HttpTransport }, { HttpAllowlists }, { HttpKeys }, { HttpLimits }] = await Promise.all([
     import('./http-transport.js'),
     import('./http-client.js'),
     import('./http-keys.js'),
+    import('./http-limits.js'),
   ])
   const transport = new HttpTransport(url, key)
   return {
     allowlists: new HttpAllowlists(transport),
     keys: new HttpKeys(transport),
+    limits: new HttpLimits(transport),
     settle: async () => {},
     close: async () => {},
   }
@@ -49,6 +53,7 @@ async function openStore(config: Config): Promise<Target> {
   return {
     allowlists: catraca.allowlists,
     keys: catraca.keys,
+    limits: catraca.limits,
     settle: () => catraca.upkeep(),
     close: () => catraca.close(),
   }

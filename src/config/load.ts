@@ -40,7 +40,9 @@ export function loadConfig(options: LoadOptions): Config {
     values.set(path, readings.length === 0 ? setting.default : readings[0])
   }
   if (problems.length > 0) throw configInvalid(problems)
-  if (found.get('store')?.[0]?.kind === 'flag') values.set('stores.allowlists', undefined)
+  if (found.get('store')?.[0]?.kind === 'flag') {
+    for (const capability of Object.keys(SCHEMA.stores)) values.set(`stores.${capability}`, undefined)
+  }
   return build(SCHEMA, '', values) as Config
 }
 

@@ -1,4 +1,5 @@
 import { DEFAULT_MEMBERSHIP } from '../allowlist/membership/options.js'
+import { DEFAULT_LIMITS } from '../rate-limit/options.js'
 import {
   apiKeys,
   type BootstrapKey,
@@ -93,6 +94,10 @@ export const SCHEMA = {
       env: 'CATRACA_STORE_ALLOWLISTS',
       description: 'Where allowlists and API keys are, when elsewhere than `store`. `--store` wins over it.',
     }),
+    limits: optional(storeUrl, {
+      env: 'CATRACA_STORE_LIMITS',
+      description: 'Where rate limits are, when elsewhere than `store`. `--store` wins over it.',
+    }),
   },
   server: {
     host: setting(text, '127.0.0.1', {
@@ -151,6 +156,11 @@ export const SCHEMA = {
       description:
         'What an acknowledged write survives: a loss of power, or only the death of the process (kill -9).',
     }),
+    limitsDurability: setting(choice(['process', 'disk']), 'process', {
+      env: 'CATRACA_EMBEDDED_LIMITS_DURABILITY',
+      description:
+        'The same for what is used of rate limits. With `process` it is forgotten when the system restarts.',
+    }),
     maxSizeBytes: optional(integer(MIB, 1024 * 1024 * 1024 * MIB), {
       env: 'CATRACA_EMBEDDED_MAX_SIZE_BYTES',
       description: 'Size at which the data file takes nothing more; as large as the disk when absent.',
@@ -167,6 +177,45 @@ export const SCHEMA = {
       env: 'CATRACA_EMBEDDED_MAX_LOG_BYTES',
       description:
         'Kept of the log of changes of each list; processes that are further behind load the list anew.',
+    }),
+  },
+  limits: {
+    configCacheMs: setting(integer(0, HOUR_MS), DEFAULT_LIMITS.configCacheMs, {
+      env: 'CATRACA_LIMITS_CONFIG_CACHE_MS',
+      description:
+        'How long a configuration of limits, or that there is none, is believed without asking the store.',
+    }),
+    configCacheEntries: setting(integer(1, 100_000_000), DEFAULT_LIMITS.configCacheEntries, {
+      env: 'CATRACA_LIMITS_CONFIG_CACHE_ENTRIES',
+      description: 'Configurations of limits kept in memory.',
+    }),
+    timeoutMs: setting(integer(1, HOUR_MS), DEFAULT_LIMITS.timeoutMs, {
+      env: 'CATRACA_LIMITS_TIMEOUT_MS',
+      description: 'A store that has not decided by then counts as unavailable.',
+    }),
+    onUnavailable: setting(choice(['block', 'allow']), 'block', {
+      env: 'CATRACA_LIMITS_ON_UNAVAILABLE',
+      description: 'What then happens where no level of the configuration says it.',
+    }),
+    leaseMs: setting(integer(1000, 31 * 24 * HOUR_MS), DEFAULT_LIMITS.leaseMs, {
+      env: 'CATRACA_LIMITS_LEASE_MS',
+      description: 'How long a lease can be adjusted or given back.',
+    }),
+    leaseSecret: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
+      env: 'CATRACA_LIMITS_LEASE_SECRET',
+      description: 'Seals leases, read once at the start; one that the store keeps when absent.',
+    }),
+    localLeaseTokens: setting(integer(0, 1_000_000_000), 0, {
+      env: 'CATRACA_LIMITS_LOCAL_LEASE_TOKENS',
+      description: 'Tokens of each limit that a process takes ahead, to decide in memory; 0: none.',
+    }),
+    localLeaseMs: setting(integer(10, HOUR_MS), 1000, {
+      env: 'CATRACA_LIMITS_LOCAL_LEASE_MS',
+      description: 'How long it may keep them; what it has not used by then is given back.',
+    }),
+    usageFlushMs: setting(integer(100, HOUR_MS), DEFAULT_LIMITS.usageFlushMs, {
+      env: 'CATRACA_LIMITS_USAGE_FLUSH_MS',
+      description: 'How often what was admitted and denied is written down.',
     }),
   },
   redis: {
@@ -278,7 +327,8 @@ export const SCHEMA = {
     }),
     sweepIntervalMs: setting(integer(100, HOUR_MS), 10_000, {
       env: 'CATRACA_SWEEP_INTERVAL_MS',
-      description: 'How often expired members, deleted lists and abandoned imports are looked for.',
+      description:
+        'How often expired members, deleted lists, abandoned imports and spent limits are looked for.',
     }),
   },
   membership: {

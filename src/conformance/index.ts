@@ -5,6 +5,9 @@ import { checkSuite } from './allowlist-checks.js'
 import { indexSuite } from './allowlist-index.js'
 import { listSuite } from './allowlist-lists.js'
 import { memberSuite } from './allowlist-members.js'
+import { limitConfigSuite, usageSuite } from './limit-configs.js'
+import { limitSuite } from './limit-counters.js'
+import { limitLeaseSuite } from './limit-leases.js'
 
 export type { Case, OpenPair, Pair, Runner, Suite } from './suite.js'
 export { register } from './suite.js'
@@ -13,3 +16,9 @@ export { register } from './suite.js'
 export const allowlistSuites = [listSuite, memberSuite, checkSuite, bulkSuite, changeSuite, indexSuite]
 /** What an engine that keeps API keys must pass. */
 export const accessSuites = [keySuite]
+/** What an engine that keeps rate limits must pass: counters, configuration and usage. */
+export const limitSuites = {
+  counters: [limitSuite, limitLeaseSuite],
+  configs: [limitConfigSuite],
+  usage: [usageSuite],
+}

@@ -23,6 +23,8 @@ import { exportRoutes } from './routes/export.js'
 import { importRoutes } from './routes/imports.js'
 import { indexRoutes } from './routes/indexes.js'
 import { keyRoutes } from './routes/keys.js'
+import { limitConfigRoutes } from './routes/limit-configs.js'
+import { limitRoutes } from './routes/limits.js'
 import { memberRoutes } from './routes/members.js'
 import { operationRoutes } from './routes/operations.js'
 import { addSharedSchemas } from './routes/responses.js'
@@ -75,6 +77,8 @@ const ROUTES = [
   indexRoutes,
   shardRoutes,
   keyRoutes,
+  limitRoutes,
+  limitConfigRoutes,
 ]
 
 function createContext(catraca: Catraca, settings: ServerSettings, logger: Logger): ServerContext {

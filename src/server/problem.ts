@@ -19,6 +19,13 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   IMPORT_INPUT_CHANGED: 409,
   IMPORT_INTERRUPTED: 400,
   REPLACE_IN_PROGRESS: 409,
+  LIMIT_NOT_CONFIGURED: 404,
+  LIMIT_CONFIG_NOT_FOUND: 404,
+  LIMIT_INCOMPLETE: 409,
+  LIMIT_SCHEMA_NEWER: 503,
+  QUOTA_EXCEEDED: 429,
+  LEASE_NOT_FOUND: 404,
+  ENTITY_NOT_FOUND: 404,
   RESHARD_IN_PROGRESS: 409,
   KEY_NOT_FOUND: 404,
   KEY_EXISTS: 409,
@@ -63,7 +70,7 @@ export function toProblem(error: CatracaError, requestId: string, status = HTTP_
   const internal = error.code === 'INTERNAL'
   return {
     ...error.facts,
-    type: `urn:catraca:error:${error.code}`,
+    type: TYPES[error.code] ?? `urn:catraca:error:${error.code}`,
     title: TITLES[error.code],
     status,
     detail: internal ? TITLES.INTERNAL : error.message,
@@ -71,6 +78,11 @@ export function toProblem(error: CatracaError, requestId: string, status = HTTP_
     ...(error.errors === undefined ? {} : { errors: error.errors }),
     requestId,
   }
+}
+
+/** Types that are registered elsewhere. */
+const TYPES: Partial<Record<ErrorCode, string>> = {
+  QUOTA_EXCEEDED: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
 }
 
 const TITLES = Object.fromEntries(

@@ -4,6 +4,24 @@ import { after, before, describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { catraca, type Ended, type Served, scratch, serve } from './run.js'
 
+/** Windows of a year, so that no command sees another one than the command before. */
+const LIMITS = JSON.stringify({
+  rpm: { capacity: 5, refillPeriodSeconds: 31_536_000, algorithm: 'fixed-window' },
+  tpm: { capacity: 10, refillPeriodSeconds: 31_536_000, algorithm: 'fixed-window', mode: 'enforce' },
+})
+const CAPACITY = '{"rpm":{"capacity":7}}'
+const PLAN = `system:
+  gpt-4: { limits: { rpm: { capacity: 6, refillPeriodSeconds: 60 } }, onUnavailable: allow }
+resources:
+  gpt-4:
+    limits:
+      tpm: { burst: 20 }
+entities:
+  ann:1:
+    gpt-4: null
+  bob: {}
+`
+
 /** Commands in order; each is run on a store opened by the command itself, and on a server over a store. */
 const SCRIPT: string[][] = [
   ['allowlist', 'create', '--id', 'vip', '--name', 'VIP', '--type', 'FIXA'],
@@ -48,6 +66,53 @@ const SCRIPT: string[][] = [
   ['allowlist', 'delete', 'w'],
   ['allowlist', 'delete', 'w', '--yes'],
   ['allowlist', 'get', 'w', '--json'],
+  ['config', 'get', '--level', 'system', '--resource', 'gpt-4'],
+  [
+    'config',
+    'set',
+    '--level',
+    'system',
+    '--resource',
+    'gpt-4',
+    '--limits',
+    LIMITS,
+    '--on-unavailable',
+    'block',
+  ],
+  [
+    'config',
+    'set',
+    '--level',
+    'entity',
+    '--identifier',
+    'ann:1',
+    '--resource',
+    'gpt-4',
+    '--limits',
+    CAPACITY,
+  ],
+  ['config', 'set', '--level', 'entity', '--resource', 'gpt-4', '--limits', CAPACITY],
+  ['config', 'set', '--level', 'system', '--resource', 'gpt-4', '--limits', '{"rpm":{"speed":1}}', '--json'],
+  ['config', 'get', '--level', 'system', '--resource', 'gpt-4'],
+  ['config', 'get', '--level', 'entity', '--identifier', 'ann:1', '--resource', 'gpt-4', '--json'],
+  ['config', 'resolve', '--identifier', 'ann:1', '--resource', 'gpt-4'],
+  ['config', 'resolve', '--identifier', 'ann:1', '--resource', 'gpt-4', '--json'],
+  ['limits', 'status', '--entity', 'ann:1', '--resource', 'gpt-4'],
+  ['limits', 'acquire', '--entity', 'ann:1', '--resource', 'gpt-4', '--json'],
+  ['limits', 'acquire', '--entity', 'ann:1', '--resource', 'gpt-4', '--consume', 'rpm=0,tpm=3'],
+  ['limits', 'acquire', '--entity', 'ann:1', '--resource', 'gpt-4', '--consume', 'tpm=9', '--exit-code'],
+  ['limits', 'acquire', '--entity', 'ann:1', '--resource', 'gpt-4', '--consume', 'nope=1', '--json'],
+  ['limits', 'acquire', '--entity', 'ann:1', '--resource', 'none'],
+  ['limits', 'usage', '--entity', 'ann:1', '--resource', 'gpt-4', '--step', 'day'],
+  ['limits', 'usage', '--entity', 'ann:1', '--resource', 'gpt-4', '--step', 'week'],
+  ['limits', 'reset', '--entity', 'ann:1', '--resource', 'gpt-4', '--json'],
+  ['config', 'plan', 'limits.yaml'],
+  ['config', 'apply', 'limits.yaml'],
+  ['config', 'plan', 'limits.yaml', '--json'],
+  ['config', 'plan', 'wrong.yaml'],
+  ['config', 'get', '--level', 'resource', '--resource', 'gpt-4', '--json'],
+  ['config', 'delete', '--level', 'resource', '--resource', 'gpt-4'],
+  ['config', 'delete', '--level', 'resource', '--resource', 'gpt-4'],
 ]
 
 /** What differs between two runs and says nothing: times, tokens. */
@@ -56,6 +121,8 @@ function comparable({ code, stdout, stderr }: Ended): object {
     text
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, 'TIME')
       .replace(/"token": "[^"]+"/g, '"token": "TOKEN"')
+      .replace(/(lease |"leaseId": ")[\w-]+/g, '$1LEASE')
+      .replace(/(?<=: | {2}|again in )\d{6,}(?= ms|,?$)/gm, '0')
   return { code, stdout: parsed(same(stdout)), stderr: parsed(same(stderr)) }
 }
 
@@ -73,6 +140,8 @@ describe('the same answers from a store and from a server', () => {
   let server: Served
   before(async () => {
     writeFileSync(dir.file('ids.csv'), 'customerId,addedBy\nann,me\nbob,me\nbad id,me\nbob,you\n')
+    writeFileSync(dir.file('limits.yaml'), PLAN)
+    writeFileSync(dir.file('wrong.yaml'), 'system:\n  gpt-4: { limits: { rpm: { capacity: -1 } } }\n')
     const { gzipSync } = await import('node:zlib')
     writeFileSync(dir.file('ids.ndjson.gz'), gzipSync('"ann"\n{"customerId":"cid","metadata":{"n":1}}\n'))
     server = await serve(['--store', 'memory:'])

@@ -26,6 +26,9 @@ describe('every command', () => {
     const allowlist = 'create get list update delete add remove import export ramp'.split(' ')
     for (const name of ['serve', 'check', 'key create', 'key list', 'key revoke'])
       assert.ok(names.has(name), name)
+    for (const name of 'get set delete resolve plan apply'.split(' '))
+      assert.ok(names.has(`config ${name}`), name)
+    for (const name of 'status reset acquire usage'.split(' ')) assert.ok(names.has(`limits ${name}`), name)
     for (const name of allowlist) assert.ok(names.has(`allowlist ${name}`), name)
   })
 

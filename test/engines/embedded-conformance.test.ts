@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { accessSuites, allowlistSuites, register } from '../../src/conformance/index.js'
+import { accessSuites, allowlistSuites, limitSuites, register } from '../../src/conformance/index.js'
 import { type EmbeddedEngine, openEmbedded } from '../../src/engines/embedded/index.js'
 
 async function openPair<Port>(port: (engine: EmbeddedEngine) => Port) {
@@ -22,3 +22,9 @@ const runner = { describe, it, after }
 for (const suite of allowlistSuites)
   register(runner, 'embedded', suite, () => openPair((engine) => engine.allowlists))
 for (const suite of accessSuites) register(runner, 'embedded', suite, () => openPair((engine) => engine.keys))
+for (const suite of limitSuites.counters)
+  register(runner, 'embedded', suite, () => openPair((engine) => engine.limits.counters))
+for (const suite of limitSuites.configs)
+  register(runner, 'embedded', suite, () => openPair((engine) => engine.limits.configs))
+for (const suite of limitSuites.usage)
+  register(runner, 'embedded', suite, () => openPair((engine) => engine.limits.usage))

@@ -33,7 +33,8 @@ async function serve(options: ConfigOptions): Promise<void> {
   })
   const { workers, shutdownTimeoutMs, logHashKey } = config.server
   if (workers === 1 || cluster.isWorker) return serveHere(config)
-  if (parseStoreUrl(storeOf(config, 'allowlists')).engine === 'memory') {
+  const stores = [storeOf(config, 'allowlists'), storeOf(config, 'limits')]
+  if (stores.some((store) => parseStoreUrl(store).engine === 'memory')) {
     throw new CatracaError('CONFIG_INVALID', 'a memory: store belongs to one process: --workers must be 1')
   }
   // One key for all workers, or the log could not follow a customer from one to the other.
@@ -59,6 +60,8 @@ async function serveHere(config: Config): Promise<void> {
   void catraca.ready.then(() => {
     isWarm = true
   })
+  // Should it fail, the first call is told.
+  catraca.limits.warmUp().catch(() => {})
   try {
     const ready = () => isWarm
     const server = await startServer(catraca, { ...serverOptions(config), logger, ready }).catch((error) => {

@@ -72,6 +72,12 @@ export class Environment {
   readonly uses: Database<string, string>
   readonly sweeps: Database<string, string>
   readonly apiKeys: Database<string, string>
+  /** What is used of limits, and leases that were used: in an environment of their own, see rate-limit-counters.ts. */
+  readonly limitStates: Database<string, string[]>
+  readonly leases: Database<string, string>
+  readonly limitConfigs: Database<string, string[]>
+  readonly entities: Database<string, string>
+  readonly usage: Database<string, (string | number)[]>
   /** Grows whenever reads may see a newer state of the store than before. */
   snapshot = 0
   private pulseSnapshot = -1
@@ -110,6 +116,11 @@ export class Environment {
     this.uses = root.openDB('uses', text)
     this.sweeps = root.openDB('sweeps', text)
     this.apiKeys = root.openDB('api-keys', text)
+    this.limitStates = root.openDB('limit-states', text)
+    this.leases = root.openDB('leases', text)
+    this.limitConfigs = root.openDB('limit-configs', text)
+    this.entities = root.openDB('entities', text)
+    this.usage = root.openDB('usage', text)
     const databases = Object.values(this).filter((value) => typeof value?.getRange === 'function')
     for (const database of databases) {
       // lmdb begins a new read transaction in the first read of a turn, and says so only here.

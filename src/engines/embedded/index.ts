@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine } from '../../allowlist/port.js'
+import type { LimitEngine } from '../../rate-limit/port.js'
 import type { Durability, EnvironmentOptions } from './environment.js'
 import { closeOnExit, createGate, type ExitGate } from './exit-gate.js'
+import { countersDirectory } from './rate-limit-directory.js'
+import { LimitLink } from './rate-limit-link.js'
 import { openStores } from './stores.js'
 import { Writer } from './writer.js'
 
@@ -14,6 +17,8 @@ export interface EmbeddedOptions {
   /** Where the data is; absent: a temporary directory that is removed on close. */
   directory?: string
   durability?: Durability
+  /** The same for what is used of rate limits; see rate-limit-directory.ts. */
+  limitsDurability?: Durability
   maxSizeBytes?: number
   minFreeBytes?: number
   maxLogBytes?: number
@@ -32,6 +37,7 @@ export interface EmbeddedEngine {
   /** All but `bulk` may be called from a thread that must not wait; bulk work is done on the calling thread. */
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
+  readonly limits: LimitEngine
   /** The next read sees everything that was committed before this call, also by other threads. */
   refresh(): void
   /** The lists that checks know without asking the store. */
@@ -61,6 +67,15 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
     options.writes === 'here'
       ? (_, local) => local
       : (name, local, verbs) => writer.forward(name, local, verbs)
+  const limitsDurability = temporary === undefined ? (options.limitsDurability ?? 'process') : 'process'
+  const counters = new LimitLink(
+    () => ({
+      ...settings,
+      durability: limitsDurability,
+      directory: countersDirectory(directory, limitsDurability),
+    }),
+    options.writeTimeoutMs ?? 10_000,
+  )
   return {
     directory,
     gate: settings.gate,
@@ -74,6 +89,18 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       upkeep: forward('upkeep', stores.upkeep, ['sweep']),
     },
     keys: forward('keys', stores.keys, ['add', 'remove']),
+    limits: {
+      counters,
+      configs: forward('limitConfigs', stores.limitConfigs, [
+        'write',
+        'remove',
+        'writeEntity',
+        'removeEntity',
+        'migrate',
+        'secret',
+      ]),
+      usage: forward('usage', stores.usage, ['count', 'drop']),
+    },
     refresh: () => environment.refresh(),
     listCache: () => stores.catalog.cacheFigures(),
     health() {
@@ -82,6 +109,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       return { sizeBytes: environment.sizeBytes }
     },
     async close() {
+      await counters.close()
       await writer.close()
       await environment.close()
       openGate()

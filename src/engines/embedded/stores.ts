@@ -8,6 +8,8 @@ import { EmbeddedIndexStore } from './index-store.js'
 import { Journal } from './journal.js'
 import { EmbeddedLists } from './lists.js'
 import { EmbeddedMembers } from './members.js'
+import { EmbeddedLimitConfigs } from './rate-limit-configs.js'
+import { EmbeddedUsage } from './rate-limit-usage.js'
 import { Sweeper } from './sweeper.js'
 
 /** Every store of the engine over one environment, for one thread. */
@@ -29,6 +31,8 @@ export function openStores(options: EnvironmentOptions) {
     upkeep,
     catalog,
     keys: new EmbeddedKeys(environment),
+    limitConfigs: new EmbeddedLimitConfigs(environment),
+    usage: new EmbeddedUsage(environment),
   }
 }
 

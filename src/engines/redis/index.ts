@@ -1,10 +1,12 @@
 import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { RedisUrl } from '../../config/store-url-redis.js'
+import type { LimitEngine } from '../../rate-limit/port.js'
 import { evictionWarnings, healthOf } from './eviction.js'
 import { openRedis as connect } from './link/open-redis.js'
 import { type RedisOptions, settingsOf } from './link/options.js'
 import type { Redis } from './link/redis.js'
+import { type LimitClock, openLimits } from './rate-limit/index.js'
 import { openStores, type StoreOptions } from './stores.js'
 
 const MIB = 1024 * 1024
@@ -18,11 +20,14 @@ export interface RedisEngineOptions extends RedisOptions {
   shardAbove?: number
   /** Shards of new lists: more than one only where lists are known to become large. */
   initialShards?: number
+  /** Whose time decides of rate limits: the server's unless told otherwise, which suites do. */
+  limitClock?: LimitClock
 }
 
 export interface RedisEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
+  readonly limits: LimitEngine
   /** Moves lists to another number of shards, and tells how far that is. */
   readonly resharding: ReshardStore
   /** What operators should know, as it was found at the start. */
@@ -35,31 +40,34 @@ export interface RedisEngine {
 }
 
 export async function openRedis(url: RedisUrl, options: RedisEngineOptions = {}): Promise<RedisEngine> {
-  const { maxLogBytes, staleAfterMs, shardAbove, initialShards, ...connection } = options
+  const { maxLogBytes, staleAfterMs, shardAbove, initialShards, limitClock, ...connection } = options
   const redis = await connect(url, connection)
   try {
-    return await openOn(redis, {
+    const stored = {
       database: url.database,
       commandTimeoutMs: settingsOf(connection).commandTimeoutMs,
       maxLogBytes: maxLogBytes ?? 16 * MIB,
       staleAfterMs: staleAfterMs ?? 3000,
       shardAbove: shardAbove ?? 5_000_000,
       initialShards: initialShards ?? 1,
-    })
+    }
+    return await openOn(redis, stored, limitClock ?? 'server')
   } catch (error) {
     await redis.close()
     throw error
   }
 }
 
-async function openOn(redis: Redis, options: StoreOptions): Promise<RedisEngine> {
+async function openOn(redis: Redis, options: StoreOptions, limitClock: LimitClock): Promise<RedisEngine> {
   const stores = openStores(redis, options)
   await stores.wake.open()
   await stores.tokens.open()
+  const limits = await openLimits(redis, options.database, limitClock)
   const { lists, members, checks, bulk, changes, index, upkeep, keys } = stores
   return {
     allowlists: { lists, members, checks, bulk, changes, index, upkeep },
     keys,
+    limits,
     resharding: stores.resharding,
     warnings: evictionWarnings(await redis.info()),
     listCache: () => stores.catalog.cacheFigures(),
@@ -71,6 +79,7 @@ async function openOn(redis: Redis, options: StoreOptions): Promise<RedisEngine>
     async close() {
       await stores.resharding.close()
       stores.tokens.close()
+      await limits.close()
       await stores.wake.close()
       await redis.close()
     },

@@ -62,7 +62,7 @@ export class ScriptRuns {
   #newBatches(script: Script, binary: boolean): Batches {
     const { items, bytes } = this.settings.maxBatch
     return new Coalescer((slot, batch) => this.#carry(script, slot, batch, binary), {
-      maxItems: items,
+      maxItems: Math.min(items, script.together),
       maxBytes: bytes,
       sizeOf,
     })

@@ -9,6 +9,8 @@ export interface ScriptOptions {
   write: boolean
   /** Further files: `uses: ['change-log']` makes what `change-log.lua` returns known as `change_log`. */
   uses?: readonly string[]
+  /** The most that travel in one call, where larger ones would have server and process wait for each other. */
+  together?: number
 }
 
 /** A file of `lua/` that returns `function(keys, args)`, the operation on one item. */
@@ -16,6 +18,7 @@ export interface Script {
   readonly name: string
   readonly keys: number
   readonly write: boolean
+  readonly together: number
   /** The operation with the loop over the items of a batch around it. */
   readonly source: string
   readonly sha: string
@@ -31,7 +34,7 @@ export function defineScript(name: string, options: ScriptOptions): Script {
 /** The same from other places than `lua/`. */
 export function assembleScript(
   name: string,
-  { keys, write, uses = [] }: ScriptOptions,
+  { keys, write, uses = [], together = Number.POSITIVE_INFINITY }: ScriptOptions,
   read: (name: string) => string,
 ): Script {
   const enclosed = (part: string) => `(function()\n${read(part)}\nend)()`
@@ -41,7 +44,7 @@ export function assembleScript(
     `local KEYS_PER_ITEM = ${keys}`,
     readLua('batch'),
   ].join('\n')
-  return { name, keys, write, source, sha: createHash('sha1').update(source).digest('hex') }
+  return { name, keys, write, together, source, sha: createHash('sha1').update(source).digest('hex') }
 }
 
 function readLua(name: string): string {

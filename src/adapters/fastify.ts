@@ -1,0 +1,26 @@
+import { askLimits, type RateLimitOptions } from './rate-limit.js'
+
+/** What is used of Fastify, so that this needs no version of it in particular. */
+interface Reply {
+  headers(headers: Record<string, string>): unknown
+  code(status: number): { send(body: string): unknown }
+}
+
+interface App<Request> {
+  addHook(name: 'preHandler', hook: (request: Request, reply: Reply) => Promise<unknown>): unknown
+}
+
+/** A plugin that limits every route of the scope it is registered in. */
+export function rateLimit<Request extends { id: string }>(
+  options: RateLimitOptions<Request>,
+): (app: App<Request>) => Promise<void> {
+  const plugin = async (app: App<Request>): Promise<void> => {
+    app.addHook('preHandler', async (request, reply) => {
+      const gate = await askLimits(options, request, request.id)
+      reply.headers(gate.headers)
+      return gate.pass ? undefined : reply.code(gate.status).send(gate.body)
+    })
+  }
+  // Without this Fastify would keep the hook from routes beside the plugin.
+  return Object.assign(plugin, { [Symbol.for('skip-override')]: true })
+}

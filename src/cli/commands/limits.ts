@@ -1,0 +1,102 @@
+import type { Command } from 'commander'
+import { InvalidArgumentError } from 'commander'
+import type { LimitStatus } from '../../rate-limit/types.js'
+import { EXIT, Exit } from '../failure.js'
+import { note, printJson, printLine, printTable } from '../output.js'
+import { type CommonOptions, dataCommand, withSession } from '../session.js'
+
+interface SubjectFlags extends CommonOptions {
+  entity: string
+  resource: string
+}
+
+interface AcquireFlags extends SubjectFlags {
+  consume?: Record<string, number>
+  exitCode?: boolean
+}
+
+interface UsageFlags extends SubjectFlags {
+  step?: 'hour' | 'day'
+  from?: string
+  to?: string
+}
+
+export function addLimitCommands(program: Command): void {
+  const limits = program.command('limits').description('what is used of rate limits')
+  subjectCommand(limits, 'status', 'show what is left, taking nothing').action(showStatus)
+  subjectCommand(limits, 'reset', 'forget what was used').action(reset)
+  subjectCommand(limits, 'acquire', 'take from all limits, or from none')
+    .option('--consume <costs>', 'what to take, such as rpm=1,tpm=500; 1 of each when absent', costs)
+    .option('--exit-code', 'exit with 3 when it may not pass')
+    .action(acquire)
+  subjectCommand(limits, 'usage', 'show the cost admitted and denied')
+    .option('--step <step>', 'hour or day', 'hour')
+    .option('--from <time>', 'first hour or day, ISO 8601; the last day, or month, when absent')
+    .option('--to <time>', 'end, ISO 8601')
+    .action(showUsage)
+}
+
+function subjectCommand(parent: Command, name: string, description: string): Command {
+  return dataCommand(parent, name, description)
+    .requiredOption('--entity <id>', 'who is limited')
+    .requiredOption('--resource <name>', 'what is limited')
+}
+
+/** `rpm=1,tpm=500`. */
+function costs(text: string): Record<string, number> {
+  const parts = text.split(',').map((part) => /^\s*([^=\s]+)=(\d{1,15})\s*$/.exec(part))
+  if (parts.includes(null)) throw new InvalidArgumentError('Give costs by limit, such as rpm=1,tpm=500.')
+  return Object.fromEntries(parts.map((part) => [part![1]!, Number(part![2])]))
+}
+
+function printStatuses(limits: Record<string, LimitStatus>): void {
+  printTable(
+    ['LIMIT', 'HOLDS', 'LEFT', 'RESET MS'],
+    Object.entries(limits).map(([name, { limit, remaining, resetMs }]) => [name, limit, remaining, resetMs]),
+  )
+}
+
+function showStatus({ entity, resource, ...flags }: SubjectFlags): Promise<void> {
+  return withSession(flags, async ({ limits, json }) => {
+    const status = await limits.status(entity, resource)
+    if (json) printJson(status)
+    else printStatuses(status.limits)
+  })
+}
+
+function reset({ entity, resource, ...flags }: SubjectFlags): Promise<void> {
+  return withSession(flags, async ({ limits, json }) => {
+    await limits.reset(entity, resource)
+    if (json) printJson({ entity, resource, reset: true })
+    else printLine(`reset ${entity} ${resource}`)
+  })
+}
+
+function acquire({ entity, resource, consume, exitCode, ...flags }: AcquireFlags): Promise<void> {
+  return withSession(flags, async ({ limits, json }) => {
+    const answer = await limits.acquire({ entity, resource, ...(consume && { consume }) })
+    if (json) {
+      const { policies: _, ...told } = JSON.parse(JSON.stringify(answer)) as typeof answer
+      printJson(told)
+    } else {
+      printStatuses(answer.limits)
+      for (const { entity: who, limit, retryAfterMs } of answer.allowed ? [] : answer.violations) {
+        note(`${limit} of ${who} is used up; try again in ${retryAfterMs} ms`)
+      }
+      printLine(answer.allowed ? `allowed, lease ${answer.leaseId}` : 'denied')
+    }
+    if (!answer.allowed && exitCode) throw new Exit(EXIT.denied)
+  })
+}
+
+function showUsage({ entity, resource, step, from, to, ...flags }: UsageFlags): Promise<void> {
+  return withSession(flags, async ({ limits, json }) => {
+    const query = { ...(step && { step }), ...(from && { from }), ...(to && { to }) }
+    const usage = await limits.usage(entity, resource, query)
+    if (json) return printJson(usage)
+    printTable(
+      ['START', 'LIMIT', 'ADMITTED', 'DENIED'],
+      usage.items.map(({ start, limit, admitted, denied }) => [start, limit, admitted, denied]),
+    )
+  })
+}

@@ -1,0 +1,113 @@
+import { isCatracaError } from '../errors.js'
+import { identifier, plainName } from '../key.js'
+import type { ConfigAddress, LimitsApi, UsageQuery } from '../rate-limit/api.js'
+import { parseConfigKey } from '../rate-limit/level-config.js'
+import type {
+  AcquireAnswer,
+  AcquireRequest,
+  Denied,
+  EntityRecord,
+  LeaseChange,
+  LevelConfig,
+  LimitStatus,
+  ResolvedConfig,
+  UsageEntry,
+} from '../rate-limit/types.js'
+import type { HttpTransport } from './http-transport.js'
+
+/** The rate limits of a server, with the answers and the errors of the library. */
+export class HttpLimits implements LimitsApi {
+  constructor(private readonly http: HttpTransport) {}
+
+  async acquire(request: AcquireRequest): Promise<AcquireAnswer> {
+    const { entity, resource, consume, cascade } = request
+    const body = { entity, resource, ...(consume && { consume }), ...(cascade !== undefined && { cascade }) }
+    try {
+      return await this.http.json('POST', '/limits/acquire', { body })
+    } catch (error) {
+      if (!isCatracaError(error, 'QUOTA_EXCEEDED')) throw error
+      const { violations, retryAfterMs, limits } = error.facts as unknown as Denied
+      return { allowed: false, violations, retryAfterMs, limits }
+    }
+  }
+
+  adjust(leaseId: string, delta: Record<string, number>): Promise<LeaseChange> {
+    return this.http.json('POST', `/leases/${encodeURIComponent(leaseId)}/adjust`, { body: { delta } })
+  }
+
+  async giveBack(leaseId: string): Promise<LeaseChange> {
+    await this.http.json('DELETE', `/leases/${encodeURIComponent(leaseId)}`)
+    return { applied: true }
+  }
+
+  async status(entity: string, resource: string): Promise<{ limits: Record<string, LimitStatus> }> {
+    return this.http.json('GET', subjectPath(entity, resource))
+  }
+
+  async reset(entity: string, resource: string): Promise<void> {
+    await this.http.json('DELETE', subjectPath(entity, resource))
+  }
+
+  async usage(entity: string, resource: string, query: UsageQuery = {}): Promise<{ items: UsageEntry[] }> {
+    return this.http.json('GET', `${subjectPath(entity, resource)}/usage`, { query: { ...query } })
+  }
+
+  async getConfig(address: ConfigAddress): Promise<LevelConfig | undefined> {
+    return unless('LIMIT_CONFIG_NOT_FOUND', this.http.json('GET', configPath(address)))
+  }
+
+  async setConfig(address: ConfigAddress, config: LevelConfig): Promise<void> {
+    await this.http.json('PUT', configPath(address), { body: config })
+  }
+
+  async deleteConfig(address: ConfigAddress): Promise<boolean> {
+    const deleted = this.http.json('DELETE', configPath(address)).then(() => true)
+    return (await unless('LIMIT_CONFIG_NOT_FOUND', deleted)) ?? false
+  }
+
+  resolveConfig(entity: string, resource: string): Promise<ResolvedConfig> {
+    return this.http.json('GET', '/config/resolve', { query: { entity, resource } })
+  }
+
+  async getEntity(id: string): Promise<EntityRecord | undefined> {
+    const read = this.http.json<EntityRecord>('GET', entityPath(id))
+    const found = await unless('ENTITY_NOT_FOUND', read)
+    return found === undefined ? undefined : { parent: found.parent, cascade: found.cascade }
+  }
+
+  async setEntity(id: string, record: { parent: string; cascade?: boolean }): Promise<void> {
+    await this.http.json('PUT', entityPath(id), { body: record })
+  }
+
+  async deleteEntity(id: string): Promise<boolean> {
+    const deleted = this.http.json('DELETE', entityPath(id)).then(() => true)
+    return (await unless('ENTITY_NOT_FOUND', deleted)) ?? false
+  }
+}
+
+async function unless<T>(
+  code: 'LIMIT_CONFIG_NOT_FOUND' | 'ENTITY_NOT_FOUND',
+  work: Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (isCatracaError(error, code)) return undefined
+    throw error
+  }
+}
+
+/** Checked before they become part of a path, as for allowlists. */
+function subjectPath(entity: string, resource: string): string {
+  const [who, what] = [identifier('entity', entity), plainName('resource', resource)]
+  return `/limits/${encodeURIComponent(who)}/${encodeURIComponent(what)}`
+}
+
+const entityPath = (id: string): string => `/entities/${encodeURIComponent(identifier('entity', id))}`
+
+function configPath(address: ConfigAddress): string {
+  const key = parseConfigKey(address.level, address.identifier, address.resource)
+  const resource = encodeURIComponent(key.resource)
+  if (key.level === 'entity') return `/config/entities/${encodeURIComponent(key.entity)}/${resource}`
+  return key.level === 'system' ? `/config/system/${resource}` : `/config/resources/${resource}`
+}

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import type { LimitConfigStore, UsageRow, UsageStore } from '../rate-limit/port.js'
+import type { ConfigKey, LevelConfig } from '../rate-limit/types.js'
+import { suite } from './suite.js'
+import { NOW, parallel } from './support.js'
+
+const system: ConfigKey = { level: 'system', resource: 'gpt-4' }
+const resource: ConfigKey = { level: 'resource', resource: 'gpt-4' }
+const entity = (id: string, name = 'gpt-4'): ConfigKey => ({ level: 'entity', entity: id, resource: name })
+const config = (capacity: number): LevelConfig => ({
+  limits: {
+    tpm: { capacity, burst: 2 * capacity, refillAmount: capacity, refillPeriodSeconds: 60 },
+    rpm: { capacity: 1, algorithm: 'sliding-window', mode: 'shadow' },
+  },
+  onUnavailable: 'allow',
+})
+
+export const limitConfigSuite = suite<LimitConfigStore>(
+  'configuration of limits',
+  {
+    async 'levels are kept apart, and read in one batch in the order asked'({ one, two }) {
+      const full: LevelConfig = { ...config(1), autoUpdate: true, strictVersion: false }
+      await one.write(system, full)
+      await one.write(resource, config(2))
+      await one.write(entity('a:b'), config(3))
+      const { configs } = await two.read([entity('a:b'), entity('a'), resource, system], undefined)
+      assert.deepEqual(configs, [config(3), undefined, config(2), full])
+    },
+
+    async 'a write takes the place of all that was said before'({ one, two }) {
+      await one.write(resource, config(2))
+      const bare: LevelConfig = { limits: {}, onUnavailable: 'block' }
+      await two.write(resource, bare)
+      assert.deepEqual((await one.read([resource], undefined)).configs, [bare])
+      assert.equal(await one.remove(resource), true)
+      assert.equal(await two.remove(resource), false)
+      assert.deepEqual((await two.read([resource], undefined)).configs, [undefined])
+    },
+
+    async 'names cannot reach another record'({ one }) {
+      const names = ['a', 'a:b', 'b', 'system', 'gpt-4', '__proto__', 'x'.repeat(256)]
+      for (const [i, id] of names.entries()) await one.write(entity(id, 'r.1'), config(i + 1))
+      const { configs } = await one.read(
+        [...names.map((id) => entity(id, 'r.1')), entity('a', 'r')],
+        undefined,
+      )
+      assert.deepEqual(configs, [...names.map((_, i) => config(i + 1)), undefined])
+    },
+
+    async 'entities have a parent'({ one, two }) {
+      assert.equal((await one.read([], 'child')).entity, undefined)
+      await one.writeEntity('child', { parent: 'p', cascade: true })
+      assert.deepEqual((await two.read([system], 'child')).entity, { parent: 'p', cascade: true })
+      assert.equal(await two.removeEntity('child'), true)
+      assert.equal(await one.removeEntity('child'), false)
+      assert.equal((await one.read([], 'child')).entity, undefined)
+    },
+
+    async 'the version of the schema only grows'({ one, two }) {
+      assert.equal((await one.read([], undefined)).schemaVersion, 1)
+      await one.migrate(3)
+      await two.migrate(2)
+      assert.equal((await two.read([], undefined)).schemaVersion, 3)
+    },
+
+    async 'instances hear of a change within a second'({ one, two }) {
+      const heard = new Promise<void>((resolve, reject) => {
+        const timer = setTimeout(() => reject(new Error('nothing was heard')), 3000)
+        const stop = two.watch(() => {
+          clearTimeout(timer)
+          stop()
+          resolve()
+        })
+      })
+      await one.write(system, config(1))
+      await heard
+      assert.deepEqual((await two.read([system], undefined)).configs, [config(1)])
+    },
+  },
+  {
+    async 'of many secrets one is kept, and told to all'(pair) {
+      const secrets = await parallel(pair, 12, (store, i) => store.secret(`secret-${i}`))
+      assert.equal(new Set(secrets).size, 1)
+      assert.match(secrets[0]!, /^secret-\d+$/)
+    },
+
+    async 'of many removals exactly one removes'(pair) {
+      await pair.one.write(system, config(1))
+      const removed = await parallel(pair, 12, (store) => store.remove(system))
+      assert.equal(removed.filter(Boolean).length, 1)
+    },
+  },
+)
+
+const HOUR_MS = 3_600_000
+const row = (start: number, admitted: number, denied: number, limit = 'rpm'): UsageRow => ({
+  entity: 'a:b',
+  resource: 'gpt-4',
+  limit,
+  step: 'hour',
+  start,
+  admitted,
+  denied,
+})
+const subject = { entity: 'a:b', resource: 'gpt-4' }
+
+export const usageSuite = suite<UsageStore>(
+  'usage of limits',
+  {
+    async 'adds up, by limit and hour, oldest first'({ one, two }) {
+      await one.count([row(NOW + HOUR_MS, 1, 2), row(NOW, 5, 0), row(NOW, 7, 1, 'tpm')])
+      await two.count([
+        row(NOW, 10, 3),
+        { ...row(NOW, 99, 99), entity: 'a' },
+        { ...row(NOW, 9, 9), step: 'day' },
+      ])
+      const rows = await one.read(subject, 'hour', NOW, NOW + 2 * HOUR_MS)
+      assert.deepEqual(rows, [row(NOW, 15, 3), row(NOW, 7, 1, 'tpm'), row(NOW + HOUR_MS, 1, 2)])
+      assert.deepEqual(await two.read(subject, 'hour', NOW + 1, NOW + HOUR_MS), [])
+      assert.deepEqual(await two.read(subject, 'day', NOW, NOW + 1), [{ ...row(NOW, 9, 9), step: 'day' }])
+    },
+
+    async 'forgets what is old'({ one, two }) {
+      await one.count([row(NOW, 1, 0), row(NOW + HOUR_MS, 2, 0), { ...row(NOW, 3, 0), step: 'day' }])
+      while ((await two.forget('hour', NOW + HOUR_MS)).more);
+      assert.deepEqual(await one.read(subject, 'hour', 0, NOW * 2), [row(NOW + HOUR_MS, 2, 0)])
+      assert.equal((await one.read(subject, 'day', 0, NOW * 2)).length, 1)
+    },
+  },
+  {
+    async 'counts of many at once are all there'(pair) {
+      await parallel(pair, 20, (store) => store.count([row(NOW, 1, 2)]))
+      assert.deepEqual(await pair.two.read(subject, 'hour', NOW, NOW + 1), [row(NOW, 20, 40)])
+    },
+  },
+)

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import type { LimitStore } from '../rate-limit/port.js'
+import { ALGORITHMS } from '../rate-limit/rule.js'
+import { bucket, cost, lease, MINUTE_MS, of, remaining, ruleOf } from './limit-support.js'
+import { suite } from './suite.js'
+import { NOW, parallel } from './support.js'
+
+export const limitLeaseSuite = suite<LimitStore>(
+  'leases of limits',
+  {
+    async 'adjusting corrects the cost, also below nothing, and never gives more than was taken'({
+      one,
+      two,
+    }) {
+      const taken = [of('a', cost('tpm', bucket(1000), 500))]
+      await one.take(taken, NOW)
+      const use = lease(taken, { tpm: -120 })
+      assert.equal(await two.adjust(use, NOW), 'done')
+      assert.deepEqual(await remaining(one, taken[0]!), [620])
+      const more = { ...use, subjects: lease(taken, { tpm: 2000 }).subjects }
+      assert.equal(await one.adjust(more, NOW), 'done')
+      const { allowed, views } = await one.take([of('a', cost('tpm', bucket(1000), 1))], NOW)
+      assert.deepEqual([allowed, views[0]![0]!.remaining, views[0]![0]!.retryAfterMs], [false, 0, 82_860])
+      const tooMuch = { ...use, subjects: lease(taken, { tpm: -9999 }).subjects }
+      assert.equal(await two.adjust(tooMuch, NOW), 'done')
+      assert.deepEqual(await remaining(one, taken[0]!), [1000])
+      assert.equal(await two.adjust(more, NOW), 'done')
+      assert.equal(await one.giveBack(use, NOW), 'done')
+      assert.deepEqual(await remaining(two, taken[0]!), [1000])
+    },
+
+    async 'giving back counts once, on every algorithm'({ one, two }) {
+      for (const algorithm of ALGORITHMS) {
+        const rule = ruleOf(algorithm, 10)
+        const taken = [of(algorithm, cost('x', rule, 4))]
+        await one.take(taken, NOW)
+        await two.take(taken, NOW)
+        const use = lease(taken)
+        assert.equal(await one.giveBack(use, NOW), 'done', algorithm)
+        assert.equal(await two.giveBack(use, NOW), 'given-back', algorithm)
+        assert.equal(
+          await one.adjust({ ...use, subjects: lease(taken, { x: 3 }).subjects }, NOW),
+          'given-back',
+        )
+        assert.deepEqual(await remaining(two, taken[0]!), [6], algorithm)
+      }
+    },
+
+    async 'what was taken in a window that is over is not given back'({ one }) {
+      for (const algorithm of ['fixed-window', 'sliding-window', 'concurrency'] as const) {
+        const taken = [of(algorithm, cost('x', ruleOf(algorithm, 10), 4))]
+        await one.take(taken, NOW)
+        await one.take(taken, NOW + MINUTE_MS)
+        assert.equal(await one.giveBack(lease(taken), NOW + MINUTE_MS), 'done')
+        assert.deepEqual(await remaining(one, taken[0]!, NOW + MINUTE_MS), [6], algorithm)
+      }
+    },
+
+    async 'giving back reaches both subjects'({ one, two }) {
+      const taken = [of('child', cost('rpm', bucket(10), 3)), of('parent', cost('rpm', bucket(10), 3))]
+      await one.take(taken, NOW)
+      assert.equal(await two.giveBack(lease(taken), NOW), 'done')
+      assert.deepEqual(await remaining(one, taken[0]!), [10])
+      assert.deepEqual(await remaining(one, taken[1]!), [10])
+    },
+  },
+  {
+    async 'of many who give one lease back exactly one does'(pair) {
+      const taken = [of('a', cost('rpm', bucket(10), 4)), of('p', cost('rpm', bucket(10), 4))]
+      await pair.one.take(taken, NOW)
+      await pair.two.take(taken, NOW)
+      const use = lease(taken)
+      const outcomes = await parallel(pair, 12, (store) => store.giveBack(use, NOW))
+      assert.equal(outcomes.filter((outcome) => outcome === 'done').length, 1)
+      assert.deepEqual(await remaining(pair.one, taken[0]!), [6])
+      assert.deepEqual(await remaining(pair.one, taken[1]!), [6])
+    },
+
+    async 'adjustments at once all count'(pair) {
+      const taken = [of('a', cost('rpm', bucket(100), 50))]
+      await pair.one.take(taken, NOW)
+      const use = lease(taken, { rpm: -1 })
+      await parallel(pair, 20, (store) => store.adjust(use, NOW))
+      assert.deepEqual(await remaining(pair.one, taken[0]!), [70])
+      assert.equal(await pair.two.giveBack(use, NOW), 'done')
+      assert.deepEqual(await remaining(pair.one, taken[0]!), [100])
+    },
+  },
+)

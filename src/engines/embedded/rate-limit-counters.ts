@@ -1,0 +1,197 @@
+import type { Database, Key } from 'lmdb'
+import {
+  applicableDelta,
+  correct,
+  decide,
+  expiresAt,
+  type LeaseSums,
+  type SubjectState,
+} from '../../rate-limit/decide.js'
+import type { LeaseOutcome, LeaseUse, SubjectCosts, Taken } from '../../rate-limit/port.js'
+import type { Subject } from '../../rate-limit/types.js'
+import type { Environment } from './environment.js'
+
+/** A row of `limit-states`: when nothing of it counts any more, and the states. */
+type Row = [expiresAt: number, states: SubjectState]
+/** A row of `leases`: when it runs out, and for each subject the sums of its deltas; none: given back. */
+type LeaseRow = [expiresAt: number, sums: LeaseSums[] | null]
+
+const FREED = 'limits-freed'
+const SCANNED_PER_STEP = 2000
+const NOTHING: Row = [0, []]
+
+export interface Question {
+  subjects: readonly SubjectCosts[]
+  now: number
+}
+
+/** Limits in one LMDB environment, for the thread that writes it. */
+export class LimitCounters {
+  private statesFrom: string[] | undefined
+  private leasesFrom: string | undefined
+
+  constructor(private readonly environment: Environment) {}
+
+  /** Many decisions in one transaction; what several of them take of is read and written once. */
+  take(questions: readonly Question[]): Promise<Taken[]> {
+    return this.environment.write(() => {
+      const rows = new OpenRows(this.environment)
+      const answers = questions.map(({ subjects, now }) => takeOne(rows, subjects, now))
+      rows.store()
+      return answers
+    })
+  }
+
+  adjust(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
+    return this.environment.write(() => {
+      const row = this.leaseRow(lease.id)
+      if (row?.[1] === null) return 'given-back'
+      const sums = row?.[1] ?? lease.subjects.map(({ limits }) => limits.map(() => 0))
+      const deltas = lease.subjects.map(({ limits }, i) =>
+        limits.map((limit, j) => applicableDelta(limit, sums[i]![j]!)),
+      )
+      this.correct(lease, deltas, now)
+      const next = sums.map((ofSubject, i) => ofSubject.map((sum, j) => sum + deltas[i]![j]!))
+      this.storeLease(lease, next)
+      return 'done'
+    })
+  }
+
+  giveBack(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
+    return this.environment.write(() => {
+      const row = this.leaseRow(lease.id)
+      if (row?.[1] === null) return 'given-back'
+      const amounts = lease.subjects.map(({ limits }, i) =>
+        limits.map(({ cost }, j) => -(cost + (row?.[1]?.[i]?.[j] ?? 0))),
+      )
+      this.correct(lease, amounts, now)
+      this.storeLease(lease, null)
+      return 'done'
+    })
+  }
+
+  reset({ entity, resource }: Subject): Promise<boolean> {
+    return this.environment.write(() => {
+      this.bumpFreed()
+      return this.environment.limitStates.removeSync([entity, resource])
+    })
+  }
+
+  /** Grows with everything that frees what was denied. */
+  freed(): number {
+    this.environment.refresh()
+    return Number(this.environment.settings.get(FREED) ?? 0)
+  }
+
+  /** Rows have no index by time, which every decision would have to keep: a walk over them, a stretch at a time. */
+  async sweep(now: number): Promise<{ swept: number; more: boolean }> {
+    this.environment.refresh()
+    const { limitStates, leases } = this.environment
+    const isOver = (text: string) => (JSON.parse(text) as Row | LeaseRow)[0] <= now
+    const states = stretch<string[]>(limitStates, this.statesFrom)
+    const used = stretch<string>(leases, this.leasesFrom)
+    this.statesFrom = states.next
+    this.leasesFrom = used.next
+    const deadStates = states.rows.filter(({ value }) => isOver(value)).map(({ key }) => key)
+    const deadLeases = used.rows.filter(({ value }) => isOver(value)).map(({ key }) => key)
+    if (deadStates.length + deadLeases.length === 0) return { swept: 0, more: false }
+    const swept = await this.environment.write(() => {
+      // Somebody may have taken meanwhile.
+      const over = <Key>(database: { get(key: Key): string | undefined }, key: Key) =>
+        isOver(database.get(key) ?? '[0]')
+      const states = deadStates.filter((key) => over(limitStates, key) && limitStates.removeSync(key))
+      const used = deadLeases.filter((key) => over(leases, key) && leases.removeSync(key))
+      return states.length + used.length
+    })
+    return { swept, more: swept > SCANNED_PER_STEP / 2 }
+  }
+
+  private correct(lease: LeaseUse, amounts: readonly (readonly number[])[], now: number): void {
+    const rows = new OpenRows(this.environment)
+    lease.subjects.forEach((subject, i) => {
+      const [, before] = rows.row(subject)
+      const states = correct(before, subject.limits, amounts[i]!, lease.takenAt, now)
+      if (states !== undefined) rows.put(subject, states, expiresAt(states, subject.limits, now))
+    })
+    rows.store()
+    if (amounts.some((ofSubject) => ofSubject.some((amount) => amount < 0))) this.bumpFreed()
+  }
+
+  private leaseRow(id: string): LeaseRow | undefined {
+    const text = this.environment.leases.get(id)
+    return text === undefined ? undefined : (JSON.parse(text) as LeaseRow)
+  }
+
+  private storeLease({ id, expiresAt }: LeaseUse, sums: LeaseSums[] | null): void {
+    this.environment.leases.putSync(id, JSON.stringify([expiresAt, sums] satisfies LeaseRow))
+  }
+
+  private bumpFreed(): void {
+    const { settings } = this.environment
+    settings.putSync(FREED, String(Number(settings.get(FREED) ?? 0) + 1))
+  }
+}
+
+function takeOne(rows: OpenRows, subjects: readonly SubjectCosts[], now: number): Taken {
+  const before = subjects.map((subject) => rows.row(subject)[1])
+  const { allowed, views, states } = decide(before, subjects, now)
+  subjects.forEach((subject, i) => {
+    const after = states[i]
+    if (after === undefined) return
+    const longest = views[i]!.reduce((most, { resetMs }) => Math.max(most, resetMs), 0)
+    rows.put(subject, after, now + longest)
+  })
+  return { allowed, at: now, views }
+}
+
+/** The rows that one transaction has read, so that each is parsed and written once. */
+class OpenRows {
+  private readonly rows = new Map<string, Map<string, { row: Row; isChanged: boolean }>>()
+
+  constructor(private readonly environment: Environment) {}
+
+  row(subject: Subject): Row {
+    return this.opened(subject).row
+  }
+
+  put(subject: Subject, states: SubjectState, until: number): void {
+    const opened = this.opened(subject)
+    // A limit that this call does not name may count for longer.
+    opened.row = [Math.max(opened.row[0], until), states]
+    opened.isChanged = true
+  }
+
+  private opened({ entity, resource }: Subject) {
+    let ofResource = this.rows.get(resource)
+    if (ofResource === undefined) this.rows.set(resource, (ofResource = new Map()))
+    let opened = ofResource.get(entity)
+    if (opened === undefined) {
+      const text = this.environment.limitStates.get([entity, resource])
+      opened = { row: text === undefined ? NOTHING : (JSON.parse(text) as Row), isChanged: false }
+      ofResource.set(entity, opened)
+    }
+    return opened
+  }
+
+  store(): void {
+    const { limitStates } = this.environment
+    for (const [resource, ofResource] of this.rows) {
+      for (const [entity, { row, isChanged }] of ofResource) {
+        if (!isChanged) continue
+        if (row[1].length === 0) limitStates.removeSync([entity, resource])
+        else limitStates.putSync([entity, resource], JSON.stringify(row))
+      }
+    }
+  }
+}
+
+/** A stretch of a database from a key on, and where the next one begins: at the start, behind the end. */
+function stretch<K extends Key>(
+  database: Database<string, K>,
+  from: K | undefined,
+): { rows: { key: K; value: string }[]; next: K | undefined } {
+  const range = { ...(from === undefined ? {} : { start: from }), limit: SCANNED_PER_STEP + 1 }
+  const rows = Array.from(database.getRange(range)) as { key: K; value: string }[]
+  const next = rows.length > SCANNED_PER_STEP ? rows.pop()!.key : undefined
+  return { rows, next }
+}

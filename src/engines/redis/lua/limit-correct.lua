@@ -1,0 +1,72 @@
+--[[
+  Adds to what a lease has taken of a subject, gives it back, or undoes what was taken a moment ago.
+
+  Input
+    keys  row and log of the subject, and what is known of the lease: a sum of deltas for each limit, or `back`
+    args  `adjust`, `back` or `undo`,
+          plan (amount: what was taken at first, extra: the delta),
+          when that was, when the lease runs out, the caller's time or nothing
+
+  Output
+    1, or 0 when the lease was given back or has run out; and 1 when something was freed that others may have been denied
+
+  Runs after `limit-plan`, `limit-counts`, `limit-log` and `limit-row`.
+]]
+local LOG, SLOTS = 3, 4
+local BACK = 'back'
+
+-- What to add to each limit, and the sums to keep; undefined when the lease is over.
+local function amounts_of(verb, rules, known)
+  local amounts, sums = {}, {}
+  local next_sum = string.gmatch(known or '', '%-?%d+')
+  for i, rule in ipairs(rules) do
+    local sum = tonumber(next_sum() or 0)
+    if verb == 'adjust' then
+      -- A lease never gives back more than it took.
+      amounts[i] = math.max(rule.extra, -(rule.amount + sum))
+    else
+      amounts[i] = -(rule.amount + sum)
+    end
+    sums[i] = string.format('%.0f', sum + amounts[i])
+  end
+  return amounts, table.concat(sums, ' ')
+end
+
+-- Answers when nothing of the limit counts any more, in ms from now.
+local function correct(row, log_key, rule, amount, taken, now)
+  local reset
+  if rule.kind >= LOG then
+    local total = limit_log.correct(log_key, rule, amount, taken, now, (limit_row.get(row, rule)))
+    limit_row.set(row, rule, total)
+    reset = select(2, limit_log.take(log_key, rule, 0, now, total))
+  else
+    local kind = limit_counts[rule.kind]
+    limit_row.set(row, rule, kind.correct(rule, amount, taken, now, limit_row.get(row, rule)))
+    reset = select(2, kind.take(rule, 0, now, limit_row.get(row, rule)))
+  end
+  return reset
+end
+
+return function(keys, args)
+  local verb, rules = args[1], limit_plan.of(args[2])
+  local taken, ends, now = tonumber(args[3]), tonumber(args[4]), limit_plan.now(args[5])
+  local known = false
+  if verb ~= 'undo' then
+    if ends <= now then return { 0, 0 } end
+    known = redis.call('GET', keys[3])
+    if known == BACK then return { 0, 0 } end
+  end
+
+  local amounts, sums = amounts_of(verb, rules, known)
+  local row, longest, freed = limit_row.read(keys[1]), 0, 0
+  for i, rule in ipairs(rules) do
+    if amounts[i] ~= 0 then
+      longest = math.max(longest, correct(row, keys[2], rule, amounts[i], taken, now))
+      -- Nobody remembers a denial of slots, which come back all the time.
+      if amounts[i] < 0 and rule.kind ~= SLOTS then freed = 1 end
+    end
+  end
+  limit_row.write(keys[1], keys[2], row, now + longest, now)
+  if verb ~= 'undo' then redis.call('SET', keys[3], verb == 'back' and BACK or sums, 'PX', limit_plan.ttl(ends - now)) end
+  return { 1, freed }
+end

@@ -1,0 +1,106 @@
+--[[
+  Sliding window and concurrency: what was admitted, in a sorted set that all logs of a subject share. Members are
+  `name:millisecond:amount`, all of score 0, so that they sort by name and time. The state is the total of them.
+
+  A set that is gone, and members of a limit without a state, are of a time that is over: they count for nothing.
+
+    take(key, rule, cost, now, total)               remaining, resetMs, retryAfterMs, total to keep, first that counts
+    admit(key, rule, cost, now, since)              writes what `take` has decided
+    correct(key, rule, amount, taken, now, total)   total to keep; nil where nothing is left
+]]
+local max = math.max
+local format, match = string.format, string.match
+
+local function from(rule, time) return format('[%s:%016.0f', rule.name, max(0, time)) end
+local function below(rule, time) return format('(%s:%016.0f', rule.name, max(0, time)) end
+-- `;` follows `:`
+local function beyond(rule) return '(' .. rule.name .. ';' end
+
+local function time_and_amount(member)
+  local time, amount = match(member, ':(%d+):(%d+)$')
+  return tonumber(time), tonumber(amount)
+end
+
+-- What counts, the latest of it, and from which time on members count; that time is nil when none does.
+local function living(key, rule, now, total)
+  if total == nil then return 0, nil, nil end
+  local latest = redis.call('ZREVRANGEBYLEX', key, beyond(rule), from(rule, 0), 'LIMIT', 0, 1)[1]
+  if latest == nil then return 0, nil, nil end
+  latest = time_and_amount(latest)
+  local since = now - rule.period + 1
+  if latest < since then return 0, nil, nil end
+  for _, member in ipairs(redis.call('ZRANGEBYLEX', key, from(rule, 0), below(rule, since))) do
+    total = total - select(2, time_and_amount(member))
+  end
+  return total, latest, since
+end
+
+-- When so much has come back.
+local function freed_at(key, rule, since, amount, latest)
+  local freed, next_time = 0, since
+  while true do
+    local members = redis.call('ZRANGEBYLEX', key, from(rule, next_time), beyond(rule), 'LIMIT', 0, 100)
+    if #members == 0 then return latest + rule.period end
+    for _, member in ipairs(members) do
+      local time, of_it = time_and_amount(member)
+      freed = freed + of_it
+      if freed >= amount then return time + rule.period end
+      next_time = time + 1
+    end
+  end
+end
+
+local function drop_dead(key, rule, since)
+  if since == nil then
+    redis.call('ZREMRANGEBYLEX', key, from(rule, 0), beyond(rule))
+  else
+    redis.call('ZREMRANGEBYLEX', key, from(rule, 0), below(rule, since))
+  end
+end
+
+-- Adds to what was admitted at a time, and answers what that changed.
+local function add(key, rule, time, amount)
+  local known = redis.call('ZRANGEBYLEX', key, from(rule, time), below(rule, time + 1))[1]
+  local before = 0
+  if known ~= nil then
+    before = select(2, time_and_amount(known))
+    redis.call('ZREM', key, known)
+  end
+  local after = max(0, before + amount)
+  if after > 0 then redis.call('ZADD', key, 0, format('%s:%016.0f:%.0f', rule.name, time, after)) end
+  return after - before
+end
+
+return {
+  take = function(key, rule, cost, now, total)
+    local used, latest, since = living(key, rule, now, total)
+    local retry = 0
+    if cost > 0 then
+      local missing = used + cost - rule.capacity
+      if missing > 0 then
+        retry = freed_at(key, rule, since, missing, latest) - now
+      else
+        used = used + cost
+        latest = max(latest or now, now)
+      end
+    end
+    local reset = 0
+    if latest ~= nil then reset = latest + rule.period - now end
+    return max(0, rule.capacity - used), reset, retry, used, since
+  end,
+
+  admit = function(key, rule, cost, now, since)
+    drop_dead(key, rule, since)
+    add(key, rule, now, cost)
+  end,
+
+  -- What has left the window is no longer of any account.
+  correct = function(key, rule, amount, taken, now, total)
+    if taken <= now - rule.period then return total end
+    local used, _, since = living(key, rule, now, total)
+    drop_dead(key, rule, since)
+    used = used + add(key, rule, taken, amount)
+    if used == 0 then return nil end
+    return used
+  end,
+}

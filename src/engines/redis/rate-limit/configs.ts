@@ -1,0 +1,66 @@
+import type { ConfigBatch, LimitConfigStore } from '../../../rate-limit/port.js'
+import type { ConfigKey, EntityRecord, LevelConfig } from '../../../rate-limit/types.js'
+import type { Redis } from '../link/redis.js'
+import { defineScript } from '../link/script.js'
+import { CONFIG_KEY, configField, NOTICES_KEY, parentField, SCHEMA_FIELD, SECRET_KEY } from './keys.js'
+import { configNotice, type Notices } from './notices.js'
+
+const CHANGE = defineScript('limit-config', { keys: 2, write: true })
+
+/** All levels in one hash: what a subject needs is one command. */
+export class RedisLimitConfigs implements LimitConfigStore {
+  constructor(
+    private readonly redis: Redis,
+    private readonly notices: Notices,
+  ) {}
+
+  async read(keys: readonly ConfigKey[], entity: string | undefined): Promise<ConfigBatch> {
+    const fields = [SCHEMA_FIELD, ...keys.map(configField)]
+    if (entity !== undefined) fields.push(parentField(entity))
+    const texts = (await this.redis.read(CONFIG_KEY, ['HMGET', CONFIG_KEY, ...fields])) as (string | null)[]
+    const [schema, ...records] = texts
+    const parent = entity === undefined ? undefined : records.pop()
+    return {
+      configs: records.map((text) => parsed<LevelConfig>(text)),
+      entity: parsed<EntityRecord>(parent),
+      schemaVersion: Number(schema ?? 1),
+    }
+  }
+
+  async write(key: ConfigKey, config: LevelConfig): Promise<void> {
+    await this.change(key, configField(key), JSON.stringify(config))
+  }
+
+  async remove(key: ConfigKey): Promise<boolean> {
+    return this.change(key, configField(key))
+  }
+
+  async writeEntity(id: string, record: EntityRecord): Promise<void> {
+    await this.change(undefined, parentField(id), JSON.stringify(record))
+  }
+
+  async removeEntity(id: string): Promise<boolean> {
+    return this.change(undefined, parentField(id))
+  }
+
+  async migrate(schemaVersion: number): Promise<void> {
+    await this.change(undefined, SCHEMA_FIELD, String(schemaVersion), 'at least')
+  }
+
+  async secret(candidate: string): Promise<string> {
+    await this.redis.write(SECRET_KEY, ['SETNX', SECRET_KEY, candidate])
+    return String(await this.redis.read(SECRET_KEY, ['GET', SECRET_KEY]))
+  }
+
+  watch(listener: (changed: ConfigKey | undefined) => void): () => void {
+    return this.notices.onConfig(listener)
+  }
+
+  private async change(key: ConfigKey | undefined, field: string, ...value: string[]): Promise<boolean> {
+    const args = [this.notices.channel, configNotice(key), field, ...value]
+    return (await this.redis.run(CHANGE, [CONFIG_KEY, NOTICES_KEY], args)) === 1
+  }
+}
+
+const parsed = <T>(text: string | null | undefined): T | undefined =>
+  text === null || text === undefined ? undefined : (JSON.parse(text) as T)

@@ -1,0 +1,62 @@
+import type { LeasedLimit, LeaseOutcome, LeaseUse, SubjectCosts } from '../../../rate-limit/port.js'
+import type { Subject } from '../../../rate-limit/types.js'
+import type { Redis } from '../link/redis.js'
+import { defineScript } from '../link/script.js'
+import { leaseKey, logKey, rowKey } from './keys.js'
+import type { Notices } from './notices.js'
+import { leasePlan } from './plan.js'
+
+const CORRECT = defineScript('limit-correct', {
+  keys: 3,
+  write: true,
+  uses: ['limit-plan', 'limit-counts', 'limit-log', 'limit-row'],
+})
+
+type Verb = 'adjust' | 'back' | 'undo'
+type Corrected = [isDone: number, isFreed: number]
+
+/** Changes what was taken. What is known of a lease lies with each subject that it took from, and is judged there. */
+export class Corrections {
+  constructor(
+    private readonly redis: Redis,
+    private readonly notices: Notices,
+    private readonly time: (now: number) => string,
+  ) {}
+
+  /**
+   * One subject after the other, the first of which decides. A caller who died in between has given back half; whoever
+   * gives the lease back again gives back the rest.
+   */
+  async use(verb: 'adjust' | 'back', lease: LeaseUse, now: number): Promise<LeaseOutcome> {
+    const { id, takenAt, expiresAt, subjects } = lease
+    let outcome: LeaseOutcome | undefined
+    for (const { limits, ...subject } of subjects) {
+      const row = rowKey(subject)
+      const keys = [row, logKey(row), leaseKey(row, id)]
+      const isDone = await this.correct(verb, subject, keys, limits, [takenAt, expiresAt], now)
+      outcome ??= isDone ? 'done' : 'given-back'
+      if (verb === 'adjust' && !isDone) break
+    }
+    return outcome ?? 'done'
+  }
+
+  /** Takes back what was taken a moment ago, under no lease. */
+  async undo({ limits, ...subject }: SubjectCosts, row: string, takenAt: number, now: number): Promise<void> {
+    const taken = limits.map(({ name, rule, cost }) => ({ name, rule, cost, delta: 0 }))
+    await this.correct('undo', subject, [row, logKey(row), leaseKey(row, '')], taken, [takenAt, 0], now)
+  }
+
+  private async correct(
+    verb: Verb,
+    subject: Subject,
+    keys: readonly string[],
+    limits: readonly LeasedLimit[],
+    [takenAt, expiresAt]: readonly [number, number],
+    now: number,
+  ): Promise<boolean> {
+    const args = [verb, leasePlan(limits), String(takenAt), String(expiresAt), this.time(now)]
+    const [isDone, isFreed] = (await this.redis.run(CORRECT, keys, args)) as Corrected
+    if (isFreed === 1) await this.notices.tellFreed(subject)
+    return isDone === 1
+  }
+}

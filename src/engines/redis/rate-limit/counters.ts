@@ -1,0 +1,155 @@
+import type { LimitView } from '../../../rate-limit/algorithms/verdict.js'
+import type {
+  Freed,
+  LeaseOutcome,
+  LeaseUse,
+  LimitStore,
+  SubjectCosts,
+  Taken,
+} from '../../../rate-limit/port.js'
+import type { Subject } from '../../../rate-limit/types.js'
+import type { Redis } from '../link/redis.js'
+import { defineScript } from '../link/script.js'
+import { Corrections } from './corrections.js'
+import { logKey, rowKey } from './keys.js'
+import type { Notices } from './notices.js'
+import { type Plan, planOf } from './plan.js'
+
+/** One file, by how many keys it is given: the row; row and log; those of two subjects. */
+const together = 32
+const bare = ['limit-plan', 'limit-counts', 'limit-row']
+const uses = [...bare, 'limit-log']
+const TAKE = defineScript('limit-take', { keys: 1, write: true, together, uses: bare })
+const TAKE_LOGGED = defineScript('limit-take', { keys: 2, write: true, together, uses })
+const TAKE_BOTH = defineScript('limit-take', { keys: 4, write: true, together, uses })
+const RESET = defineScript('limit-reset', { keys: 2, write: true })
+
+/** Whose time decides: the server's, or the one that callers give, which is for suites and vectors. */
+export type LimitClock = 'server' | 'caller'
+
+/** Whether all was taken, the time of that, then three numbers for each limit: see `lua/limit-take.lua`. */
+type Reply = [allowed: number, at: number, ...views: number[]]
+
+interface Asked {
+  subject: SubjectCosts
+  row: string
+  plan: Plan
+}
+
+export class RedisLimits implements LimitStore {
+  private readonly corrections: Corrections
+
+  constructor(
+    private readonly redis: Redis,
+    private readonly notices: Notices,
+    private readonly clock: LimitClock,
+  ) {
+    this.corrections = new Corrections(redis, notices, (now) => this.time(now))
+  }
+
+  take(subjects: readonly SubjectCosts[], now: number): Promise<Taken> {
+    const [one, other] = subjects
+    if (one === undefined) return this.begin(now)
+    const first = asked(one)
+    if (other === undefined) return this.takeOne(first, now)
+    const second = asked(other)
+    const isTogether = this.redis.slot(first.row) === this.redis.slot(second.row)
+    return isTogether ? this.takeBoth(first, second, now) : this.takeInTurn(first, second, now)
+  }
+
+  private async begin(now: number): Promise<Taken> {
+    await this.redis.ping()
+    return { allowed: true, at: now, views: [] }
+  }
+
+  /** Without `async`, which costs as much memory as all the rest of a call. */
+  private takeOne({ subject, row, plan }: Asked, now: number, look?: 'look'): Promise<Taken> {
+    const isUsual = look === undefined && this.clock === 'server'
+    const args = isUsual ? plan.args : [plan.text, this.time(now), ...(look === undefined ? [] : [look])]
+    const asking = plan.hasLog
+      ? this.redis.run(TAKE_LOGGED, [row, logKey(row)], args)
+      : this.redis.run(TAKE, [row], args)
+    return asking.then((reply) => taken(reply as Reply, [subject]))
+  }
+
+  private async takeBoth(first: Asked, second: Asked, now: number): Promise<Taken> {
+    const keys = [first.row, logKey(first.row), second.row, logKey(second.row)]
+    const args = [first.plan.text, second.plan.text, this.time(now)]
+    const reply = (await this.redis.run(TAKE_BOTH, keys, args)) as Reply
+    return taken(reply, [first.subject, second.subject])
+  }
+
+  /**
+   * Two slots, so two steps. Meanwhile others may be denied by what the first one holds, and a crash leaves it used
+   * until it comes back by itself; nobody is ever admitted too much.
+   */
+  private async takeInTurn(first: Asked, second: Asked, now: number): Promise<Taken> {
+    const own = await this.takeOne(first, now)
+    if (!own.allowed) {
+      const above = await this.takeOne(second, now, 'look')
+      return { ...own, views: [own.views[0]!, above.views[0]!] }
+    }
+    let above: Taken
+    try {
+      above = await this.takeOne(second, now)
+    } catch (error) {
+      await this.undo(first, own, now).catch(() => {})
+      throw error
+    }
+    if (above.allowed) return { ...own, views: [own.views[0]!, above.views[0]!] }
+    await this.undo(first, own, now)
+    const asItStands = await this.takeOne(first, now, 'look')
+    return { ...above, views: [asItStands.views[0]!, above.views[0]!] }
+  }
+
+  private undo({ subject, row }: Asked, { at, views }: Taken, now: number): Promise<void> {
+    const limits = subject.limits.filter((_, i) => views[0]![i]!.retryAfterMs === 0)
+    return this.corrections.undo({ ...subject, limits }, row, at, now)
+  }
+
+  adjust(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
+    return this.corrections.use('adjust', lease, now)
+  }
+
+  giveBack(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
+    return this.corrections.use('back', lease, now)
+  }
+
+  async reset(subject: Subject): Promise<boolean> {
+    const row = rowKey(subject)
+    const found = (await this.redis.run(RESET, [row, logKey(row)], [])) === 1
+    await this.notices.tellFreed(subject)
+    return found
+  }
+
+  watch(listener: (freed: Freed) => void): () => void {
+    return this.notices.onFreed(listener)
+  }
+
+  /** Everything expires by itself. */
+  async sweep(): Promise<{ swept: number; more: boolean }> {
+    return { swept: 0, more: false }
+  }
+
+  private time(now: number): string {
+    return this.clock === 'caller' ? String(now) : ''
+  }
+}
+
+const asked = (subject: SubjectCosts): Asked => ({
+  subject,
+  row: rowKey(subject),
+  plan: planOf(subject.limits),
+})
+
+function taken(reply: Reply, subjects: readonly SubjectCosts[]): Taken {
+  let next = 2
+  const views = subjects.map(({ limits }) => {
+    const ofSubject: LimitView[] = []
+    for (let i = 0; i < limits.length; i++, next += 3) {
+      ofSubject.push({ remaining: reply[next]!, resetMs: reply[next + 1]!, retryAfterMs: reply[next + 2]! })
+    }
+    return ofSubject
+  })
+  return { allowed: reply[0] === 1, at: reply[1], views }
+}

@@ -1,0 +1,38 @@
+import type { UsageStep } from '../../../rate-limit/port.js'
+import type { ConfigKey, Subject } from '../../../rate-limit/types.js'
+
+/**
+ * Names of everything that rate limits keep in Redis (see ../README.md). No identifier holds `%` or a brace, and `:`
+ * is encoded in all but the last part, so no name can forge the key of something else.
+ */
+
+/** A hash: what the levels say, by `configField`, parents by `parentField`, and the version of the schema. */
+export const CONFIG_KEY = 'ratelimit:config'
+/** The number of the last notice; in the slot of the configuration, which is told of by the script that changes it. */
+export const NOTICES_KEY = `{${CONFIG_KEY}}:notices`
+/** Seals leases. */
+export const SECRET_KEY = `{${CONFIG_KEY}}:secret`
+/** A hash: by step, from which time on usage is told. */
+export const USAGE_SINCE_KEY = 'ratelimit:usage'
+export const SCHEMA_FIELD = 'schema'
+
+/** Channels do not know databases, so the name must. */
+export const noticeChannel = (database: number): string => `ratelimit:notices:${database}`
+
+const encoded = (part: string): string => (part.includes(':') ? part.replaceAll(':', '%3A') : part)
+
+/** What is used of all limits of a subject. */
+export const rowKey = ({ entity, resource }: Subject): string => `ratelimit:${encoded(entity)}:${resource}`
+/** A sorted set: what its sliding windows and concurrency limits have admitted. */
+export const logKey = (row: string): string => `{${row}}:log`
+/** Of a lease that was used: what was added to it, or that it was given back. */
+export const leaseKey = (row: string, leaseId: string): string => `{${row}}:lease:${leaseId}`
+/** A hash: cost admitted and denied, by limit and hour or day. */
+export const usageKey = (row: string, step: UsageStep): string => `{${row}}:usage:${step}`
+
+export function configField(key: ConfigKey): string {
+  return key.level === 'entity'
+    ? `entity:${encoded(key.entity)}:${key.resource}`
+    : `${key.level}:${key.resource}`
+}
+export const parentField = (entity: string): string => `parent:${entity}`

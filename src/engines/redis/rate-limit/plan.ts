@@ -1,0 +1,48 @@
+import { KIND } from '../../../rate-limit/algorithms/verdict.js'
+import type { LeasedLimit, LimitCost } from '../../../rate-limit/port.js'
+import type { Algorithm, Rule } from '../../../rate-limit/rule.js'
+
+const KIND_OF: Record<Algorithm, number> = {
+  'token-bucket': KIND.bucket,
+  'fixed-window': KIND.fixed,
+  'sliding-window-counter': KIND.counter,
+  'sliding-window': KIND.log,
+  concurrency: KIND.slots,
+}
+
+/** Limits in the words of `lua/limit-plan.lua`. */
+export interface Plan {
+  text: string
+  /** The arguments of the usual call. */
+  args: readonly [string]
+  /** Whether one of them needs the log of the subject. */
+  hasLog: boolean
+}
+
+/** The guard asks the usual question with the same array each time. */
+const plans = new WeakMap<readonly LimitCost[], Plan>()
+
+export function planOf(limits: readonly LimitCost[]): Plan {
+  let plan = plans.get(limits)
+  if (plan === undefined) {
+    const text = limits
+      .map(({ name, rule, cost, shadow }) => `${ruleText(name, rule)} ${cost} ${shadow ? 1 : 0}`)
+      .join(';')
+    plan = {
+      text,
+      args: [text],
+      hasLog: limits.some(({ rule }) => KIND_OF[rule.algorithm] >= KIND.log),
+    }
+    plans.set(limits, plan)
+  }
+  return plan
+}
+
+export function leasePlan(limits: readonly LeasedLimit[]): string {
+  return limits.map(({ name, rule, cost, delta }) => `${ruleText(name, rule)} ${cost} ${delta}`).join(';')
+}
+
+function ruleText(name: string, rule: Rule): string {
+  const { algorithm, capacity, periodMs, unitsPerMs, unitsPerToken } = rule
+  return `${name} ${KIND_OF[algorithm]} ${capacity} ${periodMs} ${unitsPerMs} ${unitsPerToken}`
+}

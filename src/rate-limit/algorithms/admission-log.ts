@@ -1,0 +1,72 @@
+import type { Rule } from '../rule.js'
+import { KIND, type LimitAlgorithm, type LimitState, type Verdict } from './verdict.js'
+
+/**
+ * State: kind, then time and amount of each millisecond in which something was admitted, oldest first. What was
+ * admitted at t counts until t + period, exclusively. A concurrency limit is the same with slots: they come back
+ * when they are given back, and at the latest after the period.
+ */
+function living(state: LimitState | undefined, kind: number, rule: Rule, now: number): number[] {
+  if (state === undefined || state[0] !== kind) return [kind]
+  let first = 1
+  while (first < state.length && state[first]! <= now - rule.periodMs) first += 2
+  return [kind, ...state.slice(first)]
+}
+
+function total(log: readonly number[]): number {
+  let sum = 0
+  for (let i = 2; i < log.length; i += 2) sum += log[i]!
+  return sum
+}
+
+/** Adds to what was admitted at a time; a clock may have gone back, so it need not be the last. */
+function add(log: number[], at: number, amount: number): void {
+  let i = log.length
+  while (i > 1 && log[i - 2]! > at) i -= 2
+  if (i > 1 && log[i - 2] === at) {
+    const left = Math.max(0, log[i - 1]! + amount)
+    if (left === 0) log.splice(i - 2, 2)
+    else log[i - 1] = left
+  } else if (amount > 0) log.splice(i, 0, at, amount)
+}
+
+const kept = (log: number[]): LimitState | undefined => (log.length === 1 ? undefined : log)
+
+/** When so much has come back. */
+function freedAt(log: readonly number[], amount: number, periodMs: number): number {
+  let freed = 0
+  for (let i = 1; i < log.length; i += 2) {
+    freed += log[i + 1]!
+    if (freed >= amount) return log[i]! + periodMs
+  }
+  return log[log.length - 2]! + periodMs
+}
+
+function admissionLog(kind: number): LimitAlgorithm {
+  return {
+    take(state, rule, cost, now): Verdict {
+      const log = living(state, kind, rule, now)
+      const used = total(log)
+      const missing = cost === 0 ? 0 : used + cost - rule.capacity
+      const isTaken = cost > 0 && missing <= 0
+      if (isTaken) add(log, now, cost)
+      return {
+        state: isTaken ? kept(log) : state,
+        remaining: Math.max(0, rule.capacity - used - (isTaken ? cost : 0)),
+        resetMs: log.length === 1 ? 0 : log[log.length - 2]! + rule.periodMs - now,
+        retryAfterMs: missing > 0 ? freedAt(log, missing, rule.periodMs) - now : 0,
+      }
+    },
+
+    /** What has left the window is no longer of any account. */
+    correct(state, rule, amount, takenAt, now) {
+      if (takenAt <= now - rule.periodMs) return state
+      const log = living(state, kind, rule, now)
+      add(log, takenAt, amount)
+      return kept(log)
+    },
+  }
+}
+
+export const slidingWindow = admissionLog(KIND.log)
+export const concurrency = admissionLog(KIND.slots)

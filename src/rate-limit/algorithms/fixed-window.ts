@@ -1,0 +1,40 @@
+import type { Rule } from '../rule.js'
+import { KIND, type LimitAlgorithm, type LimitState, type Verdict } from './verdict.js'
+
+/** State: kind, start of the window, used in it, period. Windows are aligned to the epoch. */
+interface Window {
+  start: number
+  used: number
+}
+
+function windowAt(state: LimitState | undefined, rule: Rule, now: number): Window {
+  const start = now - (now % rule.periodMs)
+  if (state === undefined || state[0] !== KIND.fixed || state[1]! < start) return { start, used: 0 }
+  // Behind a clock that went back, or in a window that grew: what is counted stays counted.
+  return { start: state[3] === rule.periodMs ? state[1]! : start, used: state[2]! }
+}
+
+const stateOf = (rule: Rule, { start, used }: Window): LimitState | undefined =>
+  used === 0 ? undefined : [KIND.fixed, start, used, rule.periodMs]
+
+export const fixedWindow: LimitAlgorithm = {
+  take(state, rule, cost, now): Verdict {
+    const window = windowAt(state, rule, now)
+    const endsInMs = window.start + rule.periodMs - now
+    const isAdmitted = cost === 0 || window.used + cost <= rule.capacity
+    const used = isAdmitted ? window.used + cost : window.used
+    return {
+      state: isAdmitted && cost > 0 ? stateOf(rule, { start: window.start, used }) : state,
+      remaining: Math.max(0, rule.capacity - used),
+      resetMs: used === 0 ? 0 : endsInMs,
+      retryAfterMs: isAdmitted ? 0 : endsInMs,
+    }
+  },
+
+  /** What was taken in a window that is over is no longer of any account. */
+  correct(state, rule, amount, takenAt, now) {
+    const window = windowAt(state, rule, now)
+    if (takenAt - (takenAt % rule.periodMs) < window.start - (window.start % rule.periodMs)) return state
+    return stateOf(rule, { start: window.start, used: Math.max(0, window.used + amount) })
+  },
+}

@@ -1,0 +1,63 @@
+import { MAX_UNITS, type Rule } from '../rule.js'
+import { KIND, type LimitAlgorithm, type LimitState, type Verdict } from './verdict.js'
+
+/**
+ * State: kind, units used at a time, that time, units per token, capacity. What was used comes back by `unitsPerMs`,
+ * so state and time say together when the bucket is full again, and only that moment matters: a clock that goes back
+ * sees more as used, never less.
+ */
+function usedNow(state: LimitState | undefined, rule: Rule, now: number): number {
+  if (state === undefined || state[0] !== KIND.bucket) return 0
+  const [, , at, unitsPerToken, capacity] = state as [number, number, number, number, number]
+  const used =
+    unitsPerToken === rule.unitsPerToken && capacity === rule.capacity ? state[1]! : carryOver(state, rule)
+  const left = used - (now - at) * rule.unitsPerMs
+  return left <= 0 ? 0 : Math.min(left, MAX_UNITS)
+}
+
+/** The rule has changed: what was used stays used, but no more than a full bucket of the new size, and debts. */
+function carryOver(state: LimitState, rule: Rule): number {
+  const [, used, , unitsPerToken, capacity] = state as [number, number, number, number, number]
+  const debt = Math.max(0, used - capacity * unitsPerToken)
+  const inside = Math.min(rescale(used - debt, unitsPerToken, rule.unitsPerToken), full(rule))
+  return Math.min(inside + rescale(debt, unitsPerToken, rule.unitsPerToken), MAX_UNITS)
+}
+
+/** Rounds up: a part of a token that does not come out even is never given away. */
+function rescale(units: number, from: number, to: number): number {
+  if (from === to) return units
+  const tokens = Math.floor(units / from)
+  const rest = (units - tokens * from) * to
+  return tokens * to + (rest > MAX_UNITS ? to : Math.ceil(rest / from))
+}
+
+const full = (rule: Rule): number => rule.capacity * rule.unitsPerToken
+
+function stateOf(rule: Rule, used: number, now: number): LimitState | undefined {
+  return used === 0 ? undefined : [KIND.bucket, used, now, rule.unitsPerToken, rule.capacity]
+}
+
+export const tokenBucket: LimitAlgorithm = {
+  take(state, rule, cost, now): Verdict {
+    const used = usedNow(state, rule, now)
+    const wanted = used + cost * rule.unitsPerToken
+    const missing = cost === 0 ? 0 : wanted - full(rule)
+    if (missing > 0) {
+      return { state, ...view(rule, used), retryAfterMs: Math.ceil(missing / rule.unitsPerMs) }
+    }
+    if (cost === 0) return { state, ...view(rule, used), retryAfterMs: 0 }
+    return { state: stateOf(rule, wanted, now), ...view(rule, wanted), retryAfterMs: 0 }
+  },
+
+  correct(state, rule, amount, _takenAt, now) {
+    const used = usedNow(state, rule, now) + amount * rule.unitsPerToken
+    return stateOf(rule, Math.min(Math.max(0, used), MAX_UNITS), now)
+  },
+}
+
+function view(rule: Rule, used: number): { remaining: number; resetMs: number } {
+  return {
+    remaining: Math.max(0, Math.floor((full(rule) - used) / rule.unitsPerToken)),
+    resetMs: Math.ceil(used / rule.unitsPerMs),
+  }
+}

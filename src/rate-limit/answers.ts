@@ -1,0 +1,70 @@
+import type { LimitView } from './algorithms/verdict.js'
+import type { PolicyCost } from './costs.js'
+import type { LeaseContent } from './lease-token.js'
+import type { Taken } from './port.js'
+import type { Denied, LimitPolicy, LimitStatus, Subject, Violation } from './types.js'
+
+/** A subject and what a call takes of it. */
+export interface Wanted extends Subject {
+  limits: readonly PolicyCost[]
+  policies: Record<string, LimitPolicy>
+}
+
+export function statusesOf({ limits }: Wanted, views: readonly LimitView[]): Record<string, LimitStatus> {
+  const statuses: Record<string, LimitStatus> = {}
+  for (let i = 0; i < limits.length; i++) {
+    const { name, rule } = limits[i]!
+    const { remaining, resetMs } = views[i]!
+    statuses[name] = { limit: rule.capacity, remaining, resetMs }
+  }
+  return statuses
+}
+
+/** What was violated of the limits that enforce, or of those in shadow mode. */
+export function violationsOf(wanted: readonly Wanted[], { views }: Taken, shadow: boolean): Violation[] {
+  const violations: Violation[] = []
+  for (let i = 0; i < wanted.length; i++) {
+    const { entity, limits } = wanted[i]!
+    for (let j = 0; j < limits.length; j++) {
+      const cost = limits[j]!
+      const { retryAfterMs, resetMs } = views[i]![j]!
+      if (cost.shadow !== shadow || (retryAfterMs === 0 && !cost.isOversized)) continue
+      violations.push({ entity, limit: cost.name, retryAfterMs: cost.isOversized ? resetMs : retryAfterMs })
+    }
+  }
+  return violations
+}
+
+export function denial(wanted: readonly Wanted[], taken: Taken): Denied {
+  const violations = violationsOf(wanted, taken, false)
+  return {
+    allowed: false,
+    violations,
+    retryAfterMs: violations.reduce((longest, { retryAfterMs }) => Math.max(longest, retryAfterMs), 0),
+    limits: statusesOf(wanted[0]!, taken.views[0]!),
+    policies: wanted[0]!.policies,
+    ...parentOf(wanted, taken),
+  }
+}
+
+export function parentOf(
+  [, parent]: readonly Wanted[],
+  { views }: Taken,
+): { parent?: { entity: string; limits: Record<string, LimitStatus> } } {
+  if (parent === undefined) return {}
+  return { parent: { entity: parent.entity, limits: statusesOf(parent, views[1]!) } }
+}
+
+/** What was really taken: nothing of a shadow limit that would have denied. Those can be adjusted all the same. */
+export function leaseOf(wanted: readonly Wanted[], { at, views }: Taken, leaseMs: number): LeaseContent {
+  const subjects = wanted.map(({ entity, resource, limits }, i) => ({
+    entity,
+    resource,
+    limits: limits.map(({ name, rule, cost }, j) => ({
+      name,
+      rule,
+      cost: views[i]![j]!.retryAfterMs > 0 ? 0 : cost,
+    })),
+  }))
+  return { takenAt: at, expiresAt: at + leaseMs, subjects }
+}

@@ -1,0 +1,46 @@
+import type { UsageStep } from './port.js'
+import type {
+  AcquireAnswer,
+  AcquireRequest,
+  EntityRecord,
+  LeaseChange,
+  Level,
+  LevelConfig,
+  LimitStatus,
+  ResolvedConfig,
+  UsageEntry,
+} from './types.js'
+
+/** Where a level keeps its configuration: `identifier` is the entity on the entity level, and absent on system. */
+export interface ConfigAddress {
+  level: Level
+  identifier?: string | undefined
+  resource: string
+}
+
+export interface UsageQuery {
+  step?: UsageStep
+  /** ISO 8601; the last day (of hours) or month (of days) when absent. */
+  from?: string
+  to?: string
+}
+
+/** Rate limits as a caller sees them: the same in the library and, over HTTP, in the client of the command line. */
+export interface LimitsApi {
+  acquire(request: AcquireRequest): Promise<AcquireAnswer>
+  adjust(leaseId: string, delta: Record<string, number>): Promise<LeaseChange>
+  giveBack(leaseId: string): Promise<LeaseChange>
+  status(entity: string, resource: string): Promise<{ limits: Record<string, LimitStatus> }>
+  reset(entity: string, resource: string): Promise<void>
+  usage(entity: string, resource: string, query?: UsageQuery): Promise<{ items: UsageEntry[] }>
+
+  getConfig(address: ConfigAddress): Promise<LevelConfig | undefined>
+  setConfig(address: ConfigAddress, config: LevelConfig): Promise<void>
+  /** Whether there was one. */
+  deleteConfig(address: ConfigAddress): Promise<boolean>
+  resolveConfig(entity: string, resource: string): Promise<ResolvedConfig>
+
+  getEntity(id: string): Promise<EntityRecord | undefined>
+  setEntity(id: string, record: { parent: string; cascade?: boolean }): Promise<void>
+  deleteEntity(id: string): Promise<boolean>
+}

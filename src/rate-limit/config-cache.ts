@@ -1,0 +1,217 @@
+import type { Clock } from '../clock.js'
+import { CatracaError } from '../errors.js'
+import { isUnavailable } from './deadline.js'
+import type { LimitConfigStore } from './port.js'
+import type { ConfigKey, EntityRecord, LevelConfig, Subject } from './types.js'
+
+/** The version of the stored schema that this program writes. */
+export const SCHEMA_VERSION = 1
+
+/** What the three levels say of a subject, and the record of its entity. */
+export interface SubjectConfig {
+  system: LevelConfig | undefined
+  resource: LevelConfig | undefined
+  entity: LevelConfig | undefined
+  record: EntityRecord | undefined
+}
+
+interface Entry<T> {
+  value: T
+  until: number
+}
+
+type EntityEntry = Entry<{ config: LevelConfig | undefined; record: EntityRecord | undefined }>
+
+export interface CacheFigures {
+  hits: number
+  misses: number
+  /** Batches that were read. */
+  reads: number
+  entries: number
+}
+
+/**
+ * Configuration in memory, level by level, also that a level says nothing. What is missing of a subject is read in one
+ * batch. While the store does not answer, what was known stays in use.
+ */
+export class ConfigCache {
+  private readonly systems = new Map<string, Entry<LevelConfig | undefined>>()
+  private readonly resources = new Map<string, Entry<LevelConfig | undefined>>()
+  private readonly entities = new Map<string, Map<string, EntityEntry>>()
+  private readonly loading = new Map<string, Map<string, Promise<SubjectConfig>>>()
+  private entityCount = 0
+  private generation = 0
+  readonly figures: CacheFigures = { hits: 0, misses: 0, reads: 0, entries: 0 }
+
+  constructor(
+    private readonly store: LimitConfigStore,
+    private readonly clock: Clock,
+    private readonly ttlMs: number,
+    private readonly maxEntries: number,
+    /** Ends a wait for the store in time. */
+    private readonly within: <T>(work: Promise<T>) => Promise<T> = (work) => work,
+  ) {}
+
+  /** Grows when what was answered before may no longer hold. */
+  get version(): number {
+    return this.generation
+  }
+
+  get(subject: Subject): SubjectConfig | Promise<SubjectConfig> {
+    const found = this.peek(subject)
+    if (found !== undefined) return found
+    this.figures.misses++
+    return this.loadOnce(subject)
+  }
+
+  /** What is known and fresh; undefined where the store would have to be asked. */
+  peek(subject: Subject): SubjectConfig | undefined {
+    const now = this.clock.now()
+    const { system, resource, entity } = this.known(subject)
+    if (!isFresh(system, now) || !isFresh(resource, now) || !isFresh(entity, now)) return undefined
+    this.figures.hits++
+    return combine(system, resource, entity)
+  }
+
+  private known({ entity, resource }: Subject) {
+    return {
+      system: this.systems.get(resource),
+      resource: this.resources.get(resource),
+      entity: this.entities.get(resource)?.get(entity),
+    }
+  }
+
+  /** Callers that miss the same at once share one read. */
+  private loadOnce(subject: Subject): Promise<SubjectConfig> {
+    const ofResource = child(this.loading, subject.resource)
+    const running = ofResource.get(subject.entity)
+    if (running !== undefined) return running
+    const loaded = this.load(subject).finally(() => {
+      if (ofResource.get(subject.entity) === loaded) ofResource.delete(subject.entity)
+    })
+    ofResource.set(subject.entity, loaded)
+    return loaded
+  }
+
+  private async load(subject: Subject): Promise<SubjectConfig> {
+    const known = this.known(subject)
+    const now = this.clock.now()
+    const missing: ConfigKey[] = []
+    const { entity, resource } = subject
+    if (!isFresh(known.system, now)) missing.push({ level: 'system', resource })
+    if (!isFresh(known.resource, now)) missing.push({ level: 'resource', resource })
+    const isEntityMissing = !isFresh(known.entity, now)
+    if (isEntityMissing) missing.push({ level: 'entity', entity, resource })
+    try {
+      return await this.within(this.read(subject, missing, isEntityMissing))
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+      const { system, resource: ofResource, entity: ofEntity } = this.known(subject)
+      if (system === undefined || ofResource === undefined || ofEntity === undefined) throw error
+      return combine(system, ofResource, ofEntity)
+    }
+  }
+
+  private async read(
+    subject: Subject,
+    missing: readonly ConfigKey[],
+    withEntity: boolean,
+  ): Promise<SubjectConfig> {
+    const { generation } = this
+    this.figures.reads++
+    const { configs, entity, schemaVersion } = await this.store.read(
+      missing,
+      withEntity ? subject.entity : undefined,
+    )
+    // What was changed while this was on its way may have been read before the change.
+    const until = generation === this.generation ? this.clock.now() + this.ttlMs : Number.NEGATIVE_INFINITY
+    const { system, resource, entity: ofEntity } = this.known(subject)
+    let [newSystem, newResource, newEntity] = [system, resource, ofEntity]
+    missing.forEach(({ level }, i) => {
+      const config = configs[i]
+      if (level === 'system') newSystem = { value: config, until }
+      else if (level === 'resource') newResource = { value: config, until }
+      else newEntity = { value: { config, record: entity }, until }
+    })
+    await this.checkSchema(schemaVersion, newSystem!.value)
+    this.keep(subject, newSystem!, newResource!, newEntity!)
+    return combine(newSystem!, newResource!, newEntity!)
+  }
+
+  private keep(
+    { entity, resource }: Subject,
+    system: Entry<LevelConfig | undefined>,
+    ofResource: Entry<LevelConfig | undefined>,
+    ofEntity: EntityEntry,
+  ): void {
+    // Callers choose the names: so not without end.
+    if (this.entityCount + this.systems.size >= this.maxEntries) this.drop()
+    this.systems.set(resource, system)
+    this.resources.set(resource, ofResource)
+    const entities = child(this.entities, resource)
+    if (!entities.has(entity)) this.entityCount++
+    entities.set(entity, ofEntity)
+    this.figures.entries = this.entityCount + this.systems.size + this.resources.size
+  }
+
+  private async checkSchema(stored: number, system: LevelConfig | undefined): Promise<void> {
+    if (stored > SCHEMA_VERSION && system?.strictVersion === true) {
+      throw new CatracaError(
+        'LIMIT_SCHEMA_NEWER',
+        `the stored limits have schema ${stored}, this program knows ${SCHEMA_VERSION}, and strictVersion is set`,
+      )
+    }
+    if (stored < SCHEMA_VERSION && system?.autoUpdate === true) await this.store.migrate(SCHEMA_VERSION)
+  }
+
+  /**
+   * What is known of an entity, of a resource, of both together, or everything, is asked for again before it is used;
+   * it stays in use while the store does not answer.
+   */
+  invalidate(entity?: string, resource?: string): void {
+    this.generation++
+    // A read that is on its way answers from before.
+    this.loading.clear()
+    for (const level of [this.systems, this.resources]) {
+      for (const [name, entry] of level) {
+        if (resource === undefined ? entity === undefined : name === resource) age(entry)
+      }
+    }
+    for (const [name, entities] of this.entities) {
+      if (resource !== undefined && name !== resource) continue
+      if (entity === undefined) for (const entry of entities.values()) age(entry)
+      else age(entities.get(entity))
+    }
+  }
+
+  private drop(): void {
+    this.systems.clear()
+    this.resources.clear()
+    this.entities.clear()
+    this.entityCount = 0
+  }
+}
+
+function age(entry: Entry<unknown> | undefined): void {
+  if (entry !== undefined) entry.until = Number.NEGATIVE_INFINITY
+}
+
+const isFresh = <T>(entry: Entry<T> | undefined, now: number): entry is Entry<T> =>
+  entry !== undefined && now < entry.until
+
+const combine = (
+  system: Entry<LevelConfig | undefined>,
+  resource: Entry<LevelConfig | undefined>,
+  { value }: EntityEntry,
+): SubjectConfig => ({
+  system: system.value,
+  resource: resource.value,
+  entity: value.config,
+  record: value.record,
+})
+
+function child<V>(maps: Map<string, Map<string, V>>, name: string): Map<string, V> {
+  let found = maps.get(name)
+  if (found === undefined) maps.set(name, (found = new Map()))
+  return found
+}

@@ -1,0 +1,127 @@
+import type { Denied, LimitPolicy, LimitStatus, Subject } from './types.js'
+
+interface Known {
+  name: string
+  /** Until then costs from this one on are denied. */
+  until: number
+  cost: number
+}
+
+interface KnownSubject extends Subject {
+  limits: readonly Known[]
+  statuses: Record<string, LimitStatus>
+  policies: Record<string, LimitPolicy>
+  /** When the statuses were told. */
+  at: number
+  /** The last answer: within a millisecond it is the same for all who ask for 1 of each. */
+  last: Denied | undefined
+  lastAt: number
+}
+
+const MAX_SUBJECTS = 100_000
+
+/** What the engine said of a subject that is used up. */
+export interface Exhaustion extends Subject {
+  limits: readonly { name: string; cost: number; retryAfterMs: number }[]
+  statuses: Record<string, LimitStatus>
+  policies: Record<string, LimitPolicy>
+}
+
+/**
+ * What is known to be used up, so that the engine need not be asked: a cost that was denied until T is denied until T,
+ * and so is every higher one. May deny for a moment what somebody has just freed; admits nothing.
+ */
+export class Exhausted {
+  private readonly subjects = new Map<string, Map<string, KnownSubject>>()
+  private size = 0
+
+  /** Believes nothing for longer than `maxMs`, should word of a change never come. */
+  constructor(private readonly maxMs: number) {}
+
+  note({ entity, resource, limits, statuses, policies }: Exhaustion, now: number): void {
+    if (this.size >= MAX_SUBJECTS) this.clear()
+    let ofResource = this.subjects.get(resource)
+    if (ofResource === undefined) this.subjects.set(resource, (ofResource = new Map()))
+    if (!ofResource.has(entity)) this.size++
+    const known = limits.map(({ name, cost, retryAfterMs }) => {
+      return { name, until: now + Math.min(retryAfterMs, this.maxMs), cost }
+    })
+    ofResource.set(entity, {
+      entity,
+      resource,
+      limits: known,
+      statuses,
+      policies,
+      at: now,
+      last: undefined,
+      lastAt: 0,
+    })
+  }
+
+  /** The denial, where it is certain; undefined when the engine has to be asked, or the question is not right. */
+  find(
+    entity: string,
+    resource: string,
+    consume: Record<string, number> | undefined,
+    now: number,
+  ): Denied | undefined {
+    const known = this.subjects.get(resource)?.get(entity)
+    if (known === undefined || now < known.at) return undefined
+    if (consume === undefined && known.last !== undefined && known.lastAt === now) return known.last
+    if (consume !== undefined && !isRight(consume, known.statuses)) return undefined
+    const denied = denialOf(known, consume, now)
+    if (consume === undefined) {
+      known.last = denied
+      known.lastAt = now
+    }
+    return denied
+  }
+
+  forget({ entity, resource }: Subject): void {
+    if (this.subjects.get(resource)?.delete(entity) === true) this.size--
+  }
+
+  clear(): void {
+    this.subjects.clear()
+    this.size = 0
+  }
+}
+
+/** Mistakes are told by those who know the configuration. */
+function isRight(consume: Record<string, number>, statuses: Record<string, LimitStatus>): boolean {
+  return Object.entries(consume).every(([name, cost]) => {
+    const limit = Object.hasOwn(statuses, name) ? statuses[name]!.limit : -1
+    return Number.isSafeInteger(cost) && cost >= 0 && cost <= limit
+  })
+}
+
+function denialOf(
+  { entity, limits, statuses, policies, at }: KnownSubject,
+  consume: Record<string, number> | undefined,
+  now: number,
+): Denied | undefined {
+  const violations = limits
+    .filter(({ name, until, cost }) => now < until && costOf(consume, name) >= cost)
+    .map(({ name, until }) => ({ entity, limit: name, retryAfterMs: until - now }))
+  if (violations.length === 0) return undefined
+  return {
+    allowed: false,
+    violations,
+    retryAfterMs: Math.max(...violations.map((violation) => violation.retryAfterMs)),
+    limits: later(statuses, now - at),
+    policies,
+  }
+}
+
+function costOf(consume: Record<string, number> | undefined, name: string): number {
+  if (consume === undefined) return 1
+  return Object.hasOwn(consume, name) ? consume[name]! : 0
+}
+
+function later(statuses: Record<string, LimitStatus>, elapsedMs: number): Record<string, LimitStatus> {
+  const told: Record<string, LimitStatus> = {}
+  for (const [name, { limit, remaining, resetMs }] of Object.entries(statuses)) {
+    told[name] = { limit, remaining, resetMs: Math.max(0, resetMs - elapsedMs) }
+  }
+  return told
+}

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../clock.js'
+import { invalid } from '../errors.js'
+import { checkDelta } from './costs.js'
+import type { Deadlines } from './deadline.js'
+import { type Lease, type LeaseContent, LeaseSealer } from './lease-token.js'
+import type { LimitConfigStore, LimitStore } from './port.js'
+import type { LeaseChange } from './types.js'
+
+const SECRET_BYTES = 32
+/** Of an answer that was given without the engine: there is nothing to give back. */
+export const NO_LEASE = 'none'
+
+/** Leases: issued as sealed tokens, opened again, adjusted and given back. */
+export class Leases {
+  private sealer: LeaseSealer | undefined
+
+  constructor(
+    private readonly counters: LimitStore,
+    private readonly configs: LimitConfigStore,
+    private readonly clock: Clock,
+    private readonly deadlines: Deadlines,
+    secret: string | undefined,
+  ) {
+    if (secret !== undefined) this.sealer = new LeaseSealer(Buffer.from(secret))
+  }
+
+  /** Once the store has said by which secret they are sealed, leases can be issued and read. */
+  async open(): Promise<void> {
+    if (this.sealer !== undefined) return
+    const secret = await this.configs.secret(randomBytes(SECRET_BYTES).toString('base64url'))
+    this.sealer ??= new LeaseSealer(Buffer.from(secret, 'base64url'))
+  }
+
+  /** The number of a new lease; only once `open`, like everything below. */
+  reserve(): number {
+    return this.sealer!.reserve()
+  }
+
+  seal(number: number, content: LeaseContent): string {
+    return this.sealer!.seal(number, content)
+  }
+
+  leaseOf(number: number, content: LeaseContent): Lease {
+    return this.sealer!.leaseOf(number, content)
+  }
+
+  read(leaseId: string): Lease {
+    return this.sealer!.open(leaseId, this.clock.now())
+  }
+
+  async adjust(lease: Lease, input: Record<string, number>): Promise<LeaseChange> {
+    const delta = checkDelta(input)
+    const known = new Set(lease.subjects.flatMap(({ limits }) => limits.map(({ name }) => name)))
+    for (const name of Object.keys(delta)) {
+      if (!known.has(name)) throw invalid(`delta.${name.slice(0, 64)}`, 'is not a limit of this lease')
+    }
+    return this.change('adjust', lease, (name) => (Object.hasOwn(delta, name) ? delta[name]! : 0))
+  }
+
+  giveBack(lease: Lease): Promise<LeaseChange> {
+    return this.change('giveBack', lease, () => 0)
+  }
+
+  private async change(
+    verb: 'adjust' | 'giveBack',
+    lease: Lease,
+    deltaOf: (name: string) => number,
+  ): Promise<LeaseChange> {
+    const subjects = lease.subjects
+      .filter(({ limits }) => limits.length > 0)
+      .map(({ limits, ...subject }) => ({
+        ...subject,
+        limits: limits.map((limit) => ({ ...limit, delta: deltaOf(limit.name) })),
+      }))
+    // That of an answer without the engine took nothing.
+    if (subjects.length === 0) return { applied: true }
+    const work = this.counters[verb]({ ...lease, subjects }, this.clock.now())
+    return { applied: (await this.deadlines.within(work)) === 'done' }
+  }
+}

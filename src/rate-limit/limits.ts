@@ -1,0 +1,250 @@
+import { type Clock, isoTime } from '../clock.js'
+import { invalid } from '../errors.js'
+import { identifier, plainName } from '../key.js'
+import { Acquirer, type LimitCounts } from './acquirer.js'
+import type { ConfigAddress, LimitsApi, UsageQuery } from './api.js'
+import { Beginning } from './beginning.js'
+import type { CacheFigures } from './config-cache.js'
+import { Deadlines } from './deadline.js'
+import type { Lease } from './lease-token.js'
+import { Leases, NO_LEASE } from './leases.js'
+import { LimitConfigs } from './limit-configs.js'
+import { LeasingCounters } from './local-lease.js'
+import { type LimitOptions, USAGE_KEPT_MS } from './options.js'
+import { Policies } from './policies.js'
+import type { LimitEngine, UsageStep } from './port.js'
+import type {
+  AcquireAnswer,
+  AcquireRequest,
+  Denied,
+  EntityRecord,
+  LeaseChange,
+  LevelConfig,
+  LimitStatus,
+  ResolvedConfig,
+  Subject,
+  UsageEntry,
+} from './types.js'
+import { UsageCounter } from './usage.js'
+
+export interface LimitStats extends LimitCounts {
+  configCache: CacheFigures
+}
+
+export interface LimitDependencies {
+  engine: LimitEngine
+  clock: Clock
+  options: LimitOptions
+  report: (message: string, error: unknown) => void
+}
+
+/** What the work under a lease gets. */
+export interface HeldLease {
+  readonly leaseId: string
+  readonly limits: Record<string, LimitStatus>
+  adjust(delta: Record<string, number>): Promise<LeaseChange>
+}
+
+const DEFAULT_USAGE_MS: Record<UsageStep, number> = { hour: 24 * 3_600_000, day: 31 * 24 * 3_600_000 }
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/
+
+/** Rate limits: how many may pass, and how fast. */
+export class RateLimits implements LimitsApi {
+  private readonly acquirer: Acquirer
+  private readonly leases: Leases
+  private readonly configs: LimitConfigs
+  private readonly policies: Policies
+  private readonly counter: UsageCounter
+  private readonly beginning: Beginning
+  private readonly leasing: LeasingCounters | undefined
+  private readonly stops: (() => void)[]
+
+  constructor(private readonly dependencies: LimitDependencies) {
+    const { engine, clock, options, report } = dependencies
+    const deadlines = new Deadlines(options.timeoutMs)
+    this.policies = new Policies(engine.configs, clock, options, deadlines)
+    this.leases = new Leases(engine.counters, engine.configs, clock, deadlines, options.leaseSecret)
+    this.counter = new UsageCounter(engine.usage, options.usageFlushMs, report)
+    const { policies, leases, counter: usage } = this
+    this.beginning = new Beginning(
+      () => Promise.all([this.leases.open(), engine.counters.take([], clock.now())]),
+      options.timeoutMs,
+    )
+    const { localLease } = options
+    this.leasing = localLease && new LeasingCounters(engine.counters, localLease, clock)
+    const counters = this.leasing ?? engine.counters
+    const takeHere = this.leasing?.takeHere
+    this.acquirer = new Acquirer({
+      beginning: this.beginning,
+      counters,
+      takeHere,
+      policies,
+      leases,
+      deadlines,
+      usage,
+      clock,
+      options,
+    })
+    this.configs = new LimitConfigs(engine.configs, policies, () => this.acquirer.exhausted.clear())
+    this.stops = [
+      engine.configs.watch((key) => {
+        const entity = key?.level === 'entity' ? key.entity : undefined
+        this.configs.invalidate(entity, key?.resource)
+      }),
+      engine.counters.watch((freed) => {
+        if (freed === undefined) this.acquirer.exhausted.clear()
+        else this.acquirer.exhausted.forget(freed)
+      }),
+    ]
+  }
+
+  /** Has the engine begin its work, which its first decision would wait for otherwise. */
+  async warmUp(): Promise<void> {
+    await this.beginning.ready()
+  }
+
+  /** Takes from all limits or from none. A denial is an answer; throws only for misuse and for a blocked failure. */
+  acquire(request: AcquireRequest): Promise<AcquireAnswer> {
+    return this.acquirer.acquire(request)
+  }
+
+  /**
+   * Runs the work if it may pass. Everything is given back when the work throws, and when the signal is aborted
+   * before it ends.
+   */
+  async withLease<T>(
+    request: AcquireRequest,
+    work: (lease: HeldLease) => Promise<T>,
+  ): Promise<{ allowed: true; result: T } | Denied> {
+    const answer = await this.acquirer.acquire(request)
+    if (!answer.allowed) return answer
+    const { leaseId, limits } = answer
+    const { signal } = request
+    let giving: Promise<unknown> | undefined
+    const giveBack = () => {
+      giving ??= this.giveBack(leaseId)
+      giving.catch((error) => this.dependencies.report('a lease could not be given back', error))
+    }
+    signal?.addEventListener('abort', giveBack, { once: true })
+    try {
+      const result = await work({ leaseId, limits, adjust: (delta) => this.adjust(leaseId, delta) })
+      return { allowed: true, result }
+    } catch (error) {
+      giveBack()
+      throw error
+    } finally {
+      signal?.removeEventListener('abort', giveBack)
+      await giving?.catch(() => {})
+    }
+  }
+
+  adjust(leaseId: string, delta: Record<string, number>): Promise<LeaseChange> {
+    return this.changeLease(leaseId, (lease) => this.leases.adjust(lease, delta))
+  }
+
+  giveBack(leaseId: string): Promise<LeaseChange> {
+    return this.changeLease(leaseId, (lease) => this.leases.giveBack(lease))
+  }
+
+  private async changeLease(
+    leaseId: string,
+    change: (lease: Lease) => Promise<LeaseChange>,
+  ): Promise<LeaseChange> {
+    if (leaseId === NO_LEASE) return { applied: true }
+    await this.beginning.ready()
+    const lease = this.leases.read(leaseId)
+    const changed = await change(lease)
+    for (const subject of lease.subjects) this.acquirer.exhausted.forget(subject)
+    return changed
+  }
+
+  async status(entity: string, resource: string): Promise<{ limits: Record<string, LimitStatus> }> {
+    return { limits: await this.acquirer.look(subjectOf(entity, resource)) }
+  }
+
+  async reset(entity: string, resource: string): Promise<void> {
+    const subject = subjectOf(entity, resource)
+    await (this.leasing ?? this.dependencies.engine.counters).reset(subject)
+    this.acquirer.exhausted.forget(subject)
+  }
+
+  /** Cost admitted and denied, by limit and hour or day; what other processes counted may be some seconds late. */
+  async usage(entity: string, resource: string, query: UsageQuery = {}): Promise<{ items: UsageEntry[] }> {
+    const { step = 'hour' } = query
+    if (step !== 'hour' && step !== 'day') throw invalid('step', 'must be one of hour, day')
+    const to = timeOf('to', query.to) ?? this.dependencies.clock.now() + 1
+    const from = timeOf('from', query.from) ?? to - DEFAULT_USAGE_MS[step]
+    if (to - from > USAGE_KEPT_MS[step]) throw invalid('from', 'is longer ago than usage is kept')
+    const rows = await this.counter.read(subjectOf(entity, resource), step, from, to)
+    return {
+      items: rows.map(({ limit, start, admitted, denied }) => {
+        return { limit, start: isoTime(start), admitted, denied }
+      }),
+    }
+  }
+
+  async getConfig(address: ConfigAddress): Promise<LevelConfig | undefined> {
+    return this.configs.get(address)
+  }
+
+  async setConfig(address: ConfigAddress, config: LevelConfig): Promise<void> {
+    await this.configs.set(address, config)
+  }
+
+  async deleteConfig(address: ConfigAddress): Promise<boolean> {
+    return this.configs.delete(address)
+  }
+
+  async resolveConfig(entity: string, resource: string): Promise<ResolvedConfig> {
+    return this.configs.resolve(entity, resource)
+  }
+
+  /** Of an entity, of a resource, of both together, or all: asks the store again. */
+  invalidateConfigCache(entity?: string, resource?: string): void {
+    this.configs.invalidate(entity, resource)
+  }
+
+  async getEntity(id: string): Promise<EntityRecord | undefined> {
+    return this.configs.getEntity(id)
+  }
+
+  async setEntity(id: string, record: { parent: string; cascade?: boolean }): Promise<void> {
+    await this.configs.setEntity(id, record)
+  }
+
+  async deleteEntity(id: string): Promise<boolean> {
+    return this.configs.deleteEntity(id)
+  }
+
+  stats(): LimitStats {
+    return { ...this.acquirer.counts, configCache: { ...this.policies.cache.figures } }
+  }
+
+  /** Drops what no longer counts, to its end. */
+  async sweep(): Promise<void> {
+    const { engine, clock } = this.dependencies
+    const now = clock.now()
+    while ((await engine.counters.sweep(now)).more);
+    for (const step of ['hour', 'day'] as const) {
+      while ((await engine.usage.forget(step, now - USAGE_KEPT_MS[step])).more);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const stop of this.stops) stop()
+    await this.leasing?.close()
+    await this.counter.close()
+  }
+}
+
+const subjectOf = (entity: string, resource: string): Subject => ({
+  entity: identifier('entity', entity),
+  resource: plainName('resource', resource),
+})
+
+function timeOf(path: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined
+  const ms = ISO_TIME.test(value) ? Date.parse(value) : Number.NaN
+  if (Number.isNaN(ms)) throw invalid(path, 'must be a time in ISO 8601, such as 2030-01-31T12:00:00Z')
+  return ms
+}

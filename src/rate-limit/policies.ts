@@ -1,0 +1,113 @@
+import type { Clock } from '../clock.js'
+import { CatracaError } from '../errors.js'
+import { type MaybePromise, whenReady } from '../maybe.js'
+import { ConfigCache, type SubjectConfig } from './config-cache.js'
+import type { Deadlines } from './deadline.js'
+import type { LimitOptions } from './options.js'
+import { type Policy, toPolicy } from './policy.js'
+import type { LimitConfigStore } from './port.js'
+import { type Layer, resolve } from './resolve.js'
+import type { EntityRecord, LevelConfig, Limits, ResolvedConfig, Subject } from './types.js'
+
+/** What holds for a subject. */
+export interface SubjectPolicy {
+  policy: Policy
+  record: EntityRecord | undefined
+}
+
+type Parts = [LevelConfig | undefined, LevelConfig | undefined, LevelConfig | undefined]
+
+/** Configuration resolved: entity over resource over system over the defaults of the constructor, field by field. */
+export class Policies {
+  readonly cache: ConfigCache
+  /** Most subjects share the configuration of their resource: by identity of the levels' records. */
+  private resolved = new WeakMap<LevelConfig, { parts: Parts; resource: string; policy: Policy }[]>()
+
+  constructor(
+    store: LimitConfigStore,
+    clock: Clock,
+    private readonly options: LimitOptions,
+    deadlines: Deadlines,
+  ) {
+    const { configCacheMs, configCacheEntries } = options
+    this.cache = new ConfigCache(store, clock, configCacheMs, configCacheEntries, (work) =>
+      deadlines.within(work),
+    )
+  }
+
+  /** Throws LIMIT_NOT_CONFIGURED when no level, and no limit of the call, names a limit of the resource. */
+  find(subject: Subject, callLimits: Limits | undefined): MaybePromise<SubjectPolicy> {
+    return whenReady(this.cache.get(subject), (config) => ({
+      policy:
+        callLimits === undefined ? this.shared(subject, config) : this.ofCall(subject, config, callLimits),
+      record: config.record,
+    }))
+  }
+
+  /** The same where it is in memory; names are known there only in their canonical spelling. */
+  findHere(entity: string, resource: string): SubjectPolicy | undefined {
+    const subject = { entity, resource }
+    const config = this.cache.peek(subject)
+    if (config === undefined) return undefined
+    const policy = this.shared(subject, config)
+    return { policy, record: config.record }
+  }
+
+  /** Of a parent: its own limits, and those of the call for names that it has none of. Undefined: no limits. */
+  findParent(subject: Subject, callLimits: Limits | undefined): MaybePromise<Policy | undefined> {
+    return whenReady(this.cache.get(subject), (config) => {
+      const layers = this.layers(subject, config)
+      const below: Layer = { level: 'call', config: callLimits && { limits: callLimits } }
+      const resolved = resolve(subject, [...layers, below], this.defaults())
+      return resolved === undefined ? undefined : toPolicy(resolved)
+    })
+  }
+
+  async resolve(subject: Subject): Promise<ResolvedConfig> {
+    const config = await this.cache.get(subject)
+    return resolve(subject, this.layers(subject, config), this.defaults()) ?? notConfigured(subject)
+  }
+
+  private shared(subject: Subject, config: SubjectConfig): Policy {
+    const parts: Parts = [config.entity, config.resource, config.system]
+    const anchor = parts.find((part) => part !== undefined)
+    if (anchor === undefined) return this.ofCall(subject, config, {})
+    let known = this.resolved.get(anchor)
+    if (known === undefined) this.resolved.set(anchor, (known = []))
+    for (const one of known) {
+      if (one.resource === subject.resource && one.parts.every((part, i) => part === parts[i]))
+        return one.policy
+    }
+    const policy = this.ofCall(subject, config, {})
+    // A level above was read anew: what was made of the one before is of no more use.
+    if (known.length >= 4) known.length = 0
+    known.push({ parts, resource: subject.resource, policy })
+    return policy
+  }
+
+  private ofCall(subject: Subject, config: SubjectConfig, limits: Limits): Policy {
+    const call: Layer = { level: 'call', config: { limits } }
+    const resolved = resolve(subject, [call, ...this.layers(subject, config)], this.defaults())
+    return toPolicy(resolved ?? notConfigured(subject))
+  }
+
+  private layers({ resource }: Subject, config: SubjectConfig): Layer[] {
+    const { limits } = this.options.defaults
+    const own = limits !== undefined && Object.hasOwn(limits, resource) ? limits[resource] : undefined
+    return [
+      { level: 'entity', config: config.entity },
+      { level: 'resource', config: config.resource },
+      { level: 'system', config: config.system },
+      { level: 'defaults', config: own && { limits: own } },
+    ]
+  }
+
+  private defaults() {
+    const { onUnavailable = 'block', autoUpdate = false, strictVersion = false } = this.options.defaults
+    return { onUnavailable, autoUpdate, strictVersion } as const
+  }
+}
+
+function notConfigured({ resource }: Subject): never {
+  throw new CatracaError('LIMIT_NOT_CONFIGURED', `no level configures limits of ${resource}`)
+}

@@ -1,0 +1,173 @@
+import { CatracaError } from '../../errors.js'
+import type { ConfigAddress } from '../../rate-limit/api.js'
+import type { LevelConfig } from '../../rate-limit/types.js'
+import type { App, ServerContext } from '../context.js'
+import * as schemas from '../limit-schemas.js'
+import { answers204 } from './allowlists.js'
+import { answers } from './responses.js'
+
+const tags = ['limits']
+
+/** Each level with the path of its records; of a request's parameters it makes the address. */
+const LEVELS = [
+  {
+    path: '/config/system/:resource',
+    name: 'the system level',
+    params: schemas.resourceParams,
+    address: ({ resource }: Params): ConfigAddress => ({ level: 'system', resource }),
+  },
+  {
+    path: '/config/resources/:resource',
+    name: 'a resource',
+    params: schemas.resourceParams,
+    address: ({ resource }: Params): ConfigAddress => ({ level: 'resource', resource }),
+  },
+  {
+    path: '/config/entities/:entity/:resource',
+    name: 'an entity',
+    params: schemas.subjectParams,
+    address: ({ entity, resource }: Params): ConfigAddress => ({
+      level: 'entity',
+      identifier: entity,
+      resource,
+    }),
+  },
+] as const
+
+interface Params {
+  entity?: string
+  resource: string
+}
+
+const one = (description: string) => ({ 200: { description, schema: schemas.levelConfig } })
+
+export function limitConfigRoutes(app: App, context: ServerContext): void {
+  addResolve(app, context)
+  for (const level of LEVELS) addLevel(app, context, level)
+  addEntities(app, context)
+}
+
+function addResolve(app: App, { catraca: { limits } }: ServerContext): void {
+  app.get(
+    '/config/resolve',
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags,
+        summary: 'The effective limits of an entity, and the level each field comes from',
+        querystring: schemas.subjectQuery,
+        response: answers({ 200: { description: 'Resolved', schema: schemas.resolvedConfig } }),
+      },
+    },
+    (request) => limits.resolveConfig(request.query.entity, request.query.resource),
+  )
+}
+
+function addLevel(
+  app: App,
+  { catraca: { limits } }: ServerContext,
+  { path, name, params, address }: (typeof LEVELS)[number],
+): void {
+  app.get(
+    path,
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags,
+        summary: `What ${name} says of limits`,
+        params,
+        response: answers(one('As it was set')),
+      },
+    },
+    async (request) => {
+      const at = address(request.params as Params)
+      return (await limits.getConfig(at)) ?? notFound(at)
+    },
+  )
+
+  app.put(
+    path,
+    {
+      config: { scope: 'admin' },
+      schema: {
+        tags,
+        summary: `Set what ${name} says of limits; fields that are absent are inherited`,
+        params,
+        body: schemas.levelConfig,
+        response: answers(one('As it is now')),
+      },
+    },
+    async (request) => {
+      const at = address(request.params as Params)
+      await limits.setConfig(at, request.body as LevelConfig)
+      return (await limits.getConfig(at)) ?? notFound(at)
+    },
+  )
+
+  app.delete(
+    path,
+    {
+      config: { scope: 'admin' },
+      schema: { tags, summary: `Have ${name} say nothing of limits`, params, response: answers204('Gone') },
+    },
+    async (request, reply) => {
+      const at = address(request.params as Params)
+      if (!(await limits.deleteConfig(at))) notFound(at)
+      return reply.code(204).send()
+    },
+  )
+}
+
+function notFound({ level, resource }: ConfigAddress): never {
+  throw new CatracaError('LIMIT_CONFIG_NOT_FOUND', `the ${level} level says nothing of ${resource}`)
+}
+
+function addEntities(app: App, { catraca: { limits } }: ServerContext): void {
+  const params = schemas.entityParams
+  const stored = { 200: { description: 'The entity', schema: schemas.storedEntity } }
+  const read = async (id: string) => {
+    const record = await limits.getEntity(id)
+    if (record === undefined) throw new CatracaError('ENTITY_NOT_FOUND', 'nothing is known of this entity')
+    return { id, ...record }
+  }
+  app.get(
+    '/entities/:id',
+    {
+      config: { scope: 'read' },
+      schema: { tags, summary: 'The parent of an entity', params, response: answers(stored) },
+    },
+    (request) => read(request.params.id),
+  )
+
+  app.put(
+    '/entities/:id',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        tags,
+        summary: 'Give an entity a parent, from which its calls take too',
+        params,
+        body: schemas.entityRecord,
+        response: answers(stored),
+      },
+    },
+    async (request) => {
+      await limits.setEntity(request.params.id, request.body)
+      return read(request.params.id)
+    },
+  )
+
+  app.delete(
+    '/entities/:id',
+    {
+      config: { scope: 'admin' },
+      schema: { tags, summary: 'Forget the parent of an entity', params, response: answers204('Forgotten') },
+    },
+    async (request, reply) => {
+      if (!(await limits.deleteEntity(request.params.id))) {
+        throw new CatracaError('ENTITY_NOT_FOUND', 'nothing is known of this entity')
+      }
+      return reply.code(204).send()
+    },
+  )
+}

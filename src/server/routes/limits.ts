@@ -1,0 +1,118 @@
+import { rateLimitHeaders } from '../../rate-limit/headers.js'
+import { quotaExceeded } from '../../rate-limit/quota-exceeded.js'
+import type { App, ServerContext } from '../context.js'
+import * as schemas from '../limit-schemas.js'
+import { answers204 } from './allowlists.js'
+import { answers } from './responses.js'
+
+const tags = ['limits']
+const config = { scope: 'limits' } as const
+
+export function limitRoutes(app: App, context: ServerContext): void {
+  addAcquire(app, context)
+  addLeases(app, context)
+  addStatus(app, context)
+}
+
+function addAcquire(app: App, { catraca: { limits } }: ServerContext): void {
+  app.post(
+    '/limits/acquire',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Take from all limits of a resource, or from none',
+        body: schemas.acquireRequest,
+        response: answers({ 200: { description: 'It may pass', schema: schemas.acquired } }),
+      },
+    },
+    async (request, reply) => {
+      const answer = await limits.acquire(request.body)
+      reply.headers(rateLimitHeaders(answer))
+      if (!answer.allowed) throw quotaExceeded(answer)
+      return answer
+    },
+  )
+}
+
+function addLeases(app: App, { catraca: { limits } }: ServerContext): void {
+  app.post(
+    '/leases/:leaseId/adjust',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Correct what was taken; may drive a bucket below nothing',
+        params: schemas.leaseParams,
+        body: schemas.leaseDelta,
+        response: answers({ 200: { description: 'Corrected', schema: schemas.leaseChange } }),
+      },
+    },
+    (request) => limits.adjust(request.params.leaseId, request.body.delta),
+  )
+
+  app.delete(
+    '/leases/:leaseId',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Give everything back; a second time changes nothing',
+        params: schemas.leaseParams,
+        response: answers204('Given back'),
+      },
+    },
+    async (request, reply) => {
+      await limits.giveBack(request.params.leaseId)
+      return reply.code(204).send()
+    },
+  )
+}
+
+function addStatus(app: App, { catraca: { limits } }: ServerContext): void {
+  app.get(
+    '/limits/:entity/:resource',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'What is left, taking nothing',
+        params: schemas.subjectParams,
+        response: answers({ 200: { description: 'By limit', schema: schemas.limitsStatus } }),
+      },
+    },
+    (request) => limits.status(request.params.entity, request.params.resource),
+  )
+
+  app.delete(
+    '/limits/:entity/:resource',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Forget what was used',
+        params: schemas.subjectParams,
+        response: answers204('All is there again'),
+      },
+    },
+    async (request, reply) => {
+      await limits.reset(request.params.entity, request.params.resource)
+      return reply.code(204).send()
+    },
+  )
+
+  app.get(
+    '/limits/:entity/:resource/usage',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Cost admitted and denied, by limit and hour or day',
+        params: schemas.subjectParams,
+        querystring: schemas.usageQuery,
+        response: answers({ 200: { description: 'Oldest first', schema: schemas.usage } }),
+      },
+    },
+    (request) => limits.usage(request.params.entity, request.params.resource, request.query),
+  )
+}

@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { openCatraca } from '../../src/catraca.js'
+import { ManualClock } from '../../src/clock.js'
+import { CatracaError } from '../../src/errors.js'
+import { DICT_LIMITS } from '../../src/index.js'
+import { ConfigCache, SCHEMA_VERSION } from '../../src/rate-limit/config-cache.js'
+import { parseLevelConfig } from '../../src/rate-limit/level-config.js'
+import type { ConfigBatch, LimitConfigStore } from '../../src/rate-limit/port.js'
+import { resolve } from '../../src/rate-limit/resolve.js'
+import type { LevelConfig } from '../../src/rate-limit/types.js'
+import { temporaryDirectory } from '../support/temporary.js'
+
+const NOW = Date.UTC(2030, 0, 1)
+const full = { capacity: 10, refillAmount: 10, refillPeriodSeconds: 60 }
+const defaults = { onUnavailable: 'block', autoUpdate: false, strictVersion: false } as const
+const subject = { entity: 'user-1', resource: 'gpt-4' }
+
+describe('resolution', () => {
+  it('is entity over resource over system over defaults, field by field, and names the level', () => {
+    const resolved = resolve(
+      subject,
+      [
+        { level: 'entity', config: { limits: { tpm: { capacity: 500 } } } },
+        {
+          level: 'resource',
+          config: { limits: { tpm: { capacity: 50, burst: 60 } }, onUnavailable: 'allow' },
+        },
+        {
+          level: 'system',
+          config: { limits: { tpm: full, rpm: full }, onUnavailable: 'block', strictVersion: true },
+        },
+        { level: 'defaults', config: { limits: { rpm: { mode: 'shadow', burst: 30 } } } },
+      ],
+      defaults,
+    )!
+    assert.deepEqual(resolved.limits.tpm, {
+      capacity: 500,
+      burst: 500,
+      refillAmount: 10,
+      refillPeriodSeconds: 60,
+      algorithm: 'token-bucket',
+      mode: 'enforce',
+    })
+    assert.deepEqual(resolved.levels.limits.tpm, {
+      capacity: 'entity',
+      burst: 'resource',
+      refillAmount: 'system',
+      refillPeriodSeconds: 'system',
+      algorithm: 'defaults',
+      mode: 'defaults',
+    })
+    assert.deepEqual([resolved.limits.rpm!.mode, resolved.limits.rpm!.burst], ['shadow', 30])
+    assert.deepEqual(
+      [
+        resolved.onUnavailable,
+        resolved.levels.onUnavailable,
+        resolved.strictVersion,
+        resolved.levels.strictVersion,
+      ],
+      ['allow', 'resource', true, 'system'],
+    )
+    assert.deepEqual([resolved.autoUpdate, resolved.levels.autoUpdate], [false, 'defaults'])
+  })
+
+  it('knows when nothing, or not enough, is said', () => {
+    assert.equal(
+      resolve(subject, [{ level: 'system', config: { limits: {}, onUnavailable: 'allow' } }], defaults),
+      undefined,
+    )
+    const lacking = [{ level: 'system', config: { limits: { rpm: { capacity: 5 } } } }] as const
+    assert.throws(() => resolve(subject, lacking, defaults), { code: 'LIMIT_INCOMPLETE' })
+  })
+})
+
+describe('what a level says', () => {
+  it('is refused where it is wrong, with every mistake', () => {
+    const wrong = {
+      limits: { rpm: { capacity: 0, burst: 1.5, speed: 3 }, tpm: { capacity: 5, burst: 4 } },
+      onUnavailable: 'maybe',
+    }
+    assert.throws(
+      () => parseLevelConfig('system', wrong),
+      (error: { code: string; errors: { path: string }[] }) => {
+        assert.equal(error.code, 'INVALID_INPUT')
+        const paths = error.errors.map(({ path }) => path).sort()
+        assert.deepEqual(paths, [
+          'limits.rpm.burst',
+          'limits.rpm.capacity',
+          'limits.rpm.speed',
+          'limits.tpm.burst',
+          'onUnavailable',
+        ])
+        return true
+      },
+    )
+    const refused = (level: 'system' | 'resource', config: unknown) =>
+      assert.throws(() => parseLevelConfig(level, config), { code: 'INVALID_INPUT' })
+    refused('resource', { limits: { rpm: full }, strictVersion: true })
+    refused('system', { limits: { 'a:b': full } })
+    refused('system', { limits: JSON.parse('{"__proto__":{"capacity":1}}') })
+    refused('system', { limits: [] })
+    refused('system', {})
+    refused('system', undefined)
+    assert.deepEqual(parseLevelConfig('resource', { onUnavailable: 'allow' }), {
+      limits: {},
+      onUnavailable: 'allow',
+    })
+  })
+
+  it('can be the presets of the DICT documents', () => {
+    for (const config of Object.values(DICT_LIMITS))
+      assert.deepEqual(parseLevelConfig('system', config), config)
+    const limits = (name: 'CreateEntry' | 'CreateClaim') =>
+      Object.values(DICT_LIMITS[name].limits).map(({ capacity, refillPeriodSeconds }) => [
+        capacity,
+        refillPeriodSeconds,
+      ])
+    assert.deepEqual(limits('CreateEntry'), [
+      [100, 60],
+      [1000, 3600],
+    ])
+    assert.deepEqual(limits('CreateClaim'), [
+      [50, 60],
+      [500, 3600],
+    ])
+    assert.equal(DICT_LIMITS.GetEntry.limits.perMinute!.capacity, 500)
+  })
+})
+
+/** A store that counts how it is asked, and fails or waits on purpose. */
+class AskedStore {
+  batches: number[] = []
+  configs = new Map<string, LevelConfig>()
+  schemaVersion = SCHEMA_VERSION
+  isDown = false
+  migrated = 0
+
+  async read(keys: readonly { level: string }[]): Promise<ConfigBatch> {
+    this.batches.push(keys.length)
+    if (this.isDown) throw new CatracaError('ENGINE_UNAVAILABLE', 'down')
+    await new Promise((resolve) => setImmediate(resolve))
+    const configs = keys.map(({ level }) => this.configs.get(level))
+    return { configs, entity: undefined, schemaVersion: this.schemaVersion }
+  }
+
+  async migrate(version: number): Promise<void> {
+    this.migrated = version
+  }
+}
+
+function cached(ttlMs = 60_000, maxEntries = 1000) {
+  const store = new AskedStore()
+  const clock = new ManualClock(NOW)
+  return {
+    store,
+    clock,
+    cache: new ConfigCache(store as unknown as LimitConfigStore, clock, ttlMs, maxEntries),
+  }
+}
+
+describe('the cache of configurations', () => {
+  it('reads all levels in one batch, then only what it lacks, and remembers that there is nothing', async () => {
+    const { store, clock, cache } = cached()
+    store.configs.set('system', { limits: { rpm: full } })
+    await Promise.all([cache.get(subject), cache.get(subject), cache.get(subject)])
+    assert.deepEqual(store.batches, [3])
+    for (let i = 0; i < 10; i++) assert.ok(!(cache.get(subject) instanceof Promise))
+    await cache.get({ ...subject, entity: 'user-2' })
+    assert.deepEqual(store.batches, [3, 1])
+    clock.advance(59_999)
+    await cache.get(subject)
+    assert.deepEqual(store.batches, [3, 1])
+    clock.advance(1)
+    await cache.get(subject)
+    assert.deepEqual(store.batches, [3, 1, 3])
+  })
+
+  it('forgets an entity, a resource, or all', async () => {
+    const { store, cache } = cached()
+    const other = { entity: 'user-2', resource: 'gpt-3' }
+    const read = async () => {
+      await cache.get(subject)
+      await cache.get(other)
+      return store.batches.splice(0)
+    }
+    assert.deepEqual(await read(), [3, 3])
+    cache.invalidate('user-1')
+    assert.deepEqual(await read(), [1])
+    cache.invalidate(undefined, 'gpt-3')
+    assert.deepEqual(await read(), [3])
+    cache.invalidate('user-2', 'gpt-3')
+    assert.deepEqual(await read(), [3])
+    cache.invalidate()
+    assert.deepEqual(await read(), [3, 3])
+  })
+
+  it('does not keep what was read before a change', async () => {
+    const { store, cache } = cached()
+    const early = cache.get(subject)
+    cache.invalidate()
+    store.configs.set('system', { limits: { rpm: full } })
+    await early
+    assert.deepEqual((await cache.get(subject)).system, { limits: { rpm: full } })
+    assert.deepEqual(store.batches, [3, 3])
+  })
+
+  it('goes on with what it knew while the store is down', async () => {
+    const { store, clock, cache } = cached()
+    store.configs.set('resource', { limits: { rpm: full } })
+    await cache.get(subject)
+    store.isDown = true
+    clock.advance(120_000)
+    assert.deepEqual((await cache.get(subject)).resource, { limits: { rpm: full } })
+    cache.invalidate()
+    assert.deepEqual((await cache.get(subject)).resource, { limits: { rpm: full } })
+    await assert.rejects(async () => cache.get({ ...subject, entity: 'new' }), /down/)
+  })
+
+  it('does not grow without end', async () => {
+    const { cache } = cached(60_000, 50)
+    for (let i = 0; i < 200; i++) await cache.get({ entity: `user-${i}`, resource: 'gpt-4' })
+    assert.ok(cache.figures.entries <= 53, `${cache.figures.entries}`)
+  })
+
+  it('refuses a newer schema under strictVersion, and migrates an older one under autoUpdate', async () => {
+    const { store, cache } = cached()
+    store.schemaVersion = SCHEMA_VERSION + 1
+    store.configs.set('system', { limits: { rpm: full } })
+    await cache.get(subject)
+    cache.invalidate()
+    store.configs.set('system', { limits: { rpm: full }, strictVersion: true })
+    await assert.rejects(async () => cache.get(subject), { code: 'LIMIT_SCHEMA_NEWER' })
+    store.schemaVersion = SCHEMA_VERSION - 1
+    await cache.get(subject)
+    assert.equal(store.migrated, 0)
+    cache.invalidate()
+    store.configs.set('system', { limits: { rpm: full }, autoUpdate: true })
+    await cache.get(subject)
+    assert.equal(store.migrated, SCHEMA_VERSION)
+  })
+})
+
+describe('configuration of an instance', () => {
+  const open = async (t: TestContext, store: string) => {
+    const catraca = await openCatraca({ store, sweepIntervalMs: 0 })
+    t.after(() => catraca.close())
+    return catraca.limits
+  }
+
+  it('is kept, resolved, deleted, and reaches live buckets', async (t) => {
+    const limits = await open(t, 'memory:')
+    const address = { level: 'entity', identifier: 'user-1', resource: 'gpt-4' } as const
+    await assert.rejects(limits.resolveConfig('user-1', 'gpt-4'), { code: 'LIMIT_NOT_CONFIGURED' })
+    await limits.setConfig(
+      { level: 'system', resource: 'gpt-4' },
+      { limits: { rpm: { ...full, refillPeriodSeconds: 3600 } } },
+    )
+    await limits.acquire({ ...subject, consume: { rpm: 10 } })
+    assert.equal((await limits.acquire(subject)).allowed, false)
+    await limits.setConfig(address, { limits: { rpm: { capacity: 15 } } })
+    assert.equal((await limits.acquire({ ...subject, consume: { rpm: 5 } })).allowed, true)
+    assert.equal((await limits.resolveConfig('user-1', 'gpt-4')).levels.limits.rpm!.capacity, 'entity')
+    assert.deepEqual(await limits.getConfig(address), { limits: { rpm: { capacity: 15 } } })
+    assert.equal(await limits.deleteConfig(address), true)
+    assert.equal(await limits.deleteConfig(address), false)
+    assert.equal(await limits.getConfig(address), undefined)
+    assert.equal((await limits.acquire(subject)).allowed, false)
+    await assert.rejects(
+      limits.setConfig({ level: 'system', identifier: 'x', resource: 'r' }, { limits: {} }),
+      { code: 'INVALID_INPUT' },
+    )
+  })
+
+  it('is seen by other instances within a second', async (t) => {
+    const store = `embedded:${temporaryDirectory()}`
+    const [one, two] = [await open(t, store), await open(t, store)]
+    await one.setConfig(
+      { level: 'resource', resource: 'gpt-4' },
+      { limits: { rpm: { ...full, refillPeriodSeconds: 3600 } } },
+    )
+    assert.equal((await two.acquire({ ...subject, consume: { rpm: 10 } })).allowed, true)
+    assert.equal((await one.acquire(subject)).allowed, false)
+    await one.setConfig(
+      { level: 'resource', resource: 'gpt-4' },
+      { limits: { rpm: { ...full, capacity: 99 } } },
+    )
+    const deadline = performance.now() + 3000
+    while (!(await two.acquire(subject)).allowed) {
+      assert.ok(performance.now() < deadline, 'the change was not seen')
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  })
+})

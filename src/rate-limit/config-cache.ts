@@ -22,6 +22,12 @@ interface Entry<T> {
 
 type EntityEntry = Entry<{ config: LevelConfig | undefined; record: EntityRecord | undefined }>
 
+interface Known {
+  system: Entry<LevelConfig | undefined> | undefined
+  resource: Entry<LevelConfig | undefined> | undefined
+  entity: EntityEntry | undefined
+}
+
 export interface CacheFigures {
   hits: number
   misses: number
@@ -73,11 +79,21 @@ export class ConfigCache {
     return combine(system, resource, entity)
   }
 
-  private known({ entity, resource }: Subject) {
+  private known({ entity, resource }: Subject): Known {
     return {
       system: this.systems.get(resource),
       resource: this.resources.get(resource),
       entity: this.entities.get(resource)?.get(entity),
+    }
+  }
+
+  /** What is known by now, or else was before a wait: others may have had everything dropped meanwhile. */
+  private knownOr(before: Known, subject: Subject): Known {
+    const now = this.known(subject)
+    return {
+      system: now.system ?? before.system,
+      resource: now.resource ?? before.resource,
+      entity: now.entity ?? before.entity,
     }
   }
 
@@ -87,7 +103,10 @@ export class ConfigCache {
     const running = ofResource.get(subject.entity)
     if (running !== undefined) return running
     const loaded = this.load(subject).finally(() => {
-      if (ofResource.get(subject.entity) === loaded) ofResource.delete(subject.entity)
+      if (ofResource.get(subject.entity) !== loaded) return
+      ofResource.delete(subject.entity)
+      // Callers choose the names: nothing of them is left behind.
+      if (ofResource.size === 0) this.loading.delete(subject.resource)
     })
     ofResource.set(subject.entity, loaded)
     return loaded
@@ -103,10 +122,10 @@ export class ConfigCache {
     const isEntityMissing = !isFresh(known.entity, now)
     if (isEntityMissing) missing.push({ level: 'entity', entity, resource })
     try {
-      return await this.within(this.read(subject, missing, isEntityMissing))
+      return await this.within(this.read(subject, missing, isEntityMissing, known))
     } catch (error) {
       if (!isUnavailable(error)) throw error
-      const { system, resource: ofResource, entity: ofEntity } = this.known(subject)
+      const { system, resource: ofResource, entity: ofEntity } = this.knownOr(known, subject)
       if (system === undefined || ofResource === undefined || ofEntity === undefined) throw error
       return combine(system, ofResource, ofEntity)
     }
@@ -116,6 +135,7 @@ export class ConfigCache {
     subject: Subject,
     missing: readonly ConfigKey[],
     withEntity: boolean,
+    before: Known,
   ): Promise<SubjectConfig> {
     const { generation } = this
     this.figures.reads++
@@ -125,7 +145,7 @@ export class ConfigCache {
     )
     // What was changed while this was on its way may have been read before the change.
     const until = generation === this.generation ? this.clock.now() + this.ttlMs : Number.NEGATIVE_INFINITY
-    const { system, resource, entity: ofEntity } = this.known(subject)
+    const { system, resource, entity: ofEntity } = this.knownOr(before, subject)
     let [newSystem, newResource, newEntity] = [system, resource, ofEntity]
     missing.forEach(({ level }, i) => {
       const config = configs[i]

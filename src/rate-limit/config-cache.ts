@@ -7,6 +7,9 @@ import type { ConfigKey, EntityRecord, LevelConfig, Subject } from './types.js'
 /** The version of the stored schema that this program writes. */
 export const SCHEMA_VERSION = 1
 
+/** So long a store that did not answer is not asked again for what is known: each who asked would wait for it. */
+const RETRY_MS = 1000
+
 /** What the three levels say of a subject, and the record of its entity. */
 export interface SubjectConfig {
   system: LevelConfig | undefined
@@ -127,6 +130,8 @@ export class ConfigCache {
       if (!isUnavailable(error)) throw error
       const { system, resource: ofResource, entity: ofEntity } = this.knownOr(known, subject)
       if (system === undefined || ofResource === undefined || ofEntity === undefined) throw error
+      const until = this.clock.now() + RETRY_MS
+      for (const entry of [system, ofResource, ofEntity]) entry.until = Math.max(entry.until, until)
       return combine(system, ofResource, ofEntity)
     }
   }

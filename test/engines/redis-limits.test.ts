@@ -214,6 +214,22 @@ describe('notices', () => {
     assert.deepEqual(heard, [undefined, undefined])
   })
 
+  it('of a store that was emptied are heard though their numbers were heard before', async () => {
+    const [one, two] = [await redis.open(), await redis.open()]
+    const secret = await one.limits.configs.secret('a'.repeat(43))
+    const heard: unknown[] = []
+    two.limits.configs.watch((key) => heard.push(key))
+    const key = { level: 'system', resource: 'r' } as const
+    await one.limits.configs.write(key, { limits: {} })
+    await until('it was heard', () => heard.length === 1)
+    await redis.raw('FLUSHALL')
+    await one.limits.configs.write(key, { limits: {} })
+    await until('that all may have changed', () => heard.length === 2 && heard[1] === undefined, 2500)
+    await until('the secret is kept again', async () => {
+      return (await redis.raw('GET', '{ratelimit:config}:secret')) === secret
+    })
+  })
+
   it('of a slot that came back are not sent: nobody remembers that there was none', async () => {
     const { counters } = (await redis.open()).limits
     const subject = of('a', cost('busy', ruleOf('concurrency', 1), 1))

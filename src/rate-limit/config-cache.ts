@@ -180,12 +180,7 @@ export class ConfigCache {
   }
 
   private async checkSchema(stored: number, system: LevelConfig | undefined): Promise<void> {
-    if (stored > SCHEMA_VERSION && system?.strictVersion === true) {
-      throw new CatracaError(
-        'LIMIT_SCHEMA_NEWER',
-        `the stored limits have schema ${stored}, this program knows ${SCHEMA_VERSION}, and strictVersion is set`,
-      )
-    }
+    refuseNewer(stored, system)
     if (stored < SCHEMA_VERSION && system?.autoUpdate === true) await this.store.migrate(SCHEMA_VERSION)
   }
 
@@ -215,6 +210,15 @@ export class ConfigCache {
     this.entities.clear()
     this.entityCount = 0
   }
+}
+
+/** Under strictVersion records of a newer program are neither used nor written. */
+export function refuseNewer(stored: number, system: LevelConfig | undefined): void {
+  if (stored <= SCHEMA_VERSION || system?.strictVersion !== true) return
+  throw new CatracaError(
+    'LIMIT_SCHEMA_NEWER',
+    `the stored limits have schema ${stored}, this program knows ${SCHEMA_VERSION}, and strictVersion is set`,
+  )
 }
 
 function age(entry: Entry<unknown> | undefined): void {

@@ -1,12 +1,13 @@
 import type { Clock } from '../clock.js'
-import { CatracaError } from '../errors.js'
+import { CatracaError, isCatracaError } from '../errors.js'
 import { type MaybePromise, whenReady } from '../maybe.js'
 import { ConfigCache, type SubjectConfig } from './config-cache.js'
 import type { Deadlines } from './deadline.js'
 import type { LimitOptions } from './options.js'
 import { type Policy, toPolicy } from './policy.js'
 import type { LimitConfigStore } from './port.js'
-import { type Layer, resolve } from './resolve.js'
+import { type Layer, resolve, resolveLimit } from './resolve.js'
+import { compileRule } from './rule.js'
 import type { EntityRecord, LevelConfig, Limits, ResolvedConfig, Subject } from './types.js'
 
 /** What holds for a subject. */
@@ -63,6 +64,21 @@ export class Policies {
     })
   }
 
+  /**
+   * Throws INVALID_INPUT where a limit cannot be counted as the layers together say, so that whoever configures it is
+   * told, and not whoever asks. What is still incomplete may be completed by another level.
+   */
+  check(names: readonly string[], resource: string, layers: readonly Layer[]): void {
+    const all = [...layers, this.defaultLayer(resource)]
+    for (const name of names) {
+      try {
+        compileRule(`limits.${name}`, resolveLimit(name, all, resource)[0])
+      } catch (error) {
+        if (!isCatracaError(error, 'LIMIT_INCOMPLETE')) throw error
+      }
+    }
+  }
+
   async resolve(subject: Subject): Promise<ResolvedConfig> {
     const config = await this.cache.get(subject)
     return resolve(subject, this.layers(subject, config), this.defaults()) ?? notConfigured(subject)
@@ -92,14 +108,18 @@ export class Policies {
   }
 
   private layers({ resource }: Subject, config: SubjectConfig): Layer[] {
-    const { limits } = this.options.defaults
-    const own = limits !== undefined && Object.hasOwn(limits, resource) ? limits[resource] : undefined
     return [
       { level: 'entity', config: config.entity },
       { level: 'resource', config: config.resource },
       { level: 'system', config: config.system },
-      { level: 'defaults', config: own && { limits: own } },
+      this.defaultLayer(resource),
     ]
+  }
+
+  private defaultLayer(resource: string): Layer {
+    const { limits } = this.options.defaults
+    const own = limits !== undefined && Object.hasOwn(limits, resource) ? limits[resource] : undefined
+    return { level: 'defaults', config: own && { limits: own } }
   }
 
   private defaults() {

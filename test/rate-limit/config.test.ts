@@ -153,6 +153,23 @@ describe('configuration of an instance', () => {
     )
   })
 
+  it('is refused where it cannot be counted, also together with the levels below', async (t) => {
+    const limits = await open(t, 'memory:')
+    const system = { level: 'system', resource: 'r' } as const
+    const set = (address: object, limit: object) =>
+      limits.setConfig(address as typeof system, { limits: { x: limit } })
+    const refused = { code: 'INVALID_INPUT', message: /^limits\.x / }
+    const large = { capacity: 20_000, refillPeriodSeconds: 60 }
+    await assert.rejects(set(system, { ...large, algorithm: 'sliding-window' }), refused)
+    assert.equal(await limits.getConfig(system), undefined)
+    await set(system, { ...large, algorithm: 'sliding-window', capacity: 5000 })
+    const entity = { level: 'entity', identifier: 'a', resource: 'r' }
+    await assert.rejects(set(entity, { capacity: 20_000 }), refused)
+    await set({ level: 'resource', resource: 'r' }, { algorithm: 'fixed-window' })
+    await set(entity, { capacity: 20_000 })
+    await set({ ...entity, resource: 'incomplete' }, { capacity: 20_000 })
+  })
+
   it('is seen by other instances within a second', async (t) => {
     const store = `embedded:${temporaryDirectory()}`
     const [one, two] = [await open(t, store), await open(t, store)]

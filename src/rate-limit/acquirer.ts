@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js'
-import { CatracaError } from '../errors.js'
+import { CatracaError, isCatracaError } from '../errors.js'
 import { identifier, plainName } from '../key.js'
 import { Admission } from './admission.js'
 import { denial, leaseOf, parentOf, statusesOf, violationsOf, type Wanted } from './answers.js'
@@ -157,8 +157,14 @@ export class Acquirer {
     await beginning.ready()
     const { policy } = await policies.find(subject, undefined)
     const wanted = { ...subject, limits: costsOf(policy, {}), policies: policy.told }
-    const { views } = await deadlines.within(counters.take([wanted], clock.now()))
-    return statusesOf(wanted, views[0]!)
+    try {
+      const { views } = await deadlines.within(counters.take([wanted], clock.now()))
+      return statusesOf(wanted, views[0]!)
+    } catch (error) {
+      // Nothing was to be changed, so no outcome is unknown.
+      if (!isCatracaError(error, 'UNKNOWN_OUTCOME')) throw error
+      throw new CatracaError('ENGINE_UNAVAILABLE', 'the engine did not answer', { cause: error })
+    }
   }
 
   private async addParent(wanted: Wanted[], record: EntityRecord, callLimits: Limits | undefined) {

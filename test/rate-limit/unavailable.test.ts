@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { CatracaError } from '../../src/errors.js'
 import { openFaulty as open, subject } from './faulty.js'
 
 const allow = { level: 'entity', identifier: 'user-1', resource: 'gpt-4' } as const
@@ -60,6 +61,13 @@ describe('an engine that does not answer', () => {
       const tookMs = performance.now() - begun
       assert.ok(tookMs < 380, `${Math.round(tookMs)} ms`)
     }
+  })
+
+  it('leaves nothing open of a look, which changes nothing', async (t) => {
+    const { limits, fault } = await open(t)
+    await limits.warmUp()
+    fault.take = () => Promise.reject(new CatracaError('UNKNOWN_OUTCOME', 'silent'))
+    await assert.rejects(limits.status('user-1', 'gpt-4'), { code: 'ENGINE_UNAVAILABLE' })
   })
 
   it('does not hide mistakes of the caller or of the program', async (t) => {

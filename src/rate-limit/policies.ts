@@ -3,6 +3,7 @@ import { CatracaError, isCatracaError } from '../errors.js'
 import { type MaybePromise, whenReady } from '../maybe.js'
 import { ConfigCache, type SubjectConfig } from './config-cache.js'
 import type { Deadlines } from './deadline.js'
+import { parseLimits } from './level-config.js'
 import type { LimitOptions } from './options.js'
 import { type Policy, toPolicy } from './policy.js'
 import type { LimitConfigStore } from './port.js'
@@ -30,7 +31,8 @@ export class Policies {
     private readonly options: LimitOptions,
     deadlines: Deadlines,
   ) {
-    const { configCacheMs, configCacheEntries } = options
+    const { configCacheMs, configCacheEntries, defaults } = options
+    for (const limits of Object.values(defaults.limits ?? {})) parseLimits(limits)
     this.cache = new ConfigCache(store, clock, configCacheMs, configCacheEntries, (work) =>
       deadlines.within(work),
     )

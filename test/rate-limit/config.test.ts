@@ -170,6 +170,12 @@ describe('configuration of an instance', () => {
     await set({ ...entity, resource: 'incomplete' }, { capacity: 20_000 })
   })
 
+  it('begins with defaults that are checked like a level', async () => {
+    const limits = { r: { x: { capacity: -5, refillPeriodSeconds: 60 } } }
+    const wrong = openCatraca({ store: 'memory:', limits: { defaults: { limits } } })
+    await assert.rejects(wrong, { code: 'INVALID_INPUT', message: /^limits\.x\.capacity / })
+  })
+
   it('is seen by other instances within a second', async (t) => {
     const store = `embedded:${temporaryDirectory()}`
     const [one, two] = [await open(t, store), await open(t, store)]

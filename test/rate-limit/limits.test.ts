@@ -178,6 +178,23 @@ describe('a lease', () => {
     await assert.rejects(limits.giveBack(leaseId), { code: 'LEASE_NOT_FOUND' })
   })
 
+  it('can be given back however much it took of', async (t) => {
+    const { limits } = await open(t)
+    const named = (prefix: string) => prefix.padEnd(256, 'x')
+    const many = (prefix: string) =>
+      Object.fromEntries(Array.from({ length: 32 }, (_, i) => [named(`${prefix}${i}-`), perMinute(5)]))
+    const resource = named('r')
+    await system(limits, { limits: many('system') }, resource)
+    await limits.setConfig({ level: 'resource', resource }, { limits: many('resource') })
+    await limits.setConfig({ level: 'entity', identifier: 'user-1', resource }, { limits: many('entity') })
+    await limits.setEntity('user-1', { parent: named('parent') })
+    const answer = await admitted(limits.acquire({ entity: 'user-1', resource, limits: many('call') }))
+    assert.equal(Object.keys(answer.limits).length, 128)
+    assert.deepEqual(await limits.giveBack(answer.leaseId), { applied: true })
+    const { limits: left } = await limits.status('user-1', resource)
+    assert.ok(Object.values(left).every(({ remaining }) => remaining === 5))
+  })
+
   it('is valid in other processes on the store, and in no other store', async (t) => {
     const { catraca } = await open(t)
     const other = await openCatraca({ store: 'memory:', clock: new ManualClock(NOW), sweepIntervalMs: 0 })

@@ -125,7 +125,7 @@ export class Acquirer {
       resource: plainName('resource', request.resource),
     }
     const callLimits = request.limits === undefined ? undefined : parseLimits(request.limits)
-    let onUnavailable = this.parts.options.defaults.onUnavailable ?? 'block'
+    let onUnavailable: OnUnavailable | undefined
     try {
       const found = this.parts.policies.find(subject, callLimits)
       const { policy, record } = found instanceof Promise ? await found : found
@@ -147,7 +147,7 @@ export class Acquirer {
       return await this.ask(wanted, request.signal, asked)
     } catch (error) {
       if (!isUnavailable(error)) throw error
-      return this.degraded(error, onUnavailable)
+      return this.degraded(error, onUnavailable ?? this.parts.policies.onUnavailableOf(subject))
     }
   }
 

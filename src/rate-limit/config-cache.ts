@@ -82,6 +82,12 @@ export class ConfigCache {
     return combine(system, resource, entity)
   }
 
+  /** What is in memory of each level, fresh or not. */
+  lastKnown(subject: Subject): Partial<SubjectConfig> {
+    const { system, resource, entity } = this.known(subject)
+    return { system: system?.value, resource: resource?.value, entity: entity?.value.config }
+  }
+
   private known({ entity, resource }: Subject): Known {
     return {
       system: this.systems.get(resource),

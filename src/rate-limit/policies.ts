@@ -9,7 +9,7 @@ import { type Policy, toPolicy } from './policy.js'
 import type { LimitConfigStore } from './port.js'
 import { type Layer, resolve, resolveLimit } from './resolve.js'
 import { compileRule } from './rule.js'
-import type { EntityRecord, LevelConfig, Limits, ResolvedConfig, Subject } from './types.js'
+import type { EntityRecord, LevelConfig, Limits, OnUnavailable, ResolvedConfig, Subject } from './types.js'
 
 /** What holds for a subject. */
 export interface SubjectPolicy {
@@ -54,6 +54,13 @@ export class Policies {
     if (config === undefined) return undefined
     const policy = this.shared(subject, config)
     return { policy, record: config.record }
+  }
+
+  /** Where the configuration cannot be read: as the levels say that are in memory, however old. */
+  onUnavailableOf(subject: Subject): OnUnavailable {
+    const { entity, resource, system } = this.cache.lastKnown(subject)
+    const said = entity?.onUnavailable ?? resource?.onUnavailable ?? system?.onUnavailable
+    return said ?? this.defaults().onUnavailable
   }
 
   /** Of a parent: its own limits, and those of the call for names that it has none of. Undefined: no limits. */

@@ -63,6 +63,17 @@ describe('an engine that does not answer', () => {
     }
   })
 
+  it('lets somebody new pass where the levels that are known say so', async (t) => {
+    const { limits, fault, down } = await open(t)
+    const resource = { level: 'resource', resource: 'gpt-4' } as const
+    await limits.setConfig(resource, { limits: {}, onUnavailable: 'allow' })
+    await limits.acquire(subject)
+    fault.config = fault.take = down
+    const answer = await limits.acquire({ ...subject, entity: 'new' })
+    assert.ok(answer.allowed && answer.degraded)
+    await assert.rejects(limits.acquire({ entity: 'new', resource: 'other' }), { code: 'ENGINE_UNAVAILABLE' })
+  })
+
   it('leaves nothing open of a look, which changes nothing', async (t) => {
     const { limits, fault } = await open(t)
     await limits.warmUp()

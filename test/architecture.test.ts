@@ -27,7 +27,17 @@ const COMPOSITION = [
   'limits.ts',
   'stores.ts',
 ]
-const CAPABILITIES = ['allowlist', 'access', 'changes', 'rate-limit']
+const CAPABILITIES = [
+  'allowlist',
+  'access',
+  'changes',
+  'rate-limit',
+  'idempotency',
+  'cache',
+  'lock',
+  'one-time-code',
+  'token-denylist',
+]
 /** Reads spelling only, so that the library can take a store URL without knowing of any configuration. */
 const STORE_URL = /^config\/store-url(-\w+)?\.ts$/
 

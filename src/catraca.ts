@@ -95,7 +95,9 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const sweepIntervalMs = options.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS
   const dynamodb = { report, ...options.dynamodb }
   const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
-  const stores = await Stores.open(store, (url) => engineSource(url, { ...options, dynamodb }), report)
+  // What an image may be behind, a list's own record may be too.
+  const redis = { staleAfterMs: membership.staleAfterMs, ...options.redis }
+  const stores = await Stores.open(store, (url) => engineSource(url, { ...options, dynamodb, redis }), report)
   const closing = async (error: unknown): Promise<never> => {
     await stores.close()
     throw error

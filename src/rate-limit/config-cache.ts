@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.js'
+import { isUnavailable } from '../deadlines.js'
 import { CatracaError } from '../errors.js'
-import { isUnavailable } from './deadline.js'
 import type { LimitConfigStore } from './port.js'
 import type { ConfigKey, EntityRecord, LevelConfig, Subject } from './types.js'
 

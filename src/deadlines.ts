@@ -1,4 +1,4 @@
-import { CatracaError, isCatracaError } from '../errors.js'
+import { CatracaError, isCatracaError } from './errors.js'
 
 interface Waiting {
   due: number

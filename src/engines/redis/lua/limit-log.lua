@@ -4,9 +4,9 @@
 
   A set that is gone, and members of a limit without a state, are of a time that is over: they count for nothing.
 
-    take(key, rule, cost, now, total)               remaining, resetMs, retryAfterMs, total to keep, first that counts
-    admit(key, rule, cost, now, since)              writes what `take` has decided
-    correct(key, rule, amount, taken, now, total)   total to keep; nil where nothing is left
+    take(rule, cost, now, key, total)               remaining, resetMs, retryAfterMs, total to keep, first that counts
+    admit(rule, now, key, since)                    writes what `take` has decided
+    correct(rule, amount, taken, now, key, total)   total to keep; nil where nothing is left
 ]]
 local max = math.max
 local format, match = string.format, string.match
@@ -72,7 +72,7 @@ local function add(key, rule, time, amount)
 end
 
 return {
-  take = function(key, rule, cost, now, total)
+  take = function(rule, cost, now, key, total)
     local used, latest, since = living(key, rule, now, total)
     local retry = 0
     if cost > 0 then
@@ -89,13 +89,13 @@ return {
     return max(0, rule.capacity - used), reset, retry, used, since
   end,
 
-  admit = function(key, rule, cost, now, since)
+  admit = function(rule, now, key, since)
     drop_dead(key, rule, since)
-    add(key, rule, now, cost)
+    add(key, rule, now, rule.amount)
   end,
 
   -- What has left the window is no longer of any account.
-  correct = function(key, rule, amount, taken, now, total)
+  correct = function(rule, amount, taken, now, key, total)
     if taken <= now - rule.period then return total end
     local used, _, since = living(key, rule, now, total)
     drop_dead(key, rule, since)

@@ -1,63 +1,69 @@
 --[[
-  Takes from all limits of one subject, or of two that share a slot, or from none.
+  Takes, for each item of a batch, from all limits of one subject, or of two that share a slot, or from none of them.
+  It has a loop of its own: what items have in common is read once, and the reply is flat.
 
   Input
-    keys  for each subject: its row and, unless no limit of the call keeps a log, its log
-    args  a plan for each subject (amount: the cost, extra: 1 in shadow mode),
-          the caller's time, or nothing: this server's,
-          `look` when nothing is to be taken whatever is found
+    KEYS  for each item and subject: its row and, unless no limit of the item keeps a log, its log
+    ARGV  for each run of items that ask for the same: how many they are, how (see `limit-plan`), and a plan for each
+          subject (amount: the cost, extra: 1 in shadow mode)
 
   Output
-    whether all was taken, the time, then remaining, resetMs and retryAfterMs of each limit
+    for each item
+      1 or 0, whether all was taken; the time; how many limits it has; remaining, resetMs and retryAfterMs of each
+      or -1 and the message of its error
 
-  Runs after `limit-plan`, `limit-counts`, `limit-row` and, where there are logs, `limit-log`.
+  Runs after `limit-plan`, `limit-row` and what they need. An item judges everything before its first write.
 ]]
-local LOG = 3
-local counts, get, set = limit_counts, limit_row.get, limit_row.set
+local SUBJECTS = KEYS_PER_ITEM == 4 and 2 or 1
+local WIDTH = KEYS_PER_ITEM / SUBJECTS
+local HEAD = 3 -- numbers before those of its limits
+local KEPT = 4 -- numbers of a state
+local get, put = limit_row.get, limit_row.put
 
-local function judge(row, log_key, rule, cost, now)
-  if rule.kind >= LOG then return limit_log.take(log_key, rule, cost, now, (get(row, rule))) end
-  return counts[rule.kind].take(rule, cost, now, get(row, rule))
+local answer, last = {}, 0
+
+-- Keeps in the row what a limit has admitted.
+local function admit(row, rule, log_key, now, a, b, c, d)
+  local admit_in_log = rule.algorithm.admit
+  if admit_in_log == nil then return put(row, rule, a, b, c, d) end
+  admit_in_log(rule, now, log_key, b)
+  put(row, rule, a)
 end
 
--- Keeps in the row what a limit admitted.
-local function admit(row, log_key, rule, now, a, b, c, d)
-  if rule.kind < LOG then return set(row, rule, a, b, c, d) end
-  limit_log.admit(log_key, rule, rule.amount, now, b)
-  set(row, rule, a)
-end
-
--- Most calls: one limit of one subject.
+-- Most items: one limit of one subject.
 local function take_one(key, log_key, rule, now)
   local row = limit_row.read(key)
-  local remaining, reset, retry, a, b, c, d = judge(row, log_key, rule, rule.amount, now)
+  local remaining, reset, retry, a, b, c, d =
+    rule.algorithm.take(rule, rule.amount, now, log_key, get(row, rule))
   if retry == 0 and rule.amount > 0 then
-    admit(row, log_key, rule, now, a, b, c, d)
+    admit(row, rule, log_key, now, a, b, c, d)
     limit_row.write(key, log_key, row, now + reset, now)
   end
-  return { (retry == 0 or rule.extra == 1) and 1 or 0, now, remaining, reset, retry }
+  local at = last
+  answer[at + 1], answer[at + 2], answer[at + 3], answer[at + 4], answer[at + 5], answer[at + 6] =
+    (retry == 0 or rule.extra == 1) and 1 or 0, now, 1, remaining, reset, retry
+  last = at + 6
 end
 
--- Tells what each limit says, and answers whether all admit it, with the states that are then to be kept.
-local function judge_all(answer, row, log_key, rules, now)
-  local allowed, states, n = true, {}, #answer
+-- Writes what each limit says from a place of the answer on; tells whether all admit it, and the states to keep then.
+local function judge(at, row, rules, log_key, now)
+  local admits, states = true, {}
   for i = 1, #rules do
-    local rule = rules[i]
-    local at = i * 4 - 3
-    answer[n + 1], answer[n + 2], answer[n + 3], states[at], states[at + 1], states[at + 2], states[at + 3] =
-      judge(row, log_key, rule, rule.amount, now)
-    if answer[n + 3] > 0 and rule.extra == 0 then allowed = false end
-    n = n + 3
+    local rule, kept = rules[i], (i - 1) * KEPT
+    answer[at + 1], answer[at + 2], answer[at + 3], states[kept + 1], states[kept + 2], states[kept + 3], states[kept + 4] =
+      rule.algorithm.take(rule, rule.amount, now, log_key, get(row, rule))
+    if answer[at + 3] > 0 and rule.extra == 0 then admits = false end
+    at = at + 3
   end
-  return allowed, states
+  return admits, states
 end
 
-local function take(answer, first, row, key, log_key, rules, states, now)
+local function take(at, row, rules, states, key, log_key, now)
   local longest = 0
   for i = 1, #rules do
-    local rule, at, told = rules[i], i * 4 - 3, first + i * 3
+    local rule, kept, told = rules[i], (i - 1) * KEPT, at + i * 3
     if answer[told] == 0 and rule.amount > 0 then
-      admit(row, log_key, rule, now, states[at], states[at + 1], states[at + 2], states[at + 3])
+      admit(row, rule, log_key, now, states[kept + 1], states[kept + 2], states[kept + 3], states[kept + 4])
       longest = math.max(longest, answer[told - 1])
     end
   end
@@ -65,38 +71,72 @@ local function take(answer, first, row, key, log_key, rules, states, now)
 end
 
 -- What would have been admitted is not taken either: told as it stands.
-local function deny(answer, first, row, log_key, rules, now)
+local function deny(at, row, rules, log_key, now)
   for i = 1, #rules do
-    local told = first + i * 3
-    if answer[told] == 0 and rules[i].amount > 0 then
-      answer[told - 2], answer[told - 1] = judge(row, log_key, rules[i], 0, now)
+    local rule, told = rules[i], at + i * 3
+    if answer[told] == 0 and rule.amount > 0 then
+      answer[told - 2], answer[told - 1] = rule.algorithm.take(rule, 0, now, log_key, get(row, rule))
     end
   end
 end
 
-return function(keys, args)
-  local subjects = #keys == 4 and 2 or 1
-  local now = limit_plan.now(args[subjects + 1])
-  local allowed = args[subjects + 2] ~= 'look'
-  local rules = limit_plan.of(args[1])
-  if subjects == 1 and #rules == 1 and allowed then return take_one(keys[1], keys[2], rules[1], now) end
+local function log_of(first_key, subject)
+  if WIDTH == 1 then return nil end
+  return KEYS[first_key + subject * WIDTH - 1]
+end
 
-  local width = #keys / subjects
-  local answer, rows, plans, states, firsts = { 0, now }, {}, {}, {}, {}
-  for i = 1, subjects do
-    rows[i], plans[i], firsts[i] = limit_row.read(keys[(i - 1) * width + 1]), limit_plan.of(args[i]), #answer
+local function take_all(first_key, plans, now, is_look)
+  local allowed, at, rows, states = not is_look, last + HEAD, {}, {}
+  for i = 1, SUBJECTS do
+    rows[i] = limit_row.read(KEYS[first_key + (i - 1) * WIDTH])
     local admits
-    admits, states[i] = judge_all(answer, rows[i], keys[i * width], plans[i], now)
+    admits, states[i] = judge(at, rows[i], plans[i], log_of(first_key, i), now)
     allowed = allowed and admits
+    at = at + #plans[i] * 3
   end
-  for i = 1, subjects do
-    local log_key = width == 2 and keys[i * 2] or nil
+  local count, told = (at - last - HEAD) / 3, last + HEAD
+  for i = 1, SUBJECTS do
     if allowed then
-      take(answer, firsts[i], rows[i], keys[(i - 1) * width + 1], log_key, plans[i], states[i], now)
+      take(told, rows[i], plans[i], states[i], KEYS[first_key + (i - 1) * WIDTH], log_of(first_key, i), now)
     else
-      deny(answer, firsts[i], rows[i], log_key, plans[i], now)
+      deny(told, rows[i], plans[i], log_of(first_key, i), now)
     end
+    told = told + #plans[i] * 3
   end
-  if allowed then answer[1] = 1 end
-  return answer
+  answer[last + 1], answer[last + 2], answer[last + 3] = allowed and 1 or 0, now, count
+  last = at
 end
+
+-- The server's own refusals begin with a code (OOM, READONLY), which is worth keeping; errors of Lua do not.
+local function message_of(failure)
+  if type(failure) == 'table' then return failure.err end
+  return string.find(failure, '^%u+ ') and failure or 'ERR ' .. failure
+end
+
+local function fail(failure)
+  -- What was told of the item before it failed.
+  for i = #answer, last + 1, -1 do answer[i] = nil end
+  answer[last + 1], answer[last + 2] = -1, message_of(failure)
+  last = last + 2
+end
+
+local first_key, next_argument = 1, 1
+while next_argument <= #ARGV do
+  local items = tonumber(ARGV[next_argument])
+  local now, is_look = limit_plan.how(ARGV[next_argument + 1])
+  local plans = {}
+  for i = 1, SUBJECTS do plans[i] = limit_plan.of(ARGV[next_argument + 1 + i]) end
+  next_argument = next_argument + 2 + SUBJECTS
+  local single = SUBJECTS == 1 and #plans[1] == 1 and not is_look and plans[1][1]
+  for _ = 1, items do
+    local ran, failure
+    if single then
+      ran, failure = pcall(take_one, KEYS[first_key], log_of(first_key, 1), single, now)
+    else
+      ran, failure = pcall(take_all, first_key, plans, now, is_look)
+    end
+    if not ran then fail(failure) end
+    first_key = first_key + KEYS_PER_ITEM
+  end
+end
+return answer

@@ -10,11 +10,14 @@ const KIND_OF: Record<Algorithm, number> = {
   concurrency: KIND.slots,
 }
 
+/** Scripts that decide offer all of them, and run the ones that a plan names. */
+export const ALGORITHM_FILES = ['limit-bucket', 'limit-fixed', 'limit-windows', 'limit-log'] as const
+
 /** Limits in the words of `lua/limit-plan.lua`. */
 export interface Plan {
   text: string
   /** The arguments of the usual call. */
-  args: readonly [string]
+  args: readonly [how: string, text: string]
   /** Whether one of them needs the log of the subject. */
   hasLog: boolean
 }
@@ -30,7 +33,7 @@ export function planOf(limits: readonly LimitCost[]): Plan {
       .join(';')
     plan = {
       text,
-      args: [text],
+      args: ['', text],
       hasLog: limits.some(({ rule }) => KIND_OF[rule.algorithm] >= KIND.log),
     }
     plans.set(limits, plan)

@@ -3,6 +3,7 @@ import { CatracaError } from '../errors.js'
 import { identifier, plainName } from '../key.js'
 import { Admission } from './admission.js'
 import { denial, leaseOf, parentOf, statusesOf, violationsOf, type Wanted } from './answers.js'
+import { type Asked, Asking } from './asking.js'
 import type { Beginning } from './beginning.js'
 import { areCosts, costsOf, parentCostsOf } from './costs.js'
 import { type Deadlines, isUnavailable } from './deadline.js'
@@ -50,6 +51,12 @@ export interface AcquirerParts {
   options: LimitOptions
 }
 
+/** What an acquire comes to before the engine is asked. */
+interface Known {
+  own: Wanted
+  onUnavailable: OnUnavailable
+}
+
 /** From a request to an answer: configuration, costs, the engine's decision, and what to say when there is none. */
 export class Acquirer {
   readonly exhausted: Exhausted
@@ -73,39 +80,43 @@ export class Acquirer {
       const now = this.parts.clock.now()
       const denied = this.exhausted.find(entity, resource, consume, now)
       if (denied !== undefined) return Promise.resolve(this.denyHere(denied, request, now))
-      const admitted = this.parts.takeHere === undefined ? undefined : this.admitHere(request, now)
-      if (admitted !== undefined) return Promise.resolve(admitted)
+      const known = this.findHere(request)
+      if (known !== undefined) return this.decide(known, signal, now)
     }
-    return this.acquireFromEngine(request)
+    return this.acquireSlowly(request)
   }
 
   private denyHere(denied: Denied, request: AcquireRequest, now: number): Denied {
     this.counts.denied++
     this.counts.deniedHere++
-    const { consume } = request
-    for (const name in denied.limits) {
-      const cost = consume === undefined ? 1 : Object.hasOwn(consume, name) ? consume[name]! : 0
-      if (cost > 0) this.parts.usage.add(request, name, cost, false, now)
-    }
+    this.parts.usage.addDenied(request, denied.limits, request.consume, now)
     return denied
   }
 
-  /** With tokens taken ahead, and everything else known: without a turn. Undefined where that is not so. */
-  private admitHere(
-    { entity, resource, consume, cascade }: AcquireRequest,
-    now: number,
-  ): Admitted | undefined {
-    const { policies, beginning, takeHere } = this.parts
+  /** What the engine is asked, where everything else is known: without a turn. Undefined where that is not so. */
+  private findHere({ entity, resource, consume, cascade }: AcquireRequest): Known | undefined {
+    const { policies, beginning } = this.parts
     const found = beginning.isDone ? policies.findHere(entity, resource) : undefined
     if (found === undefined || (consume !== undefined && !areCosts(found.policy, consume))) return undefined
-    if (found.record !== undefined && (cascade ?? found.record.cascade)) return undefined
-    const { policy } = found
-    const wanted = { entity, resource, limits: costsOf(policy, consume), policies: policy.told }
-    const taken = takeHere!(wanted, now)
-    return taken === undefined ? undefined : this.admit([wanted], taken)
+    const { policy, record } = found
+    if (record !== undefined && (cascade ?? record.cascade)) return undefined
+    const own = { entity, resource, limits: costsOf(policy, consume), policies: policy.told }
+    return { own, onUnavailable: policy.onUnavailable }
   }
 
-  private async acquireFromEngine(request: AcquireRequest): Promise<AcquireAnswer> {
+  private decide(
+    { own, onUnavailable }: Known,
+    signal: AbortSignal | undefined,
+    now: number,
+  ): Promise<AcquireAnswer> {
+    const { takeHere } = this.parts
+    const wanted = [own]
+    const taken = takeHere === undefined ? undefined : takeHere(own, now)
+    if (taken !== undefined) return Promise.resolve(this.admit(wanted, taken, now))
+    return this.ask({ wanted, signal, isShared: true, onUnavailable }, now)
+  }
+
+  private async acquireSlowly(request: AcquireRequest): Promise<AcquireAnswer> {
     request.signal?.throwIfAborted()
     const subject = {
       entity: identifier('entity', request.entity),
@@ -113,23 +124,24 @@ export class Acquirer {
     }
     const callLimits = request.limits === undefined ? undefined : parseLimits(request.limits)
     let onUnavailable = this.parts.options.defaults.onUnavailable ?? 'block'
+    const wanted: Wanted[] = []
     try {
       const found = this.parts.policies.find(subject, callLimits)
       const { policy, record } = found instanceof Promise ? await found : found
       onUnavailable = policy.onUnavailable
-      const costs = costsOf(policy, request.consume)
       const { entity, resource } = subject
-      const own: Wanted = { entity, resource, limits: costs, policies: policy.told }
+      wanted.push({ entity, resource, limits: costsOf(policy, request.consume), policies: policy.told })
       const beginning = this.parts.beginning.ready()
       if (beginning !== undefined) await beginning
-      const wanted = [own]
       const cascade = request.cascade ?? record?.cascade ?? false
       if (cascade && record !== undefined) await this.addParent(wanted, record, callLimits)
-      return await this.ask(wanted, request.signal, callLimits === undefined, onUnavailable)
     } catch (error) {
       if (!isUnavailable(error)) throw error
       return this.degraded(error, onUnavailable)
     }
+    const { signal } = request
+    const isShared = callLimits === undefined
+    return this.ask({ wanted, signal, isShared, onUnavailable }, this.parts.clock.now())
   }
 
   /** What is there now, taking nothing. */
@@ -150,53 +162,52 @@ export class Acquirer {
     wanted.push({ ...parent, limits: parentCostsOf(policy, limits), policies: policy.told })
   }
 
-  private async ask(
-    wanted: readonly Wanted[],
-    signal: AbortSignal | undefined,
-    isShared: boolean,
-    onUnavailable: OnUnavailable,
-  ): Promise<AcquireAnswer> {
-    const { counters, deadlines, clock } = this.parts
-    const deciding = counters.take(wanted, clock.now())
-    let taken: Taken
-    try {
-      taken = await deadlines.within(deciding)
-    } catch (error) {
-      // A caller who is turned away has taken nothing: should the engine decide after all, it is given back.
-      if (onUnavailable === 'block') deciding.then((late) => this.returnAll(wanted, late)).catch(() => {})
-      throw error
-    }
-    if (signal?.aborted) {
-      await this.returnAll(wanted, taken)
-      throw signal.reason
-    }
-    return taken.allowed ? this.admit(wanted, taken) : this.deny(wanted, taken, isShared)
+  /** The engine decides in time, or `onUnavailable` does. */
+  private ask(question: Asked, now: number): Promise<AcquireAnswer> {
+    const { counters, deadlines } = this.parts
+    return new Promise((resolve, reject) => {
+      const deciding = counters.take(question.wanted, now)
+      const asking = new Asking(this, deadlines, question, deciding, resolve, reject)
+      deadlines.begin(asking)
+      deciding.then(
+        (taken) => asking.onTaken(taken),
+        (error) => asking.onFailed(error),
+      )
+    })
   }
 
-  private async returnAll(wanted: readonly Wanted[], taken: Taken): Promise<void> {
+  answer({ wanted, isShared }: Asked, taken: Taken): AcquireAnswer {
+    const now = this.parts.clock.now()
+    return taken.allowed ? this.admit(wanted, taken, now) : this.deny(wanted, taken, isShared, now)
+  }
+
+  /** A caller who is turned away has taken nothing. */
+  async returnAll(wanted: readonly Wanted[], taken: Taken): Promise<void> {
     if (!taken.allowed) return
     const { leases, options } = this.parts
     const content = leaseOf(wanted, taken, options.leaseMs)
     await leases.giveBack(leases.leaseOf(leases.reserve(), content))
   }
 
-  private admit(wanted: readonly Wanted[], taken: Taken): Admitted {
+  private admit(wanted: readonly Wanted[], taken: Taken, now: number): Admitted {
     const { leases, options } = this.parts
     this.counts.admitted++
-    this.countUsage(wanted, taken)
+    this.countUsage(wanted, taken, now)
     const answer = new Admission(leases, options.leaseMs, wanted, taken)
     if (wanted.length > 1) Object.assign(answer, parentOf(wanted, taken))
-    const shadowViolations = violationsOf(wanted, taken, true)
-    if (shadowViolations.length > 0) {
-      this.counts.shadowDenied++
-      answer.shadowViolations = shadowViolations
+    if (wanted.some(hasShadow)) {
+      const shadowViolations = violationsOf(wanted, taken, true)
+      if (shadowViolations.length > 0) {
+        this.counts.shadowDenied++
+        answer.shadowViolations = shadowViolations
+      }
     }
     return answer
   }
 
-  private deny(wanted: readonly Wanted[], taken: Taken, isShared: boolean): Denied {
+  private deny(wanted: readonly Wanted[], taken: Taken, isShared: boolean, now: number): Denied {
     this.counts.denied++
-    this.countUsage(wanted, undefined)
+    this.countUsage(wanted, undefined, now)
     const denied = denial(wanted, taken)
     const [own] = wanted as [Wanted]
     const usedUp = own.limits.flatMap(({ name, rule, cost, shadow }, i) => {
@@ -208,25 +219,16 @@ export class Acquirer {
     if (isShared && usedUp.length > 0) {
       const { entity, resource, policies } = own
       const statuses = denied.limits
-      this.exhausted.note({ entity, resource, limits: usedUp, statuses, policies }, this.parts.clock.now())
+      this.exhausted.note({ entity, resource, limits: usedUp, statuses, policies }, now)
     }
     return denied
   }
 
-  private countUsage(wanted: readonly Wanted[], taken: Taken | undefined): void {
-    const now = this.parts.clock.now()
-    for (let i = 0; i < wanted.length; i++) {
-      const subject = wanted[i]!
-      for (let j = 0; j < subject.limits.length; j++) {
-        const { name, cost } = subject.limits[j]!
-        if (cost === 0) continue
-        const isTaken = taken !== undefined && taken.views[i]![j]!.retryAfterMs === 0
-        this.parts.usage.add(subject, name, cost, isTaken, now)
-      }
-    }
+  private countUsage(wanted: readonly Wanted[], taken: Taken | undefined, now: number): void {
+    for (let i = 0; i < wanted.length; i++) this.parts.usage.add(wanted[i]!, taken?.views[i], now)
   }
 
-  private degraded(error: unknown, onUnavailable: OnUnavailable): AcquireAnswer {
+  degraded(error: unknown, onUnavailable: OnUnavailable): AcquireAnswer {
     if (onUnavailable === 'block') {
       this.counts.degradedBlocked++
       const message = 'limits cannot be decided, and the configuration says to block'
@@ -236,3 +238,5 @@ export class Acquirer {
     return { allowed: true, degraded: true, leaseId: NO_LEASE, limits: {} }
   }
 }
+
+const hasShadow = ({ limits }: Wanted): boolean => limits.some(({ shadow }) => shadow)

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js'
 import { CatracaError } from '../errors.js'
 import { isUnavailable } from './deadline.js'
+import type { Policy } from './policy.js'
 import type { LimitConfigStore } from './port.js'
 import type { ConfigKey, EntityRecord, LevelConfig, Subject } from './types.js'
 
@@ -13,6 +14,8 @@ export interface SubjectConfig {
   resource: LevelConfig | undefined
   entity: LevelConfig | undefined
   record: EntityRecord | undefined
+  /** What was made of the above, by whoever resolves it. */
+  policy?: Policy
 }
 
 interface Entry<T> {
@@ -20,7 +23,14 @@ interface Entry<T> {
   until: number
 }
 
-type EntityEntry = Entry<{ config: LevelConfig | undefined; record: EntityRecord | undefined }>
+interface EntityConfig {
+  config: LevelConfig | undefined
+  record: EntityRecord | undefined
+  /** With the levels above it, as it was last told. */
+  combined?: SubjectConfig
+}
+
+type EntityEntry = Entry<EntityConfig>
 
 export interface CacheFigures {
   hits: number
@@ -67,7 +77,9 @@ export class ConfigCache {
   /** What is known and fresh; undefined where the store would have to be asked. */
   peek(subject: Subject): SubjectConfig | undefined {
     const now = this.clock.now()
-    const { system, resource, entity } = this.known(subject)
+    const system = this.systems.get(subject.resource)
+    const resource = this.resources.get(subject.resource)
+    const entity = this.entities.get(subject.resource)?.get(subject.entity)
     if (!isFresh(system, now) || !isFresh(resource, now) || !isFresh(entity, now)) return undefined
     this.figures.hits++
     return combine(system, resource, entity)
@@ -199,16 +211,20 @@ function age(entry: Entry<unknown> | undefined): void {
 const isFresh = <T>(entry: Entry<T> | undefined, now: number): entry is Entry<T> =>
   entry !== undefined && now < entry.until
 
-const combine = (
+/** Most calls ask for the same again, so it is made once. */
+function combine(
   system: Entry<LevelConfig | undefined>,
   resource: Entry<LevelConfig | undefined>,
   { value }: EntityEntry,
-): SubjectConfig => ({
-  system: system.value,
-  resource: resource.value,
-  entity: value.config,
-  record: value.record,
-})
+): SubjectConfig {
+  const { combined } = value
+  if (combined !== undefined && combined.system === system.value && combined.resource === resource.value) {
+    return combined
+  }
+  const { config: entity, record } = value
+  value.combined = { system: system.value, resource: resource.value, entity, record }
+  return value.combined
+}
 
 function child<V>(maps: Map<string, Map<string, V>>, name: string): Map<string, V> {
   let found = maps.get(name)

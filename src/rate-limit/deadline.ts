@@ -1,9 +1,10 @@
 import { CatracaError, isCatracaError } from '../errors.js'
 
-interface Waiting {
+/** Who waits, and is told when that takes too long. */
+export interface Waiting {
   due: number
   isSettled: boolean
-  reject(error: unknown): void
+  onLate(error: CatracaError): void
 }
 
 /** Ends waits that take too long. All take the same time, so the first is always due first: one timer does. */
@@ -16,23 +17,29 @@ export class Deadlines {
   constructor(private readonly timeoutMs: number) {}
 
   within<T>(work: Promise<T>): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const waiting: Waiting = { due: performance.now() + this.timeoutMs, isSettled: false, reject }
-      this.push(waiting)
-      this.timer ??= setTimeout(() => this.look(), this.timeoutMs)
-      // Nobody who waits may be forgotten by a process that has nothing else to do.
-      if (this.unsettled++ === 0) this.timer.ref()
+    return new Promise<T>((resolve, onLate) => {
+      const waiting: Waiting = { due: 0, isSettled: false, onLate }
+      this.begin(waiting)
       work.then(
         (value) => {
-          this.settle(waiting)
+          this.end(waiting)
           resolve(value)
         },
         (error) => {
-          this.settle(waiting)
-          reject(error)
+          this.end(waiting)
+          onLate(error)
         },
       )
     })
+  }
+
+  /** The wait has to be ended; `isSettled` tells whether it was too late by then. */
+  begin(waiting: Waiting): void {
+    waiting.due = performance.now() + this.timeoutMs
+    this.push(waiting)
+    this.timer ??= setTimeout(() => this.look(), this.timeoutMs)
+    // Nobody who waits may be forgotten by a process that has nothing else to do.
+    if (this.unsettled++ === 0) this.timer.ref()
   }
 
   /** Those that are settled go soon, mostly in the order they came: else they would grow old in memory. */
@@ -46,7 +53,7 @@ export class Deadlines {
     queue.push(waiting)
   }
 
-  private settle(waiting: Waiting): void {
+  end(waiting: Waiting): void {
     if (waiting.isSettled) return
     waiting.isSettled = true
     if (--this.unsettled === 0) this.timer?.unref()
@@ -60,8 +67,8 @@ export class Deadlines {
       if (!waiting.isSettled && waiting.due > now) break
       this.first++
       if (waiting.isSettled) continue
-      this.settle(waiting)
-      waiting.reject(late(this.timeoutMs))
+      this.end(waiting)
+      waiting.onLate(late(this.timeoutMs))
     }
     this.queue = this.queue.slice(this.first)
     this.first = 0

@@ -44,13 +44,20 @@ export class Policies {
     }))
   }
 
-  /** The same where it is in memory; names are known there only in their canonical spelling. */
+  /**
+   * The same where it is in memory, and right; names are known there only in their canonical spelling. What is wrong
+   * with it is told by `find`.
+   */
   findHere(entity: string, resource: string): SubjectPolicy | undefined {
     const subject = { entity, resource }
     const config = this.cache.peek(subject)
     if (config === undefined) return undefined
-    const policy = this.shared(subject, config)
-    return { policy, record: config.record }
+    try {
+      config.policy ??= this.shared(subject, config)
+    } catch {
+      return undefined
+    }
+    return config as SubjectPolicy
   }
 
   /** Of a parent: its own limits, and those of the call for names that it has none of. Undefined: no limits. */

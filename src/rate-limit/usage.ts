@@ -1,4 +1,5 @@
-import type { UsageRow, UsageStep, UsageStore } from './port.js'
+import type { LimitView } from './algorithms/verdict.js'
+import type { SubjectCosts, UsageRow, UsageStep, UsageStore } from './port.js'
 import type { Subject } from './types.js'
 
 const HOUR_MS = 3_600_000
@@ -8,17 +9,23 @@ const STEP_MS: Record<UsageStep, number> = { hour: HOUR_MS, day: DAY_MS }
 const MAX_PENDING = 50_000
 const ROWS_PER_WRITE = 5000
 
+/** What was counted of one limit. */
 interface Counted {
-  subject: Subject
   limit: string
-  hour: number
   admitted: number
   denied: number
 }
 
+/** What was counted of a subject, all in the same hour; few limits, so a list is found through sooner than a map. */
+interface CountedSubject {
+  subject: Subject
+  hour: number
+  limits: Counted[]
+}
+
 /** Counts in memory and writes it down now and then: what a process that is killed had not written is lost. */
 export class UsageCounter {
-  private pending = new Map<string, Map<string, Map<string, Counted>>>()
+  private pending = new Map<string, Map<string, CountedSubject>>()
   private size = 0
   private writing: Promise<void> = Promise.resolve()
   private readonly timer: NodeJS.Timeout | undefined
@@ -31,36 +38,64 @@ export class UsageCounter {
     if (flushMs > 0) this.timer = setInterval(() => void this.flush(), flushMs).unref()
   }
 
-  add(subject: Subject, limit: string, cost: number, isAdmitted: boolean, now: number): void {
+  /** Of an answer of the engine: what was taken, or without views what was denied. */
+  add(
+    { entity, resource, limits }: SubjectCosts,
+    views: readonly LimitView[] | undefined,
+    now: number,
+  ): void {
+    const counted = this.counted(entity, resource, now)
+    for (let i = 0; i < limits.length; i++) {
+      const { name, cost } = limits[i]!
+      if (cost === 0) continue
+      const of = this.limitOf(counted, name)
+      if (views !== undefined && views[i]!.retryAfterMs === 0) of.admitted += cost
+      else of.denied += cost
+    }
+    if (this.size > MAX_PENDING) void this.flush()
+  }
+
+  /** Of a denial that was known. */
+  addDenied(
+    { entity, resource }: Subject,
+    limits: Record<string, unknown>,
+    consume: Record<string, number> | undefined,
+    now: number,
+  ): void {
+    const counted = this.counted(entity, resource, now)
+    for (const name in limits) {
+      const cost = consume === undefined ? 1 : Object.hasOwn(consume, name) ? consume[name]! : 0
+      if (cost > 0) this.limitOf(counted, name).denied += cost
+    }
+    if (this.size > MAX_PENDING) void this.flush()
+  }
+
+  private counted(entity: string, resource: string, now: number): CountedSubject {
     const hour = now - (now % HOUR_MS)
-    const ofEntity = child(child(this.pending, subject.resource), subject.entity)
-    let counted = ofEntity.get(limit)
+    let ofResource = this.pending.get(resource)
+    let counted = ofResource?.get(entity)
     if (counted !== undefined && counted.hour !== hour) {
       void this.flush()
-      this.add(subject, limit, cost, isAdmitted, now)
-      return
+      ofResource = counted = undefined
     }
-    if (counted === undefined) {
-      counted = {
-        subject: { entity: subject.entity, resource: subject.resource },
-        limit,
-        hour,
-        admitted: 0,
-        denied: 0,
-      }
-      ofEntity.set(limit, counted)
-      this.size++
-    }
-    if (isAdmitted) counted.admitted += cost
-    else counted.denied += cost
-    if (this.size > MAX_PENDING) void this.flush()
+    if (counted !== undefined) return counted
+    if (ofResource === undefined) this.pending.set(resource, (ofResource = new Map()))
+    counted = { subject: { entity, resource }, hour, limits: [] }
+    ofResource.set(entity, counted)
+    return counted
+  }
+
+  private limitOf({ limits }: CountedSubject, name: string): Counted {
+    for (let i = 0; i < limits.length; i++) if (limits[i]!.limit === name) return limits[i]!
+    const counted = { limit: name, admitted: 0, denied: 0 }
+    limits.push(counted)
+    this.size++
+    return counted
   }
 
   flush(): Promise<void> {
     if (this.size === 0) return this.writing
-    const counted = [...this.pending.values()].flatMap((entities) =>
-      [...entities.values()].flatMap((limits) => [...limits.values()]),
-    )
+    const counted = [...this.pending.values()].flatMap((entities) => [...entities.values()])
     this.pending = new Map()
     this.size = 0
     this.writing = this.writing.then(() => this.write(counted.flatMap(toRows)))
@@ -88,16 +123,11 @@ export class UsageCounter {
   }
 }
 
-function toRows({ subject, limit, hour, admitted, denied }: Counted): UsageRow[] {
-  const { entity, resource } = subject
-  return (['hour', 'day'] as const).map((step) => {
-    const start = Math.floor(hour / STEP_MS[step]) * STEP_MS[step]
-    return { entity, resource, limit, step, start, admitted, denied }
-  })
-}
-
-function child<V>(maps: Map<string, Map<string, V>>, name: string): Map<string, V> {
-  let found = maps.get(name)
-  if (found === undefined) maps.set(name, (found = new Map()))
-  return found
+function toRows({ subject: { entity, resource }, hour, limits }: CountedSubject): UsageRow[] {
+  return limits.flatMap((counted) =>
+    (['hour', 'day'] as const).map((step) => {
+      const start = Math.floor(hour / STEP_MS[step]) * STEP_MS[step]
+      return { entity, resource, step, start, ...counted }
+    }),
+  )
 }

@@ -1,5 +1,5 @@
 import type { Wanted } from './answers.js'
-import { type Deadlines, isUnavailable, type Waiting } from './deadline.js'
+import { type Deadlines, isUnavailable, Waiting } from './deadline.js'
 import type { Taken } from './port.js'
 import type { AcquireAnswer, OnUnavailable } from './types.js'
 
@@ -22,10 +22,7 @@ export interface Answerer {
  * One acquire while the engine decides. An object and not a chain of promises, which would be most of the memory that
  * an acquire takes.
  */
-export class Asking implements Waiting {
-  due = 0
-  isSettled = false
-
+export class Asking extends Waiting {
   constructor(
     private readonly answerer: Answerer,
     private readonly deadlines: Deadlines,
@@ -33,7 +30,9 @@ export class Asking implements Waiting {
     private readonly deciding: Promise<Taken>,
     private readonly resolve: (answer: AcquireAnswer | Promise<AcquireAnswer>) => void,
     private readonly reject: (error: unknown) => void,
-  ) {}
+  ) {
+    super()
+  }
 
   onTaken(taken: Taken): void {
     if (this.isSettled) return
@@ -53,7 +52,7 @@ export class Asking implements Waiting {
     this.onLate(error)
   }
 
-  onLate(error: unknown): void {
+  override onLate(error: unknown): void {
     const { answerer, asked, deciding } = this
     // A caller who is turned away has taken nothing: should the engine decide after all, it is given back.
     if (asked.onUnavailable === 'block') {

@@ -1,24 +1,39 @@
 import { CatracaError, isCatracaError } from '../errors.js'
 
-/** Who waits, and is told when that takes too long. */
-export interface Waiting {
-  due: number
-  isSettled: boolean
-  onLate(error: CatracaError): void
+/** Who waits, and is told when that takes too long. A link of the list that `Deadlines` keeps. */
+export class Waiting {
+  due = 0
+  isSettled = false
+  previous: Waiting | undefined = undefined
+  next: Waiting | undefined = undefined
+
+  onLate(_error: unknown): void {}
 }
 
-/** Ends waits that take too long. All take the same time, so the first is always due first: one timer does. */
+class WaitingPromise extends Waiting {
+  constructor(private readonly reject: (error: unknown) => void) {
+    super()
+  }
+
+  override onLate(error: unknown): void {
+    this.reject(error)
+  }
+}
+
+/**
+ * Ends waits that take too long. All take the same time, so the first is always due first: one timer does. Those that
+ * have ended leave the list at once: what they hold would grow old in memory.
+ */
 export class Deadlines {
-  private queue: Waiting[] = []
-  private first = 0
+  private first: Waiting | undefined
+  private last: Waiting | undefined
   private timer: NodeJS.Timeout | undefined
-  private unsettled = 0
 
   constructor(private readonly timeoutMs: number) {}
 
   within<T>(work: Promise<T>): Promise<T> {
-    return new Promise<T>((resolve, onLate) => {
-      const waiting: Waiting = { due: 0, isSettled: false, onLate }
+    return new Promise<T>((resolve, reject) => {
+      const waiting = new WaitingPromise(reject)
       this.begin(waiting)
       work.then(
         (value) => {
@@ -27,54 +42,51 @@ export class Deadlines {
         },
         (error) => {
           this.end(waiting)
-          onLate(error)
+          reject(error)
         },
       )
     })
   }
 
-  /** The wait has to be ended; `isSettled` tells whether it was too late by then. */
+  /** The wait has to be ended. */
   begin(waiting: Waiting): void {
     waiting.due = performance.now() + this.timeoutMs
-    this.push(waiting)
     this.timer ??= setTimeout(() => this.look(), this.timeoutMs)
-    // Nobody who waits may be forgotten by a process that has nothing else to do.
-    if (this.unsettled++ === 0) this.timer.ref()
-  }
-
-  /** Those that are settled go soon, mostly in the order they came: else they would grow old in memory. */
-  private push(waiting: Waiting): void {
-    const { queue } = this
-    while (this.first < queue.length && queue[this.first]!.isSettled) this.first++
-    if (this.first > 1000 && this.first * 2 > queue.length) {
-      queue.splice(0, this.first)
-      this.first = 0
+    if (this.last === undefined) {
+      this.first = waiting
+      // Nobody who waits may be forgotten by a process that has nothing else to do.
+      this.timer.ref()
+    } else {
+      waiting.previous = this.last
+      this.last.next = waiting
     }
-    queue.push(waiting)
+    this.last = waiting
   }
 
+  /** Does nothing for one that has ended. */
   end(waiting: Waiting): void {
     if (waiting.isSettled) return
     waiting.isSettled = true
-    if (--this.unsettled === 0) this.timer?.unref()
+    const { previous, next } = waiting
+    if (previous === undefined) this.first = next
+    else previous.next = next
+    if (next === undefined) this.last = previous
+    else next.previous = previous
+    waiting.previous = waiting.next = undefined
+    if (this.first === undefined) this.timer?.unref()
   }
 
   private look(): void {
     this.timer = undefined
     const now = performance.now()
-    while (this.first < this.queue.length) {
-      const waiting = this.queue[this.first]!
-      if (!waiting.isSettled && waiting.due > now) break
-      this.first++
-      if (waiting.isSettled) continue
+    while (this.first !== undefined && this.first.due <= now) {
+      const waiting = this.first
       this.end(waiting)
       waiting.onLate(late(this.timeoutMs))
     }
-    this.queue = this.queue.slice(this.first)
-    this.first = 0
-    if (this.queue.length === 0) return
-    this.timer = setTimeout(() => this.look(), Math.max(1, this.queue[0]!.due - now))
-    if (this.unsettled === 0) this.timer.unref()
+    if (this.first !== undefined) {
+      this.timer = setTimeout(() => this.look(), Math.max(1, this.first.due - now))
+    }
   }
 }
 

@@ -11,7 +11,7 @@ import { Exhausted } from './exhausted.js'
 import { type Leases, NO_LEASE } from './leases.js'
 import { parseLimits } from './level-config.js'
 import type { LimitOptions } from './options.js'
-import type { Policies } from './policies.js'
+import type { KnownSubject, Policies } from './policies.js'
 import type { LimitStore, SubjectCosts, Taken } from './port.js'
 import type {
   AcquireAnswer,
@@ -51,12 +51,6 @@ export interface AcquirerParts {
   options: LimitOptions
 }
 
-/** What an acquire comes to before the engine is asked. */
-interface Known {
-  own: Wanted
-  onUnavailable: OnUnavailable
-}
-
 /** From a request to an answer: configuration, costs, the engine's decision, and what to say when there is none. */
 export class Acquirer {
   readonly exhausted: Exhausted
@@ -80,8 +74,8 @@ export class Acquirer {
       const now = this.parts.clock.now()
       const denied = this.exhausted.find(entity, resource, consume, now)
       if (denied !== undefined) return Promise.resolve(this.denyHere(denied, request, now))
-      const known = this.findHere(request)
-      if (known !== undefined) return this.decide(known, signal, now)
+      const known = this.findHere(request, now)
+      if (known !== undefined) return this.decide(known, request, now)
     }
     return this.acquireSlowly(request)
   }
@@ -93,23 +87,22 @@ export class Acquirer {
     return denied
   }
 
-  /** What the engine is asked, where everything else is known: without a turn. Undefined where that is not so. */
-  private findHere({ entity, resource, consume, cascade }: AcquireRequest): Known | undefined {
+  /** What holds for the subject, where everything is known: without a turn. Undefined where that is not so. */
+  private findHere(
+    { entity, resource, consume, cascade }: AcquireRequest,
+    now: number,
+  ): KnownSubject | undefined {
     const { policies, beginning } = this.parts
-    const found = beginning.isDone ? policies.findHere(entity, resource) : undefined
-    if (found === undefined || (consume !== undefined && !areCosts(found.policy, consume))) return undefined
-    const { policy, record } = found
-    if (record !== undefined && (cascade ?? record.cascade)) return undefined
-    const own = { entity, resource, limits: costsOf(policy, consume), policies: policy.told }
-    return { own, onUnavailable: policy.onUnavailable }
+    const known = beginning.isDone ? policies.findHere(entity, resource, now) : undefined
+    if (known === undefined || (consume !== undefined && !areCosts(known.policy, consume))) return undefined
+    return known.record !== undefined && (cascade ?? known.record.cascade) ? undefined : known
   }
 
-  private decide(
-    { own, onUnavailable }: Known,
-    signal: AbortSignal | undefined,
-    now: number,
-  ): Promise<AcquireAnswer> {
+  private decide(known: KnownSubject, request: AcquireRequest, now: number): Promise<AcquireAnswer> {
     const { takeHere } = this.parts
+    const { entity, resource, consume, signal } = request
+    const { told, onUnavailable } = known.policy
+    const own = { entity, resource, limits: costsOf(known.policy, consume), policies: told, known }
     const wanted = [own]
     const taken = takeHere === undefined ? undefined : takeHere(own, now)
     if (taken !== undefined) return Promise.resolve(this.admit(wanted, taken, now))
@@ -130,7 +123,13 @@ export class Acquirer {
       const { policy, record } = found instanceof Promise ? await found : found
       onUnavailable = policy.onUnavailable
       const { entity, resource } = subject
-      wanted.push({ entity, resource, limits: costsOf(policy, request.consume), policies: policy.told })
+      wanted.push({
+        entity,
+        resource,
+        limits: costsOf(policy, request.consume),
+        policies: policy.told,
+        known: undefined,
+      })
       const beginning = this.parts.beginning.ready()
       if (beginning !== undefined) await beginning
       const cascade = request.cascade ?? record?.cascade ?? false
@@ -149,7 +148,7 @@ export class Acquirer {
     const { policies, counters, deadlines, clock, beginning } = this.parts
     await beginning.ready()
     const { policy } = await policies.find(subject, undefined)
-    const wanted = { ...subject, limits: costsOf(policy, {}), policies: policy.told }
+    const wanted = { ...subject, limits: costsOf(policy, {}), policies: policy.told, known: undefined }
     const { views } = await deadlines.within(counters.take([wanted], clock.now()))
     return statusesOf(wanted, views[0]!)
   }
@@ -159,7 +158,7 @@ export class Acquirer {
     const parent = { entity: record.parent, resource }
     const policy = await this.parts.policies.findParent(parent, callLimits)
     if (policy === undefined) return
-    wanted.push({ ...parent, limits: parentCostsOf(policy, limits), policies: policy.told })
+    wanted.push({ ...parent, limits: parentCostsOf(policy, limits), policies: policy.told, known: undefined })
   }
 
   /** The engine decides in time, or `onUnavailable` does. */
@@ -225,7 +224,10 @@ export class Acquirer {
   }
 
   private countUsage(wanted: readonly Wanted[], taken: Taken | undefined, now: number): void {
-    for (let i = 0; i < wanted.length; i++) this.parts.usage.add(wanted[i]!, taken?.views[i], now)
+    for (let i = 0; i < wanted.length; i++) {
+      const subject = wanted[i]!
+      this.parts.usage.add(subject, taken?.views[i], now, subject.known)
+    }
   }
 
   degraded(error: unknown, onUnavailable: OnUnavailable): AcquireAnswer {

@@ -15,6 +15,9 @@ export interface SubjectPolicy {
   record: EntityRecord | undefined
 }
 
+/** A configuration that was resolved. */
+export type KnownSubject = SubjectConfig & { policy: Policy }
+
 type Parts = [LevelConfig | undefined, LevelConfig | undefined, LevelConfig | undefined]
 
 /** Configuration resolved: entity over resource over system over the defaults of the constructor, field by field. */
@@ -48,16 +51,15 @@ export class Policies {
    * The same where it is in memory, and right; names are known there only in their canonical spelling. What is wrong
    * with it is told by `find`.
    */
-  findHere(entity: string, resource: string): SubjectPolicy | undefined {
-    const subject = { entity, resource }
-    const config = this.cache.peek(subject)
+  findHere(entity: string, resource: string, now: number): KnownSubject | undefined {
+    const config = this.cache.peek(entity, resource, now)
     if (config === undefined) return undefined
     try {
-      config.policy ??= this.shared(subject, config)
+      config.policy ??= this.shared({ entity, resource }, config)
     } catch {
       return undefined
     }
-    return config as SubjectPolicy
+    return config as KnownSubject
   }
 
   /** Of a parent: its own limits, and those of the call for names that it has none of. Undefined: no limits. */

@@ -9,24 +9,28 @@ const STEP_MS: Record<UsageStep, number> = { hour: HOUR_MS, day: DAY_MS }
 const MAX_PENDING = 50_000
 const ROWS_PER_WRITE = 5000
 
-/** What was counted of one limit. */
-interface Counted {
+/** What was counted of one limit of a subject in one hour, since it was last written down; and of its next limit. */
+export interface Counted extends Subject {
   limit: string
+  hour: number
   admitted: number
   denied: number
+  next: Counted | undefined
+  /** Of which writing down: one that has been is not counted on. */
+  generation: number
 }
 
-/** What was counted of a subject, all in the same hour; few limits, so a list is found through sooner than a map. */
-interface CountedSubject {
-  subject: Subject
-  hour: number
-  limits: Counted[]
+/** Where the last count of a subject is kept, so that it need not be looked for. */
+interface Keeper {
+  counted: Counted | undefined
 }
 
 /** Counts in memory and writes it down now and then: what a process that is killed had not written is lost. */
 export class UsageCounter {
-  private pending = new Map<string, Map<string, CountedSubject>>()
+  /** The first limit of each subject. */
+  private pending = new Map<string, Map<string, Counted>>()
   private size = 0
+  private generation = 0
   private writing: Promise<void> = Promise.resolve()
   private readonly timer: NodeJS.Timeout | undefined
 
@@ -40,57 +44,69 @@ export class UsageCounter {
 
   /** Of an answer of the engine: what was taken, or without views what was denied. */
   add(
-    { entity, resource, limits }: SubjectCosts,
+    subject: SubjectCosts,
     views: readonly LimitView[] | undefined,
     now: number,
+    keeper: Keeper | undefined,
   ): void {
-    const counted = this.counted(entity, resource, now)
+    const { limits } = subject
     for (let i = 0; i < limits.length; i++) {
       const { name, cost } = limits[i]!
       if (cost === 0) continue
-      const of = this.limitOf(counted, name)
-      if (views !== undefined && views[i]!.retryAfterMs === 0) of.admitted += cost
-      else of.denied += cost
+      const counted = this.countedOf(subject, name, now, keeper)
+      if (views !== undefined && views[i]!.retryAfterMs === 0) counted.admitted += cost
+      else counted.denied += cost
     }
     if (this.size > MAX_PENDING) void this.flush()
   }
 
   /** Of a denial that was known. */
   addDenied(
-    { entity, resource }: Subject,
+    subject: Subject,
     limits: Record<string, unknown>,
     consume: Record<string, number> | undefined,
     now: number,
   ): void {
-    const counted = this.counted(entity, resource, now)
     for (const name in limits) {
       const cost = consume === undefined ? 1 : Object.hasOwn(consume, name) ? consume[name]! : 0
-      if (cost > 0) this.limitOf(counted, name).denied += cost
+      if (cost > 0) this.countedOf(subject, name, now, undefined).denied += cost
     }
     if (this.size > MAX_PENDING) void this.flush()
   }
 
-  private counted(entity: string, resource: string, now: number): CountedSubject {
+  private countedOf(subject: Subject, limit: string, now: number, keeper: Keeper | undefined): Counted {
+    const kept = keeper?.counted
+    let first = kept?.generation === this.generation ? kept : this.find(subject)
     const hour = now - (now % HOUR_MS)
-    let ofResource = this.pending.get(resource)
-    let counted = ofResource?.get(entity)
-    if (counted !== undefined && counted.hour !== hour) {
+    if (first !== undefined && first.hour !== hour) {
       void this.flush()
-      ofResource = counted = undefined
+      first = undefined
     }
-    if (counted !== undefined) return counted
-    if (ofResource === undefined) this.pending.set(resource, (ofResource = new Map()))
-    counted = { subject: { entity, resource }, hour, limits: [] }
-    ofResource.set(entity, counted)
+    if (keeper !== undefined && first !== kept) keeper.counted = first
+    let last: Counted | undefined
+    for (let one = first; one !== undefined; one = one.next) {
+      if (one.limit === limit) return one
+      last = one
+    }
+    const { entity, resource } = subject
+    const { generation } = this
+    const next = undefined
+    const counted: Counted = { entity, resource, limit, hour, admitted: 0, denied: 0, next, generation }
+    this.size++
+    if (last !== undefined) last.next = counted
+    else this.keepFirst(counted)
+    if (keeper !== undefined && first === undefined) keeper.counted = counted
     return counted
   }
 
-  private limitOf({ limits }: CountedSubject, name: string): Counted {
-    for (let i = 0; i < limits.length; i++) if (limits[i]!.limit === name) return limits[i]!
-    const counted = { limit: name, admitted: 0, denied: 0 }
-    limits.push(counted)
-    this.size++
-    return counted
+  private find({ entity, resource }: Subject): Counted | undefined {
+    return this.pending.get(resource)?.get(entity)
+  }
+
+  private keepFirst(counted: Counted): void {
+    let ofResource = this.pending.get(counted.resource)
+    if (ofResource === undefined) this.pending.set(counted.resource, (ofResource = new Map()))
+    ofResource.set(counted.entity, counted)
   }
 
   flush(): Promise<void> {
@@ -98,6 +114,7 @@ export class UsageCounter {
     const counted = [...this.pending.values()].flatMap((entities) => [...entities.values()])
     this.pending = new Map()
     this.size = 0
+    this.generation++
     this.writing = this.writing.then(() => this.write(counted.flatMap(toRows)))
     return this.writing
   }
@@ -123,11 +140,14 @@ export class UsageCounter {
   }
 }
 
-function toRows({ subject: { entity, resource }, hour, limits }: CountedSubject): UsageRow[] {
-  return limits.flatMap((counted) =>
-    (['hour', 'day'] as const).map((step) => {
+function toRows(first: Counted): UsageRow[] {
+  const rows: UsageRow[] = []
+  for (let one: Counted | undefined = first; one !== undefined; one = one.next) {
+    const { entity, resource, limit, hour, admitted, denied } = one
+    for (const step of ['hour', 'day'] as const) {
       const start = Math.floor(hour / STEP_MS[step]) * STEP_MS[step]
-      return { entity, resource, step, start, ...counted }
-    }),
-  )
+      rows.push({ entity, resource, limit, step, start, admitted, denied })
+    }
+  }
+  return rows
 }

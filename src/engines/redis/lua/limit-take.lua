@@ -30,21 +30,6 @@ local function admit(row, rule, log_key, now, a, b, c, d)
   put(row, rule, a)
 end
 
--- Most items: one limit of one subject.
-local function take_one(key, log_key, rule, now)
-  local row = limit_row.read(key)
-  local remaining, reset, retry, a, b, c, d =
-    rule.algorithm.take(rule, rule.amount, now, log_key, get(row, rule))
-  if retry == 0 and rule.amount > 0 then
-    admit(row, rule, log_key, now, a, b, c, d)
-    limit_row.write(key, log_key, row, now + reset, now)
-  end
-  local at = last
-  answer[at + 1], answer[at + 2], answer[at + 3], answer[at + 4], answer[at + 5], answer[at + 6] =
-    (retry == 0 or rule.extra == 1) and 1 or 0, now, 1, remaining, reset, retry
-  last = at + 6
-end
-
 -- Writes what each limit says from a place of the answer on; tells whether all admit it, and the states to keep then.
 local function judge(at, row, rules, log_key, now)
   local admits, states = true, {}
@@ -107,6 +92,20 @@ local function take_all(first_key, plans, now, is_look)
   last = at
 end
 
+-- Most items: one limit of one subject, which is all that is known of it. False when it is not so.
+local function take_one(key, rule, now)
+  local known_end, a, b, c, d = limit_row.read_one(key, rule)
+  if not known_end then return false end
+  local remaining, reset, retry
+  remaining, reset, retry, a, b, c, d = rule.algorithm.take(rule, rule.amount, now, nil, a, b, c, d)
+  if retry == 0 and rule.amount > 0 then limit_row.write_one(key, rule, known_end, now + reset, now, a, b, c, d) end
+  local at = last
+  answer[at + 1], answer[at + 2], answer[at + 3], answer[at + 4], answer[at + 5], answer[at + 6] =
+    (retry == 0 or rule.extra == 1) and 1 or 0, now, 1, remaining, reset, retry
+  last = at + HEAD + 3
+  return true
+end
+
 -- The server's own refusals begin with a code (OOM, READONLY), which is worth keeping; errors of Lua do not.
 local function message_of(failure)
   if type(failure) == 'table' then return failure.err end
@@ -120,23 +119,30 @@ local function fail(failure)
   last = last + 2
 end
 
-local first_key, next_argument = 1, 1
+local first_key = 1
+
+local function run(items, plans, now, is_look)
+  local single = WIDTH == 1 and SUBJECTS == 1 and #plans[1] == 1 and not is_look and plans[1][1]
+  while items > 0 do
+    if not (single and take_one(KEYS[first_key], single, now)) then take_all(first_key, plans, now, is_look) end
+    first_key, items = first_key + KEYS_PER_ITEM, items - 1
+  end
+end
+
+local next_argument = 1
 while next_argument <= #ARGV do
-  local items = tonumber(ARGV[next_argument])
+  local run_ends = first_key + tonumber(ARGV[next_argument]) * KEYS_PER_ITEM
   local now, is_look = limit_plan.how(ARGV[next_argument + 1])
   local plans = {}
   for i = 1, SUBJECTS do plans[i] = limit_plan.of(ARGV[next_argument + 1 + i]) end
   next_argument = next_argument + 2 + SUBJECTS
-  local single = SUBJECTS == 1 and #plans[1] == 1 and not is_look and plans[1][1]
-  for _ = 1, items do
-    local ran, failure
-    if single then
-      ran, failure = pcall(take_one, KEYS[first_key], log_of(first_key, 1), single, now)
-    else
-      ran, failure = pcall(take_all, first_key, plans, now, is_look)
+  while first_key < run_ends do
+    local ran, failure = pcall(run, (run_ends - first_key) / KEYS_PER_ITEM, plans, now, is_look)
+    if not ran then
+      -- The failure of one is kept from those behind it.
+      fail(failure)
+      first_key = first_key + KEYS_PER_ITEM
     end
-    if not ran then fail(failure) end
-    first_key = first_key + KEYS_PER_ITEM
   end
 end
 return answer

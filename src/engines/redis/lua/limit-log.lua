@@ -4,12 +4,13 @@
 
   A set that is gone, and members of a limit without a state, are of a time that is over: they count for nothing.
 
-    take(rule, cost, now, key, total)               remaining, resetMs, retryAfterMs, total to keep, first that counts
-    admit(rule, now, key, since)                    writes what `take` has decided
+    take(rule, cost, now, key, total)               remaining, resetMs, retryAfterMs, total, first that counts
+    admit(rule, now, key, total, since)             writes what `take` has decided
     correct(rule, amount, taken, now, key, total)   total to keep; nil where nothing is left
 ]]
 local max = math.max
 local format, match = string.format, string.match
+local NEVER = 9007199254740991
 
 local function from(rule, time) return format('[%s:%016.0f', rule.name, max(0, time)) end
 local function below(rule, time) return format('(%s:%016.0f', rule.name, max(0, time)) end
@@ -21,14 +22,14 @@ local function time_and_amount(member)
   return tonumber(time), tonumber(amount)
 end
 
--- What counts, the latest of it, and from which time on members count; that time is nil when none does.
+-- What counts, the latest of it, and from which time on members count.
 local function living(key, rule, now, total)
-  if total == nil then return 0, nil, nil end
+  if total == nil then return 0, nil, NEVER end
   local latest = redis.call('ZREVRANGEBYLEX', key, beyond(rule), from(rule, 0), 'LIMIT', 0, 1)[1]
-  if latest == nil then return 0, nil, nil end
+  if latest == nil then return 0, nil, NEVER end
   latest = time_and_amount(latest)
   local since = now - rule.period + 1
-  if latest < since then return 0, nil, nil end
+  if latest < since then return 0, nil, NEVER end
   for _, member in ipairs(redis.call('ZRANGEBYLEX', key, from(rule, 0), below(rule, since))) do
     total = total - select(2, time_and_amount(member))
   end
@@ -51,11 +52,7 @@ local function freed_at(key, rule, since, amount, latest)
 end
 
 local function drop_dead(key, rule, since)
-  if since == nil then
-    redis.call('ZREMRANGEBYLEX', key, from(rule, 0), beyond(rule))
-  else
-    redis.call('ZREMRANGEBYLEX', key, from(rule, 0), below(rule, since))
-  end
+  redis.call('ZREMRANGEBYLEX', key, from(rule, 0), below(rule, since))
 end
 
 -- Adds to what was admitted at a time, and answers what that changed.
@@ -89,7 +86,7 @@ return {
     return max(0, rule.capacity - used), reset, retry, used, since
   end,
 
-  admit = function(rule, now, key, since)
+  admit = function(rule, now, key, _, since)
     drop_dead(key, rule, since)
     add(key, rule, now, rule.amount)
   end,

@@ -17,78 +17,80 @@
 local SUBJECTS = KEYS_PER_ITEM == 4 and 2 or 1
 local WIDTH = KEYS_PER_ITEM / SUBJECTS
 local HEAD = 3 -- numbers before those of its limits
-local KEPT = 4 -- numbers of a state
 local get, put = limit_row.get, limit_row.put
 
 local answer, last = {}, 0
+-- Of the item at hand, for each of its subjects.
+local rows = {}
 
--- Keeps in the row what a limit has admitted.
-local function admit(row, rule, log_key, now, a, b, c, d)
-  local admit_in_log = rule.algorithm.admit
-  if admit_in_log == nil then return put(row, rule, a, b, c, d) end
-  admit_in_log(rule, now, log_key, b)
-  put(row, rule, a)
-end
+local function row_key(first_key, subject) return KEYS[first_key + (subject - 1) * WIDTH] end
 
--- Writes what each limit says from a place of the answer on; tells whether all admit it, and the states to keep then.
-local function judge(at, row, rules, log_key, now)
-  local admits, states = true, {}
-  for i = 1, #rules do
-    local rule, kept = rules[i], (i - 1) * KEPT
-    answer[at + 1], answer[at + 2], answer[at + 3], states[kept + 1], states[kept + 2], states[kept + 3], states[kept + 4] =
-      rule.algorithm.take(rule, rule.amount, now, log_key, get(row, rule))
-    if answer[at + 3] > 0 and rule.extra == 0 then admits = false end
-    at = at + 3
-  end
-  return admits, states
-end
-
-local function take(at, row, rules, states, key, log_key, now)
-  local longest = 0
-  for i = 1, #rules do
-    local rule, kept, told = rules[i], (i - 1) * KEPT, at + i * 3
-    if answer[told] == 0 and rule.amount > 0 then
-      admit(row, rule, log_key, now, states[kept + 1], states[kept + 2], states[kept + 3], states[kept + 4])
-      longest = math.max(longest, answer[told - 1])
-    end
-  end
-  if longest > 0 then limit_row.write(key, log_key, row, now + longest, now) end
-end
-
--- What would have been admitted is not taken either: told as it stands.
-local function deny(at, row, rules, log_key, now)
-  for i = 1, #rules do
-    local rule, told = rules[i], at + i * 3
-    if answer[told] == 0 and rule.amount > 0 then
-      answer[told - 2], answer[told - 1] = rule.algorithm.take(rule, 0, now, log_key, get(row, rule))
-    end
-  end
-end
-
-local function log_of(first_key, subject)
+local function log_key(first_key, subject)
   if WIDTH == 1 then return nil end
   return KEYS[first_key + subject * WIDTH - 1]
 end
 
+-- Tells what each limit says, from a place of the answer on, and puts into the row what is to be kept if all admit it;
+-- answers whether they do.
+local function judge(at, row, rules, log, now)
+  local admits = true
+  for i = 1, #rules do
+    local rule = rules[i]
+    local remaining, reset, retry, a, b, c, d = rule.algorithm.take(rule, rule.amount, now, log, get(row, rule))
+    answer[at + 1], answer[at + 2], answer[at + 3] = remaining, reset, retry
+    if retry == 0 then
+      if rule.amount > 0 then put(row, rule, a, b, c, d) end
+    elseif rule.extra == 0 then
+      admits = false
+    end
+    at = at + 3
+  end
+  return admits
+end
+
+local function take(at, row, rules, key, log, now)
+  local longest = 0
+  for i = 1, #rules do
+    local rule, told = rules[i], at + i * 3
+    if answer[told] == 0 and rule.amount > 0 then
+      local admit = rule.algorithm.admit
+      if admit ~= nil then admit(rule, now, log, get(row, rule)) end
+      longest = math.max(longest, answer[told - 1])
+    end
+  end
+  if longest > 0 then limit_row.write(key, log, row, now + longest, now) end
+end
+
+-- What would have been admitted is not taken either: told as it stands, in a row without it.
+local function deny(at, rules, key, log, now)
+  local row = limit_row.read(key)
+  for i = 1, #rules do
+    local rule, told = rules[i], at + i * 3
+    if answer[told] == 0 and rule.amount > 0 then
+      answer[told - 2], answer[told - 1] = rule.algorithm.take(rule, 0, now, log, get(row, rule))
+    end
+  end
+end
+
 local function take_all(first_key, plans, now, is_look)
-  local allowed, at, rows, states = not is_look, last + HEAD, {}, {}
+  local allowed, at = not is_look, last + HEAD
   for i = 1, SUBJECTS do
-    rows[i] = limit_row.read(KEYS[first_key + (i - 1) * WIDTH])
-    local admits
-    admits, states[i] = judge(at, rows[i], plans[i], log_of(first_key, i), now)
+    rows[i] = limit_row.read(row_key(first_key, i))
+    local admits = judge(at, rows[i], plans[i], log_key(first_key, i), now)
     allowed = allowed and admits
     at = at + #plans[i] * 3
   end
-  local count, told = (at - last - HEAD) / 3, last + HEAD
+  local told = last + HEAD
   for i = 1, SUBJECTS do
+    local key, log = row_key(first_key, i), log_key(first_key, i)
     if allowed then
-      take(told, rows[i], plans[i], states[i], KEYS[first_key + (i - 1) * WIDTH], log_of(first_key, i), now)
+      take(told, rows[i], plans[i], key, log, now)
     else
-      deny(told, rows[i], plans[i], log_of(first_key, i), now)
+      deny(told, plans[i], key, log, now)
     end
     told = told + #plans[i] * 3
   end
-  answer[last + 1], answer[last + 2], answer[last + 3] = allowed and 1 or 0, now, count
+  answer[last + 1], answer[last + 2], answer[last + 3] = allowed and 1 or 0, now, (at - last - HEAD) / 3
   last = at
 end
 

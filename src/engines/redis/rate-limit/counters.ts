@@ -20,7 +20,8 @@ const taking = {
   ...{ write: true, together: 32, form: takeForm },
   ...{ offers: ALGORITHM_FILES, uses: ['limit-plan', 'limit-row'] },
 }
-const TAKE = defineScript('limit-take', { keys: 1, ...taking })
+/** The usual one; benches run it bare. */
+export const TAKE = defineScript('limit-take', { keys: 1, ...taking })
 const TAKE_LOGGED = defineScript('limit-take', { keys: 2, ...taking })
 const TAKE_BOTH = defineScript('limit-take', { keys: 4, ...taking })
 const RESET = defineScript('limit-reset', { keys: 2, write: true })

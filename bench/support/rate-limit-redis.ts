@@ -6,7 +6,7 @@ import { TAKE } from '../../src/engines/redis/rate-limit/counters.js'
 import { commandCounts, type RedisProcess, startSingle } from '../../test/support/redis/index.js'
 import { measureConfig } from './rate-limit-config.js'
 import { median } from './report.js'
-import { type Call, figuresOf, type Rounds, ratiosOf, takeTurns } from './turns.js'
+import { type Call, figuresOf, type Rounds, ratiosOf, takeTurns, visitAll } from './turns.js'
 
 export interface Sizes {
   seconds: number
@@ -45,6 +45,7 @@ export async function measureRedis(sizes: Sizes) {
     await Promise.all([catraca.limits.warmUp(), leasing.limits.warmUp()])
     const contenders = await contendersOf(sizes, catraca, leasing, peers, raw)
     const serverPid = Number(/process_id:(\d+)/.exec(String(await raw.sendCommand(['INFO', 'server'])))![1])
+    for (const call of Object.values(contenders.many)) await visitAll(call, sizes.keys)
     const rounds: Rounds = {}
     for (let round = 0; round < sizes.rounds; round++) {
       await takeTurns(contenders.many, { ...sizes, serverPid }, rounds)

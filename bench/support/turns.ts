@@ -40,6 +40,14 @@ export async function takeTurns(
   }
 }
 
+/** Every key once, so that what is read but once is not measured. */
+export async function visitAll(call: Call, keys: number): Promise<void> {
+  for (let from = 0; from < keys; from += 64) {
+    const asked = Math.min(64, keys - from)
+    await Promise.all(Array.from({ length: asked }, (_, i) => call(from + i)))
+  }
+}
+
 /** So many at a time, each over a key that is as good as random. */
 async function load(call: Call, inFlight: number, ms: number): Promise<{ done: number; ms: number }> {
   let done = 0

@@ -10,7 +10,10 @@ export interface ScriptOptions {
   write: boolean
   /** Further files: `uses: ['change-log']` makes what `change-log.lua` returns known as `change_log`. */
   uses?: readonly string[]
-  /** The same behind a function: `limit_bucket()` runs `limit-bucket.lua`, so that what is not needed costs nothing. */
+  /**
+   * The same behind a function: `limit_bucket()` runs `limit-bucket.lua`, so that what a call does not need is not
+   * made. Everything knows everything.
+   */
   offers?: readonly string[]
   /** The most that travel in one call, where larger ones would have server and process wait for each other. */
   together?: number
@@ -43,10 +46,12 @@ export function assembleScript(name: string, options: ScriptOptions, read: (name
   const { form = eachByItself } = options
   const known = (part: string) => part.replaceAll('-', '_')
   const enclosed = (part: string) => `(function()\n${read(part)}\nend)()`
+  const parts = [...offers, ...uses].map(known)
   const source = [
     `local KEYS_PER_ITEM = ${keys}`,
-    ...offers.map((part) => `local function ${known(part)}()\n${read(part)}\nend`),
-    ...uses.map((part) => `local ${known(part)} = ${enclosed(part)}`),
+    ...(parts.length === 0 ? [] : [`local ${parts.join(', ')}`]),
+    ...offers.map((part) => `function ${known(part)}()\n${read(part)}\nend`),
+    ...uses.map((part) => `${known(part)} = ${enclosed(part)}`),
     ...(form === eachByItself ? [`local operation = ${enclosed(name)}`, readLua('batch')] : [read(name)]),
   ].join('\n')
   const sha = createHash('sha1').update(source).digest('hex')

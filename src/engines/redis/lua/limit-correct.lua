@@ -10,9 +10,10 @@
   Output
     1, or 0 when the lease was given back or has run out; and 1 when something was freed that others may have been denied
 
-  Runs after `limit-plan`, `limit-row` and what they need.
+  Runs after `limit-plan` and `limit-row-one`; makes `limit-row`.
 ]]
 local SLOTS = 4
+local limit_row = limit_row()
 local BACK = 'back'
 
 -- What to add to each limit, and the sums to keep; undefined when the lease is over.

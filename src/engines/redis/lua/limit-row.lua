@@ -3,12 +3,11 @@
   when the key expires (a double), then for each limit its name with a zero behind it, its kind (1 byte) and the four
   numbers of its state (doubles), all little-endian. Here it is a flat table of the same, in the same order.
 
-  Runs after `limit-plan`.
+  Runs after `limit-row-one`.
 ]]
 local HEAD, ENTRY = '<Bd', 'sBdddd'
 local ONE, TWO = '<BdsBdddd', '<BdsBddddsBdddd'
 local FIRST, SIZE = 3, 6 -- where the first limit is, and what it takes
-local LEAST_MS = 1000
 local call, pack_bytes, unpack_bytes, byte = redis.call, struct.pack, struct.unpack, string.byte
 
 local function format_of(count)
@@ -28,22 +27,6 @@ local function remove(row, i)
   local last = FIRST + (row[1] - 1) * SIZE
   for field = 0, SIZE - 1 do row[i + field] = row[last + field] end
   row[1] = row[1] - 1
-end
-
--- Everything up to `ends` is needed. The key may live a little longer: to move its end each time, or to make the key
--- anew, costs as much as all the rest, so it is moved by a stretch.
-local function end_of(known_end, ends, now)
-  if ends <= known_end then return known_end end
-  local stretch = known_end > 0 and math.floor((ends - now) / 4) or 0
-  return math.max(ends + stretch, now + LEAST_MS)
-end
-
-local function store(key, log_key, text, keeps_end, ends, now)
-  if keeps_end and log_key == nil then return call('SET', key, text, 'KEEPTTL') end
-  -- As text: the server takes its time to write a number.
-  local ttl = string.format('%.0f', limit_plan.ttl(ends - now))
-  call('SET', key, text, 'PX', ttl)
-  if log_key ~= nil then call('PEXPIRE', log_key, ttl) end
 end
 
 return {
@@ -78,26 +61,8 @@ return {
   write = function(key, log_key, row, ends, now)
     if row[1] == 0 then return call('DEL', key) end
     local known_end = row[2]
-    row[2] = end_of(known_end, ends, now)
+    row[2] = limit_row_one.end_of(known_end, ends, now)
     local text = pack_bytes(format_of(row[1]), unpack(row, 1, FIRST - 1 + row[1] * SIZE))
-    store(key, log_key, text, row[2] == known_end, row[2], now)
-  end,
-
-  -- The same for a row that holds nothing but one limit, without a table: false when there is more in it, else when the
-  -- key expires and the state.
-  read_one = function(key, rule)
-    local text = call('GET', key)
-    if not text then return 0 end
-    if byte(text) ~= 1 then return false end
-    local _, ends, name, kind, a, b, c, d = unpack_bytes(ONE, text)
-    if name ~= rule.name then return false end
-    if kind ~= rule.kind then return ends end
-    return ends, a, b, c, d
-  end,
-
-  write_one = function(key, rule, known_end, ends, now, a, b, c, d)
-    ends = end_of(known_end, ends, now)
-    local text = pack_bytes(ONE, 1, ends, rule.name, rule.kind, a, b or 0, c or 0, d or 0)
-    store(key, nil, text, ends == known_end, ends, now)
+    limit_row_one.store(key, log_key, text, row[2] == known_end, row[2], now)
   end,
 }

@@ -4,13 +4,12 @@ import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { leaseKey, logKey, rowKey } from './keys.js'
 import type { Notices } from './notices.js'
-import { ALGORITHM_FILES, leasePlan } from './plan.js'
+import { DECIDING, leasePlan } from './plan.js'
 
 const CORRECT = defineScript('limit-correct', {
   keys: 3,
   write: true,
-  offers: ALGORITHM_FILES,
-  uses: ['limit-plan', 'limit-row'],
+  ...DECIDING,
 })
 
 type Verb = 'adjust' | 'back' | 'undo'

@@ -12,13 +12,13 @@ import { defineScript } from '../link/script.js'
 import { Corrections } from './corrections.js'
 import { logKey, rowKey } from './keys.js'
 import type { Notices } from './notices.js'
-import { ALGORITHM_FILES, type Plan, planOf } from './plan.js'
+import { DECIDING, type Plan, planOf } from './plan.js'
 import { takeForm } from './take-form.js'
 
 /** One file, by how many keys it is given: the row; row and log; those of two subjects. */
 const taking = {
   ...{ write: true, together: 32, form: takeForm },
-  ...{ offers: ALGORITHM_FILES, uses: ['limit-plan', 'limit-row'] },
+  ...{ uses: DECIDING.uses, offers: [...DECIDING.offers, 'limit-take-all'] },
 }
 /** The usual one; benches run it bare. */
 export const TAKE = defineScript('limit-take', { keys: 1, ...taking })

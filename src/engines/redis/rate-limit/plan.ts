@@ -10,8 +10,11 @@ const KIND_OF: Record<Algorithm, number> = {
   concurrency: KIND.slots,
 }
 
-/** Scripts that decide offer all of them, and run the ones that a plan names. */
-export const ALGORITHM_FILES = ['limit-bucket', 'limit-fixed', 'limit-windows', 'limit-log'] as const
+/** What scripts that decide are made of. Of the algorithms those run that a plan names. */
+export const DECIDING = {
+  offers: ['limit-bucket', 'limit-fixed', 'limit-windows', 'limit-log', 'limit-row'],
+  uses: ['limit-plan', 'limit-row-one'],
+} as const
 
 /** Limits in the words of `lua/limit-plan.lua`. */
 export interface Plan {

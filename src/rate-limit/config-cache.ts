@@ -1,8 +1,10 @@
 import type { Clock } from '../clock.js'
 import { isUnavailable } from '../deadlines.js'
 import { CatracaError } from '../errors.js'
+import type { Policy } from './policy.js'
 import type { LimitConfigStore } from './port.js'
 import type { ConfigKey, EntityRecord, LevelConfig, Subject } from './types.js'
+import type { Counted } from './usage.js'
 
 /** The version of the stored schema that this program writes. */
 export const SCHEMA_VERSION = 1
@@ -10,25 +12,45 @@ export const SCHEMA_VERSION = 1
 /** So long a store that did not answer is not asked again for what is known: each who asked would wait for it. */
 const RETRY_MS = 1000
 
-/** What the three levels say of a subject, and the record of its entity. */
-export interface SubjectConfig {
-  system: LevelConfig | undefined
-  resource: LevelConfig | undefined
-  entity: LevelConfig | undefined
-  record: EntityRecord | undefined
-}
-
 interface Entry<T> {
   value: T
   until: number
 }
 
-type EntityEntry = Entry<{ config: LevelConfig | undefined; record: EntityRecord | undefined }>
+type Level = Entry<LevelConfig | undefined>
+
+/**
+ * What the three levels say of a subject, and the record of its entity. All that an acquire needs to know of a subject
+ * is in one object: with many subjects each further one costs as much as the rest of the way to the engine.
+ */
+export class SubjectConfig {
+  system: LevelConfig | undefined = undefined
+  resource: LevelConfig | undefined = undefined
+  /** What was made of the levels, by whoever resolves them. */
+  policy: Policy | undefined = undefined
+  /** What was counted of the subject lately, by whoever counts. */
+  counted: Counted | undefined = undefined
+
+  constructor(
+    readonly entity: LevelConfig | undefined,
+    readonly record: EntityRecord | undefined,
+    public until: number,
+  ) {}
+
+  /** With what the levels above it say now. */
+  under(system: Level, resource: Level): this {
+    if (this.system === system.value && this.resource === resource.value) return this
+    this.system = system.value
+    this.resource = resource.value
+    this.policy = undefined
+    return this
+  }
+}
 
 interface Known {
-  system: Entry<LevelConfig | undefined> | undefined
-  resource: Entry<LevelConfig | undefined> | undefined
-  entity: EntityEntry | undefined
+  system: Level | undefined
+  resource: Level | undefined
+  entity: SubjectConfig | undefined
 }
 
 export interface CacheFigures {
@@ -44,9 +66,9 @@ export interface CacheFigures {
  * batch. While the store does not answer, what was known stays in use.
  */
 export class ConfigCache {
-  private readonly systems = new Map<string, Entry<LevelConfig | undefined>>()
-  private readonly resources = new Map<string, Entry<LevelConfig | undefined>>()
-  private readonly entities = new Map<string, Map<string, EntityEntry>>()
+  private readonly systems = new Map<string, Level>()
+  private readonly resources = new Map<string, Level>()
+  private readonly entities = new Map<string, Map<string, SubjectConfig>>()
   private readonly loading = new Map<string, Map<string, Promise<SubjectConfig>>>()
   private entityCount = 0
   private generation = 0
@@ -67,25 +89,27 @@ export class ConfigCache {
   }
 
   get(subject: Subject): SubjectConfig | Promise<SubjectConfig> {
-    const found = this.peek(subject)
+    const found = this.peek(subject.entity, subject.resource, this.clock.now())
     if (found !== undefined) return found
     this.figures.misses++
     return this.loadOnce(subject)
   }
 
   /** What is known and fresh; undefined where the store would have to be asked. */
-  peek(subject: Subject): SubjectConfig | undefined {
-    const now = this.clock.now()
-    const { system, resource, entity } = this.known(subject)
-    if (!isFresh(system, now) || !isFresh(resource, now) || !isFresh(entity, now)) return undefined
+  peek(entity: string, resource: string, now: number): SubjectConfig | undefined {
+    const ofEntity = this.entities.get(resource)?.get(entity)
+    if (!isFresh(ofEntity, now)) return undefined
+    const system = this.systems.get(resource)
+    const ofResource = this.resources.get(resource)
+    if (!isFresh(system, now) || !isFresh(ofResource, now)) return undefined
     this.figures.hits++
-    return combine(system, resource, entity)
+    return ofEntity.under(system, ofResource)
   }
 
   /** What is in memory of each level, fresh or not. */
-  lastKnown(subject: Subject): Partial<SubjectConfig> {
+  lastKnown(subject: Subject): Pick<SubjectConfig, 'system' | 'resource' | 'entity'> {
     const { system, resource, entity } = this.known(subject)
-    return { system: system?.value, resource: resource?.value, entity: entity?.value.config }
+    return { system: system?.value, resource: resource?.value, entity: entity?.entity }
   }
 
   private known({ entity, resource }: Subject): Known {
@@ -138,7 +162,7 @@ export class ConfigCache {
       if (system === undefined || ofResource === undefined || ofEntity === undefined) throw error
       const until = this.clock.now() + RETRY_MS
       for (const entry of [system, ofResource, ofEntity]) entry.until = Math.max(entry.until, until)
-      return combine(system, ofResource, ofEntity)
+      return ofEntity.under(system, ofResource)
     }
   }
 
@@ -162,18 +186,18 @@ export class ConfigCache {
       const config = configs[i]
       if (level === 'system') newSystem = { value: config, until }
       else if (level === 'resource') newResource = { value: config, until }
-      else newEntity = { value: { config, record: entity }, until }
+      else newEntity = new SubjectConfig(config, entity, until)
     })
     await this.checkSchema(schemaVersion, newSystem!.value)
     this.keep(subject, newSystem!, newResource!, newEntity!)
-    return combine(newSystem!, newResource!, newEntity!)
+    return newEntity!.under(newSystem!, newResource!)
   }
 
   private keep(
     { entity, resource }: Subject,
-    system: Entry<LevelConfig | undefined>,
-    ofResource: Entry<LevelConfig | undefined>,
-    ofEntity: EntityEntry,
+    system: Level,
+    ofResource: Level,
+    ofEntity: SubjectConfig,
   ): void {
     // Callers choose the names: so not without end.
     if (this.entityCount + this.systems.size >= this.maxEntries) this.drop()
@@ -227,23 +251,16 @@ export function refuseNewer(stored: number, system: LevelConfig | undefined): vo
   )
 }
 
-function age(entry: Entry<unknown> | undefined): void {
+interface Aging {
+  until: number
+}
+
+function age(entry: Aging | undefined): void {
   if (entry !== undefined) entry.until = Number.NEGATIVE_INFINITY
 }
 
-const isFresh = <T>(entry: Entry<T> | undefined, now: number): entry is Entry<T> =>
+const isFresh = <T extends Aging>(entry: T | undefined, now: number): entry is T =>
   entry !== undefined && now < entry.until
-
-const combine = (
-  system: Entry<LevelConfig | undefined>,
-  resource: Entry<LevelConfig | undefined>,
-  { value }: EntityEntry,
-): SubjectConfig => ({
-  system: system.value,
-  resource: resource.value,
-  entity: value.config,
-  record: value.record,
-})
 
 function child<V>(maps: Map<string, Map<string, V>>, name: string): Map<string, V> {
   let found = maps.get(name)

@@ -17,6 +17,9 @@ export interface SubjectPolicy {
   record: EntityRecord | undefined
 }
 
+/** A configuration that was resolved. */
+export type KnownSubject = SubjectConfig & { policy: Policy }
+
 type Parts = [LevelConfig | undefined, LevelConfig | undefined, LevelConfig | undefined]
 
 /** Configuration resolved: entity over resource over system over the defaults of the constructor, field by field. */
@@ -47,13 +50,19 @@ export class Policies {
     }))
   }
 
-  /** The same where it is in memory; names are known there only in their canonical spelling. */
-  findHere(entity: string, resource: string): SubjectPolicy | undefined {
-    const subject = { entity, resource }
-    const config = this.cache.peek(subject)
+  /**
+   * The same where it is in memory, and right; names are known there only in their canonical spelling. What is wrong
+   * with it is told by `find`.
+   */
+  findHere(entity: string, resource: string, now: number): KnownSubject | undefined {
+    const config = this.cache.peek(entity, resource, now)
     if (config === undefined) return undefined
-    const policy = this.shared(subject, config)
-    return { policy, record: config.record }
+    try {
+      config.policy ??= this.shared({ entity, resource }, config)
+    } catch {
+      return undefined
+    }
+    return config as KnownSubject
   }
 
   /** Where the configuration cannot be read: as the levels say that are in memory, however old. */

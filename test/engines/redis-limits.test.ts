@@ -179,6 +179,28 @@ describe('calls of one turn', () => {
     assert.equal((await redis.callsOf('evalsha')) - before, 3)
   })
 
+  it('share what they ask for, and each has its own answer, or its own failure', async () => {
+    const { counters } = (await redis.open()).limits
+    await redis.raw('RPUSH', 'ratelimit:broken-1:gpt-4', 'of another program')
+    await redis.raw('RPUSH', 'ratelimit:broken-2:gpt-4', 'of another program')
+    const one = [cost('rpm', bucket(5), 1)]
+    const two = [cost('rpm', bucket(5), 2), cost('tpm', bucket(9), 3)]
+    const asked = [
+      ...[of('broken-1', ...one), of('whole-1', ...one), of('whole-1', ...one), of('whole-2', ...two)],
+      ...[of('broken-2', ...two), of('whole-2', ...two), of('whole-2', ...two), of('whole-3', ...one)],
+    ]
+    const answers = await Promise.allSettled(asked.map((subject) => counters.take([subject], 0)))
+    const told = answers.map((answer) =>
+      answer.status === 'rejected'
+        ? /WRONGTYPE/.test(String(answer.reason))
+        : [answer.value.allowed, ...answer.value.views[0]!.map((view) => view.remaining)],
+    )
+    assert.deepEqual(told, [
+      ...[true, [true, 4], [true, 3], [true, 3, 6]],
+      ...[true, [true, 1, 3], [false, 1, 3], [true, 4]],
+    ])
+  })
+
   it('take both subjects in one step on one server', async () => {
     const { counters } = (await redis.open()).limits
     const child = of('child', cost('rpm', bucket(5), 1))

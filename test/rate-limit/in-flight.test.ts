@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
+import { Exhausted } from '../../src/rate-limit/exhausted.js'
 import { openFaulty, subject } from './faulty.js'
 
 const system = { level: 'system', resource: 'gpt-4' } as const
@@ -50,15 +51,17 @@ describe('a denial that comes after what it was about is freed is not remembered
     assert.equal((await limits.acquire(subject)).allowed, true)
   })
 
-  it('but is, whatever was freed of others', async (t) => {
-    const { limits, hear } = await deniedLate(t)
-    for (let i = 0; i < 10; i++) await limits.reset(`other-${i}`, 'gpt-4')
-    await hear()
-    await limits.acquire(subject)
-    assert.equal(limits.stats().deniedHere, 1)
-    for (let i = 0; i < 100; i++) await limits.reset(`other-${i}`, 'gpt-4')
-    await limits.acquire(subject)
-    assert.equal(limits.stats().deniedHere, 2)
+  it('but is, whatever was freed of others', () => {
+    const exhausted = new Exhausted(60_000)
+    const { version } = exhausted
+    for (let i = 0; i < 10; i++) exhausted.forget({ entity: `other-${i}`, resource: 'gpt-4' })
+    const limits = [{ name: 'rpm', cost: 1, retryAfterMs: 1000 }]
+    const statuses = { rpm: { limit: 10, remaining: 0, resetMs: 1000 } }
+    exhausted.note({ ...subject, limits, statuses, policies: {} }, 0, version)
+    for (let i = 0; i < 1000; i++) exhausted.forget({ entity: `other-${i}`, resource: 'gpt-4' })
+    assert.equal(exhausted.find('user-1', 'gpt-4', undefined, 1)?.allowed, false)
+    exhausted.forget(subject)
+    assert.equal(exhausted.find('user-1', 'gpt-4', undefined, 1), undefined)
   })
 })
 

@@ -80,6 +80,9 @@ export class Environment {
   readonly usage: Database<string, (string | number)[]>
   /** Grows whenever reads may see a newer state of the store than before. */
   snapshot = 0
+  /** Write transactions of this thread: begun, and failed. */
+  begun = 0
+  failed = 0
   private pulseSnapshot = -1
   private lastPulse = 0
   private closed = false
@@ -219,6 +222,7 @@ export class Environment {
     try {
       const done = behindGate(this.options.gate, () =>
         this.root.transactionSync(() => {
+          this.begun++
           const result = change()
           ended = true
           return result
@@ -227,10 +231,17 @@ export class Environment {
       if (done === undefined) throw new CatracaError('CLOSED', 'the process is ending')
       return done.result
     } catch (error) {
+      this.failed++
       // After a failed commit LMDB itself is not to be trusted with another one in this process.
       if (ended && !(error instanceof CatracaError)) this.broken = true
       throw storeError(error, this.options.directory)
     }
+  }
+
+  /** In a write transaction: its number among those of all processes. One that changes nothing leaves it to the next. */
+  transactionNumber(): number {
+    // lmdb has it, and does not tell in its types.
+    return (this.root as unknown as { getWriteTxnId(): number }).getWriteTxnId()
   }
 
   /** The next read sees everything that was committed before this call, by any process. */

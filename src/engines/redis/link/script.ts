@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { CatracaError } from '../../../errors.js'
+import { type BatchForm, eachByItself } from './batch-form.js'
 
 export interface ScriptOptions {
   /** Keys of one operation. */
@@ -9,16 +10,24 @@ export interface ScriptOptions {
   write: boolean
   /** Further files: `uses: ['change-log']` makes what `change-log.lua` returns known as `change_log`. */
   uses?: readonly string[]
+  /**
+   * The same behind a function: `limit_bucket()` runs `limit-bucket.lua`, so that what a call does not need is not
+   * made. Everything knows everything.
+   */
+  offers?: readonly string[]
   /** The most that travel in one call, where larger ones would have server and process wait for each other. */
   together?: number
+  /** How items travel together; other than `lua/batch.lua` wants it, the file has a loop over `KEYS` of its own. */
+  form?: BatchForm
 }
 
-/** A file of `lua/` that returns `function(keys, args)`, the operation on one item. */
+/** A file of `lua/` that returns `function(keys, args)`, the operation on one item; or one with a loop of its own. */
 export interface Script {
   readonly name: string
   readonly keys: number
   readonly write: boolean
   readonly together: number
+  readonly form: BatchForm
   /** The operation with the loop over the items of a batch around it. */
   readonly source: string
   readonly sha: string
@@ -32,19 +41,21 @@ export function defineScript(name: string, options: ScriptOptions): Script {
 }
 
 /** The same from other places than `lua/`. */
-export function assembleScript(
-  name: string,
-  { keys, write, uses = [], together = Number.POSITIVE_INFINITY }: ScriptOptions,
-  read: (name: string) => string,
-): Script {
+export function assembleScript(name: string, options: ScriptOptions, read: (name: string) => string): Script {
+  const { keys, write, uses = [], offers = [], together = Number.POSITIVE_INFINITY } = options
+  const { form = eachByItself } = options
+  const known = (part: string) => part.replaceAll('-', '_')
   const enclosed = (part: string) => `(function()\n${read(part)}\nend)()`
+  const parts = [...offers, ...uses].map(known)
   const source = [
-    ...uses.map((used) => `local ${used.replaceAll('-', '_')} = ${enclosed(used)}`),
-    `local operation = ${enclosed(name)}`,
     `local KEYS_PER_ITEM = ${keys}`,
-    readLua('batch'),
+    ...(parts.length === 0 ? [] : [`local ${parts.join(', ')}`]),
+    ...offers.map((part) => `function ${known(part)}()\n${read(part)}\nend`),
+    ...uses.map((part) => `${known(part)} = ${enclosed(part)}`),
+    ...(form === eachByItself ? [`local operation = ${enclosed(name)}`, readLua('batch')] : [read(name)]),
   ].join('\n')
-  return { name, keys, write, together, source, sha: createHash('sha1').update(source).digest('hex') }
+  const sha = createHash('sha1').update(source).digest('hex')
+  return { name, keys, write, together, form, source, sha }
 }
 
 function readLua(name: string): string {

@@ -5,19 +5,21 @@
     keys  usage of the subject by hour, by day
     args  for each key: how long a field is kept, in ms, and how many rows follow; of each: start, limit, admitted, denied
 ]]
-local function add(key, field, amount)
-  if amount ~= '0' then redis.call('HINCRBY', key, field, amount) end
+local DAY_MS = 86400000
+
+-- Old fields leave when a new one comes, and then the end of the key is moved: not by each count. A day more covers what
+-- is counted until the next. The key of a subject that is no longer used expires as a whole.
+local function tidy(key, start, kept)
+  for _, field in ipairs(redis.call('HKEYS', key)) do
+    if tonumber(string.match(field, '^(%d+):')) < start - kept then redis.call('HDEL', key, field) end
+  end
+  redis.call('PEXPIRE', key, kept + DAY_MS)
 end
 
--- Once for each hour or day of a subject in use: those that are not expire as a whole.
-local function begin(key, latest, kept)
-  redis.call('HSET', key, 'newest', string.format('%.0f', latest))
-  for _, field in ipairs(redis.call('HKEYS', key)) do
-    local start = tonumber(string.match(field, '^(%d+):'))
-    if start ~= nil and start < latest - kept then redis.call('HDEL', key, field) end
-  end
-  -- Moved when the next one begins, and not by each count; a day more covers what is counted until then.
-  redis.call('PEXPIRE', key, kept + 86400000)
+local function add(key, kept, start, verdict, limit, amount)
+  if amount == '0' then return end
+  local sum = redis.call('HINCRBY', key, start .. verdict .. limit, amount)
+  if sum == tonumber(amount) then tidy(key, tonumber(start), kept) end
 end
 
 return function(keys, args)
@@ -25,15 +27,11 @@ return function(keys, args)
   for _, key in ipairs(keys) do
     local kept, rows = tonumber(args[next_argument]), tonumber(args[next_argument + 1])
     next_argument = next_argument + 2
-    local newest = tonumber(rows > 0 and redis.call('HGET', key, 'newest') or 0)
-    local latest = newest
     for _ = 1, rows do
       local start, limit = args[next_argument], args[next_argument + 1]
-      add(key, start .. ':a:' .. limit, args[next_argument + 2])
-      add(key, start .. ':d:' .. limit, args[next_argument + 3])
-      latest = math.max(latest, tonumber(start))
+      add(key, kept, start, ':a:', limit, args[next_argument + 2])
+      add(key, kept, start, ':d:', limit, args[next_argument + 3])
       next_argument = next_argument + 4
     end
-    if latest > newest then begin(key, latest, kept) end
   end
 end

@@ -1,9 +1,7 @@
 import type { Clock } from './clock.js'
-import { CatracaError } from './errors.js'
 import { type EngineSource, isSameStore, openEngine, type StoreEngine } from './open-engine.js'
 import { RateLimits } from './rate-limit/limits.js'
 import { DEFAULT_LIMITS, type LimitOptions } from './rate-limit/options.js'
-import type { LimitEngine } from './rate-limit/port.js'
 
 export interface OpenLimitsOptions extends Partial<LimitOptions> {
   /** A store URL, when limits are kept elsewhere than the rest. */
@@ -36,8 +34,7 @@ export async function openLimits(
   const { store, ...given } = options
   const { clock, report, sweepIntervalMs } = around
   const own = await openOwn(store, around)
-  const { name, limits: kept } = own ?? around.engine
-  const engine = kept ?? withoutLimits(name)
+  const { limits: engine } = own ?? around.engine
   const limits = new RateLimits({ engine, clock, options: { ...DEFAULT_LIMITS, ...given }, report })
   const sweep = () =>
     void limits.sweep().catch((error) => report('what limits leave behind could not be swept', error))
@@ -60,26 +57,4 @@ async function openOwn(store: string | undefined, around: Surroundings): Promise
   const engine = await openEngine(source)
   for (const warning of engine.warnings) around.report(warning, undefined)
   return engine
-}
-
-/** For a store that keeps everything else: whoever uses limits is told where they can be kept. */
-function withoutLimits(name: string): LimitEngine {
-  const refuse = async (): Promise<never> => {
-    throw new CatracaError(
-      'STORE_UNSUPPORTED',
-      `rate limits cannot be kept in ${name} in this version: name another store for them (stores.limits)`,
-    )
-  }
-  const watch = () => () => {}
-  return {
-    counters: {
-      ...{ take: refuse, adjust: refuse, giveBack: refuse, reset: refuse, watch },
-      sweep: async () => ({ swept: 0, more: false }),
-    },
-    configs: {
-      ...{ read: refuse, write: refuse, remove: refuse, writeEntity: refuse, removeEntity: refuse },
-      ...{ migrate: refuse, secret: refuse, watch },
-    },
-    usage: { count: refuse, read: refuse, forget: async () => ({ more: false }) },
-  }
 }

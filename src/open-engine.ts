@@ -28,8 +28,7 @@ export interface StoreEngine {
   readonly name: string
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
-  /** Absent where the engine does not keep them. */
-  readonly limits?: LimitEngine
+  readonly limits: LimitEngine
   /** Where the engine cuts lists into shards. */
   readonly resharding?: ReshardStore
   /** Where members may be copied to a tier in front. */
@@ -125,6 +124,7 @@ async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' })
     name: 'dynamodb',
     allowlists: engine.allowlists,
     keys: engine.keys,
+    limits: engine.limits,
     resharding: engine.resharding,
     source: engine.source,
     // A thread needs no queue of its own, and the tables were looked at.

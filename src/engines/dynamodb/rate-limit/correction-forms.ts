@@ -1,5 +1,5 @@
-import { MAX_UNITS } from '../../../rate-limit/rule.js'
 import type { LeasedLimit } from '../../../rate-limit/port.js'
+import { MAX_UNITS } from '../../../rate-limit/rule.js'
 import type { Draft } from './draft.js'
 import { attributesOf, type KnownLimit, ruleText, unitsAt } from './known.js'
 import { type Form, fillAnew, hasEnded, isFull, startOf } from './take-forms.js'
@@ -80,7 +80,14 @@ function ofWindow({ limit: { name, rule }, amount, takenAt, known, now }: Correc
 }
 
 /** What was admitted at a time has an entry of its own, so that slots that come back do not get in each other's way. */
-function ofLog({ limit: { name, rule }, amount, takenAt, known, now, isContended }: Correction): Form | undefined {
+function ofLog({
+  limit: { name, rule },
+  amount,
+  takenAt,
+  known,
+  now,
+  isContended,
+}: Correction): Form | undefined {
   if (takenAt <= now - rule.periodMs || (hasEnded(known!, rule, now) && !isContended)) return undefined
   const held = heldAt(known!, takenAt)
   if (held === 0) return undefined

@@ -72,7 +72,10 @@ export class Corrections {
       const { amounts, next } = change(record)
       const { updates, guesses } = await this.updates(lease, subjects, amounts, time(), isContended)
       const written = leaseWrite(guards.table, lease, record, next)
-      const result = await guards.client.transactWrite('limit.correct', [written, ...updates.map(([, item]) => item)])
+      const result = await guards.client.transactWrite('limit.correct', [
+        written,
+        ...updates.map(([, item]) => item),
+      ])
       if (result.applied) {
         guesses.forEach((known, i) => {
           memory.set(lease.subjects[i]!, known)

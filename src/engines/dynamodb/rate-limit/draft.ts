@@ -1,6 +1,6 @@
+import type { Key } from '../allowlist/items.js'
 import { type Attribute, number, text } from '../client/attributes.js'
 import { all, Expression } from '../client/expression.js'
-import type { Key } from '../allowlist/items.js'
 import { attributeOf, type Known } from './known.js'
 
 /** Longer than it counts by so much is an item kept, so that its end need not be moved by every write. */
@@ -96,9 +96,7 @@ export class Draft {
       this.require(`${name} >= ${this.number(needed)}`)
       return
     }
-    const ttl = this.number(
-      Math.ceil((needed + TTL_SLACK_SECONDS) / TTL_STEP_SECONDS) * TTL_STEP_SECONDS,
-    )
+    const ttl = this.number(Math.ceil((needed + TTL_SLACK_SECONDS) / TTL_STEP_SECONDS) * TTL_STEP_SECONDS)
     this.require(`attribute_not_exists(${name}) OR ${name} <= ${ttl}`)
     this.set(name, ttl)
   }

@@ -1,8 +1,16 @@
+import { CatracaError } from '../../../errors.js'
 import { KIND, type LimitState } from '../../../rate-limit/algorithms/verdict.js'
 import type { SubjectState } from '../../../rate-limit/decide.js'
 import type { Rule } from '../../../rate-limit/rule.js'
-import { CatracaError } from '../../../errors.js'
-import { bigintOf, type Item, number, numberOf, optionalNumber, optionalText, text } from '../client/attributes.js'
+import {
+  bigintOf,
+  type Item,
+  number,
+  numberOf,
+  optionalNumber,
+  optionalText,
+  text,
+} from '../client/attributes.js'
 
 /** The attributes of each kind of state, each followed by `#` and the name of the limit. */
 const ATTRIBUTES = {

@@ -73,7 +73,11 @@ export class NoticeLog {
     }
   }
 
-  async head(verb: string, kind: NoticeKind, isConsistent: boolean): Promise<{ count: number; schemaVersion: number }> {
+  async head(
+    verb: string,
+    kind: NoticeKind,
+    isConsistent: boolean,
+  ): Promise<{ count: number; schemaVersion: number }> {
     const { client, table: TableName } = this.guards
     const input = { TableName, Key: headKey(kind), ConsistentRead: isConsistent }
     const item = (await client.getItem(verb, input)) ?? {}

@@ -155,9 +155,9 @@ export class Notices {
   }
 
   private tellOne(kind: NoticeKind, notice: Item): void {
-    if (kind === 'config') return this.tellConfig(changedKey(notice))
-    const subjects = freedSubjects(notice)
-    if (subjects.length === 0) this.tellAll(kind)
+    const subjects = kind === 'freed' ? freedSubjects(notice) : []
+    if (kind === 'config') this.tellConfig(changedKey(notice))
+    else if (subjects.length === 0) this.tellAll(kind)
     else for (const subject of subjects) for (const listener of this.freed) listener(subject)
   }
 

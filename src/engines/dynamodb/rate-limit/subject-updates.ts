@@ -112,7 +112,12 @@ export function viewsAfter(
   return limits.map(({ name, rule, cost }, i) => {
     const isTaken = decided[i]!.retryAfterMs === 0
     const state = stateOf(states, name)
-    const { remaining, resetMs, retryAfterMs } = ALGORITHM[rule.algorithm].take(state, rule, isTaken ? 0 : cost, now)
+    const { remaining, resetMs, retryAfterMs } = ALGORITHM[rule.algorithm].take(
+      state,
+      rule,
+      isTaken ? 0 : cost,
+      now,
+    )
     return { remaining, resetMs, retryAfterMs }
   })
 }

@@ -35,6 +35,9 @@ export async function readSubjects(
   return keys.map(({ PK }) => readKnown(found.get(PK.S)))
 }
 
+/** Of the steps of a deadline's pauses: whoever was refused knows more by then, so it need not wait for long. */
+const LONGEST_PAUSE = 2
+
 /** Tries until there is a result; the first time again at once, then with jitter. */
 export async function persist<T>(
   { timeoutMs }: LimitTable,
@@ -45,7 +48,7 @@ export async function persist<T>(
     for (let count = 0; ; count++) {
       const result = await attempt()
       if (result !== undefined) return result
-      if (count > 0 && !(await deadline.pause(count - 1))) break
+      if (count > 0 && !(await deadline.pause(Math.min(count - 1, LONGEST_PAUSE)))) break
     }
   } catch (error) {
     throw isTooLarge(error) ? tooLarge(error) : error
@@ -62,6 +65,7 @@ function isTooLarge(error: unknown): boolean {
 }
 
 function tooLarge(cause: unknown): CatracaError {
-  const message = 'the limits of a subject remember more than an item of DynamoDB holds: estimate windows (sliding-window-counter)'
+  const message =
+    'the limits of a subject remember more than an item of DynamoDB holds: estimate windows (sliding-window-counter)'
   return new CatracaError('STORE_FULL', message, { cause })
 }

@@ -88,7 +88,11 @@ export class DynamodbUsage implements UsageStore {
 
   private async since(step: UsageStep): Promise<number> {
     const { client, table: TableName } = this.guards
-    const item = await client.getItem('limit.usage', { TableName, Key: USAGE_SINCE_KEY, ConsistentRead: true })
+    const item = await client.getItem('limit.usage', {
+      TableName,
+      Key: USAGE_SINCE_KEY,
+      ConsistentRead: true,
+    })
     return optionalNumber(item ?? {}, sinceAttribute[step]) ?? 0
   }
 

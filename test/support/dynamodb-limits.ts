@@ -6,11 +6,7 @@ import { CapacityCounts } from '../../src/engines/dynamodb/client/capacity.js'
 import type { DynamoOptions } from '../../src/engines/dynamodb/client/client.js'
 import { DynamoClient } from '../../src/engines/dynamodb/client/client.js'
 import { ServerClock } from '../../src/engines/dynamodb/client/server-clock.js'
-import {
-  type LimitClock,
-  type OpenLimits,
-  openLimits,
-} from '../../src/engines/dynamodb/rate-limit/index.js'
+import { type LimitClock, type OpenLimits, openLimits } from '../../src/engines/dynamodb/rate-limit/index.js'
 import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
 import type { LimitEngine } from '../../src/rate-limit/port.js'
 import { CREDENTIALS, type DynamoServer, type Emulator, REGION, startDynamo } from './dynamodb-server.js'

@@ -36,6 +36,7 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
 
   /** At once one query for each level, which costs half a unit however many limits it has. */
   async read(keys: readonly ConfigKey[], entity: string | undefined): Promise<ConfigBatch> {
+    this.notices.used()
     const isConsistent = this.notices.isSettling
     const withParent = keys.find((key) => key.level === 'entity' && key.entity === entity)
     const both = withParent && this.readEntity(entity!, withParent.resource, isConsistent)

@@ -36,6 +36,7 @@ export class DynamodbLimits implements LimitStore {
 
   async take(subjects: readonly SubjectCosts[], now: number): Promise<Taken> {
     const [one, other] = subjects
+    this.notices.used()
     if (one === undefined) {
       await this.begin()
       return { allowed: true, at: this.times.at(now), views: [] }

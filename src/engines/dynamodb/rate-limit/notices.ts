@@ -6,6 +6,9 @@ import type { NoticeKind } from './keys.js'
 import { changedKey, freedSubjects, type Heads, type NoticeLog } from './notice-log.js'
 
 const POLL_MS = 750
+/** Nobody has asked anything for so long: what would have to be forgotten is hardly there, and looking costs. */
+const IDLE_AFTER_MS = 300_000
+const IDLE_POLL_MS = 15_000
 /** A number may be read a moment before its notice is there. */
 const GRACE_MS = 150
 /** Freed subjects of so long are told together. */
@@ -37,8 +40,22 @@ export class Notices {
   private telling: NodeJS.Timeout | undefined
   private looking: Promise<void> | undefined
   private skipped = 0
+  private usedAt: number
 
-  constructor(readonly log: NoticeLog) {}
+  constructor(
+    readonly log: NoticeLog,
+    private readonly time: () => number = () => performance.now(),
+  ) {
+    this.usedAt = time()
+  }
+
+  /** For every question: where limits are not used, they are looked after less often. */
+  used(): void {
+    const now = this.time()
+    const wasIdle = now - this.usedAt > IDLE_AFTER_MS
+    this.usedAt = now
+    if (wasIdle && this.timer !== undefined) this.poll()
+  }
 
   onFreed(listener: OnFreed): () => void {
     return this.listen(this.freed, listener)
@@ -64,16 +81,16 @@ export class Notices {
 
   /** Configuration was changed a moment ago, here or elsewhere. */
   get isSettling(): boolean {
-    return performance.now() < this.settledAt
+    return this.time() < this.settledAt
   }
 
   changedHere(): void {
-    this.settledAt = performance.now() + SETTLING_MS
+    this.settledAt = this.time() + SETTLING_MS
   }
 
   /** Whoever looks at the numbers all the time knows it already. */
   async schemaVersion(): Promise<number> {
-    const isFresh = this.timer !== undefined && performance.now() - this.lookedAt < 2 * POLL_MS
+    const isFresh = this.timer !== undefined && this.time() - this.lookedAt < 2 * POLL_MS
     if (isFresh && !this.isSettling) return this.last!.schemaVersion
     return (await this.log.head('limit.config', 'config', this.isSettling)).schemaVersion
   }
@@ -112,7 +129,10 @@ export class Notices {
   }
 
   private poll(): void {
-    if (this.looking !== undefined || this.skipped-- > 0) return
+    const now = this.time()
+    const isIdle = now - this.usedAt > IDLE_AFTER_MS
+    if (this.looking !== undefined || (isIdle && now - this.lookedAt < IDLE_POLL_MS)) return
+    if (this.skipped-- > 0) return
     this.skipped = 0
     this.looking = this.look()
       .catch((error) => {
@@ -128,7 +148,7 @@ export class Notices {
     const found = await this.log.heads()
     const { last } = this
     this.last = { ...(last ?? found), schemaVersion: found.schemaVersion }
-    this.lookedAt = performance.now()
+    this.lookedAt = this.time()
     for (const kind of ['config', 'freed'] as const) {
       // What came before the first look is not known: nothing that was concluded before it is relied on.
       if (last === undefined) this.tellAll(kind)

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { Item } from '../../src/engines/dynamodb/client/attributes.js'
+import { CapacityCounts } from '../../src/engines/dynamodb/client/capacity.js'
+import { NoticeLog } from '../../src/engines/dynamodb/rate-limit/notice-log.js'
+import { Notices } from '../../src/engines/dynamodb/rate-limit/notices.js'
 import { isCatracaError } from '../../src/errors.js'
 import type { ConfigKey, LevelConfig } from '../../src/rate-limit/types.js'
 import { until } from '../server/support.js'
@@ -205,6 +208,36 @@ describe('notices', () => {
     await until('both were heard', async () => heard.length === 2)
     assert.deepEqual(heard.splice(0), [undefined, undefined])
     await listening.close()
+  })
+
+  it('are looked for less often where nobody asks for limits', async (test) => {
+    test.mock.timers.enable({ apis: ['setInterval'] })
+    const counts = new CapacityCounts()
+    const client = limits.server.client({ counter: counts })
+    let now = 0
+    const notices = new Notices(new NoticeLog({ client, table, timeoutMs: 1000 }, Date.now), () => now)
+    const looks = () => counts.of('limit.watch').calls
+    const pass = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += 750) {
+        now += 750
+        test.mock.timers.tick(750)
+        await client.getItem('test', { TableName: table, Key: { PK: { S: 'x' }, SK: { S: 'x' } } })
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    }
+    notices.onConfig(() => {})
+    await until('the first look', async () => looks() === 1)
+    await pass(7500)
+    assert.ok(looks() >= 8, `${looks()} looks`)
+    now += 300_001
+    await pass(750)
+    const before = looks()
+    await pass(30_000)
+    assert.ok(looks() - before <= 2, `${looks() - before} looks of an idle process`)
+    const idle = looks()
+    notices.used()
+    await until('it looks at once', async () => looks() === idle + 1)
+    await notices.close()
   })
 
   it('are numbered, and end', async () => {

@@ -35,7 +35,7 @@ export function draftTake(
   return draft
 }
 
-/** As `draftTake`, for a correction. `isSeen`: what is known was read for this call. */
+/** As `draftTake`, for a correction. `isByWholeItem`: it goes by all that is known, which had better be what is there. */
 export function draftCorrection(
   known: Known,
   limits: readonly LeasedLimit[],

@@ -35,7 +35,15 @@ export function draftTake(
   return draft
 }
 
-/** As `draftTake`, for a correction. `isByWholeItem`: it goes by all that is known, which had better be what is there. */
+export interface DraftedCorrection {
+  /** Absent where there is nothing to correct any more. */
+  draft: Draft | undefined
+  states: SubjectState | undefined
+  /** It relies on more than its conditions prove, so the item has to be looked at. */
+  mustBeSeen: boolean
+}
+
+/** As `draftTake`, for a correction. */
 export function draftCorrection(
   known: Known,
   limits: readonly LeasedLimit[],
@@ -43,24 +51,23 @@ export function draftCorrection(
   takenAt: number,
   now: number,
   isContended: boolean,
-): { draft: Draft | undefined; states: SubjectState | undefined; isByWholeItem: boolean } {
-  const states = correct(statesOf(known), limits, amounts, takenAt, now)
-  const changed = limits.filter((_, i) => amounts[i] !== 0)
-  const forms = changed.map((limit) =>
-    correctionForm({
-      limit,
-      amount: amounts[limits.indexOf(limit)]!,
-      takenAt,
-      known: known.limits.get(limit.name),
-      now,
-      isContended,
-    }),
+): DraftedCorrection {
+  const before = statesOf(known)
+  const states = correct(before, limits, amounts, takenAt, now)
+  const given = limits
+    .map((limit, i) => ({ limit, amount: amounts[i]! }))
+    .filter(({ amount }) => amount !== 0)
+  // What was taken in a window that is over stays as it is, and must not make the rest wait for its turn.
+  const changed = given.filter(({ limit, amount }) => correct(before, [limit], [amount], takenAt, now))
+  if (states === undefined || changed.length === 0) return { draft: undefined, states, mustBeSeen: true }
+  const forms = changed.map(({ limit, amount }) =>
+    correctionForm({ limit, amount, takenAt, known: known.limits.get(limit.name), now, isContended }),
   )
+  const named = changed.map(({ limit }) => limit)
   const byForms = apply(forms)
-  if (byForms === undefined && states === undefined) return { draft: undefined, states, isByWholeItem: true }
-  const draft = byForms ?? replace(known, changed, states!)
-  draft.keepUntil(known, endOf(changed, states ?? [], now))
-  return { draft, states, isByWholeItem: byForms === undefined }
+  const draft = byForms ?? replace(known, named, states)
+  draft.keepUntil(known, endOf(named, states, now))
+  return { draft, states, mustBeSeen: byForms === undefined || changed.length < given.length }
 }
 
 function apply(forms: readonly (Form | undefined)[]): Draft | undefined {

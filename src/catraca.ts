@@ -16,8 +16,9 @@ import { type HotTier, openHotTier } from './hot-tier.js'
 import { ImportThreads } from './import-runner.js'
 import { IndexThreads } from './index-runner.js'
 import { type OpenLimitsOptions, openLimits } from './limits.js'
-import { type EngineOptions, engineSource, openEngine, type StoreEngine } from './open-engine.js'
+import { type EngineOptions, engineSource, type StoreEngine } from './open-engine.js'
 import type { RateLimits } from './rate-limit/limits.js'
+import { Stores } from './stores.js'
 import { Upkeep } from './upkeep.js'
 
 export interface OpenOptions extends EngineOptions {
@@ -93,20 +94,19 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const report = options.onReport ?? (() => {})
   const sweepIntervalMs = options.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS
   const dynamodb = { report, ...options.dynamodb }
-  const sourceOf = (url: string) => engineSource(url, { ...options, dynamodb })
-  const source = sourceOf(store)
-  const engine = await openEngine(source)
-  const around = { engine, source, sourceOf, clock, sweepIntervalMs, report }
-  const { limits, ...ofLimits } = await openLimits(options.limits, around).catch(async (error) => {
-    await engine.close()
-    throw error
-  })
   const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
-  const hotTier = await openHotTier(dynamodb.hotTier, { engine, membership, report }).catch(async (error) => {
-    await ofLimits.close()
-    await engine.close()
+  // What an image may be behind, a list's own record may be too.
+  const redis = { staleAfterMs: membership.staleAfterMs, ...options.redis }
+  const stores = await Stores.open(store, (url) => engineSource(url, { ...options, dynamodb, redis }), report)
+  const closing = async (error: unknown): Promise<never> => {
+    await stores.close()
     throw error
-  })
+  }
+  const engine = await stores.engineOf(undefined)
+  const limitOptions = options.limits ?? {}
+  const limitEngine = await stores.engineOf(limitOptions.store).catch(closing)
+  const hotTier = await openHotTier(dynamodb.hotTier, { engine, membership, report }).catch(closing)
+  const limits = openLimits(limitOptions, limitEngine, { clock, report })
   const imports = new ImportThreads(
     {
       engine: () => engine.forThreads(),
@@ -117,7 +117,6 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     () => engine.refresh(),
   )
   let isClosed = false
-  for (const warning of engine.warnings) report(warning, undefined)
   const builds = new IndexThreads({
     engine: () => engine.forThreads(),
     leaseMs: membership.buildLeaseMs,
@@ -145,7 +144,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const hot = hotTier?.checks((incarnation) => indexes.get(incarnation).index?.snapshotPosition)
   const checks = new IndexedChecks(hot ?? engine.allowlists.checks, indexes, clock, hot?.direct)
   const uses = new UseCounts(indexes, report)
-  const upkeep = new Upkeep(engine.allowlists.upkeep, clock)
+  const upkeep = new Upkeep([(now) => engine.allowlists.upkeep.sweep(now), (now) => limits.sweep(now)], clock)
   upkeep.start(sweepIntervalMs)
   return {
     allowlists: new Allowlists({
@@ -162,11 +161,8 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     store: redactStoreUrl(store),
     ready: warmUp(engine.allowlists, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),
-    health: () => health(engine, ofLimits.own, hotTier),
-    async upkeep() {
-      await upkeep.run()
-      await limits.sweep()
-    },
+    health: () => health(stores.engines, hotTier),
+    upkeep: () => upkeep.run(),
     async close() {
       isClosed = true
       // First of all: nothing may be begun that waits for what is closed next.
@@ -177,8 +173,8 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
       await indexesClosed
       await hotTier?.close()
       await upkeep.stop()
-      await ofLimits.close()
-      await engine.close()
+      await limits.close()
+      await stores.close()
     },
   }
 }
@@ -207,15 +203,15 @@ function stats(engine: StoreEngine, indexes: Indexes, checks: CheckCounts): Stat
   }
 }
 
+/** The first engine is the one that the tier stands in front of. */
 async function health(
-  engine: StoreEngine,
-  ofLimits: StoreEngine | undefined,
+  [main, ...others]: readonly StoreEngine[],
   hotTier: HotTier | undefined,
 ): Promise<Health> {
   const facts = hotTier && { hotTier: hotTier.figures() }
   const engines = await Promise.all([
-    engineHealth(engine, facts),
-    ...(ofLimits === undefined ? [] : [engineHealth(ofLimits)]),
+    engineHealth(main!, facts),
+    ...others.map((engine) => engineHealth(engine)),
   ])
   const isHealthy = engines.every(({ status }) => status === 'healthy')
   return { status: isHealthy ? 'healthy' : 'unhealthy', engines }

@@ -9,6 +9,7 @@ import type { DynamodbOptions } from './engines/dynamodb/index.js'
 import type { EmbeddedOptions } from './engines/embedded/index.js'
 import type { RedisEngineOptions } from './engines/redis/index.js'
 import type { HotTierOptions } from './hot-tier.js'
+import type { IdempotencyStore } from './idempotency/port.js'
 import type { LimitEngine } from './rate-limit/port.js'
 
 /** Everything it takes to open a store, as plain data: threads open it too. */
@@ -29,6 +30,8 @@ export interface StoreEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
   readonly limits: LimitEngine
+  /** Absent where the engine does not keep them. */
+  readonly idempotency?: IdempotencyStore
   /** Where the engine cuts lists into shards. */
   readonly resharding?: ReshardStore
   /** Where members may be copied to a tier in front. */

@@ -1,5 +1,7 @@
-import type { UpkeepStore } from './allowlist/port.js'
 import type { Clock } from './clock.js'
+
+/** Drops what is over, in a small step. */
+export type Sweep = (now: number) => Promise<{ more: boolean }>
 
 /** Keeps sweeping in the background, a step at a time, with pauses in which the thread does its real work. */
 export class Upkeep {
@@ -8,7 +10,7 @@ export class Upkeep {
   private stopped = false
 
   constructor(
-    private readonly store: UpkeepStore,
+    private readonly sweeps: readonly Sweep[],
     private readonly clock: Clock,
   ) {}
 
@@ -33,10 +35,16 @@ export class Upkeep {
     return this.running
   }
 
+  /** One that fails does not keep the others from their work. */
   private async sweepAll(): Promise<void> {
+    const results = await Promise.allSettled(this.sweeps.map((sweep) => this.toItsEnd(sweep)))
+    for (const result of results) if (result.status === 'rejected') throw result.reason
+  }
+
+  private async toItsEnd(sweep: Sweep): Promise<void> {
     let more = true
     while (more && !this.stopped) {
-      more = (await this.store.sweep(this.clock.now())).more
+      more = (await sweep(this.clock.now())).more
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
   }

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
  * The dependency rule of the design, read from the imports:
  * cli → server → composition → { guards, engines } → ports → leaves.
  */
-const LEAVES = ['errors.ts', 'clock.ts', 'key.ts', 'maybe.ts', 'packed-error.ts']
+const LEAVES = ['errors.ts', 'clock.ts', 'deadlines.ts', 'key.ts', 'maybe.ts', 'packed-error.ts']
 /** What stands beside catraca.ts and helps it compose; nothing else may see guards and engines together. */
 const COMPOSITION = [
   'catraca.ts',
@@ -25,8 +25,19 @@ const COMPOSITION = [
   'index-runner.ts',
   'index-worker.ts',
   'limits.ts',
+  'stores.ts',
 ]
-const CAPABILITIES = ['allowlist', 'access', 'changes', 'rate-limit']
+const CAPABILITIES = [
+  'allowlist',
+  'access',
+  'changes',
+  'rate-limit',
+  'idempotency',
+  'cache',
+  'lock',
+  'one-time-code',
+  'token-denylist',
+]
 /** Reads spelling only, so that the library can take a store URL without knowing of any configuration. */
 const STORE_URL = /^config\/store-url(-\w+)?\.ts$/
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { askLimits, type RateLimitOptions } from './rate-limit.js'
+import { askLimits, type RateLimitOptions, releaseAtEnd } from './rate-limit.js'
 
 type Next = (error?: unknown) => void
 
@@ -11,7 +11,10 @@ export function rateLimit<Request extends IncomingMessage = IncomingMessage>(
     const given = request.headers['x-request-id']
     askLimits(options, request, typeof given === 'string' ? given : undefined).then((gate) => {
       for (const [name, value] of Object.entries(gate.headers)) response.setHeader(name, value)
-      if (gate.pass) return next()
+      if (gate.pass) {
+        releaseAtEnd(response, gate.release)
+        return next()
+      }
       response.statusCode = gate.status
       response.end(gate.body)
     }, next)

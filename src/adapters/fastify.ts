@@ -1,7 +1,8 @@
-import { askLimits, type RateLimitOptions } from './rate-limit.js'
+import { askLimits, type RateLimitOptions, releaseAtEnd } from './rate-limit.js'
 
 /** What is used of Fastify, so that this needs no version of it in particular. */
 interface Reply {
+  raw: Parameters<typeof releaseAtEnd>[0]
   headers(headers: Record<string, string>): unknown
   code(status: number): { send(body: string): unknown }
 }
@@ -18,7 +19,9 @@ export function rateLimit<Request extends { id: string }>(
     app.addHook('preHandler', async (request, reply) => {
       const gate = await askLimits(options, request, request.id)
       reply.headers(gate.headers)
-      return gate.pass ? undefined : reply.code(gate.status).send(gate.body)
+      if (!gate.pass) return reply.code(gate.status).send(gate.body)
+      releaseAtEnd(reply.raw, gate.release)
+      return undefined
     })
   }
   // Without this Fastify would keep the hook from routes beside the plugin.

@@ -1,11 +1,11 @@
 import type { Clock } from '../clock.js'
-import { CatracaError } from '../errors.js'
+import { type Deadlines, isUnavailable } from '../deadlines.js'
+import { CatracaError, isCatracaError } from '../errors.js'
 import { identifier, plainName } from '../key.js'
 import { Admission } from './admission.js'
 import { denial, leaseOf, parentOf, statusesOf, violationsOf, type Wanted } from './answers.js'
 import type { Beginning } from './beginning.js'
 import { areCosts, costsOf, parentCostsOf } from './costs.js'
-import { type Deadlines, isUnavailable } from './deadline.js'
 import { Exhausted } from './exhausted.js'
 import { type Leases, NO_LEASE } from './leases.js'
 import { parseLimits } from './level-config.js'
@@ -50,6 +50,13 @@ export interface AcquirerParts {
   options: LimitOptions
 }
 
+interface Asked {
+  /** The version of what is remembered before; undefined where limits of the call decide, which is not remembered. */
+  since: number | undefined
+  begunAt: number
+  onUnavailable: OnUnavailable
+}
+
 /** From a request to an answer: configuration, costs, the engine's decision, and what to say when there is none. */
 export class Acquirer {
   readonly exhausted: Exhausted
@@ -68,13 +75,17 @@ export class Acquirer {
 
   acquire(request: AcquireRequest): Promise<AcquireAnswer> {
     const { entity, resource, consume, limits, signal } = request
-    const isPlain = limits === undefined && (signal === undefined || !signal.aborted)
+    const isPlain = limits === undefined && consume !== null && (signal === undefined || !signal.aborted)
     if (isPlain && typeof entity === 'string') {
       const now = this.parts.clock.now()
       const denied = this.exhausted.find(entity, resource, consume, now)
       if (denied !== undefined) return Promise.resolve(this.denyHere(denied, request, now))
-      const admitted = this.parts.takeHere === undefined ? undefined : this.admitHere(request, now)
-      if (admitted !== undefined) return Promise.resolve(admitted)
+      try {
+        const admitted = this.parts.takeHere === undefined ? undefined : this.admitHere(request, now)
+        if (admitted !== undefined) return Promise.resolve(admitted)
+      } catch (error) {
+        return Promise.reject(error)
+      }
     }
     return this.acquireFromEngine(request)
   }
@@ -107,12 +118,14 @@ export class Acquirer {
 
   private async acquireFromEngine(request: AcquireRequest): Promise<AcquireAnswer> {
     request.signal?.throwIfAborted()
+    const since = this.exhausted.version
+    let begunAt = performance.now()
     const subject = {
       entity: identifier('entity', request.entity),
       resource: plainName('resource', request.resource),
     }
     const callLimits = request.limits === undefined ? undefined : parseLimits(request.limits)
-    let onUnavailable = this.parts.options.defaults.onUnavailable ?? 'block'
+    let onUnavailable: OnUnavailable | undefined
     try {
       const found = this.parts.policies.find(subject, callLimits)
       const { policy, record } = found instanceof Promise ? await found : found
@@ -121,14 +134,20 @@ export class Acquirer {
       const { entity, resource } = subject
       const own: Wanted = { entity, resource, limits: costs, policies: policy.told }
       const beginning = this.parts.beginning.ready()
-      if (beginning !== undefined) await beginning
+      if (beginning !== undefined) {
+        await beginning
+        begunAt = performance.now()
+      }
       const wanted = [own]
       const cascade = request.cascade ?? record?.cascade ?? false
-      if (cascade && record !== undefined) await this.addParent(wanted, record, callLimits)
-      return await this.ask(wanted, request.signal, callLimits === undefined, onUnavailable)
+      if (cascade && record !== undefined) {
+        await this.parts.deadlines.within(this.addParent(wanted, record, callLimits), begunAt)
+      }
+      const asked = { since: callLimits === undefined ? since : undefined, begunAt, onUnavailable }
+      return await this.ask(wanted, request.signal, asked)
     } catch (error) {
       if (!isUnavailable(error)) throw error
-      return this.degraded(error, onUnavailable)
+      return this.degraded(error, onUnavailable ?? this.parts.policies.onUnavailableOf(subject))
     }
   }
 
@@ -138,8 +157,14 @@ export class Acquirer {
     await beginning.ready()
     const { policy } = await policies.find(subject, undefined)
     const wanted = { ...subject, limits: costsOf(policy, {}), policies: policy.told }
-    const { views } = await deadlines.within(counters.take([wanted], clock.now()))
-    return statusesOf(wanted, views[0]!)
+    try {
+      const { views } = await deadlines.within(counters.take([wanted], clock.now()))
+      return statusesOf(wanted, views[0]!)
+    } catch (error) {
+      // Nothing was to be changed, so no outcome is unknown.
+      if (!isCatracaError(error, 'UNKNOWN_OUTCOME')) throw error
+      throw new CatracaError('ENGINE_UNAVAILABLE', 'the engine did not answer', { cause: error })
+    }
   }
 
   private async addParent(wanted: Wanted[], record: EntityRecord, callLimits: Limits | undefined) {
@@ -153,24 +178,25 @@ export class Acquirer {
   private async ask(
     wanted: readonly Wanted[],
     signal: AbortSignal | undefined,
-    isShared: boolean,
-    onUnavailable: OnUnavailable,
+    { since, begunAt, onUnavailable }: Asked,
   ): Promise<AcquireAnswer> {
     const { counters, deadlines, clock } = this.parts
+    if (deadlines.isOver(begunAt)) throw deadlines.late()
     const deciding = counters.take(wanted, clock.now())
     let taken: Taken
     try {
-      taken = await deadlines.within(deciding)
+      taken = await deadlines.within(deciding, begunAt)
     } catch (error) {
       // A caller who is turned away has taken nothing: should the engine decide after all, it is given back.
       if (onUnavailable === 'block') deciding.then((late) => this.returnAll(wanted, late)).catch(() => {})
       throw error
     }
     if (signal?.aborted) {
-      await this.returnAll(wanted, taken)
+      // Who has gone hears of nothing else, should it fail.
+      await this.returnAll(wanted, taken).catch(() => {})
       throw signal.reason
     }
-    return taken.allowed ? this.admit(wanted, taken) : this.deny(wanted, taken, isShared)
+    return taken.allowed ? this.admit(wanted, taken) : this.deny(wanted, taken, since)
   }
 
   private async returnAll(wanted: readonly Wanted[], taken: Taken): Promise<void> {
@@ -194,7 +220,7 @@ export class Acquirer {
     return answer
   }
 
-  private deny(wanted: readonly Wanted[], taken: Taken, isShared: boolean): Denied {
+  private deny(wanted: readonly Wanted[], taken: Taken, since: number | undefined): Denied {
     this.counts.denied++
     this.countUsage(wanted, undefined)
     const denied = denial(wanted, taken)
@@ -205,10 +231,11 @@ export class Acquirer {
       const isKept = retryAfterMs > 0 && !shadow && rule.algorithm !== 'concurrency'
       return isKept ? [{ name, cost, retryAfterMs }] : []
     })
-    if (isShared && usedUp.length > 0) {
+    if (since !== undefined && usedUp.length > 0) {
       const { entity, resource, policies } = own
       const statuses = denied.limits
-      this.exhausted.note({ entity, resource, limits: usedUp, statuses, policies }, this.parts.clock.now())
+      const exhaustion = { entity, resource, limits: usedUp, statuses, policies }
+      this.exhausted.note(exhaustion, this.parts.clock.now(), since)
     }
     return denied
   }

@@ -1,4 +1,4 @@
-import { Deadlines } from './deadline.js'
+import { Deadlines } from '../deadlines.js'
 
 /** An engine may have to start a thread, open files or connect, once; that is not slowness of a decision. */
 const FIRST_TIMEOUT_MS = 10_000

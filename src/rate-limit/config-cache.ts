@@ -1,11 +1,14 @@
 import type { Clock } from '../clock.js'
+import { isUnavailable } from '../deadlines.js'
 import { CatracaError } from '../errors.js'
-import { isUnavailable } from './deadline.js'
 import type { LimitConfigStore } from './port.js'
 import type { ConfigKey, EntityRecord, LevelConfig, Subject } from './types.js'
 
 /** The version of the stored schema that this program writes. */
 export const SCHEMA_VERSION = 1
+
+/** So long a store that did not answer is not asked again for what is known: each who asked would wait for it. */
+const RETRY_MS = 1000
 
 /** What the three levels say of a subject, and the record of its entity. */
 export interface SubjectConfig {
@@ -21,6 +24,12 @@ interface Entry<T> {
 }
 
 type EntityEntry = Entry<{ config: LevelConfig | undefined; record: EntityRecord | undefined }>
+
+interface Known {
+  system: Entry<LevelConfig | undefined> | undefined
+  resource: Entry<LevelConfig | undefined> | undefined
+  entity: EntityEntry | undefined
+}
 
 export interface CacheFigures {
   hits: number
@@ -73,11 +82,27 @@ export class ConfigCache {
     return combine(system, resource, entity)
   }
 
-  private known({ entity, resource }: Subject) {
+  /** What is in memory of each level, fresh or not. */
+  lastKnown(subject: Subject): Partial<SubjectConfig> {
+    const { system, resource, entity } = this.known(subject)
+    return { system: system?.value, resource: resource?.value, entity: entity?.value.config }
+  }
+
+  private known({ entity, resource }: Subject): Known {
     return {
       system: this.systems.get(resource),
       resource: this.resources.get(resource),
       entity: this.entities.get(resource)?.get(entity),
+    }
+  }
+
+  /** What is known by now, or else was before a wait: others may have had everything dropped meanwhile. */
+  private knownOr(before: Known, subject: Subject): Known {
+    const now = this.known(subject)
+    return {
+      system: now.system ?? before.system,
+      resource: now.resource ?? before.resource,
+      entity: now.entity ?? before.entity,
     }
   }
 
@@ -87,7 +112,10 @@ export class ConfigCache {
     const running = ofResource.get(subject.entity)
     if (running !== undefined) return running
     const loaded = this.load(subject).finally(() => {
-      if (ofResource.get(subject.entity) === loaded) ofResource.delete(subject.entity)
+      if (ofResource.get(subject.entity) !== loaded) return
+      ofResource.delete(subject.entity)
+      // Callers choose the names: nothing of them is left behind.
+      if (ofResource.size === 0) this.loading.delete(subject.resource)
     })
     ofResource.set(subject.entity, loaded)
     return loaded
@@ -103,11 +131,13 @@ export class ConfigCache {
     const isEntityMissing = !isFresh(known.entity, now)
     if (isEntityMissing) missing.push({ level: 'entity', entity, resource })
     try {
-      return await this.within(this.read(subject, missing, isEntityMissing))
+      return await this.within(this.read(subject, missing, isEntityMissing, known))
     } catch (error) {
       if (!isUnavailable(error)) throw error
-      const { system, resource: ofResource, entity: ofEntity } = this.known(subject)
+      const { system, resource: ofResource, entity: ofEntity } = this.knownOr(known, subject)
       if (system === undefined || ofResource === undefined || ofEntity === undefined) throw error
+      const until = this.clock.now() + RETRY_MS
+      for (const entry of [system, ofResource, ofEntity]) entry.until = Math.max(entry.until, until)
       return combine(system, ofResource, ofEntity)
     }
   }
@@ -116,6 +146,7 @@ export class ConfigCache {
     subject: Subject,
     missing: readonly ConfigKey[],
     withEntity: boolean,
+    before: Known,
   ): Promise<SubjectConfig> {
     const { generation } = this
     this.figures.reads++
@@ -125,7 +156,7 @@ export class ConfigCache {
     )
     // What was changed while this was on its way may have been read before the change.
     const until = generation === this.generation ? this.clock.now() + this.ttlMs : Number.NEGATIVE_INFINITY
-    const { system, resource, entity: ofEntity } = this.known(subject)
+    const { system, resource, entity: ofEntity } = this.knownOr(before, subject)
     let [newSystem, newResource, newEntity] = [system, resource, ofEntity]
     missing.forEach(({ level }, i) => {
       const config = configs[i]
@@ -155,12 +186,7 @@ export class ConfigCache {
   }
 
   private async checkSchema(stored: number, system: LevelConfig | undefined): Promise<void> {
-    if (stored > SCHEMA_VERSION && system?.strictVersion === true) {
-      throw new CatracaError(
-        'LIMIT_SCHEMA_NEWER',
-        `the stored limits have schema ${stored}, this program knows ${SCHEMA_VERSION}, and strictVersion is set`,
-      )
-    }
+    refuseNewer(stored, system)
     if (stored < SCHEMA_VERSION && system?.autoUpdate === true) await this.store.migrate(SCHEMA_VERSION)
   }
 
@@ -190,6 +216,15 @@ export class ConfigCache {
     this.entities.clear()
     this.entityCount = 0
   }
+}
+
+/** Under strictVersion records of a newer program are neither used nor written. */
+export function refuseNewer(stored: number, system: LevelConfig | undefined): void {
+  if (stored <= SCHEMA_VERSION || system?.strictVersion !== true) return
+  throw new CatracaError(
+    'LIMIT_SCHEMA_NEWER',
+    `the stored limits have schema ${stored}, this program knows ${SCHEMA_VERSION}, and strictVersion is set`,
+  )
 }
 
 function age(entry: Entry<unknown> | undefined): void {

@@ -1,11 +1,11 @@
 import { type Clock, isoTime } from '../clock.js'
+import { Deadlines } from '../deadlines.js'
 import { invalid } from '../errors.js'
 import { identifier, plainName } from '../key.js'
 import { Acquirer, type LimitCounts } from './acquirer.js'
 import type { ConfigAddress, LimitsApi, UsageQuery } from './api.js'
 import { Beginning } from './beginning.js'
 import type { CacheFigures } from './config-cache.js'
-import { Deadlines } from './deadline.js'
 import type { Lease } from './lease-token.js'
 import { Leases, NO_LEASE } from './leases.js'
 import { LimitConfigs } from './limit-configs.js'
@@ -127,6 +127,7 @@ export class RateLimits implements LimitsApi {
     }
     signal?.addEventListener('abort', giveBack, { once: true })
     try {
+      signal?.throwIfAborted()
       const result = await work({ leaseId, limits, adjust: (delta) => this.adjust(leaseId, delta) })
       return { allowed: true, result }
     } catch (error) {
@@ -220,14 +221,15 @@ export class RateLimits implements LimitsApi {
     return { ...this.acquirer.counts, configCache: { ...this.policies.cache.figures } }
   }
 
-  /** Drops what no longer counts, to its end. */
-  async sweep(): Promise<void> {
-    const { engine, clock } = this.dependencies
-    const now = clock.now()
-    while ((await engine.counters.sweep(now)).more);
-    for (const step of ['hour', 'day'] as const) {
-      while ((await engine.usage.forget(step, now - USAGE_KEPT_MS[step])).more);
-    }
+  /** Drops what no longer counts, in a small step. */
+  async sweep(now: number): Promise<{ more: boolean }> {
+    const { counters, usage } = this.dependencies.engine
+    const steps = [
+      await counters.sweep(now),
+      await usage.forget('hour', now - USAGE_KEPT_MS.hour),
+      await usage.forget('day', now - USAGE_KEPT_MS.day),
+    ]
+    return { more: steps.some(({ more }) => more) }
   }
 
   async close(): Promise<void> {

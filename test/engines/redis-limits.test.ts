@@ -58,6 +58,8 @@ describe('what Lua decides', () => {
         states = expected.states[0] ?? states
       } else {
         const takenAt = now - random(3000)
+        // A lease may be older than the rule.
+        if (random(3) === 0) limits[0] = cost('x', newRule(), random(5))
         const held = limits.map((limit) => ({ ...limit, delta: random(9) - 4 }))
         const deltas = held.map(({ cost: held, delta }) => Math.max(delta, -held))
         const use = { id: `${entity}-${step}`, takenAt, expiresAt: now + 60_000 }
@@ -210,6 +212,22 @@ describe('notices', () => {
     await redis.raw('INCR', '{ratelimit:config}:notices')
     await until('both were heard', () => heard.length === 2, 2500)
     assert.deepEqual(heard, [undefined, undefined])
+  })
+
+  it('of a store that was emptied are heard though their numbers were heard before', async () => {
+    const [one, two] = [await redis.open(), await redis.open()]
+    const secret = await one.limits.configs.secret('a'.repeat(43))
+    const heard: unknown[] = []
+    two.limits.configs.watch((key) => heard.push(key))
+    const key = { level: 'system', resource: 'r' } as const
+    await one.limits.configs.write(key, { limits: {} })
+    await until('it was heard', () => heard.length === 1)
+    await redis.raw('FLUSHALL')
+    await one.limits.configs.write(key, { limits: {} })
+    await until('that all may have changed', () => heard.length === 2 && heard[1] === undefined, 2500)
+    await until('the secret is kept again', async () => {
+      return (await redis.raw('GET', '{ratelimit:config}:secret')) === secret
+    })
   })
 
   it('of a slot that came back are not sent: nobody remembers that there was none', async () => {

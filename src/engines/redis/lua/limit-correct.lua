@@ -34,6 +34,7 @@ end
 
 -- Answers when nothing of the limit counts any more, in ms from now.
 local function correct(row, log_key, rule, amount, taken, now)
+  if limit_row.is_other(row, rule) then return 0 end
   local reset
   if rule.kind >= LOG then
     local total = limit_log.correct(log_key, rule, amount, taken, now, (limit_row.get(row, rule)))

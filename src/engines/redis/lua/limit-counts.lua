@@ -48,7 +48,14 @@ local bucket = {
     return max(0, floor((full - used) / per_token)), ceil(used / per_ms), retry, used, now, per_token, capacity
   end,
 
+  -- A lease may be older than the rule that the state is counted by: then, and where less was used, which needs no
+  -- refill, the state stays as it is counted.
   correct = function(rule, amount, _, now, a, b, c, d)
+    if a ~= nil and (amount < 0 or c ~= rule.per_token or d ~= rule.capacity) then
+      local left = min(max(0, a + amount * c), MAX_UNITS)
+      if left == 0 then return nil end
+      return left, b, c, d
+    end
     local used = bucket_used(rule, now, a, b, c, d) + amount * rule.per_token
     if used <= 0 then return nil end
     return min(used, MAX_UNITS), now, rule.per_token, rule.capacity
@@ -78,6 +85,13 @@ local fixed = {
 
   -- What was taken in a window that is over is no longer of any account.
   correct = function(rule, amount, taken, now, a, b, c)
+    if a ~= nil and c ~= rule.period then
+      local is_over = taken - taken % rule.period + rule.period <= now
+      if is_over or taken < a then return a, b, c end
+      local left = max(0, b + amount)
+      if left == 0 then return nil end
+      return a, left, c
+    end
     local start, used = fixed_at(rule, now, a, b, c)
     if taken - taken % rule.period < start - start % rule.period then return a, b, c end
     used = max(0, used + amount)
@@ -87,9 +101,9 @@ local fixed = {
 }
 
 -- Counts an amount in the window that the time falls in, unless that is past.
-local function count(rule, start, current, previous, at, amount)
+local function count(period, start, current, previous, at, amount)
   if at >= start then return max(0, current + amount), previous end
-  if at >= start - rule.period then return current, max(0, previous + amount) end
+  if at >= start - period then return current, max(0, previous + amount) end
   return current, previous
 end
 
@@ -98,8 +112,8 @@ local function windows_at(rule, now, stored, current, previous, period)
   local start = now - now % rule.period
   if stored == nil then return start, 0, 0 end
   if period ~= rule.period then
-    local now_current, now_previous = count(rule, start, 0, 0, stored, current)
-    return start, count(rule, start, now_current, now_previous, stored - 1, previous)
+    local now_current, now_previous = count(rule.period, start, 0, 0, stored, current)
+    return start, count(rule.period, start, now_current, now_previous, stored - 1, previous)
   end
   -- Behind a clock that went back what is counted stays counted.
   if stored >= start then return stored, current, previous end
@@ -145,10 +159,16 @@ local windows = {
   end,
 
   correct = function(rule, amount, taken, now, a, b, c, d)
-    local start, current, previous = windows_at(rule, now, a, b, c, d)
-    current, previous = count(rule, start, current, previous, taken, amount)
+    local start, current, previous, period = a, b, c, d
+    if a == nil or d == rule.period then
+      start, current, previous = windows_at(rule, now, a, b, c, d)
+      period = rule.period
+    elseif taken - taken % rule.period + 2 * rule.period <= now then
+      return a, b, c, d
+    end
+    current, previous = count(period, start, current, previous, taken, amount)
     if current == 0 and previous == 0 then return nil end
-    return start, current, previous, rule.period
+    return start, current, previous, period
   end,
 }
 

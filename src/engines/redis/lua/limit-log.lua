@@ -21,10 +21,14 @@ local function time_and_amount(member)
   return tonumber(time), tonumber(amount)
 end
 
+local function latest_of(key, rule)
+  return redis.call('ZREVRANGEBYLEX', key, beyond(rule), from(rule, 0), 'LIMIT', 0, 1)[1]
+end
+
 -- What counts, the latest of it, and from which time on members count; that time is nil when none does.
 local function living(key, rule, now, total)
   if total == nil then return 0, nil, nil end
-  local latest = redis.call('ZREVRANGEBYLEX', key, beyond(rule), from(rule, 0), 'LIMIT', 0, 1)[1]
+  local latest = latest_of(key, rule)
   if latest == nil then return 0, nil, nil end
   latest = time_and_amount(latest)
   local since = now - rule.period + 1
@@ -94,13 +98,16 @@ return {
     add(key, rule, now, cost)
   end,
 
-  -- What has left the window is no longer of any account.
+  -- What has left the window is no longer of any account. The rest stays as it is: it may be counted by another rule
+  -- than that of the lease.
   correct = function(key, rule, amount, taken, now, total)
     if taken <= now - rule.period then return total end
-    local used, _, since = living(key, rule, now, total)
-    drop_dead(key, rule, since)
-    used = used + add(key, rule, taken, amount)
-    if used == 0 then return nil end
-    return used
+    if total == nil or latest_of(key, rule) == nil then
+      drop_dead(key, rule, nil)
+      total = 0
+    end
+    total = total + add(key, rule, taken, amount)
+    if total == 0 then return nil end
+    return total
   end,
 }

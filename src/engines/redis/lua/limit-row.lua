@@ -39,6 +39,12 @@ return {
     return row[i + 2], row[i + 3], row[i + 4], row[i + 5]
   end,
 
+  -- Whether another algorithm than that of the rule has counted since.
+  is_other = function(row, rule)
+    local i = find(row, rule.name)
+    return i ~= nil and row[i + 1] ~= rule.kind and row[i + 1] ~= GONE
+  end,
+
   set = function(row, rule, a, b, c, d)
     local i = find(row, rule.name)
     if i == nil then

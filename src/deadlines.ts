@@ -1,4 +1,4 @@
-import { CatracaError, isCatracaError } from '../errors.js'
+import { CatracaError, isCatracaError } from './errors.js'
 
 interface Waiting {
   due: number
@@ -6,22 +6,25 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** Ends waits that take too long. All take the same time, so the first is always due first: one timer does. */
+/** Ends waits that take too long. All take the same time, so the first is mostly due first: one timer does. */
 export class Deadlines {
   private queue: Waiting[] = []
   private first = 0
   private timer: NodeJS.Timeout | undefined
+  private timerDue = 0
   private unsettled = 0
 
   constructor(private readonly timeoutMs: number) {}
 
-  within<T>(work: Promise<T>): Promise<T> {
+  /** What is one call to its caller has one deadline: `since` is when it began. */
+  within<T>(work: Promise<T>, since?: number): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const waiting: Waiting = { due: performance.now() + this.timeoutMs, isSettled: false, reject }
+      const now = performance.now()
+      const waiting: Waiting = { due: (since ?? now) + this.timeoutMs, isSettled: false, reject }
       this.push(waiting)
-      this.timer ??= setTimeout(() => this.look(), this.timeoutMs)
+      if (this.timer === undefined || waiting.due < this.timerDue) this.setTimer(waiting.due, now)
       // Nobody who waits may be forgotten by a process that has nothing else to do.
-      if (this.unsettled++ === 0) this.timer.ref()
+      if (this.unsettled++ === 0) this.timer!.ref()
       work.then(
         (value) => {
           this.settle(waiting)
@@ -35,6 +38,21 @@ export class Deadlines {
     })
   }
 
+  /** Whether nothing is left of the time of a call that began then. */
+  isOver(since: number): boolean {
+    return performance.now() >= since + this.timeoutMs
+  }
+
+  late(): CatracaError {
+    return new CatracaError('ENGINE_UNAVAILABLE', `the engine did not decide within ${this.timeoutMs} ms`)
+  }
+
+  private setTimer(due: number, now: number): void {
+    clearTimeout(this.timer)
+    this.timerDue = due
+    this.timer = setTimeout(() => this.look(), Math.max(1, due - now))
+  }
+
   /** Those that are settled go soon, mostly in the order they came: else they would grow old in memory. */
   private push(waiting: Waiting): void {
     const { queue } = this
@@ -43,7 +61,10 @@ export class Deadlines {
       queue.splice(0, this.first)
       this.first = 0
     }
-    queue.push(waiting)
+    let at = queue.length
+    while (at > this.first && queue[at - 1]!.due > waiting.due) at--
+    if (at === queue.length) queue.push(waiting)
+    else queue.splice(at, 0, waiting)
   }
 
   private settle(waiting: Waiting): void {
@@ -61,18 +82,14 @@ export class Deadlines {
       this.first++
       if (waiting.isSettled) continue
       this.settle(waiting)
-      waiting.reject(late(this.timeoutMs))
+      waiting.reject(this.late())
     }
     this.queue = this.queue.slice(this.first)
     this.first = 0
     if (this.queue.length === 0) return
-    this.timer = setTimeout(() => this.look(), Math.max(1, this.queue[0]!.due - now))
-    if (this.unsettled === 0) this.timer.unref()
+    this.setTimer(this.queue[0]!.due, now)
+    if (this.unsettled === 0) this.timer!.unref()
   }
-}
-
-function late(timeoutMs: number): CatracaError {
-  return new CatracaError('ENGINE_UNAVAILABLE', `the engine did not decide within ${timeoutMs} ms`)
 }
 
 const UNAVAILABLE = [

@@ -29,8 +29,8 @@ export interface StoreEngine {
   readonly name: string
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
+  readonly limits: LimitEngine
   /** Absent where the engine does not keep them. */
-  readonly limits?: LimitEngine
   readonly idempotency?: IdempotencyStore
   /** Where the engine cuts lists into shards. */
   readonly resharding?: ReshardStore
@@ -127,6 +127,7 @@ async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' })
     name: 'dynamodb',
     allowlists: engine.allowlists,
     keys: engine.keys,
+    limits: engine.limits,
     resharding: engine.resharding,
     source: engine.source,
     // A thread needs no queue of its own, and the tables were looked at.

@@ -1,0 +1,103 @@
+import type { LeasedLimit } from '../../../rate-limit/port.js'
+import { MAX_UNITS } from '../../../rate-limit/rule.js'
+import { isUsed, type KnownLimit, ruleText, unitsAt, unitsPerMsOf } from './known.js'
+import { type Form, fillAnew, isFull, startOf } from './take-forms.js'
+
+export interface Correction {
+  limit: LeasedLimit
+  /** Tokens to add to what was taken; negative to give back. */
+  amount: number
+  takenAt: number
+  known: KnownLimit | undefined
+  now: number
+  /** Others were faster: what would only tidy up is left. */
+  isContended: boolean
+}
+
+/**
+ * Corrects what was taken in the usual cases, in the units of the rule that the state is counted by; undefined where only
+ * the whole item as it was seen can be the condition. Only for what the algorithm would change.
+ */
+export function correctionForm(correction: Correction): Form | undefined {
+  const { limit, known } = correction
+  const [kind] = known?.rule.split(' ') ?? []
+  switch (kind) {
+    case undefined:
+      return limit.rule.algorithm === 'token-bucket' && correction.amount > 0 ? anew(correction) : undefined
+    case 'bucket':
+      return ofBucket(correction)
+    case 'fixed':
+    case 'counter':
+      return ofWindow(correction)
+    default:
+      return ofLog(correction)
+  }
+}
+
+function anew({ limit: { name, rule }, amount, now }: Correction): Form {
+  const units = BigInt(amount) * BigInt(rule.unitsPerToken)
+  return (draft) => fillAnew(draft, name, rule, unitsAt(now, rule.unitsPerMs) + units, now)
+}
+
+function ofBucket(correction: Correction): Form | undefined {
+  const { limit, amount, known, now, isContended } = correction
+  const { name, rule } = limit
+  const { rule: counted, state } = known!
+  const units = BigInt(amount) * BigInt(state[3]!)
+  const nowUnits = unitsAt(now, unitsPerMsOf(counted))
+  const isRefilled = amount > 0 && counted === ruleText(rule)
+  if (isRefilled && isFull(known!, rule, now)) return anew(correction)
+  if (!isUsed(state) && counted !== ruleText(rule)) return undefined
+  // A bucket that was full before it was last taken from is full all the same; it is only tidier to remove it.
+  if (BigInt(state[1]!) + units <= 0n && !isContended) return undefined
+  return (draft) => {
+    const full = draft.name('full', name)
+    draft.require(draft.isRule(name, counted))
+    if (isRefilled) draft.require(`${full} > ${draft.number(nowUnits)}`)
+    if (amount > 0) draft.require(`${full} <= ${draft.number(nowUnits + BigInt(MAX_UNITS) - units)}`)
+    draft.set(full, `${full} + ${draft.number(units)}`)
+    if (isRefilled) draft.set(draft.name('at', name), draft.number(now))
+  }
+}
+
+/** In the current window, or in the one before where that is counted too, as long as something stays in it. */
+function ofWindow({ limit: { name, rule }, amount, takenAt, known, now }: Correction): Form | undefined {
+  const { rule: counted, state } = known!
+  const [, start, used, before] = state as [number, number, number, number]
+  if (counted === ruleText(rule) && start < startOf(rule, now)) return undefined
+  const isCurrent = takenAt >= start
+  const least = Math.max(0, -amount)
+  if ((isCurrent ? used : before) <= least) return undefined
+  return (draft) => {
+    const count = draft.name(isCurrent ? 'used' : 'before', name)
+    draft.require(draft.isRule(name, counted))
+    draft.require(`${draft.name('start', name)} = ${draft.number(start)}`)
+    draft.require(`${count} > ${draft.number(least)}`)
+    draft.set(count, `${count} + ${draft.number(amount)}`)
+  }
+}
+
+/** What was admitted at a time has an entry of its own, so that slots that come back do not get in each other's way. */
+function ofLog({ limit: { name }, amount, takenAt, known }: Correction): Form | undefined {
+  const held = heldAt(known!, takenAt)
+  if (held === 0) return undefined
+  return (draft) => {
+    const sum = draft.name('sum', name)
+    const entry = draft.entry(name, takenAt)
+    draft.require(draft.isRule(name, known!.rule))
+    if (held + amount <= 0) {
+      draft.require(`${entry} = ${draft.number(held)}`)
+      draft.remove(entry)
+      draft.set(sum, `${sum} - ${draft.number(held)}`)
+      return
+    }
+    draft.require(`${entry} > ${draft.number(Math.max(0, -amount))}`)
+    draft.set(entry, `${entry} + ${draft.number(amount)}`)
+    draft.set(sum, `${sum} + ${draft.number(amount)}`)
+  }
+}
+
+function heldAt({ state }: KnownLimit, at: number): number {
+  for (let i = 1; i < state.length; i += 2) if (state[i] === at) return state[i + 1]!
+  return 0
+}

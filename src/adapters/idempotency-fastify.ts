@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Held } from '../idempotency/held-claim.js'
 import { type Captured, capture, resume } from './capture.js'
-import { bodyOf, type HeaderValue, replayHeaders } from './http-answer.js'
+import { bodyOf, type HeaderValue, KEPT_HEADERS, replayHeaders } from './http-answer.js'
 import { type Asked, endRequest, type IdempotencyOptions, maxBodyBytes, startRequest } from './idempotency.js'
 import { wasRefused } from './refused.js'
 
@@ -86,7 +86,7 @@ async function record<Request extends FastifyRequest>(
   const body = 'whole' in captured ? captured.whole : undefined
   const problem = await endRequest(options, claim, given(request, reply, body), about(request))
   if (problem !== undefined) {
-    reply.removeHeader('content-length')
+    for (const name of [...KEPT_HEADERS, 'content-length']) reply.removeHeader(name)
     reply.code(problem.status).headers(problem.headers)
     return problem.body
   }

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { run as dynamodbPods } from '../bench/proof/dynamodb-pods.js'
 import { run as dynamodbReshard } from '../bench/proof/dynamodb-reshard.js'
 import { run as freshness } from '../bench/proof/freshness.js'
+import { run as idempotency } from '../bench/proof/idempotency.js'
 import { run as kill } from '../bench/proof/kill.js'
 import { run as limits, runFailover, runOnRedis } from '../bench/proof/limits.js'
 import { run as race } from '../bench/proof/race.js'
@@ -38,6 +39,12 @@ describe('proofs, small', () => {
     assert.ok((await runOnRedis(sizes, 0.6)).admitted! > 0)
     const failover = await runFailover({ ...sizes, seconds: 6 })
     assert.ok(failover['refused without an answer']! > 0)
+  })
+
+  it('idempotency: every history of processes that die and sleep is one that a model explains', async () => {
+    const figures = await idempotency({ seconds: 3, processes: 3, rounds: 1, skewMs: 0, duplicates: 60 })
+    assert.ok(figures['history: steps']! > 5, JSON.stringify(figures))
+    assert.equal(figures.deaths, 4)
   })
 
   it('soak: every answer is that of a model in memory', async () => {

@@ -9,8 +9,12 @@ interface Message {
 }
 const message = { id: 'm-1', text: 'olá' }
 
-function consumer(t: TestContext, changes: Partial<ConsumerOptions<Message, unknown>> = {}) {
-  const opened = open(t, { options: { timeoutMs: 500 } })
+function consumer(
+  t: TestContext,
+  changes: Partial<ConsumerOptions<Message, unknown>> = {},
+  timeoutMs = 20_000,
+) {
+  const opened = open(t, { options: { timeoutMs } })
   const handled: string[] = []
   const consume = idempotentConsumer<Message, unknown>({
     idempotency: opened.idempotency,
@@ -65,7 +69,7 @@ describe('an idempotent consumer', () => {
   })
 
   it('has it delivered again when the engine does not answer, before and after the work', async (t) => {
-    const { consume, before, handled, store } = consumer(t)
+    const { consume, before, handled, store } = consumer(t, {}, 1000)
     await store.remove({ operation: 'x', key: 'x' })
     before.claim = down
     const early = await consume(message)

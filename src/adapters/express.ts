@@ -1,5 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { askLimits, type RateLimitOptions, releaseAtEnd } from './rate-limit.js'
+import { markRefused } from './refused.js'
+
+export { idempotency } from './idempotency-express.js'
 
 type Next = (error?: unknown) => void
 
@@ -15,6 +18,7 @@ export function rateLimit<Request extends IncomingMessage = IncomingMessage>(
         releaseAtEnd(response, gate.release)
         return next()
       }
+      markRefused(request)
       response.statusCode = gate.status
       response.end(gate.body)
     }, next)

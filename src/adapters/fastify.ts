@@ -1,4 +1,7 @@
 import { askLimits, type RateLimitOptions, releaseAtEnd } from './rate-limit.js'
+import { markRefused } from './refused.js'
+
+export { idempotency } from './idempotency-fastify.js'
 
 /** What is used of Fastify, so that this needs no version of it in particular. */
 interface Reply {
@@ -19,7 +22,10 @@ export function rateLimit<Request extends { id: string }>(
     app.addHook('preHandler', async (request, reply) => {
       const gate = await askLimits(options, request, request.id)
       reply.headers(gate.headers)
-      if (!gate.pass) return reply.code(gate.status).send(gate.body)
+      if (!gate.pass) {
+        markRefused(request)
+        return reply.code(gate.status).send(gate.body)
+      }
       releaseAtEnd(reply.raw, gate.release)
       return undefined
     })

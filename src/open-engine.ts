@@ -91,6 +91,7 @@ async function openRedisEngine(source: EngineSource & { engine: 'redis' }): Prom
     allowlists: engine.allowlists,
     keys: engine.keys,
     limits: engine.limits,
+    idempotency: engine.idempotency,
     resharding: engine.resharding,
     forThreads: () => forThreads(source),
     warnings: engine.warnings,

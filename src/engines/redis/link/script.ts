@@ -7,6 +7,8 @@ export interface ScriptOptions {
   keys: number
   /** Without it Redis refuses every write of the script, and it is run again when its connection is lost. */
   write: boolean
+  /** Of a script that writes: run twice it answers and leaves the same as run once, so that it is run again too. */
+  repeatable?: boolean
   /** Further files: `uses: ['change-log']` makes what `change-log.lua` returns known as `change_log`. */
   uses?: readonly string[]
   /** The most that travel in one call, where larger ones would have server and process wait for each other. */
@@ -18,6 +20,7 @@ export interface Script {
   readonly name: string
   readonly keys: number
   readonly write: boolean
+  readonly repeatable: boolean
   readonly together: number
   /** The operation with the loop over the items of a batch around it. */
   readonly source: string
@@ -34,7 +37,7 @@ export function defineScript(name: string, options: ScriptOptions): Script {
 /** The same from other places than `lua/`. */
 export function assembleScript(
   name: string,
-  { keys, write, uses = [], together = Number.POSITIVE_INFINITY }: ScriptOptions,
+  { keys, write, repeatable = !write, uses = [], together = Number.POSITIVE_INFINITY }: ScriptOptions,
   read: (name: string) => string,
 ): Script {
   const enclosed = (part: string) => `(function()\n${read(part)}\nend)()`
@@ -44,7 +47,15 @@ export function assembleScript(
     `local KEYS_PER_ITEM = ${keys}`,
     readLua('batch'),
   ].join('\n')
-  return { name, keys, write, together, source, sha: createHash('sha1').update(source).digest('hex') }
+  return {
+    name,
+    keys,
+    write,
+    repeatable,
+    together,
+    source,
+    sha: createHash('sha1').update(source).digest('hex'),
+  }
 }
 
 function readLua(name: string): string {

@@ -1,0 +1,90 @@
+--[[
+  What is known of a record: twins of src/idempotency/transitions.ts, held equal by the conformance suites.
+
+  The state is a hash beside the main key. The main key holds the response alone, as other programs keep it; one that
+  stands there without a completed state is theirs.
+
+  A state here is what HMGET answers for FIELDS, so all of it is text, and false where there is nothing.
+    1 status  2 requestHash  3 attempt  4 owner  5 leaseUntil  6 createdAt  7 updatedAt  8 expiresAt
+    9 error  10 omittedBytes  11 encoding: absent when there is no response
+
+  Runs after `clock`.
+]]
+local COMPLETED = 'COMPLETED'
+-- The last moment that has four digits for its year: what another program wrote may never expire.
+local NEVER = 253402300799999
+local format = string.format
+local server_now = nil
+local margin = nil
+
+local function text(number) return format('%.0f', number) end
+
+-- Keys go when their record does. By a caller's time, which may stand still while that of the server goes on, later.
+local function ttl_of(ends, now)
+  if margin == nil then return 'PXAT', text(ends) end
+  return 'PX', text(ends - now + margin)
+end
+
+return {
+  text = text,
+
+  -- The caller's time where it was given, else this server's, the same for the whole batch.
+  now = function(given)
+    if given ~= '' then
+      margin = 3600000
+      return tonumber(given)
+    end
+    if server_now == nil then server_now = clock.nowMs() end
+    return server_now
+  end,
+
+  -- The state, or nil when there is none; and whether something is left of one that has expired.
+  read = function(key, now)
+    local state = redis.call('HMGET', key, 'status', 'requestHash', 'attempt', 'owner', 'leaseUntil', 'createdAt',
+      'updatedAt', 'expiresAt', 'error', 'omittedBytes', 'encoding')
+    if not state[1] then return nil, false end
+    if now < tonumber(state[8]) then return state, false end
+    return nil, state[1] == COMPLETED
+  end,
+
+  -- What another program recorded, as an answer; nil when it did not.
+  foreign = function(key, now)
+    local response = redis.call('GET', key)
+    if not response then return nil end
+    local ttl = redis.call('PTTL', key)
+    local ends = ttl < 0 and NEVER or now + ttl
+    return { 0, now, COMPLETED, false, 1, now, now, ends, false, false, false, false, response }
+  end,
+
+  -- A record as an answer.
+  view = function(key, state, now)
+    local response = false
+    if state[1] == COMPLETED and state[11] then response = redis.call('GET', key) end
+    return {
+      0,
+      now,
+      state[1],
+      state[2],
+      tonumber(state[3]),
+      tonumber(state[6]),
+      tonumber(state[7]),
+      tonumber(state[8]),
+      state[5] and tonumber(state[5]),
+      state[9],
+      state[10] and tonumber(state[10]),
+      state[11],
+      response,
+    }
+  end,
+
+  -- False when another program has recorded a response: it stays.
+  put_response = function(key, response, ends, now)
+    local unit, at = ttl_of(ends, now)
+    return redis.call('SET', key, response, 'NX', unit, at) and true
+  end,
+
+  expire = function(key, ends, now)
+    local unit, at = ttl_of(ends, now)
+    redis.call(unit == 'PX' and 'PEXPIRE' or 'PEXPIREAT', key, at)
+  end,
+}

@@ -111,6 +111,7 @@ async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine
     allowlists: engine.allowlists,
     keys: engine.keys,
     limits: engine.limits,
+    idempotency: engine.idempotency,
     forThreads: () => ({ engine: 'embedded', options: { ...options, directory, gate, writes: 'here' } }),
     warnings: [],
     refresh: () => engine.refresh(),

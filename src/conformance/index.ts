@@ -5,6 +5,9 @@ import { checkSuite } from './allowlist-checks.js'
 import { indexSuite } from './allowlist-index.js'
 import { listSuite } from './allowlist-lists.js'
 import { memberSuite } from './allowlist-members.js'
+import { idempotencyClaimSuite } from './idempotency-claims.js'
+import { idempotencyOwnerSuite } from './idempotency-owners.js'
+import { idempotencyResponseSuite } from './idempotency-responses.js'
 import { limitConfigSuite, usageSuite } from './limit-configs.js'
 import { limitSuite } from './limit-counters.js'
 import { limitLeaseSuite } from './limit-leases.js'
@@ -16,6 +19,8 @@ export { register } from './suite.js'
 export const allowlistSuites = [listSuite, memberSuite, checkSuite, bulkSuite, changeSuite, indexSuite]
 /** What an engine that keeps API keys must pass. */
 export const accessSuites = [keySuite]
+/** What an engine that keeps idempotency records must pass. */
+export const idempotencySuites = [idempotencyClaimSuite, idempotencyOwnerSuite, idempotencyResponseSuite]
 /** What an engine that keeps rate limits must pass: counters, configuration and usage. */
 export const limitSuites = {
   counters: [limitSuite, limitLeaseSuite],

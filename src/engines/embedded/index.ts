@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine } from '../../allowlist/port.js'
+import type { IdempotencyStore } from '../../idempotency/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
 import type { Durability, EnvironmentOptions } from './environment.js'
 import { closeOnExit, createGate, type ExitGate } from './exit-gate.js'
@@ -38,6 +39,7 @@ export interface EmbeddedEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
   readonly limits: LimitEngine
+  readonly idempotency: IdempotencyStore
   /** The next read sees everything that was committed before this call, also by other threads. */
   refresh(): void
   /** The lists that checks know without asking the store. */
@@ -101,6 +103,15 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       ]),
       usage: forward('usage', stores.usage, ['count', 'drop']),
     },
+    idempotency: forward('idempotency', stores.idempotency, [
+      'take',
+      'complete',
+      'fail',
+      'release',
+      'extend',
+      'remove',
+      'dropOver',
+    ]),
     refresh: () => environment.refresh(),
     listCache: () => stores.catalog.cacheFigures(),
     health() {

@@ -4,6 +4,7 @@ import { Catalog } from './catalog.js'
 import { ChangeLog } from './change-log.js'
 import { EmbeddedChecks } from './checks.js'
 import { Environment, type EnvironmentOptions } from './environment.js'
+import { EmbeddedIdempotency } from './idempotency.js'
 import { EmbeddedIndexStore } from './index-store.js'
 import { Journal } from './journal.js'
 import { EmbeddedLists } from './lists.js'
@@ -33,6 +34,7 @@ export function openStores(options: EnvironmentOptions) {
     keys: new EmbeddedKeys(environment),
     limitConfigs: new EmbeddedLimitConfigs(environment),
     usage: new EmbeddedUsage(environment),
+    idempotency: new EmbeddedIdempotency(environment),
   }
 }
 

@@ -25,8 +25,8 @@ end
 return function(keys, args)
   local main, key, owner, hash = keys[1], keys[2], args[1], args[2]
   local now = record.now(args[6])
-  local state, is_left = record.read(key, now)
-  if not is_left and (state == nil or state[1] ~= 'COMPLETED') then
+  local state, expired = record.read(key, now)
+  if expired ~= 'COMPLETED' and (state == nil or state[1] ~= 'COMPLETED') then
     local foreign = record.foreign(main, now)
     if foreign then return foreign end
   end
@@ -41,7 +41,7 @@ return function(keys, args)
     attempt, created = tonumber(state[3]) + 1, tonumber(state[6])
     ends = math.max(tonumber(state[8]), lease_until)
     redis.call('HDEL', key, 'error')
-  elseif is_left then
+  elseif expired then
     redis.call('DEL', main, key)
   end
   redis.call('HSET', key, 'status', 'IN_PROGRESS', 'requestHash', hash, 'attempt', attempt, 'owner', owner,

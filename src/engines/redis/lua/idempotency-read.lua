@@ -13,9 +13,9 @@ local record = idempotency_record
 
 return function(keys, args)
   local now = record.now(args[1])
-  local state, is_left = record.read(keys[2], now)
+  local state, expired = record.read(keys[2], now)
   if state ~= nil and state[1] == 'COMPLETED' then return record.view(keys[1], state, now) end
-  local foreign = not is_left and record.foreign(keys[1], now)
+  local foreign = expired ~= 'COMPLETED' and record.foreign(keys[1], now)
   if foreign then return foreign end
   return state and record.view(keys[1], state, now)
 end

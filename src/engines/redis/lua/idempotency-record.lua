@@ -38,13 +38,13 @@ return {
     return server_now
   end,
 
-  -- The state, or nil when there is none; and whether something is left of one that has expired.
+  -- The state, or nil when there is none; and then the status of one that has expired and is still there, or false.
   read = function(key, now)
     local state = redis.call('HMGET', key, 'status', 'requestHash', 'attempt', 'owner', 'leaseUntil', 'createdAt',
       'updatedAt', 'expiresAt', 'error', 'omittedBytes', 'encoding')
     if not state[1] then return nil, false end
     if now < tonumber(state[8]) then return state, false end
-    return nil, state[1] == COMPLETED
+    return nil, state[1]
   end,
 
   -- What another program recorded, as an answer; nil when it did not.

@@ -129,6 +129,7 @@ async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' })
     name: 'dynamodb',
     allowlists: engine.allowlists,
     keys: engine.keys,
+    idempotency: engine.idempotency,
     resharding: engine.resharding,
     source: engine.source,
     // A thread needs no queue of its own, and the tables were looked at.

@@ -10,7 +10,7 @@ import { DueTasks } from './due.js'
 import { DEFAULT_STORE_SETTINGS, type Store, type StoreSettings } from './store.js'
 import { AppliedChanges, Tokens } from './tokens.js'
 
-const ROLES = ['allowlists', 'giant'] as const
+const ROLES = ['allowlists', 'giant', 'idempotency'] as const
 
 export interface OpenStoreOptions
   extends Omit<DynamoOptions, 'region' | 'endpoint' | 'counter'>,

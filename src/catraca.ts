@@ -13,6 +13,8 @@ import type { ListRef } from './changes/port.js'
 import { type Clock, systemClock } from './clock.js'
 import { redactStoreUrl } from './config/store-url.js'
 import { type HotTier, openHotTier } from './hot-tier.js'
+import type { Idempotency } from './idempotency/idempotency.js'
+import { type OpenIdempotencyOptions, openIdempotency } from './idempotency.js'
 import { ImportThreads } from './import-runner.js'
 import { IndexThreads } from './index-runner.js'
 import { type OpenLimitsOptions, openLimits } from './limits.js'
@@ -29,6 +31,7 @@ export interface OpenOptions extends EngineOptions {
   sweepIntervalMs?: number
   membership?: Partial<MembershipOptions>
   limits?: OpenLimitsOptions
+  idempotency?: OpenIdempotencyOptions
   /** What a check answers when neither memory nor the store can tell: fail (the default), or allow, marked. */
   onUnavailable?: OnUnavailable
   /** Told of failures in the background, which nobody waits for. */
@@ -71,6 +74,7 @@ export interface Catraca {
   readonly allowlists: Allowlists
   readonly keys: ApiKeys
   readonly limits: RateLimits
+  readonly idempotency: Idempotency
   /** Where the data is, without credentials. */
   readonly store: string
   /** Settles when the most used lists are in memory. */
@@ -103,8 +107,11 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const engine = await stores.engineOf(undefined)
   const limitOptions = options.limits ?? {}
   const limitEngine = await stores.engineOf(limitOptions.store).catch(closing)
+  const recordOptions = options.idempotency ?? {}
+  const recordEngine = await stores.engineOf(recordOptions.store).catch(closing)
   const hotTier = await openHotTier(dynamodb.hotTier, { engine, membership, report }).catch(closing)
   const limits = openLimits(limitOptions, limitEngine, { clock, report })
+  const idempotency = openIdempotency(recordOptions, recordEngine, { clock, report })
   const imports = new ImportThreads(
     {
       engine: () => engine.forThreads(),
@@ -142,7 +149,14 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const hot = hotTier?.checks((incarnation) => indexes.get(incarnation).index?.snapshotPosition)
   const checks = new IndexedChecks(hot ?? engine.allowlists.checks, indexes, clock, hot?.direct)
   const uses = new UseCounts(indexes, report)
-  const upkeep = new Upkeep([(now) => engine.allowlists.upkeep.sweep(now), (now) => limits.sweep(now)], clock)
+  const upkeep = new Upkeep(
+    [
+      (now) => engine.allowlists.upkeep.sweep(now),
+      (now) => limits.sweep(now),
+      (now) => idempotency.sweep(now),
+    ],
+    clock,
+  )
   upkeep.start(sweepIntervalMs)
   return {
     allowlists: new Allowlists({
@@ -156,6 +170,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     }),
     keys: new ApiKeys(engine.keys, clock),
     limits,
+    idempotency,
     store: redactStoreUrl(store),
     ready: warmUp(engine.allowlists, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),

@@ -27,6 +27,14 @@ export const ERROR_CODES = {
   QUOTA_EXCEEDED:
     'A limit is used up; `violated-policies` names it and `retryAfterMs` says when to come again.',
   LEASE_NOT_FOUND: 'The lease is not one that an acquire returned, or it has run out.',
+  IDEMPOTENCY_IN_PROGRESS:
+    'A request with this idempotency key is being worked on; `Retry-After` says when to ask again.',
+  IDEMPOTENCY_KEY_REUSED: 'The idempotency key was used for another request.',
+  IDEMPOTENCY_OUTCOME_UNKNOWN:
+    'A request with this idempotency key was begun and never ended, and `onLeaseExpired` forbids to try it again.',
+  IDEMPOTENCY_CLAIM_LOST:
+    'The claim is not one that is held any more: it was taken over, ended, deleted, or has expired.',
+  IDEMPOTENCY_RECORD_NOT_FOUND: 'There is no idempotency record with this operation and key.',
   ENTITY_NOT_FOUND: 'Nothing is known of this entity.',
   RESHARD_IN_PROGRESS: 'This allowlist is being moved to another number of shards.',
   KEY_NOT_FOUND: 'There is no API key with this name.',

@@ -13,6 +13,16 @@ export {
 } from './dynamodb-tables.js'
 export { CatracaError, ERROR_CODES, type ErrorCode, type FieldError, isCatracaError } from './errors.js'
 export type { HotTierOptions } from './hot-tier.js'
+export type { IdempotencyApi } from './idempotency/api.js'
+export { canonicalForm, requestHashOf } from './idempotency/canonical.js'
+export {
+  type ConsumerDecision,
+  type ConsumerOptions,
+  idempotentConsumer,
+} from './idempotency/consumer.js'
+export type { HoldResult, Idempotency } from './idempotency/idempotency.js'
+export { notExecuted, refusalError } from './idempotency/refusals.js'
+export type * from './idempotency/types.js'
 export type { LimitsApi } from './rate-limit/api.js'
 export type { HeldLease, RateLimits } from './rate-limit/limits.js'
 export { DICT_LIMITS } from './rate-limit/presets.js'

@@ -14,6 +14,7 @@ const COMPOSITION = [
   'catraca.ts',
   'dynamodb-tables.ts',
   'hot-tier.ts',
+  'idempotency.ts',
   'open-engine.ts',
   'relay.ts',
   'index.ts',

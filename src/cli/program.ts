@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { addCheckCommand } from './commands/check.js'
 import { addDynamodbCommands } from './commands/dynamodb.js'
 import { addExportCommand } from './commands/export.js'
+import { addIdempotencyCommands } from './commands/idempotency.js'
 import { addImportCommands } from './commands/import.js'
 import { addIndexCommands } from './commands/indexes.js'
 import { addKeyCommands } from './commands/keys.js'
@@ -44,6 +45,7 @@ export function buildProgram({ json }: { json: boolean }): Command {
   addIndexCommands(allowlist, program)
   addLimitCommands(program)
   addLimitConfigCommands(program)
+  addIdempotencyCommands(program)
   addKeyCommands(program)
   addDynamodbCommands(program)
   addRelayCommand(program)

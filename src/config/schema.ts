@@ -1,4 +1,5 @@
 import { DEFAULT_MEMBERSHIP } from '../allowlist/membership/options.js'
+import { DEFAULT_IDEMPOTENCY, MAX_LEASE_MS, MIN_LEASE_MS } from '../idempotency/options.js'
 import { DEFAULT_LIMITS } from '../rate-limit/options.js'
 import {
   apiKeys,
@@ -97,6 +98,10 @@ export const SCHEMA = {
     limits: optional(storeUrl, {
       env: 'CATRACA_STORE_LIMITS',
       description: 'Where rate limits are, when elsewhere than `store`. `--store` wins over it.',
+    }),
+    idempotency: optional(storeUrl, {
+      env: 'CATRACA_STORE_IDEMPOTENCY',
+      description: 'Where idempotency records are, when elsewhere than `store`. `--store` wins over it.',
     }),
   },
   server: {
@@ -218,6 +223,46 @@ export const SCHEMA = {
       description: 'How often what was admitted and denied is written down.',
     }),
   },
+  idempotency: {
+    lifeMs: setting(integer(1000, 365 * 24 * HOUR_MS), DEFAULT_IDEMPOTENCY.lifeMs, {
+      env: 'CATRACA_IDEMPOTENCY_LIFE_MS',
+      description: 'How long a record is kept when the request does not say.',
+    }),
+    minLifeMs: setting(integer(1000, 365 * 24 * HOUR_MS), DEFAULT_IDEMPOTENCY.minLifeMs, {
+      env: 'CATRACA_IDEMPOTENCY_MIN_LIFE_MS',
+      description: 'What `Idempotency-Expiry-Seconds` may ask for at least …',
+    }),
+    maxLifeMs: setting(integer(1000, 365 * 24 * HOUR_MS), DEFAULT_IDEMPOTENCY.maxLifeMs, {
+      env: 'CATRACA_IDEMPOTENCY_MAX_LIFE_MS',
+      description: '… and at most; what lies outside is brought into the range.',
+    }),
+    leaseMs: setting(integer(MIN_LEASE_MS, MAX_LEASE_MS), DEFAULT_IDEMPOTENCY.leaseMs, {
+      env: 'CATRACA_IDEMPOTENCY_LEASE_MS',
+      description: 'After so long without a sign of life of its owner a claim may be taken over.',
+    }),
+    onLeaseExpired: setting(choice(['reclaim', 'unknown']), DEFAULT_IDEMPOTENCY.onLeaseExpired, {
+      env: 'CATRACA_IDEMPOTENCY_ON_LEASE_EXPIRED',
+      description: 'Whether it is, or is answered as of unknown outcome (409) and never done again.',
+    }),
+    timeoutMs: setting(integer(1, HOUR_MS), DEFAULT_IDEMPOTENCY.timeoutMs, {
+      env: 'CATRACA_IDEMPOTENCY_TIMEOUT_MS',
+      description: 'A store that has not decided by then counts as unavailable.',
+    }),
+    onUnavailable: setting(choice(['block', 'allow']), DEFAULT_IDEMPOTENCY.onUnavailable, {
+      env: 'CATRACA_IDEMPOTENCY_ON_UNAVAILABLE',
+      description:
+        'Whether `run` and the adapters then fail, or go on without any guarantee. Over HTTP a claim always fails.',
+    }),
+    maxResponseBytes: setting(integer(0, 16 * MIB), DEFAULT_IDEMPOTENCY.maxResponseBytes, {
+      env: 'CATRACA_IDEMPOTENCY_MAX_RESPONSE_BYTES',
+      description:
+        'Largest response that is kept, as it is stored (compressed above 10 KB); of a larger one only that it was.',
+    }),
+    maxWorkMs: setting(integer(1000, 31 * 24 * HOUR_MS), DEFAULT_IDEMPOTENCY.maxWorkMs, {
+      env: 'CATRACA_IDEMPOTENCY_MAX_WORK_MS',
+      description: 'Work that takes longer is told to stop and loses its claim when its lease has passed.',
+    }),
+  },
   redis: {
     connectTimeoutMs: setting(integer(1, HOUR_MS), DEFAULT_REDIS.connectTimeoutMs, {
       env: 'CATRACA_REDIS_CONNECT_TIMEOUT_MS',
@@ -328,7 +373,7 @@ export const SCHEMA = {
     sweepIntervalMs: setting(integer(100, HOUR_MS), 10_000, {
       env: 'CATRACA_SWEEP_INTERVAL_MS',
       description:
-        'How often expired members, deleted lists, abandoned imports and spent limits are looked for.',
+        'How often expired members and records, deleted lists, abandoned imports and spent limits are looked for.',
     }),
   },
   membership: {

@@ -20,6 +20,7 @@ import { allowlistRoutes } from './routes/allowlists.js'
 import { checkRoutes } from './routes/checks.js'
 import { documentRoutes } from './routes/docs.js'
 import { exportRoutes } from './routes/export.js'
+import { idempotencyRoutes } from './routes/idempotency.js'
 import { importRoutes } from './routes/imports.js'
 import { indexRoutes } from './routes/indexes.js'
 import { keyRoutes } from './routes/keys.js'
@@ -79,6 +80,7 @@ const ROUTES = [
   keyRoutes,
   limitRoutes,
   limitConfigRoutes,
+  idempotencyRoutes,
 ]
 
 function createContext(catraca: Catraca, settings: ServerSettings, logger: Logger): ServerContext {

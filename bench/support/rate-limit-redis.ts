@@ -14,7 +14,7 @@ export interface RedisSizes {
 
 type Call = (i: number) => Promise<unknown>
 /** Turns that take part in a comparison one after the other, so that a disturbance meets all of them. */
-type Contenders = Record<string, Call>
+export type Contenders = Record<string, Call>
 
 /** Never used up, and never full again: what is forgotten at once would have to be made anew each time. */
 const OPEN_LIMIT = { capacity: 1_000_000, refillAmount: 60, refillPeriodSeconds: 60 }
@@ -127,7 +127,7 @@ async function compare(
   }
 }
 
-async function takeTurns(
+export async function takeTurns(
   contenders: Contenders,
   inFlight: number,
   seconds: number,

@@ -40,20 +40,23 @@ export function recordOf(key: RecordKey, reply: Found): StoredRecord {
     updatedAt,
     expiresAt,
     leaseUntil: leaseUntil ?? undefined,
-    response: responseOf(encoding, response),
+    response: responseOf(encoding, status, response),
     omittedBytes: omittedBytes ?? undefined,
     error: error?.toString(),
   }
 }
 
-function responseOf(encoding: Text, response: Text): StoredResponse | undefined {
+function responseOf(encoding: Text, status: Buffer, response: Text): StoredResponse | undefined {
+  const kind = encoding?.toString()
   if (response === null) {
-    if (encoding === null) return undefined
+    if (kind === 'none' || status.toString() !== 'COMPLETED') return undefined
     // Somebody deleted it, or the server evicted it. What was done must not be done again for that.
     throw new CatracaError('STORE_CORRUPT', 'the response of a completed request is gone from Redis')
   }
-  const isGzip = encoding === null ? hasGzipMagic(response) : encoding.toString() === 'gzip'
-  return isGzip ? { encoding: 'gzip', bytes: response } : { encoding: 'json', text: response.toString() }
+  // Of what another program wrote nothing is known but its bytes.
+  return kind === 'gzip' || hasGzipMagic(response)
+    ? { encoding: 'gzip', bytes: response }
+    : { encoding: 'json', text: response.toString() }
 }
 
 const hasGzipMagic = (bytes: Buffer): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b

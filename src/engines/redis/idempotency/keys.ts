@@ -7,12 +7,13 @@ import type { RecordKey } from '../../../idempotency/types.js'
 export type RecordNaming = 'operation' | 'bare'
 
 const PREFIX = 'bridge:idempotency:'
+const encoded = (part: string): string => (part.includes(':') ? part.replaceAll(':', '%3A') : part)
 
 /** The main key, and that of the state. No identifier holds `%` or a brace, so none can forge another's. */
 export function recordKeys(
   naming: RecordNaming,
   { operation, key }: RecordKey,
 ): [main: string, state: string] {
-  const main = naming === 'bare' ? `${PREFIX}${key}` : `${PREFIX}${operation.replaceAll(':', '%3A')}:${key}`
+  const main = naming === 'bare' ? `${PREFIX}${key}` : `${PREFIX}${encoded(operation)}:${key}`
   return [main, `{${main}}:state`]
 }

@@ -22,30 +22,36 @@ local function may_take(state, hash, takes_over, now)
   return state[1] == 'IN_PROGRESS' and takes_over and now >= tonumber(state[5])
 end
 
+local function hold(key, owner, hash, attempt, lease_until, created, ends, now)
+  -- Numbers as text, which the server takes its time to make of them, and first what is looked for most.
+  redis.call('HSET', key, 'owner', owner, 'status', 'IN_PROGRESS', 'expiresAt', text(ends), 'updatedAt', text(now),
+    'attempt', text(attempt), 'leaseUntil', text(lease_until), 'createdAt', text(created), 'requestHash', hash)
+  record.expire(key, ends, now)
+  return { 1, attempt, ends, lease_until }
+end
+
 return function(keys, args)
   local main, key, owner, hash = keys[1], keys[2], args[1], args[2]
   local now = record.now(args[6])
+  local lease_until = now + args[3]
+  local ends = math.max(now + args[4], lease_until)
+  -- Mostly there is nothing, which is quickly seen.
+  if redis.call('EXISTS', main, key) == 0 then return hold(key, owner, hash, 1, lease_until, now, ends, now) end
+
   local state, expired = record.read(key, now)
   if expired ~= 'COMPLETED' and (state == nil or state[1] ~= 'COMPLETED') then
     local foreign = record.foreign(main, now)
     if foreign then return foreign end
   end
-
-  local lease_until = now + tonumber(args[3])
-  local attempt, created, ends = 1, now, math.max(now + tonumber(args[4]), lease_until)
-  if state then
-    if state[1] == 'IN_PROGRESS' and state[4] == owner and state[2] == hash then
-      return { 1, tonumber(state[3]), tonumber(state[8]), tonumber(state[5]) }
-    end
-    if not may_take(state, hash, args[5] == '1', now) then return record.view(main, state, now) end
-    attempt, created = tonumber(state[3]) + 1, tonumber(state[6])
-    ends = math.max(tonumber(state[8]), lease_until)
-    redis.call('HDEL', key, 'error')
-  elseif expired then
+  if state == nil then
     redis.call('DEL', main, key)
+    return hold(key, owner, hash, 1, lease_until, now, ends, now)
   end
-  redis.call('HSET', key, 'status', 'IN_PROGRESS', 'requestHash', hash, 'attempt', attempt, 'owner', owner,
-    'leaseUntil', text(lease_until), 'createdAt', text(created), 'updatedAt', text(now), 'expiresAt', text(ends))
-  record.expire(key, ends, now)
-  return { 1, attempt, ends, lease_until }
+  if state[1] == 'IN_PROGRESS' and state[4] == owner and state[2] == hash then
+    return { 1, tonumber(state[3]), tonumber(state[8]), tonumber(state[5]) }
+  end
+  if not may_take(state, hash, args[5] == '1', now) then return record.view(main, state, now) end
+  redis.call('HDEL', key, 'error')
+  ends = math.max(tonumber(state[8]), lease_until)
+  return hold(key, owner, hash, state[3] + 1, lease_until, tonumber(state[6]), ends, now)
 end

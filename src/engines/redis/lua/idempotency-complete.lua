@@ -14,23 +14,22 @@ local record = idempotency_record
 
 return function(keys, args)
   local now = record.now(args[2])
-  local state = record.read(keys[2], now)
-  if state == nil or state[4] ~= args[1] then return 0 end
-  if state[1] == 'COMPLETED' then return 1 end
-  if state[1] ~= 'IN_PROGRESS' then return 0 end
+  local status, ends = record.owned(keys[2], args[1], now)
+  if status == 'COMPLETED' then return 1 end
+  if status ~= 'IN_PROGRESS' then return 0 end
 
-  local fields = { 'status', 'COMPLETED', 'updatedAt', record.text(now) }
-  if args[4] then
-    if not record.put_response(keys[1], args[5], tonumber(state[8]), now) then return 0 end
-    fields[5], fields[6] = 'encoding', args[4]
-  elseif redis.call('EXISTS', keys[1]) == 1 then
+  local encoding = args[4] or 'none'
+  if encoding == 'none' then
+    if redis.call('EXISTS', keys[1]) == 1 then return 0 end
+  elseif not record.put_response(keys[1], args[5], ends, now) then
     return 0
   end
-  if args[3] ~= '' then
-    fields[#fields + 1] = 'omittedBytes'
-    fields[#fields + 1] = args[3]
+  local updated = record.text(now)
+  if encoding == 'json' then
+    redis.call('HSET', keys[2], 'status', 'COMPLETED', 'updatedAt', updated)
+  else
+    redis.call('HSET', keys[2], 'status', 'COMPLETED', 'updatedAt', updated, 'encoding', encoding)
   end
-  redis.call('HSET', keys[2], unpack(fields))
-  redis.call('HDEL', keys[2], 'leaseUntil')
+  if args[3] ~= '' then redis.call('HSET', keys[2], 'omittedBytes', args[3]) end
   return 1
 end

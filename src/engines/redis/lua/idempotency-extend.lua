@@ -10,17 +10,18 @@
   Runs after `clock` and `idempotency-record`.
 ]]
 local record = idempotency_record
+local text = record.text
 
 return function(keys, args)
   local now = record.now(args[2])
-  local state = record.read(keys[2], now)
-  if state == nil or state[4] ~= args[1] or state[1] ~= 'IN_PROGRESS' then return 0 end
-  if redis.call('EXISTS', keys[1]) == 1 then return 0 end
+  local status, ends = record.owned(keys[2], args[1], now)
+  if status ~= 'IN_PROGRESS' or redis.call('EXISTS', keys[1]) == 1 then return 0 end
 
-  local lease_until = now + tonumber(args[3])
-  local ends = math.max(tonumber(state[8]), lease_until)
-  redis.call('HSET', keys[2], 'leaseUntil', record.text(lease_until), 'updatedAt', record.text(now), 'expiresAt',
-    record.text(ends))
-  record.expire(keys[2], ends, now)
+  local lease_until = now + args[3]
+  redis.call('HSET', keys[2], 'leaseUntil', text(lease_until), 'updatedAt', text(now))
+  if lease_until > ends then
+    redis.call('HSET', keys[2], 'expiresAt', text(lease_until))
+    record.expire(keys[2], lease_until, now)
+  end
   return 1
 end

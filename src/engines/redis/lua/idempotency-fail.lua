@@ -14,18 +14,15 @@ local record = idempotency_record
 
 return function(keys, args)
   local now = record.now(args[2])
-  local state = record.read(keys[2], now)
-  if state == nil or state[4] ~= args[1] then return 0 end
-  if state[1] == 'FAILED' then return 1 end
-  if state[1] ~= 'IN_PROGRESS' then return 0 end
-  if redis.call('EXISTS', keys[1]) == 1 then return 0 end
+  local status, _, attempt = record.owned(keys[2], args[1], now)
+  if status == 'FAILED' then return 1 end
+  if status ~= 'IN_PROGRESS' or redis.call('EXISTS', keys[1]) == 1 then return 0 end
 
-  if args[3] == 'release' and state[3] == '1' then
+  if args[3] == 'release' and attempt == '1' then
     redis.call('DEL', keys[2])
     return 1
   end
   redis.call('HSET', keys[2], 'status', 'FAILED', 'updatedAt', record.text(now))
   if args[4] then redis.call('HSET', keys[2], 'error', args[4]) end
-  redis.call('HDEL', keys[2], 'leaseUntil')
   return 1
 end

@@ -6,7 +6,8 @@
 
   A state here is what HMGET answers for FIELDS, so all of it is text, and false where there is nothing.
     1 status  2 requestHash  3 attempt  4 owner  5 leaseUntil  6 createdAt  7 updatedAt  8 expiresAt
-    9 error  10 omittedBytes  11 encoding: absent when there is no response
+    9 error  10 omittedBytes  11 encoding: `gzip`, `none` when there is no response, absent for text
+  leaseUntil stays when a claim ends, and then means nothing.
 
   Runs after `clock`.
 ]]
@@ -17,7 +18,16 @@ local format = string.format
 local server_now = nil
 local margin = nil
 
-local function text(number) return format('%.0f', number) end
+-- Calls of one batch mostly write the same moments, and to spell them costs more than to look them up.
+local texts = {}
+local function text(number)
+  local known = texts[number]
+  if known == nil then
+    known = format('%.0f', number)
+    texts[number] = known
+  end
+  return known
+end
 
 -- Keys go when their record does. By a caller's time, which may stand still while that of the server goes on, later.
 local function ttl_of(ends, now)
@@ -47,6 +57,13 @@ return {
     return nil, state[1]
   end,
 
+  -- Status, expiresAt and, as text, attempt; nil when it is not this owner's.
+  owned = function(key, owner, now)
+    local state = redis.call('HMGET', key, 'owner', 'status', 'expiresAt', 'attempt')
+    if state[1] ~= owner or now >= tonumber(state[3]) then return nil end
+    return state[2], tonumber(state[3]), state[4]
+  end,
+
   -- What another program recorded, as an answer; nil when it did not.
   foreign = function(key, now)
     local response = redis.call('GET', key)
@@ -59,7 +76,7 @@ return {
   -- A record as an answer.
   view = function(key, state, now)
     local response = false
-    if state[1] == COMPLETED and state[11] then response = redis.call('GET', key) end
+    if state[1] == COMPLETED and state[11] ~= 'none' then response = redis.call('GET', key) end
     return {
       0,
       now,
@@ -69,7 +86,7 @@ return {
       tonumber(state[6]),
       tonumber(state[7]),
       tonumber(state[8]),
-      state[5] and tonumber(state[5]),
+      state[1] == 'IN_PROGRESS' and tonumber(state[5]),
       state[9],
       state[10] and tonumber(state[10]),
       state[11],

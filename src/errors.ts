@@ -34,6 +34,8 @@ export const ERROR_CODES = {
     'A request with this idempotency key was begun and never ended, and `onLeaseExpired` forbids to try it again.',
   IDEMPOTENCY_CLAIM_LOST:
     'The claim is not one that is held any more: it was taken over, ended, deleted, or has expired.',
+  IDEMPOTENCY_ANSWER_NOT_KEPT:
+    'The request was done before; its answer was too large, or of a kind, that is not kept.',
   IDEMPOTENCY_RECORD_NOT_FOUND: 'There is no idempotency record with this operation and key.',
   ENTITY_NOT_FOUND: 'Nothing is known of this entity.',
   RESHARD_IN_PROGRESS: 'This allowlist is being moved to another number of shards.',

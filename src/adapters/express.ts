@@ -1,5 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { askLimits, type RateLimitOptions } from './rate-limit.js'
+import { markRefused } from './refused.js'
+
+export { idempotency } from './idempotency-express.js'
 
 type Next = (error?: unknown) => void
 
@@ -12,6 +15,7 @@ export function rateLimit<Request extends IncomingMessage = IncomingMessage>(
     askLimits(options, request, typeof given === 'string' ? given : undefined).then((gate) => {
       for (const [name, value] of Object.entries(gate.headers)) response.setHeader(name, value)
       if (gate.pass) return next()
+      markRefused(request)
       response.statusCode = gate.status
       response.end(gate.body)
     }, next)

@@ -1,4 +1,7 @@
 import { askLimits, type RateLimitOptions } from './rate-limit.js'
+import { markRefused } from './refused.js'
+
+export { idempotency } from './idempotency-fastify.js'
 
 /** What is used of Fastify, so that this needs no version of it in particular. */
 interface Reply {
@@ -18,7 +21,9 @@ export function rateLimit<Request extends { id: string }>(
     app.addHook('preHandler', async (request, reply) => {
       const gate = await askLimits(options, request, request.id)
       reply.headers(gate.headers)
-      return gate.pass ? undefined : reply.code(gate.status).send(gate.body)
+      if (gate.pass) return undefined
+      markRefused(request)
+      return reply.code(gate.status).send(gate.body)
     })
   }
   // Without this Fastify would keep the hook from routes beside the plugin.

@@ -1,4 +1,7 @@
 import { askLimits, type RateLimitOptions } from './rate-limit.js'
+import { markRefused } from './refused.js'
+
+export { type FetchIdempotencyOptions, withIdempotency } from './idempotency-fetch.js'
 
 type Handler = (request: Request) => Response | Promise<Response>
 
@@ -6,7 +9,11 @@ type Handler = (request: Request) => Response | Promise<Response>
 export function withRateLimit(handler: Handler, options: RateLimitOptions<Request>): Handler {
   return async (request) => {
     const gate = await askLimits(options, request, request.headers.get('x-request-id') ?? undefined)
-    if (!gate.pass) return new Response(gate.body, { status: gate.status, headers: gate.headers })
+    if (!gate.pass) {
+      const refusal = new Response(gate.body, { status: gate.status, headers: gate.headers })
+      markRefused(refusal)
+      return refusal
+    }
     const response = await handler(request)
     // The headers of a response that came from elsewhere cannot be changed.
     const headers = new Headers(response.headers)

@@ -44,12 +44,6 @@ export class HeldClaim {
     assertOwned(await this.verbs.complete(key, owner, completion))
   }
 
-  /** For an answer of which more has come than can be kept. */
-  async completeWithout(sizeBytes: number): Promise<void> {
-    if (!this.end()) return
-    assertOwned(await this.verbs.complete(this.facts.key, this.facts.owner, { omittedBytes: sizeBytes }))
-  }
-
   async fail(error: unknown): Promise<void> {
     if (this.end()) await this.verbs.fail(this.facts.key, this.facts.owner, errorText(error))
   }
@@ -71,12 +65,11 @@ export class HeldClaim {
 export const UNGUARDED = {
   context: { attempt: 0, signal: new AbortController().signal, degraded: true } as WorkContext,
   async complete(): Promise<void> {},
-  async completeWithout(): Promise<void> {},
   async fail(): Promise<void> {},
   async release(): Promise<void> {},
 }
 
-export type Held = Pick<HeldClaim, 'context' | 'complete' | 'completeWithout' | 'fail' | 'release'>
+export type Held = Pick<HeldClaim, 'context' | 'complete' | 'fail' | 'release'>
 
 export function assertOwned(outcome: OwnerOutcome): void {
   if (outcome === 'lost')

@@ -21,22 +21,18 @@ export const claimHeaders = Type.Object({
   ),
 })
 
-export const claimRequest = Type.Optional(
-  Type.Object(
-    {
-      payload: Type.Optional(
-        Type.Unknown({ description: 'What makes it this request; not with requestHash' }),
-      ),
-      requestHash: Type.Optional(Type.String({ description: 'The same, hashed by the caller' })),
-      leaseSeconds: Type.Optional(
-        Type.Number({ description: 'The claim may be taken over when it was not extended for so long' }),
-      ),
-      onLeaseExpired: Type.Optional(
-        oneOf(['reclaim', 'unknown'], 'Whether to take over a claim whose owner let its lease pass'),
-      ),
-    },
-    closed,
-  ),
+export const claimRequest = Type.Object(
+  {
+    payload: Type.Optional(Type.Unknown({ description: 'What makes it this request; not with requestHash' })),
+    requestHash: Type.Optional(Type.String({ description: 'The same, hashed by the caller' })),
+    leaseSeconds: Type.Optional(
+      Type.Number({ description: 'The claim may be taken over when it was not extended for so long' }),
+    ),
+    onLeaseExpired: Type.Optional(
+      oneOf(['reclaim', 'unknown'], 'Whether to take over a claim whose owner let its lease pass'),
+    ),
+  },
+  closed,
 )
 
 export const claimed = Type.Object(

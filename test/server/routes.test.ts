@@ -20,6 +20,11 @@ async function build(t: TestContext) {
   return server
 }
 
+const SCOPE_OF_CALLERS = [
+  [/^\/(limits|leases)\//, 'limits'],
+  [/^\/idempotency\//, 'idempotency'],
+] as const
+
 describe('routes', () => {
   it('each have a scope, or are among the few that are open', async (t) => {
     const { routes } = await build(t)
@@ -63,7 +68,7 @@ describe('routes', () => {
     for (const { method, path, scope } of routes) {
       const writes = !['GET', 'HEAD'].includes(method) && path !== '/check'
       // What a limited caller does is no administration; what it is held to is.
-      const needed = /^\/(limits|leases)\//.test(path) ? 'limits' : 'admin'
+      const needed = SCOPE_OF_CALLERS.find(([of]) => of.test(path))?.[1] ?? 'admin'
       if (writes) assert.equal(scope, needed, `${method} ${path}`)
     }
   })

@@ -33,9 +33,14 @@ function addClaim(app: App, { catraca: { idempotency } }: ServerContext): void {
           201: { description: 'Yours to do', schema: schemas.claimed },
         }),
       },
+      // A request that its key alone tells apart needs no body.
+      preValidation: (request, _reply, done) => {
+        if (request.body === undefined) request.body = {}
+        done()
+      },
     },
     async (request, reply) => {
-      const { leaseSeconds, ...claim } = request.body ?? {}
+      const { leaseSeconds, ...claim } = request.body
       const begun = await idempotency.begin({
         ...request.params,
         ...claim,

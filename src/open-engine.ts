@@ -29,9 +29,8 @@ export interface StoreEngine {
   readonly name: string
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
-  /** Absent where the engine does not keep them. */
-  readonly limits?: LimitEngine
-  readonly idempotency?: IdempotencyStore
+  readonly limits: LimitEngine
+  readonly idempotency: IdempotencyStore
   /** Where the engine cuts lists into shards. */
   readonly resharding?: ReshardStore
   /** Where members may be copied to a tier in front. */
@@ -129,6 +128,7 @@ async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' })
     name: 'dynamodb',
     allowlists: engine.allowlists,
     keys: engine.keys,
+    limits: engine.limits,
     idempotency: engine.idempotency,
     resharding: engine.resharding,
     source: engine.source,

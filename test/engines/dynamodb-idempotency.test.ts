@@ -310,3 +310,30 @@ describe('what it costs', () => {
     await learning.close()
   })
 })
+
+describe('the clock of records', () => {
+  it('is that of DynamoDB, where a process is a minute off', async () => {
+    const offsets = [-60_000, 0, 60_000]
+    for (const offsetMs of offsets) {
+      const now = () => Date.now() + offsetMs
+      const skewed = await records.open({ now })
+      const key = newKey('SKEWED')
+      const { leaseUntil } = await claimed(skewed.idempotency, by(1, key), now())
+      assert.ok(
+        Math.abs(leaseUntil - Date.now() - LEASE_MS) < 2000,
+        `${offsetMs}: ${leaseUntil - Date.now()}`,
+      )
+      for (const otherMs of offsets) {
+        const otherNow = () => Date.now() + otherMs
+        const other = await records.open({ now: otherNow })
+        const answer = await other.idempotency.claim(by(2, key), otherNow())
+        assert.ok(
+          answer.outcome === 'found' && answer.record.status === 'IN_PROGRESS',
+          `${offsetMs} ${otherMs}`,
+        )
+        await other.close()
+      }
+      await skewed.close()
+    }
+  })
+})

@@ -61,7 +61,7 @@ class PreparedTables {
 
   private async make(): Promise<TableNames> {
     const names = this.server.names()
-    await createTables(this.server.client().sdk, names, ['allowlists', 'giant', 'idempotency'])
+    await createTables(this.server.client().sdk, names, ['allowlists', 'giant', 'idempotency', 'guards'])
     return names
   }
 }

@@ -3,6 +3,7 @@ import type { MemberSource } from '../../allowlist/hot/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { DynamodbUrl } from '../../config/store-url-dynamodb.js'
 import type { IdempotencyStore } from '../../idempotency/port.js'
+import type { LimitEngine } from '../../rate-limit/port.js'
 import type { AdoptionProgress } from './allowlist/adoption.js'
 import { openBulkWork } from './allowlist/bulk-work.js'
 import { openCore } from './allowlist/core.js'
@@ -17,6 +18,7 @@ import { Freshness } from './feed/freshness.js'
 import { PodQueue } from './feed/pod-queue.js'
 import type { QueueClientOptions } from './feed/topic.js'
 import { DynamodbIdempotency, type ReadFirst } from './idempotency/index.js'
+import { type LimitClock, type OpenLimits, openLimits } from './rate-limit/index.js'
 
 export interface DynamodbOptions extends OpenStoreOptions {
   /** The topic to which the relay, or the Lambda, publishes: this pod gets a queue of its own, and follows at once. */
@@ -29,7 +31,8 @@ export interface DynamodbOptions extends OpenStoreOptions {
   sizes?: readonly SizeStep[]
   /** Whether idempotency records are read before they are claimed; `auto` unless told otherwise. */
   idempotencyReadFirst?: ReadFirst
-  now?: () => number
+  /** Whose time decides limits: the caller's as corrected by DynamoDB, or, for suites and vectors, as it is. */
+  limitClock?: LimitClock
   /** Something is wrong that nobody is waiting for. */
   report?: (message: string, error: unknown) => void
 }
@@ -40,6 +43,7 @@ export interface DynamodbEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
   readonly idempotency: IdempotencyStore
+  readonly limits: LimitEngine
   /** Moves lists to other shards. */
   readonly resharding: ReshardStore
   /** For those who copy members elsewhere. */
@@ -57,7 +61,7 @@ export interface DynamodbEngine {
 
 export interface DynamodbHealth {
   region: string
-  tables: { allowlists: string; giant: string }
+  tables: { allowlists: string; giant: string; guards: string; idempotency: string }
   /** `partial`: the table was too large to be looked through for lists of other programs; `adopt` does. */
   adoption: 'partial' | 'complete'
   /**
@@ -67,12 +71,19 @@ export interface DynamodbHealth {
   feedAgeMs?: number | null
 }
 
-/** Opens the tables of allowlists; refuses those that are missing or other than expected. */
+/** Opens the tables; refuses those that are missing or other than expected. */
 export async function openDynamodb(url: DynamodbUrl, options: DynamodbOptions = {}): Promise<DynamodbEngine> {
   const store = await openStore(url, options)
   try {
     const queue = await openQueue(url, options)
-    return engineOf(url, store, queue, options)
+    const limits = openLimits({
+      client: store.client,
+      table: url.tables.guards,
+      timeoutMs: store.settings.writeTimeoutMs,
+      clock: options.limitClock ?? 'corrected',
+      server: store.serverClock,
+    })
+    return engineOf(url, store, limits, queue, options)
   } catch (error) {
     store.close()
     throw error
@@ -80,8 +91,9 @@ export async function openDynamodb(url: DynamodbUrl, options: DynamodbOptions = 
 }
 
 function engineOf(
-  { region, tables: names }: DynamodbUrl,
+  { region, tables: { idempotency, guards } }: DynamodbUrl,
   store: OpenedStore,
+  limits: OpenLimits,
   queue: PodQueue | undefined,
   options: DynamodbOptions,
 ): DynamodbEngine {
@@ -108,11 +120,12 @@ function engineOf(
     },
     keys,
     idempotency: new DynamodbIdempotency(client, {
-      table: names.idempotency,
+      table: idempotency,
       writeTimeoutMs: store.settings.writeTimeoutMs,
       readFirst: options.idempotencyReadFirst ?? 'auto',
-      time: (at) => at,
+      time: (at) => at + store.serverClock.offsetMs(),
     }),
+    limits,
     resharding,
     source: memberSource(store, region),
     capacity: store.capacity,
@@ -120,7 +133,7 @@ function engineOf(
     async health() {
       const { allowlists, giant } = tables
       await client.getItem('health', { TableName: allowlists, Key: STORE_KEY })
-      const facts = { region, tables: { allowlists, giant }, adoption: adopted }
+      const facts = { region, tables: { allowlists, giant, guards, idempotency }, adoption: adopted }
       if (probeIntervalMs === 0) return facts
       const ageMs = await freshness.ageMs('allowlists')
       return { ...facts, feedAgeMs: Number.isFinite(ageMs) ? ageMs : null }
@@ -130,6 +143,7 @@ function engineOf(
       await adoption.note((adopted = 'complete'))
     },
     async close() {
+      await limits.close()
       await queue?.close()
       store.close()
     },

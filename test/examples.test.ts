@@ -45,6 +45,23 @@ const EXPECTED: Record<string, (string | RegExp)[]> = {
     'changed: 1 of 2 may pass; 2 certain from memory, 0 asked of the store, 0 remembered',
     'changed since the build: 2',
   ],
+  'idempotency.mjs': [
+    'first: executed, sent 1 time(s)',
+    'again: replayed, sent 1 time(s)',
+    'other request, same key: refused (IDEMPOTENCY_KEY_REUSED)',
+    'failed: queue manager is down, attempt 1',
+    'retried: attempt 2 went through',
+    'at once: executed,replayed, the same answer: true',
+    'record: PRODUCE#order-2 COMPLETED after 2 attempts',
+  ],
+  'idempotent-consumer.mjs': [
+    'm-1: ack, done, balance 10',
+    'm-2: again in 1000 ms (failed: ledger is down)',
+    'm-1: ack, done before, balance 10',
+    'm-2: ack, done, balance 5',
+    'm-1: to the dead letters (other-request)',
+    'balances: ann 10, bob 5',
+  ],
   'limits.mjs': [
     'user-1: 200 tokens and 2 requests left',
     'again: tpm is used up, 12000 ms to wait',

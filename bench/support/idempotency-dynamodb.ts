@@ -7,7 +7,8 @@ import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js
 import { TABLE_ROLES } from '../../src/engines/dynamodb/tables/tables.js'
 import type { Completion } from '../../src/idempotency/port.js'
 import type { RecordKey } from '../../src/idempotency/types.js'
-import { CREDENTIALS, type DynamoServer } from '../../test/support/dynamodb-server.js'
+import { CREDENTIALS, type DynamoServer, startDynamo } from '../../test/support/dynamodb-server.js'
+import type { Part } from './idempotency-embedded.js'
 
 export interface Units {
   read: number
@@ -35,6 +36,21 @@ const RESPONSES: Record<string, Completion> = {
   'of 8 KB': json(8192),
   'of 30 KB, compressed': gzip(30 * 1024),
   'of 1 MB, compressed': gzip(1024 * 1024),
+}
+
+/** What each costs, on the emulator dynoxide. */
+export async function measureIdempotencyOnDynamodb(): Promise<Part> {
+  const server = await startDynamo('dynoxide')
+  try {
+    const figures: Part['figures'] = {}
+    for (const [name, { read, write }] of Object.entries(await countIdempotencyUnits(server))) {
+      figures[`dynamodb, ${name}: read units`] = read
+      figures[`dynamodb, ${name}: write units`] = write
+    }
+    return { figures, ratios: {} }
+  } finally {
+    await server.stop()
+  }
 }
 
 /**

@@ -10,14 +10,9 @@ import {
   type RedisServers,
   startSingle,
 } from '../../test/support/redis/index.js'
+import type { IdempotencySizes, Part } from './idempotency-embedded.js'
 import { type Contenders, takeTurns } from './rate-limit-redis.js'
 import { median } from './report.js'
-
-export interface IdempotencySizes {
-  seconds: number
-  rounds: number
-  inFlight: number
-}
 
 const RESPONSE = '{"processedMessages":100,"elapsed":"PT2.5S"}'
 const LEASE_MS = 30_000
@@ -42,7 +37,7 @@ const replayed = (i: number): string => REPLAYED[i % REPLAYED.length]!
 const work = async (): Promise<object> => ({ processedMessages: 100, elapsed: 'PT2.5S' })
 
 /** Fresh requests and replays over one Redis on loopback, beside two EVALSHA as they are, and Powertools. */
-export async function measureIdempotencyOnRedis(sizes: IdempotencySizes) {
+export async function measureIdempotencyOnRedis(sizes: IdempotencySizes): Promise<Part> {
   const servers = await startSingle()
   const { port } = servers.servers[0]!
   const socket = { host: '127.0.0.1', port }

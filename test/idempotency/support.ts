@@ -44,7 +44,8 @@ export function open(t: TestContext, { options, clock = systemClock, monotonicMs
   }
   const idempotency = new Idempotency({
     store: faulty as unknown as IdempotencyStore,
-    options: { ...DEFAULT_IDEMPOTENCY, ...options },
+    // A busy machine is no engine that does not answer.
+    options: { ...DEFAULT_IDEMPOTENCY, timeoutMs: 20_000, ...options },
     clock,
     report: (message) => opened.reports.push(message),
     ...(monotonicMs && { monotonicMs }),

@@ -31,7 +31,7 @@ describe('an engine that does not answer', () => {
   })
 
   it('is given up in time, whatever it is asked', async (t) => {
-    const { idempotency, before } = await warm(t, { options: { timeoutMs: 300 } })
+    const { idempotency, before } = await warm(t, { options: { timeoutMs: 1000 } })
     const begun = await idempotency.begin(asked({ key: 'other' }))
     assert.ok(begun.outcome === 'claimed')
     const at = { operation: 'PRODUCE', key: 'other' }
@@ -53,7 +53,7 @@ describe('an engine that does not answer', () => {
       assert.rejects(idempotency.release(at, begun.token), unanswered),
       assert.rejects(idempotency.extend(at, begun.token, 1000), unanswered),
     ])
-    assert.ok(performance.now() - started < 2000)
+    assert.ok(performance.now() - started < 4000)
   })
 
   it('lets work go on where that is wanted, marked', async (t) => {
@@ -74,7 +74,7 @@ describe('an engine that does not answer', () => {
   })
 
   it('gives a claim back that was made after all, when nobody wants it any more', async (t) => {
-    const { idempotency, after } = await warm(t, { options: { timeoutMs: 300 } })
+    const { idempotency, after } = await warm(t, { options: { timeoutMs: 1000 } })
     const gate = deferred()
     after.claim = () => gate.promise
     await assert.rejects(idempotency.run(asked(), mustNotRun), { code: 'ENGINE_UNAVAILABLE' })
@@ -91,7 +91,7 @@ describe('an engine that does not answer', () => {
   })
 
   it('after the work: the outcome is unknown, and the record stays in progress', async (t) => {
-    const { idempotency, before } = await warm(t, { options: { timeoutMs: 300 } })
+    const { idempotency, before } = await warm(t, { options: { timeoutMs: 1000 } })
     before.complete = down
     await assert.rejects(
       idempotency.run(asked(), () => 1),
@@ -108,7 +108,7 @@ describe('an engine that does not answer', () => {
   })
 
   it('after the record was completed, before anybody heard of it: the next one finds the answer', async (t) => {
-    const { idempotency, after } = await warm(t, { options: { timeoutMs: 300 } })
+    const { idempotency, after } = await warm(t, { options: { timeoutMs: 1000 } })
     after.complete = unknown
     await assert.rejects(
       idempotency.run(asked(), () => 'kept'),

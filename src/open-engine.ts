@@ -30,8 +30,7 @@ export interface StoreEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
   readonly limits: LimitEngine
-  /** Absent where the engine does not keep them. */
-  readonly idempotency?: IdempotencyStore
+  readonly idempotency: IdempotencyStore
   /** Where the engine cuts lists into shards. */
   readonly resharding?: ReshardStore
   /** Where members may be copied to a tier in front. */
@@ -91,6 +90,7 @@ async function openRedisEngine(source: EngineSource & { engine: 'redis' }): Prom
     allowlists: engine.allowlists,
     keys: engine.keys,
     limits: engine.limits,
+    idempotency: engine.idempotency,
     resharding: engine.resharding,
     forThreads: () => forThreads(source),
     warnings: engine.warnings,
@@ -129,6 +129,7 @@ async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' })
     allowlists: engine.allowlists,
     keys: engine.keys,
     limits: engine.limits,
+    idempotency: engine.idempotency,
     resharding: engine.resharding,
     source: engine.source,
     // A thread needs no queue of its own, and the tables were looked at.

@@ -264,6 +264,11 @@ export const SCHEMA = {
     }),
   },
   redis: {
+    idempotencyNaming: setting(choice(['operation', 'bare']), 'operation', {
+      env: 'CATRACA_REDIS_IDEMPOTENCY_NAMING',
+      description:
+        'Keys of idempotency records: `bridge:idempotency:OPERATION:KEY`, or, `bare`, without the operation; then the same key of two operations is one record.',
+    }),
     connectTimeoutMs: setting(integer(1, HOUR_MS), DEFAULT_REDIS.connectTimeoutMs, {
       env: 'CATRACA_REDIS_CONNECT_TIMEOUT_MS',
       description: 'How long a connection may take, handshake included.',
@@ -341,6 +346,11 @@ export const SCHEMA = {
     writeTimeoutMs: setting(integer(1, HOUR_MS), DEFAULT_DYNAMODB.writeTimeoutMs, {
       env: 'CATRACA_DYNAMODB_WRITE_TIMEOUT_MS',
       description: 'How long a write may take, retries included; then it is reported as of unknown outcome.',
+    }),
+    idempotencyReadFirst: setting(choice(['auto', 'always', 'never']), 'auto', {
+      env: 'CATRACA_DYNAMODB_IDEMPOTENCY_READ_FIRST',
+      description:
+        'Whether an idempotency record is read before it is claimed. A claim that finds a large record costs much more than a read; `auto`: where such claims have lately cost more than reads would have.',
     }),
     revalidateAfterMs: setting(integer(10, HOUR_MS), DEFAULT_DYNAMODB.revalidateAfterMs, {
       env: 'CATRACA_DYNAMODB_REVALIDATE_AFTER_MS',

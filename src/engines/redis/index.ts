@@ -1,8 +1,10 @@
 import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { RedisUrl } from '../../config/store-url-redis.js'
+import type { IdempotencyStore } from '../../idempotency/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
 import { evictionWarnings, healthOf } from './eviction.js'
+import { type IdempotencyClock, type RecordNaming, RedisIdempotency } from './idempotency/index.js'
 import { openRedis as connect } from './link/open-redis.js'
 import { type RedisOptions, settingsOf } from './link/options.js'
 import type { Redis } from './link/redis.js'
@@ -22,12 +24,17 @@ export interface RedisEngineOptions extends RedisOptions {
   initialShards?: number
   /** Whose time decides of rate limits: the server's unless told otherwise, which suites do. */
   limitClock?: LimitClock
+  /** The same for idempotency. */
+  idempotencyClock?: IdempotencyClock
+  /** How the keys of idempotency records are named. */
+  idempotencyNaming?: RecordNaming
 }
 
 export interface RedisEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
   readonly limits: LimitEngine
+  readonly idempotency: IdempotencyStore
   /** Moves lists to another number of shards, and tells how far that is. */
   readonly resharding: ReshardStore
   /** What operators should know, as it was found at the start. */
@@ -40,7 +47,8 @@ export interface RedisEngine {
 }
 
 export async function openRedis(url: RedisUrl, options: RedisEngineOptions = {}): Promise<RedisEngine> {
-  const { maxLogBytes, staleAfterMs, shardAbove, initialShards, limitClock, ...connection } = options
+  const { maxLogBytes, staleAfterMs, shardAbove, initialShards, limitClock, ...others } = options
+  const { idempotencyClock = 'server', idempotencyNaming = 'operation', ...connection } = others
   const redis = await connect(url, connection)
   try {
     const stored = {
@@ -51,14 +59,19 @@ export async function openRedis(url: RedisUrl, options: RedisEngineOptions = {})
       shardAbove: shardAbove ?? 5_000_000,
       initialShards: initialShards ?? 1,
     }
-    return await openOn(redis, stored, limitClock ?? 'server')
+    const idempotency = new RedisIdempotency(redis, { clock: idempotencyClock, naming: idempotencyNaming })
+    return { ...(await openOn(redis, stored, limitClock ?? 'server')), idempotency }
   } catch (error) {
     await redis.close()
     throw error
   }
 }
 
-async function openOn(redis: Redis, options: StoreOptions, limitClock: LimitClock): Promise<RedisEngine> {
+async function openOn(
+  redis: Redis,
+  options: StoreOptions,
+  limitClock: LimitClock,
+): Promise<Omit<RedisEngine, 'idempotency'>> {
   const stores = openStores(redis, options)
   await stores.wake.open()
   await stores.tokens.open()

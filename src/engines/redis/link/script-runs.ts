@@ -70,6 +70,7 @@ export class ScriptRuns {
       args: commandOf(script, items),
       binary,
       write: script.write,
+      repeatable: script.repeatable,
       deadlineMs: items[0]!.deadlineMs,
       onRefused: (message, call) => this.#refused(script, items, message, call),
     }

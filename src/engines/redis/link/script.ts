@@ -8,6 +8,8 @@ export interface ScriptOptions {
   keys: number
   /** Without it Redis refuses every write of the script, and it is run again when its connection is lost. */
   write: boolean
+  /** Of a script that writes: run twice it answers and leaves the same as run once, so that it is run again too. */
+  repeatable?: boolean
   /** Further files: `uses: ['change-log']` makes what `change-log.lua` returns known as `change_log`. */
   uses?: readonly string[]
   /**
@@ -26,6 +28,7 @@ export interface Script {
   readonly name: string
   readonly keys: number
   readonly write: boolean
+  readonly repeatable: boolean
   readonly together: number
   readonly form: BatchForm
   /** The operation with the loop over the items of a batch around it. */
@@ -43,7 +46,7 @@ export function defineScript(name: string, options: ScriptOptions): Script {
 /** The same from other places than `lua/`. */
 export function assembleScript(name: string, options: ScriptOptions, read: (name: string) => string): Script {
   const { keys, write, uses = [], offers = [], together = Number.POSITIVE_INFINITY } = options
-  const { form = eachByItself } = options
+  const { repeatable = !write, form = eachByItself } = options
   const known = (part: string) => part.replaceAll('-', '_')
   const enclosed = (part: string) => `(function()\n${read(part)}\nend)()`
   const parts = [...offers, ...uses].map(known)
@@ -55,7 +58,7 @@ export function assembleScript(name: string, options: ScriptOptions, read: (name
     ...(form === eachByItself ? [`local operation = ${enclosed(name)}`, readLua('batch')] : [read(name)]),
   ].join('\n')
   const sha = createHash('sha1').update(source).digest('hex')
-  return { name, keys, write, together, form, source, sha }
+  return { name, keys, write, repeatable, together, form, source, sha }
 }
 
 function readLua(name: string): string {

@@ -62,11 +62,12 @@ export class HeldClaim {
 }
 
 /** Where the engine did not answer and work goes on all the same: there is nothing to end. */
-export const UNGUARDED = {
-  context: { attempt: 0, signal: new AbortController().signal, degraded: true } as WorkContext,
-  async complete(): Promise<void> {},
-  async fail(): Promise<void> {},
-  async release(): Promise<void> {},
+export function unguarded(): Held {
+  const nothing = async (): Promise<void> => {}
+  return {
+    context: { attempt: 0, signal: new AbortController().signal, degraded: true },
+    ...{ complete: nothing, fail: nothing, release: nothing },
+  }
 }
 
 export type Held = Pick<HeldClaim, 'context' | 'complete' | 'fail' | 'release'>

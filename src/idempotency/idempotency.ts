@@ -3,7 +3,7 @@ import { isUnavailable } from '../deadlines.js'
 import { invalid } from '../errors.js'
 import type { IdempotencyApi } from './api.js'
 import { Heartbeat } from './heartbeat.js'
-import { assertOwned, type Held, HeldClaim, UNGUARDED } from './held-claim.js'
+import { assertOwned, type Held, HeldClaim, unguarded } from './held-claim.js'
 import { checkedLease, checkedWait, parseClaim, recordKey } from './input.js'
 import { type IdempotencyOptions, MAX_ERROR_CHARACTERS } from './options.js'
 import { checkedToken, newToken, ownerOf } from './owner-token.js'
@@ -88,7 +88,7 @@ export class Idempotency implements IdempotencyApi {
     for (let isFirst = true; ; isFirst = false) {
       const since = this.monotonicMs()
       const answer = await this.claimOrGoOn(claim, isFirst ? request.onUnavailable : 'block')
-      if (answer === undefined) return { outcome: 'held', claim: UNGUARDED }
+      if (answer === undefined) return { outcome: 'held', claim: unguarded() }
       if (answer.outcome === 'claimed') return this.held(claim, token, answer.attempt, since)
       const told = await this.judge(claim, answer)
       const leftMs = waitUntil - this.monotonicMs()

@@ -345,6 +345,42 @@ for (const [name, start] of Object.entries(FRAMEWORKS)) {
   })
 }
 
+describe('idempotency for fastify, beyond the others', () => {
+  it('keeps what a Response says, and that a hijacked reply was given', async (t) => {
+    const catraca = await openCatraca({ store: 'memory:' })
+    t.after(() => catraca.close())
+    const app = Fastify()
+    await app.register(fastifyGuard({ idempotency: catraca.idempotency, operation: 'PAY' }) as never)
+    let runs = 0
+    app.post('/response', async () => {
+      runs++
+      return new Response('made', { status: 201, headers: { location: '/made/1' } })
+    })
+    app.post('/hijacked', (_, reply) => {
+      runs++
+      reply.hijack()
+      reply.raw.statusCode = 202
+      reply.raw.end('past Fastify')
+    })
+    t.after(() => app.close())
+    const ask = (url: string) =>
+      app.inject({ method: 'POST', url, headers: { 'idempotency-key': url.slice(1) } })
+    assert.equal((await ask('/response')).body, 'made')
+    const again = await ask('/response')
+    assert.deepEqual([again.statusCode, again.body, again.headers.location], [201, 'made', '/made/1'])
+    assert.equal((await ask('/hijacked')).body, 'past Fastify')
+    const key = { operation: 'PAY', key: 'hijacked' }
+    while ((await catraca.idempotency.get(key))?.status !== 'COMPLETED')
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    const told = await ask('/hijacked')
+    assert.deepEqual(
+      [told.statusCode, told.body, told.headers['idempotency-body-omitted']],
+      [202, '', 'true'],
+    )
+    assert.equal(runs, 2)
+  })
+})
+
 describe('idempotency behind rate limits', () => {
   it('records nothing of what the limits refuse', async (t) => {
     const catraca = await openCatraca({ store: 'memory:' })

@@ -151,6 +151,16 @@ export const idempotencyClaimSuite = suite<IdempotencyStore>(
       while ((await one.sweep(NOW + LEASE_MS + 1)).more);
       assert.equal(await statusOf(two, NOW + LEASE_MS + 1, short), 'IN_PROGRESS')
     },
+
+    async 'a sweep leaves what lives longer than it was first meant to'({ one, two }) {
+      const [extended, renewed] = ['extended', 'renewed'].map((key) => ({ operation: 'PRODUCE', key }))
+      for (const key of [extended!, renewed!]) await claimed(one, claimBy(1, { key, lifeMs: LEASE_MS }))
+      await one.extend(extended!, owner(1), 3 * LEASE_MS, NOW)
+      await claimed(two, claimBy(2, { key: renewed! }), NOW + LEASE_MS)
+      while ((await two.sweep(NOW + 2 * LEASE_MS)).more);
+      for (const key of [extended!, renewed!])
+        assert.equal(await statusOf(one, NOW + 2 * LEASE_MS, key), 'IN_PROGRESS', key.key)
+    },
   },
   {
     async 'of 200 claims at once exactly one succeeds'(pair) {

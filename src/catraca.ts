@@ -11,11 +11,13 @@ import { UseCounts, warmUp } from './allowlist/membership/warm-up.js'
 import type { OnUnavailable } from './allowlist/types.js'
 import type { ListRef } from './changes/port.js'
 import { type Clock, systemClock } from './clock.js'
+import { type OpenCodesOptions, openCodes } from './codes.js'
 import { redactStoreUrl } from './config/store-url.js'
 import { type HotTier, openHotTier } from './hot-tier.js'
 import { ImportThreads } from './import-runner.js'
 import { IndexThreads } from './index-runner.js'
 import { type OpenLimitsOptions, openLimits } from './limits.js'
+import type { OneTimeCodes } from './one-time-code/codes.js'
 import { type EngineOptions, engineSource, type StoreEngine } from './open-engine.js'
 import type { RateLimits } from './rate-limit/limits.js'
 import { Stores } from './stores.js'
@@ -29,6 +31,7 @@ export interface OpenOptions extends EngineOptions {
   sweepIntervalMs?: number
   membership?: Partial<MembershipOptions>
   limits?: OpenLimitsOptions
+  codes?: OpenCodesOptions
   /** What a check answers when neither memory nor the store can tell: fail (the default), or allow, marked. */
   onUnavailable?: OnUnavailable
   /** Told of failures in the background, which nobody waits for. */
@@ -71,6 +74,7 @@ export interface Catraca {
   readonly allowlists: Allowlists
   readonly keys: ApiKeys
   readonly limits: RateLimits
+  readonly codes: OneTimeCodes
   /** Where the data is, without credentials. */
   readonly store: string
   /** Settles when the most used lists are in memory. */
@@ -103,8 +107,13 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const engine = await stores.engineOf(undefined)
   const limitOptions = options.limits ?? {}
   const limitEngine = await stores.engineOf(limitOptions.store).catch(closing)
+  const codeOptions = options.codes ?? {}
+  const codeEngine = await stores.engineOf(codeOptions.store).catch(closing)
   const hotTier = await openHotTier(dynamodb.hotTier, { engine, membership, report }).catch(closing)
   const limits = openLimits(limitOptions, limitEngine, { clock, report })
+  const codes = await Promise.resolve()
+    .then(() => openCodes(codeOptions, codeEngine, { limits: limitEngine, clock, report }))
+    .catch(closing)
   const imports = new ImportThreads(
     {
       engine: () => engine.forThreads(),
@@ -142,7 +151,8 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const hot = hotTier?.checks((incarnation) => indexes.get(incarnation).index?.snapshotPosition)
   const checks = new IndexedChecks(hot ?? engine.allowlists.checks, indexes, clock, hot?.direct)
   const uses = new UseCounts(indexes, report)
-  const upkeep = new Upkeep([(now) => engine.allowlists.upkeep.sweep(now), (now) => limits.sweep(now)], clock)
+  const sweeps = [engine.allowlists.upkeep, limits, codes].map((part) => (now: number) => part.sweep(now))
+  const upkeep = new Upkeep(sweeps, clock)
   upkeep.start(sweepIntervalMs)
   return {
     allowlists: new Allowlists({
@@ -156,6 +166,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     }),
     keys: new ApiKeys(engine.keys, clock),
     limits,
+    codes,
     store: redactStoreUrl(store),
     ready: warmUp(engine.allowlists, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),

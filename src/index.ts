@@ -5,6 +5,7 @@ export type { AllowlistsApi } from './allowlist/api.js'
 export type * from './allowlist/types.js'
 export { type Catraca, type EngineHealth, type Health, type OpenOptions, openCatraca } from './catraca.js'
 export { type Clock, ManualClock, systemClock } from './clock.js'
+export type { OpenCodesOptions, PepperOption } from './codes.js'
 export {
   type AdoptionProgress,
   adoptLists,
@@ -13,6 +14,10 @@ export {
 } from './dynamodb-tables.js'
 export { CatracaError, ERROR_CODES, type ErrorCode, type FieldError, isCatracaError } from './errors.js'
 export type { HotTierOptions } from './hot-tier.js'
+export type { CodesApi } from './one-time-code/api.js'
+export type { OneTimeCodes } from './one-time-code/codes.js'
+export { issueDenied } from './one-time-code/issue-denied.js'
+export type * from './one-time-code/types.js'
 export type { LimitsApi } from './rate-limit/api.js'
 export type { HeldLease, RateLimits } from './rate-limit/limits.js'
 export { DICT_LIMITS } from './rate-limit/presets.js'

@@ -10,6 +10,7 @@ import type { EmbeddedOptions } from './engines/embedded/index.js'
 import type { RedisEngineOptions } from './engines/redis/index.js'
 import type { HotTierOptions } from './hot-tier.js'
 import type { IdempotencyStore } from './idempotency/port.js'
+import type { CodeStore } from './one-time-code/port.js'
 import type { LimitEngine } from './rate-limit/port.js'
 
 /** Everything it takes to open a store, as plain data: threads open it too. */
@@ -32,6 +33,9 @@ export interface StoreEngine {
   /** Absent where the engine does not keep them. */
   readonly limits?: LimitEngine
   readonly idempotency?: IdempotencyStore
+  readonly codes?: CodeStore
+  /** Where the engine has a directory of its own: a secret that is kept beside the data. */
+  readonly keptSecret?: (name: string) => string
   /** Where the engine cuts lists into shards. */
   readonly resharding?: ReshardStore
   /** Where members may be copied to a tier in front. */
@@ -91,6 +95,7 @@ async function openRedisEngine(source: EngineSource & { engine: 'redis' }): Prom
     allowlists: engine.allowlists,
     keys: engine.keys,
     limits: engine.limits,
+    codes: engine.codes,
     resharding: engine.resharding,
     forThreads: () => forThreads(source),
     warnings: engine.warnings,
@@ -110,6 +115,8 @@ async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine
     allowlists: engine.allowlists,
     keys: engine.keys,
     limits: engine.limits,
+    codes: engine.codes,
+    keptSecret: (name) => engine.keptSecret(name),
     forThreads: () => ({ engine: 'embedded', options: { ...options, directory, gate, writes: 'here' } }),
     warnings: [],
     refresh: () => engine.refresh(),
@@ -127,6 +134,7 @@ async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' })
     name: 'dynamodb',
     allowlists: engine.allowlists,
     keys: engine.keys,
+    codes: engine.codes,
     resharding: engine.resharding,
     source: engine.source,
     // A thread needs no queue of its own, and the tables were looked at.

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { addCheckCommand } from './commands/check.js'
+import { addCodeCommands } from './commands/codes.js'
 import { addDynamodbCommands } from './commands/dynamodb.js'
 import { addExportCommand } from './commands/export.js'
 import { addImportCommands } from './commands/import.js'
@@ -44,6 +45,7 @@ export function buildProgram({ json }: { json: boolean }): Command {
   addIndexCommands(allowlist, program)
   addLimitCommands(program)
   addLimitConfigCommands(program)
+  addCodeCommands(program)
   addKeyCommands(program)
   addDynamodbCommands(program)
   addRelayCommand(program)

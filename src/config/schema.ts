@@ -1,4 +1,5 @@
 import { DEFAULT_MEMBERSHIP } from '../allowlist/membership/options.js'
+import { DEFAULT_CODES } from '../one-time-code/options.js'
 import { DEFAULT_LIMITS } from '../rate-limit/options.js'
 import {
   apiKeys,
@@ -97,6 +98,11 @@ export const SCHEMA = {
     limits: optional(storeUrl, {
       env: 'CATRACA_STORE_LIMITS',
       description: 'Where rate limits are, when elsewhere than `store`. `--store` wins over it.',
+    }),
+    codes: optional(storeUrl, {
+      env: 'CATRACA_STORE_CODES',
+      description:
+        'Where one-time codes are, when elsewhere than `store`; the start then refuses without `codes.pepper`. What is counted of them is with the rate limits. `--store` wins over it.',
     }),
   },
   server: {
@@ -216,6 +222,38 @@ export const SCHEMA = {
     usageFlushMs: setting(integer(100, HOUR_MS), DEFAULT_LIMITS.usageFlushMs, {
       env: 'CATRACA_LIMITS_USAGE_FLUSH_MS',
       description: 'How often what was admitted and denied is written down.',
+    }),
+  },
+  codes: {
+    pepper: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
+      env: 'CATRACA_OTP_PEPPER',
+      description:
+        'Secret of the hashes that one-time codes are kept as, the same for all processes. Made and kept in the data directory for `embedded:` and `memory:` when absent; codes in any other store are refused without it.',
+    }),
+    previousPepper: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
+      env: 'CATRACA_OTP_PEPPER_PREVIOUS',
+      description: 'The pepper before this one: codes that were issued under it are still found.',
+    }),
+    required: setting(flag, false, {
+      env: 'CATRACA_CODES_REQUIRED',
+      description: 'Refuse to start where one-time codes could not be used, instead of refusing their calls.',
+    }),
+    digits: setting(integer(4, 12), DEFAULT_CODES.digits, {
+      env: 'CATRACA_CODES_DIGITS',
+      description: 'Digits of a code.',
+    }),
+    emailLifeMs: setting(integer(1000, 24 * HOUR_MS), DEFAULT_CODES.lifeMs.email, {
+      env: 'CATRACA_CODES_EMAIL_LIFE_MS',
+      description: 'How long a code that is sent by e-mail can be used.',
+    }),
+    phoneLifeMs: setting(integer(1000, 24 * HOUR_MS), DEFAULT_CODES.lifeMs.phone, {
+      env: 'CATRACA_CODES_PHONE_LIFE_MS',
+      description: 'How long a code that is sent to a phone can be used.',
+    }),
+    timeoutMs: setting(integer(1, HOUR_MS), DEFAULT_CODES.timeoutMs, {
+      env: 'CATRACA_CODES_TIMEOUT_MS',
+      description:
+        'A store that has not decided by then counts as unavailable: nothing is issued and nobody passes.',
     }),
   },
   redis: {

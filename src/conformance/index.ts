@@ -8,6 +8,7 @@ import { memberSuite } from './allowlist-members.js'
 import { limitConfigSuite, usageSuite } from './limit-configs.js'
 import { limitSuite } from './limit-counters.js'
 import { limitLeaseSuite } from './limit-leases.js'
+import { codeSuite } from './one-time-codes.js'
 
 export type { Case, OpenPair, Pair, Runner, Suite } from './suite.js'
 export { register } from './suite.js'
@@ -22,3 +23,5 @@ export const limitSuites = {
   configs: [limitConfigSuite],
   usage: [usageSuite],
 }
+/** What an engine that keeps one-time codes must pass. */
+export const codeSuites = [codeSuite]

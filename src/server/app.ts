@@ -18,6 +18,7 @@ import { requestIdFrom } from './request-id.js'
 import type { RouteEntry } from './route-table.js'
 import { allowlistRoutes } from './routes/allowlists.js'
 import { checkRoutes } from './routes/checks.js'
+import { codeRoutes } from './routes/codes.js'
 import { documentRoutes } from './routes/docs.js'
 import { exportRoutes } from './routes/export.js'
 import { importRoutes } from './routes/imports.js'
@@ -79,6 +80,7 @@ const ROUTES = [
   keyRoutes,
   limitRoutes,
   limitConfigRoutes,
+  codeRoutes,
 ]
 
 function createContext(catraca: Catraca, settings: ServerSettings, logger: Logger): ServerContext {

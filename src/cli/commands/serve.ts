@@ -33,7 +33,9 @@ async function serve(options: ConfigOptions): Promise<void> {
   })
   const { workers, shutdownTimeoutMs, logHashKey } = config.server
   if (workers === 1 || cluster.isWorker) return serveHere(config)
-  const stores = [storeOf(config, 'allowlists'), storeOf(config, 'limits')]
+  const stores = (Object.keys(config.stores) as (keyof Config['stores'])[]).map((name) =>
+    storeOf(config, name),
+  )
   if (stores.some((store) => parseStoreUrl(store).engine === 'memory')) {
     throw new CatracaError('CONFIG_INVALID', 'a memory: store belongs to one process: --workers must be 1')
   }

@@ -2,6 +2,7 @@ import type { KeyStore } from '../../access/port.js'
 import type { MemberSource } from '../../allowlist/hot/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { DynamodbUrl } from '../../config/store-url-dynamodb.js'
+import type { CodeStore } from '../../one-time-code/port.js'
 import type { AdoptionProgress } from './allowlist/adoption.js'
 import { openBulkWork } from './allowlist/bulk-work.js'
 import { openCore } from './allowlist/core.js'
@@ -15,6 +16,7 @@ import { ChangeLog } from './feed/change-log.js'
 import { Freshness } from './feed/freshness.js'
 import { PodQueue } from './feed/pod-queue.js'
 import type { QueueClientOptions } from './feed/topic.js'
+import { DynamodbCodes } from './guards/codes.js'
 
 export interface DynamodbOptions extends OpenStoreOptions {
   /** The topic to which the relay, or the Lambda, publishes: this pod gets a queue of its own, and follows at once. */
@@ -35,6 +37,7 @@ export const DEFAULT_PROBE_INTERVAL_MS = 1000
 export interface DynamodbEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
+  readonly codes: CodeStore
   /** Moves lists to other shards. */
   readonly resharding: ReshardStore
   /** For those who copy members elsewhere. */
@@ -75,7 +78,7 @@ export async function openDynamodb(url: DynamodbUrl, options: DynamodbOptions = 
 }
 
 function engineOf(
-  { region }: DynamodbUrl,
+  { region, tables: { guards } }: DynamodbUrl,
   store: OpenedStore,
   queue: PodQueue | undefined,
   options: DynamodbOptions,
@@ -102,6 +105,7 @@ function engineOf(
       upkeep: new DynamodbUpkeep(store, { ...core.tasks, ...tasks }),
     },
     keys,
+    codes: new DynamodbCodes(client, guards),
     resharding,
     source: memberSource(store, region),
     capacity: store.capacity,

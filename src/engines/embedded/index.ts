@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine } from '../../allowlist/port.js'
+import type { CodeStore } from '../../one-time-code/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
 import type { Durability, EnvironmentOptions } from './environment.js'
 import { closeOnExit, createGate, type ExitGate } from './exit-gate.js'
+import { keptSecret } from './kept-secret.js'
 import { countersDirectory } from './rate-limit-directory.js'
 import { LimitLink } from './rate-limit-link.js'
 import { openStores } from './stores.js'
@@ -38,6 +40,9 @@ export interface EmbeddedEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
   readonly limits: LimitEngine
+  readonly codes: CodeStore
+  /** A secret that is kept beside the data, made when it is first asked for. */
+  keptSecret(name: string): string
   /** The next read sees everything that was committed before this call, also by other threads. */
   refresh(): void
   /** The lists that checks know without asking the store. */
@@ -101,6 +106,8 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       ]),
       usage: forward('usage', stores.usage, ['count', 'drop']),
     },
+    codes: forward('codes', stores.codes, ['put', 'attempt', 'sweep']),
+    keptSecret: (name) => keptSecret(directory, name),
     refresh: () => environment.refresh(),
     listCache: () => stores.catalog.cacheFigures(),
     health() {

@@ -8,6 +8,7 @@ import { EmbeddedIndexStore } from './index-store.js'
 import { Journal } from './journal.js'
 import { EmbeddedLists } from './lists.js'
 import { EmbeddedMembers } from './members.js'
+import { EmbeddedCodes } from './one-time-codes.js'
 import { EmbeddedLimitConfigs } from './rate-limit-configs.js'
 import { EmbeddedUsage } from './rate-limit-usage.js'
 import { Sweeper } from './sweeper.js'
@@ -33,6 +34,7 @@ export function openStores(options: EnvironmentOptions) {
     keys: new EmbeddedKeys(environment),
     limitConfigs: new EmbeddedLimitConfigs(environment),
     usage: new EmbeddedUsage(environment),
+    codes: new EmbeddedCodes(environment),
   }
 }
 

@@ -1,8 +1,10 @@
 import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { RedisUrl } from '../../config/store-url-redis.js'
+import type { CodeStore } from '../../one-time-code/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
 import { evictionWarnings, healthOf } from './eviction.js'
+import { RedisCodes } from './guards/codes.js'
 import { openRedis as connect } from './link/open-redis.js'
 import { type RedisOptions, settingsOf } from './link/options.js'
 import type { Redis } from './link/redis.js'
@@ -20,7 +22,7 @@ export interface RedisEngineOptions extends RedisOptions {
   shardAbove?: number
   /** Shards of new lists: more than one only where lists are known to become large. */
   initialShards?: number
-  /** Whose time decides of rate limits: the server's unless told otherwise, which suites do. */
+  /** Whose time decides of rate limits and codes: the server's unless told otherwise, which suites do. */
   limitClock?: LimitClock
 }
 
@@ -28,6 +30,7 @@ export interface RedisEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
   readonly limits: LimitEngine
+  readonly codes: CodeStore
   /** Moves lists to another number of shards, and tells how far that is. */
   readonly resharding: ReshardStore
   /** What operators should know, as it was found at the start. */
@@ -68,6 +71,7 @@ async function openOn(redis: Redis, options: StoreOptions, limitClock: LimitCloc
     allowlists: { lists, members, checks, bulk, changes, index, upkeep },
     keys,
     limits,
+    codes: new RedisCodes(redis, limitClock),
     resharding: stores.resharding,
     warnings: evictionWarnings(await redis.info()),
     listCache: () => stores.catalog.cacheFigures(),

@@ -12,6 +12,7 @@ import type { HotTierOptions } from './hot-tier.js'
 import type { IdempotencyStore } from './idempotency/port.js'
 import type { CodeStore } from './one-time-code/port.js'
 import type { LimitEngine } from './rate-limit/port.js'
+import type { TokenStore } from './token-denylist/port.js'
 
 /** Everything it takes to open a store, as plain data: threads open it too. */
 export type EngineSource =
@@ -34,6 +35,7 @@ export interface StoreEngine {
   readonly limits?: LimitEngine
   readonly idempotency?: IdempotencyStore
   readonly codes?: CodeStore
+  readonly tokens?: TokenStore
   /** Where the engine has a directory of its own: a secret that is kept beside the data. */
   readonly keptSecret?: (name: string) => string
   /** Where the engine cuts lists into shards. */
@@ -96,6 +98,7 @@ async function openRedisEngine(source: EngineSource & { engine: 'redis' }): Prom
     keys: engine.keys,
     limits: engine.limits,
     codes: engine.codes,
+    tokens: engine.tokens,
     resharding: engine.resharding,
     forThreads: () => forThreads(source),
     warnings: engine.warnings,
@@ -116,6 +119,7 @@ async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine
     keys: engine.keys,
     limits: engine.limits,
     codes: engine.codes,
+    tokens: engine.tokens,
     keptSecret: (name) => engine.keptSecret(name),
     forThreads: () => ({ engine: 'embedded', options: { ...options, directory, gate, writes: 'here' } }),
     warnings: [],
@@ -135,6 +139,7 @@ async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' })
     allowlists: engine.allowlists,
     keys: engine.keys,
     codes: engine.codes,
+    tokens: engine.tokens,
     resharding: engine.resharding,
     source: engine.source,
     // A thread needs no queue of its own, and the tables were looked at.

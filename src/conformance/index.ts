@@ -9,6 +9,7 @@ import { limitConfigSuite, usageSuite } from './limit-configs.js'
 import { limitSuite } from './limit-counters.js'
 import { limitLeaseSuite } from './limit-leases.js'
 import { codeSuite } from './one-time-codes.js'
+import { tokenSuite } from './token-denylist.js'
 
 export type { Case, OpenPair, Pair, Runner, Suite } from './suite.js'
 export { register } from './suite.js'
@@ -25,3 +26,5 @@ export const limitSuites = {
 }
 /** What an engine that keeps one-time codes must pass. */
 export const codeSuites = [codeSuite]
+/** What an engine that keeps revoked tokens must pass. */
+export const tokenSuites = [tokenSuite]

@@ -11,6 +11,7 @@ codeConformance('embedded', async () => {
     one,
     {
       codes: two.codes,
+      tokens: two.tokens,
       async close() {
         await two.close()
         rmSync(directory, { recursive: true, force: true })

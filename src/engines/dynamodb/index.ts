@@ -3,6 +3,7 @@ import type { MemberSource } from '../../allowlist/hot/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { DynamodbUrl } from '../../config/store-url-dynamodb.js'
 import type { CodeStore } from '../../one-time-code/port.js'
+import type { TokenStore } from '../../token-denylist/port.js'
 import type { AdoptionProgress } from './allowlist/adoption.js'
 import { openBulkWork } from './allowlist/bulk-work.js'
 import { openCore } from './allowlist/core.js'
@@ -17,6 +18,7 @@ import { Freshness } from './feed/freshness.js'
 import { PodQueue } from './feed/pod-queue.js'
 import type { QueueClientOptions } from './feed/topic.js'
 import { DynamodbCodes } from './guards/codes.js'
+import { DynamodbTokens } from './guards/tokens.js'
 
 export interface DynamodbOptions extends OpenStoreOptions {
   /** The topic to which the relay, or the Lambda, publishes: this pod gets a queue of its own, and follows at once. */
@@ -38,6 +40,7 @@ export interface DynamodbEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
   readonly codes: CodeStore
+  readonly tokens: TokenStore
   /** Moves lists to other shards. */
   readonly resharding: ReshardStore
   /** For those who copy members elsewhere. */
@@ -106,6 +109,7 @@ function engineOf(
     },
     keys,
     codes: new DynamodbCodes(client, guards),
+    tokens: new DynamodbTokens(client, guards),
     resharding,
     source: memberSource(store, region),
     capacity: store.capacity,

@@ -79,6 +79,7 @@ export class Environment {
   readonly entities: Database<string, string>
   readonly usage: Database<string, (string | number)[]>
   readonly codes: Database<string, (string | number)[]>
+  readonly tokens: Database<string, (string | number)[]>
   /** Grows whenever reads may see a newer state of the store than before. */
   snapshot = 0
   private pulseSnapshot = -1
@@ -123,6 +124,7 @@ export class Environment {
     this.entities = root.openDB('entities', text)
     this.usage = root.openDB('usage', text)
     this.codes = root.openDB('codes', text)
+    this.tokens = root.openDB('tokens', text)
     const databases = Object.values(this).filter((value) => typeof value?.getRange === 'function')
     for (const database of databases) {
       // lmdb begins a new read transaction in the first read of a turn, and says so only here.

@@ -5,6 +5,7 @@ import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine } from '../../allowlist/port.js'
 import type { CodeStore } from '../../one-time-code/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
+import type { TokenStore } from '../../token-denylist/port.js'
 import type { Durability, EnvironmentOptions } from './environment.js'
 import { closeOnExit, createGate, type ExitGate } from './exit-gate.js'
 import { keptSecret } from './kept-secret.js'
@@ -41,6 +42,7 @@ export interface EmbeddedEngine {
   readonly keys: KeyStore
   readonly limits: LimitEngine
   readonly codes: CodeStore
+  readonly tokens: TokenStore
   /** A secret that is kept beside the data, made when it is first asked for. */
   keptSecret(name: string): string
   /** The next read sees everything that was committed before this call, also by other threads. */
@@ -107,6 +109,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       usage: forward('usage', stores.usage, ['count', 'drop']),
     },
     codes: forward('codes', stores.codes, ['put', 'attempt', 'sweep']),
+    tokens: forward('tokens', stores.tokens, ['revoke', 'sweep']),
     keptSecret: (name) => keptSecret(directory, name),
     refresh: () => environment.refresh(),
     listCache: () => stores.catalog.cacheFigures(),

@@ -12,6 +12,7 @@ import { EmbeddedCodes } from './one-time-codes.js'
 import { EmbeddedLimitConfigs } from './rate-limit-configs.js'
 import { EmbeddedUsage } from './rate-limit-usage.js'
 import { Sweeper } from './sweeper.js'
+import { EmbeddedTokens } from './token-denylist.js'
 
 /** Every store of the engine over one environment, for one thread. */
 export function openStores(options: EnvironmentOptions) {
@@ -35,6 +36,7 @@ export function openStores(options: EnvironmentOptions) {
     limitConfigs: new EmbeddedLimitConfigs(environment),
     usage: new EmbeddedUsage(environment),
     codes: new EmbeddedCodes(environment),
+    tokens: new EmbeddedTokens(environment),
   }
 }
 

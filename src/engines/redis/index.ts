@@ -3,8 +3,10 @@ import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { RedisUrl } from '../../config/store-url-redis.js'
 import type { CodeStore } from '../../one-time-code/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
+import type { TokenStore } from '../../token-denylist/port.js'
 import { evictionWarnings, healthOf } from './eviction.js'
 import { RedisCodes } from './guards/codes.js'
+import { RedisTokens } from './guards/tokens.js'
 import { openRedis as connect } from './link/open-redis.js'
 import { type RedisOptions, settingsOf } from './link/options.js'
 import type { Redis } from './link/redis.js'
@@ -31,6 +33,7 @@ export interface RedisEngine {
   readonly keys: KeyStore
   readonly limits: LimitEngine
   readonly codes: CodeStore
+  readonly tokens: TokenStore
   /** Moves lists to another number of shards, and tells how far that is. */
   readonly resharding: ReshardStore
   /** What operators should know, as it was found at the start. */
@@ -72,6 +75,7 @@ async function openOn(redis: Redis, options: StoreOptions, limitClock: LimitCloc
     keys,
     limits,
     codes: new RedisCodes(redis, limitClock),
+    tokens: new RedisTokens(redis, options.database, options.maxLogBytes),
     resharding: stores.resharding,
     warnings: evictionWarnings(await redis.info()),
     listCache: () => stores.catalog.cacheFigures(),

@@ -21,6 +21,8 @@ import type { OneTimeCodes } from './one-time-code/codes.js'
 import { type EngineOptions, engineSource, type StoreEngine } from './open-engine.js'
 import type { RateLimits } from './rate-limit/limits.js'
 import { Stores } from './stores.js'
+import type { TokenDenylist } from './token-denylist/denylist.js'
+import { type OpenTokensOptions, openTokens } from './tokens.js'
 import { Upkeep } from './upkeep.js'
 
 export interface OpenOptions extends EngineOptions {
@@ -32,6 +34,7 @@ export interface OpenOptions extends EngineOptions {
   membership?: Partial<MembershipOptions>
   limits?: OpenLimitsOptions
   codes?: OpenCodesOptions
+  tokens?: OpenTokensOptions
   /** What a check answers when neither memory nor the store can tell: fail (the default), or allow, marked. */
   onUnavailable?: OnUnavailable
   /** Told of failures in the background, which nobody waits for. */
@@ -75,6 +78,7 @@ export interface Catraca {
   readonly keys: ApiKeys
   readonly limits: RateLimits
   readonly codes: OneTimeCodes
+  readonly tokens: TokenDenylist
   /** Where the data is, without credentials. */
   readonly store: string
   /** Settles when the most used lists are in memory. */
@@ -109,11 +113,14 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const limitEngine = await stores.engineOf(limitOptions.store).catch(closing)
   const codeOptions = options.codes ?? {}
   const codeEngine = await stores.engineOf(codeOptions.store).catch(closing)
+  const tokenOptions = options.tokens ?? {}
+  const tokenEngine = await stores.engineOf(tokenOptions.store).catch(closing)
   const hotTier = await openHotTier(dynamodb.hotTier, { engine, membership, report }).catch(closing)
   const limits = openLimits(limitOptions, limitEngine, { clock, report })
   const codes = await Promise.resolve()
     .then(() => openCodes(codeOptions, codeEngine, { limits: limitEngine, clock, report }))
     .catch(closing)
+  const tokens = openTokens(tokenOptions, tokenEngine, { clock, report })
   const imports = new ImportThreads(
     {
       engine: () => engine.forThreads(),
@@ -151,7 +158,9 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const hot = hotTier?.checks((incarnation) => indexes.get(incarnation).index?.snapshotPosition)
   const checks = new IndexedChecks(hot ?? engine.allowlists.checks, indexes, clock, hot?.direct)
   const uses = new UseCounts(indexes, report)
-  const sweeps = [engine.allowlists.upkeep, limits, codes].map((part) => (now: number) => part.sweep(now))
+  const sweeps = [engine.allowlists.upkeep, limits, codes, tokens].map(
+    (part) => (now: number) => part.sweep(now),
+  )
   const upkeep = new Upkeep(sweeps, clock)
   upkeep.start(sweepIntervalMs)
   return {
@@ -167,6 +176,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     keys: new ApiKeys(engine.keys, clock),
     limits,
     codes,
+    tokens,
     store: redactStoreUrl(store),
     ready: warmUp(engine.allowlists, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),
@@ -182,6 +192,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
       await indexesClosed
       await hotTier?.close()
       await upkeep.stop()
+      await tokens.close()
       await limits.close()
       await stores.close()
     },

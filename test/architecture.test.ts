@@ -27,6 +27,7 @@ const COMPOSITION = [
   'index-worker.ts',
   'limits.ts',
   'stores.ts',
+  'tokens.ts',
 ]
 const CAPABILITIES = [
   'allowlist',

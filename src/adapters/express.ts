@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { askLimits, type RateLimitOptions } from './rate-limit.js'
+import { askTokens, type RevokedTokensOptions } from './token-denylist.js'
 
 type Next = (error?: unknown) => void
 
@@ -12,6 +13,21 @@ export function rateLimit<Request extends IncomingMessage = IncomingMessage>(
     askLimits(options, request, typeof given === 'string' ? given : undefined).then((gate) => {
       for (const [name, value] of Object.entries(gate.headers)) response.setHeader(name, value)
       if (gate.pass) return next()
+      response.statusCode = gate.status
+      response.end(gate.body)
+    }, next)
+  }
+}
+
+/** Middleware that refuses revoked tokens; behind the one that verifies their signature. */
+export function revokedTokens<Request extends IncomingMessage = IncomingMessage>(
+  options: RevokedTokensOptions<Request>,
+): (request: Request, response: ServerResponse, next: Next) => void {
+  return (request, response, next) => {
+    const given = request.headers['x-request-id']
+    askTokens(options, request, typeof given === 'string' ? given : undefined).then((gate) => {
+      if (gate.pass) return next()
+      for (const [name, value] of Object.entries(gate.headers)) response.setHeader(name, value)
       response.statusCode = gate.status
       response.end(gate.body)
     }, next)

@@ -1,4 +1,5 @@
 import { askLimits, type RateLimitOptions } from './rate-limit.js'
+import { askTokens, type RevokedTokensOptions } from './token-denylist.js'
 
 type Handler = (request: Request) => Response | Promise<Response>
 
@@ -13,5 +14,15 @@ export function withRateLimit(handler: Handler, options: RateLimitOptions<Reques
     for (const [name, value] of Object.entries(gate.headers)) headers.set(name, value)
     const { status, statusText, body } = response
     return new Response(body, { status, statusText, headers })
+  }
+}
+
+/** A fetch-style handler that is asked only when the token of the request was not revoked. */
+export function withRevokedTokens(handler: Handler, options: RevokedTokensOptions<Request>): Handler {
+  return async (request) => {
+    const gate = await askTokens(options, request, request.headers.get('x-request-id') ?? undefined)
+    return gate.pass
+      ? handler(request)
+      : new Response(gate.body, { status: gate.status, headers: gate.headers })
   }
 }

@@ -15,6 +15,7 @@ import { addRampCommand } from './commands/ramp.js'
 import { addRelayCommand } from './commands/relay.js'
 import { addReshardCommand } from './commands/reshard.js'
 import { addServeCommand } from './commands/serve.js'
+import { addTokenCommands } from './commands/tokens.js'
 import { printUsageError } from './failure.js'
 
 /** The whole command line. `json`: whether mistakes are told as JSON, known before the options are read. */
@@ -46,6 +47,7 @@ export function buildProgram({ json }: { json: boolean }): Command {
   addLimitCommands(program)
   addLimitConfigCommands(program)
   addCodeCommands(program)
+  addTokenCommands(program)
   addKeyCommands(program)
   addDynamodbCommands(program)
   addRelayCommand(program)

@@ -22,6 +22,7 @@ export function openOptions(config: Config, store: string): OpenOptions {
     membership: config.membership,
     limits: limitOptions(config),
     codes: codeOptions(config),
+    tokens: { ...config.tokens, ...(config.stores.tokens !== undefined && { store: config.stores.tokens }) },
     onUnavailable: config.allowlists.onUnavailable,
     sweepIntervalMs: config.allowlists.sweepIntervalMs,
     import: {

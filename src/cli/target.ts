@@ -4,6 +4,7 @@ import { storeOf } from '../config/load.js'
 import type { Config } from '../config/schema.js'
 import type { CodesApi } from '../one-time-code/api.js'
 import type { LimitsApi } from '../rate-limit/api.js'
+import type { TokensApi } from '../token-denylist/api.js'
 import { openOptions } from './settings.js'
 
 export type KeysApi = Pick<ApiKeys, 'create' | 'list' | 'revoke'>
@@ -14,6 +15,7 @@ export interface Target {
   readonly keys: KeysApi
   readonly limits: LimitsApi
   readonly codes: CodesApi
+  readonly tokens: TokensApi
   /** Does the sweeping that a change left behind, where no server is there to do it. */
   settle(): Promise<void>
   close(): Promise<void>
@@ -27,13 +29,14 @@ export async function openTarget(config: Config, storeFlag: string | undefined):
 }
 
 async function openServer(url: string, key: () => string | undefined): Promise<Target> {
-  const [{ HttpTransport }, { HttpAllowlists }, { HttpKeys }, { HttpLimits }, { HttpCodes }] =
+  const [{ HttpTransport }, { HttpAllowlists }, { HttpKeys }, { HttpLimits }, { HttpCodes }, { HttpTokens }] =
     await Promise.all([
       import('./http-transport.js'),
       import('./http-client.js'),
       import('./http-keys.js'),
       import('./http-limits.js'),
       import('./http-codes.js'),
+      import('./http-tokens.js'),
     ])
   const transport = new HttpTransport(url, key)
   return {
@@ -41,6 +44,7 @@ async function openServer(url: string, key: () => string | undefined): Promise<T
     keys: new HttpKeys(transport),
     limits: new HttpLimits(transport),
     codes: new HttpCodes(transport),
+    tokens: new HttpTokens(transport),
     settle: async () => {},
     close: async () => {},
   }
@@ -48,8 +52,10 @@ async function openServer(url: string, key: () => string | undefined): Promise<T
 
 async function openStore(config: Config): Promise<Target> {
   const { openCatraca } = await import('../catraca.js')
+  const options = openOptions(config, storeOf(config, 'allowlists'))
   const catraca = await openCatraca({
-    ...openOptions(config, storeOf(config, 'allowlists')),
+    ...options,
+    tokens: { ...options.tokens, compareIntervalMs: 0 },
     // What a command leaves to sweep is swept by `settle`, or by the next server.
     sweepIntervalMs: 0,
     // One question is answered by the store before an index is even loaded.
@@ -60,6 +66,7 @@ async function openStore(config: Config): Promise<Target> {
     keys: catraca.keys,
     limits: catraca.limits,
     codes: catraca.codes,
+    tokens: catraca.tokens,
     settle: () => catraca.upkeep(),
     close: () => catraca.close(),
   }

@@ -1,6 +1,7 @@
 import { DEFAULT_MEMBERSHIP } from '../allowlist/membership/options.js'
 import { DEFAULT_CODES } from '../one-time-code/options.js'
 import { DEFAULT_LIMITS } from '../rate-limit/options.js'
+import { DEFAULT_TOKENS } from '../token-denylist/types.js'
 import {
   apiKeys,
   type BootstrapKey,
@@ -103,6 +104,10 @@ export const SCHEMA = {
       env: 'CATRACA_STORE_CODES',
       description:
         'Where one-time codes are, when elsewhere than `store`; the start then refuses without `codes.pepper`. What is counted of them is with the rate limits. `--store` wins over it.',
+    }),
+    tokens: optional(storeUrl, {
+      env: 'CATRACA_STORE_TOKENS',
+      description: 'Where revoked tokens are, when elsewhere than `store`. `--store` wins over it.',
     }),
   },
   server: {
@@ -222,6 +227,27 @@ export const SCHEMA = {
     usageFlushMs: setting(integer(100, HOUR_MS), DEFAULT_LIMITS.usageFlushMs, {
       env: 'CATRACA_LIMITS_USAGE_FLUSH_MS',
       description: 'How often what was admitted and denied is written down.',
+    }),
+  },
+  tokens: {
+    compareIntervalMs: setting(integer(0, HOUR_MS), DEFAULT_TOKENS.compareIntervalMs, {
+      env: 'CATRACA_TOKENS_COMPARE_INTERVAL_MS',
+      description:
+        'How often the revoked tokens in memory are compared with the store. 0: none are held, and the store is asked each time.',
+    }),
+    staleAfterMs: setting(integer(20, HOUR_MS), DEFAULT_TOKENS.staleAfterMs, {
+      env: 'CATRACA_TOKENS_STALE_AFTER_MS',
+      description:
+        'Memory that was not known to be complete for so long does not answer: the store is asked.',
+    }),
+    timeoutMs: setting(integer(1, HOUR_MS), DEFAULT_TOKENS.timeoutMs, {
+      env: 'CATRACA_TOKENS_TIMEOUT_MS',
+      description: 'A store that has not answered by then counts as unavailable.',
+    }),
+    onUnavailable: setting(choice(['block', 'allow']), DEFAULT_TOKENS.onUnavailable, {
+      env: 'CATRACA_TOKENS_ON_UNAVAILABLE',
+      description:
+        'What a check answers when neither memory nor the store can tell: an error (503), or not revoked with `degraded`.',
     }),
   },
   codes: {

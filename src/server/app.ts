@@ -30,6 +30,7 @@ import { memberRoutes } from './routes/members.js'
 import { operationRoutes } from './routes/operations.js'
 import { addSharedSchemas } from './routes/responses.js'
 import { shardRoutes } from './routes/shards.js'
+import { tokenRoutes } from './routes/tokens.js'
 import { settleTicks } from './settle.js'
 import { validatorCompiler } from './validation.js'
 
@@ -81,6 +82,7 @@ const ROUTES = [
   limitRoutes,
   limitConfigRoutes,
   codeRoutes,
+  tokenRoutes,
 ]
 
 function createContext(catraca: Catraca, settings: ServerSettings, logger: Logger): ServerContext {

@@ -33,7 +33,7 @@ export class TokenFollower {
 
   /** Begins to follow, if it has not yet; settles when the image is loaded, or could not be. */
   start(): Promise<void> {
-    if (this.timer === undefined && !this.closed) {
+    if (this.timer === undefined && !this.closed && this.options.compareIntervalMs > 0) {
       this.timer = setInterval(() => {
         this.followed?.image.sweep(this.clock.now())
         void this.look()

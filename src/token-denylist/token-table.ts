@@ -57,9 +57,8 @@ export class TokenTable {
         if (end !== 0 && end <= second) over++
       }
       if (over === 0) continue
-      const left = Math.ceil((segment.used - over) / MAX_LOAD) + 1
-      // Not much smaller than it was, or what is added next would make it grow again.
-      this.rebuild(segment, Math.max(FIRST_SLOTS, left, Math.floor(segment.slots / GROWTH)), second)
+      // Half empty, or what is added next would make it grow again.
+      this.rebuild(segment, Math.max(FIRST_SLOTS, (segment.used - over) * 2), second)
     }
   }
 

@@ -47,7 +47,7 @@ export interface TokenStats {
 }
 
 export interface TokenOptions {
-  /** How often what is in memory is compared with the store; wake-ups save waiting for it. */
+  /** How often what is in memory is compared with the store; wake-ups save waiting for it. 0: nothing is in memory. */
   compareIntervalMs: number
   /** Memory that was not known to be complete for so long does not answer: the store is asked. */
   staleAfterMs: number

@@ -59,7 +59,7 @@ async function serveHere(config: Config): Promise<void> {
     onReport: (message, error) => logger.warn({ err: error }, message),
   })
   let isWarm = false
-  void catraca.ready.then(() => {
+  void Promise.all([catraca.ready, catraca.tokens.warmUp()]).then(() => {
     isWarm = true
   })
   // Should it fail, the first call is told.

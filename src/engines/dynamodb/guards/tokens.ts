@@ -112,7 +112,13 @@ export class DynamodbTokens implements TokenStore {
     }
   }
 
-  async read({ sequence }: LogPosition): Promise<LogPart | 'gap'> {
+  /** A query is no snapshot: an entry may be made between the look for it and that at the state. Once more tells. */
+  async read(after: LogPosition): Promise<LogPart | 'gap'> {
+    const part = await this.readOnce(after)
+    return part === 'gap' ? this.readOnce(after) : part
+  }
+
+  private async readOnce({ sequence }: LogPosition): Promise<LogPart | 'gap'> {
     const page = await this.client.query(VERB, {
       ...this.entriesBehind(sequence, 'STATE'),
       Limit: READ_ENTRIES,

@@ -78,9 +78,17 @@ export class TokenDenylist implements TokensApi {
   peek(question: TokenQuestion): boolean | undefined {
     const image = this.follower.fresh()
     if (image === undefined) return undefined
-    const { jti, subject, issuedAt } = asked(question)
+    const now = this.dependencies.clock.now()
     this.counts.fromMemory++
-    return image.isRevoked(jti, subject, issuedAt, this.dependencies.clock.now())
+    const { jti } = question
+    if (typeof jti === 'string' && question.subject === undefined && question.issuedAt === undefined) {
+      return image.holds(jti, now)
+    }
+    const { subject, issuedAt } = asked(question)
+    return (
+      (jti !== undefined && image.holds(jti, now)) ||
+      (subject !== undefined && image.isBefore(subject, issuedAt, now))
+    )
   }
 
   async check(question: TokenQuestion): Promise<TokenAnswer> {

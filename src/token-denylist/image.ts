@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { CustomerProbe, HASH_KEY_BYTES, hashKey } from '../allowlist/membership/hash.js'
+import { identifier } from '../key.js'
 import type { Revocation } from './port.js'
 import { TokenTable } from './token-table.js'
 
@@ -29,13 +30,16 @@ export class Image {
     }
   }
 
-  isRevoked(jti: string | undefined, subject: string | undefined, issuedAt: number, now: number): boolean {
-    if (jti !== undefined) {
-      this.probe.setId(jti)
-      this.probe.hash(this.key)
-      if (this.table.find(this.probe.hi, this.probe.lo) * 1000 > now) return true
-    }
-    if (subject === undefined || this.marks.size === 0) return false
+  /** Checks the identifier too; a UUID is one by its form. */
+  holds(jti: string, now: number): boolean {
+    const { probe } = this
+    if (jti.length !== 36 || !probe.setUuid(jti)) probe.setId(identifier('jti', jti))
+    probe.hash(this.key)
+    return this.table.find(probe.hi, probe.lo) * 1000 > now
+  }
+
+  /** Of a token of the subject, which is known by its canonical spelling. */
+  isBefore(subject: string, issuedAt: number, now: number): boolean {
     const mark = this.marks.get(subject)
     return mark !== undefined && mark.expiresAt > now && issuedAt < mark.notBefore
   }

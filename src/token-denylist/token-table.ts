@@ -35,7 +35,8 @@ export class TokenTable {
   /** The second in which it is over; 0 when it is not there. */
   find(hi: number, lo: number): number {
     const { words, slots } = this.segments[lo & (SEGMENTS - 1)]!
-    const [high, low] = [hi >>> 0, lo >>> 0]
+    const high = hi >>> 0
+    const low = lo >>> 0
     let slot = slotOf(high, slots)
     while (true) {
       const at = slot * WORDS

@@ -62,7 +62,10 @@ export class EmbeddedTokens implements TokenStore {
       this.environment.refresh()
       const range = { start, end: ['due', Number.MAX_SAFE_INTEGER], limit: READ_ROWS }
       const keys = Array.from(this.environment.tokens.getKeys(range)) as Key[]
-      const rows = keys.map(([, , kind, id]) => this.row({ kind, id } as Revocation))
+      // The key of a token says all of it.
+      const rows = keys.map(([, expiresAt, kind, id]) =>
+        kind === 'token' ? ({ kind, id, expiresAt } as Revocation) : this.row({ kind, id } as Revocation),
+      )
       yield rows.filter((row) => row !== undefined)
       if (keys.length < READ_ROWS) return
       // The least key behind the last one.

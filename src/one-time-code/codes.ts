@@ -110,8 +110,10 @@ export class OneTimeCodes implements CodesApi {
     const { store, clock, options } = this.dependencies
     let known = found
     for (let tries = 1; tries <= TRIES; tries++) {
-      // Also without a code a hash is made and an attempt asked for: nobody learns by the time that there is none.
-      const salt = known ?? randomBytes(SALT_BYTES).toString('base64url')
+      // Also without a code a hash is made and an attempt asked for, and also with one a salt is drawn: nobody learns
+      // by the time whether there is one.
+      const drawn = randomBytes(SALT_BYTES).toString('base64url')
+      const salt = known ?? drawn
       const digests = this.pepper.digests(key, code, salt)
       const attempt = { salt, digests, maxAttempts: options.maxAttempts }
       const outcome = await this.deadlines.within(store.attempt(key, attempt, clock.now()))

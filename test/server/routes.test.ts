@@ -10,6 +10,13 @@ import { addHooks } from '../../src/server/hooks.js'
 import { renderRouteTable } from '../../src/server/route-table.js'
 import { serve } from './support.js'
 
+/** What callers do, by scopes of their own. */
+const CALLED: [RegExp, string][] = [
+  [/^\/(limits|leases)\//, 'limits'],
+  [/^\/otp\/:channel$/, 'codes:issue'],
+  [/^\/otp\/:channel\/verify$/, 'codes:verify'],
+  [/^\/revoked-(tokens|subjects)/, 'tokens:revoke'],
+]
 const OPEN = ['/', '/live', '/ready', '/openapi.json', '/docs', '/docs/']
 
 async function build(t: TestContext) {
@@ -63,7 +70,7 @@ describe('routes', () => {
     for (const { method, path, scope } of routes) {
       const writes = !['GET', 'HEAD'].includes(method) && path !== '/check'
       // What a limited caller does is no administration; what it is held to is.
-      const needed = /^\/(limits|leases)\//.test(path) ? 'limits' : 'admin'
+      const needed = CALLED.find(([pattern]) => pattern.test(path))?.[1] ?? 'admin'
       if (writes) assert.equal(scope, needed, `${method} ${path}`)
     }
   })

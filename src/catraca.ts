@@ -11,6 +11,7 @@ import { UseCounts, warmUp } from './allowlist/membership/warm-up.js'
 import type { OnUnavailable } from './allowlist/types.js'
 import type { ListRef } from './changes/port.js'
 import { type Clock, systemClock } from './clock.js'
+import { type OpenCodesOptions, openCodes } from './codes.js'
 import { redactStoreUrl } from './config/store-url.js'
 import { type HotTier, openHotTier } from './hot-tier.js'
 import type { Idempotency } from './idempotency/idempotency.js'
@@ -18,9 +19,12 @@ import { type OpenIdempotencyOptions, openIdempotency } from './idempotency.js'
 import { ImportThreads } from './import-runner.js'
 import { IndexThreads } from './index-runner.js'
 import { type OpenLimitsOptions, openLimits } from './limits.js'
+import type { OneTimeCodes } from './one-time-code/codes.js'
 import { type EngineOptions, engineSource, type StoreEngine } from './open-engine.js'
 import type { RateLimits } from './rate-limit/limits.js'
 import { Stores } from './stores.js'
+import type { TokenDenylist } from './token-denylist/denylist.js'
+import { type OpenTokensOptions, openTokens } from './tokens.js'
 import { Upkeep } from './upkeep.js'
 
 export interface OpenOptions extends EngineOptions {
@@ -32,6 +36,8 @@ export interface OpenOptions extends EngineOptions {
   membership?: Partial<MembershipOptions>
   limits?: OpenLimitsOptions
   idempotency?: OpenIdempotencyOptions
+  codes?: OpenCodesOptions
+  tokens?: OpenTokensOptions
   /** What a check answers when neither memory nor the store can tell: fail (the default), or allow, marked. */
   onUnavailable?: OnUnavailable
   /** Told of failures in the background, which nobody waits for. */
@@ -75,6 +81,8 @@ export interface Catraca {
   readonly keys: ApiKeys
   readonly limits: RateLimits
   readonly idempotency: Idempotency
+  readonly codes: OneTimeCodes
+  readonly tokens: TokenDenylist
   /** Where the data is, without credentials. */
   readonly store: string
   /** Settles when the most used lists are in memory. */
@@ -107,13 +115,17 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     throw error
   }
   const engine = await stores.engineOf(undefined)
-  const limitOptions = options.limits ?? {}
-  const limitEngine = await stores.engineOf(limitOptions.store).catch(closing)
-  const recordOptions = options.idempotency ?? {}
-  const recordEngine = await stores.engineOf(recordOptions.store).catch(closing)
+  const engineOf = (of: { store?: string } | undefined) => stores.engineOf(of?.store).catch(closing)
   const hotTier = await openHotTier(dynamodb.hotTier, { engine, membership, report }).catch(closing)
-  const limits = openLimits(limitOptions, limitEngine, { clock, report })
-  const idempotency = openIdempotency(recordOptions, recordEngine, { clock, report })
+  const around = { clock, report }
+  const limitEngine = await engineOf(options.limits)
+  const limits = openLimits(options.limits ?? {}, limitEngine, around)
+  const idempotency = openIdempotency(options.idempotency ?? {}, await engineOf(options.idempotency), around)
+  const codeEngine = await engineOf(options.codes)
+  const codes = await Promise.resolve()
+    .then(() => openCodes(options.codes ?? {}, codeEngine, { ...around, limits: limitEngine }))
+    .catch(closing)
+  const tokens = openTokens(options.tokens ?? {}, await engineOf(options.tokens), around)
   const imports = new ImportThreads(
     {
       engine: () => engine.forThreads(),
@@ -151,14 +163,10 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const hot = hotTier?.checks((incarnation) => indexes.get(incarnation).index?.snapshotPosition)
   const checks = new IndexedChecks(hot ?? engine.allowlists.checks, indexes, clock, hot?.direct)
   const uses = new UseCounts(indexes, report)
-  const upkeep = new Upkeep(
-    [
-      (now) => engine.allowlists.upkeep.sweep(now),
-      (now) => limits.sweep(now),
-      (now) => idempotency.sweep(now),
-    ],
-    clock,
+  const sweeps = [engine.allowlists.upkeep, limits, idempotency, codes, tokens].map(
+    (part) => (now: number) => part.sweep(now),
   )
+  const upkeep = new Upkeep(sweeps, clock)
   upkeep.start(sweepIntervalMs)
   return {
     allowlists: new Allowlists({
@@ -173,6 +181,8 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     keys: new ApiKeys(engine.keys, clock),
     limits,
     idempotency,
+    codes,
+    tokens,
     store: redactStoreUrl(store),
     ready: warmUp(engine.allowlists, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),
@@ -188,6 +198,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
       await indexesClosed
       await hotTier?.close()
       await upkeep.stop()
+      await tokens.close()
       await limits.close()
       await stores.close()
     },

@@ -38,6 +38,7 @@ export const ERROR_CODES = {
     'The request was done before; its answer was too large, or of a kind, that is not kept.',
   IDEMPOTENCY_RECORD_NOT_FOUND: 'There is no idempotency record with this operation and key.',
   ENTITY_NOT_FOUND: 'Nothing is known of this entity.',
+  TOKEN_REVOKED: 'The token was revoked, by itself or with all tokens of its subject.',
   RESHARD_IN_PROGRESS: 'This allowlist is being moved to another number of shards.',
   KEY_NOT_FOUND: 'There is no API key with this name.',
   KEY_EXISTS: 'An API key with this name exists already.',

@@ -10,7 +10,9 @@ import type { EmbeddedOptions } from './engines/embedded/index.js'
 import type { RedisEngineOptions } from './engines/redis/index.js'
 import type { HotTierOptions } from './hot-tier.js'
 import type { IdempotencyStore } from './idempotency/port.js'
+import type { CodeStore } from './one-time-code/port.js'
 import type { LimitEngine } from './rate-limit/port.js'
+import type { TokenStore } from './token-denylist/port.js'
 
 /** Everything it takes to open a store, as plain data: threads open it too. */
 export type EngineSource =
@@ -31,6 +33,10 @@ export interface StoreEngine {
   readonly keys: KeyStore
   readonly limits: LimitEngine
   readonly idempotency: IdempotencyStore
+  readonly codes: CodeStore
+  readonly tokens: TokenStore
+  /** Where the engine has a directory of its own: a secret that is kept beside the data. */
+  readonly keptSecret?: (name: string) => string
   /** Where the engine cuts lists into shards. */
   readonly resharding?: ReshardStore
   /** Where members may be copied to a tier in front. */
@@ -91,6 +97,8 @@ async function openRedisEngine(source: EngineSource & { engine: 'redis' }): Prom
     keys: engine.keys,
     limits: engine.limits,
     idempotency: engine.idempotency,
+    codes: engine.codes,
+    tokens: engine.tokens,
     resharding: engine.resharding,
     forThreads: () => forThreads(source),
     warnings: engine.warnings,
@@ -111,6 +119,9 @@ async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine
     keys: engine.keys,
     limits: engine.limits,
     idempotency: engine.idempotency,
+    codes: engine.codes,
+    tokens: engine.tokens,
+    keptSecret: (name) => engine.keptSecret(name),
     forThreads: () => ({ engine: 'embedded', options: { ...options, directory, gate, writes: 'here' } }),
     warnings: [],
     refresh: () => engine.refresh(),
@@ -130,6 +141,8 @@ async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' })
     keys: engine.keys,
     limits: engine.limits,
     idempotency: engine.idempotency,
+    codes: engine.codes,
+    tokens: engine.tokens,
     resharding: engine.resharding,
     source: engine.source,
     // A thread needs no queue of its own, and the tables were looked at.

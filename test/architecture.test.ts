@@ -12,6 +12,7 @@ const LEAVES = ['errors.ts', 'clock.ts', 'deadlines.ts', 'key.ts', 'maybe.ts', '
 /** What stands beside catraca.ts and helps it compose; nothing else may see guards and engines together. */
 const COMPOSITION = [
   'catraca.ts',
+  'codes.ts',
   'dynamodb-tables.ts',
   'hot-tier.ts',
   'idempotency.ts',
@@ -27,6 +28,7 @@ const COMPOSITION = [
   'index-worker.ts',
   'limits.ts',
   'stores.ts',
+  'tokens.ts',
 ]
 const CAPABILITIES = [
   'allowlist',

@@ -70,6 +70,22 @@ const EXPECTED: Record<string, (string | RegExp)[]> = {
     'a minute later: 1000 tokens, 3 requests',
     'capacity comes from entity, the period from system',
   ],
+  'one-time-codes.mjs': [
+    'send 6 digits, good until 2030-01-01T00:10:00.000Z',
+    'asked again at once: false, come back in 60000 ms',
+    'typed right: {"valid":true}',
+    'a second time: {"valid":false,"reason":"INVALID"}',
+    'after ten failures, also the right one: {"valid":false,"reason":"LOCKED"}',
+  ],
+  'revoked-tokens.mjs': [
+    'logged in: 200 hello ann',
+    'forged: 401 not a token of ours',
+    'the laptop, logged out: 401 TOKEN_REVOKED',
+    'the phone: 200 hello ann',
+    'the phone, after a new password: 401 TOKEN_REVOKED',
+    'logged in again: 200 hello ann',
+    /^answered without asking the store: \d of 5$/,
+  ],
   'pods-on-redis.mjs': [
     'imported: 1000 customers',
     'with the token: MEMBER',

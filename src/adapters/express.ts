@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { askLimits, type RateLimitOptions, releaseAtEnd } from './rate-limit.js'
 import { markRefused } from './refused.js'
+import { askTokens, type RevokedTokensOptions } from './token-denylist.js'
 
 export { idempotency } from './idempotency-express.js'
 
@@ -19,6 +20,21 @@ export function rateLimit<Request extends IncomingMessage = IncomingMessage>(
         return next()
       }
       markRefused(request)
+      response.statusCode = gate.status
+      response.end(gate.body)
+    }, next)
+  }
+}
+
+/** Middleware that refuses revoked tokens; behind the one that verifies their signature. */
+export function revokedTokens<Request extends IncomingMessage = IncomingMessage>(
+  options: RevokedTokensOptions<Request>,
+): (request: Request, response: ServerResponse, next: Next) => void {
+  return (request, response, next) => {
+    const given = request.headers['x-request-id']
+    askTokens(options, request, typeof given === 'string' ? given : undefined).then((gate) => {
+      if (gate.pass) return next()
+      for (const [name, value] of Object.entries(gate.headers)) response.setHeader(name, value)
       response.statusCode = gate.status
       response.end(gate.body)
     }, next)

@@ -1,5 +1,6 @@
 import { askLimits, type RateLimitOptions, releaseAtEnd } from './rate-limit.js'
 import { markRefused } from './refused.js'
+import { askTokens, type RevokedTokensOptions } from './token-denylist.js'
 
 export { idempotency } from './idempotency-fastify.js'
 
@@ -30,6 +31,24 @@ export function rateLimit<Request extends { id: string }>(
       return undefined
     })
   }
-  // Without this Fastify would keep the hook from routes beside the plugin.
-  return Object.assign(plugin, { [Symbol.for('skip-override')]: true })
+  return inTheOpen(plugin)
 }
+
+/** A plugin that refuses revoked tokens on every route of its scope; behind the hook that verifies their signature. */
+export function revokedTokens<Request extends { id: string }>(
+  options: RevokedTokensOptions<Request>,
+): (app: App<Request>) => Promise<void> {
+  const plugin = async (app: App<Request>): Promise<void> => {
+    app.addHook('preHandler', async (request, reply) => {
+      const gate = await askTokens(options, request, request.id)
+      if (gate.pass) return undefined
+      reply.headers(gate.headers)
+      return reply.code(gate.status).send(gate.body)
+    })
+  }
+  return inTheOpen(plugin)
+}
+
+/** Without this Fastify would keep the hook from routes beside the plugin. */
+const inTheOpen = <Plugin extends object>(plugin: Plugin): Plugin =>
+  Object.assign(plugin, { [Symbol.for('skip-override')]: true })

@@ -1,5 +1,6 @@
 import { askLimits, type RateLimitOptions, type Release } from './rate-limit.js'
 import { markRefused } from './refused.js'
+import { askTokens, type RevokedTokensOptions } from './token-denylist.js'
 
 export { type FetchIdempotencyOptions, withIdempotency } from './idempotency-fetch.js'
 
@@ -56,4 +57,13 @@ function untilEnd(body: Response['body'], release: Release): Response['body'] {
       return reader.cancel(reason)
     },
   })
+}
+/** A fetch-style handler that is asked only when the token of the request was not revoked. */
+export function withRevokedTokens(handler: Handler, options: RevokedTokensOptions<Request>): Handler {
+  return async (request) => {
+    const gate = await askTokens(options, request, request.headers.get('x-request-id') ?? undefined)
+    return gate.pass
+      ? handler(request)
+      : new Response(gate.body, { status: gate.status, headers: gate.headers })
+  }
 }

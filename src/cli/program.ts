@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { addCheckCommand } from './commands/check.js'
+import { addCodeCommands } from './commands/codes.js'
 import { addDynamodbCommands } from './commands/dynamodb.js'
 import { addExportCommand } from './commands/export.js'
 import { addIdempotencyCommands } from './commands/idempotency.js'
@@ -15,6 +16,7 @@ import { addRampCommand } from './commands/ramp.js'
 import { addRelayCommand } from './commands/relay.js'
 import { addReshardCommand } from './commands/reshard.js'
 import { addServeCommand } from './commands/serve.js'
+import { addTokenCommands } from './commands/tokens.js'
 import { printUsageError } from './failure.js'
 
 /** The whole command line. `json`: whether mistakes are told as JSON, known before the options are read. */
@@ -46,6 +48,8 @@ export function buildProgram({ json }: { json: boolean }): Command {
   addLimitCommands(program)
   addLimitConfigCommands(program)
   addIdempotencyCommands(program)
+  addCodeCommands(program)
+  addTokenCommands(program)
   addKeyCommands(program)
   addDynamodbCommands(program)
   addRelayCommand(program)

@@ -22,6 +22,8 @@ export function openOptions(config: Config, store: string): OpenOptions {
     membership: config.membership,
     limits: limitOptions(config),
     idempotency: recordOptions(config),
+    codes: codeOptions(config),
+    tokens: { ...config.tokens, ...(config.stores.tokens !== undefined && { store: config.stores.tokens }) },
     onUnavailable: config.allowlists.onUnavailable,
     sweepIntervalMs: config.allowlists.sweepIntervalMs,
     import: {
@@ -47,9 +49,25 @@ function recordOptions({ idempotency, stores }: Config): NonNullable<OpenOptions
   return { ...idempotency, ...(stores.idempotency !== undefined && { store: stores.idempotency }) }
 }
 
+/** Secrets are read each time they are needed: their files may change. */
+function codeOptions({ codes, stores }: Config): NonNullable<OpenOptions['codes']> {
+  const { pepper, previousPepper, required: _, emailLifeMs, phoneLifeMs, ...options } = codes
+  return {
+    ...options,
+    lifeMs: { email: emailLifeMs, phone: phoneLifeMs },
+    pepper: () => pepper.read(),
+    previousPepper: () => previousPepper.read(),
+    // A command that has nothing to do with codes must not fail for the lack of a pepper.
+    required: false,
+    ...(stores.codes !== undefined && { store: stores.codes }),
+  }
+}
+
 /** For a server, which lives long enough to keep something in step. */
 export function servingOptions(config: Config, store: string): OpenOptions {
-  const options = openOptions(config, store)
+  const given = openOptions(config, store)
+  const required = config.codes.required || config.stores.codes !== undefined
+  const options = { ...given, codes: { ...given.codes, required } }
   const { hotTier, hotLists = [] } = config.dynamodb
   const url = hotTier.read()
   if (url === undefined && hotLists.length > 0) {

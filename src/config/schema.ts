@@ -1,6 +1,8 @@
 import { DEFAULT_MEMBERSHIP } from '../allowlist/membership/options.js'
 import { DEFAULT_IDEMPOTENCY, MAX_LEASE_MS, MIN_LEASE_MS } from '../idempotency/options.js'
+import { DEFAULT_CODES } from '../one-time-code/options.js'
 import { DEFAULT_LIMITS } from '../rate-limit/options.js'
+import { DEFAULT_TOKENS } from '../token-denylist/types.js'
 import {
   apiKeys,
   type BootstrapKey,
@@ -102,6 +104,15 @@ export const SCHEMA = {
     idempotency: optional(storeUrl, {
       env: 'CATRACA_STORE_IDEMPOTENCY',
       description: 'Where idempotency records are, when elsewhere than `store`. `--store` wins over it.',
+    }),
+    codes: optional(storeUrl, {
+      env: 'CATRACA_STORE_CODES',
+      description:
+        'Where one-time codes are, when elsewhere than `store`; the start then refuses without `codes.pepper`. What is counted of them is with the rate limits. `--store` wins over it.',
+    }),
+    tokens: optional(storeUrl, {
+      env: 'CATRACA_STORE_TOKENS',
+      description: 'Where revoked tokens are, when elsewhere than `store`. `--store` wins over it.',
     }),
   },
   server: {
@@ -261,6 +272,59 @@ export const SCHEMA = {
     maxWorkMs: setting(integer(1000, 31 * 24 * HOUR_MS), DEFAULT_IDEMPOTENCY.maxWorkMs, {
       env: 'CATRACA_IDEMPOTENCY_MAX_WORK_MS',
       description: 'Work that takes longer is told to stop and loses its claim when its lease has passed.',
+    }),
+  },
+  tokens: {
+    compareIntervalMs: setting(integer(0, HOUR_MS), DEFAULT_TOKENS.compareIntervalMs, {
+      env: 'CATRACA_TOKENS_COMPARE_INTERVAL_MS',
+      description:
+        'How often the revoked tokens in memory are compared with the store. 0: none are held, and the store is asked each time.',
+    }),
+    staleAfterMs: setting(integer(20, HOUR_MS), DEFAULT_TOKENS.staleAfterMs, {
+      env: 'CATRACA_TOKENS_STALE_AFTER_MS',
+      description:
+        'Memory that was not known to be complete for so long does not answer: the store is asked.',
+    }),
+    timeoutMs: setting(integer(1, HOUR_MS), DEFAULT_TOKENS.timeoutMs, {
+      env: 'CATRACA_TOKENS_TIMEOUT_MS',
+      description: 'A store that has not answered by then counts as unavailable.',
+    }),
+    onUnavailable: setting(choice(['block', 'allow']), DEFAULT_TOKENS.onUnavailable, {
+      env: 'CATRACA_TOKENS_ON_UNAVAILABLE',
+      description:
+        'What a check answers when neither memory nor the store can tell: an error (503), or not revoked with `degraded`.',
+    }),
+  },
+  codes: {
+    pepper: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
+      env: 'CATRACA_OTP_PEPPER',
+      description:
+        'Secret of the hashes that one-time codes are kept as, the same for all processes. Made and kept in the data directory for `embedded:` and `memory:` when absent; codes in any other store are refused without it.',
+    }),
+    previousPepper: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
+      env: 'CATRACA_OTP_PEPPER_PREVIOUS',
+      description: 'The pepper before this one: codes that were issued under it are still found.',
+    }),
+    required: setting(flag, false, {
+      env: 'CATRACA_CODES_REQUIRED',
+      description: 'Refuse to start where one-time codes could not be used, instead of refusing their calls.',
+    }),
+    digits: setting(integer(4, 12), DEFAULT_CODES.digits, {
+      env: 'CATRACA_CODES_DIGITS',
+      description: 'Digits of a code.',
+    }),
+    emailLifeMs: setting(integer(1000, 24 * HOUR_MS), DEFAULT_CODES.lifeMs.email, {
+      env: 'CATRACA_CODES_EMAIL_LIFE_MS',
+      description: 'How long a code that is sent by e-mail can be used.',
+    }),
+    phoneLifeMs: setting(integer(1000, 24 * HOUR_MS), DEFAULT_CODES.lifeMs.phone, {
+      env: 'CATRACA_CODES_PHONE_LIFE_MS',
+      description: 'How long a code that is sent to a phone can be used.',
+    }),
+    timeoutMs: setting(integer(1, HOUR_MS), DEFAULT_CODES.timeoutMs, {
+      env: 'CATRACA_CODES_TIMEOUT_MS',
+      description:
+        'A store that has not decided by then counts as unavailable: nothing is issued and nobody passes.',
     }),
   },
   redis: {

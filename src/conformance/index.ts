@@ -11,6 +11,8 @@ import { idempotencyResponseSuite } from './idempotency-responses.js'
 import { limitConfigSuite, usageSuite } from './limit-configs.js'
 import { limitSuite } from './limit-counters.js'
 import { limitLeaseSuite } from './limit-leases.js'
+import { codeSuite } from './one-time-codes.js'
+import { tokenSuite } from './token-denylist.js'
 
 export type { Case, OpenPair, Pair, Runner, Suite } from './suite.js'
 export { register } from './suite.js'
@@ -27,3 +29,7 @@ export const limitSuites = {
   configs: [limitConfigSuite],
   usage: [usageSuite],
 }
+/** What an engine that keeps one-time codes must pass. */
+export const codeSuites = [codeSuite]
+/** What an engine that keeps revoked tokens must pass. */
+export const tokenSuites = [tokenSuite]

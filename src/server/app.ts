@@ -18,6 +18,7 @@ import { requestIdFrom } from './request-id.js'
 import type { RouteEntry } from './route-table.js'
 import { allowlistRoutes } from './routes/allowlists.js'
 import { checkRoutes } from './routes/checks.js'
+import { codeRoutes } from './routes/codes.js'
 import { documentRoutes } from './routes/docs.js'
 import { exportRoutes } from './routes/export.js'
 import { idempotencyRoutes } from './routes/idempotency.js'
@@ -30,6 +31,7 @@ import { memberRoutes } from './routes/members.js'
 import { operationRoutes } from './routes/operations.js'
 import { addSharedSchemas } from './routes/responses.js'
 import { shardRoutes } from './routes/shards.js'
+import { tokenRoutes } from './routes/tokens.js'
 import { settleTicks } from './settle.js'
 import { validatorCompiler } from './validation.js'
 
@@ -81,6 +83,8 @@ const ROUTES = [
   limitRoutes,
   limitConfigRoutes,
   idempotencyRoutes,
+  codeRoutes,
+  tokenRoutes,
 ]
 
 function createContext(catraca: Catraca, settings: ServerSettings, logger: Logger): ServerContext {

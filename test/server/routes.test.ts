@@ -10,6 +10,14 @@ import { addHooks } from '../../src/server/hooks.js'
 import { renderRouteTable } from '../../src/server/route-table.js'
 import { serve } from './support.js'
 
+/** What callers do, by scopes of their own. */
+const CALLED: [RegExp, string][] = [
+  [/^\/(limits|leases)\//, 'limits'],
+  [/^\/idempotency\//, 'idempotency'],
+  [/^\/otp\/:channel$/, 'codes:issue'],
+  [/^\/otp\/:channel\/verify$/, 'codes:verify'],
+  [/^\/revoked-(tokens|subjects)/, 'tokens:revoke'],
+]
 const OPEN = ['/', '/live', '/ready', '/openapi.json', '/docs', '/docs/']
 
 async function build(t: TestContext) {
@@ -19,11 +27,6 @@ async function build(t: TestContext) {
   t.after(() => server.app.close())
   return server
 }
-
-const SCOPE_OF_CALLERS = [
-  [/^\/(limits|leases)\//, 'limits'],
-  [/^\/idempotency\//, 'idempotency'],
-] as const
 
 describe('routes', () => {
   it('each have a scope, or are among the few that are open', async (t) => {
@@ -68,7 +71,7 @@ describe('routes', () => {
     for (const { method, path, scope } of routes) {
       const writes = !['GET', 'HEAD'].includes(method) && path !== '/check'
       // What a limited caller does is no administration; what it is held to is.
-      const needed = SCOPE_OF_CALLERS.find(([of]) => of.test(path))?.[1] ?? 'admin'
+      const needed = CALLED.find(([pattern]) => pattern.test(path))?.[1] ?? 'admin'
       if (writes) assert.equal(scope, needed, `${method} ${path}`)
     }
   })

@@ -3,7 +3,9 @@ import type { MemberSource } from '../../allowlist/hot/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { DynamodbUrl } from '../../config/store-url-dynamodb.js'
 import type { IdempotencyStore } from '../../idempotency/port.js'
+import type { CodeStore } from '../../one-time-code/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
+import type { TokenStore } from '../../token-denylist/port.js'
 import type { AdoptionProgress } from './allowlist/adoption.js'
 import { openBulkWork } from './allowlist/bulk-work.js'
 import { openCore } from './allowlist/core.js'
@@ -17,6 +19,8 @@ import { ChangeLog } from './feed/change-log.js'
 import { Freshness } from './feed/freshness.js'
 import { PodQueue } from './feed/pod-queue.js'
 import type { QueueClientOptions } from './feed/topic.js'
+import { DynamodbCodes } from './guards/codes.js'
+import { DynamodbTokens } from './guards/tokens.js'
 import { DynamodbIdempotency, type ReadFirst } from './idempotency/index.js'
 import { type LimitClock, type OpenLimits, openLimits } from './rate-limit/index.js'
 
@@ -44,6 +48,8 @@ export interface DynamodbEngine {
   readonly keys: KeyStore
   readonly idempotency: IdempotencyStore
   readonly limits: LimitEngine
+  readonly codes: CodeStore
+  readonly tokens: TokenStore
   /** Moves lists to other shards. */
   readonly resharding: ReshardStore
   /** For those who copy members elsewhere. */
@@ -126,6 +132,8 @@ function engineOf(
       time: (at) => at + store.serverClock.offsetMs(),
     }),
     limits,
+    codes: new DynamodbCodes(client, guards),
+    tokens: new DynamodbTokens(client, guards),
     resharding,
     source: memberSource(store, region),
     capacity: store.capacity,

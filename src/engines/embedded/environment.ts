@@ -79,6 +79,8 @@ export class Environment {
   readonly entities: Database<string, string>
   readonly usage: Database<string, (string | number)[]>
   readonly idempotency: Database<Buffer, (string | number)[]>
+  readonly codes: Database<string, (string | number)[]>
+  readonly tokens: Database<string, (string | number)[]>
   /** Grows whenever reads may see a newer state of the store than before. */
   snapshot = 0
   /** Write transactions of this thread: begun, and failed. */
@@ -126,6 +128,8 @@ export class Environment {
     this.entities = root.openDB('entities', text)
     this.usage = root.openDB('usage', text)
     this.idempotency = root.openDB('idempotency', { encoding: 'binary', keyEncoding: 'ordered-binary' })
+    this.codes = root.openDB('codes', text)
+    this.tokens = root.openDB('tokens', text)
     const databases = Object.values(this).filter((value) => typeof value?.getRange === 'function')
     for (const database of databases) {
       // lmdb begins a new read transaction in the first read of a turn, and says so only here.

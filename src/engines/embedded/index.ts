@@ -4,9 +4,12 @@ import { join } from 'node:path'
 import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine } from '../../allowlist/port.js'
 import type { IdempotencyStore } from '../../idempotency/port.js'
+import type { CodeStore } from '../../one-time-code/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
+import type { TokenStore } from '../../token-denylist/port.js'
 import type { Durability, EnvironmentOptions } from './environment.js'
 import { closeOnExit, createGate, type ExitGate } from './exit-gate.js'
+import { keptSecret } from './kept-secret.js'
 import { countersDirectory } from './rate-limit-directory.js'
 import { LimitLink } from './rate-limit-link.js'
 import { openStores } from './stores.js'
@@ -40,6 +43,10 @@ export interface EmbeddedEngine {
   readonly keys: KeyStore
   readonly limits: LimitEngine
   readonly idempotency: IdempotencyStore
+  readonly codes: CodeStore
+  readonly tokens: TokenStore
+  /** A secret that is kept beside the data, made when it is first asked for. */
+  keptSecret(name: string): string
   /** The next read sees everything that was committed before this call, also by other threads. */
   refresh(): void
   /** The lists that checks know without asking the store. */
@@ -112,6 +119,9 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       'remove',
       'dropOver',
     ]),
+    codes: forward('codes', stores.codes, ['put', 'attempt', 'sweep']),
+    tokens: forward('tokens', stores.tokens, ['revoke', 'sweep']),
+    keptSecret: (name) => keptSecret(directory, name),
     refresh: () => environment.refresh(),
     listCache: () => stores.catalog.cacheFigures(),
     health() {

@@ -9,9 +9,11 @@ import { EmbeddedIndexStore } from './index-store.js'
 import { Journal } from './journal.js'
 import { EmbeddedLists } from './lists.js'
 import { EmbeddedMembers } from './members.js'
+import { EmbeddedCodes } from './one-time-codes.js'
 import { EmbeddedLimitConfigs } from './rate-limit-configs.js'
 import { EmbeddedUsage } from './rate-limit-usage.js'
 import { Sweeper } from './sweeper.js'
+import { EmbeddedTokens } from './token-denylist.js'
 
 /** Every store of the engine over one environment, for one thread. */
 export function openStores(options: EnvironmentOptions) {
@@ -35,6 +37,8 @@ export function openStores(options: EnvironmentOptions) {
     limitConfigs: new EmbeddedLimitConfigs(environment),
     usage: new EmbeddedUsage(environment),
     idempotency: new EmbeddedIdempotency(environment),
+    codes: new EmbeddedCodes(environment),
+    tokens: new EmbeddedTokens(environment),
   }
 }
 

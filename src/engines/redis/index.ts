@@ -2,8 +2,12 @@ import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { RedisUrl } from '../../config/store-url-redis.js'
 import type { IdempotencyStore } from '../../idempotency/port.js'
+import type { CodeStore } from '../../one-time-code/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
+import type { TokenStore } from '../../token-denylist/port.js'
 import { evictionWarnings, healthOf } from './eviction.js'
+import { RedisCodes } from './guards/codes.js'
+import { RedisTokens } from './guards/tokens.js'
 import { type IdempotencyClock, type RecordNaming, RedisIdempotency } from './idempotency/index.js'
 import { openRedis as connect } from './link/open-redis.js'
 import { type RedisOptions, settingsOf } from './link/options.js'
@@ -22,7 +26,7 @@ export interface RedisEngineOptions extends RedisOptions {
   shardAbove?: number
   /** Shards of new lists: more than one only where lists are known to become large. */
   initialShards?: number
-  /** Whose time decides of rate limits: the server's unless told otherwise, which suites do. */
+  /** Whose time decides of rate limits and codes: the server's unless told otherwise, which suites do. */
   limitClock?: LimitClock
   /** The same for idempotency. */
   idempotencyClock?: IdempotencyClock
@@ -35,6 +39,8 @@ export interface RedisEngine {
   readonly keys: KeyStore
   readonly limits: LimitEngine
   readonly idempotency: IdempotencyStore
+  readonly codes: CodeStore
+  readonly tokens: TokenStore
   /** Moves lists to another number of shards, and tells how far that is. */
   readonly resharding: ReshardStore
   /** What operators should know, as it was found at the start. */
@@ -81,6 +87,8 @@ async function openOn(
     allowlists: { lists, members, checks, bulk, changes, index, upkeep },
     keys,
     limits,
+    codes: new RedisCodes(redis, limitClock),
+    tokens: new RedisTokens(redis, options.database, options.maxLogBytes),
     resharding: stores.resharding,
     warnings: evictionWarnings(await redis.info()),
     listCache: () => stores.catalog.cacheFigures(),

@@ -28,6 +28,8 @@ export const ERROR_CODES = {
     'A limit is used up; `violated-policies` names it and `retryAfterMs` says when to come again.',
   LEASE_NOT_FOUND: 'The lease is not one that an acquire returned, or it has run out.',
   ENTITY_NOT_FOUND: 'Nothing is known of this entity.',
+  LOCK_HELD: 'Somebody else has the lock; `retryAfterMs` says when it is worth to ask again.',
+  LOCK_LOST: 'The lock is not yours any more: it ended, was released, or somebody else has it.',
   RESHARD_IN_PROGRESS: 'This allowlist is being moved to another number of shards.',
   KEY_NOT_FOUND: 'There is no API key with this name.',
   KEY_EXISTS: 'An API key with this name exists already.',

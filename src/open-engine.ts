@@ -10,6 +10,7 @@ import type { EmbeddedOptions } from './engines/embedded/index.js'
 import type { RedisEngineOptions } from './engines/redis/index.js'
 import type { HotTierOptions } from './hot-tier.js'
 import type { IdempotencyStore } from './idempotency/port.js'
+import type { LockStore } from './lock/port.js'
 import type { LimitEngine } from './rate-limit/port.js'
 
 /** Everything it takes to open a store, as plain data: threads open it too. */
@@ -32,6 +33,7 @@ export interface StoreEngine {
   /** Absent where the engine does not keep them. */
   readonly limits?: LimitEngine
   readonly idempotency?: IdempotencyStore
+  readonly locks?: LockStore
   /** Where the engine cuts lists into shards. */
   readonly resharding?: ReshardStore
   /** Where members may be copied to a tier in front. */
@@ -110,6 +112,7 @@ async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine
     allowlists: engine.allowlists,
     keys: engine.keys,
     limits: engine.limits,
+    locks: engine.locks,
     forThreads: () => ({ engine: 'embedded', options: { ...options, directory, gate, writes: 'here' } }),
     warnings: [],
     refresh: () => engine.refresh(),

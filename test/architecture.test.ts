@@ -25,6 +25,7 @@ const COMPOSITION = [
   'index-runner.ts',
   'index-worker.ts',
   'limits.ts',
+  'locks.ts',
   'stores.ts',
 ]
 const CAPABILITIES = [

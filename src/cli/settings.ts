@@ -21,6 +21,7 @@ export function openOptions(config: Config, store: string): OpenOptions {
     dynamodb: dynamodbOptions(config),
     membership: config.membership,
     limits: limitOptions(config),
+    locks: lockOptions(config),
     onUnavailable: config.allowlists.onUnavailable,
     sweepIntervalMs: config.allowlists.sweepIntervalMs,
     import: {
@@ -40,6 +41,10 @@ function limitOptions({ limits, stores }: Config): NonNullable<OpenOptions['limi
     ...(localLeaseTokens > 0 && { localLease: { tokens: localLeaseTokens, ms: localLeaseMs } }),
     ...(stores.limits !== undefined && { store: stores.limits }),
   }
+}
+
+function lockOptions({ locks, stores }: Config): NonNullable<OpenOptions['locks']> {
+  return { ...locks, ...(stores.locks !== undefined && { store: stores.locks }) }
 }
 
 /** For a server, which lives long enough to keep something in step. */

@@ -1,4 +1,5 @@
 import { DEFAULT_MEMBERSHIP } from '../allowlist/membership/options.js'
+import { DEFAULT_LOCKS } from '../lock/options.js'
 import { DEFAULT_LIMITS } from '../rate-limit/options.js'
 import {
   apiKeys,
@@ -97,6 +98,10 @@ export const SCHEMA = {
     limits: optional(storeUrl, {
       env: 'CATRACA_STORE_LIMITS',
       description: 'Where rate limits are, when elsewhere than `store`. `--store` wins over it.',
+    }),
+    locks: optional(storeUrl, {
+      env: 'CATRACA_STORE_LOCKS',
+      description: 'Where locks are, when elsewhere than `store`. `--store` wins over it.',
     }),
   },
   server: {
@@ -216,6 +221,12 @@ export const SCHEMA = {
     usageFlushMs: setting(integer(100, HOUR_MS), DEFAULT_LIMITS.usageFlushMs, {
       env: 'CATRACA_LIMITS_USAGE_FLUSH_MS',
       description: 'How often what was admitted and denied is written down.',
+    }),
+  },
+  locks: {
+    timeoutMs: setting(integer(1, HOUR_MS), DEFAULT_LOCKS.timeoutMs, {
+      env: 'CATRACA_LOCKS_TIMEOUT_MS',
+      description: 'A store that has not decided about a lock by then counts as unavailable.',
     }),
   },
   redis: {

@@ -8,7 +8,9 @@ import { memberSuite } from './allowlist-members.js'
 import { limitConfigSuite, usageSuite } from './limit-configs.js'
 import { limitSuite } from './limit-counters.js'
 import { limitLeaseSuite } from './limit-leases.js'
+import { lockSuite } from './locks.js'
 
+export type { LockScene } from './lock-support.js'
 export type { Case, OpenPair, Pair, Runner, Suite } from './suite.js'
 export { register } from './suite.js'
 
@@ -22,3 +24,5 @@ export const limitSuites = {
   configs: [limitConfigSuite],
   usage: [usageSuite],
 }
+/** What an engine that keeps locks must pass. */
+export const lockSuites = [lockSuite]

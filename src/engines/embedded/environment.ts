@@ -78,6 +78,8 @@ export class Environment {
   readonly limitConfigs: Database<string, string[]>
   readonly entities: Database<string, string>
   readonly usage: Database<string, (string | number)[]>
+  /** Who has which lock, by its name. */
+  readonly locks: Database<string, string>
   /** Grows whenever reads may see a newer state of the store than before. */
   snapshot = 0
   private pulseSnapshot = -1
@@ -121,6 +123,7 @@ export class Environment {
     this.limitConfigs = root.openDB('limit-configs', text)
     this.entities = root.openDB('entities', text)
     this.usage = root.openDB('usage', text)
+    this.locks = root.openDB('locks', text)
     const databases = Object.values(this).filter((value) => typeof value?.getRange === 'function')
     for (const database of databases) {
       // lmdb begins a new read transaction in the first read of a turn, and says so only here.

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine } from '../../allowlist/port.js'
+import type { LockStore } from '../../lock/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
 import type { Durability, EnvironmentOptions } from './environment.js'
 import { closeOnExit, createGate, type ExitGate } from './exit-gate.js'
@@ -38,6 +39,7 @@ export interface EmbeddedEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
   readonly limits: LimitEngine
+  readonly locks: LockStore
   /** The next read sees everything that was committed before this call, also by other threads. */
   refresh(): void
   /** The lists that checks know without asking the store. */
@@ -101,6 +103,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       ]),
       usage: forward('usage', stores.usage, ['count', 'drop']),
     },
+    locks: forward('locks', stores.locks, ['acquire', 'extend', 'release', 'remove', 'sweep']),
     refresh: () => environment.refresh(),
     listCache: () => stores.catalog.cacheFigures(),
     health() {

@@ -7,6 +7,7 @@ import { Environment, type EnvironmentOptions } from './environment.js'
 import { EmbeddedIndexStore } from './index-store.js'
 import { Journal } from './journal.js'
 import { EmbeddedLists } from './lists.js'
+import { EmbeddedLocks } from './locks.js'
 import { EmbeddedMembers } from './members.js'
 import { EmbeddedLimitConfigs } from './rate-limit-configs.js'
 import { EmbeddedUsage } from './rate-limit-usage.js'
@@ -33,6 +34,7 @@ export function openStores(options: EnvironmentOptions) {
     keys: new EmbeddedKeys(environment),
     limitConfigs: new EmbeddedLimitConfigs(environment),
     usage: new EmbeddedUsage(environment),
+    locks: new EmbeddedLocks(environment),
   }
 }
 

@@ -93,6 +93,7 @@ async function openRedisEngine(source: EngineSource & { engine: 'redis' }): Prom
     allowlists: engine.allowlists,
     keys: engine.keys,
     limits: engine.limits,
+    locks: engine.locks,
     resharding: engine.resharding,
     forThreads: () => forThreads(source),
     warnings: engine.warnings,

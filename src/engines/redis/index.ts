@@ -1,11 +1,13 @@
 import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { RedisUrl } from '../../config/store-url-redis.js'
+import type { LockStore } from '../../lock/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
 import { evictionWarnings, healthOf } from './eviction.js'
 import { openRedis as connect } from './link/open-redis.js'
 import { type RedisOptions, settingsOf } from './link/options.js'
 import type { Redis } from './link/redis.js'
+import { RedisLocks } from './lock/locks.js'
 import { type LimitClock, openLimits } from './rate-limit/index.js'
 import { openStores, type StoreOptions } from './stores.js'
 
@@ -28,6 +30,7 @@ export interface RedisEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
   readonly limits: LimitEngine
+  readonly locks: LockStore
   /** Moves lists to another number of shards, and tells how far that is. */
   readonly resharding: ReshardStore
   /** What operators should know, as it was found at the start. */
@@ -63,11 +66,13 @@ async function openOn(redis: Redis, options: StoreOptions, limitClock: LimitCloc
   await stores.wake.open()
   await stores.tokens.open()
   const limits = await openLimits(redis, options.database, limitClock)
+  const locks = new RedisLocks(redis, options.database)
   const { lists, members, checks, bulk, changes, index, upkeep, keys } = stores
   return {
     allowlists: { lists, members, checks, bulk, changes, index, upkeep },
     keys,
     limits,
+    locks,
     resharding: stores.resharding,
     warnings: evictionWarnings(await redis.info()),
     listCache: () => stores.catalog.cacheFigures(),
@@ -80,6 +85,7 @@ async function openOn(redis: Redis, options: StoreOptions, limitClock: LimitCloc
       await stores.resharding.close()
       stores.tokens.close()
       await limits.close()
+      await locks.close()
       await stores.wake.close()
       await redis.close()
     },

@@ -126,11 +126,12 @@ async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine
 async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' }): Promise<StoreEngine> {
   const { openDynamodb } = await import('./engines/dynamodb/index.js')
   const engine = await openDynamodb(source.url, source.options)
-  const { topicArn: _, counter: __, report: ___, now: ____, ...plain } = source.options
+  const { topicArn: _, counter: __, report: ___, now: ____, monotonicMs: _____, ...plain } = source.options
   return {
     name: 'dynamodb',
     allowlists: engine.allowlists,
     keys: engine.keys,
+    locks: engine.locks,
     resharding: engine.resharding,
     source: engine.source,
     // A thread needs no queue of its own, and the tables were looked at.

@@ -126,6 +126,7 @@ export const lockSuite = suite<LockScene>(
     async 'a sweep forgets what nobody has used for a day, and nothing else'({ one, two }) {
       await fenceFor(one, 'old', 'ann')
       await fenceFor(one, 'kept', 'ann', FENCE_KEPT_MS)
+      await one.locks.release('old', 'ann', one.now())
       await one.elapse(TTL_MS + 1000)
       while ((await two.locks.sweep(two.now())).more);
       assert.equal((await two.locks.read('kept', two.now()))?.isHeld, true)

@@ -2,6 +2,7 @@ import type { KeyStore } from '../../access/port.js'
 import type { MemberSource } from '../../allowlist/hot/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { DynamodbUrl } from '../../config/store-url-dynamodb.js'
+import type { LockStore } from '../../lock/port.js'
 import type { AdoptionProgress } from './allowlist/adoption.js'
 import { openBulkWork } from './allowlist/bulk-work.js'
 import { openCore } from './allowlist/core.js'
@@ -15,6 +16,7 @@ import { ChangeLog } from './feed/change-log.js'
 import { Freshness } from './feed/freshness.js'
 import { PodQueue } from './feed/pod-queue.js'
 import type { QueueClientOptions } from './feed/topic.js'
+import { DynamodbLocks } from './lock/locks.js'
 
 export interface DynamodbOptions extends OpenStoreOptions {
   /** The topic to which the relay, or the Lambda, publishes: this pod gets a queue of its own, and follows at once. */
@@ -26,6 +28,8 @@ export interface DynamodbOptions extends OpenStoreOptions {
   /** From how many customers on a list is moved to more shards, or to the table for giants. */
   sizes?: readonly SizeStep[]
   now?: () => number
+  /** By which it is told how long a lock gave no sign of life. */
+  monotonicMs?: () => number
   /** Something is wrong that nobody is waiting for. */
   report?: (message: string, error: unknown) => void
 }
@@ -35,6 +39,7 @@ export const DEFAULT_PROBE_INTERVAL_MS = 1000
 export interface DynamodbEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
+  readonly locks: LockStore
   /** Moves lists to other shards. */
   readonly resharding: ReshardStore
   /** For those who copy members elsewhere. */
@@ -75,7 +80,7 @@ export async function openDynamodb(url: DynamodbUrl, options: DynamodbOptions = 
 }
 
 function engineOf(
-  { region }: DynamodbUrl,
+  { region, tables: { guards } }: DynamodbUrl,
   store: OpenedStore,
   queue: PodQueue | undefined,
   options: DynamodbOptions,
@@ -102,6 +107,7 @@ function engineOf(
       upkeep: new DynamodbUpkeep(store, { ...core.tasks, ...tasks }),
     },
     keys,
+    locks: new DynamodbLocks(client, guards, options.monotonicMs),
     resharding,
     source: memberSource(store, region),
     capacity: store.capacity,

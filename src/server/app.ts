@@ -25,6 +25,7 @@ import { indexRoutes } from './routes/indexes.js'
 import { keyRoutes } from './routes/keys.js'
 import { limitConfigRoutes } from './routes/limit-configs.js'
 import { limitRoutes } from './routes/limits.js'
+import { lockRoutes } from './routes/locks.js'
 import { memberRoutes } from './routes/members.js'
 import { operationRoutes } from './routes/operations.js'
 import { addSharedSchemas } from './routes/responses.js'
@@ -79,6 +80,7 @@ const ROUTES = [
   keyRoutes,
   limitRoutes,
   limitConfigRoutes,
+  lockRoutes,
 ]
 
 function createContext(catraca: Catraca, settings: ServerSettings, logger: Logger): ServerContext {

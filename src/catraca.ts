@@ -108,10 +108,12 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const limitOptions = options.limits ?? {}
   const limitEngine = await stores.engineOf(limitOptions.store).catch(closing)
   const lockOptions = options.locks ?? {}
-  const lockEngine = await stores.engineOf(lockOptions.store).catch(closing)
+  const lockEngine = () => stores.engineOf(lockOptions.store)
+  const { redis } = options
+  const openedLocks = await openLocks(lockOptions, lockEngine, { clock, report, redis }).catch(closing)
+  const { locks } = openedLocks
   const hotTier = await openHotTier(dynamodb.hotTier, { engine, membership, report }).catch(closing)
   const limits = openLimits(limitOptions, limitEngine, { clock, report })
-  const locks = openLocks(lockOptions, lockEngine, { clock, report })
   const imports = new ImportThreads(
     {
       engine: () => engine.forThreads(),
@@ -183,7 +185,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
       await hotTier?.close()
       await upkeep.stop()
       await limits.close()
-      locks.close()
+      await openedLocks.close()
       await stores.close()
     },
   }

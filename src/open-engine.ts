@@ -30,10 +30,10 @@ export interface StoreEngine {
   readonly name: string
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
+  readonly locks: LockStore
   /** Absent where the engine does not keep them. */
   readonly limits?: LimitEngine
   readonly idempotency?: IdempotencyStore
-  readonly locks?: LockStore
   /** Where the engine cuts lists into shards. */
   readonly resharding?: ReshardStore
   /** Where members may be copied to a tier in front. */

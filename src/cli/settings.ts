@@ -44,7 +44,12 @@ function limitOptions({ limits, stores }: Config): NonNullable<OpenOptions['limi
 }
 
 function lockOptions({ locks, stores }: Config): NonNullable<OpenOptions['locks']> {
-  return { ...locks, ...(stores.locks !== undefined && { store: stores.locks }) }
+  const { redlock, ...options } = locks
+  return {
+    ...options,
+    redlock: redlock.read(),
+    ...(stores.locks !== undefined && { store: stores.locks }),
+  }
 }
 
 /** For a server, which lives long enough to keep something in step. */

@@ -11,6 +11,7 @@ import {
   type Kind,
   listIds,
   redisUrl,
+  redisUrls,
   share,
   storeUrl,
   text,
@@ -227,6 +228,11 @@ export const SCHEMA = {
     timeoutMs: setting(integer(1, HOUR_MS), DEFAULT_LOCKS.timeoutMs, {
       env: 'CATRACA_LOCKS_TIMEOUT_MS',
       description: 'A store that has not decided about a lock by then counts as unavailable.',
+    }),
+    redlock: secret<readonly string[]>(redisUrls, [], {
+      env: 'CATRACA_LOCKS_REDLOCK',
+      description:
+        'Three or more independent Redis servers that give locks by majority (Redlock), instead of a store. Such locks have no fences. Read once at the start.',
     }),
   },
   redis: {

@@ -67,7 +67,16 @@ export class Locks implements LocksApi {
     this.turns = new Turns((name, onFree) => store.watch(name, onFree), timing, random)
   }
 
-  async acquire(name: string, options: AcquireOptions = {}): Promise<LockAnswer> {
+  acquire(name: string, options: AcquireOptions = {}): Promise<LockAnswer> {
+    try {
+      return this.begin(name, options)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /** Without `async`, as all that stands between most calls and their store: each would cost another promise. */
+  private begin(name: string, options: AcquireOptions): Promise<LockAnswer> {
     const id = identifier('name', name)
     const ttlMs = checkTtl(options.ttlMs)
     const waitMs = checkWait(options.waitMs, 0)
@@ -106,33 +115,34 @@ export class Locks implements LocksApi {
     }
   }
 
-  private async ask(attempt: Attempt, token: string, signal: AbortSignal | undefined): Promise<LockAnswer> {
-    const { name, ttlMs } = attempt
+  private ask(attempt: Attempt, token: string, signal: AbortSignal | undefined): Promise<LockAnswer> {
     const wallMs = this.clock.now()
     const startedMs = this.timing.monotonicMs()
     const deciding = this.store.acquire(attempt, wallMs)
-    let decided: Awaited<typeof deciding>
-    try {
-      decided = await this.deadlines.within(deciding)
-    } catch (error) {
-      if (!isUnavailable(error)) throw error
-      this.undo(attempt, deciding)
-      throw unavailable(error)
-    }
-    if (decided.outcome === 'held') return this.held(name, decided.retryAfterMs)
-    const validForMs = startedMs + validityMs(ttlMs) - this.timing.monotonicMs()
-    if (signal?.aborted || this.isClosed || validForMs <= 0) {
-      this.undo(attempt, deciding)
-      signal?.throwIfAborted()
-      this.refuseClosed()
-      throw unavailable(new Error(`the engine took longer than the ${ttlMs} ms that the lock lives`))
-    }
-    this.counts.acquired++
-    const { fence } = decided
-    const expiresAt = isoTime(wallMs + ttlMs)
-    const answer: AcquiredLock = { acquired: true, name, token, expiresAt, validForMs }
-    if (fence !== undefined) answer.fence = fence
-    return answer
+    return this.deadlines.within(deciding).then(
+      (decided) => {
+        if (decided.outcome === 'held') return this.held(attempt.name, decided.retryAfterMs)
+        const { ttlMs } = attempt
+        const validForMs = startedMs + validityMs(ttlMs) - this.timing.monotonicMs()
+        if (signal?.aborted || this.isClosed || validForMs <= 0) throw this.tooLate(attempt, deciding, signal)
+        this.counts.acquired++
+        const expiresAt = isoTime(wallMs + ttlMs)
+        return acquired(attempt.name, token, decided.fence, expiresAt, validForMs)
+      },
+      (error) => {
+        if (!isUnavailable(error)) throw error
+        this.undo(attempt, deciding)
+        throw unavailable(error)
+      },
+    )
+  }
+
+  /** The store gave it, but nobody wants it any more, or it is over already. */
+  private tooLate(attempt: Attempt, deciding: Promise<unknown>, signal: AbortSignal | undefined): unknown {
+    this.undo(attempt, deciding)
+    if (signal?.aborted) return signal.reason
+    if (this.isClosed) return closed()
+    return unavailable(new Error(`the engine took longer than the ${attempt.ttlMs} ms that the lock lives`))
   }
 
   private held(name: string, retryAfterMs: number): HeldByOther {
@@ -166,13 +176,20 @@ export class Locks implements LocksApi {
     return { expiresAt: isoTime(wallMs + lifeMs), validForMs }
   }
 
-  async release(name: string, token: string): Promise<boolean> {
-    const id = identifier('name', name)
-    const owner = ownerOf(checkToken(token))
-    const outcome = await this.deadlines.within(this.store.release(id, owner, this.clock.now()))
-    this.turns.released(id)
-    this.counts[outcome === 'done' ? 'released' : 'lost']++
-    return outcome === 'done'
+  release(name: string, token: string): Promise<boolean> {
+    try {
+      return this.giveBack(identifier('name', name), ownerOf(checkToken(token)))
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  private giveBack(name: string, owner: string): Promise<boolean> {
+    return this.deadlines.within(this.store.release(name, owner, this.clock.now())).then((outcome) => {
+      this.turns.released(name)
+      this.counts[outcome === 'done' ? 'released' : 'lost']++
+      return outcome === 'done'
+    })
   }
 
   /**
@@ -221,9 +238,23 @@ export class Locks implements LocksApi {
   }
 
   private refuseClosed(): void {
-    if (this.isClosed) throw new CatracaError('CLOSED', 'this instance was closed')
+    if (this.isClosed) throw closed()
   }
 }
+
+function acquired(
+  name: string,
+  token: string,
+  fence: number | undefined,
+  expiresAt: string,
+  validForMs: number,
+): AcquiredLock {
+  return fence === undefined
+    ? { acquired: true, name, token, expiresAt, validForMs }
+    : { acquired: true, name, token, fence, expiresAt, validForMs }
+}
+
+const closed = (): CatracaError => new CatracaError('CLOSED', 'this instance was closed')
 
 function unavailable(cause: unknown): CatracaError {
   const reason = cause instanceof Error ? cause.message : String(cause)

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { invalid } from '../errors.js'
 
 const TOKEN_BYTES = 18
@@ -22,7 +22,7 @@ export function newToken(): string {
 
 /** What a store may know of a token. */
 export function ownerOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64url')
+  return hash('sha256', token, 'base64url')
 }
 
 export function checkToken(token: unknown): string {

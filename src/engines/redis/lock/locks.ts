@@ -1,23 +1,17 @@
-import {
-  type Attempt,
-  type AttemptOutcome,
-  FENCE_KEPT_MS,
-  type LockStore,
-  type OwnerOutcome,
-  type StoredLock,
-} from '../../../lock/port.js'
+import type { Attempt, AttemptOutcome, LockStore, OwnerOutcome, StoredLock } from '../../../lock/port.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { FreedLocks } from './freed.js'
 import { fenceKey, lockKey, waitingKey } from './keys.js'
 
-const together = 32
-const ACQUIRE = defineScript('lock-acquire', { keys: 3, write: true, together })
+/** Few enough that server and process work at the same time instead of waiting for each other. */
+const together = 8
+const ACQUIRE = defineScript('lock-acquire', { keys: 2, write: true, together })
+const ACQUIRE_OR_WAIT = defineScript('lock-acquire', { keys: 3, write: true, together })
 const RELEASE = defineScript('lock-release', { keys: 2, write: true, together })
 const EXTEND = defineScript('lock-extend', { keys: 2, write: true, together })
 const READ = defineScript('lock-read', { keys: 2, write: false })
 
-const KEPT = String(FENCE_KEPT_MS)
 /** What another program holds without an end is asked for again after so long. */
 const NO_END_MS = 1000
 
@@ -37,8 +31,11 @@ export class RedisLocks implements LockStore {
   /** Without `async`, which costs as much memory as all the rest of a call. */
   acquire({ name, owner, ttlMs, waits }: Attempt): Promise<AttemptOutcome> {
     const key = lockKey(name)
-    const keys = [key, fenceKey(key), waitingKey(key)]
-    return this.redis.run(ACQUIRE, keys, [owner, String(ttlMs), KEPT, waits ? '1' : '']).then((reply) => {
+    const args = [owner, String(ttlMs)]
+    const asking = waits
+      ? this.redis.run(ACQUIRE_OR_WAIT, [key, fenceKey(key), waitingKey(key)], args)
+      : this.redis.run(ACQUIRE, [key, fenceKey(key)], args)
+    return asking.then((reply) => {
       const fence = reply as number
       if (fence > 0) return { outcome: 'acquired', fence }
       return { outcome: 'held', retryAfterMs: fence === 0 ? NO_END_MS : -fence }
@@ -47,7 +44,7 @@ export class RedisLocks implements LockStore {
 
   async extend(name: string, owner: string, ttlMs: number): Promise<OwnerOutcome> {
     const key = lockKey(name)
-    const extended = await this.redis.run(EXTEND, [key, fenceKey(key)], [owner, String(ttlMs), KEPT])
+    const extended = await this.redis.run(EXTEND, [key, fenceKey(key)], [owner, String(ttlMs)])
     return extended === 1 ? 'done' : 'lost'
   }
 

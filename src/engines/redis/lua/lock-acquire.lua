@@ -2,13 +2,14 @@
   Takes a lock that is free, and makes its fence by the clock of the server: max(last + 1, time in µs).
 
   Input
-    keys  the lock, its last fence, the mark of those who wait
-    args  owner, time to live in ms, for how long a fence is kept behind that, and 1 for a caller who will wait
+    keys  the lock, its last fence, and for a caller who will wait the mark of those who do
+    args  owner, time to live in ms
 
   Output
     the fence; or, when somebody else has it, its remaining time in ms as a negative number (0: nobody knows when)
 ]]
-local KEPT_FOR_WAITERS_MS = 2000
+local FENCE_KEPT_MS = 86400000
+local MARK_KEPT_MS = 2000
 
 return function(keys, args)
   local owner, ttlMs = args[1], args[2]
@@ -16,9 +17,7 @@ return function(keys, args)
     -- What another program keeps here may be of another type: it is held all the same.
     if redis.pcall('GET', keys[1]) ~= owner then
       local leftMs = redis.call('PTTL', keys[1])
-      if args[4] == '1' then
-        redis.call('SET', keys[3], '1', 'PX', math.max(leftMs, 0) + KEPT_FOR_WAITERS_MS)
-      end
+      if keys[3] then redis.call('SET', keys[3], '1', 'PX', math.max(leftMs, 0) + MARK_KEPT_MS) end
       return -math.max(leftMs, 0)
     end
     redis.call('PEXPIRE', keys[1], ttlMs)
@@ -27,7 +26,7 @@ return function(keys, args)
   end
   local time = redis.call('TIME')
   local fence = tonumber(time[1]) * 1000000 + tonumber(time[2])
-  local keptMs = ttlMs + args[3]
+  local keptMs = ttlMs + FENCE_KEPT_MS
   local last = redis.call('SET', keys[2], string.format('%.0f', fence), 'PX', keptMs, 'GET')
   if last and tonumber(last) >= fence then
     -- The clock was set back, or this server has taken the place of one whose clock was ahead.

@@ -53,6 +53,15 @@ const EXPECTED: Record<string, (string | RegExp)[]> = {
     'a minute later: 1000 tokens, 3 requests',
     'capacity comes from entity, the period from system',
   ],
+  'lock-fence.mjs': [
+    'somebody else meanwhile: held',
+    'the second fence is higher: true',
+    'second: wrote CONFIRMED',
+    'first, too late: refused CANCELLED: a newer holder was here',
+    'the claim is CONFIRMED',
+    'first gives back: false',
+    'both held, wrote SETTLED',
+  ],
   'pods-on-redis.mjs': [
     'imported: 1000 customers',
     'with the token: MEMBER',

@@ -63,7 +63,8 @@ describe('routes', () => {
     for (const { method, path, scope } of routes) {
       const writes = !['GET', 'HEAD'].includes(method) && path !== '/check'
       // What a limited caller does is no administration; what it is held to is.
-      const needed = /^\/(limits|leases)\//.test(path) ? 'limits' : 'admin'
+      const isLocking = /^\/locks\//.test(path) && method !== 'DELETE'
+      const needed = /^\/(limits|leases)\//.test(path) ? 'limits' : isLocking ? 'locks' : 'admin'
       if (writes) assert.equal(scope, needed, `${method} ${path}`)
     }
   })

@@ -1,7 +1,7 @@
 import { type Clock, isoTime } from '../clock.js'
 import { Deadlines, isUnavailable } from '../deadlines.js'
-import { CatracaError } from '../errors.js'
 import { identifier } from '../key.js'
+import { acquired, closed, unavailable } from './answers.js'
 import type { LocksApi } from './api.js'
 import { checkTtl, checkWait, type LockOptions, validityMs } from './options.js'
 import type { Attempt, LockStore } from './port.js'
@@ -9,7 +9,6 @@ import { systemTiming, type Timing } from './timing.js'
 import { checkToken, newToken, ownerOf } from './token.js'
 import { Turns } from './turns.js'
 import type {
-  AcquiredLock,
   AcquireOptions,
   Extended,
   HeldByOther,
@@ -240,23 +239,4 @@ export class Locks implements LocksApi {
   private refuseClosed(): void {
     if (this.isClosed) throw closed()
   }
-}
-
-function acquired(
-  name: string,
-  token: string,
-  fence: number | undefined,
-  expiresAt: string,
-  validForMs: number,
-): AcquiredLock {
-  return fence === undefined
-    ? { acquired: true, name, token, expiresAt, validForMs }
-    : { acquired: true, name, token, fence, expiresAt, validForMs }
-}
-
-const closed = (): CatracaError => new CatracaError('CLOSED', 'this instance was closed')
-
-function unavailable(cause: unknown): CatracaError {
-  const reason = cause instanceof Error ? cause.message : String(cause)
-  return new CatracaError('ENGINE_UNAVAILABLE', `the lock cannot be had: ${reason}`, { cause })
 }

@@ -94,6 +94,14 @@ describe('locks on Redis', () => {
     assert.equal((after.get('publish') ?? 0) - (before.get('publish') ?? 0), 0)
   })
 
+  it('may be kept there while the rest is elsewhere', async () => {
+    const apart = await openCatraca({ store: 'memory:', locks: { store: servers.storeUrl } })
+    const answer = await apart.locks.acquire('apart')
+    assert.ok(answer.acquired)
+    assert.equal((await one.locks.status('apart')).fence, answer.fence)
+    await apart.close()
+  })
+
   it('of one turn travel together', async () => {
     const before = await commandCounts(servers.servers[0]!)
     const names = Array.from({ length: 20 }, (_, i) => `turn:${i}`)

@@ -74,7 +74,7 @@ describe('catraca lock run', () => {
   it('ends the command when the lock is lost', async () => {
     const file = join(directory, 'told')
     const script = `trap "echo told > ${file}" TERM; echo ready; while :; do sleep 0.05; done`
-    const timing = ['--ttl-ms', '600', '--kill-after-ms', '300']
+    const timing = ['--ttl-ms', '3000', '--kill-after-ms', '1500']
     const running = start(['lock', 'run', '--store', store, ...timing, 'lost', '--', 'sh', '-c', script])
     await running.said(/ready/, 'stdout')
     const catraca = await openCatraca({ store, sweepIntervalMs: 0 })

@@ -19,6 +19,8 @@ import { type OpenIdempotencyOptions, openIdempotency } from './idempotency.js'
 import { ImportThreads } from './import-runner.js'
 import { IndexThreads } from './index-runner.js'
 import { type OpenLimitsOptions, openLimits } from './limits.js'
+import type { Locks } from './lock/locks.js'
+import { type OpenLocksOptions, openLocks } from './locks.js'
 import type { OneTimeCodes } from './one-time-code/codes.js'
 import { type EngineOptions, engineSource, type StoreEngine } from './open-engine.js'
 import type { RateLimits } from './rate-limit/limits.js'
@@ -38,6 +40,7 @@ export interface OpenOptions extends EngineOptions {
   idempotency?: OpenIdempotencyOptions
   codes?: OpenCodesOptions
   tokens?: OpenTokensOptions
+  locks?: OpenLocksOptions
   /** What a check answers when neither memory nor the store can tell: fail (the default), or allow, marked. */
   onUnavailable?: OnUnavailable
   /** Told of failures in the background, which nobody waits for. */
@@ -83,6 +86,7 @@ export interface Catraca {
   readonly idempotency: Idempotency
   readonly codes: OneTimeCodes
   readonly tokens: TokenDenylist
+  readonly locks: Locks
   /** Where the data is, without credentials. */
   readonly store: string
   /** Settles when the most used lists are in memory. */
@@ -126,6 +130,11 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     .then(() => openCodes(options.codes ?? {}, codeEngine, { ...around, limits: limitEngine }))
     .catch(closing)
   const tokens = openTokens(options.tokens ?? {}, await engineOf(options.tokens), around)
+  const openedLocks = await openLocks(options.locks ?? {}, () => engineOf(options.locks), {
+    ...around,
+    redis: options.redis,
+  }).catch(closing)
+  const { locks } = openedLocks
   const imports = new ImportThreads(
     {
       engine: () => engine.forThreads(),
@@ -163,7 +172,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const hot = hotTier?.checks((incarnation) => indexes.get(incarnation).index?.snapshotPosition)
   const checks = new IndexedChecks(hot ?? engine.allowlists.checks, indexes, clock, hot?.direct)
   const uses = new UseCounts(indexes, report)
-  const sweeps = [engine.allowlists.upkeep, limits, idempotency, codes, tokens].map(
+  const sweeps = [engine.allowlists.upkeep, limits, idempotency, codes, tokens, locks].map(
     (part) => (now: number) => part.sweep(now),
   )
   const upkeep = new Upkeep(sweeps, clock)
@@ -183,6 +192,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     idempotency,
     codes,
     tokens,
+    locks,
     store: redactStoreUrl(store),
     ready: warmUp(engine.allowlists, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),
@@ -200,6 +210,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
       await upkeep.stop()
       await tokens.close()
       await limits.close()
+      await openedLocks.close()
       await stores.close()
     },
   }

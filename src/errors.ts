@@ -39,6 +39,8 @@ export const ERROR_CODES = {
   IDEMPOTENCY_RECORD_NOT_FOUND: 'There is no idempotency record with this operation and key.',
   ENTITY_NOT_FOUND: 'Nothing is known of this entity.',
   TOKEN_REVOKED: 'The token was revoked, by itself or with all tokens of its subject.',
+  LOCK_HELD: 'Somebody else has the lock; `retryAfterMs` says when it is worth to ask again.',
+  LOCK_LOST: 'The lock is not yours any more: it ended, was released, or somebody else has it.',
   RESHARD_IN_PROGRESS: 'This allowlist is being moved to another number of shards.',
   KEY_NOT_FOUND: 'There is no API key with this name.',
   KEY_EXISTS: 'An API key with this name exists already.',

@@ -10,6 +10,7 @@ import type { EmbeddedOptions } from './engines/embedded/index.js'
 import type { RedisEngineOptions } from './engines/redis/index.js'
 import type { HotTierOptions } from './hot-tier.js'
 import type { IdempotencyStore } from './idempotency/port.js'
+import type { LockStore } from './lock/port.js'
 import type { CodeStore } from './one-time-code/port.js'
 import type { LimitEngine } from './rate-limit/port.js'
 import type { TokenStore } from './token-denylist/port.js'
@@ -37,6 +38,7 @@ export interface StoreEngine {
   readonly tokens: TokenStore
   /** Where the engine has a directory of its own: a secret that is kept beside the data. */
   readonly keptSecret?: (name: string) => string
+  readonly locks: LockStore
   /** Where the engine cuts lists into shards. */
   readonly resharding?: ReshardStore
   /** Where members may be copied to a tier in front. */
@@ -99,6 +101,7 @@ async function openRedisEngine(source: EngineSource & { engine: 'redis' }): Prom
     idempotency: engine.idempotency,
     codes: engine.codes,
     tokens: engine.tokens,
+    locks: engine.locks,
     resharding: engine.resharding,
     forThreads: () => forThreads(source),
     warnings: engine.warnings,
@@ -122,6 +125,7 @@ async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine
     codes: engine.codes,
     tokens: engine.tokens,
     keptSecret: (name) => engine.keptSecret(name),
+    locks: engine.locks,
     forThreads: () => ({ engine: 'embedded', options: { ...options, directory, gate, writes: 'here' } }),
     warnings: [],
     refresh: () => engine.refresh(),
@@ -134,7 +138,7 @@ async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine
 async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' }): Promise<StoreEngine> {
   const { openDynamodb } = await import('./engines/dynamodb/index.js')
   const engine = await openDynamodb(source.url, source.options)
-  const { topicArn: _, counter: __, report: ___, now: ____, ...plain } = source.options
+  const { topicArn: _, counter: __, report: ___, now: ____, monotonicMs: _____, ...plain } = source.options
   return {
     name: 'dynamodb',
     allowlists: engine.allowlists,
@@ -143,6 +147,7 @@ async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' })
     idempotency: engine.idempotency,
     codes: engine.codes,
     tokens: engine.tokens,
+    locks: engine.locks,
     resharding: engine.resharding,
     source: engine.source,
     // A thread needs no queue of its own, and the tables were looked at.

@@ -27,6 +27,7 @@ const COMPOSITION = [
   'index-runner.ts',
   'index-worker.ts',
   'limits.ts',
+  'locks.ts',
   'stores.ts',
   'tokens.ts',
 ]

@@ -86,6 +86,15 @@ const EXPECTED: Record<string, (string | RegExp)[]> = {
     'logged in again: 200 hello ann',
     /^answered without asking the store: \d of 5$/,
   ],
+  'lock-fence.mjs': [
+    'somebody else meanwhile: held',
+    'the second fence is higher: true',
+    'second: wrote CONFIRMED',
+    'first, too late: refused CANCELLED: a newer holder was here',
+    'the claim is CONFIRMED',
+    'first gives back: false',
+    'both held, wrote SETTLED',
+  ],
   'pods-on-redis.mjs': [
     'imported: 1000 customers',
     'with the token: MEMBER',

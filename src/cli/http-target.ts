@@ -3,6 +3,7 @@ import { HttpCodes } from './http-codes.js'
 import { HttpIdempotency } from './http-idempotency.js'
 import { HttpKeys } from './http-keys.js'
 import { HttpLimits } from './http-limits.js'
+import { HttpLocks } from './http-locks.js'
 import { HttpTokens } from './http-tokens.js'
 import { HttpTransport } from './http-transport.js'
 import type { Target } from './target.js'
@@ -16,6 +17,7 @@ export function httpTarget(url: string, key: () => string | undefined): Target {
     idempotency: new HttpIdempotency(transport),
     codes: new HttpCodes(transport),
     tokens: new HttpTokens(transport),
+    locks: new HttpLocks(transport),
     settle: async () => {},
     close: async () => {},
   }

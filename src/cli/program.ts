@@ -11,6 +11,7 @@ import { addKeyCommands } from './commands/keys.js'
 import { addLimitConfigCommands } from './commands/limit-configs.js'
 import { addLimitCommands } from './commands/limits.js'
 import { addListCommands } from './commands/lists.js'
+import { addLockCommands } from './commands/locks.js'
 import { addMemberCommands } from './commands/members.js'
 import { addRampCommand } from './commands/ramp.js'
 import { addRelayCommand } from './commands/relay.js'
@@ -50,6 +51,7 @@ export function buildProgram({ json }: { json: boolean }): Command {
   addIdempotencyCommands(program)
   addCodeCommands(program)
   addTokenCommands(program)
+  addLockCommands(program)
   addKeyCommands(program)
   addDynamodbCommands(program)
   addRelayCommand(program)

@@ -24,6 +24,7 @@ export function openOptions(config: Config, store: string): OpenOptions {
     idempotency: recordOptions(config),
     codes: codeOptions(config),
     tokens: { ...config.tokens, ...(config.stores.tokens !== undefined && { store: config.stores.tokens }) },
+    locks: lockOptions(config),
     onUnavailable: config.allowlists.onUnavailable,
     sweepIntervalMs: config.allowlists.sweepIntervalMs,
     import: {
@@ -60,6 +61,15 @@ function codeOptions({ codes, stores }: Config): NonNullable<OpenOptions['codes'
     // A command that has nothing to do with codes must not fail for the lack of a pepper.
     required: false,
     ...(stores.codes !== undefined && { store: stores.codes }),
+  }
+}
+
+function lockOptions({ locks, stores }: Config): NonNullable<OpenOptions['locks']> {
+  const { redlock, ...options } = locks
+  return {
+    ...options,
+    redlock: redlock.read(),
+    ...(stores.locks !== undefined && { store: stores.locks }),
   }
 }
 

@@ -3,6 +3,7 @@ import type { AllowlistsApi } from '../allowlist/api.js'
 import { storeOf } from '../config/load.js'
 import type { Config } from '../config/schema.js'
 import type { IdempotencyApi } from '../idempotency/api.js'
+import type { LocksApi } from '../lock/api.js'
 import type { CodesApi } from '../one-time-code/api.js'
 import type { LimitsApi } from '../rate-limit/api.js'
 import type { TokensApi } from '../token-denylist/api.js'
@@ -18,6 +19,7 @@ export interface Target {
   readonly idempotency: IdempotencyApi
   readonly codes: CodesApi
   readonly tokens: TokensApi
+  readonly locks: LocksApi
   /** Does the sweeping that a change left behind, where no server is there to do it. */
   settle(): Promise<void>
   close(): Promise<void>

@@ -1,5 +1,6 @@
 import { DEFAULT_MEMBERSHIP } from '../allowlist/membership/options.js'
 import { DEFAULT_IDEMPOTENCY, MAX_LEASE_MS, MIN_LEASE_MS } from '../idempotency/options.js'
+import { DEFAULT_LOCKS } from '../lock/options.js'
 import { DEFAULT_CODES } from '../one-time-code/options.js'
 import { DEFAULT_LIMITS } from '../rate-limit/options.js'
 import { DEFAULT_TOKENS } from '../token-denylist/types.js'
@@ -13,6 +14,7 @@ import {
   type Kind,
   listIds,
   redisUrl,
+  redisUrls,
   share,
   storeUrl,
   text,
@@ -113,6 +115,10 @@ export const SCHEMA = {
     tokens: optional(storeUrl, {
       env: 'CATRACA_STORE_TOKENS',
       description: 'Where revoked tokens are, when elsewhere than `store`. `--store` wins over it.',
+    }),
+    locks: optional(storeUrl, {
+      env: 'CATRACA_STORE_LOCKS',
+      description: 'Where locks are, when elsewhere than `store`. `--store` wins over it.',
     }),
   },
   server: {
@@ -325,6 +331,17 @@ export const SCHEMA = {
       env: 'CATRACA_CODES_TIMEOUT_MS',
       description:
         'A store that has not decided by then counts as unavailable: nothing is issued and nobody passes.',
+    }),
+  },
+  locks: {
+    timeoutMs: setting(integer(1, HOUR_MS), DEFAULT_LOCKS.timeoutMs, {
+      env: 'CATRACA_LOCKS_TIMEOUT_MS',
+      description: 'A store that has not decided about a lock by then counts as unavailable.',
+    }),
+    redlock: secret<readonly string[]>(redisUrls, [], {
+      env: 'CATRACA_LOCKS_REDLOCK',
+      description:
+        'Three or more independent Redis servers that give locks by majority (Redlock), instead of a store. Such locks have no fences. Read once at the start.',
     }),
   },
   redis: {

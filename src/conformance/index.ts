@@ -11,9 +11,11 @@ import { idempotencyResponseSuite } from './idempotency-responses.js'
 import { limitConfigSuite, usageSuite } from './limit-configs.js'
 import { limitSuite } from './limit-counters.js'
 import { limitLeaseSuite } from './limit-leases.js'
+import { lockSuite } from './locks.js'
 import { codeSuite } from './one-time-codes.js'
 import { tokenSuite } from './token-denylist.js'
 
+export type { LockScene } from './lock-support.js'
 export type { Case, OpenPair, Pair, Runner, Suite } from './suite.js'
 export { register } from './suite.js'
 
@@ -33,3 +35,5 @@ export const limitSuites = {
 export const codeSuites = [codeSuite]
 /** What an engine that keeps revoked tokens must pass. */
 export const tokenSuites = [tokenSuite]
+/** What an engine that keeps locks must pass. */
+export const lockSuites = [lockSuite]

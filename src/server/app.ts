@@ -27,6 +27,7 @@ import { indexRoutes } from './routes/indexes.js'
 import { keyRoutes } from './routes/keys.js'
 import { limitConfigRoutes } from './routes/limit-configs.js'
 import { limitRoutes } from './routes/limits.js'
+import { lockRoutes } from './routes/locks.js'
 import { memberRoutes } from './routes/members.js'
 import { operationRoutes } from './routes/operations.js'
 import { addSharedSchemas } from './routes/responses.js'
@@ -85,6 +86,7 @@ const ROUTES = [
   idempotencyRoutes,
   codeRoutes,
   tokenRoutes,
+  lockRoutes,
 ]
 
 function createContext(catraca: Catraca, settings: ServerSettings, logger: Logger): ServerContext {

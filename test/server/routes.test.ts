@@ -12,11 +12,13 @@ import { serve } from './support.js'
 
 /** What callers do, by scopes of their own. */
 const CALLED: [RegExp, string][] = [
-  [/^\/(limits|leases)\//, 'limits'],
-  [/^\/idempotency\//, 'idempotency'],
-  [/^\/otp\/:channel$/, 'codes:issue'],
-  [/^\/otp\/:channel\/verify$/, 'codes:verify'],
-  [/^\/revoked-(tokens|subjects)/, 'tokens:revoke'],
+  [/ \/(limits|leases)\//, 'limits'],
+  [/ \/idempotency\//, 'idempotency'],
+  [/ \/otp\/:channel$/, 'codes:issue'],
+  [/ \/otp\/:channel\/verify$/, 'codes:verify'],
+  [/ \/revoked-(tokens|subjects)/, 'tokens:revoke'],
+  // To take it from its holder is administration.
+  [/^POST \/locks\//, 'locks'],
 ]
 const OPEN = ['/', '/live', '/ready', '/openapi.json', '/docs', '/docs/']
 
@@ -71,7 +73,7 @@ describe('routes', () => {
     for (const { method, path, scope } of routes) {
       const writes = !['GET', 'HEAD'].includes(method) && path !== '/check'
       // What a limited caller does is no administration; what it is held to is.
-      const needed = CALLED.find(([pattern]) => pattern.test(path))?.[1] ?? 'admin'
+      const needed = CALLED.find(([pattern]) => pattern.test(`${method} ${path}`))?.[1] ?? 'admin'
       if (writes) assert.equal(scope, needed, `${method} ${path}`)
     }
   })

@@ -3,6 +3,7 @@ import type { MemberSource } from '../../allowlist/hot/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { DynamodbUrl } from '../../config/store-url-dynamodb.js'
 import type { IdempotencyStore } from '../../idempotency/port.js'
+import type { LockStore } from '../../lock/port.js'
 import type { CodeStore } from '../../one-time-code/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
 import type { TokenStore } from '../../token-denylist/port.js'
@@ -22,6 +23,7 @@ import type { QueueClientOptions } from './feed/topic.js'
 import { DynamodbCodes } from './guards/codes.js'
 import { DynamodbTokens } from './guards/tokens.js'
 import { DynamodbIdempotency, type ReadFirst } from './idempotency/index.js'
+import { DynamodbLocks } from './lock/locks.js'
 import { type LimitClock, type OpenLimits, openLimits } from './rate-limit/index.js'
 
 export interface DynamodbOptions extends OpenStoreOptions {
@@ -37,6 +39,9 @@ export interface DynamodbOptions extends OpenStoreOptions {
   idempotencyReadFirst?: ReadFirst
   /** Whose time decides limits: the caller's as corrected by DynamoDB, or, for suites and vectors, as it is. */
   limitClock?: LimitClock
+  now?: () => number
+  /** By which it is told how long a lock gave no sign of life. */
+  monotonicMs?: () => number
   /** Something is wrong that nobody is waiting for. */
   report?: (message: string, error: unknown) => void
 }
@@ -50,6 +55,7 @@ export interface DynamodbEngine {
   readonly limits: LimitEngine
   readonly codes: CodeStore
   readonly tokens: TokenStore
+  readonly locks: LockStore
   /** Moves lists to other shards. */
   readonly resharding: ReshardStore
   /** For those who copy members elsewhere. */
@@ -134,6 +140,7 @@ function engineOf(
     limits,
     codes: new DynamodbCodes(client, guards),
     tokens: new DynamodbTokens(client, guards),
+    locks: new DynamodbLocks(client, guards, options.monotonicMs),
     resharding,
     source: memberSource(store, region),
     capacity: store.capacity,

@@ -81,6 +81,8 @@ export class Environment {
   readonly idempotency: Database<Buffer, (string | number)[]>
   readonly codes: Database<string, (string | number)[]>
   readonly tokens: Database<string, (string | number)[]>
+  /** Who has which lock, by its name. */
+  readonly locks: Database<string, string>
   /** Grows whenever reads may see a newer state of the store than before. */
   snapshot = 0
   /** Write transactions of this thread: begun, and failed. */
@@ -130,6 +132,7 @@ export class Environment {
     this.idempotency = root.openDB('idempotency', { encoding: 'binary', keyEncoding: 'ordered-binary' })
     this.codes = root.openDB('codes', text)
     this.tokens = root.openDB('tokens', text)
+    this.locks = root.openDB('locks', text)
     const databases = Object.values(this).filter((value) => typeof value?.getRange === 'function')
     for (const database of databases) {
       // lmdb begins a new read transaction in the first read of a turn, and says so only here.

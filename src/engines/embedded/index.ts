@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine } from '../../allowlist/port.js'
 import type { IdempotencyStore } from '../../idempotency/port.js'
+import type { LockStore } from '../../lock/port.js'
 import type { CodeStore } from '../../one-time-code/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
 import type { TokenStore } from '../../token-denylist/port.js'
@@ -47,6 +48,7 @@ export interface EmbeddedEngine {
   readonly tokens: TokenStore
   /** A secret that is kept beside the data, made when it is first asked for. */
   keptSecret(name: string): string
+  readonly locks: LockStore
   /** The next read sees everything that was committed before this call, also by other threads. */
   refresh(): void
   /** The lists that checks know without asking the store. */
@@ -122,6 +124,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
     codes: forward('codes', stores.codes, ['put', 'attempt', 'sweep']),
     tokens: forward('tokens', stores.tokens, ['revoke', 'sweep']),
     keptSecret: (name) => keptSecret(directory, name),
+    locks: forward('locks', stores.locks, ['acquire', 'extend', 'release', 'remove', 'sweep']),
     refresh: () => environment.refresh(),
     listCache: () => stores.catalog.cacheFigures(),
     health() {

@@ -8,6 +8,7 @@ import { EmbeddedIdempotency } from './idempotency.js'
 import { EmbeddedIndexStore } from './index-store.js'
 import { Journal } from './journal.js'
 import { EmbeddedLists } from './lists.js'
+import { EmbeddedLocks } from './locks.js'
 import { EmbeddedMembers } from './members.js'
 import { EmbeddedCodes } from './one-time-codes.js'
 import { EmbeddedLimitConfigs } from './rate-limit-configs.js'
@@ -39,6 +40,7 @@ export function openStores(options: EnvironmentOptions) {
     idempotency: new EmbeddedIdempotency(environment),
     codes: new EmbeddedCodes(environment),
     tokens: new EmbeddedTokens(environment),
+    locks: new EmbeddedLocks(environment),
   }
 }
 

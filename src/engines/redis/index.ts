@@ -2,6 +2,7 @@ import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { RedisUrl } from '../../config/store-url-redis.js'
 import type { IdempotencyStore } from '../../idempotency/port.js'
+import type { LockStore } from '../../lock/port.js'
 import type { CodeStore } from '../../one-time-code/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
 import type { TokenStore } from '../../token-denylist/port.js'
@@ -12,6 +13,7 @@ import { type IdempotencyClock, type RecordNaming, RedisIdempotency } from './id
 import { openRedis as connect } from './link/open-redis.js'
 import { type RedisOptions, settingsOf } from './link/options.js'
 import type { Redis } from './link/redis.js'
+import { RedisLocks } from './lock/locks.js'
 import { type LimitClock, openLimits } from './rate-limit/index.js'
 import { openStores, type StoreOptions } from './stores.js'
 
@@ -41,6 +43,7 @@ export interface RedisEngine {
   readonly idempotency: IdempotencyStore
   readonly codes: CodeStore
   readonly tokens: TokenStore
+  readonly locks: LockStore
   /** Moves lists to another number of shards, and tells how far that is. */
   readonly resharding: ReshardStore
   /** What operators should know, as it was found at the start. */
@@ -82,6 +85,7 @@ async function openOn(
   await stores.wake.open()
   await stores.tokens.open()
   const limits = await openLimits(redis, options.database, limitClock)
+  const locks = new RedisLocks(redis, options.database)
   const { lists, members, checks, bulk, changes, index, upkeep, keys } = stores
   return {
     allowlists: { lists, members, checks, bulk, changes, index, upkeep },
@@ -89,6 +93,7 @@ async function openOn(
     limits,
     codes: new RedisCodes(redis, limitClock),
     tokens: new RedisTokens(redis, options.database, options.maxLogBytes),
+    locks,
     resharding: stores.resharding,
     warnings: evictionWarnings(await redis.info()),
     listCache: () => stores.catalog.cacheFigures(),
@@ -101,6 +106,7 @@ async function openOn(
       await stores.resharding.close()
       stores.tokens.close()
       await limits.close()
+      await locks.close()
       await stores.wake.close()
       await redis.close()
     },

@@ -102,7 +102,7 @@ const EXPECTED: Record<string, (string | RegExp)[]> = {
     /^strangers answered without asking Redis: (100|9[89])$/,
   ],
   'pods-on-dynamodb.mjs': [
-    'tables: allowlists, giant, guards',
+    'tables: allowlists, giant, idempotency, guards',
     'imported: 200 customers',
     'with the token: MEMBER',
     'without: the other pod follows by itself',

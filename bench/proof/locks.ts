@@ -9,6 +9,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
+import { TABLE_ROLES } from '../../src/engines/dynamodb/tables/tables.js'
 import { CREDENTIALS_ENV, startDynamo } from '../../test/support/dynamodb-server.js'
 import { startSingle } from '../../test/support/redis/index.js'
 import type { LockPlan, LockSaid, LockWrite } from '../support/lock-process.js'
@@ -143,7 +144,7 @@ export async function runDynamodb(given: Partial<Sizes>): Promise<Figures> {
   const server = await startDynamo()
   try {
     const names = server.names()
-    await createTables(server.client().sdk, names, ['allowlists', 'giant', 'guards'])
+    await createTables(server.client().sdk, names, TABLE_ROLES)
     return await runOn(server.url(names), given, CREDENTIALS_ENV)
   } finally {
     await server.stop()

@@ -5,6 +5,8 @@ import { checkSuite } from './allowlist-checks.js'
 import { indexSuite } from './allowlist-index.js'
 import { listSuite } from './allowlist-lists.js'
 import { memberSuite } from './allowlist-members.js'
+import { cacheEntrySuite } from './cache-entries.js'
+import { cacheFillSuite } from './cache-fills.js'
 import { limitConfigSuite, usageSuite } from './limit-configs.js'
 import { limitSuite } from './limit-counters.js'
 import { limitLeaseSuite } from './limit-leases.js'
@@ -22,3 +24,5 @@ export const limitSuites = {
   configs: [limitConfigSuite],
   usage: [usageSuite],
 }
+/** What an engine that keeps the second tier of caches must pass. */
+export const cacheSuites = [cacheEntrySuite, cacheFillSuite]

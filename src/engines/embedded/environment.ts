@@ -78,6 +78,12 @@ export class Environment {
   readonly limitConfigs: Database<string, string[]>
   readonly entities: Database<string, string>
   readonly usage: Database<string, (string | number)[]>
+  /** The cache: in an environment of its own as well, see cache-link.ts. By space and key. */
+  readonly cacheEntries: Database<Buffer, string[]>
+  readonly cacheFills: Database<string, string[]>
+  /** Number of the last invalidation of a space, or of a tag in it. */
+  readonly cacheMarks: Database<string, string[]>
+  readonly cacheNotices: Database<string, number>
   /** Grows whenever reads may see a newer state of the store than before. */
   snapshot = 0
   private pulseSnapshot = -1
@@ -121,6 +127,10 @@ export class Environment {
     this.limitConfigs = root.openDB('limit-configs', text)
     this.entities = root.openDB('entities', text)
     this.usage = root.openDB('usage', text)
+    this.cacheEntries = root.openDB('cache-entries', { encoding: 'binary', keyEncoding: 'ordered-binary' })
+    this.cacheFills = root.openDB('cache-fills', text)
+    this.cacheMarks = root.openDB('cache-marks', text)
+    this.cacheNotices = root.openDB('cache-notices', text)
     const databases = Object.values(this).filter((value) => typeof value?.getRange === 'function')
     for (const database of databases) {
       // lmdb begins a new read transaction in the first read of a turn, and says so only here.
@@ -140,7 +150,7 @@ export class Environment {
       const opened = behindGate(options.gate, () => {
         const root = open({
           path: directory,
-          maxDbs: 32,
+          maxDbs: 64,
           maxReaders: 1024,
           noSubdir: false,
           mapSize: MAP_BYTES,

@@ -1,12 +1,15 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine } from '../../allowlist/port.js'
+import type { CacheStore } from '../../cache/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
+import { CacheLink } from './cache-link.js'
 import type { Durability, EnvironmentOptions } from './environment.js'
 import { closeOnExit, createGate, type ExitGate } from './exit-gate.js'
-import { countersDirectory } from './rate-limit-directory.js'
+import { bootDirectory, countersDirectory } from './rate-limit-directory.js'
 import { LimitLink } from './rate-limit-link.js'
 import { openStores } from './stores.js'
 import { Writer } from './writer.js'
@@ -22,6 +25,8 @@ export interface EmbeddedOptions {
   maxSizeBytes?: number
   minFreeBytes?: number
   maxLogBytes?: number
+  /** Bytes of cached entries above which some of them make room. */
+  cacheMaxBytes?: number
   /** After so long a write is reported as of unknown outcome. */
   writeTimeoutMs?: number
   /** Of the instance that this one is a thread of. */
@@ -38,6 +43,7 @@ export interface EmbeddedEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
   readonly limits: LimitEngine
+  readonly cache: CacheStore
   /** The next read sees everything that was committed before this call, also by other threads. */
   refresh(): void
   /** The lists that checks know without asking the store. */
@@ -76,6 +82,18 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
     }),
     options.writeTimeoutMs ?? 10_000,
   )
+  const cache = new CacheLink(
+    () => ({
+      // Not how large the file may grow: it never shrinks, and would take nothing more for ever.
+      ...{ ...settings, maxSizeBytes: Number.POSITIVE_INFINITY },
+      // What is cached may be lost with the system.
+      durability: 'process',
+      directory: bootDirectory(join(directory, 'cache')),
+      origin: randomUUID(),
+      maxBytes: options.cacheMaxBytes ?? 1024 * MIB,
+    }),
+    options.writeTimeoutMs ?? 10_000,
+  )
   return {
     directory,
     gate: settings.gate,
@@ -101,6 +119,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       ]),
       usage: forward('usage', stores.usage, ['count', 'drop']),
     },
+    cache,
     refresh: () => environment.refresh(),
     listCache: () => stores.catalog.cacheFigures(),
     health() {
@@ -110,6 +129,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
     },
     async close() {
       await counters.close()
+      await cache.close()
       await writer.close()
       await environment.close()
       openGate()

@@ -22,14 +22,24 @@
  * are given and told as what is left of them, so that no two clocks are compared.
  */
 export interface CacheStore {
-  /** A larger value is refused by the guard, and stays in the first tier. */
+  /** The guard keeps no larger one. */
   readonly maxValueBytes: number
   /** In the order asked; a hit costs no more than reading the value and what is left of its life. */
   read(space: string, keys: readonly string[], now: number): Promise<readonly (StoredValue | undefined)[]>
-  /** Asked again with the token that holds the lease, it answers `filling` again: who lost an answer may repeat. */
+  /**
+   * Asked again with the token that holds the lease, it answers `filling` again: who lost an answer may repeat. Only
+   * before it loads, though: the lease then begins anew, also when it was ended in between.
+   */
   begin(space: string, keys: readonly string[], claim: FillClaim, now: number): Promise<readonly FillStart[]>
   /** Ends the fill: the value is kept, or, where the lease is no longer the fill's own, nothing is changed. */
   store(space: string, fills: readonly FilledItem[], now: number): Promise<readonly StoreOutcome[]>
+  /** The load takes long: the lease runs from now on. False where it is no longer the fill's own; it stays ended. */
+  renew(
+    space: string,
+    keys: readonly string[],
+    lease: { token: string; leaseMs: number },
+    now: number,
+  ): Promise<readonly boolean[]>
   /** The load failed: others may begin at once. Does nothing for a lease that is another's. */
   release(space: string, keys: readonly string[], token: string): Promise<void>
   /** Takes the place of what is there, and ends fills that began before. */

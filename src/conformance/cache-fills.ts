@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { CacheStore } from '../cache/port.js'
 import {
   beginOne,
@@ -94,6 +95,29 @@ export const cacheFillSuite = suite<CacheStore>(
       assert.equal(await storeOne(two, 'T-2', item('a', '2')), 'stored')
       assert.equal(await storeOne(two, 'T-2', item('a', 'twice')), 'void')
       assert.equal(await readOne(one, 'a'), '2')
+    },
+
+    async 'a lease that has passed is over, also when nobody wants it'({ one }) {
+      const token = await fill(one, 'a', { leaseMs: 20 })
+      await pause(40)
+      assert.equal(await storeOne(one, token, item('a', 'late')), 'void')
+      assert.equal(await readOne(one, 'a'), undefined)
+    },
+
+    async 'a lease is renewed as long as it holds, and never comes back'({ one, two }) {
+      const token = await fill(one, 'a', { leaseMs: 300 })
+      await fill(one, 'b')
+      const lease = { token, leaseMs: LIFE_MS }
+      assert.deepEqual(await one.renew(SPACE, ['a', 'b', 'none'], lease, now()), [true, false, false])
+      const other = await beginOne(two, 'a')
+      assert.ok(other.state === 'held' && other.leftMs > 300, other.state)
+      await two.removeTag(SPACE, 'red', now())
+      assert.deepEqual(await one.renew(SPACE, ['a'], lease, now()), [true])
+      assert.equal(await storeOne(one, token, item('a', 'old', { tags: ['red'] })), 'void')
+      const next = await fill(one, 'a')
+      await two.remove(SPACE, ['a'], now())
+      assert.deepEqual(await one.renew(SPACE, ['a'], { ...lease, token: next }, now()), [false])
+      assert.equal(await storeOne(one, next, item('a', 'old')), 'void')
     },
 
     async 'what takes over ends the fill before it'({ one, two }) {

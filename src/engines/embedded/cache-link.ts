@@ -27,7 +27,17 @@ export function openCacheStores(options: CacheEnvironmentOptions) {
 type CacheStores = ReturnType<typeof openCacheStores>
 type Opened = CacheStores & { store: CacheStore; writer: Writer<CacheStores> }
 
-const WRITES = ['begin', 'store', 'release', 'write', 'remove', 'removeTag', 'clear', 'sweep'] as const
+const WRITES = [
+  'begin',
+  'store',
+  'renew',
+  'release',
+  'write',
+  'remove',
+  'removeTag',
+  'clear',
+  'sweep',
+] as const
 
 /** The serving thread's side of the cache: reads here, writes on a thread. Nothing is opened before the first use. */
 export class CacheLink implements CacheStore {
@@ -59,6 +69,15 @@ export class CacheLink implements CacheStore {
 
   async store(space: string, fills: readonly FilledItem[], now: number): Promise<readonly StoreOutcome[]> {
     return this.tier().store(space, fills, now)
+  }
+
+  async renew(
+    space: string,
+    keys: readonly string[],
+    lease: { token: string; leaseMs: number },
+    now: number,
+  ): Promise<readonly boolean[]> {
+    return this.tier().renew(space, keys, lease, now)
   }
 
   async release(space: string, keys: readonly string[], token: string): Promise<void> {

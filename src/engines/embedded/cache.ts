@@ -72,6 +72,22 @@ export class EmbeddedCache implements CacheStore {
     return 'stored'
   }
 
+  renew(
+    space: string,
+    keys: readonly string[],
+    { token, leaseMs }: { token: string; leaseMs: number },
+    now: number,
+  ): Promise<boolean[]> {
+    return this.environment.write(() =>
+      keys.map((key) => {
+        const held = this.fillOf(space, key)
+        if (held === undefined || held[0] !== token || held[1] <= now) return false
+        const row: FillRow = [token, now + leaseMs, held[2]]
+        return this.environment.cacheFills.putSync([space, key], JSON.stringify(row))
+      }),
+    )
+  }
+
   release(space: string, keys: readonly string[], token: string): Promise<void> {
     return this.environment.write(() => {
       for (const key of keys) {

@@ -83,7 +83,8 @@ export class EmbeddedCache implements CacheStore {
         const held = this.fillOf(space, key)
         if (held === undefined || held[0] !== token || held[1] <= now) return false
         const row: FillRow = [token, now + leaseMs, held[2]]
-        return this.environment.cacheFills.putSync([space, key], JSON.stringify(row))
+        this.environment.cacheFills.putSync([space, key], JSON.stringify(row))
+        return true
       }),
     )
   }

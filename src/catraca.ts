@@ -9,6 +9,8 @@ import { Indexes } from './allowlist/membership/indexes.js'
 import { DEFAULT_MEMBERSHIP, type MembershipOptions } from './allowlist/membership/options.js'
 import { UseCounts, warmUp } from './allowlist/membership/warm-up.js'
 import type { OnUnavailable } from './allowlist/types.js'
+import type { Caches } from './cache/caches.js'
+import { type OpenCacheOptions, openCache } from './cache.js'
 import type { ListRef } from './changes/port.js'
 import { type Clock, systemClock } from './clock.js'
 import { redactStoreUrl } from './config/store-url.js'
@@ -29,6 +31,7 @@ export interface OpenOptions extends EngineOptions {
   sweepIntervalMs?: number
   membership?: Partial<MembershipOptions>
   limits?: OpenLimitsOptions
+  cache?: OpenCacheOptions
   /** What a check answers when neither memory nor the store can tell: fail (the default), or allow, marked. */
   onUnavailable?: OnUnavailable
   /** Told of failures in the background, which nobody waits for. */
@@ -71,6 +74,7 @@ export interface Catraca {
   readonly allowlists: Allowlists
   readonly keys: ApiKeys
   readonly limits: RateLimits
+  readonly cache: Caches
   /** Where the data is, without credentials. */
   readonly store: string
   /** Settles when the most used lists are in memory. */
@@ -103,8 +107,11 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const engine = await stores.engineOf(undefined)
   const limitOptions = options.limits ?? {}
   const limitEngine = await stores.engineOf(limitOptions.store).catch(closing)
+  const cacheOptions = options.cache ?? {}
+  const cacheEngine = await stores.engineOf(cacheOptions.store).catch(closing)
   const hotTier = await openHotTier(dynamodb.hotTier, { engine, membership, report }).catch(closing)
   const limits = openLimits(limitOptions, limitEngine, { clock, report })
+  const cache = openCache(cacheOptions, cacheEngine, { clock, report })
   const imports = new ImportThreads(
     {
       engine: () => engine.forThreads(),
@@ -142,7 +149,10 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const hot = hotTier?.checks((incarnation) => indexes.get(incarnation).index?.snapshotPosition)
   const checks = new IndexedChecks(hot ?? engine.allowlists.checks, indexes, clock, hot?.direct)
   const uses = new UseCounts(indexes, report)
-  const upkeep = new Upkeep([(now) => engine.allowlists.upkeep.sweep(now), (now) => limits.sweep(now)], clock)
+  const upkeep = new Upkeep(
+    [(now) => engine.allowlists.upkeep.sweep(now), (now) => limits.sweep(now), (now) => cache.sweep(now)],
+    clock,
+  )
   upkeep.start(sweepIntervalMs)
   return {
     allowlists: new Allowlists({
@@ -156,6 +166,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     }),
     keys: new ApiKeys(engine.keys, clock),
     limits,
+    cache,
     store: redactStoreUrl(store),
     ready: warmUp(engine.allowlists, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),
@@ -172,6 +183,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
       await hotTier?.close()
       await upkeep.stop()
       await limits.close()
+      cache.close()
       await stores.close()
     },
   }

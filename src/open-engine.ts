@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { KeyStore } from './access/port.js'
 import type { MemberSource } from './allowlist/hot/port.js'
 import type { AllowlistEngine, ReshardStore } from './allowlist/port.js'
+import type { CacheStore } from './cache/port.js'
 import { parseStoreUrl } from './config/store-url.js'
 import type { DynamodbUrl } from './config/store-url-dynamodb.js'
 import type { RedisUrl } from './config/store-url-redis.js'
@@ -32,6 +33,7 @@ export interface StoreEngine {
   /** Absent where the engine does not keep them. */
   readonly limits?: LimitEngine
   readonly idempotency?: IdempotencyStore
+  readonly cache?: CacheStore
   /** Where the engine cuts lists into shards. */
   readonly resharding?: ReshardStore
   /** Where members may be copied to a tier in front. */
@@ -110,6 +112,7 @@ async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine
     allowlists: engine.allowlists,
     keys: engine.keys,
     limits: engine.limits,
+    cache: engine.cache,
     forThreads: () => ({ engine: 'embedded', options: { ...options, directory, gate, writes: 'here' } }),
     warnings: [],
     refresh: () => engine.refresh(),

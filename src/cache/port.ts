@@ -49,7 +49,7 @@ export interface CacheStore {
   removeTag(space: string, tag: string, now: number): Promise<void>
   clear(space: string, now: number): Promise<void>
   /**
-   * Told within a second of what **other** instances wrote, removed and cleared (not of what fills stored: that
+   * Told within a second of what **other** instances wrote, removed and cleared (not of what loads stored: that
    * contradicts nothing). Notices are numbered without gaps inside the engine: whoever may have missed one is told
    * `lost`, and `resumed` when nothing can be missed any more; a gap that is noticed afterwards is both, one after the
    * other. Between them the listener believes nothing that it kept. Returns how to stop.
@@ -72,6 +72,8 @@ export interface CacheItem {
 
 export interface FilledItem extends CacheItem {
   token: string
+  /** It contradicts the value before, and others are told, as of a write; a load only brings what the source says. */
+  isChange: boolean
 }
 
 export interface StoredValue {

@@ -66,7 +66,7 @@ export const cacheFillSuite = suite<CacheStore>(
         ['filling', 'held', 'found', 'filling'],
       )
       await two.remove(SPACE, ['b'], now())
-      const fills = ['a', 'b', 'held'].map((key) => ({ ...item(key, key), token: 'T-1' }))
+      const fills = ['a', 'b', 'held'].map((key) => ({ ...item(key, key), token: 'T-1', isChange: false }))
       assert.deepEqual(await one.store(SPACE, fills, now()), ['stored', 'void', 'void'])
       assert.deepEqual(
         [await readOne(two, 'a'), await readOne(two, 'b'), await readOne(two, 'held')],
@@ -155,12 +155,13 @@ export const cacheFillSuite = suite<CacheStore>(
       assert.equal(await readOne(two, 'a'), '1')
     },
 
-    async 'what fills store is not told'({ one, two }) {
+    async 'what loads store is not told, what changes the value is'({ one, two }) {
       const { notices, stop } = heard(two)
       await storeOne(one, await fill(one, 'a'), item('a', '1'))
-      await one.remove(SPACE, ['b'], now())
+      await storeOne(one, await fill(one, 'b', { takeOver: true }), item('b', '1'), true)
       await until('the notice', () => notices.length > 0, 3000)
       assert.deepEqual(notices, [{ kind: 'changed', space: SPACE, keys: ['b'] }])
+      assert.equal(await readOne(two, 'b'), '1')
       stop()
     },
   },

@@ -45,9 +45,9 @@ export async function storeOne(
   store: CacheStore,
   token: string,
   entry: CacheItem,
-  space = SPACE,
+  isChange = false,
 ): Promise<string> {
-  const [outcome] = await store.store(space, [{ ...entry, token }], now())
+  const [outcome] = await store.store(SPACE, [{ ...entry, token, isChange }], now())
   return outcome!
 }
 

@@ -68,7 +68,8 @@ export class EmbeddedCache implements CacheStore {
     if (held === undefined || held[0] !== fill.token || held[1] <= now) return 'void'
     this.environment.cacheFills.removeSync([space, fill.key])
     if (held[2] < this.mark(space, fill.tags)) return 'void'
-    this.use.put(space, fill.key, packRow(fill, now, held[2]))
+    const number = fill.isChange ? this.notices.add({ kind: 'changed', space, keys: [fill.key] }) : held[2]
+    this.use.put(space, fill.key, packRow(fill, now, number))
     return 'stored'
   }
 

@@ -9,6 +9,8 @@ import { Indexes } from './allowlist/membership/indexes.js'
 import { DEFAULT_MEMBERSHIP, type MembershipOptions } from './allowlist/membership/options.js'
 import { UseCounts, warmUp } from './allowlist/membership/warm-up.js'
 import type { OnUnavailable } from './allowlist/types.js'
+import type { Caches } from './cache/caches.js'
+import { type OpenCacheOptions, openCache } from './cache.js'
 import type { ListRef } from './changes/port.js'
 import { type Clock, systemClock } from './clock.js'
 import { type OpenCodesOptions, openCodes } from './codes.js'
@@ -41,6 +43,7 @@ export interface OpenOptions extends EngineOptions {
   codes?: OpenCodesOptions
   tokens?: OpenTokensOptions
   locks?: OpenLocksOptions
+  cache?: OpenCacheOptions
   /** What a check answers when neither memory nor the store can tell: fail (the default), or allow, marked. */
   onUnavailable?: OnUnavailable
   /** Told of failures in the background, which nobody waits for. */
@@ -87,6 +90,7 @@ export interface Catraca {
   readonly codes: OneTimeCodes
   readonly tokens: TokenDenylist
   readonly locks: Locks
+  readonly cache: Caches
   /** Where the data is, without credentials. */
   readonly store: string
   /** Settles when the most used lists are in memory. */
@@ -135,6 +139,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     redis: options.redis,
   }).catch(closing)
   const { locks } = openedLocks
+  const cache = openCache(options.cache ?? {}, await engineOf(options.cache), around)
   const imports = new ImportThreads(
     {
       engine: () => engine.forThreads(),
@@ -172,7 +177,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const hot = hotTier?.checks((incarnation) => indexes.get(incarnation).index?.snapshotPosition)
   const checks = new IndexedChecks(hot ?? engine.allowlists.checks, indexes, clock, hot?.direct)
   const uses = new UseCounts(indexes, report)
-  const sweeps = [engine.allowlists.upkeep, limits, idempotency, codes, tokens, locks].map(
+  const sweeps = [engine.allowlists.upkeep, limits, idempotency, codes, tokens, locks, cache].map(
     (part) => (now: number) => part.sweep(now),
   )
   const upkeep = new Upkeep(sweeps, clock)
@@ -193,6 +198,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     codes,
     tokens,
     locks,
+    cache,
     store: redactStoreUrl(store),
     ready: warmUp(engine.allowlists, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),
@@ -211,6 +217,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
       await tokens.close()
       await limits.close()
       await openedLocks.close()
+      cache.close()
       await stores.close()
     },
   }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { KeyStore } from './access/port.js'
 import type { MemberSource } from './allowlist/hot/port.js'
 import type { AllowlistEngine, ReshardStore } from './allowlist/port.js'
+import type { CacheStore } from './cache/port.js'
 import { parseStoreUrl } from './config/store-url.js'
 import type { DynamodbUrl } from './config/store-url-dynamodb.js'
 import type { RedisUrl } from './config/store-url-redis.js'
@@ -39,6 +40,7 @@ export interface StoreEngine {
   /** Where the engine has a directory of its own: a secret that is kept beside the data. */
   readonly keptSecret?: (name: string) => string
   readonly locks: LockStore
+  readonly cache?: CacheStore
   /** Where the engine cuts lists into shards. */
   readonly resharding?: ReshardStore
   /** Where members may be copied to a tier in front. */
@@ -126,6 +128,7 @@ async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine
     tokens: engine.tokens,
     keptSecret: (name) => engine.keptSecret(name),
     locks: engine.locks,
+    cache: engine.cache,
     forThreads: () => ({ engine: 'embedded', options: { ...options, directory, gate, writes: 'here' } }),
     warnings: [],
     refresh: () => engine.refresh(),

@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 const LEAVES = ['errors.ts', 'clock.ts', 'deadlines.ts', 'key.ts', 'maybe.ts', 'packed-error.ts']
 /** What stands beside catraca.ts and helps it compose; nothing else may see guards and engines together. */
 const COMPOSITION = [
+  'cache.ts',
   'catraca.ts',
   'codes.ts',
   'dynamodb-tables.ts',
@@ -70,6 +71,8 @@ const MAY_IMPORT: Record<Layer, Layer[]> = {
 
 /** Packages with a home; everybody else goes through it. */
 const PACKAGE_HOMES: Record<string, Layer[]> = {
+  // The first tier of the cache is a data structure, not something outside.
+  'lru-cache': ['capability'],
   lmdb: ['engine'],
   '@aws-sdk/client-dynamodb': ['engine'],
   '@aws-sdk/client-dynamodb-streams': ['engine'],
@@ -165,8 +168,10 @@ function brokenRule(file: string, layer: Layer, specifier: string, guards: Set<s
 
 function brokenPackageRule(layer: Layer, specifier: string): string | undefined {
   if (specifier.startsWith('node:')) return undefined
-  if (layer === 'leaf' || layer === 'capability') return `a ${layer} needs no package`
-  const homes = Object.hasOwn(PACKAGE_HOMES, specifier) ? PACKAGE_HOMES[specifier]! : [layer]
+  const known = Object.hasOwn(PACKAGE_HOMES, specifier) ? PACKAGE_HOMES[specifier]! : undefined
+  if (layer === 'leaf' || (layer === 'capability' && !known?.includes(layer)))
+    return `a ${layer} needs no package`
+  const homes = known ?? [layer]
   return homes.includes(layer) ? undefined : `${specifier} belongs to ${homes.join(' and ')}`
 }
 
@@ -215,6 +220,7 @@ describe('architecture', () => {
     ['leaf → capability', 'key.ts', "import {\n  a,\n} from './access/keys.js'", /leaf may import only/],
     ['cli → engine', 'cli/x.ts', "new URL('../engines/a/x.js', import.meta.url)", /cli may import only/],
     ['guard → package', 'allowlist/x.ts', "import { open } from 'lmdb'", /needs no package/],
+    ['server → lru-cache', 'server/x.ts', "import 'lru-cache'", /belongs to capability/],
     ['server → lmdb', 'server/x.ts', "import { open } from 'lmdb'", /belongs to engine/],
     ['environment', 'server/x.ts', 'const x = process.env.HOME', /process\.env/],
     ['unknown folder', 'misc/x.ts', '', /no layer/],

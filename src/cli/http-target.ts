@@ -1,3 +1,4 @@
+import { HttpCache } from './http-cache.js'
 import { HttpAllowlists } from './http-client.js'
 import { HttpCodes } from './http-codes.js'
 import { HttpIdempotency } from './http-idempotency.js'
@@ -18,6 +19,7 @@ export function httpTarget(url: string, key: () => string | undefined): Target {
     codes: new HttpCodes(transport),
     tokens: new HttpTokens(transport),
     locks: new HttpLocks(transport),
+    cache: new HttpCache(transport),
     settle: async () => {},
     close: async () => {},
   }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { addCacheCommands } from './commands/cache.js'
 import { addCheckCommand } from './commands/check.js'
 import { addCodeCommands } from './commands/codes.js'
 import { addDynamodbCommands } from './commands/dynamodb.js'
@@ -52,6 +53,7 @@ export function buildProgram({ json }: { json: boolean }): Command {
   addCodeCommands(program)
   addTokenCommands(program)
   addLockCommands(program)
+  addCacheCommands(program)
   addKeyCommands(program)
   addDynamodbCommands(program)
   addRelayCommand(program)

@@ -15,6 +15,7 @@ export function openOptions(config: Config, store: string): OpenOptions {
       minFreeBytes: config.embedded.minFreeBytes,
       writeTimeoutMs: config.embedded.writeTimeoutMs,
       maxLogBytes: config.embedded.maxLogBytes,
+      cacheMaxBytes: config.embedded.cacheMaxBytes,
       ...(config.embedded.maxSizeBytes !== undefined && { maxSizeBytes: config.embedded.maxSizeBytes }),
     },
     redis: redisOptions(config),
@@ -25,6 +26,7 @@ export function openOptions(config: Config, store: string): OpenOptions {
     codes: codeOptions(config),
     tokens: { ...config.tokens, ...(config.stores.tokens !== undefined && { store: config.stores.tokens }) },
     locks: lockOptions(config),
+    cache: cacheOptions(config),
     onUnavailable: config.allowlists.onUnavailable,
     sweepIntervalMs: config.allowlists.sweepIntervalMs,
     import: {
@@ -71,6 +73,10 @@ function lockOptions({ locks, stores }: Config): NonNullable<OpenOptions['locks'
     redlock: redlock.read(),
     ...(stores.locks !== undefined && { store: stores.locks }),
   }
+}
+
+function cacheOptions({ cache, stores }: Config): NonNullable<OpenOptions['cache']> {
+  return { ...cache, ...(stores.cache !== undefined && { store: stores.cache }) }
 }
 
 /** For a server, which lives long enough to keep something in step. */

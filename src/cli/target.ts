@@ -1,5 +1,6 @@
 import type { ApiKeys } from '../access/keys.js'
 import type { AllowlistsApi } from '../allowlist/api.js'
+import type { CacheApi } from '../cache/api.js'
 import { storeOf } from '../config/load.js'
 import type { Config } from '../config/schema.js'
 import type { IdempotencyApi } from '../idempotency/api.js'
@@ -20,6 +21,7 @@ export interface Target {
   readonly codes: CodesApi
   readonly tokens: TokensApi
   readonly locks: LocksApi
+  readonly cache: CacheApi
   /** Does the sweeping that a change left behind, where no server is there to do it. */
   settle(): Promise<void>
   close(): Promise<void>

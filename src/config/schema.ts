@@ -1,4 +1,5 @@
 import { DEFAULT_MEMBERSHIP } from '../allowlist/membership/options.js'
+import { DEFAULT_SPACE } from '../cache/options.js'
 import { DEFAULT_IDEMPOTENCY, MAX_LEASE_MS, MIN_LEASE_MS } from '../idempotency/options.js'
 import { DEFAULT_LOCKS } from '../lock/options.js'
 import { DEFAULT_CODES } from '../one-time-code/options.js'
@@ -7,6 +8,7 @@ import { DEFAULT_TOKENS } from '../token-denylist/types.js'
 import {
   apiKeys,
   type BootstrapKey,
+  cacheSpaces,
   choice,
   flag,
   httpUrl,
@@ -66,6 +68,7 @@ export const DEFAULT_EMBEDDED = {
   minFreeBytes: 64 * MIB,
   writeTimeoutMs: 10_000,
   maxLogBytes: 16 * MIB,
+  cacheMaxBytes: 1024 * MIB,
 } as const
 export const DEFAULT_REDIS = {
   connectTimeoutMs: 5000,
@@ -119,6 +122,10 @@ export const SCHEMA = {
     locks: optional(storeUrl, {
       env: 'CATRACA_STORE_LOCKS',
       description: 'Where locks are, when elsewhere than `store`. `--store` wins over it.',
+    }),
+    cache: optional(storeUrl, {
+      env: 'CATRACA_STORE_CACHE',
+      description: 'Where the second tier of caches is, when elsewhere than `store`. `--store` wins over it.',
     }),
   },
   server: {
@@ -199,6 +206,10 @@ export const SCHEMA = {
       env: 'CATRACA_EMBEDDED_MAX_LOG_BYTES',
       description:
         'Kept of the log of changes of each list; processes that are further behind load the list anew.',
+    }),
+    cacheMaxBytes: setting(integer(MIB, 1024 * 1024 * MIB), DEFAULT_EMBEDDED.cacheMaxBytes, {
+      env: 'CATRACA_EMBEDDED_CACHE_MAX_BYTES',
+      description: 'Bytes of cached entries on the disk above which some of them make room.',
     }),
   },
   limits: {
@@ -342,6 +353,18 @@ export const SCHEMA = {
       env: 'CATRACA_LOCKS_REDLOCK',
       description:
         'Three or more independent Redis servers that give locks by majority (Redlock), instead of a store. Such locks have no fences. Read once at the start.',
+    }),
+  },
+  cache: {
+    spaces: setting(cacheSpaces, [], {
+      env: 'CATRACA_CACHE_SPACES',
+      description:
+        'Cache spaces that can be asked over HTTP and on the command line. All but `name` and `ttlMs` have [defaults](../cache.md#options).',
+    }),
+    timeoutMs: setting(integer(1, 60_000), DEFAULT_SPACE.timeoutMs, {
+      env: 'CATRACA_CACHE_TIMEOUT_MS',
+      description:
+        'A store that takes longer counts as down: the cache goes on with its first tier and the source.',
     }),
   },
   redis: {

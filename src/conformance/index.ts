@@ -5,6 +5,9 @@ import { checkSuite } from './allowlist-checks.js'
 import { indexSuite } from './allowlist-index.js'
 import { listSuite } from './allowlist-lists.js'
 import { memberSuite } from './allowlist-members.js'
+import { cacheEntrySuite } from './cache-entries.js'
+import { cacheFillSuite } from './cache-fills.js'
+import { cacheSpaceSuite } from './cache-spaces.js'
 import { idempotencyClaimSuite } from './idempotency-claims.js'
 import { idempotencyOwnerSuite } from './idempotency-owners.js'
 import { idempotencyResponseSuite } from './idempotency-responses.js'
@@ -37,3 +40,5 @@ export const codeSuites = [codeSuite]
 export const tokenSuites = [tokenSuite]
 /** What an engine that keeps locks must pass. */
 export const lockSuites = [lockSuite]
+/** What an engine that keeps the second tier of caches must pass. */
+export const cacheSuites = [cacheEntrySuite, cacheFillSuite, cacheSpaceSuite]

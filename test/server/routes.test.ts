@@ -13,6 +13,7 @@ import { serve } from './support.js'
 /** What callers do, by scopes of their own. */
 const CALLED: [RegExp, string][] = [
   [/ \/(limits|leases)\//, 'limits'],
+  [/ \/cache\//, 'cache'],
   [/ \/idempotency\//, 'idempotency'],
   [/ \/otp\/:channel$/, 'codes:issue'],
   [/ \/otp\/:channel\/verify$/, 'codes:verify'],

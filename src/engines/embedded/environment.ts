@@ -83,6 +83,12 @@ export class Environment {
   readonly tokens: Database<string, (string | number)[]>
   /** Who has which lock, by its name. */
   readonly locks: Database<string, string>
+  /** The cache: in an environment of its own as well, see cache-link.ts. By space and key. */
+  readonly cacheEntries: Database<Buffer, string[]>
+  readonly cacheFills: Database<string, string[]>
+  /** Number of the last invalidation of a space, or of a tag in it. */
+  readonly cacheMarks: Database<string, string[]>
+  readonly cacheNotices: Database<string, number>
   /** Grows whenever reads may see a newer state of the store than before. */
   snapshot = 0
   /** Write transactions of this thread: begun, and failed. */
@@ -133,6 +139,10 @@ export class Environment {
     this.codes = root.openDB('codes', text)
     this.tokens = root.openDB('tokens', text)
     this.locks = root.openDB('locks', text)
+    this.cacheEntries = root.openDB('cache-entries', { encoding: 'binary', keyEncoding: 'ordered-binary' })
+    this.cacheFills = root.openDB('cache-fills', text)
+    this.cacheMarks = root.openDB('cache-marks', text)
+    this.cacheNotices = root.openDB('cache-notices', text)
     const databases = Object.values(this).filter((value) => typeof value?.getRange === 'function')
     for (const database of databases) {
       // lmdb begins a new read transaction in the first read of a turn, and says so only here.
@@ -152,7 +162,7 @@ export class Environment {
       const opened = behindGate(options.gate, () => {
         const root = open({
           path: directory,
-          maxDbs: 32,
+          maxDbs: 64,
           maxReaders: 1024,
           noSubdir: false,
           mapSize: MAP_BYTES,

@@ -1,17 +1,20 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine } from '../../allowlist/port.js'
+import type { CacheStore } from '../../cache/port.js'
 import type { IdempotencyStore } from '../../idempotency/port.js'
 import type { LockStore } from '../../lock/port.js'
 import type { CodeStore } from '../../one-time-code/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
 import type { TokenStore } from '../../token-denylist/port.js'
+import { CacheLink } from './cache-link.js'
 import type { Durability, EnvironmentOptions } from './environment.js'
 import { closeOnExit, createGate, type ExitGate } from './exit-gate.js'
 import { keptSecret } from './kept-secret.js'
-import { countersDirectory } from './rate-limit-directory.js'
+import { bootDirectory, countersDirectory } from './rate-limit-directory.js'
 import { LimitLink } from './rate-limit-link.js'
 import { openStores } from './stores.js'
 import { Writer } from './writer.js'
@@ -27,6 +30,8 @@ export interface EmbeddedOptions {
   maxSizeBytes?: number
   minFreeBytes?: number
   maxLogBytes?: number
+  /** Bytes of cached entries above which some of them make room. */
+  cacheMaxBytes?: number
   /** After so long a write is reported as of unknown outcome. */
   writeTimeoutMs?: number
   /** Of the instance that this one is a thread of. */
@@ -49,6 +54,7 @@ export interface EmbeddedEngine {
   /** A secret that is kept beside the data, made when it is first asked for. */
   keptSecret(name: string): string
   readonly locks: LockStore
+  readonly cache: CacheStore
   /** The next read sees everything that was committed before this call, also by other threads. */
   refresh(): void
   /** The lists that checks know without asking the store. */
@@ -84,6 +90,18 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       ...settings,
       durability: limitsDurability,
       directory: countersDirectory(directory, limitsDurability),
+    }),
+    options.writeTimeoutMs ?? 10_000,
+  )
+  const cache = new CacheLink(
+    () => ({
+      // Not how large the file may grow: it never shrinks, and would take nothing more for ever.
+      ...{ ...settings, maxSizeBytes: Number.POSITIVE_INFINITY },
+      // What is cached may be lost with the system.
+      durability: 'process',
+      directory: bootDirectory(join(directory, 'cache')),
+      origin: randomUUID(),
+      maxBytes: options.cacheMaxBytes ?? 1024 * MIB,
     }),
     options.writeTimeoutMs ?? 10_000,
   )
@@ -125,6 +143,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
     tokens: forward('tokens', stores.tokens, ['revoke', 'sweep']),
     keptSecret: (name) => keptSecret(directory, name),
     locks: forward('locks', stores.locks, ['acquire', 'extend', 'release', 'remove', 'sweep']),
+    cache,
     refresh: () => environment.refresh(),
     listCache: () => stores.catalog.cacheFigures(),
     health() {
@@ -134,6 +153,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
     },
     async close() {
       await counters.close()
+      await cache.close()
       await writer.close()
       await environment.close()
       openGate()

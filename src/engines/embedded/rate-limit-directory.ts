@@ -11,8 +11,14 @@ const BOOT_PREFIX = 'boot-'
  */
 export function countersDirectory(store: string, durability: Durability): string {
   const parent = join(store, 'limits')
+  if (durability === 'process') return bootDirectory(parent)
   mkdirSync(parent, { recursive: true })
-  if (durability === 'disk') return join(parent, 'disk')
+  return join(parent, 'disk')
+}
+
+/** A directory for what may be lost with the system, in `parent`. */
+export function bootDirectory(parent: string): string {
+  mkdirSync(parent, { recursive: true })
   const name = `${BOOT_PREFIX}${bootId()}`
   for (const other of readdirSync(parent)) {
     if (other.startsWith(BOOT_PREFIX) && other !== name)

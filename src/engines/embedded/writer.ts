@@ -3,7 +3,7 @@ import { CatracaError } from '../../errors.js'
 import { unpackError } from '../../packed-error.js'
 import type { Environment, EnvironmentOptions } from './environment.js'
 import type { Stores } from './stores.js'
-import type { Answer, Call } from './writer-thread.js'
+import type { Answer, Call } from './thread-calls.js'
 
 interface Pending {
   resolve(result: unknown): void
@@ -16,7 +16,7 @@ type Verbs<Store> = {
 }
 
 /** The serving thread's side of the thread that writes. The thread is started by the first write. */
-export class Writer {
+export class Writer<All extends object = Stores> {
   private worker: Worker | undefined
   private nextId = 1
   private readonly pending = new Map<number, Pending>()
@@ -26,22 +26,23 @@ export class Writer {
     private readonly options: EnvironmentOptions,
     private readonly environment: Environment,
     private readonly timeoutMs: number,
+    private readonly thread = new URL('./writer-thread.js', import.meta.url),
   ) {}
 
   /** A store like `local`, whose given verbs are done by the thread that writes. */
-  forward<Name extends keyof Stores, Verb extends Verbs<Stores[Name]>[keyof Stores[Name]]>(
+  forward<Name extends keyof All & string, Verb extends Verbs<All[Name]>[keyof All[Name]]>(
     name: Name,
-    local: Stores[Name],
+    local: All[Name],
     verbs: readonly Verb[],
-  ): Stores[Name] {
-    const forwarded = Object.create(local) as Record<string, unknown>
+  ): All[Name] {
+    const forwarded = Object.create(local as object) as Record<string, unknown>
     for (const verb of verbs as readonly string[]) {
       forwarded[verb] = (...args: unknown[]) => this.call(name, verb, args)
     }
-    return forwarded as unknown as Stores[Name]
+    return forwarded as unknown as All[Name]
   }
 
-  private call(store: keyof Stores, verb: string, args: unknown[]): Promise<unknown> {
+  private call(store: string, verb: string, args: unknown[]): Promise<unknown> {
     this.environment.assertOpen()
     return new Promise((resolve, reject) => {
       const id = this.nextId++
@@ -54,7 +55,7 @@ export class Writer {
   }
 
   private start(): Worker {
-    const worker = new Worker(new URL('./writer-thread.js', import.meta.url), {
+    const worker = new Worker(this.thread, {
       workerData: this.options,
       // Not the flags of this process: some, such as --input-type, make sense for its own entry only.
       execArgv: [],

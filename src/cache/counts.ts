@@ -1,0 +1,11 @@
+/** What a space counts; the rest of its figures its parts know. */
+export class Counts {
+  firstTierHits = 0
+  secondTierHits = 0
+  misses = 0
+  earlyRefreshes = 0
+  staleAnswers = 0
+  waitedFills = 0
+  voidFills = 0
+  unreadable = 0
+}

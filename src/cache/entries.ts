@@ -1,0 +1,78 @@
+import type { Clock } from '../clock.js'
+import { invalid } from '../errors.js'
+import { ValueForm } from './codec.js'
+import type { Entry } from './first-tier.js'
+import type { SpaceSettings } from './options.js'
+import type { CacheItem, StoredValue } from './port.js'
+import type { CacheAnswer, EntryOptions } from './types.js'
+
+/** Makes entries of what is loaded or set, and of what the second tier holds. */
+export class Entries<T> {
+  tooLarge = 0
+  private readonly form: ValueForm<T>
+
+  constructor(
+    private readonly settings: SpaceSettings<T>,
+    private readonly maxStoredBytes: number,
+    private readonly clock: Clock,
+    /** In [0, 1). */
+    private readonly random: () => number,
+  ) {
+    this.form = new ValueForm(settings)
+  }
+
+  /** The entry, and what to store of it: nothing, when it is not to be kept. */
+  async make(
+    key: string,
+    value: T | undefined,
+    { ttlMs, tags = [] }: EntryOptions,
+  ): Promise<{ entry: Entry<T>; item: CacheItem | undefined }> {
+    const { staleMs, negativeTtlMs, jitter } = this.settings
+    const isThere = value !== undefined
+    const longest = isThere ? (ttlMs ?? this.settings.ttlMs) : negativeTtlMs
+    const freshMs = longest === 0 ? 0 : Math.max(1, Math.round(longest * (1 - jitter * this.random())))
+    const all = isThere && this.settings.tags ? [...tags, ...this.settings.tags(value, key)] : tags
+    const stored = freshMs === 0 ? undefined : await this.encode(key, value)
+    const now = this.clock.now()
+    const freshUntil = now + freshMs
+    const entry: Entry<T> = {
+      ...{ value, storedAt: now, freshUntil, keepUntil: freshUntil + staleMs, tags: all },
+      bytes: stored?.length ?? 0,
+    }
+    if (stored === undefined) return { entry, item: undefined }
+    return { entry, item: { key, value: stored, lifeMs: freshMs + staleMs, tags: all } }
+  }
+
+  private async encode(key: string, value: T | undefined) {
+    const stored = await this.form.encode(value).catch((error: unknown) => {
+      throw invalid('value', `of ${key} cannot be stored: ${error instanceof Error ? error.message : error}`)
+    })
+    if (stored !== undefined && Buffer.byteLength(stored) <= this.maxStoredBytes) return stored
+    this.tooLarge++
+    return undefined
+  }
+
+  /** Rejects for what cannot be read. */
+  async read(stored: StoredValue): Promise<Entry<T>> {
+    const decoded = this.form.decode(stored.value)
+    const value = decoded instanceof Promise ? await decoded : decoded
+    const { ttlMs, staleMs } = this.settings
+    const now = this.clock.now()
+    // What another program wrote without an end is believed for as long as one of ours.
+    const leftMs = Math.min(stored.leftMs, Number.MAX_SAFE_INTEGER)
+    const freshUntil = stored.leftMs === Number.POSITIVE_INFINITY ? now + ttlMs : now + leftMs - staleMs
+    return {
+      ...{ value, freshUntil, keepUntil: freshUntil + staleMs, tags: undefined },
+      storedAt: now - (stored.ageMs ?? Math.max(0, ttlMs + staleMs - leftMs)),
+      bytes: stored.value.length,
+    }
+  }
+}
+
+export function answerOf<T>(entry: Entry<T>, now: number): CacheAnswer<T> {
+  return {
+    value: entry.value,
+    stale: now >= entry.freshUntil,
+    ageMs: Math.max(0, now - entry.storedAt),
+  }
+}

@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { answerOf } from './entries.js'
+import type { Entry } from './first-tier.js'
+import { Flight } from './flight.js'
+import { Loader, type Work } from './loader.js'
+import type { StoredValue } from './port.js'
+import { DOWN } from './second-tier.js'
+import { Settler, type SpaceParts } from './settler.js'
+import type { CacheAnswer } from './types.js'
+
+const FIRST_WAIT_MS = 10
+const LONGEST_WAIT_MS = 100
+
+/**
+ * Brings values from the second tier or the source. One flight for each key of this process, one fill for each key of all
+ * pods: who does not get the lease waits for the one who has it.
+ */
+export class Filler<T> {
+  private readonly flights = new Map<string, Flight<T>>()
+  private readonly settler: Settler<T>
+  private readonly loader: Loader<T>
+
+  constructor(
+    private readonly parts: SpaceParts<T>,
+    /** Told of each entry that the second tier answers with, which may be due for a refresh. */
+    private readonly onFound: (key: string, entry: Entry<T>, work: Work<T>) => void,
+  ) {
+    this.settler = new Settler(parts)
+    this.loader = new Loader(parts, this.settler)
+  }
+
+  /** One answer for each key, in the order asked. */
+  fetch(keys: readonly string[], work: Work<T>): Promise<CacheAnswer<T>>[] {
+    const begun: Flight<T>[] = []
+    const flights = keys.map((key) => {
+      let flight = this.flights.get(key)
+      if (flight === undefined) begun.push((flight = this.begin(key, this.lastValue(key))))
+      flight.callers++
+      return flight
+    })
+    if (begun.length > 0) void this.run(begun, work)
+    return flights.map((flight) => this.join(flight))
+  }
+
+  /** Loads a value anew while the one before is served. */
+  refresh(key: string, entry: Entry<T>, work: Work<T>): void {
+    if (this.flights.has(key)) return
+    this.parts.counts.earlyRefreshes++
+    const flight = this.begin(key, entry)
+    flight.isRefresh = true
+    const leftMs = entry.keepUntil - this.parts.clock.now()
+    void this.ending([flight], async () => {
+      const { toLoad, held } = await this.beginFills([flight], work, leftMs)
+      for (const busy of held) this.detach(busy.key)
+      // Whoever joined since the entry expired still needs an answer.
+      const waiting = held.filter(({ callers }) => callers > 0)
+      await Promise.all([this.loader.load(toLoad, work), this.waitFor(waiting, work)])
+    })
+  }
+
+  /** Who asks from now on is not answered by what is on its way. */
+  detach(key: string): void {
+    this.flights.delete(key)
+  }
+
+  detachAll(): void {
+    this.flights.clear()
+  }
+
+  private begin(key: string, fallback: Entry<T> | undefined): Flight<T> {
+    const flight = new Flight(key, this.parts.first.pin(key), fallback, this.leave)
+    this.flights.set(key, flight)
+    return flight
+  }
+
+  private readonly leave = (flight: Flight<T>): void => {
+    if (this.flights.get(flight.key) === flight) this.flights.delete(flight.key)
+  }
+
+  private lastValue(key: string): Entry<T> | undefined {
+    const entry = this.parts.first.entries?.get(key)
+    return entry !== undefined && this.parts.clock.now() < entry.keepUntil ? entry : undefined
+  }
+
+  private join(flight: Flight<T>): Promise<CacheAnswer<T>> {
+    const { fallback } = flight
+    const { clock, first, counts } = this.parts
+    const now = clock.now()
+    if (fallback === undefined || !first.isTrusted || now >= fallback.keepUntil) return flight.answer
+    // Of one that is fresh only a refresh is on its way, or the first tier was to ask again.
+    if (now >= fallback.freshUntil ? !flight.isSlow : !flight.isRefresh) return flight.answer
+    if (now >= fallback.freshUntil) counts.staleAnswers++
+    else counts.firstTierHits++
+    flight.callers--
+    return Promise.resolve(answerOf(fallback, now))
+  }
+
+  private run(flights: readonly Flight<T>[], work: Work<T>): Promise<void> {
+    return this.ending(flights, async () => {
+      const missing = await this.readSecond(flights, work)
+      const { toLoad, held } = await this.beginFills(missing, work, this.parts.settings.staleMs)
+      const waiting = held.filter((flight) => !this.settler.stale(flight))
+      await Promise.all([this.loader.load(toLoad, work), this.waitFor(waiting, work)])
+    })
+  }
+
+  /** Whatever happens, nobody is left waiting. */
+  private async ending(flights: readonly Flight<T>[], work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      for (const flight of flights) if (!flight.isSettled) flight.reject(error)
+    } finally {
+      for (const flight of flights) {
+        this.leave(flight)
+        this.parts.first.unpin(flight.pin)
+      }
+    }
+  }
+
+  /** Settles those that the second tier has, or, when it cannot be asked, the first. */
+  private async readSecond(flights: readonly Flight<T>[], work: Work<T>): Promise<Flight<T>[]> {
+    const { second, clock, first } = this.parts
+    const found = await second.read(flights.map(({ key }) => key))
+    const missing: Flight<T>[] = []
+    for (const [i, flight] of flights.entries()) {
+      if (found === DOWN) {
+        flight.isDegraded = true
+        if (!this.settler.degraded(flight)) missing.push(flight)
+        continue
+      }
+      const entry = await this.settler.decoded(flight.key, found[i])
+      if (entry !== undefined && clock.now() < entry.freshUntil) this.found(flight, entry, work)
+      else {
+        // Without the feed, what the first tier holds may have been deleted.
+        flight.fallback = entry ?? (first.isTrusted ? flight.fallback : undefined)
+        missing.push(flight)
+      }
+    }
+    return missing
+  }
+
+  private found(flight: Flight<T>, entry: Entry<T>, work: Work<T>): void {
+    this.settler.found(flight, entry)
+    this.onFound(flight.key, entry, work)
+  }
+
+  private async beginFills(flights: readonly Flight<T>[], work: Work<T>, freshAboveMs: number) {
+    const toLoad = flights.filter(({ isDegraded }) => isDegraded)
+    const held: Flight<T>[] = []
+    const asking = flights.filter(({ isDegraded }) => !isDegraded)
+    if (asking.length === 0) return { toLoad, held }
+    const claim = { token: randomUUID(), leaseMs: this.parts.settings.leaseMs, freshAboveMs, takeOver: false }
+    const starts = await this.parts.second.begin(
+      asking.map(({ key }) => key),
+      claim,
+    )
+    for (const [i, flight] of asking.entries()) {
+      const start = starts === DOWN ? undefined : starts[i]!
+      if (start?.state === 'held') held.push(flight)
+      else if (start?.state === 'found') await this.foundOrLoad(flight, start.entry, work, toLoad)
+      else {
+        if (start === undefined) flight.isDegraded = true
+        else flight.token = claim.token
+        toLoad.push(flight)
+      }
+    }
+    return { toLoad, held }
+  }
+
+  private async foundOrLoad(flight: Flight<T>, stored: StoredValue, work: Work<T>, toLoad: Flight<T>[]) {
+    const entry = await this.settler.decoded(flight.key, stored)
+    if (entry === undefined) toLoad.push(flight)
+    else this.found(flight, entry, work)
+  }
+
+  /** Another pod fills: asks again and again, and takes its turn when that one gives up. */
+  private async waitFor(flights: readonly Flight<T>[], work: Work<T>): Promise<void> {
+    const { settings, counts } = this.parts
+    counts.waitedFills += flights.length
+    const giveUpAt = performance.now() + settings.hardLoadTimeoutMs
+    const loads: Promise<void>[] = []
+    let waiting = flights
+    for (let waitMs = FIRST_WAIT_MS; waiting.length > 0; waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 1.5)) {
+      await pause(waitMs)
+      const { toLoad, held } = await this.beginFills(waiting, work, settings.staleMs)
+      loads.push(this.loader.load(toLoad, work))
+      waiting = held
+      if (performance.now() < giveUpAt) continue
+      // Without a lease: for those who wait, and for nobody else.
+      loads.push(this.loader.load(waiting, work))
+      break
+    }
+    await Promise.all(loads)
+  }
+}

@@ -1,0 +1,36 @@
+import { answerOf } from './entries.js'
+import { DOWN } from './second-tier.js'
+import { Settler, type SpaceParts } from './settler.js'
+import type { CacheAnswer } from './types.js'
+
+/** Reads what the second tier has, without ever loading. */
+export class Reader<T> {
+  private readonly settler: Settler<T>
+
+  constructor(private readonly parts: SpaceParts<T>) {
+    this.settler = new Settler(parts)
+  }
+
+  /** In one round trip; stale values too, marked. */
+  async read(keys: readonly string[]): Promise<Map<string, CacheAnswer<T>>> {
+    const { first, second, clock, counts } = this.parts
+    const answers = new Map<string, CacheAnswer<T>>()
+    const pins = keys.map((key) => first.pin(key))
+    const found = await second.read(keys)
+    for (const [i, key] of keys.entries()) {
+      const entry = found === DOWN ? first.entries?.get(key) : await this.settler.decoded(key, found[i])
+      const now = clock.now()
+      if (entry === undefined || now >= entry.keepUntil) counts.misses++
+      else {
+        const answer = answerOf(entry, now)
+        if (found === DOWN) counts.firstTierHits++
+        else counts.secondTierHits++
+        if (answer.stale) counts.staleAnswers++
+        if (found !== DOWN && first.isTrusted) first.put(pins[i]!, entry, now)
+        answers.set(key, found === DOWN ? { ...answer, degraded: true } : answer)
+      }
+      first.unpin(pins[i]!)
+    }
+    return answers
+  }
+}

@@ -1,0 +1,165 @@
+import type { Clock } from '../clock.js'
+import { Deadlines } from '../deadlines.js'
+import { isCatracaError } from '../errors.js'
+import { Breaker } from './breaker.js'
+import { PendingRemovals } from './pending-removals.js'
+import type {
+  CacheItem,
+  CacheStore,
+  FillClaim,
+  FilledItem,
+  FillStart,
+  StoredValue,
+  StoreOutcome,
+} from './port.js'
+
+/** The answer of a tier that gives none: callers go on without it. */
+export const DOWN = Symbol('the second tier is down')
+export type OrDown<R> = R | typeof DOWN
+
+const RETRY_MS = 1000
+
+export const secondTierBreaker = (): Breaker => new Breaker({ failures: 3, pauseMs: 1000 })
+
+export interface SecondTierParts {
+  store: CacheStore
+  /** Of all spaces over one store. */
+  breaker: Breaker
+  clock: Clock
+  report: (message: string, error: unknown) => void
+}
+
+/**
+ * The store as one space sees it: no call takes longer than its time, and none throws. Invalidations that it could not be
+ * told of are told as soon as it answers again, before anything else is asked of it.
+ */
+export class SecondTier {
+  failures = 0
+  skipped = 0
+  private readonly pending = new PendingRemovals()
+  private readonly deadlines: Deadlines
+  private telling: Promise<boolean> | undefined
+  private timer: NodeJS.Timeout | undefined
+
+  constructor(
+    private readonly parts: SecondTierParts,
+    private readonly space: string,
+    timeoutMs: number,
+  ) {
+    this.deadlines = new Deadlines(timeoutMs)
+  }
+
+  get maxValueBytes(): number {
+    return this.parts.store.maxValueBytes
+  }
+
+  get pendingRemovals(): number {
+    return this.pending.size
+  }
+
+  isDown(): boolean {
+    return this.pending.size > 0 || this.parts.breaker.isOpen(this.parts.clock.now())
+  }
+
+  read(keys: readonly string[]): Promise<OrDown<readonly (StoredValue | undefined)[]>> {
+    return this.ask((store, now) => store.read(this.space, keys, now))
+  }
+
+  begin(keys: readonly string[], claim: FillClaim): Promise<OrDown<readonly FillStart[]>> {
+    return this.ask((store, now) => store.begin(this.space, keys, claim, now))
+  }
+
+  store(fills: readonly FilledItem[]): Promise<OrDown<readonly StoreOutcome[]>> {
+    return this.ask((store, now) => store.store(this.space, fills, now))
+  }
+
+  renew(keys: readonly string[], token: string, leaseMs: number): Promise<OrDown<readonly boolean[]>> {
+    return this.ask((store, now) => store.renew(this.space, keys, { token, leaseMs }, now))
+  }
+
+  release(keys: readonly string[], token: string): Promise<OrDown<void>> {
+    return this.ask((store) => store.release(this.space, keys, token))
+  }
+
+  /** What it could not write it must at least forget: others would go on with the value before. */
+  async write(items: readonly CacheItem[]): Promise<OrDown<void>> {
+    const outcome = await this.ask((store, now) => store.write(this.space, items, now))
+    if (outcome === DOWN) this.pend(() => this.pending.addKeys(items.map(({ key }) => key)))
+    return outcome
+  }
+
+  async remove(keys: readonly string[]): Promise<OrDown<readonly boolean[]>> {
+    const outcome = await this.ask((store, now) => store.remove(this.space, keys, now))
+    if (outcome === DOWN) this.pend(() => this.pending.addKeys(keys))
+    return outcome
+  }
+
+  async removeTag(tag: string): Promise<void> {
+    const outcome = await this.ask((store, now) => store.removeTag(this.space, tag, now))
+    if (outcome === DOWN) this.pend(() => this.pending.addTag(tag))
+  }
+
+  async clear(): Promise<void> {
+    const outcome = await this.ask((store, now) => store.clear(this.space, now))
+    if (outcome === DOWN) this.pend(() => this.pending.addAll())
+  }
+
+  stop(): void {
+    clearInterval(this.timer)
+  }
+
+  private async ask<R>(work: (store: CacheStore, now: number) => Promise<R>): Promise<OrDown<R>> {
+    if (this.pending.size > 0 && !(await this.tellPending())) return DOWN
+    return this.tryOnce(work)
+  }
+
+  private async tryOnce<R>(work: (store: CacheStore, now: number) => Promise<R>): Promise<OrDown<R>> {
+    const { store, breaker, clock, report } = this.parts
+    if (!breaker.admits(clock.now())) {
+      this.skipped++
+      return DOWN
+    }
+    try {
+      const result = await this.deadlines.within(work(store, clock.now()))
+      breaker.succeed()
+      return result
+    } catch (error) {
+      breaker.fail(clock.now())
+      if (isCatracaError(error, 'CLOSED')) throw error
+      if (this.failures++ === 0 || !breaker.isOpen(clock.now()))
+        report(`cache ${this.space}: the store failed`, error)
+      return DOWN
+    }
+  }
+
+  private pend(add: () => void): void {
+    add()
+    this.timer ??= setInterval(() => void this.tellPending().catch(() => {}), RETRY_MS).unref()
+  }
+
+  private tellPending(): Promise<boolean> {
+    this.telling ??= this.tell().finally(() => {
+      this.telling = undefined
+    })
+    return this.telling
+  }
+
+  private async tell(): Promise<boolean> {
+    const { all, keys, tags } = this.pending.take()
+    if (all) {
+      if ((await this.tryOnce((store, now) => store.clear(this.space, now))) === DOWN) this.pending.addAll()
+    }
+    if (keys.length > 0) {
+      const outcome = await this.tryOnce((store, now) => store.remove(this.space, keys, now))
+      if (outcome === DOWN) this.pending.addKeys(keys)
+    }
+    for (const tag of tags) {
+      const outcome = await this.tryOnce((store, now) => store.removeTag(this.space, tag, now))
+      if (outcome === DOWN) this.pending.addTag(tag)
+    }
+    if (this.pending.size > 0) return false
+    clearInterval(this.timer)
+    this.timer = undefined
+    return true
+  }
+}

@@ -1,0 +1,80 @@
+import type { Clock } from '../clock.js'
+import type { Counts } from './counts.js'
+import { answerOf, type Entries } from './entries.js'
+import type { Entry, FirstTier } from './first-tier.js'
+import type { Flight } from './flight.js'
+import type { SpaceSettings } from './options.js'
+import type { StoredValue } from './port.js'
+import type { SecondTier } from './second-tier.js'
+import type { Source } from './source.js'
+import type { CacheAnswer } from './types.js'
+
+/** What the parts of a space share. */
+export interface SpaceParts<T> {
+  settings: SpaceSettings<T>
+  clock: Clock
+  first: FirstTier<T>
+  second: SecondTier
+  entries: Entries<T>
+  source: Source<T>
+  counts: Counts
+}
+
+/** The ways in which a flight may end without a load. */
+export class Settler<T> {
+  constructor(private readonly parts: SpaceParts<T>) {}
+
+  /** The second tier is down, and what the first one holds is not over. */
+  degraded(flight: Flight<T>): boolean {
+    const { clock, counts } = this.parts
+    const { fallback } = flight
+    const now = clock.now()
+    if (fallback === undefined || now >= fallback.freshUntil) return false
+    counts.firstTierHits += flight.callers
+    flight.resolve({ ...answerOf(fallback, now), degraded: true })
+    return true
+  }
+
+  found(flight: Flight<T>, entry: Entry<T>): void {
+    const { clock, first, counts } = this.parts
+    const now = clock.now()
+    if (first.isTrusted) first.put(flight.pin, entry, now)
+    counts.secondTierHits += flight.callers
+    flight.resolve(answerOf(entry, now))
+  }
+
+  /** By the last value, if it may still be served. */
+  stale(flight: Flight<T>): boolean {
+    const answer = this.staleAnswer(flight)
+    if (answer !== undefined) flight.resolve(answer)
+    return answer !== undefined
+  }
+
+  /** The same while the load goes on. */
+  staleMeanwhile(flight: Flight<T>): void {
+    const answer = this.staleAnswer(flight)
+    if (answer !== undefined) flight.resolveEarly(answer)
+  }
+
+  private staleAnswer(flight: Flight<T>): CacheAnswer<T> | undefined {
+    const { clock, counts } = this.parts
+    const { fallback } = flight
+    const now = clock.now()
+    if (fallback === undefined || now >= fallback.keepUntil || flight.isSettled) return undefined
+    counts.staleAnswers += flight.callers
+    return { ...answerOf(fallback, now), ...(flight.isDegraded && { degraded: true }) }
+  }
+
+  /** An entry that cannot be read is none, and is deleted. */
+  async decoded(key: string, stored: StoredValue | undefined): Promise<Entry<T> | undefined> {
+    if (stored === undefined) return undefined
+    const { entries, counts, second } = this.parts
+    try {
+      return await entries.read(stored)
+    } catch {
+      counts.unreadable++
+      await second.remove([key])
+      return undefined
+    }
+  }
+}

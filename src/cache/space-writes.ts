@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto'
+import { invalid } from '../errors.js'
+import type { Filler } from './filler.js'
+import { checkEntry } from './options.js'
+import type { CacheNotice } from './port.js'
+import { DOWN } from './second-tier.js'
+import type { SpaceParts } from './settler.js'
+import type { EntryOptions } from './types.js'
+
+/** Everything that changes what is cached; also what others changed. Keys are checked already. */
+export class SpaceWrites<T> {
+  constructor(
+    private readonly parts: SpaceParts<T>,
+    private readonly filler: Filler<T>,
+  ) {}
+
+  async set(key: string, value: T, options: EntryOptions): Promise<void> {
+    const { first, second, clock } = this.parts
+    const { entry, item } = await this.make(key, value, options)
+    this.forget(key)
+    const pin = first.pin(key)
+    try {
+      if (item === undefined) await second.remove([key])
+      else {
+        const outcome = await second.write([item])
+        if (outcome === DOWN || first.isTrusted) first.put(pin, entry, clock.now())
+      }
+    } finally {
+      first.unpin(pin)
+    }
+  }
+
+  async save(
+    key: string,
+    value: T,
+    writeToSource: () => Promise<unknown>,
+    options: EntryOptions,
+  ): Promise<void> {
+    // Before the source is changed: what cannot be stored is told while nothing is done yet.
+    await this.make(key, value, options)
+    const { second, settings } = this.parts
+    const token = randomUUID()
+    await second.begin([key], { token, leaseMs: settings.leaseMs, freshAboveMs: 0, takeOver: true })
+    const renewing = setInterval(() => {
+      second.renew([key], token, settings.leaseMs).catch(() => {})
+    }, settings.leaseMs / 2)
+    try {
+      await writeToSource()
+    } catch (error) {
+      // It may have been written all the same.
+      await this.remove([key])
+      throw error
+    } finally {
+      clearInterval(renewing)
+    }
+    await this.storeSaved(key, value, token, options)
+  }
+
+  private async storeSaved(key: string, value: T, token: string, options: EntryOptions): Promise<void> {
+    const { first, second, clock } = this.parts
+    this.forget(key)
+    const pin = first.pin(key)
+    const { entry, item } = await this.make(key, value, options)
+    const outcome = item === undefined ? undefined : await second.store([{ ...item, token, isChange: true }])
+    const isStored = outcome !== undefined && outcome !== DOWN && outcome[0] === 'stored'
+    if (isStored && first.isTrusted) first.put(pin, entry, clock.now())
+    first.unpin(pin)
+    // Another saved or deleted meanwhile, and nobody knows who came last.
+    if (!isStored) await this.remove([key])
+  }
+
+  async remove(keys: readonly string[]): Promise<number> {
+    for (const key of keys) this.forget(key)
+    const removed = await this.parts.second.remove(keys)
+    // What was asked for in between may have been answered before the removal was decided.
+    for (const key of keys) this.forget(key)
+    return removed === DOWN ? 0 : removed.filter(Boolean).length
+  }
+
+  async removeTag(tag: string): Promise<void> {
+    this.forgetTag(tag)
+    await this.parts.second.removeTag(tag)
+    this.forgetTag(tag)
+  }
+
+  async clear(): Promise<void> {
+    this.forgetAll()
+    await this.parts.second.clear()
+    this.forgetAll()
+  }
+
+  hear(notice: CacheNotice): void {
+    const { first } = this.parts
+    if (notice.kind === 'changed') for (const key of notice.keys) this.forget(key)
+    else if (notice.kind === 'tag') this.forgetTag(notice.tag)
+    else if (notice.kind === 'lost') first.isTrusted = false
+    else {
+      this.forgetAll()
+      if (notice.kind === 'resumed') first.isTrusted = true
+    }
+  }
+
+  private async make(key: string, value: T, options: EntryOptions) {
+    checkEntry(options)
+    if (value === undefined || value === null) throw invalid('value', 'must be given; delete removes one')
+    return this.parts.entries.make(key, value, options)
+  }
+
+  private forget(key: string): void {
+    this.filler.detach(key)
+    this.parts.first.drop(key)
+  }
+
+  private forgetTag(tag: string): void {
+    this.filler.detachAll()
+    this.parts.first.dropTag(tag)
+  }
+
+  private forgetAll(): void {
+    this.filler.detachAll()
+    this.parts.first.clear()
+  }
+}

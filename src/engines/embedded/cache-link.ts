@@ -1,0 +1,134 @@
+import type {
+  CacheItem,
+  CacheNotice,
+  CacheStore,
+  FillClaim,
+  FilledItem,
+  FillStart,
+  StoredValue,
+  StoreOutcome,
+} from '../../cache/port.js'
+import { CatracaError } from '../../errors.js'
+import { EmbeddedCache, MAX_VALUE_BYTES } from './cache.js'
+import { Environment, type EnvironmentOptions } from './environment.js'
+import { Writer } from './writer.js'
+
+export interface CacheEnvironmentOptions extends EnvironmentOptions {
+  /** Of the instance, whose own changes it is not told of. */
+  origin: string
+  maxBytes: number
+}
+
+export function openCacheStores(options: CacheEnvironmentOptions) {
+  const environment = Environment.open(options)
+  return { environment, cache: new EmbeddedCache(environment, options) }
+}
+
+type CacheStores = ReturnType<typeof openCacheStores>
+type Opened = CacheStores & { store: CacheStore; writer: Writer<CacheStores> }
+
+const WRITES = [
+  'begin',
+  'store',
+  'renew',
+  'release',
+  'write',
+  'remove',
+  'removeTag',
+  'clear',
+  'sweep',
+] as const
+
+/** The serving thread's side of the cache: reads here, writes on a thread. Nothing is opened before the first use. */
+export class CacheLink implements CacheStore {
+  readonly maxValueBytes = MAX_VALUE_BYTES
+  private opened: Opened | undefined
+  private isClosed = false
+
+  constructor(
+    private readonly options: () => CacheEnvironmentOptions,
+    private readonly timeoutMs: number,
+  ) {}
+
+  async read(
+    space: string,
+    keys: readonly string[],
+    now: number,
+  ): Promise<readonly (StoredValue | undefined)[]> {
+    return this.tier().read(space, keys, now)
+  }
+
+  async begin(
+    space: string,
+    keys: readonly string[],
+    claim: FillClaim,
+    now: number,
+  ): Promise<readonly FillStart[]> {
+    return this.tier().begin(space, keys, claim, now)
+  }
+
+  async store(space: string, fills: readonly FilledItem[], now: number): Promise<readonly StoreOutcome[]> {
+    return this.tier().store(space, fills, now)
+  }
+
+  async renew(
+    space: string,
+    keys: readonly string[],
+    lease: { token: string; leaseMs: number },
+    now: number,
+  ): Promise<readonly boolean[]> {
+    return this.tier().renew(space, keys, lease, now)
+  }
+
+  async release(space: string, keys: readonly string[], token: string): Promise<void> {
+    return this.tier().release(space, keys, token)
+  }
+
+  async write(space: string, items: readonly CacheItem[], now: number): Promise<void> {
+    return this.tier().write(space, items, now)
+  }
+
+  async remove(space: string, keys: readonly string[], now: number): Promise<readonly boolean[]> {
+    return this.tier().remove(space, keys, now)
+  }
+
+  async removeTag(space: string, tag: string, now: number): Promise<void> {
+    return this.tier().removeTag(space, tag, now)
+  }
+
+  async clear(space: string, now: number): Promise<void> {
+    return this.tier().clear(space, now)
+  }
+
+  watch(listener: (notice: CacheNotice) => void): () => void {
+    return this.tier().watch(listener)
+  }
+
+  /** What was never opened here is for others to sweep. */
+  async sweep(now: number): Promise<{ more: boolean }> {
+    return this.opened?.store.sweep(now) ?? { more: false }
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    const { opened } = this
+    if (opened === undefined) return
+    opened.cache.stop()
+    await opened.writer.close()
+    await opened.environment.close()
+  }
+
+  private tier(): CacheStore {
+    if (this.isClosed) throw new CatracaError('CLOSED', 'this instance was closed')
+    this.opened ??= this.open()
+    return this.opened.store
+  }
+
+  private open(): Opened {
+    const options = this.options()
+    const stores = openCacheStores(options)
+    const thread = new URL('./cache-thread.js', import.meta.url)
+    const writer = new Writer<CacheStores>(options, stores.environment, this.timeoutMs, thread)
+    return { ...stores, writer, store: writer.forward('cache', stores.cache, WRITES) }
+  }
+}

@@ -19,7 +19,6 @@ export function runHeld(
   killAfterMs: number,
 ): Promise<number | 'lost'> {
   const env = { ...processEnvironment(), ...(fence !== undefined && { CATRACA_FENCE: String(fence) }) }
-  const child = spawn(file!, args, { stdio: 'inherit', env })
   const forward = (name: NodeJS.Signals) => {
     const isSent = process.stdin.isTTY && (FROM_TERMINALS as readonly string[]).includes(name)
     if (!isSent) child.kill(name)
@@ -30,7 +29,9 @@ export function runHeld(
     child.kill('SIGTERM')
     killing = setTimeout(() => child.kill('SIGKILL'), killAfterMs)
   }
+  // Before there is a command that could outlive this process: a signal that comes in between waits for it.
   for (const name of handled) process.on(name, forward)
+  const child = spawn(file!, args, { stdio: 'inherit', env })
   signal.addEventListener('abort', lose, { once: true })
   return new Promise<number | 'lost'>((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) => {

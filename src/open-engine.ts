@@ -93,6 +93,7 @@ async function openRedisEngine(source: EngineSource & { engine: 'redis' }): Prom
     allowlists: engine.allowlists,
     keys: engine.keys,
     limits: engine.limits,
+    cache: engine.cache,
     resharding: engine.resharding,
     forThreads: () => forThreads(source),
     warnings: engine.warnings,

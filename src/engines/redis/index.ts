@@ -1,7 +1,9 @@
 import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
+import type { CacheStore } from '../../cache/port.js'
 import type { RedisUrl } from '../../config/store-url-redis.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
+import { openCache } from './cache/index.js'
 import { evictionWarnings, healthOf } from './eviction.js'
 import { openRedis as connect } from './link/open-redis.js'
 import { type RedisOptions, settingsOf } from './link/options.js'
@@ -28,6 +30,7 @@ export interface RedisEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
   readonly limits: LimitEngine
+  readonly cache: CacheStore
   /** Moves lists to another number of shards, and tells how far that is. */
   readonly resharding: ReshardStore
   /** What operators should know, as it was found at the start. */
@@ -63,11 +66,13 @@ async function openOn(redis: Redis, options: StoreOptions, limitClock: LimitCloc
   await stores.wake.open()
   await stores.tokens.open()
   const limits = await openLimits(redis, options.database, limitClock)
+  const cache = await openCache(redis, options.database)
   const { lists, members, checks, bulk, changes, index, upkeep, keys } = stores
   return {
     allowlists: { lists, members, checks, bulk, changes, index, upkeep },
     keys,
     limits,
+    cache,
     resharding: stores.resharding,
     warnings: evictionWarnings(await redis.info()),
     listCache: () => stores.catalog.cacheFigures(),
@@ -79,6 +84,7 @@ async function openOn(redis: Redis, options: StoreOptions, limitClock: LimitCloc
     async close() {
       await stores.resharding.close()
       stores.tokens.close()
+      await cache.close()
       await limits.close()
       await stores.wake.close()
       await redis.close()

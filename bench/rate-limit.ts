@@ -1,7 +1,8 @@
 /**
  * Acquires on the embedded engine, one process: exact (every decision in the store, which others may share), with
  * tokens taken ahead, and denials of what is used up. And the five cases of the source about configuration.
- * Then the same over one Redis on loopback, in turns with rate-limiter-flexible on the same server.
+ * Then the same over one Redis on loopback, in turns with rate-limiter-flexible on the same server; and over a DynamoDB
+ * on loopback, where units and calls are counted.
  * Arguments: --seconds 3 --rounds 3 --inFlight 64 --keys 10000 --entities 20000
  */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -9,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Catraca, type OpenOptions, openCatraca } from '../src/catraca.js'
 import { numberArguments } from './support/arguments.js'
+import { measureDynamodb } from './support/rate-limit-dynamodb.js'
 import { measureRedis } from './support/rate-limit-redis.js'
 import { report } from './support/report.js'
 
@@ -100,12 +102,14 @@ await withCatraca({}, async ({ limits }) => {
 })
 
 const redis = await measureRedis(values)
-Object.assign(figures, redis.figures)
+const dynamodb = await measureDynamodb(values)
+Object.assign(figures, redis.figures, dynamodb.figures)
 const exact = figures['exact, one limit/s']!
 const ahead = figures['taken ahead, 100 keys/s']!
 const ratios = {
   'two limits / one limit': figures['exact, two limits/s']! / exact,
   'taken ahead / rate-limiter-flexible in memory': ahead / figures['rate-limiter-flexible in memory/s']!,
   ...redis.ratios,
+  ...dynamodb.ratios,
 }
 report({ name: 'rate-limit', rounds: values.rounds, setting: values, figures, ratios })

@@ -30,8 +30,8 @@ export interface StoreEngine {
   readonly name: string
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
+  readonly limits: LimitEngine
   /** Absent where the engine does not keep them. */
-  readonly limits?: LimitEngine
   readonly idempotency?: IdempotencyStore
   readonly cache?: CacheStore
   /** Where the engine cuts lists into shards. */
@@ -131,6 +131,7 @@ async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' })
     name: 'dynamodb',
     allowlists: engine.allowlists,
     keys: engine.keys,
+    limits: engine.limits,
     resharding: engine.resharding,
     source: engine.source,
     // A thread needs no queue of its own, and the tables were looked at.

@@ -4,7 +4,7 @@ import { run as dynamodbPods } from '../bench/proof/dynamodb-pods.js'
 import { run as dynamodbReshard } from '../bench/proof/dynamodb-reshard.js'
 import { run as freshness } from '../bench/proof/freshness.js'
 import { run as kill } from '../bench/proof/kill.js'
-import { run as limits, runFailover, runOnRedis } from '../bench/proof/limits.js'
+import { run as limits, runFailover, runOnDynamodb, runOnRedis } from '../bench/proof/limits.js'
 import { run as race } from '../bench/proof/race.js'
 import { run as soak } from '../bench/proof/soak.js'
 
@@ -38,6 +38,11 @@ describe('proofs, small', () => {
     assert.ok((await runOnRedis(sizes, 0.6)).admitted! > 0)
     const failover = await runFailover({ ...sizes, seconds: 6 })
     assert.ok(failover['refused without an answer']! > 0)
+  })
+
+  it('limits over DynamoDB: the same', async () => {
+    const sizes = { seconds: 3, processes: 3, capacity: 400, perSecond: 800 }
+    assert.ok((await runOnDynamodb(sizes, 0.6)).admitted! > 0)
   })
 
   it('soak: every answer is that of a model in memory', async () => {

@@ -1,11 +1,13 @@
 /**
- * Several processes hammer one key on one store: a directory, a Redis, and Sentinels whose primary dies. What was
+ * Several processes hammer one key on one store: a directory, a Redis, Sentinels whose primary dies, and a DynamoDB. What was
  * admitted must not pass the rule, and must reach nearly all of it. Arguments: --seconds 20 --processes 8 --capacity 500 --perSecond 2000
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { openCatraca } from '../../src/catraca.js'
+import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
+import { CREDENTIALS_ENV, startDynamo } from '../../test/support/dynamodb-server.js'
 import { startSentinel, startSingle } from '../../test/support/redis/index.js'
 import type { LimitPlan } from '../support/limit-process.js'
 import {
@@ -69,6 +71,28 @@ export async function runFailover(given: Given): Promise<Figures> {
   }
 }
 
+/**
+ * The same over DynamoDB: one item takes about a thousand writes a second, and the emulator on a busy machine some
+ * hundreds, so the rule is smaller.
+ */
+export async function runOnDynamodb(given: Given, leastShare = LEAST_SHARE): Promise<Figures> {
+  const server = await startDynamo()
+  const names = server.names()
+  Object.assign(process.env, CREDENTIALS_ENV)
+  try {
+    await createTables(server.client().sdk, names, ['allowlists', 'giant', 'guards'])
+    return await onStore(server.url(names), { inFlight: 4, ...given, ...smallRule(given) }, leastShare)
+  } finally {
+    await server.stop()
+  }
+}
+
+const DYNAMODB_SHARE = 40
+const smallRule = ({ capacity = SIZES.capacity, perSecond = SIZES.perSecond }: Given): Given => ({
+  capacity: Math.ceil(capacity / DYNAMODB_SHARE),
+  perSecond: Math.ceil(perSecond / DYNAMODB_SHARE),
+})
+
 /** `slack`: what may be admitted beyond the rule. */
 async function onStore(store: string, given: Given, leastShare: number, slack = 0): Promise<Figures> {
   const { seconds, processes, capacity, perSecond, inFlight } = { ...SIZES, ...given }
@@ -115,4 +139,5 @@ await whenStarted(import.meta.url, 'limits', SIZES, async (sizes) => ({
   ...named('embedded', await run(sizes)),
   ...named('redis', await runOnRedis(sizes)),
   ...named('redis, failover', await runFailover(sizes)),
+  ...named('dynamodb', await runOnDynamodb(sizes)),
 }))

@@ -12,6 +12,7 @@ import type { DynamodbEngine } from '../../src/engines/dynamodb/index.js'
 import { makeTables } from '../../test/support/dynamodb-engine.js'
 import { openFeed } from '../../test/support/dynamodb-feed.js'
 import { CREDENTIALS, type DynamoServer } from '../../test/support/dynamodb-server.js'
+import { limitUnits } from './dynamodb-limit-units.js'
 import { lines } from './proof.js'
 
 export interface Units {
@@ -69,6 +70,7 @@ export async function countUnits(server: DynamoServer): Promise<CountedUnits> {
       ...(await memberWrites(engine)),
       ...(await bulkWrites(engine)),
       ...(await feed(server)),
+      ...(await limitUnits(engine)),
     }
   } finally {
     await engine.close()

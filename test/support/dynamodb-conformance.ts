@@ -55,7 +55,7 @@ class PreparedTables {
 
   private async make(): Promise<TableNames> {
     const names = this.server.names()
-    await createTables(this.server.client().sdk, names, ['allowlists', 'giant'])
+    await createTables(this.server.client().sdk, names, ['allowlists', 'giant', 'guards'])
     return names
   }
 }

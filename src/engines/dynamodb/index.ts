@@ -2,6 +2,7 @@ import type { KeyStore } from '../../access/port.js'
 import type { MemberSource } from '../../allowlist/hot/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { DynamodbUrl } from '../../config/store-url-dynamodb.js'
+import type { LimitEngine } from '../../rate-limit/port.js'
 import type { AdoptionProgress } from './allowlist/adoption.js'
 import { openBulkWork } from './allowlist/bulk-work.js'
 import { openCore } from './allowlist/core.js'
@@ -15,6 +16,7 @@ import { ChangeLog } from './feed/change-log.js'
 import { Freshness } from './feed/freshness.js'
 import { PodQueue } from './feed/pod-queue.js'
 import type { QueueClientOptions } from './feed/topic.js'
+import { type LimitClock, type OpenLimits, openLimits } from './rate-limit/index.js'
 
 export interface DynamodbOptions extends OpenStoreOptions {
   /** The topic to which the relay, or the Lambda, publishes: this pod gets a queue of its own, and follows at once. */
@@ -25,7 +27,8 @@ export interface DynamodbOptions extends OpenStoreOptions {
   probeIntervalMs?: number
   /** From how many customers on a list is moved to more shards, or to the table for giants. */
   sizes?: readonly SizeStep[]
-  now?: () => number
+  /** Whose time decides limits: the caller's as corrected by DynamoDB, or, for suites and vectors, as it is. */
+  limitClock?: LimitClock
   /** Something is wrong that nobody is waiting for. */
   report?: (message: string, error: unknown) => void
 }
@@ -35,6 +38,7 @@ export const DEFAULT_PROBE_INTERVAL_MS = 1000
 export interface DynamodbEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
+  readonly limits: LimitEngine
   /** Moves lists to other shards. */
   readonly resharding: ReshardStore
   /** For those who copy members elsewhere. */
@@ -52,7 +56,7 @@ export interface DynamodbEngine {
 
 export interface DynamodbHealth {
   region: string
-  tables: { allowlists: string; giant: string }
+  tables: { allowlists: string; giant: string; guards: string }
   /** `partial`: the table was too large to be looked through for lists of other programs; `adopt` does. */
   adoption: 'partial' | 'complete'
   /**
@@ -62,12 +66,19 @@ export interface DynamodbHealth {
   feedAgeMs?: number | null
 }
 
-/** Opens the tables of allowlists; refuses those that are missing or other than expected. */
+/** Opens the tables; refuses those that are missing or other than expected. */
 export async function openDynamodb(url: DynamodbUrl, options: DynamodbOptions = {}): Promise<DynamodbEngine> {
   const store = await openStore(url, options)
   try {
     const queue = await openQueue(url, options)
-    return engineOf(url, store, queue, options)
+    const limits = openLimits({
+      client: store.client,
+      table: url.tables.guards,
+      timeoutMs: store.settings.writeTimeoutMs,
+      clock: options.limitClock ?? 'corrected',
+      server: store.serverClock,
+    })
+    return engineOf(url, store, limits, queue, options)
   } catch (error) {
     store.close()
     throw error
@@ -75,8 +86,9 @@ export async function openDynamodb(url: DynamodbUrl, options: DynamodbOptions = 
 }
 
 function engineOf(
-  { region }: DynamodbUrl,
+  { region, tables: { guards } }: DynamodbUrl,
   store: OpenedStore,
+  limits: OpenLimits,
   queue: PodQueue | undefined,
   options: DynamodbOptions,
 ): DynamodbEngine {
@@ -102,6 +114,7 @@ function engineOf(
       upkeep: new DynamodbUpkeep(store, { ...core.tasks, ...tasks }),
     },
     keys,
+    limits,
     resharding,
     source: memberSource(store, region),
     capacity: store.capacity,
@@ -109,7 +122,7 @@ function engineOf(
     async health() {
       const { allowlists, giant } = tables
       await client.getItem('health', { TableName: allowlists, Key: STORE_KEY })
-      const facts = { region, tables: { allowlists, giant }, adoption: adopted }
+      const facts = { region, tables: { allowlists, giant, guards }, adoption: adopted }
       if (probeIntervalMs === 0) return facts
       const ageMs = await freshness.ageMs('allowlists')
       return { ...facts, feedAgeMs: Number.isFinite(ageMs) ? ageMs : null }
@@ -119,6 +132,7 @@ function engineOf(
       await adoption.note((adopted = 'complete'))
     },
     async close() {
+      await limits.close()
       await queue?.close()
       store.close()
     },

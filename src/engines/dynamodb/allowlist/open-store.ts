@@ -3,6 +3,7 @@ import { CatracaError } from '../../../errors.js'
 import { type CapacityCounter, CapacityCounts } from '../client/capacity.js'
 import { DynamoClient, type DynamoOptions } from '../client/client.js'
 import { type DaxReader, openDax } from '../client/dax.js'
+import { ServerClock } from '../client/server-clock.js'
 import { describeTables, differencesOf } from '../tables/table-state.js'
 import { Adoption, type StoreIdentity } from './adoption.js'
 import { Catalog } from './catalog.js'
@@ -10,10 +11,10 @@ import { DueTasks } from './due.js'
 import { DEFAULT_STORE_SETTINGS, type Store, type StoreSettings } from './store.js'
 import { AppliedChanges, Tokens } from './tokens.js'
 
-const ROLES = ['allowlists', 'giant'] as const
+const ROLES = ['allowlists', 'giant', 'guards'] as const
 
 export interface OpenStoreOptions
-  extends Omit<DynamoOptions, 'region' | 'endpoint' | 'counter'>,
+  extends Omit<DynamoOptions, 'region' | 'endpoint' | 'counter' | 'serverClock'>,
     Partial<StoreSettings> {
   /** `dax://…` or `daxs://…`: ordinary confirmations are read through it. */
   daxEndpoint?: string
@@ -21,23 +22,28 @@ export interface OpenStoreOptions
   counter?: CapacityCounter
   /** False where the same process has looked already. */
   checkTables?: boolean
+  /** The clock of this process. */
+  now?: () => number
 }
 
 export interface OpenedStore extends Store {
   readonly identity: StoreIdentity
   readonly adoption: Adoption
   readonly capacity: CapacityCounts
+  readonly serverClock: ServerClock
   close(): void
 }
 
 /** Opens the tables, or says what is wrong with them. */
 export async function openStore(url: DynamodbUrl, options: OpenStoreOptions): Promise<OpenedStore> {
   const { region, endpoint, tables } = url
-  const { daxEndpoint, counter, checkTables = true, ...given } = options
+  const { daxEndpoint, counter, checkTables = true, now, ...given } = options
   const settings = settingsOf(given)
   const capacity = new CapacityCounts()
+  const serverClock = new ServerClock(now)
   const client = new DynamoClient({
     ...given,
+    serverClock,
     region,
     ...(endpoint !== undefined && { endpoint }),
     counter: counter === undefined ? capacity : both(capacity, counter),
@@ -66,6 +72,7 @@ export async function openStore(url: DynamodbUrl, options: OpenStoreOptions): Pr
       identity,
       adoption,
       capacity,
+      serverClock,
       close() {
         dax?.close()
         client.close()

@@ -49,6 +49,8 @@ export interface CallOptions {
   timeoutMs?: number
 }
 
+/** What has no default. */
+type Absent = 'endpoint' | 'credentials' | 'serverClock'
 type Asked<T> = Omit<T, 'ReturnConsumedCapacity' | 'ReturnItemCollectionMetrics'>
 type AskedWrite<T> = Omit<Asked<T>, 'ReturnValuesOnConditionCheckFailure'>
 export type GetInput = Asked<GetItemCommandInput>
@@ -85,7 +87,7 @@ export class DynamoClient implements ItemReader {
   readonly #client: DynamoDBClient
   /** Bulk writes, which do well to slow down as a whole; their connections are their own too. */
   readonly #bulk: DynamoDBClient
-  readonly #options: Required<Omit<DynamoOptions, 'endpoint' | 'credentials'>>
+  readonly #options: Required<Omit<DynamoOptions, Absent>> & Pick<DynamoOptions, Absent>
   readonly #calls: Calls
   /** DynamoDB has them; an emulator may not, and then items are put one by one. */
   #hasStatements = true

@@ -1,5 +1,6 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { mayHaveBeenApplied, type SdkFailure } from './failures.js'
+import type { ServerClock } from './server-clock.js'
 
 export interface ConnectionOptions {
   region: string
@@ -13,6 +14,8 @@ export interface ConnectionOptions {
   /** Attempts that the SDK makes by itself. */
   maxAttempts: number
   maxSockets: number
+  /** Told what every answer says of the time. */
+  serverClock?: ServerClock
 }
 
 /** What became of the attempts of one write. */
@@ -72,5 +75,20 @@ export function connect(options: ConnectionOptions, retryMode: 'standard' | 'ada
     },
     { step: 'finalizeRequest', priority: 'low', name: 'catracaWriteTrace' },
   )
+  if (options.serverClock !== undefined) tellTime(client, options.serverClock)
   return client
+}
+
+/** Next to the wire, so that refusals tell the time too, and waiting for another attempt does not count. */
+function tellTime(client: DynamoDBClient, clock: ServerClock): void {
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const sentAt = clock.now()
+      const answer = await next(args)
+      const { headers } = answer.response as { headers?: Record<string, string> }
+      clock.note(headers?.date, sentAt, clock.now())
+      return answer
+    },
+    { step: 'deserialize', priority: 'low', name: 'catracaServerClock' },
+  )
 }

@@ -14,6 +14,11 @@ export class Expression {
       .join('.')
   }
 
+  /** The placeholder of one attribute, whose name may hold a dot. */
+  attribute(name: string): string {
+    return this.#nameOf(name)
+  }
+
   value(attribute: Attribute): string {
     const placeholder = `:v${this.#count++}`
     this.#values[placeholder] = attribute

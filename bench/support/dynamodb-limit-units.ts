@@ -1,0 +1,30 @@
+import { bucket, cost, lease, of } from '../../src/conformance/limit-support.js'
+import type { DynamodbEngine } from '../../src/engines/dynamodb/index.js'
+import type { UsageRow } from '../../src/rate-limit/port.js'
+import { type CountedUnits, unitsOf } from './dynamodb-units.js'
+
+const HOUR = 1_893_456_000_000
+const VERBS = ['limit.take', 'limit.look', 'limit.correct', 'limit.usage', 'limit.reset']
+
+/** What rate limits cost, by the name of the operation in `docs/cost.md`. */
+export async function limitUnits({ limits, capacity }: DynamodbEngine): Promise<CountedUnits> {
+  const { counters, usage } = limits
+  const now = Date.now()
+  const one = [of('one', cost('rpm', bucket(1000), 1), cost('tpm', bucket(1000), 1))]
+  const spent = [of('spent', cost('rpm', bucket(1), 1))]
+  const both = [of('child', cost('rpm', bucket(9), 1)), of('parent', cost('rpm', bucket(9), 1))]
+  const row: UsageRow = { ...of('one'), limit: 'rpm', step: 'hour', start: HOUR, admitted: 1, denied: 0 }
+  const { at } = await counters.take(one, now)
+  await counters.take(spent, now)
+  await counters.take(both, now)
+  const units = (work: () => Promise<unknown>) => unitsOf(capacity, work, VERBS)
+  return {
+    'acquire, all limits of a subject': await units(() => counters.take(one, now)),
+    'acquire that the table denies': await units(() => counters.take(spent, now)),
+    'acquire with a parent': await units(() => counters.take(both, now)),
+    'lease given back or adjusted': await units(() => counters.giveBack(lease(one, {}, at), now)),
+    'usage of a subject, each time it is written down': await units(() =>
+      usage.count([row, { ...row, limit: 'tpm' }, { ...row, step: 'day' }]),
+    ),
+  }
+}

@@ -1,0 +1,201 @@
+import type { ConfigBatch, LimitConfigStore } from '../../../rate-limit/port.js'
+import type { ConfigKey, EntityRecord, LevelConfig } from '../../../rate-limit/types.js'
+import { flag, flagOf, type Item, number, text, textOf } from '../client/attributes.js'
+import { MAX_TRANSACTION_ITEMS, type TransactionItem } from '../client/transactions.js'
+import { configOf, itemsOf } from './config-items.js'
+import {
+  entityPartition,
+  headKey,
+  LIMIT_PREFIX,
+  levelPartition,
+  limitPrefix,
+  PARENT_SORT,
+  parentKey,
+  SECRET_KEY,
+} from './keys.js'
+import type { Notices } from './notices.js'
+import { type LimitTable, persist } from './table.js'
+
+/** What an entity has besides the resource that is asked for is read with it up to here, for the sake of its parent. */
+const ENTITY_ITEMS = 40
+/** Of the transaction that changes a level: its number, and the notice. */
+const NOTICE_ITEMS = 2
+
+interface EntityItems {
+  /** Undefined: not read. */
+  limits: Item[]
+  parent: Item | undefined
+}
+
+/** Levels in the flat layout of the source, one item for each limit. */
+export class DynamodbLimitConfigs implements LimitConfigStore {
+  constructor(
+    private readonly guards: LimitTable,
+    private readonly notices: Notices,
+  ) {}
+
+  /** At once one query for each level, which costs half a unit however many limits it has. */
+  async read(keys: readonly ConfigKey[], entity: string | undefined): Promise<ConfigBatch> {
+    this.notices.used()
+    const isConsistent = this.notices.isSettling
+    const withParent = keys.find((key) => key.level === 'entity' && key.entity === entity)
+    const both = withParent && this.readEntity(entity!, withParent.resource, isConsistent)
+    const [configs, parent, schemaVersion] = await Promise.all([
+      Promise.all(
+        keys.map(async (key) => {
+          const items = key === withParent ? (await both!).limits : await this.items(key, isConsistent)
+          return configOf(key.resource, items)
+        }),
+      ),
+      both?.then((found) => found.parent) ?? this.parent(entity, isConsistent),
+      this.notices.schemaVersion(),
+    ])
+    return { configs, entity: parent && recordOf(parent), schemaVersion }
+  }
+
+  /** Limits and parent lie side by side: one query, unless the entity has very many limits of other resources. */
+  private async readEntity(entity: string, resource: string, ConsistentRead: boolean): Promise<EntityItems> {
+    const { client, table: TableName } = this.guards
+    const { items, next } = await client.query('limit.config', {
+      TableName,
+      KeyConditionExpression: 'PK = :partition AND SK BETWEEN :first AND :last',
+      ExpressionAttributeValues: {
+        ':partition': text(entityPartition(entity)),
+        ':first': text(LIMIT_PREFIX),
+        ':last': text(PARENT_SORT),
+      },
+      Limit: ENTITY_ITEMS,
+      ConsistentRead,
+    })
+    if (next !== undefined) {
+      const [limits, parent] = await Promise.all([
+        this.items({ level: 'entity', entity, resource }, ConsistentRead),
+        this.parent(entity, ConsistentRead),
+      ])
+      return { limits, parent }
+    }
+    const prefix = limitPrefix(resource)
+    return {
+      limits: items.filter(({ SK }) => SK!.S!.startsWith(prefix)),
+      parent: items.find(({ SK }) => SK!.S === PARENT_SORT),
+    }
+  }
+
+  private async items(key: ConfigKey, ConsistentRead: boolean): Promise<Item[]> {
+    const found: Item[] = []
+    const pages = this.guards.client.queryPages('limit.config', {
+      TableName: this.guards.table,
+      KeyConditionExpression: 'PK = :partition AND begins_with(SK, :prefix)',
+      ExpressionAttributeValues: {
+        ':partition': text(levelPartition(key)),
+        ':prefix': text(limitPrefix(key.resource)),
+      },
+      ConsistentRead,
+    })
+    for await (const page of pages) found.push(...page)
+    return found
+  }
+
+  private async parent(entity: string | undefined, ConsistentRead: boolean): Promise<Item | undefined> {
+    if (entity === undefined) return undefined
+    const { client, table: TableName } = this.guards
+    return client.getItem('limit.config', { TableName, Key: parentKey(entity), ConsistentRead })
+  }
+
+  async write(key: ConfigKey, config: LevelConfig): Promise<void> {
+    const wanted = itemsOf(key, config)
+    await this.change(key, async () => {
+      const sorts = new Set(wanted.map(({ SK }) => SK!.S))
+      const old = (await this.items(key, true)).filter(({ SK }) => !sorts.has(SK!.S))
+      const room = MAX_TRANSACTION_ITEMS - NOTICE_ITEMS - wanted.length
+      return [...wanted.map((item) => this.put(item)), ...(await this.removals(old, room))]
+    })
+  }
+
+  remove(key: ConfigKey): Promise<boolean> {
+    return this.change(key, async () => {
+      const old = await this.items(key, true)
+      return old.length === 0 ? undefined : this.removals(old, MAX_TRANSACTION_ITEMS - NOTICE_ITEMS)
+    })
+  }
+
+  async writeEntity(id: string, { parent, cascade }: EntityRecord): Promise<void> {
+    const item = { ...parentKey(id), parent_id: text(parent), cascade: flag(cascade) }
+    await this.change(undefined, async () => [this.put(item)])
+  }
+
+  removeEntity(id: string): Promise<boolean> {
+    return this.change(undefined, async () => {
+      const item = await this.parent(id, true)
+      return item === undefined ? undefined : this.removals([item], 1)
+    })
+  }
+
+  /** Told as a number without a notice: everybody asks again for everything. */
+  async migrate(schemaVersion: number): Promise<void> {
+    const { client, table: TableName } = this.guards
+    const input = {
+      TableName,
+      Key: headKey('config'),
+      UpdateExpression: 'SET #schema = :version ADD #number :one',
+      ConditionExpression: 'attribute_not_exists(#schema) OR #schema < :version',
+      ExpressionAttributeNames: { '#schema': 'schema_version', '#number': 'number' },
+      ExpressionAttributeValues: { ':version': number(schemaVersion), ':one': number(1) },
+    }
+    await client.updateItem('limit.config', input, { repeatable: true })
+    this.notices.changedHere()
+  }
+
+  async secret(candidate: string): Promise<string> {
+    const { client, table: TableName } = this.guards
+    const result = await client.putItem('limit.config', {
+      TableName,
+      Item: { ...SECRET_KEY, secret: text(candidate) },
+      ConditionExpression: 'attribute_not_exists(PK)',
+    })
+    return result.applied ? candidate : textOf(result.item!, 'secret')
+  }
+
+  watch(listener: (changed: ConfigKey | undefined) => void): () => void {
+    return this.notices.onConfig(listener)
+  }
+
+  private put(Item: Item): TransactionItem {
+    return { Put: { TableName: this.guards.table, Item } }
+  }
+
+  /** What another program has written may be more than a transaction holds; what is too much goes before it. */
+  private async removals(old: readonly Item[], room: number): Promise<TransactionItem[]> {
+    const { client, table } = this.guards
+    const keys = old.map(({ PK, SK }) => ({ PK: PK!, SK: SK! }))
+    const surplus = keys.slice(room).map((key) => ({ table, delete: key }))
+    if (surplus.length > 0) await client.batchWrite('limit.config', surplus)
+    return keys.slice(0, room).map((Key) => ({ Delete: { TableName: table, Key } }))
+  }
+
+  /**
+   * One change at a time: each proves that there was none since it began to look, so that two at once do not leave half of
+   * each. It is told in the same transaction. False where there is nothing to change.
+   */
+  private async change(
+    key: ConfigKey | undefined,
+    plan: () => Promise<TransactionItem[] | undefined>,
+  ): Promise<boolean> {
+    const { log } = this.notices
+    const isChanged = await persist(this.guards, async () => {
+      const { count } = await log.head('limit.config', 'config', true)
+      const items = await plan()
+      if (items === undefined) return false
+      const told = log.configNotice(count, key)
+      const { applied } = await this.guards.client.transactWrite('limit.config', [...items, ...told])
+      return applied ? true : undefined
+    })
+    this.notices.changedHere()
+    return isChanged
+  }
+}
+
+const recordOf = (item: Item): EntityRecord => ({
+  parent: textOf(item, 'parent_id'),
+  cascade: flagOf(item, 'cascade'),
+})

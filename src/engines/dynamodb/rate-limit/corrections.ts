@@ -1,0 +1,176 @@
+import { applicableDelta, type LeaseSums } from '../../../rate-limit/decide.js'
+import type { LeaseOutcome, LeaseUse } from '../../../rate-limit/port.js'
+import { flag, flagOf, type Item, number, numberOf, optionalNumber } from '../client/attributes.js'
+import { Expression } from '../client/expression.js'
+import type { TransactionItem } from '../client/transactions.js'
+import { leaseKey, subjectKey } from './keys.js'
+import { type Known, readKnown } from './known.js'
+import type { Marks } from './marks.js'
+import type { Memory } from './memory.js'
+import type { Notices } from './notices.js'
+import { draftCorrection, guessAfter } from './subject-updates.js'
+import { type LimitTable, persist, readSubject, ttlOf } from './table.js'
+import type { Times } from './times.js'
+
+interface Parts {
+  guards: LimitTable
+  times: Times
+  notices: Notices
+  memory: Memory
+  marks: Marks
+}
+
+/** What is kept of a lease that was used; version 0: nothing yet. */
+interface LeaseRecord {
+  version: number
+  isBack: boolean
+  /** What was added to it, for each subject and limit. */
+  sums: readonly LeaseSums[]
+}
+
+/** A subject of a lease, and what a try knows of it. */
+interface Corrected {
+  known: Known | undefined
+  isSeen: boolean
+}
+
+type Change = (record: LeaseRecord) => { amounts: number[][]; next: Omit<LeaseRecord, 'version'> }
+
+/** Changes what was taken: the item of the lease and those of its subjects in one transaction, so exactly once. */
+export class Corrections {
+  constructor(private readonly parts: Parts) {}
+
+  adjust(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
+    return this.use(lease, now, ({ sums }) => {
+      const amounts = lease.subjects.map(({ limits }, i) =>
+        limits.map((limit, j) => applicableDelta(limit, sums[i]![j]!)),
+      )
+      const next = sums.map((ofSubject, i) => ofSubject.map((sum, j) => sum + amounts[i]![j]!))
+      return { amounts, next: { isBack: false, sums: next } }
+    })
+  }
+
+  giveBack(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
+    return this.use(lease, now, ({ sums }) => ({
+      amounts: lease.subjects.map(({ limits }, i) => limits.map(({ cost }, j) => -(cost + sums[i]![j]!))),
+      next: { isBack: true, sums },
+    }))
+  }
+
+  private async use(lease: LeaseUse, now: number, change: Change): Promise<LeaseOutcome> {
+    const { guards, times, memory } = this.parts
+    const time = times.since(now)
+    // What is known of a lease goes when it has run out: it could be given back once more.
+    if (time() >= lease.expiresAt) return 'given-back'
+    let record: LeaseRecord = noRecord(lease)
+    const subjects: Corrected[] = lease.subjects.map((subject) => ({
+      known: memory.get(subject),
+      isSeen: false,
+    }))
+    let isContended = false
+    return persist(guards, async () => {
+      const { amounts, next } = change(record)
+      const { updates, guesses } = await this.updates(lease, subjects, amounts, time(), isContended)
+      const written = leaseWrite(guards.table, lease, record, next)
+      const result = await guards.client.transactWrite('limit.correct', [
+        written,
+        ...updates.map(([, item]) => item),
+      ])
+      if (result.applied) {
+        guesses.forEach((known, i) => {
+          memory.set(lease.subjects[i]!, known)
+        })
+        this.tellFreed(lease, amounts)
+        return 'done' as const
+      }
+      for (const { index, item } of result.refusals) {
+        if (index === 0) {
+          if (item !== undefined) record = readRecord(lease, item)
+          continue
+        }
+        const [i] = updates[index - 1]!
+        isContended ||= subjects[i]!.isSeen
+        subjects[i] = { known: readKnown(item), isSeen: true }
+      }
+      return record.isBack ? 'given-back' : undefined
+    })
+  }
+
+  /** What changes, by the number of its subject; and what the items will be after it, as far as one can tell. */
+  private async updates(
+    lease: LeaseUse,
+    subjects: Corrected[],
+    amounts: readonly (readonly number[])[],
+    now: number,
+    isContended: boolean,
+  ): Promise<{ updates: [subject: number, item: TransactionItem][]; guesses: Map<number, Known> }> {
+    const { guards, marks } = this.parts
+    const updates: [number, TransactionItem][] = []
+    const guesses = new Map<number, Known>()
+    for (const [i, subject] of lease.subjects.entries()) {
+      const draftOf = (known: Known) =>
+        draftCorrection(known, subject.limits, amounts[i]!, lease.takenAt, now, isContended)
+      if (amounts[i]!.every((amount) => amount === 0)) continue
+      let { known, isSeen } = subjects[i]!
+      let drafted = known && draftOf(known)
+      // Where there seems to be nothing to correct, or all of it has to be known, it is looked at.
+      if (drafted === undefined || (drafted.isByWholeItem && !isSeen)) {
+        known = await readSubject(guards, subject)
+        isSeen = true
+        drafted = draftOf(known)
+      }
+      subjects[i] = { known, isSeen }
+      if (drafted.draft === undefined) continue
+      drafted.draft.mark(marks.next())
+      updates.push([i, { Update: drafted.draft.request(guards.table, subjectKey(subject)) }])
+      guesses.set(i, guessAfter(known!, subject.limits, drafted.states))
+    }
+    return { updates, guesses }
+  }
+
+  /** Slots come back all the time, and nobody remembers that there was none. */
+  private tellFreed({ subjects }: LeaseUse, amounts: readonly (readonly number[])[]): void {
+    const freed = subjects.filter(({ limits }, i) =>
+      limits.some(({ rule }, j) => amounts[i]![j]! < 0 && rule.algorithm !== 'concurrency'),
+    )
+    if (freed.length > 0) this.parts.notices.tellFreedSoon(freed)
+  }
+}
+
+const noRecord = ({ subjects }: LeaseUse): LeaseRecord => ({
+  version: 0,
+  isBack: false,
+  sums: subjects.map(({ limits }) => limits.map(() => 0)),
+})
+
+const sumAttribute = (subject: number, name: string): string => `sum#${subject}#${name}`
+
+function readRecord({ subjects }: LeaseUse, item: Item): LeaseRecord {
+  return {
+    version: numberOf(item, 'version'),
+    isBack: flagOf(item, 'back'),
+    sums: subjects.map(({ limits }, i) =>
+      limits.map(({ name }) => optionalNumber(item, sumAttribute(i, name)) ?? 0),
+    ),
+  }
+}
+
+function leaseWrite(
+  TableName: string,
+  { id, expiresAt, subjects }: LeaseUse,
+  before: LeaseRecord,
+  next: Omit<LeaseRecord, 'version'>,
+): TransactionItem {
+  const expression = new Expression()
+  const version = before.version === 0 ? undefined : number(before.version)
+  const item: Item = { ...leaseKey(id), version: number(before.version + 1), ttl: number(ttlOf(expiresAt)) }
+  if (next.isBack) item.back = flag(true)
+  subjects.forEach(({ limits }, i) => {
+    limits.forEach(({ name }, j) => {
+      const sum = next.sums[i]![j]!
+      if (sum !== 0) item[sumAttribute(i, name)] = number(sum)
+    })
+  })
+  const ConditionExpression = expression.equals('version', version)
+  return { Put: { TableName, Item: item, ConditionExpression, ...expression.parts() } }
+}

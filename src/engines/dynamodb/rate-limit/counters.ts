@@ -1,0 +1,179 @@
+import { decide } from '../../../rate-limit/decide.js'
+import type {
+  Freed,
+  LeaseOutcome,
+  LeaseUse,
+  LimitStore,
+  SubjectCosts,
+  Taken,
+} from '../../../rate-limit/port.js'
+import type { Subject } from '../../../rate-limit/types.js'
+import { Corrections } from './corrections.js'
+import type { Draft } from './draft.js'
+import { subjectKey } from './keys.js'
+import { type Known, NOTHING, readKnown, statesOf } from './known.js'
+import { Marks } from './marks.js'
+import { Memory } from './memory.js'
+import type { Notices } from './notices.js'
+import { draftTake, viewsAfter } from './subject-updates.js'
+import { type LimitTable, persist, readSubject, readSubjects } from './table.js'
+import type { Times } from './times.js'
+
+export class DynamodbLimits implements LimitStore {
+  private readonly memory = new Memory()
+  private readonly marks = new Marks()
+  private readonly corrections: Corrections
+
+  constructor(
+    private readonly guards: LimitTable,
+    private readonly times: Times,
+    private readonly notices: Notices,
+    private readonly begin: () => Promise<void>,
+  ) {
+    const { memory, marks } = this
+    this.corrections = new Corrections({ guards, times, notices, memory, marks })
+  }
+
+  async take(subjects: readonly SubjectCosts[], now: number): Promise<Taken> {
+    const [one, other] = subjects
+    this.notices.used()
+    if (one === undefined) {
+      await this.begin()
+      return { allowed: true, at: this.times.at(now), views: [] }
+    }
+    if (other === undefined) return this.takeOne(one, now)
+    // Who takes nothing of one of them need not change both at once.
+    const [first, second] = [one, other].map(({ limits }) => limits.some(({ cost }) => cost > 0))
+    if (first && second) return this.takeBoth([one, other], now)
+    const [own, above] = [await this.takeOne(one, now), await this.takeOne(other, now)]
+    return { ...(second ? above : own), views: [own.views[0]!, above.views[0]!] }
+  }
+
+  /** One conditional update where what was last seen still tells how; what it is refused by tells more. */
+  private takeOne(subject: SubjectCosts, now: number): Promise<Taken> {
+    const { limits } = subject
+    const time = this.times.since(now)
+    let known = this.memory.get(subject) ?? NOTHING
+    let [isSeen, isContended] = [false, false]
+    return persist(this.guards, async () => {
+      const at = time()
+      const { allowed, views, states } = decide([statesOf(known)], [subject], at)
+      const draft = allowed ? draftTake(known, limits, views[0]!, states[0], at, isContended) : undefined
+      if (draft === undefined) {
+        if (isSeen) return { allowed, at, views }
+        // To be refused costs a write, to look is cheaper.
+        known = await readSubject(this.guards, subject)
+        isSeen = true
+        this.memory.set(subject, known)
+        return undefined
+      }
+      const { after, isDone } = await this.send(subject, draft)
+      known = after
+      if (!isDone) {
+        isContended ||= isSeen
+        isSeen = true
+        return undefined
+      }
+      return { allowed: true, at, views: [viewsAfter(known, limits, views[0]!, at)] }
+    })
+  }
+
+  private async send(subject: Subject, draft: Draft): Promise<{ after: Known; isDone: boolean }> {
+    const { client, table } = this.guards
+    const mark = this.marks.next()
+    draft.mark(mark)
+    const input = { ...draft.request(table, subjectKey(subject)), ReturnValues: 'ALL_NEW' } as const
+    // Sent again after an answer that was lost it finds its own mark, or takes once more: never too little.
+    const result = await this.guards.client.updateItem('limit.take', input, { repeatable: true })
+    const after = readKnown(result.item)
+    this.memory.set(subject, after)
+    return { after, isDone: result.applied || after.mark === mark }
+  }
+
+  /** Both or neither. A transaction does not tell what it has led to, so that is read. */
+  private takeBoth(subjects: readonly SubjectCosts[], now: number): Promise<Taken> {
+    const time = this.times.since(now)
+    let known = subjects.map((subject) => this.memory.get(subject) ?? NOTHING)
+    let [isSeen, isContended] = [false, false]
+    return persist(this.guards, async () => {
+      const at = time()
+      const { allowed, views, states } = decide(known.map(statesOf), subjects, at)
+      const drafts = subjects.map(({ limits }, i) =>
+        allowed ? draftTake(known[i]!, limits, views[i]!, states[i], at, isContended) : undefined,
+      )
+      if (drafts.every((draft) => draft === undefined)) {
+        if (isSeen) return { allowed, at, views }
+        known = await this.look(subjects)
+        isSeen = true
+        return undefined
+      }
+      const refused = await this.sendBoth(subjects, drafts)
+      if (refused !== undefined) {
+        known = known.map((before, i) => refused.get(i) ?? before)
+        isContended ||= isSeen
+        isSeen = known.every((_, i) => refused.has(i))
+        return undefined
+      }
+      known = await this.look(subjects)
+      const left = subjects.map(({ limits }, i) => viewsAfter(known[i]!, limits, views[i]!, at))
+      return { allowed: true, at, views: left }
+    })
+  }
+
+  /** What has refused, by its number; undefined when all was done. */
+  private async sendBoth(
+    subjects: readonly SubjectCosts[],
+    drafts: readonly (Draft | undefined)[],
+  ): Promise<Map<number, Known> | undefined> {
+    const { client, table } = this.guards
+    const sent = drafts.flatMap((draft, i) => (draft === undefined ? [] : [{ draft, i }]))
+    const items = sent.map(({ draft, i }) => {
+      draft.mark(this.marks.next())
+      return { Update: draft.request(table, subjectKey(subjects[i]!)) }
+    })
+    const result = await client.transactWrite('limit.take', items)
+    if (result.applied) return undefined
+    return new Map(
+      result.refusals.map(({ index, item }) => {
+        const { i } = sent[index]!
+        const known = readKnown(item)
+        this.memory.set(subjects[i]!, known)
+        return [i, known]
+      }),
+    )
+  }
+
+  private async look(subjects: readonly SubjectCosts[]): Promise<Known[]> {
+    const known = await readSubjects(this.guards, subjects)
+    subjects.forEach((subject, i) => {
+      this.memory.set(subject, known[i]!)
+    })
+    return known
+  }
+
+  adjust(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
+    return this.corrections.adjust(lease, now)
+  }
+
+  giveBack(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
+    return this.corrections.giveBack(lease, now)
+  }
+
+  async reset(subject: Subject): Promise<boolean> {
+    const { client, table } = this.guards
+    const input = { TableName: table, Key: subjectKey(subject), ReturnValues: 'ALL_OLD' } as const
+    const { item } = await client.deleteItem('limit.reset', input)
+    this.memory.forget(subject)
+    await this.notices.tellFreed([subject])
+    return statesOf(readKnown(item)).length > 0
+  }
+
+  watch(listener: (freed: Freed) => void): () => void {
+    return this.notices.onFreed(listener)
+  }
+
+  /** TTL deletes what has ended. */
+  async sweep(): Promise<{ swept: number; more: boolean }> {
+    return { swept: 0, more: false }
+  }
+}

@@ -1,0 +1,33 @@
+import type { LimitEngine } from '../../../rate-limit/port.js'
+import { DynamodbLimitConfigs } from './configs.js'
+import { DynamodbLimits } from './counters.js'
+import { NoticeLog } from './notice-log.js'
+import { Notices } from './notices.js'
+import type { LimitTable } from './table.js'
+import { type LimitClock, Times } from './times.js'
+import { DynamodbUsage } from './usage.js'
+
+export type { LimitClock } from './times.js'
+
+export interface OpenLimits extends LimitEngine {
+  close(): Promise<void>
+}
+
+export interface LimitParts extends LimitTable {
+  clock: LimitClock
+  /** The time of this process, and what to add to it. */
+  server: { now: () => number; offsetMs(): number }
+}
+
+export function openLimits({ clock, server, ...guards }: LimitParts): OpenLimits {
+  const times = new Times(clock, server)
+  const notices = new Notices(new NoticeLog(guards, () => times.at(server.now())))
+  // By the first answer it is known how far the clock is off.
+  const begin = async () => void (await notices.log.heads())
+  return {
+    counters: new DynamodbLimits(guards, times, notices, begin),
+    configs: new DynamodbLimitConfigs(guards, notices),
+    usage: new DynamodbUsage(guards),
+    close: () => notices.close(),
+  }
+}

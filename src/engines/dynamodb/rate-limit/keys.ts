@@ -1,0 +1,62 @@
+import type { UsageStep } from '../../../rate-limit/port.js'
+import type { ConfigKey, Subject } from '../../../rate-limit/types.js'
+import { type Key, keyOf } from '../allowlist/items.js'
+
+/**
+ * Names of everything that rate limits keep in the table of guards (see README.md). No identifier holds a `#`, and every
+ * part made of one stands behind a `#`, so that no id can forge the key of something else.
+ */
+
+/** What is used of all limits of a subject. */
+export const subjectKey = ({ entity, resource }: Subject): Key =>
+  keyOf(`SUBJECT#${entity}#${resource}`, 'STATE')
+
+/** Of a lease that was used: what was added to it, or that it was given back. */
+export const leaseKey = (id: string): Key => keyOf(`LEASE#${id}`, 'LEASE')
+
+export function levelPartition(key: ConfigKey): string {
+  switch (key.level) {
+    case 'system':
+      return 'SYSTEM#'
+    case 'resource':
+      return `RESOURCE#${key.resource}`
+    case 'entity':
+      return entityPartition(key.entity)
+  }
+}
+
+export const entityPartition = (entity: string): string => `ENTITY#${entity}`
+export const LIMIT_PREFIX = '#LIMIT#'
+/** What a level says of a resource begins with this; the name of a limit follows, or nothing where it names none. */
+export const limitPrefix = (resource: string): string => `${LIMIT_PREFIX}${resource}#`
+export const limitKey = (level: ConfigKey, name: string): Key =>
+  keyOf(levelPartition(level), limitPrefix(level.resource) + name)
+
+/** Sorts right behind the limits of an entity, so that one query reads both. */
+export const PARENT_SORT = '#LIMITS#PARENT'
+export const parentKey = (entity: string): Key => keyOf(entityPartition(entity), PARENT_SORT)
+
+const STORE_PARTITION = 'LIMITS#'
+export const SECRET_KEY: Key = keyOf(STORE_PARTITION, 'SECRET')
+/** By step, from which time on usage is told. */
+export const USAGE_SINCE_KEY: Key = keyOf(STORE_PARTITION, 'USAGE')
+
+export type NoticeKind = 'config' | 'freed'
+export const NOTICE_PARTITION = 'LIMITS#NOTICES'
+export const HEAD_PREFIX = 'HEAD#'
+/** The number of the last notice of a kind; that of configuration has the version of the schema too. */
+export const headKey = (kind: NoticeKind): Key => keyOf(NOTICE_PARTITION, HEAD_PREFIX + kind)
+const NUMBER_DIGITS = 16
+export const noticeSort = (kind: NoticeKind, number: number): string =>
+  `${kind}#${String(number).padStart(NUMBER_DIGITS, '0')}`
+export const noticeKey = (kind: NoticeKind, number: number): Key =>
+  keyOf(NOTICE_PARTITION, noticeSort(kind, number))
+
+/** Cost admitted and denied on one day: of the day, and of each of its hours. */
+export const usagePartition = ({ entity, resource }: Subject): string => `USAGE#${entity}#${resource}`
+const DAY_DIGITS = 13
+export const usageSort = (dayStart: number): string => `DAY#${String(dayStart).padStart(DAY_DIGITS, '0')}`
+export const usageKey = (subject: Subject, dayStart: number): Key =>
+  keyOf(usagePartition(subject), usageSort(dayStart))
+export const readUsageSort = (sort: string): number => Number(sort.slice('DAY#'.length))
+export const sinceAttribute: Record<UsageStep, string> = { hour: 'since_hour', day: 'since_day' }

@@ -1,0 +1,193 @@
+import { isCatracaError } from '../../../errors.js'
+import type { Freed } from '../../../rate-limit/port.js'
+import type { ConfigKey, Subject } from '../../../rate-limit/types.js'
+import type { Item } from '../client/attributes.js'
+import type { NoticeKind } from './keys.js'
+import { changedKey, freedSubjects, type Heads, type NoticeLog } from './notice-log.js'
+
+const POLL_MS = 750
+/** Nobody has asked anything for so long: what would have to be forgotten is hardly there, and looking costs. */
+const IDLE_AFTER_MS = 300_000
+const IDLE_POLL_MS = 15_000
+/** A number may be read a moment before its notice is there. */
+const GRACE_MS = 150
+/** Freed subjects of so long are told together. */
+const GATHER_MS = 100
+const RETRY_MS = 1000
+/** More than these are not told one by one. */
+const MAX_SUBJECTS = 100
+const MAX_NOTICES = 200
+/** A table that is not there is looked for more seldom. */
+const POLLS_PER_TRY = 40
+/** For so long after a change was heard of, a read that may be old could still miss it. */
+const SETTLING_MS = 3000
+
+type OnFreed = (freed: Freed) => void
+type OnConfig = (changed: ConfigKey | undefined) => void
+
+/**
+ * What instances tell each other: changed configuration, and subjects of which something was freed. Everybody looks at the
+ * numbers of the last notices. A number without a notice, and a notice that has gone, mean: anything may have changed.
+ */
+export class Notices {
+  private readonly freed = new Set<OnFreed>()
+  private readonly configs = new Set<OnConfig>()
+  private last: Heads | undefined
+  private lookedAt = Number.NEGATIVE_INFINITY
+  private settledAt = Number.NEGATIVE_INFINITY
+  private pending: Subject[] = []
+  private timer: NodeJS.Timeout | undefined
+  private telling: NodeJS.Timeout | undefined
+  private looking: Promise<void> | undefined
+  private skipped = 0
+  private usedAt: number
+
+  constructor(
+    readonly log: NoticeLog,
+    private readonly time: () => number = () => performance.now(),
+  ) {
+    this.usedAt = time()
+  }
+
+  /** For every question: where limits are not used, they are looked after less often. */
+  used(): void {
+    const now = this.time()
+    const wasIdle = now - this.usedAt > IDLE_AFTER_MS
+    this.usedAt = now
+    if (wasIdle && this.timer !== undefined) this.poll()
+  }
+
+  onFreed(listener: OnFreed): () => void {
+    return this.listen(this.freed, listener)
+  }
+
+  onConfig(listener: OnConfig): () => void {
+    return this.listen(this.configs, listener)
+  }
+
+  private listen<T>(listeners: Set<T>, listener: T): () => void {
+    listeners.add(listener)
+    if (this.timer === undefined) {
+      this.timer = setInterval(() => this.poll(), POLL_MS).unref()
+      this.poll()
+    }
+    return () => {
+      listeners.delete(listener)
+      if (this.freed.size + this.configs.size > 0) return
+      clearInterval(this.timer)
+      this.timer = undefined
+    }
+  }
+
+  /** Configuration was changed a moment ago, here or elsewhere. */
+  get isSettling(): boolean {
+    return this.time() < this.settledAt
+  }
+
+  changedHere(): void {
+    this.settledAt = this.time() + SETTLING_MS
+  }
+
+  /** Whoever looks at the numbers all the time knows it already. */
+  async schemaVersion(): Promise<number> {
+    const isFresh = this.timer !== undefined && this.time() - this.lookedAt < 2 * POLL_MS
+    if (isFresh && !this.isSettling) return this.last!.schemaVersion
+    return (await this.log.head('limit.config', 'config', this.isSettling)).schemaVersion
+  }
+
+  /** Told after it was freed: whoever dies in between leaves others denying for as long as they had meant to. */
+  async tellFreed(subjects: readonly Subject[]): Promise<void> {
+    await this.log.tellFreed(subjects)
+  }
+
+  /** The same in a moment, with others. */
+  tellFreedSoon(subjects: readonly Subject[], afterMs = GATHER_MS): void {
+    this.pending.push(...subjects)
+    this.telling ??= setTimeout(() => void this.flush().catch(() => {}), afterMs).unref()
+  }
+
+  private async flush(): Promise<void> {
+    clearTimeout(this.telling)
+    this.telling = undefined
+    const subjects = this.pending
+    if (subjects.length === 0) return
+    this.pending = []
+    await this.log.tellFreed(subjects.length > MAX_SUBJECTS ? [] : subjects).catch((error) => {
+      this.tellFreedSoon(subjects.slice(0, MAX_SUBJECTS + 1), RETRY_MS)
+      throw error
+    })
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.timer)
+    this.timer = undefined
+    this.freed.clear()
+    this.configs.clear()
+    await this.looking
+    await this.flush().catch(() => {})
+    clearTimeout(this.telling)
+  }
+
+  private poll(): void {
+    const now = this.time()
+    const isIdle = now - this.usedAt > IDLE_AFTER_MS
+    if (this.looking !== undefined || (isIdle && now - this.lookedAt < IDLE_POLL_MS)) return
+    if (this.skipped-- > 0) return
+    this.skipped = 0
+    this.looking = this.look()
+      .catch((error) => {
+        // A store that does not answer tells nothing: whoever asks it is told, and what was missed is found later.
+        if (isCatracaError(error, 'STORE_UNUSABLE')) this.skipped = POLLS_PER_TRY
+      })
+      .finally(() => {
+        this.looking = undefined
+      })
+  }
+
+  private async look(): Promise<void> {
+    const found = await this.log.heads()
+    const { last } = this
+    this.last = { ...(last ?? found), schemaVersion: found.schemaVersion }
+    this.lookedAt = this.time()
+    for (const kind of ['config', 'freed'] as const) {
+      // What came before the first look is not known: nothing that was concluded before it is relied on.
+      if (last === undefined) this.tellAll(kind)
+      else if (found[kind] !== last[kind]) await this.hear(kind, found[kind])
+    }
+  }
+
+  private async hear(kind: NoticeKind, seen: number): Promise<void> {
+    const { log } = this
+    const last = this.last![kind]
+    // A number that went back is an old read, mostly; else the table was put back to an earlier state.
+    const found = seen > last ? seen : (await log.head('limit.watch', kind, true)).count
+    const expected = found - last
+    if (expected === 0) return
+    const isFew = expected > 0 && expected <= MAX_NOTICES
+    let notices = isFew ? await log.read(kind, last + 1, found) : []
+    if (isFew && notices.length < expected) {
+      await new Promise((resolve) => setTimeout(resolve, GRACE_MS).unref())
+      notices = await log.read(kind, last + 1, found)
+    }
+    this.last![kind] = found
+    if (notices.length !== expected) this.tellAll(kind)
+    else for (const notice of notices) this.tellOne(kind, notice)
+  }
+
+  private tellOne(kind: NoticeKind, notice: Item): void {
+    const subjects = kind === 'freed' ? freedSubjects(notice) : []
+    if (kind === 'config') this.tellConfig(changedKey(notice))
+    else if (subjects.length === 0) this.tellAll(kind)
+    else for (const subject of subjects) for (const listener of this.freed) listener(subject)
+  }
+
+  private tellAll(kind: NoticeKind): void {
+    if (kind === 'config') this.tellConfig(undefined)
+    else for (const listener of this.freed) listener(undefined)
+  }
+
+  private tellConfig(changed: ConfigKey | undefined): void {
+    this.changedHere()
+    for (const listener of this.configs) listener(changed)
+  }
+}

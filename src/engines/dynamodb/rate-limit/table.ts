@@ -1,0 +1,71 @@
+import { CatracaError, isCatracaError } from '../../../errors.js'
+import type { Subject } from '../../../rate-limit/types.js'
+import type { Item } from '../client/attributes.js'
+import type { DynamoClient } from '../client/client.js'
+import { Deadline } from '../client/deadline.js'
+import type { SdkFailure } from '../client/failures.js'
+import { subjectKey } from './keys.js'
+import { type Known, readKnown } from './known.js'
+
+/** What every part of rate limits works with. */
+export interface LimitTable {
+  readonly client: DynamoClient
+  /** The table of guards. */
+  readonly table: string
+  /** A call that others keep getting in the way of is given up after this. */
+  readonly timeoutMs: number
+}
+
+export const TTL_MARGIN_SECONDS = 300
+/** When TTL may delete what ends then: content decides, so it may well be later. */
+export const ttlOf = (endsAt: number): number => Math.ceil(endsAt / 1000) + TTL_MARGIN_SECONDS
+
+export async function readSubject({ client, table }: LimitTable, subject: Subject): Promise<Known> {
+  const input = { TableName: table, Key: subjectKey(subject), ConsistentRead: true }
+  return readKnown(await client.getItem('limit.look', input))
+}
+
+export async function readSubjects(
+  { client, table }: LimitTable,
+  subjects: readonly Subject[],
+): Promise<Known[]> {
+  const keys = subjects.map(subjectKey)
+  const items = await client.batchGetItem('limit.look', { table, keys, consistent: true })
+  const found = new Map<string | undefined, Item>(items.map((item) => [item.PK?.S, item]))
+  return keys.map(({ PK }) => readKnown(found.get(PK.S)))
+}
+
+/** Of the steps of a deadline's pauses: whoever was refused knows more by then, so it need not wait for long. */
+const LONGEST_PAUSE = 2
+
+/** Tries until there is a result; the first time again at once, then with jitter. */
+export async function persist<T>(
+  { timeoutMs }: LimitTable,
+  attempt: () => Promise<T | undefined>,
+): Promise<T> {
+  const deadline = new Deadline(timeoutMs, Math.random)
+  try {
+    for (let count = 0; ; count++) {
+      const result = await attempt()
+      if (result !== undefined) return result
+      if (count > 0 && !(await deadline.pause(Math.min(count - 1, LONGEST_PAUSE)))) break
+    }
+  } catch (error) {
+    throw isTooLarge(error) ? tooLarge(error) : error
+  } finally {
+    deadline.end()
+  }
+  throw new CatracaError('ENGINE_UNAVAILABLE', 'others kept changing the same limits until the time was up')
+}
+
+function isTooLarge(error: unknown): boolean {
+  if (!isCatracaError(error, 'INTERNAL')) return false
+  const { name, message } = (error.cause ?? {}) as Partial<SdkFailure>
+  return name === 'ValidationException' && /item size/i.test(message ?? '')
+}
+
+function tooLarge(cause: unknown): CatracaError {
+  const message =
+    'the limits of a subject remember more than an item of DynamoDB holds: estimate windows (sliding-window-counter)'
+  return new CatracaError('STORE_FULL', message, { cause })
+}

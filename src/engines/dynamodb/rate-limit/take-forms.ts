@@ -1,0 +1,197 @@
+import type { LimitCost } from '../../../rate-limit/port.js'
+import type { Rule } from '../../../rate-limit/rule.js'
+import { number, text } from '../client/attributes.js'
+import type { Draft } from './draft.js'
+import { type KnownLimit, ruleText, unitsAt } from './known.js'
+
+/**
+ * DynamoDB knows neither `max` nor arithmetic in conditions, so there is no one update that takes from a limit whatever
+ * its state is. There are several, each with a condition under which it does what the algorithm does; which of them to
+ * send is chosen by what was last seen. Conditions are thresholds where that is possible: those of several callers hold
+ * at the same time, and nobody has to try again because somebody else was admitted.
+ */
+export type Form = (draft: Draft) => void
+
+export interface Asked {
+  limit: LimitCost
+  known: KnownLimit | undefined
+  now: number
+  /** Others were faster: what would only tidy up is left. */
+  isContended: boolean
+}
+
+/** Takes the cost; undefined where only the whole item as it was seen can be the condition. */
+export function takeForm(asked: Asked): Form | undefined {
+  switch (asked.limit.rule.algorithm) {
+    case 'token-bucket':
+      return takeOfBucket(asked)
+    case 'fixed-window':
+      return takeOfFixed(asked)
+    case 'sliding-window-counter':
+      return takeOfCounter(asked)
+    default:
+      return takeOfLog(asked)
+  }
+}
+
+/** Changes nothing, and proves that there is no room: for limits in shadow mode. */
+export function denyForm(asked: Asked): Form | undefined {
+  const { limit, known, now } = asked
+  const { name, rule, cost } = limit
+  if (known?.rule !== ruleText(rule)) return undefined
+  switch (rule.algorithm) {
+    case 'token-bucket':
+      return (draft) => {
+        draft.require(draft.isRule(name, known.rule))
+        draft.require(`${draft.name('full', name)} > ${draft.number(lastFull(rule, cost, now))}`)
+      }
+    case 'fixed-window':
+      return (draft) => {
+        draft.require(draft.isRule(name, known.rule))
+        draft.require(`${draft.name('start', name)} >= ${draft.number(startOf(rule, now))}`)
+        draft.require(`${draft.name('used', name)} > ${draft.number(rule.capacity - cost)}`)
+      }
+    default:
+      return undefined
+  }
+}
+
+/** The latest moment of being full, in units, at which a bucket has room for the cost. */
+const lastFull = (rule: Rule, cost: number, now: number): bigint =>
+  unitsAt(now, rule.unitsPerMs) + BigInt((rule.capacity - cost) * rule.unitsPerToken)
+
+function takeOfBucket({ limit: { name, rule, cost }, known, now }: Asked): Form | undefined {
+  const wanted = ruleText(rule)
+  const units = BigInt(cost * rule.unitsPerToken)
+  const nowUnits = unitsAt(now, rule.unitsPerMs)
+  if (known === undefined || (known.rule === wanted && isFull(known, rule, now))) {
+    return (draft) => fillAnew(draft, name, rule, nowUnits + units, now)
+  }
+  if (known.rule !== wanted) return undefined
+  return (draft) => {
+    const full = draft.name('full', name)
+    const last = draft.number(lastFull(rule, cost, now))
+    draft.require(draft.isRule(name, wanted))
+    draft.require(`${full} BETWEEN ${draft.number(nowUnits)} AND ${last}`)
+    draft.set(full, `${full} + ${draft.number(units)}`)
+    draft.set(draft.name('at', name), draft.number(now))
+  }
+}
+
+export const isFull = ({ state }: KnownLimit, rule: Rule, now: number): boolean =>
+  state[1]! - (now - state[2]!) * rule.unitsPerMs <= 0
+
+/** Of a bucket that is full now, or of which nothing is known: it will be full again at `full`. */
+export function fillAnew(draft: Draft, name: string, rule: Rule, full: bigint, now: number): void {
+  const nowUnits = draft.number(unitsAt(now, rule.unitsPerMs))
+  const isRule = draft.isRule(name, ruleText(rule))
+  draft.require(`${draft.isAbsent(name)} OR (${isRule} AND ${draft.name('full', name)} <= ${nowUnits})`)
+  draft.set(draft.name('rule', name), draft.value(text(ruleText(rule))))
+  draft.set(draft.name('full', name), draft.number(full))
+  draft.set(draft.name('at', name), draft.number(now))
+}
+
+export const startOf = ({ periodMs }: Rule, now: number): number => now - (now % periodMs)
+
+function takeOfFixed({ limit: { name, rule, cost }, known, now }: Asked): Form | undefined {
+  const wanted = ruleText(rule)
+  const start = startOf(rule, now)
+  if (known === undefined || (known.rule === wanted && known.state[1]! < start)) {
+    return (draft) => {
+      const isOver = `${draft.name('start', name)} < ${draft.number(start)}`
+      draft.require(`${draft.isAbsent(name)} OR (${draft.isRule(name, wanted)} AND ${isOver})`)
+      draft.set(draft.name('rule', name), draft.value(text(wanted)))
+      draft.set(draft.name('start', name), draft.number(start))
+      draft.set(draft.name('used', name), draft.number(cost))
+    }
+  }
+  if (known.rule !== wanted) return undefined
+  return (draft) => {
+    const used = draft.name('used', name)
+    draft.require(draft.isRule(name, wanted))
+    draft.require(`${draft.name('start', name)} >= ${draft.number(start)}`)
+    draft.require(`${used} <= ${draft.number(rule.capacity - cost)}`)
+    draft.set(used, `${used} + ${draft.number(cost)}`)
+  }
+}
+
+function takeOfCounter(asked: Asked): Form | undefined {
+  const { limit, known, now } = asked
+  const { name, rule, cost } = limit
+  const wanted = ruleText(rule)
+  const start = startOf(rule, now)
+  if (known !== undefined && known.rule !== wanted) return undefined
+  const stored = known?.state[1]
+  if (stored !== undefined && stored >= start) return (draft) => addToWindow(draft, asked)
+  if (stored === start - rule.periodMs) return (draft) => turnWindow(draft, asked)
+  return (draft) => {
+    const isOver = `${draft.name('start', name)} < ${draft.number(start - rule.periodMs)}`
+    draft.require(`${draft.isAbsent(name)} OR (${draft.isRule(name, wanted)} AND ${isOver})`)
+    draft.set(draft.name('rule', name), draft.value(text(wanted)))
+    draft.set(draft.name('start', name), draft.number(start))
+    draft.set(draft.name('used', name), draft.number(cost))
+    draft.set(draft.name('before', name), draft.number(0))
+  }
+}
+
+/** Within a window the count of the one before stays what it is, and the current one has a threshold. */
+function addToWindow(draft: Draft, { limit: { name, rule, cost }, known, now }: Asked): void {
+  const [, start, , before] = known!.state as [number, number, number, number]
+  const { periodMs, capacity } = rule
+  const faded = before * (periodMs - Math.max(0, now - start))
+  const most = Math.floor((capacity * periodMs - faded) / periodMs) - cost
+  const used = draft.name('used', name)
+  draft.require(draft.isRule(name, known!.rule))
+  draft.require(`${draft.name('start', name)} = ${draft.number(start)}`)
+  draft.require(`${draft.name('before', name)} = ${draft.number(before)}`)
+  draft.require(`${used} <= ${draft.number(most)}`)
+  draft.set(used, `${used} + ${draft.number(cost)}`)
+}
+
+/** The current window becomes the one before, whatever it has come to. */
+function turnWindow(draft: Draft, { limit: { name, rule, cost }, now }: Asked): void {
+  const { periodMs, capacity } = rule
+  const start = startOf(rule, now)
+  const most = Math.floor(((capacity - cost) * periodMs) / (periodMs - (now - start)))
+  const used = draft.name('used', name)
+  const stored = draft.name('start', name)
+  draft.require(draft.isRule(name, ruleText(rule)))
+  draft.require(`${stored} = ${draft.number(start - periodMs)}`)
+  draft.require(`${used} <= ${draft.number(most)}`)
+  draft.set(draft.name('before', name), used)
+  draft.set(used, draft.number(cost))
+  draft.set(stored, draft.number(start))
+}
+
+function takeOfLog({ limit: { name, rule, cost }, known, now, isContended }: Asked): Form | undefined {
+  const wanted = ruleText(rule)
+  if (known === undefined) {
+    return (draft) => {
+      draft.require(draft.isAbsent(name))
+      draft.set(draft.name('rule', name), draft.value(text(wanted)))
+      draft.set(draft.name('sum', name), draft.number(cost))
+      draft.set(draft.name('log', name), draft.value({ M: { [String(now)]: number(cost) } }))
+    }
+  }
+  if (known.rule !== wanted || (hasEnded(known, rule, now) && !isContended)) return undefined
+  // What has left the window is still in the sum: this may say that there is no room where there is.
+  if (sumOf(known) + cost > rule.capacity) return undefined
+  return (draft) => {
+    const sum = draft.name('sum', name)
+    const entry = draft.entry(name, now)
+    draft.require(draft.isRule(name, wanted))
+    draft.require(`${sum} <= ${draft.number(rule.capacity - cost)}`)
+    draft.set(sum, `${sum} + ${draft.number(cost)}`)
+    draft.set(entry, `if_not_exists(${entry}, ${draft.number(0)}) + ${draft.number(cost)}`)
+  }
+}
+
+/** Something has left the window, and is still in the item. */
+export const hasEnded = ({ state }: KnownLimit, { periodMs }: Rule, now: number): boolean =>
+  state.length > 1 && state[1]! <= now - periodMs
+
+function sumOf({ state }: KnownLimit): number {
+  let sum = 0
+  for (let i = 2; i < state.length; i += 2) sum += state[i]!
+  return sum
+}

@@ -1,0 +1,3 @@
+import { limitConformanceOn } from '../support/dynamodb-limits.js'
+
+await limitConformanceOn('dynoxide')

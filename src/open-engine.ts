@@ -132,6 +132,7 @@ async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' })
     allowlists: engine.allowlists,
     keys: engine.keys,
     limits: engine.limits,
+    cache: engine.cache,
     resharding: engine.resharding,
     source: engine.source,
     // A thread needs no queue of its own, and the tables were looked at.

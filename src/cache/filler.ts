@@ -69,9 +69,13 @@ export class Filler<T> {
   }
 
   private begin(key: string, fallback: Entry<T> | undefined): Flight<T> {
-    const flight = new Flight(key, this.parts.first.pin(key), fallback)
+    const flight = new Flight(key, this.parts.first.pin(key), fallback, this.leave)
     this.flights.set(key, flight)
     return flight
+  }
+
+  private readonly leave = (flight: Flight<T>): void => {
+    if (this.flights.get(flight.key) === flight) this.flights.delete(flight.key)
   }
 
   private lastValue(key: string): Entry<T> | undefined {
@@ -109,7 +113,7 @@ export class Filler<T> {
       for (const flight of flights) if (!flight.isSettled) flight.reject(error)
     } finally {
       for (const flight of flights) {
-        if (this.flights.get(flight.key) === flight) this.flights.delete(flight.key)
+        this.leave(flight)
         this.parts.first.unpin(flight.pin)
       }
     }
@@ -139,7 +143,6 @@ export class Filler<T> {
 
   private found(flight: Flight<T>, entry: Entry<T>, work: Work<T>): void {
     this.settler.found(flight, entry)
-    this.detach(flight.key)
     this.onFound(flight.key, entry, work)
   }
 

@@ -24,6 +24,8 @@ export class Flight<T> {
     readonly key: string,
     readonly pin: Pin,
     fallback: Entry<T> | undefined,
+    /** Nobody joins it any more. */
+    private readonly leave: (flight: Flight<T>) => void,
   ) {
     this.fallback = fallback
     this.answer = new Promise((resolve, reject) => {
@@ -35,11 +37,18 @@ export class Flight<T> {
   }
 
   resolve(answer: CacheAnswer<T>): void {
+    this.leave(this)
+    this.resolveEarly(answer)
+  }
+
+  /** For those who wait; the load goes on. */
+  resolveEarly(answer: CacheAnswer<T>): void {
     this.isSettled = true
     this.settleWith(answer)
   }
 
   reject(error: unknown): void {
+    this.leave(this)
     this.isSettled = true
     this.failWith(error)
   }

@@ -38,7 +38,7 @@ export class Loader<T> {
       await this.store(flights, values, options)
     } catch (error) {
       await this.release(flights)
-      for (const flight of flights) if (!this.settler.stale(flight) && !flight.isSettled) flight.reject(error)
+      for (const flight of flights) if (!this.settler.stale(flight)) flight.reject(error)
     } finally {
       for (const timer of timers) clearTimeout(timer)
       for (const { callers } of flights) counts.misses += callers
@@ -49,7 +49,7 @@ export class Loader<T> {
     return setTimeout(() => {
       for (const flight of flights) {
         flight.isSlow = true
-        this.settler.stale(flight)
+        this.settler.staleMeanwhile(flight)
       }
     }, this.parts.settings.softLoadTimeoutMs)
   }

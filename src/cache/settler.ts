@@ -7,6 +7,7 @@ import type { SpaceSettings } from './options.js'
 import type { StoredValue } from './port.js'
 import type { SecondTier } from './second-tier.js'
 import type { Source } from './source.js'
+import type { CacheAnswer } from './types.js'
 
 /** What the parts of a space share. */
 export interface SpaceParts<T> {
@@ -44,13 +45,24 @@ export class Settler<T> {
 
   /** By the last value, if it may still be served. */
   stale(flight: Flight<T>): boolean {
+    const answer = this.staleAnswer(flight)
+    if (answer !== undefined) flight.resolve(answer)
+    return answer !== undefined
+  }
+
+  /** The same while the load goes on. */
+  staleMeanwhile(flight: Flight<T>): void {
+    const answer = this.staleAnswer(flight)
+    if (answer !== undefined) flight.resolveEarly(answer)
+  }
+
+  private staleAnswer(flight: Flight<T>): CacheAnswer<T> | undefined {
     const { clock, counts } = this.parts
     const { fallback } = flight
     const now = clock.now()
-    if (fallback === undefined || now >= fallback.keepUntil || flight.isSettled) return false
+    if (fallback === undefined || now >= fallback.keepUntil || flight.isSettled) return undefined
     counts.staleAnswers += flight.callers
-    flight.resolve({ ...answerOf(fallback, now), ...(flight.isDegraded && { degraded: true }) })
-    return true
+    return { ...answerOf(fallback, now), ...(flight.isDegraded && { degraded: true }) }
   }
 
   /** An entry that cannot be read is none, and is deleted. */

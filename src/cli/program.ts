@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { addCacheCommands } from './commands/cache.js'
 import { addCheckCommand } from './commands/check.js'
 import { addDynamodbCommands } from './commands/dynamodb.js'
 import { addExportCommand } from './commands/export.js'
@@ -44,6 +45,7 @@ export function buildProgram({ json }: { json: boolean }): Command {
   addIndexCommands(allowlist, program)
   addLimitCommands(program)
   addLimitConfigCommands(program)
+  addCacheCommands(program)
   addKeyCommands(program)
   addDynamodbCommands(program)
   addRelayCommand(program)

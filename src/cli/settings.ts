@@ -15,12 +15,14 @@ export function openOptions(config: Config, store: string): OpenOptions {
       minFreeBytes: config.embedded.minFreeBytes,
       writeTimeoutMs: config.embedded.writeTimeoutMs,
       maxLogBytes: config.embedded.maxLogBytes,
+      cacheMaxBytes: config.embedded.cacheMaxBytes,
       ...(config.embedded.maxSizeBytes !== undefined && { maxSizeBytes: config.embedded.maxSizeBytes }),
     },
     redis: redisOptions(config),
     dynamodb: dynamodbOptions(config),
     membership: config.membership,
     limits: limitOptions(config),
+    cache: cacheOptions(config),
     onUnavailable: config.allowlists.onUnavailable,
     sweepIntervalMs: config.allowlists.sweepIntervalMs,
     import: {
@@ -40,6 +42,10 @@ function limitOptions({ limits, stores }: Config): NonNullable<OpenOptions['limi
     ...(localLeaseTokens > 0 && { localLease: { tokens: localLeaseTokens, ms: localLeaseMs } }),
     ...(stores.limits !== undefined && { store: stores.limits }),
   }
+}
+
+function cacheOptions({ cache, stores }: Config): NonNullable<OpenOptions['cache']> {
+  return { ...cache, ...(stores.cache !== undefined && { store: stores.cache }) }
 }
 
 /** For a server, which lives long enough to keep something in step. */

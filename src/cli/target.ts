@@ -1,5 +1,6 @@
 import type { ApiKeys } from '../access/keys.js'
 import type { AllowlistsApi } from '../allowlist/api.js'
+import type { CacheApi } from '../cache/api.js'
 import { storeOf } from '../config/load.js'
 import type { Config } from '../config/schema.js'
 import type { LimitsApi } from '../rate-limit/api.js'
@@ -12,6 +13,7 @@ export interface Target {
   readonly allowlists: AllowlistsApi
   readonly keys: KeysApi
   readonly limits: LimitsApi
+  readonly cache: CacheApi
   /** Does the sweeping that a change left behind, where no server is there to do it. */
   settle(): Promise<void>
   close(): Promise<void>
@@ -25,17 +27,20 @@ export async function openTarget(config: Config, storeFlag: string | undefined):
 }
 
 async function openServer(url: string, key: () => string | undefined): Promise<Target> {
-  const [{ HttpTransport }, { HttpAllowlists }, { HttpKeys }, { HttpLimits }] = await Promise.all([
-    import('./http-transport.js'),
-    import('./http-client.js'),
-    import('./http-keys.js'),
-    import('./http-limits.js'),
-  ])
+  const [{ HttpTransport }, { HttpAllowlists }, { HttpKeys }, { HttpLimits }, { HttpCache }] =
+    await Promise.all([
+      import('./http-transport.js'),
+      import('./http-client.js'),
+      import('./http-keys.js'),
+      import('./http-limits.js'),
+      import('./http-cache.js'),
+    ])
   const transport = new HttpTransport(url, key)
   return {
     allowlists: new HttpAllowlists(transport),
     keys: new HttpKeys(transport),
     limits: new HttpLimits(transport),
+    cache: new HttpCache(transport),
     settle: async () => {},
     close: async () => {},
   }
@@ -54,6 +59,7 @@ async function openStore(config: Config): Promise<Target> {
     allowlists: catraca.allowlists,
     keys: catraca.keys,
     limits: catraca.limits,
+    cache: catraca.cache,
     settle: () => catraca.upkeep(),
     close: () => catraca.close(),
   }

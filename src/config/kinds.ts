@@ -1,5 +1,6 @@
 import { parseScopes } from '../access/keys.js'
 import type { KeyRecord } from '../access/port.js'
+import { parseSpaceOptions, type SpaceOptions } from '../cache/options.js'
 import { isCatracaError } from '../errors.js'
 import { identifier, plainName } from '../key.js'
 import { parseStoreUrl } from './store-url.js'
@@ -172,4 +173,31 @@ function parseKey(value: unknown, index: number): BootstrapKey {
     if (isCatracaError(error)) throw new WrongValue(error.message)
     throw error
   }
+}
+
+export const cacheSpaces: Kind<readonly SpaceOptions[]> = {
+  type: 'JSON array of `{ "name", "ttlMs", … }`',
+  fromText: (value) => {
+    let parsed: unknown
+    try {
+      parsed = JSON.parse(value)
+    } catch {
+      throw new WrongValue('must be a JSON array of { name, ttlMs, … }')
+    }
+    return cacheSpaces.fromJson(parsed)
+  },
+  fromJson: (value) => {
+    if (!Array.isArray(value)) throw new WrongValue('must be an array of { name, ttlMs, … }')
+    const spaces = value.map((space, i) => {
+      try {
+        return parseSpaceOptions(space)
+      } catch (error) {
+        if (isCatracaError(error)) throw new WrongValue(`[${i}] is wrong: ${error.message}`)
+        throw error
+      }
+    })
+    const names = new Set(spaces.map(({ name }) => name))
+    if (names.size < spaces.length) throw new WrongValue('names a space twice')
+    return spaces
+  },
 }

@@ -1,8 +1,10 @@
 import { DEFAULT_MEMBERSHIP } from '../allowlist/membership/options.js'
+import { DEFAULT_SPACE } from '../cache/options.js'
 import { DEFAULT_LIMITS } from '../rate-limit/options.js'
 import {
   apiKeys,
   type BootstrapKey,
+  cacheSpaces,
   choice,
   flag,
   httpUrl,
@@ -61,6 +63,7 @@ export const DEFAULT_EMBEDDED = {
   minFreeBytes: 64 * MIB,
   writeTimeoutMs: 10_000,
   maxLogBytes: 16 * MIB,
+  cacheMaxBytes: 1024 * MIB,
 } as const
 export const DEFAULT_REDIS = {
   connectTimeoutMs: 5000,
@@ -97,6 +100,10 @@ export const SCHEMA = {
     limits: optional(storeUrl, {
       env: 'CATRACA_STORE_LIMITS',
       description: 'Where rate limits are, when elsewhere than `store`. `--store` wins over it.',
+    }),
+    cache: optional(storeUrl, {
+      env: 'CATRACA_STORE_CACHE',
+      description: 'Where the second tier of caches is, when elsewhere than `store`. `--store` wins over it.',
     }),
   },
   server: {
@@ -178,6 +185,10 @@ export const SCHEMA = {
       description:
         'Kept of the log of changes of each list; processes that are further behind load the list anew.',
     }),
+    cacheMaxBytes: setting(integer(MIB, 1024 * 1024 * MIB), DEFAULT_EMBEDDED.cacheMaxBytes, {
+      env: 'CATRACA_EMBEDDED_CACHE_MAX_BYTES',
+      description: 'Bytes of cached entries on the disk above which some of them make room.',
+    }),
   },
   limits: {
     configCacheMs: setting(integer(0, HOUR_MS), DEFAULT_LIMITS.configCacheMs, {
@@ -216,6 +227,18 @@ export const SCHEMA = {
     usageFlushMs: setting(integer(100, HOUR_MS), DEFAULT_LIMITS.usageFlushMs, {
       env: 'CATRACA_LIMITS_USAGE_FLUSH_MS',
       description: 'How often what was admitted and denied is written down.',
+    }),
+  },
+  cache: {
+    spaces: setting(cacheSpaces, [], {
+      env: 'CATRACA_CACHE_SPACES',
+      description:
+        'Cache spaces that can be asked over HTTP and on the command line. All but `name` and `ttlMs` have [defaults](../cache.md#options).',
+    }),
+    timeoutMs: setting(integer(1, 60_000), DEFAULT_SPACE.timeoutMs, {
+      env: 'CATRACA_CACHE_TIMEOUT_MS',
+      description:
+        'A store that takes longer counts as down: the cache goes on with its first tier and the source.',
     }),
   },
   redis: {

@@ -7,6 +7,7 @@ import { listSuite } from './allowlist-lists.js'
 import { memberSuite } from './allowlist-members.js'
 import { cacheEntrySuite } from './cache-entries.js'
 import { cacheFillSuite } from './cache-fills.js'
+import { cacheSpaceSuite } from './cache-spaces.js'
 import { limitConfigSuite, usageSuite } from './limit-configs.js'
 import { limitSuite } from './limit-counters.js'
 import { limitLeaseSuite } from './limit-leases.js'
@@ -25,4 +26,4 @@ export const limitSuites = {
   usage: [usageSuite],
 }
 /** What an engine that keeps the second tier of caches must pass. */
-export const cacheSuites = [cacheEntrySuite, cacheFillSuite]
+export const cacheSuites = [cacheEntrySuite, cacheFillSuite, cacheSpaceSuite]

@@ -17,6 +17,7 @@ import { type ServerOptions, type ServerSettings, withDefaults } from './options
 import { requestIdFrom } from './request-id.js'
 import type { RouteEntry } from './route-table.js'
 import { allowlistRoutes } from './routes/allowlists.js'
+import { cacheRoutes } from './routes/cache.js'
 import { checkRoutes } from './routes/checks.js'
 import { documentRoutes } from './routes/docs.js'
 import { exportRoutes } from './routes/export.js'
@@ -79,6 +80,7 @@ const ROUTES = [
   keyRoutes,
   limitRoutes,
   limitConfigRoutes,
+  cacheRoutes,
 ]
 
 function createContext(catraca: Catraca, settings: ServerSettings, logger: Logger): ServerContext {

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { openSpace, storedValue, TTL_MS } from './support.js'
+
+const fail = async (): Promise<never> => {
+  throw new Error('the source failed')
+}
+const never = () => assert.fail('nothing was to be loaded')
+
+describe('a source that fails or is slow', () => {
+  it('is covered by the last value, marked, for staleMs', async () => {
+    const { space, clock } = openSpace<string>({ staleMs: 5000, jitter: 0 })
+    await space.set('k', 'old')
+    clock.advance(TTL_MS + 4999)
+    assert.deepEqual(await space.lookOrLoad('k', fail), { value: 'old', stale: true, ageMs: TTL_MS + 4999 })
+    assert.equal(space.stats().staleAnswers, 1)
+    clock.advance(1)
+    await assert.rejects(space.getOrLoad('k', fail), /the source failed/)
+    assert.equal(await space.getOrLoad('k', () => 'new'), 'new')
+  })
+
+  it('keeps nobody waiting longer than the soft time-out, and its value is kept when it comes', async () => {
+    const { space, clock } = openSpace<string>({ staleMs: 5000, jitter: 0, softLoadTimeoutMs: 20 })
+    await space.set('k', 'old')
+    clock.advance(TTL_MS)
+    let letGo = (_: string) => {}
+    const load = () => new Promise<string>((resolve) => (letGo = resolve))
+    const began = performance.now()
+    assert.equal((await space.lookOrLoad('k', load)).stale, true)
+    assert.ok(performance.now() - began < 5000)
+    assert.equal((await space.lookOrLoad('k', never)).stale, true)
+    letGo('new')
+    while ((await space.look('k'))?.value !== 'new') await pause(2)
+    assert.equal(space.stats().loads, 1)
+  })
+
+  it('has failed after the hard time-out, and is told to stop', async () => {
+    const { space } = openSpace<string>({ hardLoadTimeoutMs: 30 })
+    let signal: AbortSignal | undefined
+    const hanging = (_: string, context: { signal: AbortSignal }) => {
+      signal = context.signal
+      return new Promise<string>(() => {})
+    }
+    await assert.rejects(space.getOrLoad('k', hanging), { code: 'SOURCE_TIMEOUT' })
+    assert.equal(signal?.aborted, true)
+    assert.equal(await space.getOrLoad('k', () => 'v'), 'v')
+  })
+
+  it('is spared after failures in a row, then tried by one', async () => {
+    const { space, clock } = openSpace<string>({ breaker: { failures: 3, pauseMs: 1000 } })
+    for (let i = 0; i < 3; i++) await assert.rejects(space.getOrLoad(`k${i}`, fail), /the source failed/)
+    await assert.rejects(space.getOrLoad('k', never), { code: 'SOURCE_UNAVAILABLE' })
+    assert.equal(space.stats().source, 'down')
+    clock.advance(1000)
+    let letGo = (_: string) => {}
+    const trial = space.getOrLoad('k', () => new Promise<string>((resolve) => (letGo = resolve)))
+    await pause(30)
+    await assert.rejects(space.getOrLoad('other', never), { code: 'SOURCE_UNAVAILABLE' })
+    letGo('v')
+    assert.equal(await trial, 'v')
+    assert.equal(space.stats().source, 'up')
+    assert.equal(await space.getOrLoad('other', () => 'w'), 'w')
+  })
+})
+
+describe('a second tier that is down or slow', () => {
+  it('is gone without: the first tier and the source answer, and no caller sees an error', async () => {
+    const { space, tier, reports } = openSpace<string>()
+    await space.set('k', 'v')
+    tier.state = 'refusing'
+    assert.equal(await space.getOrLoad('k', never), 'v')
+    assert.deepEqual(await space.lookOrLoad('new', () => 'loaded'), {
+      ...{ value: 'loaded', stale: false, ageMs: 0, degraded: true },
+    })
+    assert.equal(await space.getOrLoad('new', never), 'loaded')
+    await space.set('k', 'w')
+    assert.equal(await space.get('k'), 'w')
+    assert.equal(await space.get('unknown'), undefined)
+    assert.equal(await space.delete('k'), false)
+    assert.equal(await space.get('k'), undefined)
+    await space.save('k', 'saved', async () => {})
+    await space.deleteByTag('red')
+    assert.equal(space.stats().secondTier.status, 'down')
+    assert.ok(space.stats().secondTier.failures > 0)
+    assert.ok(reports.length > 0)
+  })
+
+  it('keeps no call past its timeout, and is soon not even asked', async () => {
+    const { space, tier } = openSpace<string>({ timeoutMs: 30 })
+    tier.state = 'silent'
+    const began = performance.now()
+    for (let i = 0; i < 10; i++) assert.equal(await space.getOrLoad(`k${i}`, () => 'v'), 'v')
+    assert.ok(performance.now() - began < 5000, 'ten loads')
+    assert.equal(space.stats().secondTier.failures, 3)
+    assert.ok(space.stats().secondTier.skipped > 0)
+  })
+
+  it('is told of what was deleted meanwhile before it is asked again', async () => {
+    const scene = openSpace<string>()
+    const { space, tier, clock } = scene
+    await space.set('deleted', 'old')
+    await space.set('changed', 'old')
+    await space.set('tagged', 'old', { tags: ['red'] })
+    await space.set('other', 'v')
+    tier.state = 'refusing'
+    await space.delete('deleted')
+    await space.set('changed', 'new')
+    await space.deleteByTag('red')
+    assert.equal(space.stats().secondTier.pendingRemovals, 3)
+    assert.ok(await storedValue(scene, 'deleted'))
+    tier.state = 'up'
+    clock.advance(2000)
+    assert.equal(await space.getOrLoad('deleted', () => 'loaded'), 'loaded')
+    assert.equal(space.stats().secondTier.pendingRemovals, 0)
+    assert.equal(await storedValue(scene, 'changed'), undefined)
+    assert.equal(await storedValue(scene, 'tagged'), undefined)
+    assert.ok(await storedValue(scene, 'other'))
+    assert.equal(space.stats().secondTier.status, 'up')
+  })
+
+  it('goes on with the first tier also when the feed is lost with it', async () => {
+    const { space, tier } = openSpace<string>()
+    await space.set('k', 'v')
+    space.hear({ kind: 'lost' })
+    tier.state = 'refusing'
+    assert.deepEqual(await space.lookOrLoad('k', never), {
+      ...{ value: 'v', stale: false, ageMs: 0, degraded: true },
+    })
+    tier.state = 'up'
+    space.hear({ kind: 'resumed' })
+    assert.equal(space.stats().firstTier.entries, 0)
+  })
+
+  it('serves what is stale when the source is down too', async () => {
+    const { space, tier, clock } = openSpace<string>({ staleMs: 60_000, jitter: 0 })
+    await space.set('k', 'v')
+    tier.state = 'refusing'
+    clock.advance(TTL_MS + 1)
+    const answer = await space.lookOrLoad('k', fail)
+    assert.deepEqual([answer.value, answer.stale], ['v', true])
+  })
+})

@@ -1,0 +1,81 @@
+import { after } from 'node:test'
+import { Caches } from '../../src/cache/caches.js'
+import type { SpaceOptions } from '../../src/cache/options.js'
+import type { CacheStore } from '../../src/cache/port.js'
+import type { CacheSpace } from '../../src/cache/space.js'
+import { ManualClock } from '../../src/clock.js'
+import { openEmbedded } from '../../src/engines/embedded/index.js'
+import { CatracaError } from '../../src/errors.js'
+
+export const START = Date.UTC(2030, 0, 1)
+export const TTL_MS = 60_000
+
+/** A real store that can be taken away: it refuses, or it never answers. */
+export class Interruptible {
+  state: 'up' | 'refusing' | 'silent' = 'up'
+  calls: string[] = []
+  readonly store: CacheStore
+
+  constructor(inner: CacheStore) {
+    this.store = new Proxy(inner, {
+      get: (_, name) => {
+        const member: unknown = inner[name as keyof CacheStore]
+        if (typeof member !== 'function' || name === 'watch') {
+          return typeof member === 'function' ? member.bind(inner) : member
+        }
+        return (...args: unknown[]) => this.call(String(name), () => member.apply(inner, args))
+      },
+    })
+  }
+
+  private call(name: string, work: () => unknown): unknown {
+    this.calls.push(name)
+    if (this.state === 'silent') return new Promise(() => {})
+    if (this.state === 'refusing')
+      return Promise.reject(new CatracaError('ENGINE_UNAVAILABLE', 'taken away on purpose'))
+    return work()
+  }
+}
+
+export interface Scene<T> {
+  space: CacheSpace<T>
+  caches: Caches
+  clock: ManualClock
+  tier: Interruptible
+  /** What other programs see and write. */
+  raw: CacheStore
+  reports: string[]
+}
+
+const engine = openEmbedded()
+after(() => engine.close())
+let spaces = 0
+
+/** A space of its own on a real store, with a clock that stands still and chance that always says `random`. */
+export function openSpace<T = unknown>(options: Partial<SpaceOptions<T>> = {}, random = () => 0): Scene<T> {
+  const clock = new ManualClock(START)
+  const tier = new Interruptible(engine.cache)
+  const reports: string[] = []
+  const report = (message: string) => void reports.push(message)
+  const caches = new Caches({ store: tier.store, clock, report, random })
+  after(() => caches.close())
+  const space = caches.space<T>({ name: `space-${++spaces}`, ttlMs: TTL_MS, timeoutMs: 20_000, ...options })
+  return { space, caches, clock, tier, raw: engine.cache, reports }
+}
+
+/** What is stored, as another program would find it. */
+export async function storedValue(
+  { raw, space, clock }: Pick<Scene<never>, 'raw' | 'clock'> & { space: { name: string } },
+  key: string,
+) {
+  const [found] = await raw.read(space.name, [key], clock.now())
+  return found
+}
+
+export async function writeRaw(
+  { raw, space, clock }: Pick<Scene<never>, 'raw' | 'clock'> & { space: { name: string } },
+  key: string,
+  value: string | Uint8Array,
+): Promise<void> {
+  await raw.write(space.name, [{ key, value, lifeMs: TTL_MS, tags: [] }], clock.now())
+}

@@ -19,7 +19,7 @@ import { Tags, tagText } from './tags.js'
 const MIB = 1024 * 1024
 const TOLD_AT_ONCE = 500
 
-const READ = defineScript('cache-read', { keys: 1, write: false })
+const READ = defineScript('cache-read', { keys: 1, write: false, resultsPerItem: 2 })
 const BEGIN = defineScript('cache-begin', { keys: 2, write: true, uses: ['cache-lease'] })
 const RENEW = defineScript('cache-renew', { keys: 1, write: true, uses: ['cache-lease'] })
 
@@ -38,7 +38,7 @@ const STORE = change('cache-store')
 const WRITE = change('cache-write')
 const REMOVE = change('cache-remove')
 
-type Read = [value: Buffer, leftMs: number] | null
+type Read = [value: Buffer | null, leftMs: number]
 type Begun = [state: Buffer, value?: Buffer | number, leftMs?: number]
 
 const BINARY = { binary: true }
@@ -187,8 +187,8 @@ const argumentOf = (value: CacheValue): Argument =>
   typeof value === 'string' ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
 
 function storedValue(reply: unknown): StoredValue | undefined {
-  const found = reply as Read
-  return found === null ? undefined : { value: found[0], leftMs: life(found[1]) }
+  const [value, leftMs] = reply as Read
+  return value === null ? undefined : { value, leftMs: life(leftMs) }
 }
 
 /** Another program may have written it without an end. */

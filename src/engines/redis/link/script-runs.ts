@@ -84,6 +84,7 @@ export class ScriptRuns {
         one.status === 'fulfilled' ? one.value : one.reason,
       )
     }
+    if (script.resultsPerItem !== undefined) return portions(replies, script.resultsPerItem)
     if (replies.some(isReadOnly) && performance.now() + PAUSE_MS < question.deadlineMs) {
       // A master that has just become a replica runs the script, and refuses each write in it.
       this.calls.notPrimary(slot)
@@ -114,6 +115,7 @@ function commandOf(script: Script, items: readonly Item[]): Argument[] {
   const verb = script.write ? 'EVALSHA' : 'EVALSHA_RO'
   const command: Argument[] = [verb, script.sha, String(items.length * script.keys)]
   for (const { keys } of items) command.push(...keys)
+  if (script.resultsPerItem !== undefined) return command
   for (const { args } of items) {
     command.push(String(args.length))
     for (const arg of args) command.push(arg)
@@ -123,6 +125,12 @@ function commandOf(script: Script, items: readonly Item[]): Argument[] {
 
 function resultOf([ran, value]: ItemReply, script: Script): unknown {
   return ran === 1 ? (value ?? null) : refused(String(value), script.name)
+}
+
+function portions(replies: readonly unknown[], size: number): unknown[] {
+  const results: unknown[] = []
+  for (let from = 0; from < replies.length; from += size) results.push(replies.slice(from, from + size))
+  return results
 }
 
 const isReadOnly = ([ran, value]: ItemReply): boolean => ran === 0 && String(value).startsWith('READONLY ')

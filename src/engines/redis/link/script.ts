@@ -11,6 +11,11 @@ export interface ScriptOptions {
   uses?: readonly string[]
   /** The most that travel in one call, where larger ones would have server and process wait for each other. */
   together?: number
+  /**
+   * For reads that must cost little: the file returns `function(keys)`, which is given the keys of all items at once and
+   * answers so many results for each, one behind the other. An error is that of all.
+   */
+  resultsPerItem?: number
 }
 
 /** A file of `lua/` that returns `function(keys, args)`, the operation on one item. */
@@ -19,6 +24,7 @@ export interface Script {
   readonly keys: number
   readonly write: boolean
   readonly together: number
+  readonly resultsPerItem: number | undefined
   /** The operation with the loop over the items of a batch around it. */
   readonly source: string
   readonly sha: string
@@ -34,17 +40,19 @@ export function defineScript(name: string, options: ScriptOptions): Script {
 /** The same from other places than `lua/`. */
 export function assembleScript(
   name: string,
-  { keys, write, uses = [], together = Number.POSITIVE_INFINITY }: ScriptOptions,
+  { keys, write, uses = [], together = Number.POSITIVE_INFINITY, resultsPerItem }: ScriptOptions,
   read: (name: string) => string,
 ): Script {
   const enclosed = (part: string) => `(function()\n${read(part)}\nend)()`
   const source = [
     ...uses.map((used) => `local ${used.replaceAll('-', '_')} = ${enclosed(used)}`),
     `local operation = ${enclosed(name)}`,
-    `local KEYS_PER_ITEM = ${keys}`,
-    readLua('batch'),
+    ...(resultsPerItem === undefined
+      ? [`local KEYS_PER_ITEM = ${keys}`, readLua('batch')]
+      : ['return operation(KEYS)']),
   ].join('\n')
-  return { name, keys, write, together, source, sha: createHash('sha1').update(source).digest('hex') }
+  const sha = createHash('sha1').update(source).digest('hex')
+  return { name, keys, write, together, resultsPerItem, source, sha }
 }
 
 function readLua(name: string): string {

@@ -1,14 +1,20 @@
 --[[
-  A value and what is left of its life.
+  Values and what is left of their lives.
 
   Input
-    keys  value
+    keys  values
 
   Output
-    { value, milliseconds that are left, -1 without an end }; nil when there is none, or none that is a string
+    for each the value, nil when there is none or it is no string, and the milliseconds that are left, -1 without an end
 ]]
+local call = redis.call
+
 return function(keys)
-  local value = redis.pcall('GET', keys[1])
-  if type(value) ~= 'string' then return nil end
-  return { value, redis.call('PTTL', keys[1]) }
+  local found = {}
+  for i = 1, #keys do
+    local value = redis.pcall('GET', keys[i])
+    found[2 * i - 1] = type(value) == 'string' and value
+    found[2 * i] = value and call('PTTL', keys[i]) or -2
+  end
+  return found
 end

@@ -80,18 +80,20 @@ export class CacheSpace<T> {
 
   /** What is cached, or else what `load` finds, which is then cached for all. */
   getOrLoad(key: string, load: Load<T>, options: EntryOptions = NO_OPTIONS): Promise<T | undefined> {
-    const kept = this.hit(key)
+    const now = this.clock.now()
+    const kept = this.hit(key, now)
     if (kept === undefined) return this.fetch(key, load, options).then(valueIn)
-    if (this.isNearExpiry(kept)) this.refreshMaybe(key, kept, { load: one(load), options })
+    if (this.isNearExpiry(kept, now)) this.refreshMaybe(key, kept, { load: one(load), options })
     return kept.answer
   }
 
   /** The same with how old it is, and whether it is stale. */
   async lookOrLoad(key: string, load: Load<T>, options: EntryOptions = NO_OPTIONS): Promise<CacheAnswer<T>> {
-    const kept = this.hit(key)
+    const now = this.clock.now()
+    const kept = this.hit(key, now)
     if (kept === undefined) return this.fetch(key, load, options)
-    if (this.isNearExpiry(kept)) this.refreshMaybe(key, kept, { load: one(load), options })
-    return answerOf(kept, this.clock.now())
+    if (this.isNearExpiry(kept, now)) this.refreshMaybe(key, kept, { load: one(load), options })
+    return answerOf(kept, now)
   }
 
   /** Of many keys those that are cached, and the others by one load; by key, without those that have none. */
@@ -102,7 +104,8 @@ export class CacheSpace<T> {
   ): Promise<Map<string, T>> {
     checkEntry(options)
     const wanted = [...new Set(keys.map((key) => identifier('key', key)))]
-    const kept = new Map(wanted.map((key) => [key, this.hit(key)]))
+    const now = this.clock.now()
+    const kept = new Map(wanted.map((key) => [key, this.hit(key, now)]))
     const missing = wanted.filter((key) => kept.get(key) === undefined)
     const answers = await Promise.all(this.filler.fetch(missing, { load, options }))
     const loaded = new Map(missing.map((key, i) => [key, answers[i]!.value]))
@@ -175,18 +178,18 @@ export class CacheSpace<T> {
   }
 
   /** Nothing here makes a closure, a promise or an object: most calls end with it. */
-  private hit(key: string): KeptEntry<T> | undefined {
+  private hit(key: string, now: number): KeptEntry<T> | undefined {
     const { first } = this
     if (first.entries === undefined || !first.isTrusted) return undefined
     const kept = first.entries.get(key)
-    if (kept === undefined || kept.useUntil <= this.clock.now()) return undefined
+    if (kept === undefined || kept.useUntil <= now) return undefined
     this.counts.firstTierHits++
     return kept
   }
 
-  private isNearExpiry({ freshUntil }: KeptEntry<T>): boolean {
+  private isNearExpiry({ freshUntil }: KeptEntry<T>, now: number): boolean {
     const { settings, source } = this.parts
-    return freshUntil - this.clock.now() < source.loadTime.ms * settings.beta * FURTHEST
+    return freshUntil - now < source.loadTime.ms * settings.beta * FURTHEST
   }
 
   private refreshMaybe(key: string, entry: Entry<T>, work: Work<T>): void {
@@ -202,14 +205,15 @@ export class CacheSpace<T> {
   private async fetch(key: string, load: Load<T>, options: EntryOptions): Promise<CacheAnswer<T>> {
     checkEntry(options)
     const name = identifier('key', key)
-    const kept = name === key ? undefined : this.hit(name)
-    if (kept !== undefined) return answerOf(kept, this.clock.now())
+    const now = this.clock.now()
+    const kept = name === key ? undefined : this.hit(name, now)
+    if (kept !== undefined) return answerOf(kept, now)
     return this.filler.fetch([name], { load: one(load), options })[0]!
   }
 
   private async lookAll(keys: readonly string[]): Promise<(CacheAnswer<T> | undefined)[]> {
-    const kept = keys.map((key) => this.hit(key))
     const now = this.clock.now()
+    const kept = keys.map((key) => this.hit(key, now))
     const missing = keys.filter((_, i) => kept[i] === undefined)
     const found = missing.length === 0 ? new Map() : await this.reader.read(missing)
     return keys.map((key, i) => (kept[i] === undefined ? found.get(key) : answerOf(kept[i], now)))

@@ -218,6 +218,7 @@ export const cacheSpaceSuite = suite<CacheStore>(
         assert.ok(outcomes.every(({ status }) => status === 'rejected'))
         assert.equal(loads, 1)
         assert.equal(await b.getOrLoad('k', async () => 'v'), 'v')
+        assert.equal(b.stats().waitedFills, 0)
         assert.equal(await a.getOrLoad('k', FORBIDDEN), 'v')
       })
     },

@@ -141,3 +141,26 @@ describe('a second tier that is down or slow', () => {
     assert.deepEqual([answer.value, answer.stale], ['v', true])
   })
 })
+
+describe('what is invalidated while its answer is on its way', () => {
+  it('is answered, and not taken into the first tier', async () => {
+    for (const read of ['get', 'getOrLoad'] as const) {
+      const scene = openSpace<string>()
+      const { space, tier, raw, clock } = scene
+      await raw.write(space.name, [{ key: 'k', value: '"old"', lifeMs: TTL_MS, tags: [] }], clock.now())
+      let letGo = () => {}
+      tier.hold = new Promise((resolve) => {
+        letGo = resolve
+      })
+      const reading = read === 'get' ? space.get('k') : space.getOrLoad('k', never)
+      await pause(10)
+      tier.hold = undefined
+      // Another pod wrote it, and its notice overtakes the answer.
+      await raw.write(space.name, [{ key: 'k', value: '"new"', lifeMs: TTL_MS, tags: [] }], clock.now())
+      space.hear({ kind: 'changed', space: space.name, keys: ['k'] })
+      letGo()
+      assert.equal(await reading, 'old')
+      assert.equal(await space.get('k'), 'new', read)
+    }
+  })
+})

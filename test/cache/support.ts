@@ -13,7 +13,8 @@ export const TTL_MS = 60_000
 /** A real store that can be taken away: it refuses, or it never answers. */
 export class Interruptible {
   state: 'up' | 'refusing' | 'silent' = 'up'
-  calls: string[] = []
+  /** Answers are kept back until then. */
+  hold: Promise<void> | undefined
   readonly store: CacheStore
 
   constructor(inner: CacheStore) {
@@ -23,17 +24,19 @@ export class Interruptible {
         if (typeof member !== 'function' || name === 'watch') {
           return typeof member === 'function' ? member.bind(inner) : member
         }
-        return (...args: unknown[]) => this.call(String(name), () => member.apply(inner, args))
+        return (...args: unknown[]) => this.call(() => member.apply(inner, args))
       },
     })
   }
 
-  private call(name: string, work: () => unknown): unknown {
-    this.calls.push(name)
+  private call(work: () => unknown): unknown {
     if (this.state === 'silent') return new Promise(() => {})
     if (this.state === 'refusing')
       return Promise.reject(new CatracaError('ENGINE_UNAVAILABLE', 'taken away on purpose'))
-    return work()
+    const { hold } = this
+    return hold === undefined
+      ? work()
+      : (work() as Promise<unknown>).then((answer) => hold.then(() => answer))
   }
 }
 

@@ -190,6 +190,21 @@ export const cacheSpaceSuite = suite<CacheStore>(
       ]),
     ),
 
+    async 'a fill that lost its lease is kept nowhere, also before its pod hears why'({ one, two }) {
+      const feed = interruptible(one)
+      await pods({ one: feed.store, two }, {}, async (a, b) => {
+        const source = slowSource(() => 'old')
+        const waiting = a.getOrLoad('k', source.load)
+        await until('the load', () => source.loads === 1)
+        feed.withhold()
+        await b.delete('k')
+        source.letGo()
+        assert.equal(await waiting, 'old')
+        assert.equal(await a.get('k'), undefined)
+        assert.equal(a.stats().voidFills, 1)
+      })
+    },
+
     async 'clearing during many fills leaves none of them'(pair) {
       await pods(pair, {}, async (a, b) => {
         const keys = Array.from({ length: 50 }, (_, i) => `k${i}`)
@@ -261,6 +276,10 @@ function interruptible(store: CacheStore) {
   const wrapped = new Proxy(store, { get: (_, name) => (name === 'watch' ? watch : bound(String(name))) })
   return {
     store: wrapped,
+    /** As if notices took longer. */
+    withhold() {
+      isCut = true
+    },
     cut() {
       isCut = true
       tell({ kind: 'lost' })

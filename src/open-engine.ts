@@ -73,21 +73,27 @@ export function isSameStore(one: EngineSource, other: EngineSource): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
+/** What is kept in a store: with nothing but caches, servers are rightly set up to make room. */
+export type StoreUse = 'guards' | 'caches'
+
 /** Loads only the engine that is asked for: the others' packages need not even be installed. */
-export async function openEngine(source: EngineSource): Promise<StoreEngine> {
+export async function openEngine(source: EngineSource, use: StoreUse = 'guards'): Promise<StoreEngine> {
   switch (source.engine) {
     case 'embedded':
       return openEmbeddedEngine(source.options)
     case 'redis':
-      return openRedisEngine(source)
+      return openRedisEngine(source, use)
     case 'dynamodb':
       return openDynamodbEngine(source)
   }
 }
 
-async function openRedisEngine(source: EngineSource & { engine: 'redis' }): Promise<StoreEngine> {
+async function openRedisEngine(
+  source: EngineSource & { engine: 'redis' },
+  use: StoreUse,
+): Promise<StoreEngine> {
   const { openRedis } = await import('./engines/redis/index.js')
-  const engine = await openRedis(source.url, source.options)
+  const engine = await openRedis(source.url, { ...source.options, use })
   return {
     name: 'redis',
     allowlists: engine.allowlists,

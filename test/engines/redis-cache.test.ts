@@ -103,6 +103,32 @@ describe('caches on redis', () => {
     assert.equal(await readOne(cache, 'a'), undefined)
   })
 
+  it('wants servers that make room where only caches are kept, and never else', async () => {
+    const warnings = async (use: 'guards' | 'caches', ...settings: [string, string][]) => {
+      for (const [name, value] of settings) await say('CONFIG', 'SET', name, value)
+      const engine = await openRedis(servers.url, { use })
+      await engine.close()
+      return engine.warnings.join()
+    }
+    assert.match(await warnings('caches'), /no maxmemory/)
+    assert.match(await warnings('caches', ['maxmemory', '100mb']), /noeviction.*nothing more is cached/)
+    assert.match(await warnings('caches', ['maxmemory-policy', 'allkeys-lru']), /tags.*volatile-lru/)
+    assert.equal(await warnings('caches', ['maxmemory-policy', 'volatile-lru']), '')
+    assert.match(await warnings('guards'), /set it to noeviction/)
+    assert.equal(await warnings('guards', ['maxmemory-policy', 'noeviction'], ['maxmemory', '0']), '')
+  })
+
+  it('keeps spaces away from what others keep in the same store', async () => {
+    const caches = new Caches({ store: await open(), clock: systemClock, report: () => {} })
+    for (const name of ['allowlist', 'ratelimit:config', 'lock', 'bridge:idempotency', 'cache'])
+      assert.throws(() => caches.space({ name, ttlMs: 1000 }), /name begins with a name that is taken/)
+    assert.throws(
+      () => [caches.space({ name: 'a:b', ttlMs: 1000 }), caches.space({ name: 'a', ttlMs: 1000 })],
+      /overlaps/,
+    )
+    caches.close()
+  })
+
   it('tells of a gap in the notices, and of a number that went back', async () => {
     const [one, two] = [await open(), await open()]
     const { notices, stop } = heard(two)

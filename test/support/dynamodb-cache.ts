@@ -1,8 +1,9 @@
 import { after, describe, it } from 'node:test'
+import type { CacheStore } from '../../src/cache/port.js'
 import { parseStoreUrl } from '../../src/config/store-url.js'
 import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
 import { cacheSuites, register } from '../../src/conformance/index.js'
-import { type DynamodbCache, openCache } from '../../src/engines/dynamodb/cache/index.js'
+import { openCache } from '../../src/engines/dynamodb/cache/index.js'
 import { CapacityCounts } from '../../src/engines/dynamodb/client/capacity.js'
 import { DynamoClient } from '../../src/engines/dynamodb/client/client.js'
 import { ServerClock } from '../../src/engines/dynamodb/client/server-clock.js'
@@ -10,7 +11,7 @@ import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js
 import { CREDENTIALS, type DynamoServer, type Emulator, REGION, startDynamo } from './dynamodb-server.js'
 
 export interface OpenedCache {
-  cache: DynamodbCache
+  cache: CacheStore
   counts: CapacityCounts
   client: DynamoClient
   close(): Promise<void>

@@ -4,7 +4,7 @@ import type { CacheStore } from '../../cache/port.js'
 import type { RedisUrl } from '../../config/store-url-redis.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
 import { openCache } from './cache/index.js'
-import { evictionWarnings, healthOf } from './eviction.js'
+import { evictionWarnings, healthOf, type RedisUse } from './eviction.js'
 import { openRedis as connect } from './link/open-redis.js'
 import { type RedisOptions, settingsOf } from './link/options.js'
 import type { Redis } from './link/redis.js'
@@ -24,6 +24,8 @@ export interface RedisEngineOptions extends RedisOptions {
   initialShards?: number
   /** Whose time decides of rate limits: the server's unless told otherwise, which suites do. */
   limitClock?: LimitClock
+  /** `caches`: nothing else is kept there, so that it should be set up to make room. */
+  use?: RedisUse
 }
 
 export interface RedisEngine {
@@ -43,7 +45,15 @@ export interface RedisEngine {
 }
 
 export async function openRedis(url: RedisUrl, options: RedisEngineOptions = {}): Promise<RedisEngine> {
-  const { maxLogBytes, staleAfterMs, shardAbove, initialShards, limitClock, ...connection } = options
+  const {
+    maxLogBytes,
+    staleAfterMs,
+    shardAbove,
+    initialShards,
+    limitClock,
+    use = 'guards',
+    ...connection
+  } = options
   const redis = await connect(url, connection)
   try {
     const stored = {
@@ -54,14 +64,19 @@ export async function openRedis(url: RedisUrl, options: RedisEngineOptions = {})
       shardAbove: shardAbove ?? 5_000_000,
       initialShards: initialShards ?? 1,
     }
-    return await openOn(redis, stored, limitClock ?? 'server')
+    return await openOn(redis, stored, limitClock ?? 'server', use)
   } catch (error) {
     await redis.close()
     throw error
   }
 }
 
-async function openOn(redis: Redis, options: StoreOptions, limitClock: LimitClock): Promise<RedisEngine> {
+async function openOn(
+  redis: Redis,
+  options: StoreOptions,
+  limitClock: LimitClock,
+  use: RedisUse,
+): Promise<RedisEngine> {
   const stores = openStores(redis, options)
   await stores.wake.open()
   await stores.tokens.open()
@@ -74,11 +89,11 @@ async function openOn(redis: Redis, options: StoreOptions, limitClock: LimitCloc
     limits,
     cache,
     resharding: stores.resharding,
-    warnings: evictionWarnings(await redis.info()),
+    warnings: evictionWarnings(await redis.info(), use),
     listCache: () => stores.catalog.cacheFigures(),
     async health() {
       const [info] = await Promise.all([redis.info(), redis.ping()])
-      const warnings = evictionWarnings(info)
+      const warnings = evictionWarnings(info, use)
       return { ...healthOf(info), ...(warnings.length > 0 ? { warnings } : {}) }
     },
     async close() {

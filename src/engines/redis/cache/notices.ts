@@ -12,6 +12,8 @@ const TELL = defineScript('cache-tell', { keys: 1, write: true, uses: ['cache-va
 const POLL_MS = 500
 /** A number may be read a moment before its notice comes. */
 const GRACE_MS = 100
+/** A server that does not answer for so long may have told others by another way, or be another by now. */
+const PATIENCE_MS = 2000
 /** Smaller than every number: what is noted so counts as begun before everything. */
 const NOTHING_KNOWN = -1
 
@@ -33,7 +35,7 @@ export class CacheNotices {
   /** Set while notices may be missed. */
   private isLost = false
   private isListening = true
-  private isLooking = false
+  private lookingSinceMs: number | undefined
   private isClosed = false
 
   constructor(
@@ -103,8 +105,12 @@ export class CacheNotices {
 
   /** Whether everything was heard; and if it could not be, whether it can be from now on. */
   private async look(): Promise<void> {
-    if (this.isLooking || this.isClosed) return
-    this.isLooking = true
+    if (this.isClosed) return
+    if (this.lookingSinceMs !== undefined) {
+      if (performance.now() - this.lookingSinceMs > PATIENCE_MS) this.lose()
+      return
+    }
+    this.lookingSinceMs = performance.now()
     try {
       const heard = this.last
       const number = await this.number()
@@ -116,7 +122,7 @@ export class CacheNotices {
     } catch {
       if (!this.isClosed) this.lose()
     } finally {
-      this.isLooking = false
+      this.lookingSinceMs = undefined
     }
   }
 

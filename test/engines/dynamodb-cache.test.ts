@@ -95,6 +95,13 @@ describe('caches on dynamodb', () => {
     assert.ok(gone < 15, `${gone} of 600 went with one tag`)
   })
 
+  it('lets others begin at once where a space was cleared under a fill', async () => {
+    const { cache } = open(await servers.table())
+    await fill(cache, 'a')
+    await cache.clear(SPACE, now())
+    await fill(cache, 'a')
+  })
+
   it('tells that a notice is missing', async () => {
     const table = await servers.table()
     const [one, two] = [open(table), open(table)]

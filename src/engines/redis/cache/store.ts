@@ -19,7 +19,14 @@ import { Tags, tagText } from './tags.js'
 const MIB = 1024 * 1024
 const TOLD_AT_ONCE = 500
 
-const READ = defineScript('cache-read', { keys: 1, write: false, resultsPerItem: 2 })
+const READ = defineScript('cache-read', {
+  ...{ keys: 1, write: false, resultsPerItem: 2 },
+  // In this order a value that is written in between is taken for none, and never with the life of the one after it.
+  alone: (key) => [
+    ['PTTL', key],
+    ['GET', key],
+  ],
+})
 const BEGIN = defineScript('cache-begin', { keys: 2, write: true, uses: ['cache-lease'] })
 const RENEW = defineScript('cache-renew', { keys: 1, write: true, uses: ['cache-lease'] })
 
@@ -38,9 +45,11 @@ const STORE = change('cache-store')
 const WRITE = change('cache-write')
 const REMOVE = change('cache-remove')
 
-type Read = [value: Buffer | null, leftMs: number]
+type Read = [leftMs: number, value: Buffer | null]
 type Begun = [state: Buffer, value?: Buffer | number, leftMs?: number]
 
+/** What PTTL says of a key that is not there. */
+const GONE = -2
 const BINARY = { binary: true }
 
 /** The second tier in Redis: bare values under plain keys. */
@@ -187,8 +196,8 @@ const argumentOf = (value: CacheValue): Argument =>
   typeof value === 'string' ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
 
 function storedValue(reply: unknown): StoredValue | undefined {
-  const [value, leftMs] = reply as Read
-  return value === null ? undefined : { value, leftMs: life(leftMs) }
+  const [leftMs, value] = reply as Read
+  return value === null || leftMs === GONE ? undefined : { value, leftMs: life(leftMs) }
 }
 
 /** Another program may have written it without an end. */

@@ -16,6 +16,8 @@ export interface ScriptOptions {
    * answers so many results for each, one behind the other. An error is that of all.
    */
   resultsPerItem?: number
+  /** Of such a read, for one item alone: plain commands with the same results, which cost less than a script. */
+  alone?: (key: string) => readonly (readonly string[])[]
 }
 
 /** A file of `lua/` that returns `function(keys, args)`, the operation on one item. */
@@ -25,6 +27,7 @@ export interface Script {
   readonly write: boolean
   readonly together: number
   readonly resultsPerItem: number | undefined
+  readonly alone: ScriptOptions['alone']
   /** The operation with the loop over the items of a batch around it. */
   readonly source: string
   readonly sha: string
@@ -40,7 +43,7 @@ export function defineScript(name: string, options: ScriptOptions): Script {
 /** The same from other places than `lua/`. */
 export function assembleScript(
   name: string,
-  { keys, write, uses = [], together = Number.POSITIVE_INFINITY, resultsPerItem }: ScriptOptions,
+  { keys, write, uses = [], together = Number.POSITIVE_INFINITY, resultsPerItem, alone }: ScriptOptions,
   read: (name: string) => string,
 ): Script {
   const enclosed = (part: string) => `(function()\n${read(part)}\nend)()`
@@ -52,7 +55,7 @@ export function assembleScript(
       : ['return operation(KEYS)']),
   ].join('\n')
   const sha = createHash('sha1').update(source).digest('hex')
-  return { name, keys, write, together, resultsPerItem, source, sha }
+  return { name, keys, write, together, resultsPerItem, alone, source, sha }
 }
 
 function readLua(name: string): string {

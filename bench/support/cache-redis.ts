@@ -53,6 +53,8 @@ export async function measureCacheRedis({ values, filled, figures, ratios }: Cac
       ratios[`second-tier hit / GET + JSON.parse as it comes${at}`] = own! / asItComes!
       ratios[`second-tier hit / GET + JSON.parse without timeout${at}`] = own! / without!
     }
+    // What the machine itself adds is in all of them.
+    await latencies(rawGet(bare), filled.keys, figures, 'GET + JSON.parse')
     await latencies(hit, filled.keys, figures, 'second tier')
     const pod = await openCatraca({ store: servers.storeUrl, sweepIntervalMs: 0 })
     const tiered = pod.cache.space<object>(options)

@@ -7,7 +7,7 @@ import { openCatraca, openDynamodbTables, startRelay } from 'catraca'
 const store = process.argv[2] ?? 'dynamodb://us-east-1/Allowlists?endpoint=http://127.0.0.1:8000'
 
 // What `catraca dynamodb create` does; it leaves alone what is there already.
-const tables = await openDynamodbTables(store, ['allowlists', 'giant'])
+const tables = await openDynamodbTables(store)
 const made = await tables.create()
 console.log(`tables: ${made.map(({ role }) => role).join(', ')}`)
 tables.close()

@@ -64,8 +64,7 @@ ${table(['in the file', 'in the environment', 'flag', 'type', 'default', 'what i
 
 ${STORE_URL_FORMS.map((form) => `- \`${form}\``).join('\n')}
 
-Allowlists and API keys are kept in any of them, rate limits in all but \`dynamodb:\`, caches in \`embedded:\` and \`memory:\`; [engines](../engines.md) says what each
-promises. Passwords in a URL are never printed.
+Everything can be kept in any of them; [engines](../engines.md) says what each promises. Passwords in a URL are never printed.
 
 ## Secrets
 

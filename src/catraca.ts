@@ -13,14 +13,22 @@ import type { Caches } from './cache/caches.js'
 import { type OpenCacheOptions, openCache } from './cache.js'
 import type { ListRef } from './changes/port.js'
 import { type Clock, systemClock } from './clock.js'
+import { type OpenCodesOptions, openCodes } from './codes.js'
 import { redactStoreUrl } from './config/store-url.js'
 import { type HotTier, openHotTier } from './hot-tier.js'
+import type { Idempotency } from './idempotency/idempotency.js'
+import { type OpenIdempotencyOptions, openIdempotency } from './idempotency.js'
 import { ImportThreads } from './import-runner.js'
 import { IndexThreads } from './index-runner.js'
 import { type OpenLimitsOptions, openLimits } from './limits.js'
+import type { Locks } from './lock/locks.js'
+import { type OpenLocksOptions, openLocks } from './locks.js'
+import type { OneTimeCodes } from './one-time-code/codes.js'
 import { type EngineOptions, engineSource, type StoreEngine } from './open-engine.js'
 import type { RateLimits } from './rate-limit/limits.js'
 import { Stores } from './stores.js'
+import type { TokenDenylist } from './token-denylist/denylist.js'
+import { type OpenTokensOptions, openTokens } from './tokens.js'
 import { Upkeep } from './upkeep.js'
 
 export interface OpenOptions extends EngineOptions {
@@ -31,6 +39,10 @@ export interface OpenOptions extends EngineOptions {
   sweepIntervalMs?: number
   membership?: Partial<MembershipOptions>
   limits?: OpenLimitsOptions
+  idempotency?: OpenIdempotencyOptions
+  codes?: OpenCodesOptions
+  tokens?: OpenTokensOptions
+  locks?: OpenLocksOptions
   cache?: OpenCacheOptions
   /** What a check answers when neither memory nor the store can tell: fail (the default), or allow, marked. */
   onUnavailable?: OnUnavailable
@@ -74,6 +86,10 @@ export interface Catraca {
   readonly allowlists: Allowlists
   readonly keys: ApiKeys
   readonly limits: RateLimits
+  readonly idempotency: Idempotency
+  readonly codes: OneTimeCodes
+  readonly tokens: TokenDenylist
+  readonly locks: Locks
   readonly cache: Caches
   /** Where the data is, without credentials. */
   readonly store: string
@@ -99,19 +115,32 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const sweepIntervalMs = options.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS
   const dynamodb = { report, ...options.dynamodb }
   const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
-  const stores = await Stores.open(store, (url) => engineSource(url, { ...options, dynamodb }), report)
+  // What an image may be behind, a list's own record may be too.
+  const redis = { staleAfterMs: membership.staleAfterMs, ...options.redis }
+  const stores = await Stores.open(store, (url) => engineSource(url, { ...options, dynamodb, redis }), report)
   const closing = async (error: unknown): Promise<never> => {
     await stores.close()
     throw error
   }
   const engine = await stores.engineOf(undefined)
-  const limitOptions = options.limits ?? {}
-  const limitEngine = await stores.engineOf(limitOptions.store).catch(closing)
-  const cacheOptions = options.cache ?? {}
-  const cacheEngine = await stores.engineOf(cacheOptions.store, 'caches').catch(closing)
+  const engineOf = (of: { store?: string } | undefined) => stores.engineOf(of?.store).catch(closing)
   const hotTier = await openHotTier(dynamodb.hotTier, { engine, membership, report }).catch(closing)
-  const limits = openLimits(limitOptions, limitEngine, { clock, report })
-  const cache = openCache(cacheOptions, cacheEngine, { clock, report })
+  const around = { clock, report }
+  const limitEngine = await engineOf(options.limits)
+  const limits = openLimits(options.limits ?? {}, limitEngine, around)
+  const idempotency = openIdempotency(options.idempotency ?? {}, await engineOf(options.idempotency), around)
+  const codeEngine = await engineOf(options.codes)
+  const codes = await Promise.resolve()
+    .then(() => openCodes(options.codes ?? {}, codeEngine, { ...around, limits: limitEngine }))
+    .catch(closing)
+  const tokens = openTokens(options.tokens ?? {}, await engineOf(options.tokens), around)
+  const openedLocks = await openLocks(options.locks ?? {}, () => engineOf(options.locks), {
+    ...around,
+    redis: options.redis,
+  }).catch(closing)
+  const { locks } = openedLocks
+  const cacheEngine = await stores.engineOf(options.cache?.store, 'caches').catch(closing)
+  const cache = openCache(options.cache ?? {}, cacheEngine, around)
   const imports = new ImportThreads(
     {
       engine: () => engine.forThreads(),
@@ -149,10 +178,10 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const hot = hotTier?.checks((incarnation) => indexes.get(incarnation).index?.snapshotPosition)
   const checks = new IndexedChecks(hot ?? engine.allowlists.checks, indexes, clock, hot?.direct)
   const uses = new UseCounts(indexes, report)
-  const upkeep = new Upkeep(
-    [(now) => engine.allowlists.upkeep.sweep(now), (now) => limits.sweep(now), (now) => cache.sweep(now)],
-    clock,
+  const sweeps = [engine.allowlists.upkeep, limits, idempotency, codes, tokens, locks, cache].map(
+    (part) => (now: number) => part.sweep(now),
   )
+  const upkeep = new Upkeep(sweeps, clock)
   upkeep.start(sweepIntervalMs)
   return {
     allowlists: new Allowlists({
@@ -166,6 +195,10 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     }),
     keys: new ApiKeys(engine.keys, clock),
     limits,
+    idempotency,
+    codes,
+    tokens,
+    locks,
     cache,
     store: redactStoreUrl(store),
     ready: warmUp(engine.allowlists, indexes, membership, report),
@@ -182,7 +215,9 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
       await indexesClosed
       await hotTier?.close()
       await upkeep.stop()
+      await tokens.close()
       await limits.close()
+      await openedLocks.close()
       cache.close()
       await stores.close()
     },

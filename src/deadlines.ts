@@ -1,78 +1,118 @@
 import { CatracaError, isCatracaError } from './errors.js'
 
-interface Waiting {
-  due: number
-  isSettled: boolean
-  reject(error: unknown): void
+/** Who waits, and is told when that takes too long. A link of the list that `Deadlines` keeps. */
+export class Waiting {
+  due = 0
+  isSettled = false
+  previous: Waiting | undefined = undefined
+  next: Waiting | undefined = undefined
+
+  onLate(_error: unknown): void {}
 }
 
-/** Ends waits that take too long. All take the same time, so the first is always due first: one timer does. */
+class WaitingPromise extends Waiting {
+  constructor(private readonly reject: (error: unknown) => void) {
+    super()
+  }
+
+  override onLate(error: unknown): void {
+    this.reject(error)
+  }
+}
+
+/**
+ * Ends waits that take too long. All take the same time, so the first is mostly due first: one timer does. Those that
+ * have ended leave the list at once: what they hold would grow old in memory.
+ */
 export class Deadlines {
-  private queue: Waiting[] = []
-  private first = 0
+  private first: Waiting | undefined
+  private last: Waiting | undefined
   private timer: NodeJS.Timeout | undefined
-  private unsettled = 0
+  private timerDue = 0
 
   constructor(private readonly timeoutMs: number) {}
 
-  within<T>(work: Promise<T>): Promise<T> {
+  /** What is one call to its caller has one deadline: `since` is when it began. */
+  within<T>(work: Promise<T>, since?: number): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const waiting: Waiting = { due: performance.now() + this.timeoutMs, isSettled: false, reject }
-      this.push(waiting)
-      this.timer ??= setTimeout(() => this.look(), this.timeoutMs)
-      // Nobody who waits may be forgotten by a process that has nothing else to do.
-      if (this.unsettled++ === 0) this.timer.ref()
+      const waiting = new WaitingPromise(reject)
+      this.begin(waiting, since)
       work.then(
         (value) => {
-          this.settle(waiting)
+          this.end(waiting)
           resolve(value)
         },
         (error) => {
-          this.settle(waiting)
+          this.end(waiting)
           reject(error)
         },
       )
     })
   }
 
-  /** Those that are settled go soon, mostly in the order they came: else they would grow old in memory. */
-  private push(waiting: Waiting): void {
-    const { queue } = this
-    while (this.first < queue.length && queue[this.first]!.isSettled) this.first++
-    if (this.first > 1000 && this.first * 2 > queue.length) {
-      queue.splice(0, this.first)
-      this.first = 0
-    }
-    queue.push(waiting)
+  /** Whether nothing is left of the time of a call that began then. */
+  isOver(since: number): boolean {
+    return performance.now() >= since + this.timeoutMs
   }
 
-  private settle(waiting: Waiting): void {
+  late(): CatracaError {
+    return new CatracaError('ENGINE_UNAVAILABLE', `the engine did not decide within ${this.timeoutMs} ms`)
+  }
+
+  /** The wait has to be ended. */
+  begin(waiting: Waiting, since?: number): void {
+    const now = performance.now()
+    waiting.due = (since ?? now) + this.timeoutMs
+    const isAlone = this.last === undefined
+    this.insert(waiting)
+    if (this.timer === undefined || waiting.due < this.timerDue) this.setTimer(waiting.due, now)
+    // Nobody who waits may be forgotten by a process that has nothing else to do.
+    else if (isAlone) this.timer.ref()
+  }
+
+  /** By when it is due, which is mostly the end. */
+  private insert(waiting: Waiting): void {
+    let before = this.last
+    while (before !== undefined && before.due > waiting.due) before = before.previous
+    const next = before === undefined ? this.first : before.next
+    waiting.previous = before
+    waiting.next = next
+    if (before === undefined) this.first = waiting
+    else before.next = waiting
+    if (next === undefined) this.last = waiting
+    else next.previous = waiting
+  }
+
+  /** Does nothing for one that has ended. */
+  end(waiting: Waiting): void {
     if (waiting.isSettled) return
     waiting.isSettled = true
-    if (--this.unsettled === 0) this.timer?.unref()
+    const { previous, next } = waiting
+    if (previous === undefined) this.first = next
+    else previous.next = next
+    if (next === undefined) this.last = previous
+    else next.previous = previous
+    waiting.previous = waiting.next = undefined
+    if (this.first === undefined) this.timer?.unref()
+  }
+
+  private setTimer(due: number, now: number): void {
+    clearTimeout(this.timer)
+    this.timerDue = due
+    this.timer = setTimeout(() => this.look(), Math.max(1, due - now))
   }
 
   private look(): void {
     this.timer = undefined
     const now = performance.now()
-    while (this.first < this.queue.length) {
-      const waiting = this.queue[this.first]!
-      if (!waiting.isSettled && waiting.due > now) break
-      this.first++
-      if (waiting.isSettled) continue
-      this.settle(waiting)
-      waiting.reject(late(this.timeoutMs))
+    while (this.first !== undefined && this.first.due <= now) {
+      const waiting = this.first
+      this.end(waiting)
+      waiting.onLate(this.late())
     }
-    this.queue = this.queue.slice(this.first)
-    this.first = 0
-    if (this.queue.length === 0) return
-    this.timer = setTimeout(() => this.look(), Math.max(1, this.queue[0]!.due - now))
-    if (this.unsettled === 0) this.timer.unref()
+    // Whoever was told may have begun another wait, and a timer with it.
+    if (this.first !== undefined && this.timer === undefined) this.setTimer(this.first.due, now)
   }
-}
-
-function late(timeoutMs: number): CatracaError {
-  return new CatracaError('ENGINE_UNAVAILABLE', `the engine did not decide within ${timeoutMs} ms`)
 }
 
 const UNAVAILABLE = [

@@ -27,7 +27,20 @@ export const ERROR_CODES = {
   QUOTA_EXCEEDED:
     'A limit is used up; `violated-policies` names it and `retryAfterMs` says when to come again.',
   LEASE_NOT_FOUND: 'The lease is not one that an acquire returned, or it has run out.',
+  IDEMPOTENCY_IN_PROGRESS:
+    'A request with this idempotency key is being worked on; `Retry-After` says when to ask again.',
+  IDEMPOTENCY_KEY_REUSED: 'The idempotency key was used for another request.',
+  IDEMPOTENCY_OUTCOME_UNKNOWN:
+    'A request with this idempotency key was begun and never ended, and `onLeaseExpired` forbids to try it again.',
+  IDEMPOTENCY_CLAIM_LOST:
+    'The claim is not one that is held any more: it was taken over, ended, deleted, or has expired.',
+  IDEMPOTENCY_ANSWER_NOT_KEPT:
+    'The request was done before; its answer was too large, or of a kind, that is not kept.',
+  IDEMPOTENCY_RECORD_NOT_FOUND: 'There is no idempotency record with this operation and key.',
   ENTITY_NOT_FOUND: 'Nothing is known of this entity.',
+  TOKEN_REVOKED: 'The token was revoked, by itself or with all tokens of its subject.',
+  LOCK_HELD: 'Somebody else has the lock; `retryAfterMs` says when it is worth to ask again.',
+  LOCK_LOST: 'The lock is not yours any more: it ended, was released, or somebody else has it.',
   CACHE_SPACE_NOT_FOUND: 'The configuration names no cache space of this name.',
   CACHE_KEY_NOT_FOUND: 'Nothing is cached under this key.',
   SOURCE_TIMEOUT: 'The source of a cached value did not answer in time.',

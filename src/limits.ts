@@ -16,8 +16,8 @@ interface Surroundings {
 /** Rate limits over their engine. */
 export function openLimits(
   { store: _, ...given }: OpenLimitsOptions,
-  { limits }: StoreEngine,
+  { limits: engine }: StoreEngine,
   around: Surroundings,
 ): RateLimits {
-  return new RateLimits({ ...around, engine: limits, options: { ...DEFAULT_LIMITS, ...given } })
+  return new RateLimits({ ...around, engine, options: { ...DEFAULT_LIMITS, ...given } })
 }

@@ -11,7 +11,10 @@ import type { EmbeddedOptions } from './engines/embedded/index.js'
 import type { RedisEngineOptions } from './engines/redis/index.js'
 import type { HotTierOptions } from './hot-tier.js'
 import type { IdempotencyStore } from './idempotency/port.js'
+import type { LockStore } from './lock/port.js'
+import type { CodeStore } from './one-time-code/port.js'
 import type { LimitEngine } from './rate-limit/port.js'
+import type { TokenStore } from './token-denylist/port.js'
 
 /** Everything it takes to open a store, as plain data: threads open it too. */
 export type EngineSource =
@@ -31,9 +34,13 @@ export interface StoreEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
   readonly limits: LimitEngine
-  /** Absent where the engine does not keep them. */
-  readonly idempotency?: IdempotencyStore
-  readonly cache?: CacheStore
+  readonly idempotency: IdempotencyStore
+  readonly codes: CodeStore
+  readonly tokens: TokenStore
+  /** Where the engine has a directory of its own: a secret that is kept beside the data. */
+  readonly keptSecret?: (name: string) => string
+  readonly locks: LockStore
+  readonly cache: CacheStore
   /** Where the engine cuts lists into shards. */
   readonly resharding?: ReshardStore
   /** Where members may be copied to a tier in front. */
@@ -99,6 +106,10 @@ async function openRedisEngine(
     allowlists: engine.allowlists,
     keys: engine.keys,
     limits: engine.limits,
+    idempotency: engine.idempotency,
+    codes: engine.codes,
+    tokens: engine.tokens,
+    locks: engine.locks,
     cache: engine.cache,
     resharding: engine.resharding,
     forThreads: () => forThreads(source),
@@ -119,6 +130,11 @@ async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine
     allowlists: engine.allowlists,
     keys: engine.keys,
     limits: engine.limits,
+    idempotency: engine.idempotency,
+    codes: engine.codes,
+    tokens: engine.tokens,
+    keptSecret: (name) => engine.keptSecret(name),
+    locks: engine.locks,
     cache: engine.cache,
     forThreads: () => ({ engine: 'embedded', options: { ...options, directory, gate, writes: 'here' } }),
     warnings: [],
@@ -132,12 +148,16 @@ async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine
 async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' }): Promise<StoreEngine> {
   const { openDynamodb } = await import('./engines/dynamodb/index.js')
   const engine = await openDynamodb(source.url, source.options)
-  const { topicArn: _, counter: __, report: ___, now: ____, ...plain } = source.options
+  const { topicArn: _, counter: __, report: ___, now: ____, monotonicMs: _____, ...plain } = source.options
   return {
     name: 'dynamodb',
     allowlists: engine.allowlists,
     keys: engine.keys,
     limits: engine.limits,
+    idempotency: engine.idempotency,
+    codes: engine.codes,
+    tokens: engine.tokens,
+    locks: engine.locks,
     cache: engine.cache,
     resharding: engine.resharding,
     source: engine.source,

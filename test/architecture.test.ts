@@ -13,8 +13,10 @@ const LEAVES = ['errors.ts', 'clock.ts', 'deadlines.ts', 'key.ts', 'maybe.ts', '
 const COMPOSITION = [
   'cache.ts',
   'catraca.ts',
+  'codes.ts',
   'dynamodb-tables.ts',
   'hot-tier.ts',
+  'idempotency.ts',
   'open-engine.ts',
   'relay.ts',
   'index.ts',
@@ -26,7 +28,9 @@ const COMPOSITION = [
   'index-runner.ts',
   'index-worker.ts',
   'limits.ts',
+  'locks.ts',
   'stores.ts',
+  'tokens.ts',
 ]
 const CAPABILITIES = [
   'allowlist',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { run as failover } from '../bench/proof/idempotency-failover.js'
 import { run as faults } from '../bench/proof/redis-faults.js'
 import { run as pods } from '../bench/proof/redis-pods.js'
 
@@ -19,4 +20,11 @@ describe('proofs on Redis, small', () => {
       assert.ok(figures[`${fault}: checks`]! > 50)
     })
   }
+
+  it('idempotency over a failover: what is lost is counted, and nothing is half there', async () => {
+    const short = { inFlight: 8, killAfterMs: 300, cutMs: 100, goOnMs: 2500, commandTimeoutMs: 1500 }
+    const figures = await failover(short)
+    assert.ok(figures['asynchronous: completed']! > 50)
+    assert.ok(figures['waitReplicas 1, replicas cut off: completed']! > 20)
+  })
 })

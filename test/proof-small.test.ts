@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { run as dynamodbPods } from '../bench/proof/dynamodb-pods.js'
 import { run as dynamodbReshard } from '../bench/proof/dynamodb-reshard.js'
 import { run as freshness } from '../bench/proof/freshness.js'
+import { run as idempotency } from '../bench/proof/idempotency.js'
 import { run as kill } from '../bench/proof/kill.js'
 import { run as limits, runFailover, runOnDynamodb, runOnRedis } from '../bench/proof/limits.js'
 import { run as race } from '../bench/proof/race.js'
@@ -43,6 +44,12 @@ describe('proofs, small', () => {
   it('limits over DynamoDB: the same', async () => {
     const sizes = { seconds: 3, processes: 3, capacity: 400, perSecond: 800 }
     assert.ok((await runOnDynamodb(sizes, 0.6)).admitted! > 0)
+  })
+
+  it('idempotency: every history of processes that die and sleep is one that a model explains', async () => {
+    const figures = await idempotency({ seconds: 3, processes: 3, rounds: 1, skewMs: 0, duplicates: 60 })
+    assert.ok(figures['history: steps']! > 5, JSON.stringify(figures))
+    assert.equal(figures.deaths, 4)
   })
 
   it('soak: every answer is that of a model in memory', async () => {

@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { openCatraca } from '../../src/catraca.js'
 import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
+import { TABLE_ROLES } from '../../src/engines/dynamodb/tables/tables.js'
 import { CREDENTIALS_ENV, startDynamo } from '../../test/support/dynamodb-server.js'
 import { startSentinel, startSingle } from '../../test/support/redis/index.js'
 import type { LimitPlan } from '../support/limit-process.js'
@@ -80,7 +81,7 @@ export async function runOnDynamodb(given: Given, leastShare = LEAST_SHARE): Pro
   const names = server.names()
   Object.assign(process.env, CREDENTIALS_ENV)
   try {
-    await createTables(server.client().sdk, names, ['allowlists', 'giant', 'guards'])
+    await createTables(server.client().sdk, names, TABLE_ROLES)
     return await onStore(server.url(names), { inFlight: 4, ...given, ...smallRule(given) }, leastShare)
   } finally {
     await server.stop()

@@ -33,7 +33,7 @@ export async function openScene(emulator: Emulator): Promise<DynamodbScene> {
   const [server, queues] = await Promise.all([startDynamo(emulator), startQueues()])
   const names = server.names()
   const admin = server.client()
-  await createTables(admin.sdk, names, ['allowlists', 'giant', 'guards'])
+  await createTables(admin.sdk, names, ['allowlists', 'giant', 'idempotency', 'guards'])
   const store = server.url(names)
   const sns = new SNSClient(queues.clientOptions)
   const { TopicArn: topicArn = '' } = await sns.send(new CreateTopicCommand({ Name: 'changes' }))

@@ -2,6 +2,7 @@ import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { type Catraca, openCatraca } from '../../src/catraca.js'
 import { CapacityCounts } from '../../src/engines/dynamodb/client/capacity.js'
 import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
+import { TABLE_ROLES } from '../../src/engines/dynamodb/tables/tables.js'
 import { CREDENTIALS, startDynamo } from '../../test/support/dynamodb-server.js'
 import { median } from './report.js'
 
@@ -30,7 +31,7 @@ export async function measureDynamodb(given: DynamodbSizes): Promise<{ figures: 
   const server = await startDynamo()
   const names = server.names()
   const admin = server.client()
-  await createTables(admin.sdk, names, ['allowlists', 'giant', 'guards'])
+  await createTables(admin.sdk, names, TABLE_ROLES)
   const counts = new CapacityCounts()
   const catraca = await openCatraca({
     store: server.url(names),

@@ -1,47 +1,65 @@
 import { Redis as IoRedis } from 'ioredis'
-import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
+import { RateLimiterRedis } from 'rate-limiter-flexible'
 import { createClient } from 'redis'
 import { type Catraca, openCatraca } from '../../src/catraca.js'
-import { startSingle } from '../../test/support/redis/index.js'
+import { TAKE } from '../../src/engines/redis/rate-limit/counters.js'
+import { commandCounts, type RedisProcess, startSingle } from '../../test/support/redis/index.js'
+import { measureConfig } from './rate-limit-config.js'
 import { median } from './report.js'
+import { type Call, figuresOf, type Rounds, ratiosOf, takeTurns, visitAll } from './turns.js'
 
-export interface RedisSizes {
+export interface Sizes {
   seconds: number
   rounds: number
   inFlight: number
   keys: number
+  entities: number
 }
 
-type Call = (i: number) => Promise<unknown>
-/** Turns that take part in a comparison one after the other, so that a disturbance meets all of them. */
-type Contenders = Record<string, Call>
+type Raw = { sendCommand(args: string[]): Promise<unknown> }
 
 /** Never used up, and never full again: what is forgotten at once would have to be made anew each time. */
 const OPEN_LIMIT = { capacity: 1_000_000, refillAmount: 60, refillPeriodSeconds: 60 }
-const SLICES = 10
+/** The same in the words of the script. */
+const OPEN_PLAN = 'rpm 0 1000000 60000 1 1000 1 0'
+const RAW_SCRIPT = "redis.call('INCRBY', KEYS[1], ARGV[1]) return redis.call('PTTL', KEYS[1])"
+const PEERS = ['rate-limiter-flexible on ioredis', 'the same, pipelining by itself'] as const
 
-/** Acquires over one Redis on loopback, beside rate-limiter-flexible on the same server, and its limiter in memory. */
-export async function measureRedis(sizes: RedisSizes) {
+/** Acquires over one Redis on loopback, beside rate-limiter-flexible on the same server. */
+export async function measureRedis(sizes: Sizes) {
   const servers = await startSingle()
   const { port } = servers.servers[0]!
-  const catraca = await openCatraca({ store: servers.storeUrl, sweepIntervalMs: 0 })
-  const leasing = await openCatraca({
-    store: servers.storeUrl,
-    sweepIntervalMs: 0,
-    limits: { localLease: { tokens: 10_000, ms: 1000 } },
-  })
-  const peer = new IoRedis({ host: '127.0.0.1', port })
+  const options = { store: servers.storeUrl, sweepIntervalMs: 0 }
+  const catraca = await openCatraca(options)
+  const leasing = await openCatraca({ ...options, limits: { localLease: { tokens: 10_000, ms: 1000 } } })
+  const peers = [false, true].map(
+    (enableAutoPipelining) => new IoRedis({ host: '127.0.0.1', port, enableAutoPipelining }),
+  )
   const raw = await createClient({
     socket: { host: '127.0.0.1', port },
     maintNotifications: 'disabled',
+    commandOptions: { timeout: 0 },
   }).connect()
   try {
     await configure(catraca)
     await Promise.all([catraca.limits.warmUp(), leasing.limits.warmUp()])
-    const contenders = await contendersOf(sizes, catraca, leasing, peer, raw)
-    return await compare(contenders, sizes, catraca)
+    const contenders = await contendersOf(sizes, catraca, leasing, peers, raw)
+    const serverPid = Number(/process_id:(\d+)/.exec(String(await raw.sendCommand(['INFO', 'server'])))![1])
+    for (const call of Object.values(contenders.many)) await visitAll(call, sizes.keys)
+    const rounds: Rounds = {}
+    for (let round = 0; round < sizes.rounds; round++) {
+      await takeTurns(contenders.many, { ...sizes, serverPid }, rounds)
+      await takeTurns(contenders.single, { ...sizes, serverPid, inFlight: 1 }, rounds)
+      await takeTurns(contenders.here, { ...sizes, serverPid }, rounds)
+    }
+    const asked = await callsOfDenials(catraca, servers.servers[0]!)
+    const config = await measureConfig(catraca, 'one', sizes.entities)
+    return {
+      figures: { ...figuresOf(rounds), 'scripts run by 10,000 denials, used up': asked, ...config },
+      ratios: redisRatios(rounds),
+    }
   } finally {
-    peer.disconnect()
+    for (const peer of peers) peer.disconnect()
     raw.destroy()
     await leasing.close()
     await catraca.close()
@@ -59,103 +77,67 @@ async function configure({ limits }: Catraca): Promise<void> {
   await system('spent', { rph: { capacity: 1, refillPeriodSeconds: 3600 } })
 }
 
-const RAW_SCRIPT = "redis.call('INCRBY', KEYS[1], ARGV[1]) return redis.call('PTTL', KEYS[1])"
-
 async function contendersOf(
-  { keys }: RedisSizes,
+  { keys }: Sizes,
   catraca: Catraca,
   leasing: Catraca,
-  peer: IoRedis,
-  raw: { sendCommand(args: string[]): Promise<unknown> },
+  peers: readonly IoRedis[],
+  raw: Raw,
 ) {
   const taking =
     ({ limits }: Catraca, resource: string, among = keys): Call =>
     (i) =>
       limits.acquire({ entity: `user-${i % among}`, resource })
-  const points = { points: 1_000_000_000, duration: 60 }
-  const peerRedis = new RateLimiterRedis({ storeClient: peer, keyPrefix: 'peer', ...points })
-  const peerMemory = new RateLimiterMemory(points)
-  const sha = String(await raw.sendCommand(['SCRIPT', 'LOAD', RAW_SCRIPT]))
+  const limiters = peers.map(
+    (storeClient, i) =>
+      new RateLimiterRedis({ storeClient, keyPrefix: `peer${i}`, points: 1_000_000_000, duration: 60 }),
+  )
+  const peerCalls = limiters.map((limiter, i): [string, Call] => [
+    PEERS[i]!,
+    (j) => limiter.consume(`user-${j % keys}`),
+  ])
+  const least = String(await raw.sendCommand(['SCRIPT', 'LOAD', RAW_SCRIPT]))
+  await raw.sendCommand(['SCRIPT', 'LOAD', TAKE.source])
+  const many: Record<string, Call> = {
+    'one limit': taking(catraca, 'one'),
+    'two limits': taking(catraca, 'two'),
+    'fixed window': taking(catraca, 'window'),
+    'sliding log': taking(catraca, 'log'),
+    ...Object.fromEntries(peerCalls),
+  }
+  const single: Record<string, Call> = {
+    'one limit, one in flight': taking(catraca, 'one'),
+    'EVALSHA of the same script': (i) =>
+      raw.sendCommand(['EVALSHA', TAKE.sha, '1', `raw:take-${i % keys}`, '1', '', OPEN_PLAN]),
+    'EVALSHA of INCRBY and PTTL': (i) =>
+      raw.sendCommand(['EVALSHA', least, '1', `raw:user-${i % keys}`, '1']),
+  }
+  const here: Record<string, Call> = {
+    'denied, used up': taking(catraca, 'spent', 1),
+    'taken ahead, 100 keys': taking(leasing, 'one', 100),
+  }
+  return { many, single, here }
+}
+
+/** Scripts that the server ran while an exhausted key was denied 10,000 times; usage is written down before and after. */
+async function callsOfDenials({ limits }: Catraca, server: RedisProcess): Promise<number> {
+  const scripts = async () => (await commandCounts(server)).get('evalsha') ?? 0
+  await limits.acquire({ entity: 'user-0', resource: 'spent' })
+  await limits.usage('user-0', 'spent')
+  const before = await scripts()
+  for (let i = 0; i < 10_000; i++) await limits.acquire({ entity: 'user-0', resource: 'spent' })
+  return (await scripts()) - before
+}
+
+function redisRatios(rounds: Rounds): Record<string, number> {
+  // Whichever of its set-ups is the faster here.
+  const rateOf = (name: string) => median(rounds[name]!.map(({ rate }) => rate))
+  const peer = rateOf(PEERS[0]) >= rateOf(PEERS[1]) ? PEERS[0] : PEERS[1]
+  const ours = 'one limit, one in flight'
   return {
-    many: {
-      'redis, one limit': taking(catraca, 'one'),
-      'redis, two limits': taking(catraca, 'two'),
-      'redis, fixed window': taking(catraca, 'window'),
-      'redis, sliding log': taking(catraca, 'log'),
-      'rate-limiter-flexible on ioredis': (i) => peerRedis.consume(`user-${i % keys}`),
-    } satisfies Contenders,
-    single: {
-      'redis, one limit, one in flight': taking(catraca, 'one'),
-      'EVALSHA as it is, one in flight': (i) =>
-        raw.sendCommand(['EVALSHA', sha, '1', `raw:user-${i % keys}`, '1']),
-    } satisfies Contenders,
-    here: {
-      'redis, denied, used up': taking(catraca, 'spent', 1),
-      'redis, taken ahead, 100 keys': taking(leasing, 'one', 100),
-      'rate-limiter-flexible in memory': (i) => peerMemory.consume(`user-${i % 100}`),
-    } satisfies Contenders,
+    ...ratiosOf(rounds, `one limit / ${peer}`, 'one limit', peer),
+    ...ratiosOf(rounds, 'two limits / one limit', 'two limits', 'one limit'),
+    ...ratiosOf(rounds, 'one in flight / EVALSHA of the same script', ours, 'EVALSHA of the same script'),
+    ...ratiosOf(rounds, 'one in flight / EVALSHA of INCRBY and PTTL', ours, 'EVALSHA of INCRBY and PTTL'),
   }
-}
-
-async function compare(
-  { many, single, here }: Awaited<ReturnType<typeof contendersOf>>,
-  sizes: RedisSizes,
-  catraca: Catraca,
-) {
-  const rates: Record<string, number[]> = {}
-  for (let round = 0; round < sizes.rounds; round++) {
-    await takeTurns(many, sizes.inFlight, sizes.seconds, rates)
-    await takeTurns(single, 1, sizes.seconds, rates)
-    await takeTurns(here, sizes.inFlight, sizes.seconds, rates)
-  }
-  const ratio = (one: string, other: string) => median(rates[one]!.map((rate, i) => rate / rates[other]![i]!))
-  const { deniedHere, denied } = catraca.limits.stats()
-  const figures = Object.entries(rates).map(([name, of]): [string, number] => [`${name}/s`, median(of)])
-  return {
-    figures: { ...Object.fromEntries(figures), 'redis, denials that asked it': denied - deniedHere },
-    ratios: {
-      'redis: one limit / rate-limiter-flexible': ratio(
-        'redis, one limit',
-        'rate-limiter-flexible on ioredis',
-      ),
-      'redis: two limits / one limit': ratio('redis, two limits', 'redis, one limit'),
-      'redis: one in flight / EVALSHA as it is': ratio(
-        'redis, one limit, one in flight',
-        'EVALSHA as it is, one in flight',
-      ),
-    },
-  }
-}
-
-async function takeTurns(
-  contenders: Contenders,
-  inFlight: number,
-  seconds: number,
-  rates: Record<string, number[]>,
-): Promise<void> {
-  const calls = Object.entries(contenders).map(([name, call]) => ({ name, call, done: 0, ms: 0 }))
-  // The first ones are for the compiler.
-  for (let slice = -3; slice < SLICES; slice++) {
-    for (const one of calls) {
-      const { done, ms } = await load(one.call, inFlight, (seconds * 1000) / SLICES)
-      if (slice < 0) continue
-      one.done += done
-      one.ms += ms
-    }
-  }
-  for (const { name, done, ms } of calls) (rates[name] ??= []).push((1000 * done) / ms)
-}
-
-async function load(call: Call, inFlight: number, ms: number): Promise<{ done: number; ms: number }> {
-  let done = 0
-  const start = performance.now()
-  const loop = async (first: number) => {
-    let i = first
-    while (performance.now() - start < ms) {
-      for (let j = 0; j < 8; j++) await call((i = (Math.imul(i, 1_103_515_245) + 12_345) & 0x7fffffff))
-      done += 8
-    }
-  }
-  await Promise.all(Array.from({ length: inFlight }, (_, i) => loop(i + 1)))
-  return { done, ms: performance.now() - start }
 }

@@ -1,7 +1,12 @@
-import { askLimits, type RateLimitOptions } from './rate-limit.js'
+import { askLimits, type RateLimitOptions, releaseAtEnd } from './rate-limit.js'
+import { markRefused } from './refused.js'
+import { askTokens, type RevokedTokensOptions } from './token-denylist.js'
+
+export { idempotency } from './idempotency-fastify.js'
 
 /** What is used of Fastify, so that this needs no version of it in particular. */
 interface Reply {
+  raw: Parameters<typeof releaseAtEnd>[0]
   headers(headers: Record<string, string>): unknown
   code(status: number): { send(body: string): unknown }
 }
@@ -18,9 +23,32 @@ export function rateLimit<Request extends { id: string }>(
     app.addHook('preHandler', async (request, reply) => {
       const gate = await askLimits(options, request, request.id)
       reply.headers(gate.headers)
-      return gate.pass ? undefined : reply.code(gate.status).send(gate.body)
+      if (!gate.pass) {
+        markRefused(request)
+        return reply.code(gate.status).send(gate.body)
+      }
+      releaseAtEnd(reply.raw, gate.release)
+      return undefined
     })
   }
-  // Without this Fastify would keep the hook from routes beside the plugin.
-  return Object.assign(plugin, { [Symbol.for('skip-override')]: true })
+  return inTheOpen(plugin)
 }
+
+/** A plugin that refuses revoked tokens on every route of its scope; behind the hook that verifies their signature. */
+export function revokedTokens<Request extends { id: string }>(
+  options: RevokedTokensOptions<Request>,
+): (app: App<Request>) => Promise<void> {
+  const plugin = async (app: App<Request>): Promise<void> => {
+    app.addHook('preHandler', async (request, reply) => {
+      const gate = await askTokens(options, request, request.id)
+      if (gate.pass) return undefined
+      reply.headers(gate.headers)
+      return reply.code(gate.status).send(gate.body)
+    })
+  }
+  return inTheOpen(plugin)
+}
+
+/** Without this Fastify would keep the hook from routes beside the plugin. */
+const inTheOpen = <Plugin extends object>(plugin: Plugin): Plugin =>
+  Object.assign(plugin, { [Symbol.for('skip-override')]: true })

@@ -1,4 +1,8 @@
-import { askLimits, type RateLimitOptions } from './rate-limit.js'
+import { askLimits, type RateLimitOptions, type Release } from './rate-limit.js'
+import { markRefused } from './refused.js'
+import { askTokens, type RevokedTokensOptions } from './token-denylist.js'
+
+export { type FetchIdempotencyOptions, withIdempotency } from './idempotency-fetch.js'
 
 type Handler = (request: Request) => Response | Promise<Response>
 
@@ -6,12 +10,60 @@ type Handler = (request: Request) => Response | Promise<Response>
 export function withRateLimit(handler: Handler, options: RateLimitOptions<Request>): Handler {
   return async (request) => {
     const gate = await askLimits(options, request, request.headers.get('x-request-id') ?? undefined)
-    if (!gate.pass) return new Response(gate.body, { status: gate.status, headers: gate.headers })
-    const response = await handler(request)
+    if (!gate.pass) {
+      const refusal = new Response(gate.body, { status: gate.status, headers: gate.headers })
+      markRefused(refusal)
+      return refusal
+    }
+    const response = await released(handler, request, gate.release)
     // The headers of a response that came from elsewhere cannot be changed.
     const headers = new Headers(response.headers)
     for (const [name, value] of Object.entries(gate.headers)) headers.set(name, value)
-    const { status, statusText, body } = response
-    return new Response(body, { status, statusText, headers })
+    const { status, statusText } = response
+    return new Response(untilEnd(response.body, gate.release), { status, statusText, headers })
+  }
+}
+
+async function released(handler: Handler, request: Request, release: Release): Promise<Response> {
+  try {
+    return await handler(request)
+  } catch (error) {
+    release?.()
+    throw error
+  }
+}
+
+/** The request is at work until the last of its body is read, or nobody wants it any more. */
+function untilEnd(body: Response['body'], release: Release): Response['body'] {
+  if (release === undefined) return body
+  if (body === null) {
+    release()
+    return body
+  }
+  const reader = body.getReader()
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read()
+        if (!done) return controller.enqueue(value)
+        controller.close()
+      } catch (error) {
+        controller.error(error)
+      }
+      release()
+    },
+    cancel(reason) {
+      release()
+      return reader.cancel(reason)
+    },
+  })
+}
+/** A fetch-style handler that is asked only when the token of the request was not revoked. */
+export function withRevokedTokens(handler: Handler, options: RevokedTokensOptions<Request>): Handler {
+  return async (request) => {
+    const gate = await askTokens(options, request, request.headers.get('x-request-id') ?? undefined)
+    return gate.pass
+      ? handler(request)
+      : new Response(gate.body, { status: gate.status, headers: gate.headers })
   }
 }

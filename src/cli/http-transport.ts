@@ -6,6 +6,7 @@ export interface Call {
   query?: Record<string, string | number | undefined>
   body?: unknown
   headers?: Record<string, string>
+  signal?: AbortSignal
 }
 
 export interface UploadCall {
@@ -66,7 +67,11 @@ export class HttpTransport {
     return JSON.parse(text) as T
   }
 
-  private async send(method: string, path: string, { query = {}, body, headers }: Call): Promise<Response> {
+  private async send(
+    method: string,
+    path: string,
+    { query = {}, body, headers, signal }: Call,
+  ): Promise<Response> {
     const init: RequestInit = {
       method,
       // A redirected POST would come out as a GET.
@@ -77,6 +82,7 @@ export class HttpTransport {
         ...this.authorization(),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
     }
     const response = await this.reading(() => fetch(this.url(path, query), init))
     if (response.ok) return response

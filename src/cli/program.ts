@@ -2,19 +2,23 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { addCacheCommands } from './commands/cache.js'
 import { addCheckCommand } from './commands/check.js'
+import { addCodeCommands } from './commands/codes.js'
 import { addDynamodbCommands } from './commands/dynamodb.js'
 import { addExportCommand } from './commands/export.js'
+import { addIdempotencyCommands } from './commands/idempotency.js'
 import { addImportCommands } from './commands/import.js'
 import { addIndexCommands } from './commands/indexes.js'
 import { addKeyCommands } from './commands/keys.js'
 import { addLimitConfigCommands } from './commands/limit-configs.js'
 import { addLimitCommands } from './commands/limits.js'
 import { addListCommands } from './commands/lists.js'
+import { addLockCommands } from './commands/locks.js'
 import { addMemberCommands } from './commands/members.js'
 import { addRampCommand } from './commands/ramp.js'
 import { addRelayCommand } from './commands/relay.js'
 import { addReshardCommand } from './commands/reshard.js'
 import { addServeCommand } from './commands/serve.js'
+import { addTokenCommands } from './commands/tokens.js'
 import { printUsageError } from './failure.js'
 
 /** The whole command line. `json`: whether mistakes are told as JSON, known before the options are read. */
@@ -45,6 +49,10 @@ export function buildProgram({ json }: { json: boolean }): Command {
   addIndexCommands(allowlist, program)
   addLimitCommands(program)
   addLimitConfigCommands(program)
+  addIdempotencyCommands(program)
+  addCodeCommands(program)
+  addTokenCommands(program)
+  addLockCommands(program)
   addCacheCommands(program)
   addKeyCommands(program)
   addDynamodbCommands(program)

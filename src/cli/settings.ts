@@ -22,6 +22,10 @@ export function openOptions(config: Config, store: string): OpenOptions {
     dynamodb: dynamodbOptions(config),
     membership: config.membership,
     limits: limitOptions(config),
+    idempotency: recordOptions(config),
+    codes: codeOptions(config),
+    tokens: { ...config.tokens, ...(config.stores.tokens !== undefined && { store: config.stores.tokens }) },
+    locks: lockOptions(config),
     cache: cacheOptions(config),
     onUnavailable: config.allowlists.onUnavailable,
     sweepIntervalMs: config.allowlists.sweepIntervalMs,
@@ -44,13 +48,42 @@ function limitOptions({ limits, stores }: Config): NonNullable<OpenOptions['limi
   }
 }
 
+function recordOptions({ idempotency, stores }: Config): NonNullable<OpenOptions['idempotency']> {
+  return { ...idempotency, ...(stores.idempotency !== undefined && { store: stores.idempotency }) }
+}
+
+/** Secrets are read each time they are needed: their files may change. */
+function codeOptions({ codes, stores }: Config): NonNullable<OpenOptions['codes']> {
+  const { pepper, previousPepper, required: _, emailLifeMs, phoneLifeMs, ...options } = codes
+  return {
+    ...options,
+    lifeMs: { email: emailLifeMs, phone: phoneLifeMs },
+    pepper: () => pepper.read(),
+    previousPepper: () => previousPepper.read(),
+    // A command that has nothing to do with codes must not fail for the lack of a pepper.
+    required: false,
+    ...(stores.codes !== undefined && { store: stores.codes }),
+  }
+}
+
+function lockOptions({ locks, stores }: Config): NonNullable<OpenOptions['locks']> {
+  const { redlock, ...options } = locks
+  return {
+    ...options,
+    redlock: redlock.read(),
+    ...(stores.locks !== undefined && { store: stores.locks }),
+  }
+}
+
 function cacheOptions({ cache, stores }: Config): NonNullable<OpenOptions['cache']> {
   return { ...cache, ...(stores.cache !== undefined && { store: stores.cache }) }
 }
 
 /** For a server, which lives long enough to keep something in step. */
 export function servingOptions(config: Config, store: string): OpenOptions {
-  const options = openOptions(config, store)
+  const given = openOptions(config, store)
+  const required = config.codes.required || config.stores.codes !== undefined
+  const options = { ...given, codes: { ...given.codes, required } }
   const { hotTier, hotLists = [] } = config.dynamodb
   const url = hotTier.read()
   if (url === undefined && hotLists.length > 0) {

@@ -3,7 +3,11 @@ import type { AllowlistsApi } from '../allowlist/api.js'
 import type { CacheApi } from '../cache/api.js'
 import { storeOf } from '../config/load.js'
 import type { Config } from '../config/schema.js'
+import type { IdempotencyApi } from '../idempotency/api.js'
+import type { LocksApi } from '../lock/api.js'
+import type { CodesApi } from '../one-time-code/api.js'
 import type { LimitsApi } from '../rate-limit/api.js'
+import type { TokensApi } from '../token-denylist/api.js'
 import { openOptions } from './settings.js'
 
 export type KeysApi = Pick<ApiKeys, 'create' | 'list' | 'revoke'>
@@ -13,6 +17,10 @@ export interface Target {
   readonly allowlists: AllowlistsApi
   readonly keys: KeysApi
   readonly limits: LimitsApi
+  readonly idempotency: IdempotencyApi
+  readonly codes: CodesApi
+  readonly tokens: TokensApi
+  readonly locks: LocksApi
   readonly cache: CacheApi
   /** Does the sweeping that a change left behind, where no server is there to do it. */
   settle(): Promise<void>
@@ -26,41 +34,22 @@ export async function openTarget(config: Config, storeFlag: string | undefined):
   return openStore(config)
 }
 
+/** Commands load what they need: a server, or a store. */
 async function openServer(url: string, key: () => string | undefined): Promise<Target> {
-  const [{ HttpTransport }, { HttpAllowlists }, { HttpKeys }, { HttpLimits }, { HttpCache }] =
-    await Promise.all([
-      import('./http-transport.js'),
-      import('./http-client.js'),
-      import('./http-keys.js'),
-      import('./http-limits.js'),
-      import('./http-cache.js'),
-    ])
-  const transport = new HttpTransport(url, key)
-  return {
-    allowlists: new HttpAllowlists(transport),
-    keys: new HttpKeys(transport),
-    limits: new HttpLimits(transport),
-    cache: new HttpCache(transport),
-    settle: async () => {},
-    close: async () => {},
-  }
+  const { httpTarget } = await import('./http-target.js')
+  return httpTarget(url, key)
 }
 
 async function openStore(config: Config): Promise<Target> {
   const { openCatraca } = await import('../catraca.js')
+  const options = openOptions(config, storeOf(config, 'allowlists'))
   const catraca = await openCatraca({
-    ...openOptions(config, storeOf(config, 'allowlists')),
+    ...options,
+    tokens: { ...options.tokens, compareIntervalMs: 0 },
     // What a command leaves to sweep is swept by `settle`, or by the next server.
     sweepIntervalMs: 0,
     // One question is answered by the store before an index is even loaded.
     membership: { maxBytes: 0, build: 'off' },
   })
-  return {
-    allowlists: catraca.allowlists,
-    keys: catraca.keys,
-    limits: catraca.limits,
-    cache: catraca.cache,
-    settle: () => catraca.upkeep(),
-    close: () => catraca.close(),
-  }
+  return { ...catraca, settle: () => catraca.upkeep() }
 }

@@ -100,6 +100,18 @@ export const redisUrl: Kind<string> = {
   fromJson: (value) => redisUrl.fromText(text.fromJson(value)),
 }
 
+/** Independent servers, none of them twice. */
+export const redisUrls: Kind<readonly string[]> = {
+  type: 'store URLs of Redis, separated by commas',
+  fromText: (value) => redisUrls.fromJson(value.split(',').map((url) => url.trim())),
+  fromJson: (value) => {
+    if (!Array.isArray(value)) throw new WrongValue('must be an array of redis:// URLs')
+    const urls = value.map((url) => redisUrl.fromJson(url))
+    if (new Set(urls).size < urls.length) throw new WrongValue('must not name a server twice')
+    return urls
+  },
+}
+
 /** Ids of lists, each once, in their canonical spelling. */
 export const listIds: Kind<readonly string[]> = {
   type: 'ids, separated by commas',

@@ -1,6 +1,10 @@
 import { DEFAULT_MEMBERSHIP } from '../allowlist/membership/options.js'
 import { DEFAULT_SPACE } from '../cache/options.js'
+import { DEFAULT_IDEMPOTENCY, MAX_LEASE_MS, MIN_LEASE_MS } from '../idempotency/options.js'
+import { DEFAULT_LOCKS } from '../lock/options.js'
+import { DEFAULT_CODES } from '../one-time-code/options.js'
 import { DEFAULT_LIMITS } from '../rate-limit/options.js'
+import { DEFAULT_TOKENS } from '../token-denylist/types.js'
 import {
   apiKeys,
   type BootstrapKey,
@@ -12,6 +16,7 @@ import {
   type Kind,
   listIds,
   redisUrl,
+  redisUrls,
   share,
   storeUrl,
   text,
@@ -100,6 +105,23 @@ export const SCHEMA = {
     limits: optional(storeUrl, {
       env: 'CATRACA_STORE_LIMITS',
       description: 'Where rate limits are, when elsewhere than `store`. `--store` wins over it.',
+    }),
+    idempotency: optional(storeUrl, {
+      env: 'CATRACA_STORE_IDEMPOTENCY',
+      description: 'Where idempotency records are, when elsewhere than `store`. `--store` wins over it.',
+    }),
+    codes: optional(storeUrl, {
+      env: 'CATRACA_STORE_CODES',
+      description:
+        'Where one-time codes are, when elsewhere than `store`; the start then refuses without `codes.pepper`. What is counted of them is with the rate limits. `--store` wins over it.',
+    }),
+    tokens: optional(storeUrl, {
+      env: 'CATRACA_STORE_TOKENS',
+      description: 'Where revoked tokens are, when elsewhere than `store`. `--store` wins over it.',
+    }),
+    locks: optional(storeUrl, {
+      env: 'CATRACA_STORE_LOCKS',
+      description: 'Where locks are, when elsewhere than `store`. `--store` wins over it.',
     }),
     cache: optional(storeUrl, {
       env: 'CATRACA_STORE_CACHE',
@@ -229,6 +251,110 @@ export const SCHEMA = {
       description: 'How often what was admitted and denied is written down.',
     }),
   },
+  idempotency: {
+    lifeMs: setting(integer(1000, 365 * 24 * HOUR_MS), DEFAULT_IDEMPOTENCY.lifeMs, {
+      env: 'CATRACA_IDEMPOTENCY_LIFE_MS',
+      description: 'How long a record is kept when the request does not say.',
+    }),
+    minLifeMs: setting(integer(1000, 365 * 24 * HOUR_MS), DEFAULT_IDEMPOTENCY.minLifeMs, {
+      env: 'CATRACA_IDEMPOTENCY_MIN_LIFE_MS',
+      description: 'What `Idempotency-Expiry-Seconds` may ask for at least …',
+    }),
+    maxLifeMs: setting(integer(1000, 365 * 24 * HOUR_MS), DEFAULT_IDEMPOTENCY.maxLifeMs, {
+      env: 'CATRACA_IDEMPOTENCY_MAX_LIFE_MS',
+      description: '… and at most; what lies outside is brought into the range.',
+    }),
+    leaseMs: setting(integer(MIN_LEASE_MS, MAX_LEASE_MS), DEFAULT_IDEMPOTENCY.leaseMs, {
+      env: 'CATRACA_IDEMPOTENCY_LEASE_MS',
+      description: 'After so long without a sign of life of its owner a claim may be taken over.',
+    }),
+    onLeaseExpired: setting(choice(['reclaim', 'unknown']), DEFAULT_IDEMPOTENCY.onLeaseExpired, {
+      env: 'CATRACA_IDEMPOTENCY_ON_LEASE_EXPIRED',
+      description: 'Whether it is, or is answered as of unknown outcome (409) and never done again.',
+    }),
+    timeoutMs: setting(integer(1, HOUR_MS), DEFAULT_IDEMPOTENCY.timeoutMs, {
+      env: 'CATRACA_IDEMPOTENCY_TIMEOUT_MS',
+      description: 'A store that has not decided by then counts as unavailable.',
+    }),
+    onUnavailable: setting(choice(['block', 'allow']), DEFAULT_IDEMPOTENCY.onUnavailable, {
+      env: 'CATRACA_IDEMPOTENCY_ON_UNAVAILABLE',
+      description:
+        'Whether `run` and the adapters then fail, or go on without any guarantee. Over HTTP a claim always fails.',
+    }),
+    maxResponseBytes: setting(integer(0, 16 * MIB), DEFAULT_IDEMPOTENCY.maxResponseBytes, {
+      env: 'CATRACA_IDEMPOTENCY_MAX_RESPONSE_BYTES',
+      description:
+        'Largest response that is kept, as it is stored (compressed above 10 KB); of a larger one only that it was.',
+    }),
+    maxWorkMs: setting(integer(1000, 31 * 24 * HOUR_MS), DEFAULT_IDEMPOTENCY.maxWorkMs, {
+      env: 'CATRACA_IDEMPOTENCY_MAX_WORK_MS',
+      description: 'Work that takes longer is told to stop and loses its claim when its lease has passed.',
+    }),
+  },
+  tokens: {
+    compareIntervalMs: setting(integer(0, HOUR_MS), DEFAULT_TOKENS.compareIntervalMs, {
+      env: 'CATRACA_TOKENS_COMPARE_INTERVAL_MS',
+      description:
+        'How often the revoked tokens in memory are compared with the store. 0: none are held, and the store is asked each time.',
+    }),
+    staleAfterMs: setting(integer(20, HOUR_MS), DEFAULT_TOKENS.staleAfterMs, {
+      env: 'CATRACA_TOKENS_STALE_AFTER_MS',
+      description:
+        'Memory that was not known to be complete for so long does not answer: the store is asked.',
+    }),
+    timeoutMs: setting(integer(1, HOUR_MS), DEFAULT_TOKENS.timeoutMs, {
+      env: 'CATRACA_TOKENS_TIMEOUT_MS',
+      description: 'A store that has not answered by then counts as unavailable.',
+    }),
+    onUnavailable: setting(choice(['block', 'allow']), DEFAULT_TOKENS.onUnavailable, {
+      env: 'CATRACA_TOKENS_ON_UNAVAILABLE',
+      description:
+        'What a check answers when neither memory nor the store can tell: an error (503), or not revoked with `degraded`.',
+    }),
+  },
+  codes: {
+    pepper: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
+      env: 'CATRACA_OTP_PEPPER',
+      description:
+        'Secret of the hashes that one-time codes are kept as, the same for all processes. Made and kept in the data directory for `embedded:` and `memory:` when absent; codes in any other store are refused without it.',
+    }),
+    previousPepper: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
+      env: 'CATRACA_OTP_PEPPER_PREVIOUS',
+      description: 'The pepper before this one: codes that were issued under it are still found.',
+    }),
+    required: setting(flag, false, {
+      env: 'CATRACA_CODES_REQUIRED',
+      description: 'Refuse to start where one-time codes could not be used, instead of refusing their calls.',
+    }),
+    digits: setting(integer(4, 12), DEFAULT_CODES.digits, {
+      env: 'CATRACA_CODES_DIGITS',
+      description: 'Digits of a code.',
+    }),
+    emailLifeMs: setting(integer(1000, 24 * HOUR_MS), DEFAULT_CODES.lifeMs.email, {
+      env: 'CATRACA_CODES_EMAIL_LIFE_MS',
+      description: 'How long a code that is sent by e-mail can be used.',
+    }),
+    phoneLifeMs: setting(integer(1000, 24 * HOUR_MS), DEFAULT_CODES.lifeMs.phone, {
+      env: 'CATRACA_CODES_PHONE_LIFE_MS',
+      description: 'How long a code that is sent to a phone can be used.',
+    }),
+    timeoutMs: setting(integer(1, HOUR_MS), DEFAULT_CODES.timeoutMs, {
+      env: 'CATRACA_CODES_TIMEOUT_MS',
+      description:
+        'A store that has not decided by then counts as unavailable: nothing is issued and nobody passes.',
+    }),
+  },
+  locks: {
+    timeoutMs: setting(integer(1, HOUR_MS), DEFAULT_LOCKS.timeoutMs, {
+      env: 'CATRACA_LOCKS_TIMEOUT_MS',
+      description: 'A store that has not decided about a lock by then counts as unavailable.',
+    }),
+    redlock: secret<readonly string[]>(redisUrls, [], {
+      env: 'CATRACA_LOCKS_REDLOCK',
+      description:
+        'Three or more independent Redis servers that give locks by majority (Redlock), instead of a store. Such locks have no fences. Read once at the start.',
+    }),
+  },
   cache: {
     spaces: setting(cacheSpaces, [], {
       env: 'CATRACA_CACHE_SPACES',
@@ -242,6 +368,11 @@ export const SCHEMA = {
     }),
   },
   redis: {
+    idempotencyNaming: setting(choice(['operation', 'bare']), 'operation', {
+      env: 'CATRACA_REDIS_IDEMPOTENCY_NAMING',
+      description:
+        'Keys of idempotency records: `bridge:idempotency:OPERATION:KEY`, or, `bare`, without the operation; then the same key of two operations is one record.',
+    }),
     connectTimeoutMs: setting(integer(1, HOUR_MS), DEFAULT_REDIS.connectTimeoutMs, {
       env: 'CATRACA_REDIS_CONNECT_TIMEOUT_MS',
       description: 'How long a connection may take, handshake included.',
@@ -320,6 +451,11 @@ export const SCHEMA = {
       env: 'CATRACA_DYNAMODB_WRITE_TIMEOUT_MS',
       description: 'How long a write may take, retries included; then it is reported as of unknown outcome.',
     }),
+    idempotencyReadFirst: setting(choice(['auto', 'always', 'never']), 'auto', {
+      env: 'CATRACA_DYNAMODB_IDEMPOTENCY_READ_FIRST',
+      description:
+        'Whether an idempotency record is read before it is claimed. A claim that finds a large record costs much more than a read; `auto`: where such claims have lately cost more than reads would have.',
+    }),
     revalidateAfterMs: setting(integer(10, HOUR_MS), DEFAULT_DYNAMODB.revalidateAfterMs, {
       env: 'CATRACA_DYNAMODB_REVALIDATE_AFTER_MS',
       description:
@@ -351,7 +487,7 @@ export const SCHEMA = {
     sweepIntervalMs: setting(integer(100, HOUR_MS), 10_000, {
       env: 'CATRACA_SWEEP_INTERVAL_MS',
       description:
-        'How often expired members, deleted lists, abandoned imports and spent limits are looked for.',
+        'How often expired members and records, deleted lists, abandoned imports and spent limits are looked for.',
     }),
   },
   membership: {

@@ -8,10 +8,17 @@ import { memberSuite } from './allowlist-members.js'
 import { cacheEntrySuite } from './cache-entries.js'
 import { cacheFillSuite } from './cache-fills.js'
 import { cacheSpaceSuite } from './cache-spaces.js'
+import { idempotencyClaimSuite } from './idempotency-claims.js'
+import { idempotencyOwnerSuite } from './idempotency-owners.js'
+import { idempotencyResponseSuite } from './idempotency-responses.js'
 import { limitConfigSuite, usageSuite } from './limit-configs.js'
 import { limitSuite } from './limit-counters.js'
 import { limitLeaseSuite } from './limit-leases.js'
+import { lockSuite } from './locks.js'
+import { codeSuite } from './one-time-codes.js'
+import { tokenSuite } from './token-denylist.js'
 
+export type { LockScene } from './lock-support.js'
 export type { Case, OpenPair, Pair, Runner, Suite } from './suite.js'
 export { register } from './suite.js'
 
@@ -19,11 +26,19 @@ export { register } from './suite.js'
 export const allowlistSuites = [listSuite, memberSuite, checkSuite, bulkSuite, changeSuite, indexSuite]
 /** What an engine that keeps API keys must pass. */
 export const accessSuites = [keySuite]
+/** What an engine that keeps idempotency records must pass. */
+export const idempotencySuites = [idempotencyClaimSuite, idempotencyOwnerSuite, idempotencyResponseSuite]
 /** What an engine that keeps rate limits must pass: counters, configuration and usage. */
 export const limitSuites = {
   counters: [limitSuite, limitLeaseSuite],
   configs: [limitConfigSuite],
   usage: [usageSuite],
 }
+/** What an engine that keeps one-time codes must pass. */
+export const codeSuites = [codeSuite]
+/** What an engine that keeps revoked tokens must pass. */
+export const tokenSuites = [tokenSuite]
+/** What an engine that keeps locks must pass. */
+export const lockSuites = [lockSuite]
 /** What an engine that keeps the second tier of caches must pass. */
 export const cacheSuites = [cacheEntrySuite, cacheFillSuite, cacheSpaceSuite]

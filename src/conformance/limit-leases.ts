@@ -56,6 +56,27 @@ export const limitLeaseSuite = suite<LimitStore>(
       }
     },
 
+    async 'a lease that is older than the rule gives back what it took, and nothing that was used since'({
+      one,
+    }) {
+      for (const algorithm of ALGORITHMS) {
+        for (const now of ALGORITHMS) {
+          const entity = `${algorithm}-${now}`
+          const old = [of(entity, cost('x', ruleOf(algorithm, 5, 30), 1))]
+          const used = [of(entity, cost('x', ruleOf(now, 100), 90))]
+          await one.take(old, NOW)
+          // In the window of the old rule a moment, in that of the new one everything still counts.
+          const later = NOW + 31_000
+          await one.take(used, NOW + 1000)
+          const before = await remaining(one, used[0]!, later)
+          assert.equal(await one.adjust(lease(old, { x: -1 }), later), 'done')
+          const after = await remaining(one, used[0]!, later)
+          const freed = after[0]! - before[0]!
+          assert.ok(freed === 0 || (freed === 1 && now === algorithm), `${entity}: ${freed} came back`)
+        }
+      }
+    },
+
     async 'giving back reaches both subjects'({ one, two }) {
       const taken = [of('child', cost('rpm', bucket(10), 3)), of('parent', cost('rpm', bucket(10), 3))]
       await one.take(taken, NOW)

@@ -6,7 +6,8 @@ import type { RecordKey, RecordStatus } from './types.js'
  *
  * Time: `now` is the caller's clock, in milliseconds. An engine with a clock of its own (Redis) decides by that, and
  * takes `now` only when it was opened to do so, which is how the conformance suites run it. A record is gone from its
- * `expiresAt` on, whether or not it was deleted already.
+ * `expiresAt` on, whether or not it was deleted already; a lease has passed from its `leaseUntil` on. An owner whose
+ * lease has passed still has the record until somebody else claims it.
  *
  * Owners are told apart by `owner`, a hash of the token that the guard gave to its caller: what is stored is no secret.
  */
@@ -21,9 +22,9 @@ export interface IdempotencyStore {
   claim(claim: Claim, now: number): Promise<ClaimOutcome>
   /** Records the answer, and ends the claim. Of the owner that completed it already: `done`, and nothing changes. */
   complete(key: RecordKey, owner: string, completion: Completion, now: number): Promise<OwnerOutcome>
-  /** Anybody may claim it again at once. */
+  /** Anybody may claim it again at once. Of the owner that failed it already: `done`, and nothing changes. */
   fail(key: RecordKey, owner: string, error: string | undefined, now: number): Promise<OwnerOutcome>
-  /** As if it had never been claimed: the record is gone, or FAILED where there were attempts before. */
+  /** As if it had never been claimed: the record is gone, or FAILED where there were attempts before; these stay counted. */
   release(key: RecordKey, owner: string, now: number): Promise<OwnerOutcome>
   /** From now on; the record lives at least as long as its lease. */
   extend(key: RecordKey, owner: string, leaseMs: number, now: number): Promise<OwnerOutcome>
@@ -39,7 +40,7 @@ export interface Claim {
   owner: string
   requestHash: string
   leaseMs: number
-  /** Of the record; from its first claim on, and again from the claim of an expired one. */
+  /** Of the record, at least as long as its lease; from its first claim on, and again from that of an expired one. */
   lifeMs: number
   /** Whether a claim whose owner let its lease pass is taken over. */
   takesOver: boolean

@@ -1,16 +1,17 @@
 import type { Clock } from '../clock.js'
 import { type Deadlines, isUnavailable } from '../deadlines.js'
-import { CatracaError } from '../errors.js'
+import { CatracaError, isCatracaError } from '../errors.js'
 import { identifier, plainName } from '../key.js'
 import { Admission } from './admission.js'
 import { denial, leaseOf, parentOf, statusesOf, violationsOf, type Wanted } from './answers.js'
+import { type Asked, Asking } from './asking.js'
 import type { Beginning } from './beginning.js'
 import { areCosts, costsOf, parentCostsOf } from './costs.js'
 import { Exhausted } from './exhausted.js'
 import { type Leases, NO_LEASE } from './leases.js'
 import { parseLimits } from './level-config.js'
 import type { LimitOptions } from './options.js'
-import type { Policies } from './policies.js'
+import type { KnownSubject, Policies } from './policies.js'
 import type { LimitStore, SubjectCosts, Taken } from './port.js'
 import type {
   AcquireAnswer,
@@ -68,68 +69,86 @@ export class Acquirer {
 
   acquire(request: AcquireRequest): Promise<AcquireAnswer> {
     const { entity, resource, consume, limits, signal } = request
-    const isPlain = limits === undefined && (signal === undefined || !signal.aborted)
+    const isPlain = limits === undefined && consume !== null && (signal === undefined || !signal.aborted)
     if (isPlain && typeof entity === 'string') {
       const now = this.parts.clock.now()
       const denied = this.exhausted.find(entity, resource, consume, now)
       if (denied !== undefined) return Promise.resolve(this.denyHere(denied, request, now))
-      const admitted = this.parts.takeHere === undefined ? undefined : this.admitHere(request, now)
-      if (admitted !== undefined) return Promise.resolve(admitted)
+      const known = this.findHere(request, now)
+      if (known !== undefined) return this.decide(known, request, now)
     }
-    return this.acquireFromEngine(request)
+    return this.acquireSlowly(request)
   }
 
   private denyHere(denied: Denied, request: AcquireRequest, now: number): Denied {
     this.counts.denied++
     this.counts.deniedHere++
-    const { consume } = request
-    for (const name in denied.limits) {
-      const cost = consume === undefined ? 1 : Object.hasOwn(consume, name) ? consume[name]! : 0
-      if (cost > 0) this.parts.usage.add(request, name, cost, false, now)
-    }
+    this.parts.usage.addDenied(request, denied.limits, request.consume, now)
     return denied
   }
 
-  /** With tokens taken ahead, and everything else known: without a turn. Undefined where that is not so. */
-  private admitHere(
+  /** What holds for the subject, where everything is known: without a turn. Undefined where that is not so. */
+  private findHere(
     { entity, resource, consume, cascade }: AcquireRequest,
     now: number,
-  ): Admitted | undefined {
-    const { policies, beginning, takeHere } = this.parts
-    const found = beginning.isDone ? policies.findHere(entity, resource) : undefined
-    if (found === undefined || (consume !== undefined && !areCosts(found.policy, consume))) return undefined
-    if (found.record !== undefined && (cascade ?? found.record.cascade)) return undefined
-    const { policy } = found
-    const wanted = { entity, resource, limits: costsOf(policy, consume), policies: policy.told }
-    const taken = takeHere!(wanted, now)
-    return taken === undefined ? undefined : this.admit([wanted], taken)
+  ): KnownSubject | undefined {
+    const { policies, beginning } = this.parts
+    const known = beginning.isDone ? policies.findHere(entity, resource, now) : undefined
+    if (known === undefined || (consume !== undefined && !areCosts(known.policy, consume))) return undefined
+    return known.record !== undefined && (cascade ?? known.record.cascade) ? undefined : known
   }
 
-  private async acquireFromEngine(request: AcquireRequest): Promise<AcquireAnswer> {
+  private decide(known: KnownSubject, request: AcquireRequest, now: number): Promise<AcquireAnswer> {
+    const { takeHere } = this.parts
+    const { entity, resource, consume, signal } = request
+    const { told, onUnavailable } = known.policy
+    const own = { entity, resource, limits: costsOf(known.policy, consume), policies: told, known }
+    const wanted = [own]
+    const taken = takeHere === undefined ? undefined : takeHere(own, now)
+    if (taken !== undefined) return Promise.resolve(this.admit(wanted, taken, now))
+    return this.ask({ wanted, signal, since: this.exhausted.version, onUnavailable }, now)
+  }
+
+  private async acquireSlowly(request: AcquireRequest): Promise<AcquireAnswer> {
     request.signal?.throwIfAborted()
+    const since = this.exhausted.version
+    let begunAt = performance.now()
     const subject = {
       entity: identifier('entity', request.entity),
       resource: plainName('resource', request.resource),
     }
     const callLimits = request.limits === undefined ? undefined : parseLimits(request.limits)
-    let onUnavailable = this.parts.options.defaults.onUnavailable ?? 'block'
+    let onUnavailable: OnUnavailable | undefined
+    const wanted: Wanted[] = []
     try {
       const found = this.parts.policies.find(subject, callLimits)
       const { policy, record } = found instanceof Promise ? await found : found
       onUnavailable = policy.onUnavailable
-      const costs = costsOf(policy, request.consume)
       const { entity, resource } = subject
-      const own: Wanted = { entity, resource, limits: costs, policies: policy.told }
+      wanted.push({
+        entity,
+        resource,
+        limits: costsOf(policy, request.consume),
+        policies: policy.told,
+        known: undefined,
+      })
       const beginning = this.parts.beginning.ready()
-      if (beginning !== undefined) await beginning
-      const wanted = [own]
+      if (beginning !== undefined) {
+        await beginning
+        begunAt = performance.now()
+      }
       const cascade = request.cascade ?? record?.cascade ?? false
-      if (cascade && record !== undefined) await this.addParent(wanted, record, callLimits)
-      return await this.ask(wanted, request.signal, callLimits === undefined, onUnavailable)
+      if (cascade && record !== undefined) {
+        await this.parts.deadlines.within(this.addParent(wanted, record, callLimits), begunAt)
+      }
+      if (this.parts.deadlines.isOver(begunAt)) throw this.parts.deadlines.late()
     } catch (error) {
       if (!isUnavailable(error)) throw error
-      return this.degraded(error, onUnavailable)
+      return this.degraded(error, onUnavailable ?? this.parts.policies.onUnavailableOf(subject))
     }
+    const { signal } = request
+    const asked = { wanted, signal, since: callLimits === undefined ? since : undefined, onUnavailable }
+    return this.ask(asked, this.parts.clock.now(), begunAt)
   }
 
   /** What is there now, taking nothing. */
@@ -137,9 +156,15 @@ export class Acquirer {
     const { policies, counters, deadlines, clock, beginning } = this.parts
     await beginning.ready()
     const { policy } = await policies.find(subject, undefined)
-    const wanted = { ...subject, limits: costsOf(policy, {}), policies: policy.told }
-    const { views } = await deadlines.within(counters.take([wanted], clock.now()))
-    return statusesOf(wanted, views[0]!)
+    const wanted = { ...subject, limits: costsOf(policy, {}), policies: policy.told, known: undefined }
+    try {
+      const { views } = await deadlines.within(counters.take([wanted], clock.now()))
+      return statusesOf(wanted, views[0]!)
+    } catch (error) {
+      // Nothing was to be changed, so no outcome is unknown.
+      if (!isCatracaError(error, 'UNKNOWN_OUTCOME')) throw error
+      throw new CatracaError('ENGINE_UNAVAILABLE', 'the engine did not answer', { cause: error })
+    }
   }
 
   private async addParent(wanted: Wanted[], record: EntityRecord, callLimits: Limits | undefined) {
@@ -147,56 +172,55 @@ export class Acquirer {
     const parent = { entity: record.parent, resource }
     const policy = await this.parts.policies.findParent(parent, callLimits)
     if (policy === undefined) return
-    wanted.push({ ...parent, limits: parentCostsOf(policy, limits), policies: policy.told })
+    wanted.push({ ...parent, limits: parentCostsOf(policy, limits), policies: policy.told, known: undefined })
   }
 
-  private async ask(
-    wanted: readonly Wanted[],
-    signal: AbortSignal | undefined,
-    isShared: boolean,
-    onUnavailable: OnUnavailable,
-  ): Promise<AcquireAnswer> {
-    const { counters, deadlines, clock } = this.parts
-    const deciding = counters.take(wanted, clock.now())
-    let taken: Taken
-    try {
-      taken = await deadlines.within(deciding)
-    } catch (error) {
-      // A caller who is turned away has taken nothing: should the engine decide after all, it is given back.
-      if (onUnavailable === 'block') deciding.then((late) => this.returnAll(wanted, late)).catch(() => {})
-      throw error
-    }
-    if (signal?.aborted) {
-      await this.returnAll(wanted, taken)
-      throw signal.reason
-    }
-    return taken.allowed ? this.admit(wanted, taken) : this.deny(wanted, taken, isShared)
+  /** The engine decides in time, or `onUnavailable` does. */
+  private ask(question: Asked, now: number, begunAt?: number): Promise<AcquireAnswer> {
+    const { counters, deadlines } = this.parts
+    return new Promise((resolve, reject) => {
+      const deciding = counters.take(question.wanted, now)
+      const asking = new Asking(this, deadlines, question, deciding, resolve, reject)
+      deadlines.begin(asking, begunAt)
+      deciding.then(
+        (taken) => asking.onTaken(taken),
+        (error) => asking.onFailed(error),
+      )
+    })
   }
 
-  private async returnAll(wanted: readonly Wanted[], taken: Taken): Promise<void> {
+  answer({ wanted, since }: Asked, taken: Taken): AcquireAnswer {
+    const now = this.parts.clock.now()
+    return taken.allowed ? this.admit(wanted, taken, now) : this.deny(wanted, taken, since, now)
+  }
+
+  /** A caller who is turned away has taken nothing. */
+  async returnAll(wanted: readonly Wanted[], taken: Taken): Promise<void> {
     if (!taken.allowed) return
     const { leases, options } = this.parts
     const content = leaseOf(wanted, taken, options.leaseMs)
     await leases.giveBack(leases.leaseOf(leases.reserve(), content))
   }
 
-  private admit(wanted: readonly Wanted[], taken: Taken): Admitted {
+  private admit(wanted: readonly Wanted[], taken: Taken, now: number): Admitted {
     const { leases, options } = this.parts
     this.counts.admitted++
-    this.countUsage(wanted, taken)
+    this.countUsage(wanted, taken, now)
     const answer = new Admission(leases, options.leaseMs, wanted, taken)
     if (wanted.length > 1) Object.assign(answer, parentOf(wanted, taken))
-    const shadowViolations = violationsOf(wanted, taken, true)
-    if (shadowViolations.length > 0) {
-      this.counts.shadowDenied++
-      answer.shadowViolations = shadowViolations
+    if (wanted.some(hasShadow)) {
+      const shadowViolations = violationsOf(wanted, taken, true)
+      if (shadowViolations.length > 0) {
+        this.counts.shadowDenied++
+        answer.shadowViolations = shadowViolations
+      }
     }
     return answer
   }
 
-  private deny(wanted: readonly Wanted[], taken: Taken, isShared: boolean): Denied {
+  private deny(wanted: readonly Wanted[], taken: Taken, since: number | undefined, now: number): Denied {
     this.counts.denied++
-    this.countUsage(wanted, undefined)
+    this.countUsage(wanted, undefined, now)
     const denied = denial(wanted, taken)
     const [own] = wanted as [Wanted]
     const usedUp = own.limits.flatMap(({ name, rule, cost, shadow }, i) => {
@@ -205,28 +229,22 @@ export class Acquirer {
       const isKept = retryAfterMs > 0 && !shadow && rule.algorithm !== 'concurrency'
       return isKept ? [{ name, cost, retryAfterMs }] : []
     })
-    if (isShared && usedUp.length > 0) {
+    if (since !== undefined && usedUp.length > 0) {
       const { entity, resource, policies } = own
       const statuses = denied.limits
-      this.exhausted.note({ entity, resource, limits: usedUp, statuses, policies }, this.parts.clock.now())
+      this.exhausted.note({ entity, resource, limits: usedUp, statuses, policies }, now, since)
     }
     return denied
   }
 
-  private countUsage(wanted: readonly Wanted[], taken: Taken | undefined): void {
-    const now = this.parts.clock.now()
+  private countUsage(wanted: readonly Wanted[], taken: Taken | undefined, now: number): void {
     for (let i = 0; i < wanted.length; i++) {
       const subject = wanted[i]!
-      for (let j = 0; j < subject.limits.length; j++) {
-        const { name, cost } = subject.limits[j]!
-        if (cost === 0) continue
-        const isTaken = taken !== undefined && taken.views[i]![j]!.retryAfterMs === 0
-        this.parts.usage.add(subject, name, cost, isTaken, now)
-      }
+      this.parts.usage.add(subject, taken?.views[i], now, subject.known)
     }
   }
 
-  private degraded(error: unknown, onUnavailable: OnUnavailable): AcquireAnswer {
+  degraded(error: unknown, onUnavailable: OnUnavailable): AcquireAnswer {
     if (onUnavailable === 'block') {
       this.counts.degradedBlocked++
       const message = 'limits cannot be decided, and the configuration says to block'
@@ -236,3 +254,5 @@ export class Acquirer {
     return { allowed: true, degraded: true, leaseId: NO_LEASE, limits: {} }
   }
 }
+
+const hasShadow = ({ limits }: Wanted): boolean => limits.some(({ shadow }) => shadow)

@@ -1,6 +1,7 @@
 import type { LimitView } from './algorithms/verdict.js'
 import type { PolicyCost } from './costs.js'
 import type { LeaseContent } from './lease-token.js'
+import type { KnownSubject } from './policies.js'
 import type { Taken } from './port.js'
 import type { Denied, LimitPolicy, LimitStatus, Subject, Violation } from './types.js'
 
@@ -8,6 +9,8 @@ import type { Denied, LimitPolicy, LimitStatus, Subject, Violation } from './typ
 export interface Wanted extends Subject {
   limits: readonly PolicyCost[]
   policies: Record<string, LimitPolicy>
+  /** What is known of it, where that was at hand. */
+  known: KnownSubject | undefined
 }
 
 export function statusesOf({ limits }: Wanted, views: readonly LimitView[]): Record<string, LimitStatus> {

@@ -1,26 +1,57 @@
 import type { Clock } from '../clock.js'
 import { isUnavailable } from '../deadlines.js'
 import { CatracaError } from '../errors.js'
+import type { Policy } from './policy.js'
 import type { LimitConfigStore } from './port.js'
 import type { ConfigKey, EntityRecord, LevelConfig, Subject } from './types.js'
+import type { Counted } from './usage.js'
 
 /** The version of the stored schema that this program writes. */
 export const SCHEMA_VERSION = 1
 
-/** What the three levels say of a subject, and the record of its entity. */
-export interface SubjectConfig {
-  system: LevelConfig | undefined
-  resource: LevelConfig | undefined
-  entity: LevelConfig | undefined
-  record: EntityRecord | undefined
-}
+/** So long a store that did not answer is not asked again for what is known: each who asked would wait for it. */
+const RETRY_MS = 1000
 
 interface Entry<T> {
   value: T
   until: number
 }
 
-type EntityEntry = Entry<{ config: LevelConfig | undefined; record: EntityRecord | undefined }>
+type Level = Entry<LevelConfig | undefined>
+
+/**
+ * What the three levels say of a subject, and the record of its entity. All that an acquire needs to know of a subject
+ * is in one object: with many subjects each further one costs as much as the rest of the way to the engine.
+ */
+export class SubjectConfig {
+  system: LevelConfig | undefined = undefined
+  resource: LevelConfig | undefined = undefined
+  /** What was made of the levels, by whoever resolves them. */
+  policy: Policy | undefined = undefined
+  /** What was counted of the subject lately, by whoever counts. */
+  counted: Counted | undefined = undefined
+
+  constructor(
+    readonly entity: LevelConfig | undefined,
+    readonly record: EntityRecord | undefined,
+    public until: number,
+  ) {}
+
+  /** With what the levels above it say now. */
+  under(system: Level, resource: Level): this {
+    if (this.system === system.value && this.resource === resource.value) return this
+    this.system = system.value
+    this.resource = resource.value
+    this.policy = undefined
+    return this
+  }
+}
+
+interface Known {
+  system: Level | undefined
+  resource: Level | undefined
+  entity: SubjectConfig | undefined
+}
 
 export interface CacheFigures {
   hits: number
@@ -35,9 +66,9 @@ export interface CacheFigures {
  * batch. While the store does not answer, what was known stays in use.
  */
 export class ConfigCache {
-  private readonly systems = new Map<string, Entry<LevelConfig | undefined>>()
-  private readonly resources = new Map<string, Entry<LevelConfig | undefined>>()
-  private readonly entities = new Map<string, Map<string, EntityEntry>>()
+  private readonly systems = new Map<string, Level>()
+  private readonly resources = new Map<string, Level>()
+  private readonly entities = new Map<string, Map<string, SubjectConfig>>()
   private readonly loading = new Map<string, Map<string, Promise<SubjectConfig>>>()
   private entityCount = 0
   private generation = 0
@@ -58,26 +89,44 @@ export class ConfigCache {
   }
 
   get(subject: Subject): SubjectConfig | Promise<SubjectConfig> {
-    const found = this.peek(subject)
+    const found = this.peek(subject.entity, subject.resource, this.clock.now())
     if (found !== undefined) return found
     this.figures.misses++
     return this.loadOnce(subject)
   }
 
   /** What is known and fresh; undefined where the store would have to be asked. */
-  peek(subject: Subject): SubjectConfig | undefined {
-    const now = this.clock.now()
-    const { system, resource, entity } = this.known(subject)
-    if (!isFresh(system, now) || !isFresh(resource, now) || !isFresh(entity, now)) return undefined
+  peek(entity: string, resource: string, now: number): SubjectConfig | undefined {
+    const ofEntity = this.entities.get(resource)?.get(entity)
+    if (!isFresh(ofEntity, now)) return undefined
+    const system = this.systems.get(resource)
+    const ofResource = this.resources.get(resource)
+    if (!isFresh(system, now) || !isFresh(ofResource, now)) return undefined
     this.figures.hits++
-    return combine(system, resource, entity)
+    return ofEntity.under(system, ofResource)
   }
 
-  private known({ entity, resource }: Subject) {
+  /** What is in memory of each level, fresh or not. */
+  lastKnown(subject: Subject): Pick<SubjectConfig, 'system' | 'resource' | 'entity'> {
+    const { system, resource, entity } = this.known(subject)
+    return { system: system?.value, resource: resource?.value, entity: entity?.entity }
+  }
+
+  private known({ entity, resource }: Subject): Known {
     return {
       system: this.systems.get(resource),
       resource: this.resources.get(resource),
       entity: this.entities.get(resource)?.get(entity),
+    }
+  }
+
+  /** What is known by now, or else was before a wait: others may have had everything dropped meanwhile. */
+  private knownOr(before: Known, subject: Subject): Known {
+    const now = this.known(subject)
+    return {
+      system: now.system ?? before.system,
+      resource: now.resource ?? before.resource,
+      entity: now.entity ?? before.entity,
     }
   }
 
@@ -87,7 +136,10 @@ export class ConfigCache {
     const running = ofResource.get(subject.entity)
     if (running !== undefined) return running
     const loaded = this.load(subject).finally(() => {
-      if (ofResource.get(subject.entity) === loaded) ofResource.delete(subject.entity)
+      if (ofResource.get(subject.entity) !== loaded) return
+      ofResource.delete(subject.entity)
+      // Callers choose the names: nothing of them is left behind.
+      if (ofResource.size === 0) this.loading.delete(subject.resource)
     })
     ofResource.set(subject.entity, loaded)
     return loaded
@@ -103,12 +155,14 @@ export class ConfigCache {
     const isEntityMissing = !isFresh(known.entity, now)
     if (isEntityMissing) missing.push({ level: 'entity', entity, resource })
     try {
-      return await this.within(this.read(subject, missing, isEntityMissing))
+      return await this.within(this.read(subject, missing, isEntityMissing, known))
     } catch (error) {
       if (!isUnavailable(error)) throw error
-      const { system, resource: ofResource, entity: ofEntity } = this.known(subject)
+      const { system, resource: ofResource, entity: ofEntity } = this.knownOr(known, subject)
       if (system === undefined || ofResource === undefined || ofEntity === undefined) throw error
-      return combine(system, ofResource, ofEntity)
+      const until = this.clock.now() + RETRY_MS
+      for (const entry of [system, ofResource, ofEntity]) entry.until = Math.max(entry.until, until)
+      return ofEntity.under(system, ofResource)
     }
   }
 
@@ -116,6 +170,7 @@ export class ConfigCache {
     subject: Subject,
     missing: readonly ConfigKey[],
     withEntity: boolean,
+    before: Known,
   ): Promise<SubjectConfig> {
     const { generation } = this
     this.figures.reads++
@@ -125,24 +180,24 @@ export class ConfigCache {
     )
     // What was changed while this was on its way may have been read before the change.
     const until = generation === this.generation ? this.clock.now() + this.ttlMs : Number.NEGATIVE_INFINITY
-    const { system, resource, entity: ofEntity } = this.known(subject)
+    const { system, resource, entity: ofEntity } = this.knownOr(before, subject)
     let [newSystem, newResource, newEntity] = [system, resource, ofEntity]
     missing.forEach(({ level }, i) => {
       const config = configs[i]
       if (level === 'system') newSystem = { value: config, until }
       else if (level === 'resource') newResource = { value: config, until }
-      else newEntity = { value: { config, record: entity }, until }
+      else newEntity = new SubjectConfig(config, entity, until)
     })
     await this.checkSchema(schemaVersion, newSystem!.value)
     this.keep(subject, newSystem!, newResource!, newEntity!)
-    return combine(newSystem!, newResource!, newEntity!)
+    return newEntity!.under(newSystem!, newResource!)
   }
 
   private keep(
     { entity, resource }: Subject,
-    system: Entry<LevelConfig | undefined>,
-    ofResource: Entry<LevelConfig | undefined>,
-    ofEntity: EntityEntry,
+    system: Level,
+    ofResource: Level,
+    ofEntity: SubjectConfig,
   ): void {
     // Callers choose the names: so not without end.
     if (this.entityCount + this.systems.size >= this.maxEntries) this.drop()
@@ -155,12 +210,7 @@ export class ConfigCache {
   }
 
   private async checkSchema(stored: number, system: LevelConfig | undefined): Promise<void> {
-    if (stored > SCHEMA_VERSION && system?.strictVersion === true) {
-      throw new CatracaError(
-        'LIMIT_SCHEMA_NEWER',
-        `the stored limits have schema ${stored}, this program knows ${SCHEMA_VERSION}, and strictVersion is set`,
-      )
-    }
+    refuseNewer(stored, system)
     if (stored < SCHEMA_VERSION && system?.autoUpdate === true) await this.store.migrate(SCHEMA_VERSION)
   }
 
@@ -192,23 +242,25 @@ export class ConfigCache {
   }
 }
 
-function age(entry: Entry<unknown> | undefined): void {
+/** Under strictVersion records of a newer program are neither used nor written. */
+export function refuseNewer(stored: number, system: LevelConfig | undefined): void {
+  if (stored <= SCHEMA_VERSION || system?.strictVersion !== true) return
+  throw new CatracaError(
+    'LIMIT_SCHEMA_NEWER',
+    `the stored limits have schema ${stored}, this program knows ${SCHEMA_VERSION}, and strictVersion is set`,
+  )
+}
+
+interface Aging {
+  until: number
+}
+
+function age(entry: Aging | undefined): void {
   if (entry !== undefined) entry.until = Number.NEGATIVE_INFINITY
 }
 
-const isFresh = <T>(entry: Entry<T> | undefined, now: number): entry is Entry<T> =>
+const isFresh = <T extends Aging>(entry: T | undefined, now: number): entry is T =>
   entry !== undefined && now < entry.until
-
-const combine = (
-  system: Entry<LevelConfig | undefined>,
-  resource: Entry<LevelConfig | undefined>,
-  { value }: EntityEntry,
-): SubjectConfig => ({
-  system: system.value,
-  resource: resource.value,
-  entity: value.config,
-  record: value.record,
-})
 
 function child<V>(maps: Map<string, Map<string, V>>, name: string): Map<string, V> {
   let found = maps.get(name)

@@ -1,6 +1,7 @@
-import { CatracaError, type FieldError, invalid } from '../errors.js'
+import { type FieldError, invalid } from '../errors.js'
 import type { Policy, PolicyLimit } from './policy.js'
 import type { LimitCost } from './port.js'
+import { refusal } from './refusal.js'
 import { MAX_AMOUNT } from './rule.js'
 
 /** What a call takes of one limit. */
@@ -12,6 +13,9 @@ export interface PolicyCost extends LimitCost {
 /** Costs of every limit of the policy. Without `consume` 1 of each; a limit that is not named costs 0. */
 export function costsOf(policy: Policy, consume: Record<string, number> | undefined): readonly PolicyCost[] {
   if (consume === undefined) return onesOf(policy)
+  if (typeof consume !== 'object' || consume === null) {
+    throw invalid('consume', 'must be an object of costs by limit')
+  }
   const errors: FieldError[] = []
   const costs = policy.limits.map((limit) => costOf(limit, own(consume, limit.name), errors))
   for (const name of Object.keys(consume)) {
@@ -78,8 +82,4 @@ export function checkDelta(input: unknown): Record<string, number> {
   )
   if (errors.length > 0) throw refusal(errors)
   return input as Record<string, number>
-}
-
-function refusal(errors: FieldError[]): CatracaError {
-  return new CatracaError('INVALID_INPUT', `${errors[0]!.path} ${errors[0]!.message}`, { errors })
 }

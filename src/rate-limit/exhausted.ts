@@ -19,6 +19,8 @@ interface KnownSubject extends Subject {
 }
 
 const MAX_SUBJECTS = 100_000
+/** Of so many changes it is remembered whom they were about. */
+const REMEMBERED_CHANGES = 64
 
 /** What the engine said of a subject that is used up. */
 export interface Exhaustion extends Subject {
@@ -34,12 +36,22 @@ export interface Exhaustion extends Subject {
 export class Exhausted {
   private readonly subjects = new Map<string, Map<string, KnownSubject>>()
   private size = 0
+  private changes = 0
+  private readonly changed: (Subject | undefined)[] = []
 
   /** Believes nothing for longer than `maxMs`, should word of a change never come. */
   constructor(private readonly maxMs: number) {}
 
-  note({ entity, resource, limits, statuses, policies }: Exhaustion, now: number): void {
-    if (this.size >= MAX_SUBJECTS) this.clear()
+  /** Grows with everything that voids a denial. */
+  get version(): number {
+    return this.changes
+  }
+
+  /** `since`: the version before the engine was asked. What was freed since then, it may have decided before that. */
+  note(exhaustion: Exhaustion, now: number, since: number): void {
+    const { entity, resource, limits, statuses, policies } = exhaustion
+    if (this.isChangedSince(since, exhaustion)) return
+    if (this.size >= MAX_SUBJECTS) this.drop()
     let ofResource = this.subjects.get(resource)
     if (ofResource === undefined) this.subjects.set(resource, (ofResource = new Map()))
     if (!ofResource.has(entity)) this.size++
@@ -77,13 +89,32 @@ export class Exhausted {
     return denied
   }
 
-  forget({ entity, resource }: Subject): void {
-    if (this.subjects.get(resource)?.delete(entity) === true) this.size--
+  forget(subject: Subject): void {
+    this.change(subject)
+    if (this.subjects.get(subject.resource)?.delete(subject.entity) === true) this.size--
   }
 
   clear(): void {
+    this.change(undefined)
+    this.drop()
+  }
+
+  private drop(): void {
     this.subjects.clear()
     this.size = 0
+  }
+
+  private change(subject: Subject | undefined): void {
+    this.changed[this.changes++ % REMEMBERED_CHANGES] = subject
+  }
+
+  private isChangedSince(since: number, { entity, resource }: Subject): boolean {
+    if (this.changes - since > REMEMBERED_CHANGES) return true
+    for (let i = since; i < this.changes; i++) {
+      const subject = this.changed[i % REMEMBERED_CHANGES]
+      if (subject === undefined || (subject.entity === entity && subject.resource === resource)) return true
+    }
+    return false
   }
 }
 

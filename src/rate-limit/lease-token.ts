@@ -20,7 +20,8 @@ const SALT_BYTES = 16
 const COUNTER_BYTES = 12
 const TAG_BYTES = 16
 const HEAD_BYTES = 1 + SALT_BYTES + COUNTER_BYTES
-const MAX_TOKEN_CHARACTERS = 16_384
+/** More than the longest that is ever given out: all limits of four layers, twice, by the longest names. */
+const MAX_TOKEN_CHARACTERS = 131_072
 const MAX_KEYS = 1000
 
 /**

@@ -1,5 +1,6 @@
-import { CatracaError, type FieldError, invalid } from '../errors.js'
+import { type FieldError, invalid } from '../errors.js'
 import { identifier, plainName } from '../key.js'
+import { refusal } from './refusal.js'
 import { ALGORITHMS, MAX_AMOUNT, MAX_PERIOD_SECONDS } from './rule.js'
 import type { ConfigKey, LevelConfig, Limit, Limits } from './types.js'
 
@@ -107,10 +108,6 @@ function checkFields(
     else if (value !== undefined) checked[name] = value
   }
   return checked
-}
-
-function refusal(errors: FieldError[]): CatracaError {
-  return new CatracaError('INVALID_INPUT', `${errors[0]!.path} ${errors[0]!.message}`, { errors })
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -1,10 +1,12 @@
 import { invalid } from '../errors.js'
 import { identifier, plainName } from '../key.js'
 import type { ConfigAddress } from './api.js'
+import { refuseNewer } from './config-cache.js'
 import { parseConfigKey, parseLevelConfig } from './level-config.js'
 import type { Policies } from './policies.js'
 import type { LimitConfigStore } from './port.js'
-import type { ConfigKey, EntityRecord, LevelConfig, ResolvedConfig } from './types.js'
+import type { Layer } from './resolve.js'
+import type { ConfigKey, EntityRecord, Level, LevelConfig, ResolvedConfig } from './types.js'
 
 /** The configuration of limits, level by level, and the parents of entities. */
 export class LimitConfigs {
@@ -21,7 +23,9 @@ export class LimitConfigs {
 
   async set(address: ConfigAddress, config: LevelConfig): Promise<void> {
     const key = keyOf(address)
-    await this.store.write(key, parseLevelConfig(key.level, config))
+    const checked = parseLevelConfig(key.level, config)
+    await this.checkWithLevelsBelow(key, checked)
+    await this.store.write(key, checked)
     this.changed(key)
   }
 
@@ -30,6 +34,28 @@ export class LimitConfigs {
     const removed = await this.store.remove(key)
     this.changed(key)
     return removed
+  }
+
+  private async checkWithLevelsBelow(key: ConfigKey, config: LevelConfig): Promise<void> {
+    const { level, resource } = key
+    const { configs, schemaVersion } = await this.store.read(
+      [
+        { level: 'system', resource },
+        { level: 'resource', resource },
+      ],
+      undefined,
+    )
+    const [system, ofResource] = configs
+    refuseNewer(schemaVersion, system)
+    const below: Record<Level, Layer[]> = {
+      system: [],
+      resource: [{ level: 'system', config: system }],
+      entity: [
+        { level: 'resource', config: ofResource },
+        { level: 'system', config: system },
+      ],
+    }
+    this.policies.check(Object.keys(config.limits), resource, [{ level, config }, ...below[level]])
   }
 
   resolve(entity: string, resource: string): Promise<ResolvedConfig> {

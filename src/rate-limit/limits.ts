@@ -127,6 +127,7 @@ export class RateLimits implements LimitsApi {
     }
     signal?.addEventListener('abort', giveBack, { once: true })
     try {
+      signal?.throwIfAborted()
       const result = await work({ leaseId, limits, adjust: (delta) => this.adjust(leaseId, delta) })
       return { allowed: true, result }
     } catch (error) {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../clock.js'
+import { invalid } from '../errors.js'
 import type { Freed, LeaseOutcome, LeaseUse, LimitCost, LimitStore, SubjectCosts, Taken } from './port.js'
 import { type Rule, sameRule } from './rule.js'
 import type { Subject } from './types.js'
@@ -31,6 +32,8 @@ interface SubjectHands {
 }
 
 const GIVE_BACK_MS = 60_000
+/** Also the longest time that a timer can wait. */
+const MAX_LEASED = 1_000_000_000
 
 /**
  * Takes tokens of buckets and fixed windows ahead, decides in memory as long as they last, and gives back what was not
@@ -47,6 +50,12 @@ export class LeasingCounters implements LimitStore {
     private readonly lease: LocalLease,
     private readonly clock: Clock,
   ) {
+    for (const field of ['tokens', 'ms'] as const) {
+      const value = lease[field]
+      if (!Number.isSafeInteger(value) || value < 1 || value > MAX_LEASED) {
+        throw invalid(`limits.localLease.${field}`, `must be a whole number from 1 to ${MAX_LEASED}`)
+      }
+    }
     this.timer = setInterval(() => void this.giveOldBack(this.clock.now()), lease.ms).unref()
   }
 
@@ -112,10 +121,13 @@ export class LeasingCounters implements LimitStore {
 
   private async giveOldBack(now: number): Promise<void> {
     for (const [resource, entities] of this.subjects) {
-      for (const [entity, { hands, filling }] of entities) {
+      for (const [entity, known] of entities) {
+        const { hands } = known
         await this.returnHands({ entity, resource }, hands, ({ until }) => until <= now).catch(() => {})
-        if (hands.size === 0 && filling === undefined) entities.delete(entity)
+        // Somebody may fetch meanwhile: what they bring must be found again.
+        if (hands.size === 0 && known.filling === undefined) entities.delete(entity)
       }
+      if (entities.size === 0) this.subjects.delete(resource)
     }
   }
 

@@ -1,19 +1,24 @@
 import type { Clock } from '../clock.js'
 import type { Deadlines } from '../deadlines.js'
-import { CatracaError } from '../errors.js'
+import { CatracaError, isCatracaError } from '../errors.js'
 import { type MaybePromise, whenReady } from '../maybe.js'
 import { ConfigCache, type SubjectConfig } from './config-cache.js'
+import { parseLimits } from './level-config.js'
 import type { LimitOptions } from './options.js'
 import { type Policy, toPolicy } from './policy.js'
 import type { LimitConfigStore } from './port.js'
-import { type Layer, resolve } from './resolve.js'
-import type { EntityRecord, LevelConfig, Limits, ResolvedConfig, Subject } from './types.js'
+import { type Layer, resolve, resolveLimit } from './resolve.js'
+import { compileRule } from './rule.js'
+import type { EntityRecord, LevelConfig, Limits, OnUnavailable, ResolvedConfig, Subject } from './types.js'
 
 /** What holds for a subject. */
 export interface SubjectPolicy {
   policy: Policy
   record: EntityRecord | undefined
 }
+
+/** A configuration that was resolved. */
+export type KnownSubject = SubjectConfig & { policy: Policy }
 
 type Parts = [LevelConfig | undefined, LevelConfig | undefined, LevelConfig | undefined]
 
@@ -29,7 +34,8 @@ export class Policies {
     private readonly options: LimitOptions,
     deadlines: Deadlines,
   ) {
-    const { configCacheMs, configCacheEntries } = options
+    const { configCacheMs, configCacheEntries, defaults } = options
+    for (const limits of Object.values(defaults.limits ?? {})) parseLimits(limits)
     this.cache = new ConfigCache(store, clock, configCacheMs, configCacheEntries, (work) =>
       deadlines.within(work),
     )
@@ -44,13 +50,26 @@ export class Policies {
     }))
   }
 
-  /** The same where it is in memory; names are known there only in their canonical spelling. */
-  findHere(entity: string, resource: string): SubjectPolicy | undefined {
-    const subject = { entity, resource }
-    const config = this.cache.peek(subject)
+  /**
+   * The same where it is in memory, and right; names are known there only in their canonical spelling. What is wrong
+   * with it is told by `find`.
+   */
+  findHere(entity: string, resource: string, now: number): KnownSubject | undefined {
+    const config = this.cache.peek(entity, resource, now)
     if (config === undefined) return undefined
-    const policy = this.shared(subject, config)
-    return { policy, record: config.record }
+    try {
+      config.policy ??= this.shared({ entity, resource }, config)
+    } catch {
+      return undefined
+    }
+    return config as KnownSubject
+  }
+
+  /** Where the configuration cannot be read: as the levels say that are in memory, however old. */
+  onUnavailableOf(subject: Subject): OnUnavailable {
+    const { entity, resource, system } = this.cache.lastKnown(subject)
+    const said = entity?.onUnavailable ?? resource?.onUnavailable ?? system?.onUnavailable
+    return said ?? this.defaults().onUnavailable
   }
 
   /** Of a parent: its own limits, and those of the call for names that it has none of. Undefined: no limits. */
@@ -61,6 +80,21 @@ export class Policies {
       const resolved = resolve(subject, [...layers, below], this.defaults())
       return resolved === undefined ? undefined : toPolicy(resolved)
     })
+  }
+
+  /**
+   * Throws INVALID_INPUT where a limit cannot be counted as the layers together say, so that whoever configures it is
+   * told, and not whoever asks. What is still incomplete may be completed by another level.
+   */
+  check(names: readonly string[], resource: string, layers: readonly Layer[]): void {
+    const all = [...layers, this.defaultLayer(resource)]
+    for (const name of names) {
+      try {
+        compileRule(`limits.${name}`, resolveLimit(name, all, resource)[0])
+      } catch (error) {
+        if (!isCatracaError(error, 'LIMIT_INCOMPLETE')) throw error
+      }
+    }
   }
 
   async resolve(subject: Subject): Promise<ResolvedConfig> {
@@ -92,14 +126,18 @@ export class Policies {
   }
 
   private layers({ resource }: Subject, config: SubjectConfig): Layer[] {
-    const { limits } = this.options.defaults
-    const own = limits !== undefined && Object.hasOwn(limits, resource) ? limits[resource] : undefined
     return [
       { level: 'entity', config: config.entity },
       { level: 'resource', config: config.resource },
       { level: 'system', config: config.system },
-      { level: 'defaults', config: own && { limits: own } },
+      this.defaultLayer(resource),
     ]
+  }
+
+  private defaultLayer(resource: string): Layer {
+    const { limits } = this.options.defaults
+    const own = limits !== undefined && Object.hasOwn(limits, resource) ? limits[resource] : undefined
+    return { level: 'defaults', config: own && { limits: own } }
   }
 
   private defaults() {

@@ -17,16 +17,19 @@ export interface Policy {
 }
 
 export function toPolicy({ limits, onUnavailable }: ResolvedConfig): Policy {
+  const compiled = Object.entries(limits).map(([name, limit]) => policyLimit(name, limit))
   return {
     onUnavailable,
-    told: Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, tell(limit)])),
-    limits: Object.entries(limits).map(([name, limit]) => policyLimit(name, limit)),
+    told: Object.fromEntries(compiled.map(({ name, rule }) => [name, tell(rule)])),
+    limits: compiled,
   }
 }
 
-function tell({ algorithm, refillPeriodSeconds }: EffectiveLimit): LimitPolicy {
+function tell({ algorithm, capacity, periodMs, unitsPerMs, unitsPerToken }: Rule): LimitPolicy {
   if (algorithm === 'concurrency') return { isConcurrency: true }
-  return { isConcurrency: false, windowSeconds: refillPeriodSeconds }
+  // Who spreads calls evenly over it keeps to the limit: of a bucket that is the time to fill it, not the period.
+  const windowMs = algorithm === 'token-bucket' ? (capacity * unitsPerToken) / unitsPerMs : periodMs
+  return { isConcurrency: false, windowSeconds: Math.ceil(windowMs / 1000) }
 }
 
 function policyLimit(name: string, limit: EffectiveLimit): PolicyLimit {

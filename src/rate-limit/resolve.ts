@@ -73,7 +73,8 @@ function pick(layers: readonly Layer[], field: keyof Defaults, defaults: Default
 
 type FieldLevels = Record<keyof EffectiveLimit, FieldLevel>
 
-function resolveLimit(
+/** One limit, and for each field the layer it comes from; throws LIMIT_INCOMPLETE where a field is nowhere. */
+export function resolveLimit(
   name: string,
   layers: readonly Layer[],
   resource: string,

@@ -85,7 +85,7 @@ export interface LimitStatus {
 
 /** What a caller may be told of a limit besides, for headers. */
 export interface LimitPolicy {
-  /** Absent for concurrency, which has no window. */
+  /** In so long `limit` may pass: a window, or the time that fills a bucket. Absent for concurrency. */
   windowSeconds?: number
   isConcurrency: boolean
 }

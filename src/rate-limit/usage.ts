@@ -1,4 +1,5 @@
-import type { UsageRow, UsageStep, UsageStore } from './port.js'
+import type { LimitView } from './algorithms/verdict.js'
+import type { SubjectCosts, UsageRow, UsageStep, UsageStore } from './port.js'
 import type { Subject } from './types.js'
 
 const HOUR_MS = 3_600_000
@@ -8,18 +9,28 @@ const STEP_MS: Record<UsageStep, number> = { hour: HOUR_MS, day: DAY_MS }
 const MAX_PENDING = 50_000
 const ROWS_PER_WRITE = 5000
 
-interface Counted {
-  subject: Subject
+/** What was counted of one limit of a subject in one hour, since it was last written down; and of its next limit. */
+export interface Counted extends Subject {
   limit: string
   hour: number
   admitted: number
   denied: number
+  next: Counted | undefined
+  /** Of which writing down: one that has been is not counted on. */
+  generation: number
+}
+
+/** Where the last count of a subject is kept, so that it need not be looked for. */
+interface Keeper {
+  counted: Counted | undefined
 }
 
 /** Counts in memory and writes it down now and then: what a process that is killed had not written is lost. */
 export class UsageCounter {
-  private pending = new Map<string, Map<string, Map<string, Counted>>>()
+  /** The first limit of each subject. */
+  private pending = new Map<string, Map<string, Counted>>()
   private size = 0
+  private generation = 0
   private writing: Promise<void> = Promise.resolve()
   private readonly timer: NodeJS.Timeout | undefined
 
@@ -31,38 +42,79 @@ export class UsageCounter {
     if (flushMs > 0) this.timer = setInterval(() => void this.flush(), flushMs).unref()
   }
 
-  add(subject: Subject, limit: string, cost: number, isAdmitted: boolean, now: number): void {
-    const hour = now - (now % HOUR_MS)
-    const ofEntity = child(child(this.pending, subject.resource), subject.entity)
-    let counted = ofEntity.get(limit)
-    if (counted !== undefined && counted.hour !== hour) {
-      void this.flush()
-      this.add(subject, limit, cost, isAdmitted, now)
-      return
+  /** Of an answer of the engine: what was taken, or without views what was denied. */
+  add(
+    subject: SubjectCosts,
+    views: readonly LimitView[] | undefined,
+    now: number,
+    keeper: Keeper | undefined,
+  ): void {
+    const { limits } = subject
+    for (let i = 0; i < limits.length; i++) {
+      const { name, cost } = limits[i]!
+      if (cost === 0) continue
+      const counted = this.countedOf(subject, name, now, keeper)
+      if (views !== undefined && views[i]!.retryAfterMs === 0) counted.admitted += cost
+      else counted.denied += cost
     }
-    if (counted === undefined) {
-      counted = {
-        subject: { entity: subject.entity, resource: subject.resource },
-        limit,
-        hour,
-        admitted: 0,
-        denied: 0,
-      }
-      ofEntity.set(limit, counted)
-      this.size++
-    }
-    if (isAdmitted) counted.admitted += cost
-    else counted.denied += cost
     if (this.size > MAX_PENDING) void this.flush()
+  }
+
+  /** Of a denial that was known. */
+  addDenied(
+    subject: Subject,
+    limits: Record<string, unknown>,
+    consume: Record<string, number> | undefined,
+    now: number,
+  ): void {
+    for (const name in limits) {
+      const cost = consume === undefined ? 1 : Object.hasOwn(consume, name) ? consume[name]! : 0
+      if (cost > 0) this.countedOf(subject, name, now, undefined).denied += cost
+    }
+    if (this.size > MAX_PENDING) void this.flush()
+  }
+
+  private countedOf(subject: Subject, limit: string, now: number, keeper: Keeper | undefined): Counted {
+    const kept = keeper?.counted
+    let first = kept?.generation === this.generation ? kept : this.find(subject)
+    const hour = now - (now % HOUR_MS)
+    if (first !== undefined && first.hour !== hour) {
+      void this.flush()
+      first = undefined
+    }
+    if (keeper !== undefined && first !== kept) keeper.counted = first
+    let last: Counted | undefined
+    for (let one = first; one !== undefined; one = one.next) {
+      if (one.limit === limit) return one
+      last = one
+    }
+    const { entity, resource } = subject
+    const { generation } = this
+    const next = undefined
+    const counted: Counted = { entity, resource, limit, hour, admitted: 0, denied: 0, next, generation }
+    this.size++
+    if (last !== undefined) last.next = counted
+    else this.keepFirst(counted)
+    if (keeper !== undefined && first === undefined) keeper.counted = counted
+    return counted
+  }
+
+  private find({ entity, resource }: Subject): Counted | undefined {
+    return this.pending.get(resource)?.get(entity)
+  }
+
+  private keepFirst(counted: Counted): void {
+    let ofResource = this.pending.get(counted.resource)
+    if (ofResource === undefined) this.pending.set(counted.resource, (ofResource = new Map()))
+    ofResource.set(counted.entity, counted)
   }
 
   flush(): Promise<void> {
     if (this.size === 0) return this.writing
-    const counted = [...this.pending.values()].flatMap((entities) =>
-      [...entities.values()].flatMap((limits) => [...limits.values()]),
-    )
+    const counted = [...this.pending.values()].flatMap((entities) => [...entities.values()])
     this.pending = new Map()
     this.size = 0
+    this.generation++
     this.writing = this.writing.then(() => this.write(counted.flatMap(toRows)))
     return this.writing
   }
@@ -88,16 +140,14 @@ export class UsageCounter {
   }
 }
 
-function toRows({ subject, limit, hour, admitted, denied }: Counted): UsageRow[] {
-  const { entity, resource } = subject
-  return (['hour', 'day'] as const).map((step) => {
-    const start = Math.floor(hour / STEP_MS[step]) * STEP_MS[step]
-    return { entity, resource, limit, step, start, admitted, denied }
-  })
-}
-
-function child<V>(maps: Map<string, Map<string, V>>, name: string): Map<string, V> {
-  let found = maps.get(name)
-  if (found === undefined) maps.set(name, (found = new Map()))
-  return found
+function toRows(first: Counted): UsageRow[] {
+  const rows: UsageRow[] = []
+  for (let one: Counted | undefined = first; one !== undefined; one = one.next) {
+    const { entity, resource, limit, hour, admitted, denied } = one
+    for (const step of ['hour', 'day'] as const) {
+      const start = Math.floor(hour / STEP_MS[step]) * STEP_MS[step]
+      rows.push({ entity, resource, limit, step, start, admitted, denied })
+    }
+  }
+  return rows
 }

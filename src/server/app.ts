@@ -19,17 +19,21 @@ import type { RouteEntry } from './route-table.js'
 import { allowlistRoutes } from './routes/allowlists.js'
 import { cacheRoutes } from './routes/cache.js'
 import { checkRoutes } from './routes/checks.js'
+import { codeRoutes } from './routes/codes.js'
 import { documentRoutes } from './routes/docs.js'
 import { exportRoutes } from './routes/export.js'
+import { idempotencyRoutes } from './routes/idempotency.js'
 import { importRoutes } from './routes/imports.js'
 import { indexRoutes } from './routes/indexes.js'
 import { keyRoutes } from './routes/keys.js'
 import { limitConfigRoutes } from './routes/limit-configs.js'
 import { limitRoutes } from './routes/limits.js'
+import { lockRoutes } from './routes/locks.js'
 import { memberRoutes } from './routes/members.js'
 import { operationRoutes } from './routes/operations.js'
 import { addSharedSchemas } from './routes/responses.js'
 import { shardRoutes } from './routes/shards.js'
+import { tokenRoutes } from './routes/tokens.js'
 import { settleTicks } from './settle.js'
 import { validatorCompiler } from './validation.js'
 
@@ -80,6 +84,10 @@ const ROUTES = [
   keyRoutes,
   limitRoutes,
   limitConfigRoutes,
+  idempotencyRoutes,
+  codeRoutes,
+  tokenRoutes,
+  lockRoutes,
   cacheRoutes,
 ]
 

@@ -25,7 +25,16 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   LIMIT_SCHEMA_NEWER: 503,
   QUOTA_EXCEEDED: 429,
   LEASE_NOT_FOUND: 404,
+  IDEMPOTENCY_IN_PROGRESS: 409,
+  IDEMPOTENCY_KEY_REUSED: 422,
+  IDEMPOTENCY_OUTCOME_UNKNOWN: 409,
+  IDEMPOTENCY_CLAIM_LOST: 409,
+  IDEMPOTENCY_ANSWER_NOT_KEPT: 409,
+  IDEMPOTENCY_RECORD_NOT_FOUND: 404,
   ENTITY_NOT_FOUND: 404,
+  TOKEN_REVOKED: 401,
+  LOCK_HELD: 409,
+  LOCK_LOST: 409,
   CACHE_SPACE_NOT_FOUND: 404,
   CACHE_KEY_NOT_FOUND: 404,
   SOURCE_TIMEOUT: 504,
@@ -99,8 +108,14 @@ export function renderProblem(error: unknown, requestId: string): RenderedProble
   const headers: Record<string, string> = { 'content-type': PROBLEM_TYPE, 'cache-control': 'no-store' }
   if (problem.status === 401) headers['www-authenticate'] = 'Bearer'
   if (problem.status === 503) headers['retry-after'] = '1'
+  if (cause.code === 'IDEMPOTENCY_IN_PROGRESS') headers['retry-after'] = wholeSeconds(problem.retryAfterMs)
   if (cause.code === 'SHUTTING_DOWN') headers.connection = 'close'
   return { status: problem.status, headers, body: JSON.stringify(problem) }
+}
+
+/** At least one: a client that comes back at once is no help. */
+function wholeSeconds(ms: unknown): string {
+  return String(Math.max(1, Math.ceil(Number(ms ?? 0) / 1000)))
 }
 
 /** What Fastify itself refuses, in the words of the product. */

@@ -113,6 +113,9 @@ const SCRIPT: string[][] = [
   ['config', 'get', '--level', 'resource', '--resource', 'gpt-4', '--json'],
   ['config', 'delete', '--level', 'resource', '--resource', 'gpt-4'],
   ['config', 'delete', '--level', 'resource', '--resource', 'gpt-4'],
+  ['idempotency', 'get', 'PRODUCE', 'none'],
+  ['idempotency', 'get', 'PRODUCE', '..', '--json'],
+  ['idempotency', 'delete', 'PRODUCE', 'none', '--json'],
 ]
 
 /** What differs between two runs and says nothing: times, tokens. */

@@ -29,6 +29,7 @@ describe('every command', () => {
     for (const name of 'get set delete resolve plan apply'.split(' '))
       assert.ok(names.has(`config ${name}`), name)
     for (const name of 'status reset acquire usage'.split(' ')) assert.ok(names.has(`limits ${name}`), name)
+    for (const name of ['get', 'delete']) assert.ok(names.has(`idempotency ${name}`), name)
     for (const name of allowlist) assert.ok(names.has(`allowlist ${name}`), name)
   })
 

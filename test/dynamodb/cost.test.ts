@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { countUnits } from '../../bench/support/dynamodb-units.js'
+import { countIdempotencyUnits } from '../../bench/support/idempotency-dynamodb.js'
 import { startDynamo } from '../support/dynamodb-server.js'
 
 const page = readFileSync(new URL('../../../docs/cost.md', import.meta.url), 'utf8')
@@ -9,8 +10,8 @@ const ROUNDED_BY = 0.05
 /** Of a replace on a busy machine 0.19 instead of 0.04 was seen once, for a reason that is not known. */
 const REPLACE_READS_VARY_BY = 0.25
 
-function operations(): Map<string, { read: number; write: number }> {
-  const section = page.split('## For each operation')[1]!.split('\n\n- ')[0]!
+function operations(heading = '## For each operation'): Map<string, { read: number; write: number }> {
+  const section = page.split(`${heading}\n`)[1]!.split('\n\n- ')[0]!
   const rows = [...section.matchAll(/^\| (.+) \| ([\d.]+) \| ([\d.]+) \|$/gm)]
   return new Map(rows.map(([, name, read, write]) => [name!, { read: Number(read), write: Number(write) }]))
 }
@@ -49,6 +50,11 @@ describe('docs/cost.md', async () => {
         `${name}: ${write} write units, not ${says.write}`,
       )
     }
+  })
+
+  it('has the units of idempotency', async () => {
+    const counted = await countIdempotencyUnits(server)
+    assert.deepEqual(Object.fromEntries(operations('## Idempotency')), counted)
   })
 
   it('adds up', () => {

@@ -265,4 +265,21 @@ describe('two processes on one hot key', () => {
     assert.ok(turns.reduce((sum, done) => sum + done, 0) > 30)
     assert.deepEqual(await remaining(one.counters, asked[0]!, START), [10])
   })
+
+  it('give back of a bucket also when the window beside it is over', async () => {
+    const hour = ruleOf('fixed-window', 1000, 3600)
+    const asked = [of('mixed', cost('rpm', bucket(1000), 10), cost('rph', hour, 10))]
+    const later = START + 3_600_000
+    const { at } = await one.counters.take(asked, START)
+    let isDone = false
+    const traffic = async (store: LimitStore, i: number) => {
+      for (let turn = 0; !isDone && turn < 60; turn++) await store.take(asked, later + i)
+    }
+    const busy = parallel<LimitStore, void>(hot, 6, traffic)
+    const [use] = [lease(asked, {}, at)]
+    const outcome = await two.counters.giveBack({ ...use!, expiresAt: later + 60_000 }, later)
+    isDone = true
+    await busy
+    assert.equal(outcome, 'done')
+  })
 })

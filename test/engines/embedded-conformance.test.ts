@@ -2,7 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { accessSuites, allowlistSuites, limitSuites, register } from '../../src/conformance/index.js'
+import {
+  accessSuites,
+  allowlistSuites,
+  idempotencySuites,
+  limitSuites,
+  register,
+} from '../../src/conformance/index.js'
 import { type EmbeddedEngine, openEmbedded } from '../../src/engines/embedded/index.js'
 
 async function openPair<Port>(port: (engine: EmbeddedEngine) => Port) {
@@ -28,3 +34,5 @@ for (const suite of limitSuites.configs)
   register(runner, 'embedded', suite, () => openPair((engine) => engine.limits.configs))
 for (const suite of limitSuites.usage)
   register(runner, 'embedded', suite, () => openPair((engine) => engine.limits.usage))
+for (const suite of idempotencySuites)
+  register(runner, 'embedded', suite, () => openPair((engine) => engine.idempotency))

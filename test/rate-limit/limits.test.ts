@@ -3,6 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { type OpenOptions, openCatraca } from '../../src/catraca.js'
 import { ManualClock } from '../../src/clock.js'
 import type { Admitted, Denied, RateLimits } from '../../src/index.js'
+import { rateLimitHeaders } from '../../src/rate-limit/headers.js'
 
 const NOW = Date.UTC(2030, 0, 1)
 const perMinute = (capacity: number) => ({ capacity, refillAmount: capacity, refillPeriodSeconds: 60 })
@@ -48,6 +49,24 @@ describe('acquire', () => {
     assert.deepEqual((await limits.status('user-1', 'gpt-4')).limits.rpm!.remaining, 9)
     clock.advance(60)
     assert.equal((await limits.acquire({ ...subject, consume: { rpm: 1, tpm: 500 } })).allowed, true)
+  })
+
+  it('tells in headers the pace that keeps to the limit', async (t) => {
+    const { limits } = await open(t)
+    await system(limits, {
+      limits: {
+        slow: { capacity: 100, refillAmount: 10, refillPeriodSeconds: 1 },
+        burst: { capacity: 10, burst: 25, refillPeriodSeconds: 60 },
+        window: { ...perMinute(5), algorithm: 'sliding-window' },
+        slots: { ...perMinute(3), algorithm: 'concurrency' },
+      },
+    })
+    const headers = rateLimitHeaders(await limits.acquire(subject))
+    assert.equal(
+      headers['ratelimit-policy'],
+      '"slow";q=100;w=10, "burst";q=25;w=150, "window";q=5;w=60, "slots";q=3;qu="concurrent-requests"',
+    )
+    assert.equal(headers.ratelimit, '"slow";r=99;t=1, "burst";r=24;t=6, "window";r=4;t=60, "slots";r=2;t=60')
   })
 
   it('refuses what cannot be meant', async (t) => {
@@ -157,6 +176,23 @@ describe('a lease', () => {
     assert.doesNotMatch(Buffer.from(leaseId, 'base64url').toString('latin1'), /user-1/)
     clock.advance(3_600_000)
     await assert.rejects(limits.giveBack(leaseId), { code: 'LEASE_NOT_FOUND' })
+  })
+
+  it('can be given back however much it took of', async (t) => {
+    const { limits } = await open(t)
+    const named = (prefix: string) => prefix.padEnd(256, 'x')
+    const many = (prefix: string) =>
+      Object.fromEntries(Array.from({ length: 32 }, (_, i) => [named(`${prefix}${i}-`), perMinute(5)]))
+    const resource = named('r')
+    await system(limits, { limits: many('system') }, resource)
+    await limits.setConfig({ level: 'resource', resource }, { limits: many('resource') })
+    await limits.setConfig({ level: 'entity', identifier: 'user-1', resource }, { limits: many('entity') })
+    await limits.setEntity('user-1', { parent: named('parent') })
+    const answer = await admitted(limits.acquire({ entity: 'user-1', resource, limits: many('call') }))
+    assert.equal(Object.keys(answer.limits).length, 128)
+    assert.deepEqual(await limits.giveBack(answer.leaseId), { applied: true })
+    const { limits: left } = await limits.status('user-1', resource)
+    assert.ok(Object.values(left).every(({ remaining }) => remaining === 5))
   })
 
   it('is valid in other processes on the store, and in no other store', async (t) => {

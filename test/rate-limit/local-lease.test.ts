@@ -74,6 +74,17 @@ describe('tokens taken ahead', () => {
     assert.equal((await one.limits.acquire(subject)).allowed, false)
   })
 
+  it('are whole', async () => {
+    for (const localLease of [
+      { tokens: 0.5, ms: 10 },
+      { tokens: 0, ms: 10 },
+      { tokens: 5, ms: Number.NaN },
+    ]) {
+      const wrong = openCatraca({ store: 'memory:', limits: { localLease } })
+      await assert.rejects(wrong, { code: 'INVALID_INPUT', message: /^limits\.localLease\./ })
+    }
+  })
+
   it('are given back by the lease of the call like any other', async (t) => {
     const { one, left } = await start(t, { tokens: 10, ms: 60_000 })
     await one.limits.acquire(subject)

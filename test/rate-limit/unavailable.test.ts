@@ -1,40 +1,7 @@
 import assert from 'node:assert/strict'
-import { describe, it, type TestContext } from 'node:test'
-import { systemClock } from '../../src/clock.js'
-import { openEmbedded } from '../../src/engines/embedded/index.js'
+import { describe, it } from 'node:test'
 import { CatracaError } from '../../src/errors.js'
-import { RateLimits } from '../../src/rate-limit/limits.js'
-import { DEFAULT_LIMITS, type LimitOptions } from '../../src/rate-limit/options.js'
-import type { LimitStore } from '../../src/rate-limit/port.js'
-
-const perHour = { capacity: 10, refillAmount: 10, refillPeriodSeconds: 3600 }
-const subject = { entity: 'user-1', resource: 'gpt-4' }
-
-/** Limits over a real engine whose counters can be told to fail, or to wait. */
-async function open(t: TestContext, options: Partial<LimitOptions> = {}) {
-  const engine = openEmbedded()
-  const fault: { take?: () => Promise<unknown>; config?: () => Promise<unknown> } = {}
-  const { counters, configs } = engine.limits
-  const faulty = Object.assign(Object.create(counters) as LimitStore, {
-    take: async (...args: Parameters<LimitStore['take']>) => {
-      await fault.take?.()
-      return counters.take(...args)
-    },
-  })
-  const limits = new RateLimits({
-    engine: { ...engine.limits, counters: faulty, configs },
-    clock: systemClock,
-    options: { ...DEFAULT_LIMITS, usageFlushMs: 0, ...options },
-    report: () => {},
-  })
-  t.after(async () => {
-    await limits.close()
-    await engine.close()
-  })
-  await limits.setConfig({ level: 'system', resource: 'gpt-4' }, { limits: { rpm: perHour } })
-  const down = () => Promise.reject(new CatracaError('ENGINE_UNAVAILABLE', 'down'))
-  return { limits, fault, down }
-}
+import { openFaulty as open, subject } from './faulty.js'
 
 const allow = { level: 'entity', identifier: 'user-1', resource: 'gpt-4' } as const
 
@@ -78,6 +45,40 @@ describe('an engine that does not answer', () => {
       await new Promise((resolve) => setTimeout(resolve, 5))
       seen = await left()
     }
+  })
+
+  it('is waited for once, whatever of a call it does not answer', async (t) => {
+    const { limits, fault, clock } = await open(t, { timeoutMs: 200 })
+    await limits.setEntity('user-1', { parent: 'org-1' })
+    await limits.setConfig(allow, { limits: {}, onUnavailable: 'allow' })
+    await limits.acquire(subject)
+    clock.advance(120_000)
+    fault.config = fault.take = () => new Promise<void>(() => {})
+    for (let i = 0; i < 2; i++) {
+      const begun = performance.now()
+      const answer = await limits.acquire(subject)
+      assert.ok(answer.allowed && answer.degraded)
+      const tookMs = performance.now() - begun
+      assert.ok(tookMs < 380, `${Math.round(tookMs)} ms`)
+    }
+  })
+
+  it('lets somebody new pass where the levels that are known say so', async (t) => {
+    const { limits, fault, down } = await open(t)
+    const resource = { level: 'resource', resource: 'gpt-4' } as const
+    await limits.setConfig(resource, { limits: {}, onUnavailable: 'allow' })
+    await limits.acquire(subject)
+    fault.config = fault.take = down
+    const answer = await limits.acquire({ ...subject, entity: 'new' })
+    assert.ok(answer.allowed && answer.degraded)
+    await assert.rejects(limits.acquire({ entity: 'new', resource: 'other' }), { code: 'ENGINE_UNAVAILABLE' })
+  })
+
+  it('leaves nothing open of a look, which changes nothing', async (t) => {
+    const { limits, fault } = await open(t)
+    await limits.warmUp()
+    fault.take = () => Promise.reject(new CatracaError('UNKNOWN_OUTCOME', 'silent'))
+    await assert.rejects(limits.status('user-1', 'gpt-4'), { code: 'ENGINE_UNAVAILABLE' })
   })
 
   it('does not hide mistakes of the caller or of the program', async (t) => {

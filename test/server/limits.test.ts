@@ -40,7 +40,7 @@ describe('POST /limits/acquire', () => {
     })
     assert.equal(
       headers['ratelimit-policy'],
-      '"rpm";q=10;w=60, "tpm";q=1500;w=60, "jobs";q=3;qu="concurrent-requests"',
+      '"rpm";q=10;w=60, "tpm";q=1500;w=90, "jobs";q=3;qu="concurrent-requests"',
     )
     assert.equal(headers.ratelimit, '"rpm";r=9;t=6, "tpm";r=1000;t=30, "jobs";r=3;t=0')
     assert.equal(headers['retry-after'], undefined)

@@ -3,7 +3,7 @@ import type { AllowlistEngine } from '../../src/allowlist/port.js'
 import type { ChangeFeed } from '../../src/changes/port.js'
 import { parseStoreUrl } from '../../src/config/store-url.js'
 import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
-import { accessSuites, allowlistSuites, register } from '../../src/conformance/index.js'
+import { accessSuites, allowlistSuites, idempotencySuites, register } from '../../src/conformance/index.js'
 import type { FeedMessage } from '../../src/engines/dynamodb/feed/messages.js'
 import { Sequencer } from '../../src/engines/dynamodb/feed/sequencer.js'
 import { type DynamodbEngine, type DynamodbOptions, openDynamodb } from '../../src/engines/dynamodb/index.js'
@@ -24,6 +24,12 @@ export async function conform(emulator: Emulator, wanted: RegExp): Promise<void>
   for (const suite of allowlistSuites.filter(({ port }) => wanted.test(port))) {
     const open = suite.port === 'allowlist changes' ? openFollowedPair : openPair
     register(runner, emulator, suite, async () => open(server, await tables.take()))
+  }
+  for (const suite of idempotencySuites.filter(({ port }) => wanted.test(port))) {
+    register(runner, emulator, suite, async () => {
+      const engines = await openTwo(server, await tables.take())
+      return { one: engines[0].idempotency, two: engines[1].idempotency, close: () => closeBoth(engines) }
+    })
   }
   for (const suite of accessSuites.filter(({ port }) => wanted.test(port))) {
     register(runner, emulator, suite, async () => {
@@ -55,7 +61,7 @@ class PreparedTables {
 
   private async make(): Promise<TableNames> {
     const names = this.server.names()
-    await createTables(this.server.client().sdk, names, ['allowlists', 'giant', 'guards'])
+    await createTables(this.server.client().sdk, names, ['allowlists', 'giant', 'idempotency', 'guards'])
     return names
   }
 }

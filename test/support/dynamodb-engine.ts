@@ -21,7 +21,7 @@ export interface Tables {
 export async function makeTables(server: DynamoServer): Promise<Tables> {
   const names = server.names()
   const client = server.client()
-  await createTables(client.sdk, names, ['allowlists', 'giant', 'guards'])
+  await createTables(client.sdk, names, ['allowlists', 'giant', 'idempotency', 'guards'])
   const url = parseStoreUrl(server.url(names)) as DynamodbUrl
   return {
     names,

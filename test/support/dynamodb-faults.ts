@@ -52,7 +52,8 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     const body = await bodyOf(incoming)
     const chosen = pending.find((one) => one.operation === undefined || one.operation === operation)
     if (chosen?.times !== undefined && --chosen.times === 0) pending = pending.filter((one) => one !== chosen)
-    await act(chosen?.fault, target, incoming, body, outgoing)
+    // What is held up may arrive when the emulator is gone.
+    await act(chosen?.fault, target, incoming, body, outgoing).catch(() => incoming.socket.destroy())
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const close = async (): Promise<void> => {

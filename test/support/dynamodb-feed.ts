@@ -92,7 +92,7 @@ export interface FeedScene {
 export async function openFeed(server: DynamoServer, given?: { now?: () => number }): Promise<FeedScene> {
   const now = given?.now ?? Date.now
   const tables = server.names()
-  await createTables(server.client().sdk, tables, ['allowlists', 'giant', 'guards'])
+  await createTables(server.client().sdk, tables, ['allowlists', 'giant', 'idempotency', 'guards'])
   const url = parseStoreUrl(server.url(tables)) as DynamodbUrl
   const store = await openStore(url, { credentials: CREDENTIALS })
   const { client, applied } = store

@@ -105,7 +105,8 @@ export class CustomerProbe {
     for (let i = 0; start + i < end; i++) this.words[i >> 2]! |= bytes[start + i]! << ((i & 3) << 3)
   }
 
-  private setUuid(id: string): boolean {
+  /** Takes 36 characters if they are a UUID, in any case; false, and nothing is taken, if they are not. */
+  setUuid(id: string): boolean {
     const bad =
       (id.charCodeAt(8) ^ HYPHEN) |
       (id.charCodeAt(13) ^ HYPHEN) |

@@ -33,7 +33,9 @@ async function serve(options: ConfigOptions): Promise<void> {
   })
   const { workers, shutdownTimeoutMs, logHashKey } = config.server
   if (workers === 1 || cluster.isWorker) return serveHere(config)
-  const stores = [storeOf(config, 'allowlists'), storeOf(config, 'limits')]
+  const stores = (Object.keys(config.stores) as (keyof Config['stores'])[]).map((name) =>
+    storeOf(config, name),
+  )
   if (stores.some((store) => parseStoreUrl(store).engine === 'memory')) {
     throw new CatracaError('CONFIG_INVALID', 'a memory: store belongs to one process: --workers must be 1')
   }
@@ -57,7 +59,7 @@ async function serveHere(config: Config): Promise<void> {
     onReport: (message, error) => logger.warn({ err: error }, message),
   })
   let isWarm = false
-  void catraca.ready.then(() => {
+  void Promise.all([catraca.ready, catraca.tokens.warmUp()]).then(() => {
     isWarm = true
   })
   // Should it fail, the first call is told.

@@ -3,7 +3,11 @@ import type { MemberSource } from '../../allowlist/hot/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { CacheStore } from '../../cache/port.js'
 import type { DynamodbUrl } from '../../config/store-url-dynamodb.js'
+import type { IdempotencyStore } from '../../idempotency/port.js'
+import type { LockStore } from '../../lock/port.js'
+import type { CodeStore } from '../../one-time-code/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
+import type { TokenStore } from '../../token-denylist/port.js'
 import type { AdoptionProgress } from './allowlist/adoption.js'
 import { openBulkWork } from './allowlist/bulk-work.js'
 import { openCore } from './allowlist/core.js'
@@ -18,6 +22,10 @@ import { ChangeLog } from './feed/change-log.js'
 import { Freshness } from './feed/freshness.js'
 import { PodQueue } from './feed/pod-queue.js'
 import type { QueueClientOptions } from './feed/topic.js'
+import { DynamodbCodes } from './guards/codes.js'
+import { DynamodbTokens } from './guards/tokens.js'
+import { DynamodbIdempotency, type ReadFirst } from './idempotency/index.js'
+import { DynamodbLocks } from './lock/locks.js'
 import { type LimitClock, type OpenLimits, openLimits } from './rate-limit/index.js'
 
 export interface DynamodbOptions extends OpenStoreOptions {
@@ -29,8 +37,13 @@ export interface DynamodbOptions extends OpenStoreOptions {
   probeIntervalMs?: number
   /** From how many customers on a list is moved to more shards, or to the table for giants. */
   sizes?: readonly SizeStep[]
+  /** Whether idempotency records are read before they are claimed; `auto` unless told otherwise. */
+  idempotencyReadFirst?: ReadFirst
   /** Whose time decides limits: the caller's as corrected by DynamoDB, or, for suites and vectors, as it is. */
   limitClock?: LimitClock
+  now?: () => number
+  /** By which it is told how long a lock gave no sign of life. */
+  monotonicMs?: () => number
   /** Something is wrong that nobody is waiting for. */
   report?: (message: string, error: unknown) => void
 }
@@ -40,7 +53,11 @@ export const DEFAULT_PROBE_INTERVAL_MS = 1000
 export interface DynamodbEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
+  readonly idempotency: IdempotencyStore
   readonly limits: LimitEngine
+  readonly codes: CodeStore
+  readonly tokens: TokenStore
+  readonly locks: LockStore
   readonly cache: CacheStore
   /** Moves lists to other shards. */
   readonly resharding: ReshardStore
@@ -59,7 +76,7 @@ export interface DynamodbEngine {
 
 export interface DynamodbHealth {
   region: string
-  tables: { allowlists: string; giant: string; guards: string }
+  tables: { allowlists: string; giant: string; guards: string; idempotency: string }
   /** `partial`: the table was too large to be looked through for lists of other programs; `adopt` does. */
   adoption: 'partial' | 'complete'
   /**
@@ -88,7 +105,7 @@ export async function openDynamodb(url: DynamodbUrl, options: DynamodbOptions = 
 }
 
 function engineOf(
-  { region, tables: { guards } }: DynamodbUrl,
+  { region, tables: { idempotency, guards } }: DynamodbUrl,
   store: OpenedStore,
   { limits, cache }: { limits: OpenLimits; cache: DynamodbCache },
   queue: PodQueue | undefined,
@@ -116,7 +133,16 @@ function engineOf(
       upkeep: new DynamodbUpkeep(store, { ...core.tasks, ...tasks }),
     },
     keys,
+    idempotency: new DynamodbIdempotency(client, {
+      table: idempotency,
+      writeTimeoutMs: store.settings.writeTimeoutMs,
+      readFirst: options.idempotencyReadFirst ?? 'auto',
+      time: (at) => at + store.serverClock.offsetMs(),
+    }),
     limits,
+    codes: new DynamodbCodes(client, guards),
+    tokens: new DynamodbTokens(client, guards),
+    locks: new DynamodbLocks(client, guards, options.monotonicMs),
     cache,
     resharding,
     source: memberSource(store, region),
@@ -125,7 +151,7 @@ function engineOf(
     async health() {
       const { allowlists, giant } = tables
       await client.getItem('health', { TableName: allowlists, Key: STORE_KEY })
-      const facts = { region, tables: { allowlists, giant, guards }, adoption: adopted }
+      const facts = { region, tables: { allowlists, giant, guards, idempotency }, adoption: adopted }
       if (probeIntervalMs === 0) return facts
       const ageMs = await freshness.ageMs('allowlists')
       return { ...facts, feedAgeMs: Number.isFinite(ageMs) ? ageMs : null }

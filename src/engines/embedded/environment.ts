@@ -78,6 +78,11 @@ export class Environment {
   readonly limitConfigs: Database<string, string[]>
   readonly entities: Database<string, string>
   readonly usage: Database<string, (string | number)[]>
+  readonly idempotency: Database<Buffer, (string | number)[]>
+  readonly codes: Database<string, (string | number)[]>
+  readonly tokens: Database<string, (string | number)[]>
+  /** Who has which lock, by its name. */
+  readonly locks: Database<string, string>
   /** The cache: in an environment of its own as well, see cache-link.ts. By space and key. */
   readonly cacheEntries: Database<Buffer, string[]>
   readonly cacheFills: Database<string, string[]>
@@ -86,6 +91,9 @@ export class Environment {
   readonly cacheNotices: Database<string, number>
   /** Grows whenever reads may see a newer state of the store than before. */
   snapshot = 0
+  /** Write transactions of this thread: begun, and failed. */
+  begun = 0
+  failed = 0
   private pulseSnapshot = -1
   private lastPulse = 0
   private closed = false
@@ -127,6 +135,10 @@ export class Environment {
     this.limitConfigs = root.openDB('limit-configs', text)
     this.entities = root.openDB('entities', text)
     this.usage = root.openDB('usage', text)
+    this.idempotency = root.openDB('idempotency', { encoding: 'binary', keyEncoding: 'ordered-binary' })
+    this.codes = root.openDB('codes', text)
+    this.tokens = root.openDB('tokens', text)
+    this.locks = root.openDB('locks', text)
     this.cacheEntries = root.openDB('cache-entries', { encoding: 'binary', keyEncoding: 'ordered-binary' })
     this.cacheFills = root.openDB('cache-fills', text)
     this.cacheMarks = root.openDB('cache-marks', text)
@@ -229,6 +241,7 @@ export class Environment {
     try {
       const done = behindGate(this.options.gate, () =>
         this.root.transactionSync(() => {
+          this.begun++
           const result = change()
           ended = true
           return result
@@ -237,10 +250,17 @@ export class Environment {
       if (done === undefined) throw new CatracaError('CLOSED', 'the process is ending')
       return done.result
     } catch (error) {
+      this.failed++
       // After a failed commit LMDB itself is not to be trusted with another one in this process.
       if (ended && !(error instanceof CatracaError)) this.broken = true
       throw storeError(error, this.options.directory)
     }
+  }
+
+  /** In a write transaction: its number among those of all processes. One that changes nothing leaves it to the next. */
+  transactionNumber(): number {
+    // lmdb has it, and does not tell in its types.
+    return (this.root as unknown as { getWriteTxnId(): number }).getWriteTxnId()
   }
 
   /** The next read sees everything that was committed before this call, by any process. */

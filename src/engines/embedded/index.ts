@@ -5,10 +5,15 @@ import { join } from 'node:path'
 import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine } from '../../allowlist/port.js'
 import type { CacheStore } from '../../cache/port.js'
+import type { IdempotencyStore } from '../../idempotency/port.js'
+import type { LockStore } from '../../lock/port.js'
+import type { CodeStore } from '../../one-time-code/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
+import type { TokenStore } from '../../token-denylist/port.js'
 import { CacheLink } from './cache-link.js'
 import type { Durability, EnvironmentOptions } from './environment.js'
 import { closeOnExit, createGate, type ExitGate } from './exit-gate.js'
+import { keptSecret } from './kept-secret.js'
 import { bootDirectory, countersDirectory } from './rate-limit-directory.js'
 import { LimitLink } from './rate-limit-link.js'
 import { openStores } from './stores.js'
@@ -43,6 +48,12 @@ export interface EmbeddedEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
   readonly limits: LimitEngine
+  readonly idempotency: IdempotencyStore
+  readonly codes: CodeStore
+  readonly tokens: TokenStore
+  /** A secret that is kept beside the data, made when it is first asked for. */
+  keptSecret(name: string): string
+  readonly locks: LockStore
   readonly cache: CacheStore
   /** The next read sees everything that was committed before this call, also by other threads. */
   refresh(): void
@@ -119,6 +130,19 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       ]),
       usage: forward('usage', stores.usage, ['count', 'drop']),
     },
+    idempotency: forward('idempotency', stores.idempotency, [
+      'take',
+      'complete',
+      'fail',
+      'release',
+      'extend',
+      'remove',
+      'dropOver',
+    ]),
+    codes: forward('codes', stores.codes, ['put', 'attempt', 'sweep']),
+    tokens: forward('tokens', stores.tokens, ['revoke', 'sweep']),
+    keptSecret: (name) => keptSecret(directory, name),
+    locks: forward('locks', stores.locks, ['acquire', 'extend', 'release', 'remove', 'sweep']),
     cache,
     refresh: () => environment.refresh(),
     listCache: () => stores.catalog.cacheFigures(),

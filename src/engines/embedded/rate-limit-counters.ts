@@ -1,24 +1,15 @@
 import type { Database, Key } from 'lmdb'
-import {
-  applicableDelta,
-  correct,
-  decide,
-  expiresAt,
-  type LeaseSums,
-  type SubjectState,
-} from '../../rate-limit/decide.js'
+import { applicableDelta, correct, decide, expiresAt, type LeaseSums } from '../../rate-limit/decide.js'
 import type { LeaseOutcome, LeaseUse, SubjectCosts, Taken } from '../../rate-limit/port.js'
 import type { Subject } from '../../rate-limit/types.js'
 import type { Environment } from './environment.js'
+import { LimitRows, type Row } from './rate-limit-rows.js'
 
-/** A row of `limit-states`: when nothing of it counts any more, and the states. */
-type Row = [expiresAt: number, states: SubjectState]
 /** A row of `leases`: when it runs out, and for each subject the sums of its deltas; none: given back. */
 type LeaseRow = [expiresAt: number, sums: LeaseSums[] | null]
 
 const FREED = 'limits-freed'
 const SCANNED_PER_STEP = 2000
-const NOTHING: Row = [0, []]
 
 export interface Question {
   subjects: readonly SubjectCosts[]
@@ -29,15 +20,18 @@ export interface Question {
 export class LimitCounters {
   private statesFrom: string[] | undefined
   private leasesFrom: string | undefined
+  private readonly rows: LimitRows
 
-  constructor(private readonly environment: Environment) {}
+  constructor(private readonly environment: Environment) {
+    this.rows = new LimitRows(environment)
+  }
 
   /** Many decisions in one transaction; what several of them take of is read and written once. */
   take(questions: readonly Question[]): Promise<Taken[]> {
     return this.environment.write(() => {
-      const rows = new OpenRows(this.environment)
-      const answers = questions.map(({ subjects, now }) => takeOne(rows, subjects, now))
-      rows.store()
+      this.rows.open()
+      const answers = questions.map(({ subjects, now }) => takeOne(this.rows, subjects, now))
+      this.rows.store()
       return answers
     })
   }
@@ -73,6 +67,7 @@ export class LimitCounters {
   reset({ entity, resource }: Subject): Promise<boolean> {
     return this.environment.write(() => {
       this.bumpFreed()
+      this.rows.forget()
       return this.environment.limitStates.removeSync([entity, resource])
     })
   }
@@ -96,6 +91,7 @@ export class LimitCounters {
     const deadLeases = used.rows.filter(({ value }) => isOver(value)).map(({ key }) => key)
     if (deadStates.length + deadLeases.length === 0) return { swept: 0, more: false }
     const swept = await this.environment.write(() => {
+      this.rows.forget()
       // Somebody may have taken meanwhile.
       const over = <Key>(database: { get(key: Key): string | undefined }, key: Key) =>
         isOver(database.get(key) ?? '[0]')
@@ -107,7 +103,8 @@ export class LimitCounters {
   }
 
   private correct(lease: LeaseUse, amounts: readonly (readonly number[])[], now: number): void {
-    const rows = new OpenRows(this.environment)
+    const { rows } = this
+    rows.open()
     lease.subjects.forEach((subject, i) => {
       const [, before] = rows.row(subject)
       const states = correct(before, subject.limits, amounts[i]!, lease.takenAt, now)
@@ -132,7 +129,7 @@ export class LimitCounters {
   }
 }
 
-function takeOne(rows: OpenRows, subjects: readonly SubjectCosts[], now: number): Taken {
+function takeOne(rows: LimitRows, subjects: readonly SubjectCosts[], now: number): Taken {
   const before = subjects.map((subject) => rows.row(subject)[1])
   const { allowed, views, states } = decide(before, subjects, now)
   subjects.forEach((subject, i) => {
@@ -142,47 +139,6 @@ function takeOne(rows: OpenRows, subjects: readonly SubjectCosts[], now: number)
     rows.put(subject, after, now + longest)
   })
   return { allowed, at: now, views }
-}
-
-/** The rows that one transaction has read, so that each is parsed and written once. */
-class OpenRows {
-  private readonly rows = new Map<string, Map<string, { row: Row; isChanged: boolean }>>()
-
-  constructor(private readonly environment: Environment) {}
-
-  row(subject: Subject): Row {
-    return this.opened(subject).row
-  }
-
-  put(subject: Subject, states: SubjectState, until: number): void {
-    const opened = this.opened(subject)
-    // A limit that this call does not name may count for longer.
-    opened.row = [Math.max(opened.row[0], until), states]
-    opened.isChanged = true
-  }
-
-  private opened({ entity, resource }: Subject) {
-    let ofResource = this.rows.get(resource)
-    if (ofResource === undefined) this.rows.set(resource, (ofResource = new Map()))
-    let opened = ofResource.get(entity)
-    if (opened === undefined) {
-      const text = this.environment.limitStates.get([entity, resource])
-      opened = { row: text === undefined ? NOTHING : (JSON.parse(text) as Row), isChanged: false }
-      ofResource.set(entity, opened)
-    }
-    return opened
-  }
-
-  store(): void {
-    const { limitStates } = this.environment
-    for (const [resource, ofResource] of this.rows) {
-      for (const [entity, { row, isChanged }] of ofResource) {
-        if (!isChanged) continue
-        if (row[1].length === 0) limitStates.removeSync([entity, resource])
-        else limitStates.putSync([entity, resource], JSON.stringify(row))
-      }
-    }
-  }
 }
 
 /** A stretch of a database from a key on, and where the next one begins: at the start, behind the end. */

@@ -4,13 +4,17 @@ import { Catalog } from './catalog.js'
 import { ChangeLog } from './change-log.js'
 import { EmbeddedChecks } from './checks.js'
 import { Environment, type EnvironmentOptions } from './environment.js'
+import { EmbeddedIdempotency } from './idempotency.js'
 import { EmbeddedIndexStore } from './index-store.js'
 import { Journal } from './journal.js'
 import { EmbeddedLists } from './lists.js'
+import { EmbeddedLocks } from './locks.js'
 import { EmbeddedMembers } from './members.js'
+import { EmbeddedCodes } from './one-time-codes.js'
 import { EmbeddedLimitConfigs } from './rate-limit-configs.js'
 import { EmbeddedUsage } from './rate-limit-usage.js'
 import { Sweeper } from './sweeper.js'
+import { EmbeddedTokens } from './token-denylist.js'
 
 /** Every store of the engine over one environment, for one thread. */
 export function openStores(options: EnvironmentOptions) {
@@ -33,6 +37,10 @@ export function openStores(options: EnvironmentOptions) {
     keys: new EmbeddedKeys(environment),
     limitConfigs: new EmbeddedLimitConfigs(environment),
     usage: new EmbeddedUsage(environment),
+    idempotency: new EmbeddedIdempotency(environment),
+    codes: new EmbeddedCodes(environment),
+    tokens: new EmbeddedTokens(environment),
+    locks: new EmbeddedLocks(environment),
   }
 }
 

@@ -2,12 +2,20 @@ import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { CacheStore } from '../../cache/port.js'
 import type { RedisUrl } from '../../config/store-url-redis.js'
+import type { IdempotencyStore } from '../../idempotency/port.js'
+import type { LockStore } from '../../lock/port.js'
+import type { CodeStore } from '../../one-time-code/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
+import type { TokenStore } from '../../token-denylist/port.js'
 import { openCache } from './cache/index.js'
 import { evictionWarnings, healthOf, type RedisUse } from './eviction.js'
+import { RedisCodes } from './guards/codes.js'
+import { RedisTokens } from './guards/tokens.js'
+import { type IdempotencyClock, type RecordNaming, RedisIdempotency } from './idempotency/index.js'
 import { openRedis as connect } from './link/open-redis.js'
 import { type RedisOptions, settingsOf } from './link/options.js'
 import type { Redis } from './link/redis.js'
+import { RedisLocks } from './lock/locks.js'
 import { type LimitClock, openLimits } from './rate-limit/index.js'
 import { openStores, type StoreOptions } from './stores.js'
 
@@ -22,8 +30,12 @@ export interface RedisEngineOptions extends RedisOptions {
   shardAbove?: number
   /** Shards of new lists: more than one only where lists are known to become large. */
   initialShards?: number
-  /** Whose time decides of rate limits: the server's unless told otherwise, which suites do. */
+  /** Whose time decides of rate limits and codes: the server's unless told otherwise, which suites do. */
   limitClock?: LimitClock
+  /** The same for idempotency. */
+  idempotencyClock?: IdempotencyClock
+  /** How the keys of idempotency records are named. */
+  idempotencyNaming?: RecordNaming
   /** `caches`: nothing else is kept there, so that it should be set up to make room. */
   use?: RedisUse
 }
@@ -32,6 +44,10 @@ export interface RedisEngine {
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
   readonly limits: LimitEngine
+  readonly idempotency: IdempotencyStore
+  readonly codes: CodeStore
+  readonly tokens: TokenStore
+  readonly locks: LockStore
   readonly cache: CacheStore
   /** Moves lists to another number of shards, and tells how far that is. */
   readonly resharding: ReshardStore
@@ -45,15 +61,13 @@ export interface RedisEngine {
 }
 
 export async function openRedis(url: RedisUrl, options: RedisEngineOptions = {}): Promise<RedisEngine> {
+  const { maxLogBytes, staleAfterMs, shardAbove, initialShards, limitClock, ...others } = options
   const {
-    maxLogBytes,
-    staleAfterMs,
-    shardAbove,
-    initialShards,
-    limitClock,
+    idempotencyClock = 'server',
+    idempotencyNaming = 'operation',
     use = 'guards',
     ...connection
-  } = options
+  } = others
   const redis = await connect(url, connection)
   try {
     const stored = {
@@ -64,7 +78,8 @@ export async function openRedis(url: RedisUrl, options: RedisEngineOptions = {})
       shardAbove: shardAbove ?? 5_000_000,
       initialShards: initialShards ?? 1,
     }
-    return await openOn(redis, stored, limitClock ?? 'server', use)
+    const idempotency = new RedisIdempotency(redis, { clock: idempotencyClock, naming: idempotencyNaming })
+    return { ...(await openOn(redis, stored, limitClock ?? 'server', use)), idempotency }
   } catch (error) {
     await redis.close()
     throw error
@@ -76,17 +91,21 @@ async function openOn(
   options: StoreOptions,
   limitClock: LimitClock,
   use: RedisUse,
-): Promise<RedisEngine> {
+): Promise<Omit<RedisEngine, 'idempotency'>> {
   const stores = openStores(redis, options)
   await stores.wake.open()
   await stores.tokens.open()
   const limits = await openLimits(redis, options.database, limitClock)
+  const locks = new RedisLocks(redis, options.database)
   const cache = await openCache(redis, options.database)
   const { lists, members, checks, bulk, changes, index, upkeep, keys } = stores
   return {
     allowlists: { lists, members, checks, bulk, changes, index, upkeep },
     keys,
     limits,
+    codes: new RedisCodes(redis, limitClock),
+    tokens: new RedisTokens(redis, options.database, options.maxLogBytes),
+    locks,
     cache,
     resharding: stores.resharding,
     warnings: evictionWarnings(await redis.info(), use),
@@ -101,6 +120,7 @@ async function openOn(
       stores.tokens.close()
       await cache.close()
       await limits.close()
+      await locks.close()
       await stores.wake.close()
       await redis.close()
     },

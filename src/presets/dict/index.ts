@@ -15,6 +15,9 @@ export { DICT_TTL_MS, type DictOptions } from './spaces.js'
 export * from './types.js'
 export type { DictWorkflows } from './workflows.js'
 
+/** Settings of a Redis store by which idempotency records are named `bridge:idempotency:{request_id}`, as the documents do. */
+export const DICT_REDIS = { idempotencyNaming: 'bare' } as const
+
 export interface DictCache<E extends DictEntry, C extends DictClaim, M extends object> {
   entries: DictEntries<E>
   claims: DictClaims<C>

@@ -58,10 +58,13 @@ function admissionLog(kind: number): LimitAlgorithm {
       }
     },
 
-    /** What has left the window is no longer of any account. */
+    /**
+     * What has left the window is no longer of any account. The rest stays as it is: it may be counted by another rule
+     * than that of the lease.
+     */
     correct(state, rule, amount, takenAt, now) {
-      if (takenAt <= now - rule.periodMs) return state
-      const log = living(state, kind, rule, now)
+      if (takenAt <= now - rule.periodMs || (state !== undefined && state[0] !== kind)) return state
+      const log = state === undefined ? [kind] : [...state]
       add(log, takenAt, amount)
       return kept(log)
     },

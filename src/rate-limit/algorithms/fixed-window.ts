@@ -33,8 +33,26 @@ export const fixedWindow: LimitAlgorithm = {
 
   /** What was taken in a window that is over is no longer of any account. */
   correct(state, rule, amount, takenAt, now) {
+    if (state !== undefined && (state[0] !== KIND.fixed || state[3] !== rule.periodMs)) {
+      return correctOther(state, rule, amount, takenAt, now)
+    }
     const window = windowAt(state, rule, now)
     if (takenAt - (takenAt % rule.periodMs) < window.start - (window.start % rule.periodMs)) return state
     return stateOf(rule, { start: window.start, used: Math.max(0, window.used + amount) })
   },
+}
+
+/** The state is counted by another rule than that of the lease, and stays so. */
+function correctOther(
+  state: LimitState,
+  { periodMs }: Rule,
+  amount: number,
+  takenAt: number,
+  now: number,
+): LimitState | undefined {
+  const [kind, start, used, countedMs] = state as [number, number, number, number]
+  const isOver = takenAt - (takenAt % periodMs) + periodMs <= now
+  if (kind !== KIND.fixed || isOver || takenAt < start) return state
+  const left = Math.max(0, used + amount)
+  return left === 0 ? undefined : [kind, start, left, countedMs]
 }

@@ -26,14 +26,17 @@ function windowsAt(state: LimitState | undefined, rule: Rule, now: number): Wind
 }
 
 /** Counts `amount` in the window that the time falls in, unless that is past. */
-function add(windows: Windows, { periodMs }: Rule, at: number, amount: number): Windows {
+function add(windows: Windows, { periodMs }: Pick<Rule, 'periodMs'>, at: number, amount: number): Windows {
   const { start, current, previous } = windows
   if (at >= start) return { start, current: Math.max(0, current + amount), previous }
   if (at >= start - periodMs) return { start, current, previous: Math.max(0, previous + amount) }
   return windows
 }
 
-const stateOf = ({ periodMs }: Rule, { start, current, previous }: Windows): LimitState | undefined =>
+const stateOf = (
+  { periodMs }: Pick<Rule, 'periodMs'>,
+  { start, current, previous }: Windows,
+): LimitState | undefined =>
   current === 0 && previous === 0 ? undefined : [KIND.counter, start, current, previous, periodMs]
 
 /** What counts now, in tokens times `periodMs`. */
@@ -57,8 +60,26 @@ export const slidingWindowCounter: LimitAlgorithm = {
   },
 
   correct(state, rule, amount, takenAt, now) {
+    if (state !== undefined && (state[0] !== KIND.counter || state[4] !== rule.periodMs)) {
+      return correctOther(state, rule, amount, takenAt, now)
+    }
     return stateOf(rule, add(windowsAt(state, rule, now), rule, takenAt, amount))
   },
+}
+
+/** The state is counted by another rule than that of the lease, and stays so. */
+function correctOther(
+  state: LimitState,
+  { periodMs }: Rule,
+  amount: number,
+  takenAt: number,
+  now: number,
+): LimitState | undefined {
+  const [kind, start, current, previous, countedMs] = state as [number, number, number, number, number]
+  const isOver = takenAt - (takenAt % periodMs) + 2 * periodMs <= now
+  if (kind !== KIND.counter || isOver) return state
+  const counted = { periodMs: countedMs }
+  return stateOf(counted, add({ start, current, previous }, counted, takenAt, amount))
 }
 
 function resetMs({ start, current, previous }: Windows, { periodMs }: Rule, now: number): number {

@@ -8,12 +8,14 @@ import { KIND, type LimitAlgorithm, type LimitState, type Verdict } from './verd
  */
 function usedNow(state: LimitState | undefined, rule: Rule, now: number): number {
   if (state === undefined || state[0] !== KIND.bucket) return 0
-  const [, , at, unitsPerToken, capacity] = state as [number, number, number, number, number]
-  const used =
-    unitsPerToken === rule.unitsPerToken && capacity === rule.capacity ? state[1]! : carryOver(state, rule)
+  const at = state[2]!
+  const used = isOf(state, rule) ? state[1]! : carryOver(state, rule)
   const left = used - (now - at) * rule.unitsPerMs
   return left <= 0 ? 0 : Math.min(left, MAX_UNITS)
 }
+
+const isOf = ([kind, , , unitsPerToken, capacity]: LimitState, rule: Rule): boolean =>
+  kind === KIND.bucket && unitsPerToken === rule.unitsPerToken && capacity === rule.capacity
 
 /** The rule has changed: what was used stays used, but no more than a full bucket of the new size, and debts. */
 function carryOver(state: LimitState, rule: Rule): number {
@@ -50,9 +52,21 @@ export const tokenBucket: LimitAlgorithm = {
   },
 
   correct(state, rule, amount, _takenAt, now) {
+    if (state !== undefined && (amount < 0 || !isOf(state, rule))) return correctInPlace(state, amount)
     const used = usedNow(state, rule, now) + amount * rule.unitsPerToken
     return stateOf(rule, Math.min(Math.max(0, used), MAX_UNITS), now)
   },
+}
+
+/**
+ * A lease may be older than the rule that the state is counted by: brought to the rule of the lease, what was used since
+ * would be cut to the size of a bucket that is no more. Less at that time is as much less now, so no refill is needed.
+ */
+function correctInPlace(state: LimitState, amount: number): LimitState | undefined {
+  const [kind, used, at, unitsPerToken, capacity] = state as [number, number, number, number, number]
+  if (kind !== KIND.bucket) return state
+  const left = Math.min(Math.max(0, used + amount * unitsPerToken), MAX_UNITS)
+  return left === 0 ? undefined : [kind, left, at, unitsPerToken, capacity]
 }
 
 function view(rule: Rule, used: number): { remaining: number; resetMs: number } {

@@ -11,7 +11,7 @@ import { DueTasks } from './due.js'
 import { DEFAULT_STORE_SETTINGS, type Store, type StoreSettings } from './store.js'
 import { AppliedChanges, Tokens } from './tokens.js'
 
-const ROLES = ['allowlists', 'giant', 'guards'] as const
+const ROLES = ['allowlists', 'giant', 'idempotency', 'guards'] as const
 
 export interface OpenStoreOptions
   extends Omit<DynamoOptions, 'region' | 'endpoint' | 'counter' | 'serverClock'>,

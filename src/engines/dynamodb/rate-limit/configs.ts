@@ -22,7 +22,6 @@ const ENTITY_ITEMS = 40
 const NOTICE_ITEMS = 2
 
 interface EntityItems {
-  /** Undefined: not read. */
   limits: Item[]
   parent: Item | undefined
 }

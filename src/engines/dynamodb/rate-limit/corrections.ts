@@ -114,7 +114,7 @@ export class Corrections {
       let { known, isSeen } = subjects[i]!
       let drafted = known && draftOf(known)
       // Where there seems to be nothing to correct, or all of it has to be known, it is looked at.
-      if (drafted === undefined || (drafted.isByWholeItem && !isSeen)) {
+      if (drafted === undefined || (drafted.mustBeSeen && !isSeen)) {
         known = await readSubject(guards, subject)
         isSeen = true
         drafted = draftOf(known)

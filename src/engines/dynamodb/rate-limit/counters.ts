@@ -84,7 +84,7 @@ export class DynamodbLimits implements LimitStore {
     draft.mark(mark)
     const input = { ...draft.request(table, subjectKey(subject)), ReturnValues: 'ALL_NEW' } as const
     // Sent again after an answer that was lost it finds its own mark, or takes once more: never too little.
-    const result = await this.guards.client.updateItem('limit.take', input, { repeatable: true })
+    const result = await client.updateItem('limit.take', input, { repeatable: true })
     const after = readKnown(result.item)
     this.memory.set(subject, after)
     return { after, isDone: result.applied || after.mark === mark }

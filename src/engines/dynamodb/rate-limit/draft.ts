@@ -24,10 +24,6 @@ export class Draft {
   private readonly sets: string[] = []
   private readonly removes: string[] = []
 
-  get isEmpty(): boolean {
-    return this.sets.length + this.removes.length === 0
-  }
-
   /** The attribute of a limit, in an expression. */
   name(what: string, limit: string): string {
     return this.expression.attribute(attributeOf(what, limit))

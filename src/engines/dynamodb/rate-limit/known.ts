@@ -59,7 +59,11 @@ export interface Known {
 export const NOTHING: Known = { mark: undefined, ttl: undefined, limits: new Map() }
 
 export const statesOf = ({ limits }: Known): SubjectState =>
-  Array.from(limits, ([name, { state }]) => [name, state] as const).filter(([, state]) => state.length > 1)
+  Array.from(limits, ([name, { state }]) => [name, state] as const).filter(([, state]) => isUsed(state))
+
+/** A log may be empty, and a bucket have got back more than was taken from it. */
+export const isUsed = (state: LimitState): boolean =>
+  state.length > 1 && (state[0] !== KIND.bucket || state[1]! > 0)
 
 export function readKnown(item: Item | undefined): Known {
   if (item === undefined) return NOTHING
@@ -107,16 +111,19 @@ function readLog(item: Item, name: string): number[] {
 /** The moment in units of a bucket: past 2^53 for fine rules, which DynamoDB holds exactly and a double does not. */
 export const unitsAt = (ms: number, unitsPerMs: number): bigint => BigInt(ms) * BigInt(unitsPerMs)
 
-/** The attributes of a state under a rule; none for no state. */
-export function writeState(name: string, rule: Rule, state: LimitState | undefined): Item {
+/** Of the text of a bucket's rule. */
+export const unitsPerMsOf = (rule: string): number => Number(rule.split(' ')[1])
+
+/** The attributes of a state that is counted by a rule; none for no state. */
+export function writeState(name: string, rule: string, state: LimitState | undefined): Item {
   if (state === undefined) return {}
-  const item: Item = { [RULE_PREFIX + name]: text(ruleText(rule)) }
+  const item: Item = { [RULE_PREFIX + name]: text(rule) }
   const put = (what: string, value: number | bigint) => {
     item[attributeOf(what, name)] = number(value)
   }
   switch (state[0]) {
     case KIND.bucket:
-      put('full', unitsAt(state[2]!, rule.unitsPerMs) + BigInt(state[1]!))
+      put('full', unitsAt(state[2]!, unitsPerMsOf(rule)) + BigInt(state[1]!))
       put('at', state[2]!)
       break
     case KIND.fixed:

@@ -1,17 +1,38 @@
 import { ALGORITHM } from '../../../rate-limit/algorithms/index.js'
-import type { LimitState, LimitView } from '../../../rate-limit/algorithms/verdict.js'
+import { KIND, type LimitState, type LimitView } from '../../../rate-limit/algorithms/verdict.js'
 import { correct, type Decision, type SubjectState, stateOf } from '../../../rate-limit/decide.js'
 import type { LeasedLimit, LimitCost } from '../../../rate-limit/port.js'
 import type { Rule } from '../../../rate-limit/rule.js'
 import { correctionForm } from './correction-forms.js'
 import { Draft } from './draft.js'
-import { attributesOf, type Known, type KnownLimit, ruleText, statesOf, writeState } from './known.js'
+import {
+  attributesOf,
+  isUsed,
+  type Known,
+  type KnownLimit,
+  ruleText,
+  statesOf,
+  unitsPerMsOf,
+  writeState,
+} from './known.js'
 import { denyForm, type Form, takeForm } from './take-forms.js'
 
 interface Named {
   name: string
   rule: Rule
 }
+
+/** By which rule states will be counted, as it stands in the item. */
+type RuleTexts = (limit: Named) => string
+
+const asAsked: RuleTexts = ({ rule }) => ruleText(rule)
+/** A correction leaves the rule alone, as long as something is counted by it: that of a lease may be older. */
+const asCounted =
+  ({ limits }: Known): RuleTexts =>
+  ({ name, rule }) => {
+    const known = limits.get(name)
+    return known !== undefined && isUsed(known.state) ? known.rule : ruleText(rule)
+  }
 
 /** The update that makes a decision true; undefined where it changes nothing. */
 export function draftTake(
@@ -30,12 +51,20 @@ export function draftTake(
     const question = { limit, known: known.limits.get(limit.name), now, isContended }
     return isTaken(limit) ? takeForm(question) : denyForm(question)
   })
-  const draft = apply(forms) ?? replace(known, taken, states ?? statesOf(known))
-  draft.keepUntil(known, endOf(taken, states ?? [], now))
+  const draft = apply(forms) ?? replace(known, taken, states ?? statesOf(known), asAsked)
+  draft.keepUntil(known, endOf(taken, states ?? [], asAsked, now))
   return draft
 }
 
-/** As `draftTake`, for a correction. `isSeen`: what is known was read for this call. */
+export interface DraftedCorrection {
+  /** Absent where there is nothing to correct any more. */
+  draft: Draft | undefined
+  states: SubjectState | undefined
+  /** It relies on more than its conditions prove, so the item has to be looked at. */
+  mustBeSeen: boolean
+}
+
+/** As `draftTake`, for a correction. */
 export function draftCorrection(
   known: Known,
   limits: readonly LeasedLimit[],
@@ -43,24 +72,23 @@ export function draftCorrection(
   takenAt: number,
   now: number,
   isContended: boolean,
-): { draft: Draft | undefined; states: SubjectState | undefined; isByWholeItem: boolean } {
-  const states = correct(statesOf(known), limits, amounts, takenAt, now)
-  const changed = limits.filter((_, i) => amounts[i] !== 0)
-  const forms = changed.map((limit) =>
-    correctionForm({
-      limit,
-      amount: amounts[limits.indexOf(limit)]!,
-      takenAt,
-      known: known.limits.get(limit.name),
-      now,
-      isContended,
-    }),
+): DraftedCorrection {
+  const before = statesOf(known)
+  const states = correct(before, limits, amounts, takenAt, now)
+  const given = limits
+    .map((limit, i) => ({ limit, amount: amounts[i]! }))
+    .filter(({ amount }) => amount !== 0)
+  // What was taken in a window that is over stays as it is, and must not make the rest wait for its turn.
+  const changed = given.filter(({ limit, amount }) => correct(before, [limit], [amount], takenAt, now))
+  if (states === undefined || changed.length === 0) return { draft: undefined, states, mustBeSeen: true }
+  const forms = changed.map(({ limit, amount }) =>
+    correctionForm({ limit, amount, takenAt, known: known.limits.get(limit.name), now, isContended }),
   )
+  const named = changed.map(({ limit }) => limit)
   const byForms = apply(forms)
-  if (byForms === undefined && states === undefined) return { draft: undefined, states, isByWholeItem: true }
-  const draft = byForms ?? replace(known, changed, states!)
-  draft.keepUntil(known, endOf(changed, states ?? [], now))
-  return { draft, states, isByWholeItem: byForms === undefined }
+  const draft = byForms ?? replace(known, named, states, asCounted(known))
+  draft.keepUntil(known, endOf(named, states, asCounted(known), now))
+  return { draft, states, mustBeSeen: byForms === undefined || changed.length < given.length }
 }
 
 function apply(forms: readonly (Form | undefined)[]): Draft | undefined {
@@ -71,11 +99,12 @@ function apply(forms: readonly (Form | undefined)[]): Draft | undefined {
 }
 
 /** Writes states as they were decided, if nobody has written since. */
-function replace(known: Known, limits: readonly Named[], states: SubjectState): Draft {
+function replace(known: Known, limits: readonly Named[], states: SubjectState, textOf: RuleTexts): Draft {
   const draft = new Draft()
   draft.requireUnchanged(known)
-  for (const { name, rule } of limits) {
-    const item = writeState(name, rule, stateOf(states, name))
+  for (const limit of limits) {
+    const { name } = limit
+    const item = writeState(name, textOf(limit), stateOf(states, name))
     for (const attribute in item) draft.set(draft.plain(attribute), draft.value(item[attribute]!))
     for (const attribute of attributesOf(name, known.limits.get(name))) {
       if (item[attribute] === undefined) draft.remove(draft.plain(attribute))
@@ -85,21 +114,33 @@ function replace(known: Known, limits: readonly Named[], states: SubjectState): 
 }
 
 /** When nothing of the limits counts any more, whatever others have taken of them since they were seen. */
-function endOf(limits: readonly Named[], states: SubjectState, now: number): number {
+function endOf(limits: readonly Named[], states: SubjectState, textOf: RuleTexts, now: number): number {
   let end = now
-  for (const { name, rule } of limits) {
-    const { resetMs } = look(stateOf(states, name), rule, now)
+  for (const limit of limits) {
+    const { name, rule } = limit
     const longestMs =
       rule.algorithm === 'token-bucket'
         ? Math.ceil((rule.capacity * rule.unitsPerToken) / rule.unitsPerMs)
         : 2 * rule.periodMs
-    end = Math.max(end, now + resetMs, now + longestMs)
+    end = Math.max(end, now + longestMs, endOfState(textOf(limit), stateOf(states, name)))
   }
   return end
 }
 
-const look = (state: LimitState | undefined, rule: Rule, now: number): LimitView =>
-  ALGORITHM[rule.algorithm].take(state, rule, 0, now)
+/** Debts of a bucket, and states of another rule than that of a lease. */
+function endOfState(rule: string, state: LimitState | undefined): number {
+  if (state === undefined) return 0
+  switch (state[0]) {
+    case KIND.bucket:
+      return state[2]! + Math.ceil(state[1]! / unitsPerMsOf(rule))
+    case KIND.fixed:
+      return state[1]! + state[3]!
+    case KIND.counter:
+      return state[1]! + 2 * state[4]!
+    default:
+      return 0
+  }
+}
 
 /** What is left after a decision, by the item that it has led to. */
 export function viewsAfter(
@@ -128,7 +169,7 @@ const UNSEEN = '?'
 /** A guess at an item after a write that did not tell it. */
 export function guessAfter(known: Known, limits: readonly Named[], states: SubjectState | undefined): Known {
   if (states === undefined) return { ...known, mark: UNSEEN }
-  const rules = new Map(limits.map(({ name, rule }) => [name, ruleText(rule)]))
+  const rules = new Map(limits.map((limit) => [limit.name, asCounted(known)(limit)]))
   const after = new Map<string, KnownLimit>()
   for (const [name, state] of states) {
     after.set(name, { rule: rules.get(name) ?? known.limits.get(name)!.rule, state })

@@ -9,6 +9,7 @@ import type {
   StoredValue,
   StoreOutcome,
 } from '../../../cache/port.js'
+import type { BatchForm } from '../link/batch-form.js'
 import type { Argument, Redis } from '../link/redis.js'
 import { defineScript, type Script } from '../link/script.js'
 import { clearSpace } from './clearing.js'
@@ -19,8 +20,18 @@ import { Tags, tagText } from './tags.js'
 const MIB = 1024 * 1024
 const TOLD_AT_ONCE = 500
 
+/** Two results for each key, one behind the other. */
+const pairs: BatchForm = {
+  argsOf: () => [],
+  resultsOf(reply) {
+    const found = reply as unknown[]
+    const results: unknown[] = []
+    for (let from = 0; from < found.length; from += 2) results.push([found[from], found[from + 1]])
+    return results
+  },
+}
 const READ = defineScript('cache-read', {
-  ...{ keys: 1, write: false, resultsPerItem: 2 },
+  ...{ keys: 1, write: false, form: pairs },
   // In this order a value that is written in between is taken for none, and never with the life of the one after it.
   alone: (key) => [
     ['PTTL', key],

@@ -1,3 +1,4 @@
+import { CatracaError } from '../../../errors.js'
 import type { Calls } from './calls.js'
 import type { Connection } from './connection.js'
 import type { Flight } from './flights.js'
@@ -8,6 +9,8 @@ export interface Question {
   args: readonly Argument[]
   binary: boolean
   write: boolean
+  /** Whether a write may be sent again when its connection is lost. */
+  repeatable?: boolean
   deadlineMs: number
   /** The server refused with this message, and nothing was executed; true when that is taken care of. */
   onRefused?: (message: string, call: Call) => boolean
@@ -19,9 +22,12 @@ export class Call implements Flight {
   readonly args: readonly Argument[]
   readonly binary: boolean
   readonly write: boolean
+  readonly repeatable: boolean
   readonly deadlineMs: number
   readonly onRefused: Question['onRefused']
   attempts = 0
+  /** An earlier attempt of a write has an unknown end. */
+  mayBeDone = false
   /** The connection of the last attempt. */
   via: Connection | undefined
 
@@ -29,14 +35,20 @@ export class Call implements Flight {
     private readonly calls: Calls,
     question: Question,
     readonly resolve: (reply: unknown) => void,
-    readonly reject: (error: Error) => void,
+    private readonly fail: (error: Error) => void,
   ) {
     this.slot = question.slot
     this.args = question.args
     this.binary = question.binary
     this.write = question.write
+    this.repeatable = question.repeatable ?? !question.write
     this.deadlineMs = question.deadlineMs
     this.onRefused = question.onRefused
+  }
+
+  reject(error: CatracaError): void {
+    const isWrong = this.mayBeDone && error.code === 'ENGINE_UNAVAILABLE'
+    this.fail(isWrong ? new CatracaError('UNKNOWN_OUTCOME', error.message) : error)
   }
 
   onReply(reply: unknown): void {

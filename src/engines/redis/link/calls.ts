@@ -157,7 +157,8 @@ export class Calls {
 
   #maySendAgain(call: Call, connection: Connection, { missing }: NoReply): boolean {
     if (this.#closed || performance.now() >= call.deadlineMs) return false
-    return missing === 'not-sent' ? !connection.usable : missing === 'lost' && !call.write
+    if (missing === 'lost' && call.write) call.mayBeDone = true
+    return missing === 'not-sent' ? !connection.usable : missing === 'lost' && call.repeatable
   }
 
   #refused(call: Call, connection: Connection, message: string): void {

@@ -44,6 +44,12 @@ export class Coalescer<Group, Item, Result> {
       waiting.items.push(item)
       waiting.resolves.push(resolve)
       waiting.rejects.push(reject)
+      if (waiting.items.length >= this.options.maxItems) {
+        // Nothing can join it, and the server may as well begin while the answers before it are still being read.
+        this.#groups.delete(group)
+        void this.#carryOne(group, waiting)
+        return
+      }
       if (this.#scheduled) return
       this.#scheduled = true
       if (this.#carried === 0) process.nextTick(this.#carryAll)
@@ -52,11 +58,11 @@ export class Coalescer<Group, Item, Result> {
   }
 
   #roomFor(group: Group, item: Item): Waiting<Item, Result> {
-    const { maxItems, maxBytes = Number.POSITIVE_INFINITY, sizeOf } = this.options
+    const { maxBytes = Number.POSITIVE_INFINITY, sizeOf } = this.options
     const bytes = sizeOf === undefined ? 0 : sizeOf(item)
     const waiting = this.#groups.get(group)
     if (waiting !== undefined) {
-      if (waiting.items.length < maxItems && waiting.bytes + bytes <= maxBytes) {
+      if (waiting.bytes + bytes <= maxBytes) {
         waiting.bytes += bytes
         return waiting
       }

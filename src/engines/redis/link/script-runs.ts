@@ -1,4 +1,5 @@
 import { CatracaError } from '../../../errors.js'
+import { type BatchItem, ItemFailure } from './batch-form.js'
 import type { Call, Question } from './call.js'
 import type { Calls } from './calls.js'
 import { Coalescer } from './coalescer.js'
@@ -7,16 +8,11 @@ import type { Settings } from './options.js'
 import type { Argument, RunOptions } from './redis.js'
 import type { Script } from './script.js'
 
-interface Item {
-  keys: readonly string[]
-  args: readonly Argument[]
+interface Item extends BatchItem {
   deadlineMs: number
 }
 
 type Batches = Coalescer<number, Item, unknown>
-
-/** `{ 1, result }` or `{ 0, message }`, as `lua/batch.lua` answers for each item. */
-type ItemReply = [1, unknown?] | [0, string | Buffer]
 
 const PAUSE_MS = 50
 /** A call may meet several servers that do not know its script, while slots move. */
@@ -71,7 +67,7 @@ export class ScriptRuns {
   async #carry(script: Script, slot: number, items: Item[], binary: boolean): Promise<unknown[]> {
     if (items.length === 1 && script.alone !== undefined) {
       const [{ keys, deadlineMs }] = items as [Item]
-      const question = { slot, binary, write: false, deadlineMs }
+      const question = { slot, binary, write: false, repeatable: true, deadlineMs }
       const found = await this.calls.tryInOrder(script.alone(keys[0]!).map((args) => ({ ...question, args })))
       if (found !== undefined) return [found]
     }
@@ -80,24 +76,26 @@ export class ScriptRuns {
       args: commandOf(script, items),
       binary,
       write: script.write,
+      repeatable: script.repeatable,
       deadlineMs: items[0]!.deadlineMs,
       onRefused: (message, call) => this.#refused(script, items, message, call),
     }
-    const replies = (await this.calls.ask(question)) as ItemReply[] | typeof ONE_BY_ONE
-    if (replies === ONE_BY_ONE) {
+    const reply = await this.calls.ask(question)
+    if (reply === ONE_BY_ONE) {
       const alone = items.map((item) => this.#carry(script, slot, [item], binary).then(([result]) => result))
       return (await Promise.allSettled(alone)).map((one) =>
         one.status === 'fulfilled' ? one.value : one.reason,
       )
     }
-    if (script.resultsPerItem !== undefined) return portions(replies, script.resultsPerItem)
-    if (replies.some(isReadOnly) && performance.now() + PAUSE_MS < question.deadlineMs) {
+    const results = script.form.resultsOf(reply, items)
+    if (!results.some(isFailure)) return results
+    if (results.some(isReadOnly) && performance.now() + PAUSE_MS < question.deadlineMs) {
       // A master that has just become a replica runs the script, and refuses each write in it.
       this.calls.notPrimary(slot)
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
       return this.#carry(script, slot, items, binary)
     }
-    return replies.map((reply) => resultOf(reply, script))
+    return results.map((result) => (isFailure(result) ? refused(result.message, script.name) : result))
   }
 
   #refused(script: Script, items: Item[], message: string, call: Call): boolean {
@@ -120,26 +118,13 @@ export class ScriptRuns {
 function commandOf(script: Script, items: readonly Item[]): Argument[] {
   const verb = script.write ? 'EVALSHA' : 'EVALSHA_RO'
   const command: Argument[] = [verb, script.sha, String(items.length * script.keys)]
-  for (const { keys } of items) command.push(...keys)
-  if (script.resultsPerItem !== undefined) return command
-  for (const { args } of items) {
-    command.push(String(args.length))
-    for (const arg of args) command.push(arg)
-  }
+  for (const { keys } of items) for (const key of keys) command.push(key)
+  for (const arg of script.form.argsOf(items)) command.push(arg)
   return command
 }
 
-function resultOf([ran, value]: ItemReply, script: Script): unknown {
-  return ran === 1 ? (value ?? null) : refused(String(value), script.name)
-}
-
-function portions(replies: readonly unknown[], size: number): unknown[] {
-  const results: unknown[] = []
-  for (let from = 0; from < replies.length; from += size) results.push(replies.slice(from, from + size))
-  return results
-}
-
-const isReadOnly = ([ran, value]: ItemReply): boolean => ran === 0 && String(value).startsWith('READONLY ')
+const isFailure = (result: unknown): result is ItemFailure => result instanceof ItemFailure
+const isReadOnly = (result: unknown): boolean => isFailure(result) && result.message.startsWith('READONLY ')
 
 function sizeOf({ keys, args }: Item): number {
   let bytes = 0

@@ -1,32 +1,38 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { CatracaError } from '../../../errors.js'
+import { type BatchForm, eachByItself } from './batch-form.js'
 
 export interface ScriptOptions {
   /** Keys of one operation. */
   keys: number
   /** Without it Redis refuses every write of the script, and it is run again when its connection is lost. */
   write: boolean
+  /** Of a script that writes: run twice it answers and leaves the same as run once, so that it is run again too. */
+  repeatable?: boolean
   /** Further files: `uses: ['change-log']` makes what `change-log.lua` returns known as `change_log`. */
   uses?: readonly string[]
+  /**
+   * The same behind a function: `limit_bucket()` runs `limit-bucket.lua`, so that what a call does not need is not
+   * made. Everything knows everything.
+   */
+  offers?: readonly string[]
   /** The most that travel in one call, where larger ones would have server and process wait for each other. */
   together?: number
-  /**
-   * For reads that must cost little: the file returns `function(keys)`, which is given the keys of all items at once and
-   * answers so many results for each, one behind the other. An error is that of all.
-   */
-  resultsPerItem?: number
-  /** Of such a read, for one item alone: plain commands with the same results, which cost less than a script. */
+  /** How items travel together; other than `lua/batch.lua` wants it, the file has a loop over `KEYS` of its own. */
+  form?: BatchForm
+  /** Of a read, for one item alone: plain commands whose replies are its result, which cost less than a script. */
   alone?: (key: string) => readonly (readonly string[])[]
 }
 
-/** A file of `lua/` that returns `function(keys, args)`, the operation on one item. */
+/** A file of `lua/` that returns `function(keys, args)`, the operation on one item; or one with a loop of its own. */
 export interface Script {
   readonly name: string
   readonly keys: number
   readonly write: boolean
+  readonly repeatable: boolean
   readonly together: number
-  readonly resultsPerItem: number | undefined
+  readonly form: BatchForm
   readonly alone: ScriptOptions['alone']
   /** The operation with the loop over the items of a batch around it. */
   readonly source: string
@@ -41,21 +47,21 @@ export function defineScript(name: string, options: ScriptOptions): Script {
 }
 
 /** The same from other places than `lua/`. */
-export function assembleScript(
-  name: string,
-  { keys, write, uses = [], together = Number.POSITIVE_INFINITY, resultsPerItem, alone }: ScriptOptions,
-  read: (name: string) => string,
-): Script {
+export function assembleScript(name: string, options: ScriptOptions, read: (name: string) => string): Script {
+  const { keys, write, uses = [], offers = [], together = Number.POSITIVE_INFINITY } = options
+  const { repeatable = !write, form = eachByItself } = options
+  const known = (part: string) => part.replaceAll('-', '_')
   const enclosed = (part: string) => `(function()\n${read(part)}\nend)()`
+  const parts = [...offers, ...uses].map(known)
   const source = [
-    ...uses.map((used) => `local ${used.replaceAll('-', '_')} = ${enclosed(used)}`),
-    `local operation = ${enclosed(name)}`,
-    ...(resultsPerItem === undefined
-      ? [`local KEYS_PER_ITEM = ${keys}`, readLua('batch')]
-      : ['return operation(KEYS)']),
+    `local KEYS_PER_ITEM = ${keys}`,
+    ...(parts.length === 0 ? [] : [`local ${parts.join(', ')}`]),
+    ...offers.map((part) => `function ${known(part)}()\n${read(part)}\nend`),
+    ...uses.map((part) => `${known(part)} = ${enclosed(part)}`),
+    ...(form === eachByItself ? [`local operation = ${enclosed(name)}`, readLua('batch')] : [read(name)]),
   ].join('\n')
   const sha = createHash('sha1').update(source).digest('hex')
-  return { name, keys, write, together, resultsPerItem, alone, source, sha }
+  return { name, keys, write, repeatable, together, form, alone: options.alone, source, sha }
 }
 
 function readLua(name: string): string {

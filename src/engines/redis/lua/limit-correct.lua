@@ -5,14 +5,15 @@
     keys  row and log of the subject, and what is known of the lease: a sum of deltas for each limit, or `back`
     args  `adjust`, `back` or `undo`,
           plan (amount: what was taken at first, extra: the delta),
-          when that was, when the lease runs out, the caller's time or nothing
+          when that was, when the lease runs out, how (see `limit-plan`)
 
   Output
     1, or 0 when the lease was given back or has run out; and 1 when something was freed that others may have been denied
 
-  Runs after `limit-plan`, `limit-counts`, `limit-log` and `limit-row`.
+  Runs after `limit-plan` and `limit-row-one`; makes `limit-row`.
 ]]
-local LOG, SLOTS = 3, 4
+local SLOTS = 4
+local limit_row = limit_row()
 local BACK = 'back'
 
 -- What to add to each limit, and the sums to keep; undefined when the lease is over.
@@ -34,22 +35,16 @@ end
 
 -- Answers when nothing of the limit counts any more, in ms from now.
 local function correct(row, log_key, rule, amount, taken, now)
-  local reset
-  if rule.kind >= LOG then
-    local total = limit_log.correct(log_key, rule, amount, taken, now, (limit_row.get(row, rule)))
-    limit_row.set(row, rule, total)
-    reset = select(2, limit_log.take(log_key, rule, 0, now, total))
-  else
-    local kind = limit_counts[rule.kind]
-    limit_row.set(row, rule, kind.correct(rule, amount, taken, now, limit_row.get(row, rule)))
-    reset = select(2, kind.take(rule, 0, now, limit_row.get(row, rule)))
-  end
-  return reset
+  if limit_row.is_other(row, rule) then return 0 end
+  local algorithm = rule.algorithm
+  local a, b, c, d = algorithm.correct(rule, amount, taken, now, log_key, limit_row.get(row, rule))
+  limit_row.put(row, rule, a, b, c, d)
+  return (select(2, algorithm.take(rule, 0, now, log_key, a, b, c, d)))
 end
 
 return function(keys, args)
   local verb, rules = args[1], limit_plan.of(args[2])
-  local taken, ends, now = tonumber(args[3]), tonumber(args[4]), limit_plan.now(args[5])
+  local taken, ends, now = tonumber(args[3]), tonumber(args[4]), (limit_plan.how(args[5]))
   local known = false
   if verb ~= 'undo' then
     if ends <= now then return { 0, 0 } end

@@ -1,27 +1,37 @@
 --[[
-  Adds to the usage of a subject, by hour or by day. Fields are `START:a:LIMIT` (admitted) and `START:d:LIMIT` (denied).
+  Adds to the usage of a subject, by hour and by day. Fields are `START:a:LIMIT` (admitted) and `START:d:LIMIT` (denied).
 
   Input
-    keys  usage of the subject by this step
-    args  how long a row is kept, in ms; then for each row: start, limit, admitted, denied
+    keys  usage of the subject by hour, by day
+    args  for each key: how long a field is kept, in ms, and how many rows follow; of each: start, limit, admitted, denied
 ]]
-return function(keys, args)
-  local kept, key = tonumber(args[1]), keys[1]
-  local newest = tonumber(redis.call('HGET', key, 'newest') or 0)
-  local latest = newest
-  for i = 2, #args, 4 do
-    local start, limit = args[i], args[i + 1]
-    redis.call('HINCRBY', key, start .. ':a:' .. limit, args[i + 2])
-    redis.call('HINCRBY', key, start .. ':d:' .. limit, args[i + 3])
-    latest = math.max(latest, tonumber(start))
+local DAY_MS = 86400000
+
+-- Old fields leave when a new one comes, and then the end of the key is moved: not by each count. A day more covers what
+-- is counted until the next. The key of a subject that is no longer used expires as a whole.
+local function tidy(key, start, kept)
+  for _, field in ipairs(redis.call('HKEYS', key)) do
+    if tonumber(string.match(field, '^(%d+):')) < start - kept then redis.call('HDEL', key, field) end
   end
-  if latest > newest then
-    redis.call('HSET', key, 'newest', string.format('%.0f', latest))
-    -- Once for each hour or day of a subject in use: those that are not expire as a whole.
-    for _, field in ipairs(redis.call('HKEYS', key)) do
-      local start = tonumber(string.match(field, '^(%d+):'))
-      if start ~= nil and start < latest - kept then redis.call('HDEL', key, field) end
+  redis.call('PEXPIRE', key, kept + DAY_MS)
+end
+
+local function add(key, kept, start, verdict, limit, amount)
+  if amount == '0' then return end
+  local sum = redis.call('HINCRBY', key, start .. verdict .. limit, amount)
+  if sum == tonumber(amount) then tidy(key, tonumber(start), kept) end
+end
+
+return function(keys, args)
+  local next_argument = 1
+  for _, key in ipairs(keys) do
+    local kept, rows = tonumber(args[next_argument]), tonumber(args[next_argument + 1])
+    next_argument = next_argument + 2
+    for _ = 1, rows do
+      local start, limit = args[next_argument], args[next_argument + 1]
+      add(key, kept, start, ':a:', limit, args[next_argument + 2])
+      add(key, kept, start, ':d:', limit, args[next_argument + 3])
+      next_argument = next_argument + 4
     end
   end
-  redis.call('PEXPIRE', key, kept)
 end

@@ -4,12 +4,13 @@
 
   A set that is gone, and members of a limit without a state, are of a time that is over: they count for nothing.
 
-    take(key, rule, cost, now, total)               remaining, resetMs, retryAfterMs, total to keep, first that counts
-    admit(key, rule, cost, now, since)              writes what `take` has decided
-    correct(key, rule, amount, taken, now, total)   total to keep; nil where nothing is left
+    take(rule, cost, now, key, total)               remaining, resetMs, retryAfterMs, total, first that counts
+    admit(rule, now, key, total, since)             writes what `take` has decided
+    correct(rule, amount, taken, now, key, total)   total to keep; nil where nothing is left
 ]]
 local max = math.max
 local format, match = string.format, string.match
+local NEVER = 9007199254740991
 
 local function from(rule, time) return format('[%s:%016.0f', rule.name, max(0, time)) end
 local function below(rule, time) return format('(%s:%016.0f', rule.name, max(0, time)) end
@@ -21,14 +22,18 @@ local function time_and_amount(member)
   return tonumber(time), tonumber(amount)
 end
 
--- What counts, the latest of it, and from which time on members count; that time is nil when none does.
+local function latest_of(key, rule)
+  return redis.call('ZREVRANGEBYLEX', key, beyond(rule), from(rule, 0), 'LIMIT', 0, 1)[1]
+end
+
+-- What counts, the latest of it, and from which time on members count.
 local function living(key, rule, now, total)
-  if total == nil then return 0, nil, nil end
-  local latest = redis.call('ZREVRANGEBYLEX', key, beyond(rule), from(rule, 0), 'LIMIT', 0, 1)[1]
-  if latest == nil then return 0, nil, nil end
+  if total == nil then return 0, nil, NEVER end
+  local latest = latest_of(key, rule)
+  if latest == nil then return 0, nil, NEVER end
   latest = time_and_amount(latest)
   local since = now - rule.period + 1
-  if latest < since then return 0, nil, nil end
+  if latest < since then return 0, nil, NEVER end
   for _, member in ipairs(redis.call('ZRANGEBYLEX', key, from(rule, 0), below(rule, since))) do
     total = total - select(2, time_and_amount(member))
   end
@@ -51,11 +56,7 @@ local function freed_at(key, rule, since, amount, latest)
 end
 
 local function drop_dead(key, rule, since)
-  if since == nil then
-    redis.call('ZREMRANGEBYLEX', key, from(rule, 0), beyond(rule))
-  else
-    redis.call('ZREMRANGEBYLEX', key, from(rule, 0), below(rule, since))
-  end
+  redis.call('ZREMRANGEBYLEX', key, from(rule, 0), below(rule, since))
 end
 
 -- Adds to what was admitted at a time, and answers what that changed.
@@ -72,7 +73,7 @@ local function add(key, rule, time, amount)
 end
 
 return {
-  take = function(key, rule, cost, now, total)
+  take = function(rule, cost, now, key, total)
     local used, latest, since = living(key, rule, now, total)
     local retry = 0
     if cost > 0 then
@@ -89,18 +90,21 @@ return {
     return max(0, rule.capacity - used), reset, retry, used, since
   end,
 
-  admit = function(key, rule, cost, now, since)
+  admit = function(rule, now, key, _, since)
     drop_dead(key, rule, since)
-    add(key, rule, now, cost)
+    add(key, rule, now, rule.amount)
   end,
 
-  -- What has left the window is no longer of any account.
-  correct = function(key, rule, amount, taken, now, total)
+  -- What has left the window is no longer of any account. The rest stays as it is: it may be counted by another rule
+  -- than that of the lease.
+  correct = function(rule, amount, taken, now, key, total)
     if taken <= now - rule.period then return total end
-    local used, _, since = living(key, rule, now, total)
-    drop_dead(key, rule, since)
-    used = used + add(key, rule, taken, amount)
-    if used == 0 then return nil end
-    return used
+    if total == nil or latest_of(key, rule) == nil then
+      drop_dead(key, rule, NEVER)
+      total = 0
+    end
+    total = total + add(key, rule, taken, amount)
+    if total == 0 then return nil end
+    return total
   end,
 }

@@ -1,21 +1,35 @@
 --[[
-  The limits that a call names, and its time. Calls of one batch mostly name the same, so each text is read once.
+  The limits that a call names, and how it is meant.
 
   A plan is, for each limit, `name kind capacity periodMs unitsPerMs unitsPerToken amount extra`, divided by `;`. Kinds
-  are those of src/rate-limit/algorithms/verdict.ts.
+  are those of src/rate-limit/algorithms/verdict.ts. Calls of one batch mostly name the same, so each text is read once;
+  and only the algorithms that it names are made.
+
+  How a call is meant: nothing, mostly; the caller's time where that decides, and not this server's; behind it ` look`
+  when nothing is to be taken whatever is found.
+
+  Runs after the algorithms, which are made when they are first named.
 ]]
-local plans = {}
+local makers = { [0] = limit_bucket, [1] = limit_fixed, [2] = limit_windows, [3] = limit_log, [4] = limit_log }
+local algorithms, plans = {}, {}
 local server_now = nil
 local margin = 0
+
+local function algorithm_of(kind)
+  if algorithms[kind] == nil then algorithms[kind] = makers[kind]() end
+  return algorithms[kind]
+end
 
 local function read(text)
   local rules = {}
   for name, kind, capacity, period, per_ms, per_token, amount, extra in
-    string.gmatch(text, '([^; ]+) (%d+) (%d+) (%d+) (%d+) (%d+) (%-?%d+) (%-?%d+)')
+    string.gmatch(text, '([^; ]+) (%d) (%d+) (%d+) (%d+) (%d+) (%-?%d+) (%-?%d+)')
   do
+    kind = tonumber(kind)
     rules[#rules + 1] = {
       name = name,
-      kind = tonumber(kind),
+      kind = kind,
+      algorithm = algorithm_of(kind),
       capacity = tonumber(capacity),
       period = tonumber(period),
       per_ms = tonumber(per_ms),
@@ -25,6 +39,15 @@ local function read(text)
     }
   end
   return rules
+end
+
+-- The same for the whole batch.
+local function now_here()
+  if server_now == nil then
+    local time = redis.call('TIME')
+    server_now = time[1] * 1000 + math.floor(time[2] / 1000)
+  end
+  return server_now
 end
 
 return {
@@ -37,18 +60,14 @@ return {
     return rules
   end,
 
-  -- The caller's time where it was given, else this server's, the same for the whole batch.
-  now = function(given)
-    if given ~= nil and given ~= '' then
-      -- It may stand still while the time by which this server lets keys expire goes on.
-      margin = 3600000
-      return tonumber(given)
-    end
-    if server_now == nil then
-      local time = redis.call('TIME')
-      server_now = time[1] * 1000 + math.floor(time[2] / 1000)
-    end
-    return server_now
+  -- The time that decides, and whether nothing is to be taken.
+  how = function(text)
+    if text == '' then return now_here(), false end
+    local given, look = string.match(text, '^(%d*)( ?l?o?o?k?)$')
+    if given == '' then return now_here(), look ~= '' end
+    -- It may stand still while the time by which this server lets keys expire goes on.
+    margin = 3600000
+    return tonumber(given), look ~= ''
   end,
 
   ttl = function(ms) return math.max(1, ms) + margin end,

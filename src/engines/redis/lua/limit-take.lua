@@ -1,102 +1,74 @@
 --[[
-  Takes from all limits of one subject, or of two that share a slot, or from none.
+  Takes, for each item of a batch, from all limits of one subject, or of two that share a slot, or from none of them.
+  It has a loop of its own: what items have in common is read once, and the reply is flat.
 
   Input
-    keys  for each subject: its row and, unless no limit of the call keeps a log, its log
-    args  a plan for each subject (amount: the cost, extra: 1 in shadow mode),
-          the caller's time, or nothing: this server's,
-          `look` when nothing is to be taken whatever is found
+    KEYS  for each item and subject: its row and, unless no limit of the item keeps a log, its log
+    ARGV  for each run of items that ask for the same: how many they are, how (see `limit-plan`), and a plan for each
+          subject (amount: the cost, extra: 1 in shadow mode)
 
   Output
-    whether all was taken, the time, then remaining, resetMs and retryAfterMs of each limit
+    for each item
+      1 or 0, whether all was taken; the time; how many limits it has; remaining, resetMs and retryAfterMs of each
+      or -1 and the message of its error
 
-  Runs after `limit-plan`, `limit-counts`, `limit-row` and, where there are logs, `limit-log`.
+  Runs after `limit-plan` and `limit-row-one`; `limit-take-all` is made when it is needed. An item judges everything
+  before its first write.
 ]]
-local LOG = 3
-local counts, get, set = limit_counts, limit_row.get, limit_row.set
+local SUBJECTS = KEYS_PER_ITEM == 4 and 2 or 1
+local answer, last = {}, 0
+local take_all = nil
 
-local function judge(row, log_key, rule, cost, now)
-  if rule.kind >= LOG then return limit_log.take(log_key, rule, cost, now, (get(row, rule))) end
-  return counts[rule.kind].take(rule, cost, now, get(row, rule))
+-- Most items: one limit of one subject, which is all that is known of it. False when it is not so.
+local function take_one(key, rule, now)
+  local known_end, a, b, c, d = limit_row_one.read(key, rule)
+  if not known_end then return false end
+  local remaining, reset, retry
+  remaining, reset, retry, a, b, c, d = rule.algorithm.take(rule, rule.amount, now, nil, a, b, c, d)
+  if retry == 0 and rule.amount > 0 then limit_row_one.write(key, rule, known_end, now + reset, now, a, b, c, d) end
+  local at = last
+  answer[at + 1], answer[at + 2], answer[at + 3], answer[at + 4], answer[at + 5], answer[at + 6] =
+    (retry == 0 or rule.extra == 1) and 1 or 0, now, 1, remaining, reset, retry
+  last = at + 6
+  return true
 end
 
--- Keeps in the row what a limit admitted.
-local function admit(row, log_key, rule, now, a, b, c, d)
-  if rule.kind < LOG then return set(row, rule, a, b, c, d) end
-  limit_log.admit(log_key, rule, rule.amount, now, b)
-  set(row, rule, a)
+-- Written over what was told of the item before it failed.
+local function fail(failure)
+  local message = type(failure) == 'table' and failure.err or failure
+  -- The server's own refusals begin with a code (OOM, READONLY), which is worth keeping; errors of Lua do not.
+  if not string.find(message, '^%u+ ') then message = 'ERR ' .. message end
+  answer[last + 1], answer[last + 2] = -1, message
+  last = last + 2
 end
 
--- Most calls: one limit of one subject.
-local function take_one(key, log_key, rule, now)
-  local row = limit_row.read(key)
-  local remaining, reset, retry, a, b, c, d = judge(row, log_key, rule, rule.amount, now)
-  if retry == 0 and rule.amount > 0 then
-    admit(row, log_key, rule, now, a, b, c, d)
-    limit_row.write(key, log_key, row, now + reset, now)
-  end
-  return { (retry == 0 or rule.extra == 1) and 1 or 0, now, remaining, reset, retry }
-end
+local first_key = 1
 
--- Tells what each limit says, and answers whether all admit it, with the states that are then to be kept.
-local function judge_all(answer, row, log_key, rules, now)
-  local allowed, states, n = true, {}, #answer
-  for i = 1, #rules do
-    local rule = rules[i]
-    local at = i * 4 - 3
-    answer[n + 1], answer[n + 2], answer[n + 3], states[at], states[at + 1], states[at + 2], states[at + 3] =
-      judge(row, log_key, rule, rule.amount, now)
-    if answer[n + 3] > 0 and rule.extra == 0 then allowed = false end
-    n = n + 3
-  end
-  return allowed, states
-end
-
-local function take(answer, first, row, key, log_key, rules, states, now)
-  local longest = 0
-  for i = 1, #rules do
-    local rule, at, told = rules[i], i * 4 - 3, first + i * 3
-    if answer[told] == 0 and rule.amount > 0 then
-      admit(row, log_key, rule, now, states[at], states[at + 1], states[at + 2], states[at + 3])
-      longest = math.max(longest, answer[told - 1])
+local function run(items, plans, now, is_look)
+  local single = KEYS_PER_ITEM == 1 and #plans[1] == 1 and not is_look and plans[1][1]
+  while items > 0 do
+    if not (single and take_one(KEYS[first_key], single, now)) then
+      if take_all == nil then take_all = limit_take_all() end
+      last = take_all(first_key, plans, now, is_look, answer, last)
     end
+    first_key, items = first_key + KEYS_PER_ITEM, items - 1
   end
-  if longest > 0 then limit_row.write(key, log_key, row, now + longest, now) end
 end
 
--- What would have been admitted is not taken either: told as it stands.
-local function deny(answer, first, row, log_key, rules, now)
-  for i = 1, #rules do
-    local told = first + i * 3
-    if answer[told] == 0 and rules[i].amount > 0 then
-      answer[told - 2], answer[told - 1] = judge(row, log_key, rules[i], 0, now)
+local next_argument = 1
+while next_argument <= #ARGV do
+  local run_ends = first_key + tonumber(ARGV[next_argument]) * KEYS_PER_ITEM
+  local now, is_look = limit_plan.how(ARGV[next_argument + 1])
+  local plans = {}
+  for i = 1, SUBJECTS do plans[i] = limit_plan.of(ARGV[next_argument + 1 + i]) end
+  next_argument = next_argument + 2 + SUBJECTS
+  while first_key < run_ends do
+    local ran, failure = pcall(run, (run_ends - first_key) / KEYS_PER_ITEM, plans, now, is_look)
+    if not ran then
+      -- The failure of one is kept from those behind it.
+      fail(failure)
+      first_key = first_key + KEYS_PER_ITEM
     end
   end
 end
-
-return function(keys, args)
-  local subjects = #keys == 4 and 2 or 1
-  local now = limit_plan.now(args[subjects + 1])
-  local allowed = args[subjects + 2] ~= 'look'
-  local rules = limit_plan.of(args[1])
-  if subjects == 1 and #rules == 1 and allowed then return take_one(keys[1], keys[2], rules[1], now) end
-
-  local width = #keys / subjects
-  local answer, rows, plans, states, firsts = { 0, now }, {}, {}, {}, {}
-  for i = 1, subjects do
-    rows[i], plans[i], firsts[i] = limit_row.read(keys[(i - 1) * width + 1]), limit_plan.of(args[i]), #answer
-    local admits
-    admits, states[i] = judge_all(answer, rows[i], keys[i * width], plans[i], now)
-    allowed = allowed and admits
-  end
-  for i = 1, subjects do
-    local log_key = width == 2 and keys[i * 2] or nil
-    if allowed then
-      take(answer, firsts[i], rows[i], keys[(i - 1) * width + 1], log_key, plans[i], states[i], now)
-    else
-      deny(answer, firsts[i], rows[i], log_key, plans[i], now)
-    end
-  end
-  if allowed then answer[1] = 1 end
-  return answer
-end
+return answer

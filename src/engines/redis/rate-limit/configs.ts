@@ -9,10 +9,17 @@ const CHANGE = defineScript('limit-config', { keys: 2, write: true })
 
 /** All levels in one hash: what a subject needs is one command. */
 export class RedisLimitConfigs implements LimitConfigStore {
+  private kept: string | undefined
+
   constructor(
     private readonly redis: Redis,
     private readonly notices: Notices,
-  ) {}
+  ) {
+    // A process that starts later would make another secret, and neither could read the leases of the other.
+    notices.onLost(() => {
+      if (this.kept !== undefined) this.secret(this.kept).catch(() => {})
+    })
+  }
 
   async read(keys: readonly ConfigKey[], entity: string | undefined): Promise<ConfigBatch> {
     const fields = [SCHEMA_FIELD, ...keys.map(configField)]
@@ -49,7 +56,8 @@ export class RedisLimitConfigs implements LimitConfigStore {
 
   async secret(candidate: string): Promise<string> {
     await this.redis.write(SECRET_KEY, ['SETNX', SECRET_KEY, candidate])
-    return String(await this.redis.read(SECRET_KEY, ['GET', SECRET_KEY]))
+    this.kept ??= String(await this.redis.read(SECRET_KEY, ['GET', SECRET_KEY]))
+    return this.kept
   }
 
   watch(listener: (changed: ConfigKey | undefined) => void): () => void {

@@ -4,12 +4,12 @@ import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { leaseKey, logKey, rowKey } from './keys.js'
 import type { Notices } from './notices.js'
-import { leasePlan } from './plan.js'
+import { DECIDING, leasePlan } from './plan.js'
 
 const CORRECT = defineScript('limit-correct', {
   keys: 3,
   write: true,
-  uses: ['limit-plan', 'limit-counts', 'limit-log', 'limit-row'],
+  ...DECIDING,
 })
 
 type Verb = 'adjust' | 'back' | 'undo'
@@ -20,7 +20,7 @@ export class Corrections {
   constructor(
     private readonly redis: Redis,
     private readonly notices: Notices,
-    private readonly time: (now: number) => string,
+    private readonly how: (now: number) => string,
   ) {}
 
   /**
@@ -54,7 +54,7 @@ export class Corrections {
     [takenAt, expiresAt]: readonly [number, number],
     now: number,
   ): Promise<boolean> {
-    const args = [verb, leasePlan(limits), String(takenAt), String(expiresAt), this.time(now)]
+    const args = [verb, leasePlan(limits), String(takenAt), String(expiresAt), this.how(now)]
     const [isDone, isFreed] = (await this.redis.run(CORRECT, keys, args)) as Corrected
     if (isFreed === 1) await this.notices.tellFreed(subject)
     return isDone === 1

@@ -1,4 +1,3 @@
-import type { LimitView } from '../../../rate-limit/algorithms/verdict.js'
 import type {
   Freed,
   LeaseOutcome,
@@ -13,22 +12,22 @@ import { defineScript } from '../link/script.js'
 import { Corrections } from './corrections.js'
 import { logKey, rowKey } from './keys.js'
 import type { Notices } from './notices.js'
-import { type Plan, planOf } from './plan.js'
+import { DECIDING, type Plan, planOf } from './plan.js'
+import { takeForm } from './take-form.js'
 
 /** One file, by how many keys it is given: the row; row and log; those of two subjects. */
-const together = 32
-const bare = ['limit-plan', 'limit-counts', 'limit-row']
-const uses = [...bare, 'limit-log']
-const TAKE = defineScript('limit-take', { keys: 1, write: true, together, uses: bare })
-const TAKE_LOGGED = defineScript('limit-take', { keys: 2, write: true, together, uses })
-const TAKE_BOTH = defineScript('limit-take', { keys: 4, write: true, together, uses })
+const taking = {
+  ...{ write: true, together: 32, form: takeForm },
+  ...{ uses: DECIDING.uses, offers: [...DECIDING.offers, 'limit-take-all'] },
+}
+/** The usual one; benches run it bare. */
+export const TAKE = defineScript('limit-take', { keys: 1, ...taking })
+const TAKE_LOGGED = defineScript('limit-take', { keys: 2, ...taking })
+const TAKE_BOTH = defineScript('limit-take', { keys: 4, ...taking })
 const RESET = defineScript('limit-reset', { keys: 2, write: true })
 
 /** Whose time decides: the server's, or the one that callers give, which is for suites and vectors. */
 export type LimitClock = 'server' | 'caller'
-
-/** Whether all was taken, the time of that, then three numbers for each limit: see `lua/limit-take.lua`. */
-type Reply = [allowed: number, at: number, ...views: number[]]
 
 interface Asked {
   subject: SubjectCosts
@@ -44,7 +43,7 @@ export class RedisLimits implements LimitStore {
     private readonly notices: Notices,
     private readonly clock: LimitClock,
   ) {
-    this.corrections = new Corrections(redis, notices, (now) => this.time(now))
+    this.corrections = new Corrections(redis, notices, (now) => this.how(now))
   }
 
   take(subjects: readonly SubjectCosts[], now: number): Promise<Taken> {
@@ -63,20 +62,22 @@ export class RedisLimits implements LimitStore {
   }
 
   /** Without `async`, which costs as much memory as all the rest of a call. */
-  private takeOne({ subject, row, plan }: Asked, now: number, look?: 'look'): Promise<Taken> {
+  private takeOne({ row, plan }: Asked, now: number, look?: 'look'): Promise<Taken> {
     const isUsual = look === undefined && this.clock === 'server'
-    const args = isUsual ? plan.args : [plan.text, this.time(now), ...(look === undefined ? [] : [look])]
+    const args = isUsual ? plan.args : [this.how(now, look), plan.text]
     const asking = plan.hasLog
       ? this.redis.run(TAKE_LOGGED, [row, logKey(row)], args)
       : this.redis.run(TAKE, [row], args)
-    return asking.then((reply) => taken(reply as Reply, [subject]))
+    return asking as Promise<Taken>
   }
 
   private async takeBoth(first: Asked, second: Asked, now: number): Promise<Taken> {
     const keys = [first.row, logKey(first.row), second.row, logKey(second.row)]
-    const args = [first.plan.text, second.plan.text, this.time(now)]
-    const reply = (await this.redis.run(TAKE_BOTH, keys, args)) as Reply
-    return taken(reply, [first.subject, second.subject])
+    const args = [this.how(now), first.plan.text, second.plan.text]
+    const { views, ...taken } = (await this.redis.run(TAKE_BOTH, keys, args)) as Taken
+    const all = views[0]!
+    const own = first.subject.limits.length
+    return { ...taken, views: [all.slice(0, own), all.slice(own)] }
   }
 
   /**
@@ -131,8 +132,10 @@ export class RedisLimits implements LimitStore {
     return { swept: 0, more: false }
   }
 
-  private time(now: number): string {
-    return this.clock === 'caller' ? String(now) : ''
+  /** In the words of `lua/limit-plan.lua`. */
+  private how(now: number, look?: 'look'): string {
+    const time = this.clock === 'caller' ? String(now) : ''
+    return look === undefined ? time : `${time} ${look}`
   }
 }
 
@@ -141,15 +144,3 @@ const asked = (subject: SubjectCosts): Asked => ({
   row: rowKey(subject),
   plan: planOf(subject.limits),
 })
-
-function taken(reply: Reply, subjects: readonly SubjectCosts[]): Taken {
-  let next = 2
-  const views = subjects.map(({ limits }) => {
-    const ofSubject: LimitView[] = []
-    for (let i = 0; i < limits.length; i++, next += 3) {
-      ofSubject.push({ remaining: reply[next]!, resetMs: reply[next + 1]!, retryAfterMs: reply[next + 2]! })
-    }
-    return ofSubject
-  })
-  return { allowed: reply[0] === 1, at: reply[1], views }
-}

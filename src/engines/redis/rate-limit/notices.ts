@@ -28,6 +28,7 @@ export class Notices {
   readonly channel: string
   private readonly freed = new Set<OnFreed>()
   private readonly configs = new Set<OnConfig>()
+  private readonly lost = new Set<() => void>()
   private last = 0
   private unsubscribe: Unsubscribe | undefined
   private timer: NodeJS.Timeout | undefined
@@ -62,6 +63,11 @@ export class Notices {
     return () => this.configs.delete(listener)
   }
 
+  /** Told when the store has lost something. */
+  onLost(listener: () => void): void {
+    this.lost.add(listener)
+  }
+
   async tellFreed(freed: NonNullable<Freed>): Promise<void> {
     await this.redis.run(TELL, [NOTICES_KEY], [this.channel, freedNotice(freed)])
   }
@@ -70,6 +76,7 @@ export class Notices {
     clearInterval(this.timer)
     this.freed.clear()
     this.configs.clear()
+    this.lost.clear()
     await this.unsubscribe?.()
   }
 
@@ -80,10 +87,10 @@ export class Notices {
   private hear(message: string): void {
     const [number, kind, ...words] = message.split(' ')
     const expected = this.last + 1
-    // What came before the last look is told already.
-    if (Number(number) < expected) return
     this.last = Number(number)
-    if (this.last !== expected) this.tellAll()
+    // One that was seen before may be late, or the first of a store that was emptied and counts anew.
+    if (this.last < expected) this.tellLost()
+    else if (this.last !== expected) this.tellAll()
     else if (kind === 'freed') this.tellFreedHere({ entity: words[0]!, resource: words[1]! })
     else this.tellConfigHere(keyOf(words))
   }
@@ -97,8 +104,15 @@ export class Notices {
       await new Promise((resolve) => setTimeout(resolve, GRACE_MS).unref())
       if (this.last >= number) return
     }
-    // Also when it went back: a failover lost the last notices, and whatever they were about.
+    const wentBack = number < this.last
     this.last = number
+    if (wentBack) this.tellLost()
+    else this.tellAll()
+  }
+
+  /** The number went back: the store lost the last notices, and whatever they were about. */
+  private tellLost(): void {
+    for (const listener of this.lost) listener()
     this.tellAll()
   }
 

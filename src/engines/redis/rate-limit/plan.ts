@@ -10,11 +10,17 @@ const KIND_OF: Record<Algorithm, number> = {
   concurrency: KIND.slots,
 }
 
+/** What scripts that decide are made of. Of the algorithms those run that a plan names. */
+export const DECIDING = {
+  offers: ['limit-bucket', 'limit-fixed', 'limit-windows', 'limit-log', 'limit-row'],
+  uses: ['limit-plan', 'limit-row-one'],
+} as const
+
 /** Limits in the words of `lua/limit-plan.lua`. */
 export interface Plan {
   text: string
   /** The arguments of the usual call. */
-  args: readonly [string]
+  args: readonly [how: string, text: string]
   /** Whether one of them needs the log of the subject. */
   hasLog: boolean
 }
@@ -30,7 +36,7 @@ export function planOf(limits: readonly LimitCost[]): Plan {
       .join(';')
     plan = {
       text,
-      args: [text],
+      args: ['', text],
       hasLog: limits.some(({ rule }) => KIND_OF[rule.algorithm] >= KIND.log),
     }
     plans.set(limits, plan)

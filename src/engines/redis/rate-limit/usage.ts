@@ -5,7 +5,7 @@ import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { rowKey, USAGE_SINCE_KEY, usageKey } from './keys.js'
 
-const COUNT = defineScript('limit-count', { keys: 1, write: true })
+const COUNT = defineScript('limit-count', { keys: 2, write: true, together: 32 })
 const FORGET = defineScript('limit-forget', { keys: 1, write: true })
 const FIELD = /^(\d+):([ad]):(.+)$/
 
@@ -17,14 +17,17 @@ export class RedisUsage implements UsageStore {
   constructor(private readonly redis: Redis) {}
 
   async count(rows: readonly UsageRow[]): Promise<void> {
-    const perKey = new Map<string, string[]>()
+    const perSubject = new Map<string, Record<UsageStep, string[]>>()
     for (const row of rows) {
-      const key = usageKey(rowKey(row), row.step)
-      let args = perKey.get(key)
-      if (args === undefined) perKey.set(key, (args = [String(USAGE_KEPT_MS[row.step])]))
-      args.push(String(row.start), row.limit, String(row.admitted), String(row.denied))
+      const name = rowKey(row)
+      let steps = perSubject.get(name)
+      if (steps === undefined) perSubject.set(name, (steps = { hour: [], day: [] }))
+      steps[row.step].push(String(row.start), row.limit, String(row.admitted), String(row.denied))
     }
-    const counted = [...perKey].map(([key, args]) => this.redis.run(COUNT, [key], args))
+    const counted = [...perSubject].map(([row, { hour, day }]) => {
+      const args = [...argsOf('hour', hour), ...argsOf('day', day)]
+      return this.redis.run(COUNT, [usageKey(row, 'hour'), usageKey(row, 'day')], args)
+    })
     const failed = (await Promise.allSettled(counted)).find(({ status }) => status === 'rejected')
     if (failed !== undefined) throw (failed as PromiseRejectedResult).reason
   }
@@ -46,6 +49,13 @@ export class RedisUsage implements UsageStore {
     return { more: false }
   }
 }
+
+/** In the words of `lua/limit-count.lua`. */
+const argsOf = (step: UsageStep, rows: readonly string[]): string[] => [
+  String(USAGE_KEPT_MS[step]),
+  String(rows.length / 4),
+  ...rows,
+]
 
 function rowsOf(
   { entity, resource }: Subject,

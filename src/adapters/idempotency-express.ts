@@ -1,0 +1,67 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { CatracaError } from '../errors.js'
+import { HeldBackAnswer } from './held-back.js'
+import { bodyOf, replayHeaders } from './http-answer.js'
+import { type Asked, endRequest, type IdempotencyOptions, maxBodyBytes, startRequest } from './idempotency.js'
+import { wasRefused } from './refused.js'
+
+type Next = (error?: unknown) => void
+type ParsedRequest = IncomingMessage & { body?: unknown; originalUrl?: string }
+
+/**
+ * Middleware of Express, and of whatever hands on requests and responses of `node:http`. It stands behind the parser of
+ * bodies, whose `request.body` tells one request from another.
+ */
+export function idempotency<Request extends ParsedRequest = ParsedRequest>(
+  options: IdempotencyOptions<Request>,
+): (request: Request, response: ServerResponse, next: Next) => void {
+  return (request, response, next) => {
+    const asked = about(request)
+    startRequest(options, request, asked).then((start) => {
+      if (start.go === 'refuse') return answer(response, start.problem)
+      if (start.go === 'replay') {
+        const { answer: kept } = start
+        return answer(response, { status: kept.status, headers: replayHeaders(kept), body: bodyOf(kept) })
+      }
+      if (start.go === 'guarded') {
+        const header = (name: string) => response.getHeader(name)
+        new HeldBackAnswer(response, maxBodyBytes(options), (body) => {
+          const given = { status: response.statusCode, header, body, isRefusal: wasRefused(request) }
+          return endRequest(options, start.claim, given, asked)
+        })
+      }
+      next()
+    }, next)
+  }
+}
+
+interface Answer {
+  status: number
+  headers: Record<string, string | string[]>
+  body: string | Buffer
+}
+
+function answer(response: ServerResponse, { status, headers, body }: Answer): void {
+  response.statusCode = status
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  response.end(body)
+}
+
+function about(request: ParsedRequest): Asked {
+  return {
+    method: request.method ?? '',
+    path: request.originalUrl ?? request.url ?? '',
+    header: (name) => request.headers[name],
+    body: () => parsedBody(request),
+  }
+}
+
+/** Requests whose bodies nobody looked at would all be the same. */
+function parsedBody({ body, headers }: ParsedRequest): unknown {
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+  if (body !== undefined || !hasBody) return body
+  throw new CatracaError(
+    'INTERNAL',
+    'no parsed body: put a body parser before idempotency, or give `payload`',
+  )
+}

@@ -1,0 +1,119 @@
+import { Readable } from 'node:stream'
+import type { Held } from '../idempotency/held-claim.js'
+import { type Captured, capture, resume } from './capture.js'
+import { bodyOf, type HeaderValue, KEPT_HEADERS, replayHeaders } from './http-answer.js'
+import { type Asked, endRequest, type IdempotencyOptions, maxBodyBytes, startRequest } from './idempotency.js'
+import { wasRefused } from './refused.js'
+
+/** What is used of Fastify, so that this needs no version of it in particular. */
+interface FastifyRequest {
+  method: string
+  url: string
+  body?: unknown
+  headers: Record<string, string | string[] | undefined>
+}
+
+interface Reply {
+  statusCode: number
+  code(status: number): Reply
+  header(name: string, value: string | string[]): Reply
+  headers(headers: Record<string, string | string[]>): Reply
+  removeHeader(name: string): unknown
+  getHeader(name: string): HeaderValue
+  send(body: unknown): unknown
+}
+
+interface App<Request> {
+  addHook(name: 'preHandler', hook: (request: Request, reply: Reply) => Promise<unknown>): unknown
+  addHook(
+    name: 'onSend',
+    hook: (request: Request, reply: Reply, payload: unknown) => Promise<unknown>,
+  ): unknown
+  addHook(name: 'onResponse', hook: (request: Request, reply: Reply) => Promise<unknown>): unknown
+}
+
+/** A plugin that does each request of the scope it is registered in once. Register it behind what may refuse. */
+export function idempotency<Request extends FastifyRequest>(
+  options: IdempotencyOptions<Request>,
+): (app: App<Request>) => Promise<void> {
+  const claims = new WeakMap<object, Held>()
+  const plugin = async (app: App<Request>): Promise<void> => {
+    app.addHook('preHandler', async (request, reply) => {
+      const start = await startRequest(options, request, about(request))
+      if (start.go === 'guarded') claims.set(request, start.claim)
+      if (start.go === 'refuse') {
+        const { status, headers, body } = start.problem
+        return reply.code(status).headers(headers).send(body)
+      }
+      if (start.go === 'replay') {
+        const { answer } = start
+        return reply.code(answer.status).headers(replayHeaders(answer)).send(bodyOf(answer))
+      }
+      return undefined
+    })
+    app.addHook('onSend', async (request, reply, payload) => {
+      const claim = claims.get(request)
+      if (claim === undefined) return payload
+      claims.delete(request)
+      return record(options, claim, request, reply, payload)
+    })
+    // What was answered past Fastify did not come by `onSend`.
+    app.addHook('onResponse', async (request, reply) => {
+      const claim = claims.get(request)
+      if (claim === undefined) return
+      claims.delete(request)
+      await endRequest(options, claim, given(request, reply, undefined), about(request))
+    })
+  }
+  // Without this Fastify would keep the hooks from routes beside the plugin.
+  return Object.assign(plugin, { [Symbol.for('skip-override')]: true })
+}
+
+async function record<Request extends FastifyRequest>(
+  options: IdempotencyOptions<Request>,
+  claim: Held,
+  request: Request,
+  reply: Reply,
+  payload: unknown,
+): Promise<unknown> {
+  let captured: Captured
+  try {
+    captured = await capture(chunksOf(payload, reply), maxBodyBytes(options))
+  } catch (error) {
+    await claim.fail(error).catch(() => {})
+    throw error
+  }
+  const body = 'whole' in captured ? captured.whole : undefined
+  const problem = await endRequest(options, claim, given(request, reply, body), about(request))
+  if (problem !== undefined) {
+    for (const name of [...KEPT_HEADERS, 'content-length']) reply.removeHeader(name)
+    reply.code(problem.status).headers(problem.headers)
+    return problem.body
+  }
+  if (typeof payload === 'string' || payload === undefined || payload === null) return payload
+  return body ?? Readable.from(resume(captured), { objectMode: false })
+}
+
+/** Whatever Fastify can send. A `Response` brings its status and headers along, which Fastify would set later. */
+async function* chunksOf(payload: unknown, reply: Reply): AsyncGenerator<Uint8Array | string> {
+  if (payload === undefined || payload === null) return
+  if (typeof payload === 'string' || payload instanceof Uint8Array) {
+    yield payload
+  } else if (Object.prototype.toString.call(payload) === '[object Response]') {
+    const { status, headers, body } = payload as Response
+    reply.code(status)
+    for (const [name, value] of headers) reply.header(name, value)
+    if (body !== null) yield* body
+  } else {
+    yield* payload as AsyncIterable<Uint8Array | string>
+  }
+}
+
+function given(request: FastifyRequest, reply: Reply, body: Buffer | undefined) {
+  const header = (name: string) => reply.getHeader(name)
+  return { status: reply.statusCode, header, body, isRefusal: wasRefused(request) }
+}
+
+function about({ method, url, headers, body }: FastifyRequest): Asked {
+  return { method, path: url, header: (name) => headers[name], body: () => body }
+}

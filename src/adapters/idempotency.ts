@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto'
+import { CatracaError, invalid } from '../errors.js'
+import type { Held } from '../idempotency/held-claim.js'
+import type { HoldResult } from '../idempotency/idempotency.js'
+import { refusalError } from '../idempotency/refusals.js'
+import type { Ending, HoldRequest } from '../idempotency/types.js'
+import { identifier, plainName } from '../key.js'
+import { type RenderedProblem, renderProblem } from '../server/problem.js'
+import { type HeaderReader, type HttpAnswer, keepAnswer } from './http-answer.js'
+import { parseExpirySeconds, parseIdempotencyKey } from './idempotency-key.js'
+
+/** What the adapters of all frameworks have in common. */
+export interface IdempotencyOptions<Request>
+  extends Pick<HoldRequest, 'leaseMs' | 'waitMs' | 'onLeaseExpired' | 'onUnavailable'> {
+  idempotency: { hold(request: HoldRequest): Promise<HoldResult> }
+  operation: string | ((request: Request) => string)
+  /** Whether a request without a key is refused (the default) or done without any guarantee. */
+  required?: boolean | ((request: Request) => boolean)
+  /** Methods that are guarded; POST and PATCH when absent. */
+  methods?: readonly string[]
+  /** Whose key it is, so that callers cannot get each other's answers; without it all keys are one caller's. */
+  caller?: (request: Request) => string
+  /** What makes it this request; method, path and body when absent. */
+  payload?: (request: Request) => unknown
+  /** Headers of the answer that are kept, in lower case; those that describe the body, and a few, when absent. */
+  keptHeaders?: readonly string[]
+  /** Largest body of an answer that is kept; of a larger one all but the body is. 1 MiB when absent. */
+  maxBodyBytes?: number
+  /** What becomes of the record, by the answer; see `endingOf`. */
+  ending?: (answer: { status: number }) => Ending
+}
+
+/** What a framework tells of a request. */
+export interface Asked {
+  method: string
+  path: string
+  header: HeaderReader
+  /** Asked for only when nobody gave a payload. */
+  body(): unknown
+}
+
+export type Start =
+  | { go: 'on' }
+  | { go: 'guarded'; claim: Held }
+  | { go: 'replay'; answer: HttpAnswer }
+  | { go: 'refuse'; problem: RenderedProblem }
+
+const DEFAULT_METHODS = ['POST', 'PATCH']
+const DEFAULT_MAX_BODY_BYTES = 1024 * 1024
+
+export const maxBodyBytes = (options: { maxBodyBytes?: number }): number =>
+  options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES
+
+/** Claims one request by its key. Whatever stands against it becomes a problem, or the answer of the first time. */
+export async function startRequest<Request>(
+  options: IdempotencyOptions<Request>,
+  request: Request,
+  asked: Asked,
+): Promise<Start> {
+  const { methods = DEFAULT_METHODS, required = true } = options
+  if (!methods.includes(asked.method)) return { go: 'on' }
+  try {
+    const given = parseIdempotencyKey(asked.header('idempotency-key'))
+    if (given === undefined) {
+      const isRequired = typeof required === 'function' ? required(request) : required
+      if (!isRequired) return { go: 'on' }
+      throw invalid('Idempotency-Key', 'is required')
+    }
+    return toStart(await options.idempotency.hold(await toHold(options, request, asked, given)))
+  } catch (error) {
+    return { go: 'refuse', problem: renderProblem(error, requestId(asked)) }
+  }
+}
+
+async function toHold<Request>(
+  options: IdempotencyOptions<Request>,
+  request: Request,
+  asked: Asked,
+  given: string,
+): Promise<HoldRequest> {
+  const { operation, caller, payload, leaseMs, waitMs, onLeaseExpired, onUnavailable } = options
+  const key = identifier('Idempotency-Key', given)
+  const { method, path } = asked
+  const expirySeconds = parseExpirySeconds(asked.header('idempotency-expiry-seconds'))
+  return {
+    operation: typeof operation === 'string' ? operation : operation(request),
+    // Without `:` in whose it is, no caller can spell the key of another.
+    key: caller === undefined ? key : `${plainName('caller', caller(request))}:${key}`,
+    payload: payload === undefined ? { method, path, body: await asked.body() } : payload(request),
+    ...(leaseMs !== undefined && { leaseMs }),
+    ...(waitMs !== undefined && { waitMs }),
+    ...(onLeaseExpired !== undefined && { onLeaseExpired }),
+    ...(onUnavailable !== undefined && { onUnavailable }),
+    ...(expirySeconds !== undefined && { expirySeconds }),
+  }
+}
+
+function toStart(held: HoldResult): Start {
+  switch (held.outcome) {
+    case 'held':
+      return { go: 'guarded', claim: held.claim }
+    case 'replayed':
+      return { go: 'replay', answer: checkedAnswer(held.value) }
+    case 'omitted':
+      throw notKept({ omittedBytes: held.sizeBytes })
+    case 'refused':
+      throw refusalError(held)
+  }
+}
+
+/** What was recorded under this key by other means is no answer to give to a browser. */
+function checkedAnswer(value: unknown): HttpAnswer {
+  const { status, headers } = (value ?? {}) as Partial<HttpAnswer>
+  if (Number.isInteger(status) && typeof headers === 'object' && headers !== null) return value as HttpAnswer
+  throw notKept({})
+}
+
+const notKept = (facts: Record<string, unknown>): CatracaError =>
+  new CatracaError('IDEMPOTENCY_ANSWER_NOT_KEPT', 'this was done before, and its answer was not kept', {
+    facts,
+  })
+
+/** What of an answer its ending depends on. */
+export interface Given {
+  status: number
+  header: HeaderReader
+  /** Undefined: too large, or not seen. */
+  body: Uint8Array | undefined
+  /** One of this package's guards refused before anything was done. */
+  isRefusal: boolean
+}
+
+/** Ends the claim by the answer. A problem takes its place when it cannot be recorded as the answer. */
+export async function endRequest<Request>(
+  options: IdempotencyOptions<Request>,
+  claim: Held,
+  { status, header, body, isRefusal }: Given,
+  asked: Asked,
+): Promise<RenderedProblem | undefined> {
+  const ending = isRefusal ? 'release' : (options.ending ?? endingOf)({ status })
+  if (ending !== 'complete') {
+    // A record that cannot be told stays in progress until its lease has passed; the answer is the same.
+    await (ending === 'fail' ? claim.fail(`status ${status}`) : claim.release()).catch(() => {})
+    return undefined
+  }
+  try {
+    await claim.complete(keepAnswer(status, header, body, options.keptHeaders))
+    return undefined
+  } catch (error) {
+    return renderProblem(error, requestId(asked))
+  }
+}
+
+/** Refusals that say nothing about the request itself: later it may be answered otherwise. */
+const NOT_DETERMINISTIC = [401, 408, 425, 429]
+
+/** Failures of the server may be tried again; every other answer is the answer. */
+export function endingOf({ status }: { status: number }): Ending {
+  if (status >= 500) return 'fail'
+  return NOT_DETERMINISTIC.includes(status) ? 'release' : 'complete'
+}
+
+function requestId({ header }: Asked): string {
+  const given = header('x-request-id')
+  return typeof given === 'string' ? given : randomUUID()
+}

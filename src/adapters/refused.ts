@@ -1,0 +1,10 @@
+/** Requests, or answers, that a guard of this package has refused: nothing was done for them. */
+const refused = new WeakSet<object>()
+
+export function markRefused(request: object): void {
+  refused.add(request)
+}
+
+export function wasRefused(request: object): boolean {
+  return refused.has(request)
+}

@@ -1,0 +1,75 @@
+import { createInterface } from 'node:readline/promises'
+import type { Command } from 'commander'
+import { invalid } from '../../errors.js'
+import type { Channel, CodeAddress } from '../../one-time-code/types.js'
+import { EXIT, Exit } from '../failure.js'
+import { note, printJson, printLine } from '../output.js'
+import { type CommonOptions, dataCommand, withSession } from '../session.js'
+
+interface CodeFlags extends CommonOptions {
+  channel: Channel
+  address: string
+  purpose?: string
+  exitCode?: boolean
+}
+
+export function addCodeCommands(program: Command): void {
+  const otp = program.command('otp').description('one-time codes')
+  codeCommand(otp, 'issue', 'make a code, in the place of the one before').action(issue)
+  codeCommand(otp, 'verify [code]', 'is this the code? read from the terminal or standard input when absent')
+    .option('--exit-code', 'exit with 3 when it is not')
+    .action(verify)
+}
+
+function codeCommand(parent: Command, name: string, description: string): Command {
+  return dataCommand(parent, name, description)
+    .requiredOption('--channel <channel>', 'email or phone')
+    .requiredOption('--address <address>', 'an e-mail, or a phone number such as +5511999998888')
+    .option('--purpose <name>', 'what the code is for')
+}
+
+const addressOf = ({ channel, address, purpose }: CodeFlags): CodeAddress => ({
+  channel,
+  address,
+  ...(purpose !== undefined && { purpose }),
+})
+
+function issue(flags: CodeFlags): Promise<void> {
+  return withSession(flags, async ({ codes, json }) => {
+    const answer = await codes.issue(addressOf(flags))
+    if (!answer.issued) {
+      if (json) printJson(answer)
+      else note(`asked for too often; try again in ${answer.retryAfterMs} ms`)
+      throw new Exit(EXIT.failure)
+    }
+    const { code, expiresAt } = answer
+    if (json) printJson({ code, expiresAt })
+    else printLine(`${code}  until ${expiresAt}`)
+  })
+}
+
+async function verify(given: string | undefined, flags: CodeFlags): Promise<void> {
+  const code = given ?? (await askForCode())
+  return withSession(flags, async ({ codes, json }) => {
+    const answer = await codes.verify({ ...addressOf(flags), code })
+    if (json) printJson(answer)
+    else printLine(answer.valid ? 'valid' : answer.reason === 'LOCKED' ? 'locked' : 'invalid')
+    if (!answer.valid && flags.exitCode) throw new Exit(EXIT.denied)
+  })
+}
+
+/** Not as an argument: those are seen by everybody on the machine. */
+async function askForCode(): Promise<string> {
+  const input = createInterface({
+    input: process.stdin,
+    output: process.stderr,
+    terminal: process.stdin.isTTY,
+  })
+  try {
+    if (process.stdin.isTTY) return (await input.question('code: ')).trim()
+    for await (const line of input) return line.trim()
+  } finally {
+    input.close()
+  }
+  throw invalid('code', 'must be given as an argument or on standard input')
+}

@@ -1,0 +1,92 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { CatracaError, isCatracaError } from '../../errors.js'
+import { systemTiming } from '../../lock/timing.js'
+import { holdWhile } from '../../lock/with-lock.js'
+import { runHeld } from '../child-command.js'
+import { EXIT, Exit } from '../failure.js'
+import { note, printFacts, printJson, printLine } from '../output.js'
+import { type CommonOptions, dataCommand, withSession } from '../session.js'
+
+interface RunFlags extends CommonOptions {
+  ttlMs: number
+  waitMs: number
+  heldExitCode?: number
+  killAfterMs: number
+}
+
+interface ReleaseFlags extends CommonOptions {
+  token?: string
+  force?: boolean
+}
+
+export function addLockCommands(program: Command): void {
+  const lock = program.command('lock').description('locks with fencing')
+  dataCommand(
+    lock,
+    'run <name> <command...>',
+    'run a command while holding a lock; its fence is in CATRACA_FENCE',
+  )
+    .usage('[options] <name> -- <command...>')
+    .option('--ttl-ms <ms>', 'how long the lock outlives this process if it dies', whole, 30_000)
+    .option('--wait-ms <ms>', 'how long to wait for the lock', whole, 30_000)
+    .option('--held-exit-code <code>', 'exit code when somebody else keeps it; 1 when absent', exitCode)
+    .option('--kill-after-ms <ms>', 'from SIGTERM to SIGKILL, when the lock is lost', whole, 5000)
+    .action(run)
+  dataCommand(lock, 'status <name>', 'show whether a lock is held').action(showStatus)
+  dataCommand(lock, 'release <name>', 'give a lock back')
+    .option('--token <token>', 'as the acquire returned it')
+    .option('--force', 'take it away from whoever has it')
+    .action(release)
+}
+
+function whole(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Give a whole number.')
+  return Number(text)
+}
+
+function exitCode(text: string): number {
+  const code = whole(text)
+  if (code > 255) throw new InvalidArgumentError('Give a number from 0 to 255.')
+  return code
+}
+
+async function run(name: string, command: string[], flags: RunFlags): Promise<void> {
+  const { ttlMs, waitMs, heldExitCode, killAfterMs } = flags
+  await withSession(flags, async ({ locks }) => {
+    const report = (message: string) => note(`catraca: ${message}`)
+    const running = holdWhile({ locks, timing: systemTiming, report }, name, { ttlMs, waitMs }, (lock) =>
+      runHeld(command, lock, lock.fenceOf(name), killAfterMs),
+    )
+    const code = await running.catch((error) => {
+      if (heldExitCode === undefined || !isCatracaError(error, 'LOCK_HELD')) throw error
+      note(`catraca: ${error.message}`)
+      return heldExitCode
+    })
+    if (code === 'lost') {
+      note(`catraca: the lock ${name} was lost, and the command was ended`)
+      throw new Exit(EXIT.failure)
+    }
+    if (code !== 0) throw new Exit(code)
+  })
+}
+
+function showStatus(name: string, flags: CommonOptions): Promise<void> {
+  return withSession(flags, async ({ locks, json }) => {
+    const { held, fence, expiresAt } = await locks.status(name)
+    const state = { name, held, ...(fence !== undefined && { fence }), ...(expiresAt && { expiresAt }) }
+    if (json) printJson(state)
+    else printFacts(state)
+  })
+}
+
+function release(name: string, { token, force, ...flags }: ReleaseFlags): Promise<void> {
+  return withSession(flags, async ({ locks, json }) => {
+    if ((token === undefined) === (force !== true)) {
+      throw new CatracaError('INVALID_INPUT', 'give either --token or --force')
+    }
+    const released = force ? await locks.forceRelease(name) : await locks.release(name, token!)
+    if (!released && !force) throw new CatracaError('LOCK_LOST', `the lock ${name} is not yours any more`)
+    if (json) printJson({ name, released })
+    else printLine(released ? `released ${name}` : `${name} was free`)
+  })
+}

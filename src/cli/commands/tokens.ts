@@ -1,0 +1,75 @@
+import { type Command, Option } from 'commander'
+import { invalid } from '../../errors.js'
+import { EXIT, Exit } from '../failure.js'
+import { printJson, printLine } from '../output.js'
+import { time } from '../parse.js'
+import { type CommonOptions, dataCommand, withSession } from '../session.js'
+
+interface RevokeFlags extends CommonOptions {
+  expiresAt: number
+  subject?: string
+  notBefore?: number
+}
+
+interface CheckFlags extends CommonOptions {
+  subject?: string
+  issuedAt?: number
+  exitCode?: boolean
+}
+
+export function addTokenCommands(program: Command): void {
+  const token = program.command('token').description('revoked tokens')
+  dataCommand(
+    token,
+    'revoke [jti...]',
+    'revoke tokens by id, or all of a subject that were issued before a time',
+  )
+    .addOption(
+      new Option('--expires-at <time>', 'when they expire by themselves, ISO 8601')
+        .argParser(time)
+        .makeOptionMandatory(),
+    )
+    .option('--subject <id>', 'whose tokens, instead of ids')
+    .option(
+      '--not-before <time>',
+      'those of the subject that were issued before, ISO 8601; now when absent',
+      time,
+    )
+    .action(revoke)
+  dataCommand(token, 'check <jti>', 'was this token revoked?')
+    .option('--subject <id>', 'whose token it is')
+    .option('--issued-at <time>', 'when it was issued, ISO 8601', time)
+    .option('--exit-code', 'exit with 3 when it was')
+    .action(check)
+}
+
+const dateOf = (ms: number): Date => new Date(ms)
+
+function revoke(jtis: string[], { expiresAt, subject, notBefore, ...flags }: RevokeFlags): Promise<void> {
+  if ((jtis.length === 0) === (subject === undefined))
+    throw invalid('jti', 'or --subject must be given, and not both')
+  if (notBefore !== undefined && subject === undefined) throw invalid('not-before', 'needs --subject')
+  return withSession(flags, async ({ tokens, json }) => {
+    const end = dateOf(expiresAt)
+    if (subject === undefined) await tokens.revokeAll(jtis.map((jti) => ({ jti, expiresAt: end })))
+    else await tokens.revokeSubject({ subject, notBefore: dateOf(notBefore ?? Date.now()), expiresAt: end })
+    if (json) printJson({ revoked: subject ?? jtis, expiresAt: end.toISOString() })
+    else
+      printLine(
+        `revoked ${subject === undefined ? jtis.join(', ') : `all of ${subject}`} until ${end.toISOString()}`,
+      )
+  })
+}
+
+function check(jti: string, { subject, issuedAt, exitCode, ...flags }: CheckFlags): Promise<void> {
+  return withSession(flags, async ({ tokens, json }) => {
+    const answer = await tokens.check({
+      jti,
+      ...(subject !== undefined && { subject }),
+      ...(issuedAt !== undefined && { issuedAt: dateOf(issuedAt) }),
+    })
+    if (json) printJson(answer)
+    else printLine(answer.revoked ? 'revoked' : 'not revoked')
+    if (answer.revoked && exitCode) throw new Exit(EXIT.denied)
+  })
+}

@@ -1,0 +1,89 @@
+import type { Attempt, AttemptOutcome, CodeKey, CodeStore, NewCode } from '../../../one-time-code/port.js'
+import { type Item, number, numberOf, optionalText, text } from '../client/attributes.js'
+import type { DynamoClient } from '../client/client.js'
+import { all, Expression } from '../client/expression.js'
+
+const VERB = 'codes'
+
+/** The address stands last, and a purpose has a key of its own: neither can be taken for the other. */
+const keyOf = ({ channel, address, purpose }: CodeKey): Item => ({
+  PK: text(`OTP#${channel}#${address}`),
+  SK: text(`PURPOSE#${purpose}`),
+})
+
+/**
+ * The hash of a code is the name of an attribute, so that one update can count the attempt and remove the hash if it is
+ * the one that was guessed: what stood there before tells which it was, to one caller only.
+ */
+const hashName = (digest: string): string => `hash#${digest}`
+
+/** An item for each code in the table for guards; it expires by its condition, and DynamoDB deletes it some time after. */
+export class DynamodbCodes implements CodeStore {
+  constructor(
+    private readonly client: DynamoClient,
+    private readonly table: string,
+  ) {}
+
+  async put(key: CodeKey, { salt, digest, lifeMs }: NewCode, now: number): Promise<{ expiresAt: number }> {
+    const expiresAt = now + lifeMs
+    await this.client.putItem(VERB, {
+      TableName: this.table,
+      Item: {
+        ...keyOf(key),
+        salt: text(salt),
+        [hashName(digest)]: number(1),
+        attempts: number(0),
+        expiresAt: number(expiresAt),
+        ttl: number(Math.ceil(expiresAt / 1000)),
+      },
+    })
+    return { expiresAt }
+  }
+
+  async salt(key: CodeKey, now: number): Promise<string | undefined> {
+    const item = await this.client.getItem(VERB, {
+      TableName: this.table,
+      Key: keyOf(key),
+      ConsistentRead: true,
+    })
+    return isLiving(item, now) ? optionalText(item, 'salt') : undefined
+  }
+
+  async attempt(key: CodeKey, { salt, digests, maxAttempts }: Attempt, now: number): Promise<AttemptOutcome> {
+    const expression = new Expression()
+    const attempts = expression.name('attempts')
+    const isOpen = [
+      expression.equals('salt', text(salt)),
+      `${expression.name('expiresAt')} > ${expression.value(number(now))}`,
+      `${attempts} < ${expression.value(number(maxAttempts))}`,
+    ]
+    const removed = digests.map((digest) => expression.name(hashName(digest))).join(', ')
+    const result = await this.client.updateItem(
+      VERB,
+      {
+        TableName: this.table,
+        Key: keyOf(key),
+        UpdateExpression: `SET ${attempts} = ${attempts} + ${expression.value(number(1))} REMOVE ${removed}`,
+        ConditionExpression: all(...isOpen),
+        ReturnValues: 'ALL_OLD',
+        ...expression.parts(),
+      },
+      { repeatable: false },
+    )
+    const { item } = result
+    if (result.applied)
+      return digests.some((digest) => item?.[hashName(digest)] !== undefined) ? 'match' : 'wrong'
+    const isReplaced =
+      isLiving(item, now) && item.salt?.S !== salt && numberOf(item, 'attempts') < maxAttempts
+    return isReplaced ? 'replaced' : 'wrong'
+  }
+
+  /** DynamoDB deletes what has expired. */
+  async sweep(): Promise<{ more: boolean }> {
+    return { more: false }
+  }
+}
+
+function isLiving(item: Item | undefined, now: number): item is Item {
+  return item !== undefined && numberOf(item, 'expiresAt') > now
+}

@@ -1,0 +1,2 @@
+export type { ReadFirst } from './read-first.js'
+export { DynamodbIdempotency } from './store.js'

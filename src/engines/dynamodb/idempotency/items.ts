@@ -1,0 +1,101 @@
+import { CatracaError } from '../../../errors.js'
+import type { StoredResponse } from '../../../idempotency/port.js'
+import type { OwnedRecord } from '../../../idempotency/transitions.js'
+import type { RecordKey, RecordStatus } from '../../../idempotency/types.js'
+import {
+  bytes,
+  type Item,
+  number,
+  optionalBytes,
+  optionalNumber,
+  optionalText,
+  text,
+} from '../client/attributes.js'
+import { keyOf, moment, ttlOf } from './keys.js'
+import { type Parts, partsOf } from './parts.js'
+
+/**
+ * A record as it is stored (see ../README.md): the attributes of the source with their types, and `owner`, `attempt`,
+ * `leaseUntil`, `error`, `omittedBytes` and those of responses that are no text. What another program wrote lacks these.
+ */
+export interface ReadRecord {
+  record: OwnedRecord
+  /** The response is in items of its own. */
+  parts: Parts | undefined
+}
+
+const STATUSES: readonly string[] = ['IN_PROGRESS', 'COMPLETED', 'FAILED'] satisfies RecordStatus[]
+/** The last moment that has four digits for its year. */
+const NEVER = 253_402_300_799_999
+
+/** A record without a response. */
+export function itemOf(record: OwnedRecord): Item {
+  const { key, status, requestHash, attempt, owner, leaseUntil, error } = record
+  return {
+    ...keyOf(key),
+    operationType: text(key.operation),
+    idempotencyKey: text(key.key),
+    status: text(status),
+    ...(requestHash !== undefined && { requestHash: text(requestHash) }),
+    createdAt: text(moment(record.createdAt)),
+    updatedAt: text(moment(record.updatedAt)),
+    expiresAt: text(moment(record.expiresAt)),
+    ttl: number(ttlOf(record.expiresAt)),
+    attempt: number(attempt),
+    ...(owner !== undefined && { owner: text(owner) }),
+    ...(leaseUntil !== undefined && { leaseUntil: text(moment(leaseUntil)) }),
+    ...(error !== undefined && { error: text(error) }),
+  }
+}
+
+/** The attributes of a response that fits its record. */
+export function responseAttributes(response: StoredResponse): Item {
+  return response.encoding === 'json'
+    ? { responsePayload: text(response.text) }
+    : { responseBytes: bytes(response.bytes), responseEncoding: text('gzip') }
+}
+
+export function readItem(key: RecordKey, item: Item, now: number): ReadRecord {
+  const status = optionalText(item, 'status') ?? ''
+  if (!STATUSES.includes(status)) {
+    throw new CatracaError('STORE_CORRUPT', 'an idempotency record has a status that is none')
+  }
+  const expiresAt = expiryOf(item)
+  const updatedAt = momentOf(item, 'updatedAt') ?? now
+  return {
+    record: {
+      key,
+      status: status as RecordStatus,
+      requestHash: optionalText(item, 'requestHash'),
+      attempt: optionalNumber(item, 'attempt') ?? 1,
+      createdAt: momentOf(item, 'createdAt') ?? updatedAt,
+      updatedAt,
+      expiresAt,
+      // Who wrote it without a lease has it as long as it lives.
+      leaseUntil: status === 'IN_PROGRESS' ? (momentOf(item, 'leaseUntil') ?? expiresAt) : undefined,
+      response: responseOf(item),
+      omittedBytes: optionalNumber(item, 'omittedBytes'),
+      error: optionalText(item, 'error'),
+      owner: optionalText(item, 'owner'),
+    },
+    parts: partsOf(item),
+  }
+}
+
+function responseOf(item: Item): StoredResponse | undefined {
+  const compressed = optionalBytes(item, 'responseBytes')
+  if (compressed !== undefined) return { encoding: 'gzip', bytes: compressed }
+  const payload = optionalText(item, 'responsePayload')
+  return payload === undefined ? undefined : { encoding: 'json', text: payload }
+}
+
+function expiryOf(item: Item): number {
+  const seconds = optionalNumber(item, 'ttl')
+  return momentOf(item, 'expiresAt') ?? (seconds === undefined ? NEVER : seconds * 1000)
+}
+
+/** Other programs may spell moments otherwise, or not at all. */
+function momentOf(item: Item, name: string): number | undefined {
+  const ms = Date.parse(item[name]?.S ?? '')
+  return Number.isNaN(ms) ? undefined : ms
+}

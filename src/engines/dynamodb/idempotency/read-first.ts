@@ -1,0 +1,36 @@
+import type { Item } from '../client/attributes.js'
+import { itemBytes } from '../client/sizes.js'
+
+/**
+ * Whether to read a record before it is claimed. A claim that finds a record is refused, and charged by the size of
+ * that record in write units; to read it costs a fortieth of that, but each claim of something new costs the read too.
+ * `auto`: where refused claims of an operation have lately cost more than such reads would have.
+ */
+export type ReadFirst = 'auto' | 'always' | 'never'
+
+/** Of the last twenty or so. */
+const WEIGHT = 0.05
+/** Half a read unit is a tenth of a write unit; with something for the time that it takes. */
+const WORTH_UNITS = 0.25
+const MOST_OPERATIONS = 1000
+
+export class ReadFirstPolicy {
+  /** By operation: write units that a claim cost more than the one of a small record, on average. */
+  private readonly wasted = new Map<string, number>()
+
+  constructor(private readonly choice: ReadFirst) {}
+
+  shouldRead(operation: string): boolean {
+    if (this.choice !== 'auto') return this.choice === 'always'
+    return (this.wasted.get(operation) ?? 0) > WORTH_UNITS
+  }
+
+  /** What a claim met: a completed record, or nothing of the kind. */
+  met(operation: string, completed: Item | undefined): void {
+    const units = completed === undefined ? 0 : Math.ceil(itemBytes(completed) / 1024) - 1
+    const before = this.wasted.get(operation)
+    if (before === undefined && units === 0) return
+    if (before === undefined && this.wasted.size >= MOST_OPERATIONS) this.wasted.clear()
+    this.wasted.set(operation, (before ?? 0) * (1 - WEIGHT) + units * WEIGHT)
+  }
+}

@@ -1,0 +1,28 @@
+import { FENCE_KEPT_MS } from '../../../lock/port.js'
+import { type Item, number, optionalNumber, optionalText, text } from '../client/attributes.js'
+
+/** The item of a lock in the table for guards (see ../README.md). */
+export const lockItemKey = (name: string): Item => ({ PK: text(`LOCK#${name}`), SK: text('LOCK') })
+
+/** Deleted by DynamoDB a day after its last use, in epoch seconds. */
+export const lockTtl = (now: number, ttlMs: number) => number(Math.ceil((now + ttlMs + FENCE_KEPT_MS) / 1000))
+
+export interface LockItem {
+  fence: number
+  /** Absent: free. */
+  owner: string | undefined
+  version: string
+  leaseMs: number
+  /** As the holder's clock told it: for people, never for decisions. */
+  expiresAt: number | undefined
+}
+
+export function readLock(item: Item): LockItem {
+  return {
+    fence: optionalNumber(item, 'fence') ?? 0,
+    owner: optionalText(item, 'lockOwner'),
+    version: optionalText(item, 'version') ?? '',
+    leaseMs: optionalNumber(item, 'leaseMs') ?? 0,
+    expiresAt: optionalNumber(item, 'expiresAt'),
+  }
+}

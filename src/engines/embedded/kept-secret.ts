@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto'
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { storeError } from './failures.js'
+
+const SECRET_BYTES = 32
+
+/** A secret in a file of its own in the data directory, made when it is first asked for, for the owner's eyes only. */
+export function keptSecret(directory: string, name: string): string {
+  const path = join(directory, name)
+  try {
+    return readSecret(path) ?? makeSecret(path)
+  } catch (error) {
+    throw storeError(error, directory)
+  }
+}
+
+function readSecret(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Written whole and then linked to its name, so that of several processes one makes it and none reads half of it. */
+function makeSecret(path: string): string {
+  const made = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`
+  try {
+    writeFileSync(made, `${randomBytes(SECRET_BYTES).toString('base64url')}\n`, {
+      mode: 0o600,
+      flag: 'wx',
+      flush: true,
+    })
+    try {
+      linkSync(made, path)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+  } finally {
+    rmSync(made, { force: true })
+  }
+  return readFileSync(path, 'utf8').trim()
+}

@@ -1,0 +1,45 @@
+import type { Attempt, AttemptOutcome, CodeKey, CodeStore, NewCode } from '../../../one-time-code/port.js'
+import type { Redis } from '../link/redis.js'
+import { defineScript } from '../link/script.js'
+import type { LimitClock } from '../rate-limit/index.js'
+import { codeRedisKey } from './code-key.js'
+
+const uses = ['clock']
+const PUT = defineScript('code-put', { keys: 1, write: true, uses })
+const ATTEMPT = defineScript('code-attempt', { keys: 1, write: true, uses })
+
+const OUTCOMES: readonly AttemptOutcome[] = ['wrong', 'match', 'replaced']
+
+/** A hash for each code, which expires by itself. */
+export class RedisCodes implements CodeStore {
+  constructor(
+    private readonly redis: Redis,
+    private readonly clock: LimitClock,
+  ) {}
+
+  async put(key: CodeKey, { salt, digest, lifeMs }: NewCode, now: number): Promise<{ expiresAt: number }> {
+    const args = [salt, digest, String(lifeMs), this.time(now)]
+    return { expiresAt: (await this.redis.run(PUT, [codeRedisKey(key)], args)) as number }
+  }
+
+  /** Of an expired one too, which the attempt then finds to be over. */
+  async salt(key: CodeKey): Promise<string | undefined> {
+    const name = codeRedisKey(key)
+    return ((await this.redis.read(name, ['HGET', name, 'salt'])) as string | null) ?? undefined
+  }
+
+  async attempt(key: CodeKey, attempt: Attempt, now: number): Promise<AttemptOutcome> {
+    const { salt, digests, maxAttempts } = attempt
+    const args = [salt, String(maxAttempts), this.time(now), ...digests]
+    return OUTCOMES[(await this.redis.run(ATTEMPT, [codeRedisKey(key)], args)) as number]!
+  }
+
+  /** Everything expires by itself. */
+  async sweep(): Promise<{ more: boolean }> {
+    return { more: false }
+  }
+
+  private time(now: number): string {
+    return this.clock === 'caller' ? String(now) : ''
+  }
+}

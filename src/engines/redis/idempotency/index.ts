@@ -1,0 +1,2 @@
+export type { RecordNaming } from './keys.js'
+export { type IdempotencyClock, RedisIdempotency } from './store.js'

@@ -1,0 +1,109 @@
+import { CatracaError } from '../../../errors.js'
+import type {
+  Claim,
+  ClaimOutcome,
+  Completion,
+  IdempotencyStore,
+  OwnerOutcome,
+  StoredRecord,
+} from '../../../idempotency/port.js'
+import type { RecordKey } from '../../../idempotency/types.js'
+import { isOfOtherType } from '../link/failures.js'
+import type { Argument, Redis, RunOptions } from '../link/redis.js'
+import { defineScript, type Script } from '../link/script.js'
+import { type ClaimReply, type Found, outcomeOf, recordOf } from './answers.js'
+import { type RecordNaming, recordKeys } from './keys.js'
+
+const shared = { keys: 2, together: 16, uses: ['clock', 'idempotency-record'] }
+/** Asked twice, by a caller that lost the first answer, these say the same twice. */
+const repeatable = { ...shared, write: true, repeatable: true }
+const CLAIM = defineScript('idempotency-claim', repeatable)
+const COMPLETE = defineScript('idempotency-complete', repeatable)
+const EXTEND = defineScript('idempotency-extend', repeatable)
+const FAIL = defineScript('idempotency-fail', { ...shared, write: true })
+const READ = defineScript('idempotency-read', { ...shared, write: false })
+const REMOVE = defineScript('idempotency-remove', { keys: 2, together: 16, write: true })
+
+/** Whose time decides: the server's, or the one that callers give, which is for suites. */
+export type IdempotencyClock = 'server' | 'caller'
+
+export interface IdempotencyOptions {
+  clock: IdempotencyClock
+  naming: RecordNaming
+}
+
+const MAX_RESPONSE_BYTES = 8 * 1024 * 1024
+const BINARY: RunOptions = { binary: true }
+
+/** Each verb is one script over the two keys of a record. */
+export class RedisIdempotency implements IdempotencyStore {
+  /** A server does nothing else while it copies a value. */
+  readonly maxResponseBytes = MAX_RESPONSE_BYTES
+
+  constructor(
+    private readonly redis: Redis,
+    private readonly options: IdempotencyOptions,
+  ) {}
+
+  /** Without `async`, here and below: promises cost as much as all the rest of a call. */
+  claim(claim: Claim, now: number): Promise<ClaimOutcome> {
+    const { key, owner, requestHash, leaseMs, lifeMs, takesOver } = claim
+    const terms = [owner, requestHash, String(leaseMs), String(lifeMs), takesOver ? '1' : '', this.time(now)]
+    const asking = this.redis.run(CLAIM, recordKeys(this.options.naming, key), terms, BINARY)
+    return asking.then((reply) => outcomeOf(key, reply as ClaimReply), refuseOthers)
+  }
+
+  complete(key: RecordKey, owner: string, completion: Completion, now: number): Promise<OwnerOutcome> {
+    const { response, omittedBytes } = completion
+    const args: Argument[] = [owner, this.time(now), omittedBytes === undefined ? '' : String(omittedBytes)]
+    if (response?.encoding === 'json') args.push('json', response.text)
+    else if (response !== undefined) args.push('gzip', bufferOf(response.bytes))
+    return this.byOwner(COMPLETE, key, args)
+  }
+
+  fail(key: RecordKey, owner: string, error: string | undefined, now: number): Promise<OwnerOutcome> {
+    const args = [owner, this.time(now), 'fail', ...(error === undefined ? [] : [error])]
+    return this.byOwner(FAIL, key, args)
+  }
+
+  release(key: RecordKey, owner: string, now: number): Promise<OwnerOutcome> {
+    return this.byOwner(FAIL, key, [owner, this.time(now), 'release'])
+  }
+
+  extend(key: RecordKey, owner: string, leaseMs: number, now: number): Promise<OwnerOutcome> {
+    return this.byOwner(EXTEND, key, [owner, this.time(now), String(leaseMs)])
+  }
+
+  read(key: RecordKey, now: number): Promise<StoredRecord | undefined> {
+    const asking = this.redis.run(READ, recordKeys(this.options.naming, key), [this.time(now)], BINARY)
+    return asking.then((reply) => (reply === null ? undefined : recordOf(key, reply as Found)), refuseOthers)
+  }
+
+  async remove(key: RecordKey): Promise<boolean> {
+    return (await this.redis.run(REMOVE, recordKeys(this.options.naming, key), [])) === 1
+  }
+
+  /** Everything expires by itself. */
+  async sweep(): Promise<{ more: boolean }> {
+    return { more: false }
+  }
+
+  private byOwner(script: Script, key: RecordKey, args: Argument[]): Promise<OwnerOutcome> {
+    const asking = this.redis.run(script, recordKeys(this.options.naming, key), args)
+    return asking.then((reply) => (reply === 1 ? 'done' : 'lost'), refuseOthers)
+  }
+
+  private time(now: number): string {
+    return this.options.clock === 'caller' ? String(now) : ''
+  }
+}
+
+function refuseOthers(error: unknown): never {
+  if (!isOfOtherType(error)) throw error
+  throw new CatracaError('STORE_CORRUPT', 'a key of an idempotency record holds something else', {
+    cause: error,
+  })
+}
+
+const bufferOf = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

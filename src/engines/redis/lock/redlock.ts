@@ -1,0 +1,160 @@
+import type { RedisUrl } from '../../../config/store-url-redis.js'
+import { CatracaError } from '../../../errors.js'
+import type { Attempt, AttemptOutcome, LockStore, OwnerOutcome, StoredLock } from '../../../lock/port.js'
+import type { RedisOptions } from '../link/options.js'
+import type { Redis } from '../link/redis.js'
+import { RedisLocks } from './locks.js'
+import { RedlockServer } from './redlock-server.js'
+
+/** What one server says: yes, no, or nothing in time. */
+type Vote<T> = { server: number; said: T } | { server: number; silent: true }
+
+/** A server that has not voted by then counts as silent: a small part of the lock's life, so that some of it is left. */
+const SILENT_AFTER_SHARE = 0.2
+const SILENT_AFTER_MS = 1000
+
+export interface OpenedRedlock extends LockStore {
+  close(): Promise<void>
+}
+
+/** Opens a majority at least. */
+export async function openRedlock(urls: readonly RedisUrl[], options: RedisOptions): Promise<OpenedRedlock> {
+  const servers = urls.map((url) => new RedlockServer(url, options))
+  const lock = new Redlock(servers)
+  const open = (await Promise.all(servers.map((server) => server.open()))).filter(Boolean).length
+  if (open >= lock.quorum) return lock
+  await lock.close()
+  const message = `${open} of ${servers.length} servers of locks.redlock answer, and ${lock.quorum} must`
+  throw new CatracaError('ENGINE_UNAVAILABLE', message)
+}
+
+/**
+ * The Redlock algorithm over servers that know nothing of each other: a lock is had by whoever a majority gave it to.
+ * It survives the loss of a minority, and offers no fence: what the servers count, each for itself, has no order that
+ * holds between two majorities.
+ */
+class Redlock implements OpenedRedlock {
+  readonly pollMs = 250
+  readonly quorum: number
+  private readonly stores = new WeakMap<Redis, RedisLocks>()
+
+  constructor(private readonly servers: readonly RedlockServer[]) {
+    this.quorum = (servers.length >> 1) + 1
+  }
+
+  async acquire(attempt: Attempt): Promise<AttemptOutcome> {
+    const timeoutMs = Math.min(SILENT_AFTER_MS, attempt.ttlMs * SILENT_AFTER_SHARE)
+    // It is freed everywhere when it was not had, and nobody waits for a message of one server among several.
+    const single = { ...attempt, waits: false }
+    const votes = await this.vote(
+      timeoutMs,
+      (store) => store.acquire(single),
+      ({ outcome }) => outcome === 'acquired',
+    )
+    const said = votes.flatMap((vote) => ('said' in vote ? [vote.said] : []))
+    if (said.filter(({ outcome }) => outcome === 'acquired').length >= this.quorum) {
+      return { outcome: 'acquired', fence: undefined }
+    }
+    await this.freeEverywhere(attempt.name, attempt.owner, timeoutMs)
+    const held = said.flatMap((one) => (one.outcome === 'held' ? [one.retryAfterMs] : []))
+    // Servers that could make a majority have spoken: somebody has it, or several have a part each.
+    if (said.length >= this.quorum) return { outcome: 'held', retryAfterMs: shortest(held, this.pollMs) }
+    throw silence(said.length, this.servers.length)
+  }
+
+  async extend(name: string, owner: string, ttlMs: number): Promise<OwnerOutcome> {
+    const timeoutMs = Math.min(SILENT_AFTER_MS, ttlMs * SILENT_AFTER_SHARE)
+    return this.decide(timeoutMs, (store) => store.extend(name, owner, ttlMs))
+  }
+
+  async release(name: string, owner: string): Promise<OwnerOutcome> {
+    return this.decide(SILENT_AFTER_MS, (store) => store.release(name, owner))
+  }
+
+  async remove(name: string): Promise<boolean> {
+    const votes = await this.vote(SILENT_AFTER_MS, (store) => store.remove(name))
+    return votes.filter((vote) => 'said' in vote && vote.said).length >= this.quorum
+  }
+
+  async read(name: string, now: number): Promise<StoredLock | undefined> {
+    const votes = await this.vote(SILENT_AFTER_MS, (store) => store.read(name, now))
+    const said = votes.flatMap((vote) => ('said' in vote ? [vote.said] : []))
+    if (said.length < this.quorum) throw silence(said.length, this.servers.length)
+    const held = said.flatMap((one) => (one?.isHeld ? [one.expiresAt ?? Number.POSITIVE_INFINITY] : []))
+    if (held.length < this.quorum) return undefined
+    // It is had for as long as a majority keeps it.
+    const expiresAt = held.sort((a, b) => b - a)[this.quorum - 1]!
+    return { isHeld: true, fence: undefined, expiresAt: Number.isFinite(expiresAt) ? expiresAt : undefined }
+  }
+
+  watch(): () => void {
+    return () => {}
+  }
+
+  async sweep(): Promise<{ more: boolean }> {
+    return { more: false }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.close()))
+  }
+
+  private async decide(
+    timeoutMs: number,
+    ask: (store: RedisLocks) => Promise<OwnerOutcome>,
+  ): Promise<OwnerOutcome> {
+    const votes = await this.vote(timeoutMs, ask)
+    const said = votes.flatMap((vote) => ('said' in vote ? [vote.said] : []))
+    if (said.filter((outcome) => outcome === 'done').length >= this.quorum) return 'done'
+    if (said.length >= this.quorum) return 'lost'
+    throw silence(said.length, this.servers.length)
+  }
+
+  /** Also where no answer came: it may have been given there all the same. */
+  private async freeEverywhere(name: string, owner: string, timeoutMs: number): Promise<void> {
+    await this.vote(timeoutMs, (store) => store.release(name, owner))
+  }
+
+  /** All servers at once. It is over when all have spoken, in time, or when a majority has said yes. */
+  private vote<T>(
+    timeoutMs: number,
+    ask: (store: RedisLocks) => Promise<T>,
+    isYes: (said: T) => boolean = () => false,
+  ): Promise<Vote<T>[]> {
+    return new Promise((resolve) => {
+      const votes: Vote<T>[] = []
+      const end = () => {
+        clearTimeout(timer)
+        resolve(votes)
+      }
+      const timer = setTimeout(end, timeoutMs)
+      let yes = 0
+      const count = (vote: Vote<T>) => {
+        votes.push(vote)
+        if ('said' in vote && isYes(vote.said)) yes++
+        if (votes.length === this.servers.length || yes >= this.quorum) end()
+      }
+      this.servers.forEach((one, server) => {
+        one
+          .ask((redis) => ask(this.storeOf(redis)))
+          .then(
+            (said) => count({ server, said }),
+            () => count({ server, silent: true }),
+          )
+      })
+    })
+  }
+
+  private storeOf(redis: Redis): RedisLocks {
+    let store = this.stores.get(redis)
+    if (store === undefined) this.stores.set(redis, (store = new RedisLocks(redis, 0)))
+    return store
+  }
+}
+
+const shortest = (times: readonly number[], otherwise: number): number =>
+  times.length === 0 ? otherwise : Math.min(...times)
+
+function silence(said: number, servers: number): CatracaError {
+  return new CatracaError('ENGINE_UNAVAILABLE', `${said} of ${servers} servers answered in time: no majority`)
+}

@@ -1,0 +1,19 @@
+--[[
+  Keeps a code in the place of the one before.
+
+  Input
+    keys  the code
+    args  salt, digest, how long it lives in ms, the caller's time, or nothing: this server's
+  Output
+    until when it lives, in ms
+
+  Runs after `clock`.
+]]
+return function(keys, args)
+  local now = tonumber(args[4]) or clock.nowMs()
+  local expires = string.format('%.0f', now + tonumber(args[3]))
+  redis.call('DEL', keys[1])
+  redis.call('HSET', keys[1], 'salt', args[1], 'hash', args[2], 'attempts', 0, 'expiresAt', expires)
+  redis.call('PEXPIREAT', keys[1], expires)
+  return tonumber(expires)
+end

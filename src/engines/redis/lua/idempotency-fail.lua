@@ -1,0 +1,28 @@
+--[[
+  Ends a claim without an answer: anybody may claim again at once.
+
+  Input
+    keys  main key and state
+    args  owner, the caller's time or nothing, `fail` or `release` (which leaves no trace of a first attempt),
+          and, when it is known: why
+
+  Output  1, or 0 when the owner no longer has it
+
+  Runs after `clock` and `idempotency-record`.
+]]
+local record = idempotency_record
+
+return function(keys, args)
+  local now = record.now(args[2])
+  local status, _, attempt = record.owned(keys[2], args[1], now)
+  if status == 'FAILED' then return 1 end
+  if status ~= 'IN_PROGRESS' or redis.call('EXISTS', keys[1]) == 1 then return 0 end
+
+  if args[3] == 'release' and attempt == '1' then
+    redis.call('DEL', keys[2])
+    return 1
+  end
+  redis.call('HSET', keys[2], 'status', 'FAILED', 'updatedAt', record.text(now))
+  if args[4] then redis.call('HSET', keys[2], 'error', args[4]) end
+  return 1
+end

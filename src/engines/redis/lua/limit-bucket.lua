@@ -1,0 +1,63 @@
+--[[
+  Token bucket: the twin of src/rate-limit/algorithms/token-bucket.ts, in whole numbers below 2^53, held equal by
+  src/conformance/vectors/rate-limit.ts.
+
+  A state is up to four numbers; the first is nil where nothing was used.
+    take(rule, cost, now, _, a, b, c, d)               remaining, resetMs, retryAfterMs, and the state to keep
+    correct(rule, amount, taken, now, _, a, b, c, d)   the state to keep
+]]
+local floor, ceil, min, max = math.floor, math.ceil, math.min, math.max
+local MAX_UNITS = 9007199254740991
+
+-- Rounds up: a part of a token that does not come out even is never given away.
+local function rescale(units, from, to)
+  if from == to then return units end
+  local tokens = floor(units / from)
+  local rest = (units - tokens * from) * to
+  if rest > MAX_UNITS then rest = to else rest = ceil(rest / from) end
+  return tokens * to + rest
+end
+
+-- The rule has changed: what was used stays used, but no more than a full bucket of the new size, and debts.
+local function carry_over(used, per_token, capacity, rule)
+  local debt = max(0, used - capacity * per_token)
+  local inside = min(rescale(used - debt, per_token, rule.per_token), rule.capacity * rule.per_token)
+  return min(inside + rescale(debt, per_token, rule.per_token), MAX_UNITS)
+end
+
+-- State: units used at a time, that time, units per token, capacity.
+local function bucket_used(rule, now, used, at, per_token, capacity)
+  if used == nil then return 0 end
+  if per_token ~= rule.per_token or capacity ~= rule.capacity then
+    used = carry_over(used, per_token, capacity, rule)
+  end
+  used = used - (now - at) * rule.per_ms
+  if used <= 0 then return 0 end
+  return min(used, MAX_UNITS)
+end
+
+return {
+  take = function(rule, cost, now, _, a, b, c, d)
+    local per_token, per_ms, capacity = rule.per_token, rule.per_ms, rule.capacity
+    local full, used = capacity * per_token, bucket_used(rule, now, a, b, c, d)
+    local retry = 0
+    if cost > 0 then
+      local wanted = used + cost * per_token
+      if wanted > full then retry = ceil((wanted - full) / per_ms) else used = wanted end
+    end
+    return max(0, floor((full - used) / per_token)), ceil(used / per_ms), retry, used, now, per_token, capacity
+  end,
+
+  -- A lease may be older than the rule that the state is counted by: then, and where less was used, which needs no
+  -- refill, the state stays as it is counted.
+  correct = function(rule, amount, _, now, _, a, b, c, d)
+    if a ~= nil and (amount < 0 or c ~= rule.per_token or d ~= rule.capacity) then
+      local left = min(max(0, a + amount * c), MAX_UNITS)
+      if left == 0 then return nil end
+      return left, b, c, d
+    end
+    local used = bucket_used(rule, now, a, b, c, d) + amount * rule.per_token
+    if used <= 0 then return nil end
+    return min(used, MAX_UNITS), now, rule.per_token, rule.capacity
+  end,
+}

@@ -1,0 +1,37 @@
+--[[
+  Takes a lock that is free, and makes its fence by the clock of the server: max(last + 1, time in µs).
+
+  Input
+    keys  the lock, its last fence, and for a caller who will wait the mark of those who do
+    args  owner, time to live in ms
+
+  Output
+    the fence; or, when somebody else has it, its remaining time in ms as a negative number (0: nobody knows when)
+]]
+local FENCE_KEPT_MS = 86400000
+local MARK_KEPT_MS = 2000
+
+return function(keys, args)
+  local owner, ttlMs = args[1], args[2]
+  if not redis.call('SET', keys[1], owner, 'NX', 'PX', ttlMs) then
+    -- What another program keeps here may be of another type: it is held all the same.
+    if redis.pcall('GET', keys[1]) ~= owner then
+      local leftMs = redis.call('PTTL', keys[1])
+      if keys[3] then redis.call('SET', keys[3], '1', 'PX', math.max(leftMs, 0) + MARK_KEPT_MS) end
+      return -math.max(leftMs, 0)
+    end
+    redis.call('PEXPIRE', keys[1], ttlMs)
+    local given = redis.call('GET', keys[2])
+    if given then return tonumber(given) end
+  end
+  local time = redis.call('TIME')
+  local fence = tonumber(time[1]) * 1000000 + tonumber(time[2])
+  local keptMs = ttlMs + FENCE_KEPT_MS
+  local last = redis.call('SET', keys[2], string.format('%.0f', fence), 'PX', keptMs, 'GET')
+  if last and tonumber(last) >= fence then
+    -- The clock was set back, or this server has taken the place of one whose clock was ahead.
+    fence = tonumber(last) + 1
+    redis.call('SET', keys[2], string.format('%.0f', fence), 'PX', keptMs)
+  end
+  return fence
+end

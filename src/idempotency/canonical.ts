@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto'
+import { invalid } from '../errors.js'
+
+/** Deeper than anything meant, and shallow enough for the stack; also what ends a cycle. */
+const MAX_DEPTH = 64
+/** Objects that stand in several places are written in each: without a bound a small payload could be endless. */
+const MAX_CHARACTERS = 16 * 1024 * 1024
+
+/** SHA-256, in hex, over the canonical form; without a payload, over nothing. */
+export function requestHashOf(payload: unknown): string {
+  return createHash('sha256')
+    .update(payload === undefined ? '' : canonicalForm(payload))
+    .digest('hex')
+}
+
+/**
+ * One text for all spellings of a value: RFC 8785 for what JSON knows, so that neither the order of keys nor the form
+ * of numbers matters. Beyond JSON: a Date is its ISO text, a BigInt its digits, bytes are `b"…"` in base64, which no JSON
+ * text can be. Members that are undefined are left out. Everything else is refused.
+ */
+export function canonicalForm(value: unknown): string {
+  const writer = new Writer()
+  writer.write(value, 'payload', 0)
+  return writer.text
+}
+
+class Writer {
+  text = ''
+
+  write(value: unknown, path: string, depth: number): void {
+    if (depth > MAX_DEPTH) throw invalid('payload', `must not be nested deeper than ${MAX_DEPTH} levels`)
+    if (value === null || typeof value !== 'object') this.text += scalar(value, path)
+    else if (Array.isArray(value)) this.array(value, path, depth)
+    else this.object(value, path, depth)
+    if (this.text.length > MAX_CHARACTERS)
+      throw invalid('payload', `must not be longer than ${MAX_CHARACTERS} characters`)
+  }
+
+  private array(items: readonly unknown[], path: string, depth: number): void {
+    this.text += '['
+    for (let i = 0; i < items.length; i++) {
+      if (i > 0) this.text += ','
+      this.write(items[i], `${path}[${i}]`, depth + 1)
+    }
+    this.text += ']'
+  }
+
+  private object(value: object, path: string, depth: number): void {
+    if (value instanceof Date) this.text += date(value, path)
+    else if (value instanceof Uint8Array) this.text += `b"${Buffer.from(value).toString('base64')}"`
+    else if (isPlain(value)) this.members(value as Record<string, unknown>, path, depth)
+    else if (hasToJson(value)) this.write(value.toJSON(), path, depth + 1)
+    else throw invalid(path, `must be data: ${describe(value)} has no canonical form`)
+  }
+
+  private members(value: Record<string, unknown>, path: string, depth: number): void {
+    this.text += '{'
+    let separator = ''
+    // By UTF-16 code units, as RFC 8785 asks: this is how JavaScript sorts.
+    for (const key of Object.keys(value).sort()) {
+      const member = value[key]
+      if (member === undefined) continue
+      this.text += `${separator}${JSON.stringify(key)}:`
+      separator = ','
+      this.write(member, `${path}.${key}`, depth + 1)
+    }
+    this.text += '}'
+  }
+}
+
+function scalar(value: unknown, path: string): string {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return JSON.stringify(value)
+    case 'number':
+      if (!Number.isFinite(value)) throw invalid(path, `must be a finite number, not ${value}`)
+      return JSON.stringify(value)
+    case 'bigint':
+      return String(value)
+    default:
+      if (value === null) return 'null'
+      throw invalid(path, `must be data: ${describe(value)} has no canonical form`)
+  }
+}
+
+function date(value: Date, path: string): string {
+  if (Number.isNaN(value.getTime())) throw invalid(path, 'must be a date that exists')
+  return JSON.stringify(value)
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype
+}
+
+function hasToJson(value: object): value is { toJSON(): unknown } {
+  return typeof (value as { toJSON?: unknown }).toJSON === 'function'
+}
+
+function describe(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return typeof value
+  return `an object of class ${value.constructor?.name ?? 'unknown'}`
+}

@@ -1,0 +1,84 @@
+import { CatracaError } from '../errors.js'
+import type { Heartbeat } from './heartbeat.js'
+import { MAX_ERROR_CHARACTERS } from './options.js'
+import type { OwnerOutcome } from './port.js'
+import { toCompletion } from './responses.js'
+import type { RecordKey, WorkContext } from './types.js'
+import type { Verbs } from './verbs.js'
+
+export interface ClaimFacts {
+  key: RecordKey
+  token: string
+  owner: string
+  attempt: number
+  maxResponseBytes: number
+}
+
+/** A claim that is kept alive until it is ended, once. */
+export class HeldClaim {
+  private isEnded = false
+
+  constructor(
+    private readonly verbs: Verbs,
+    private readonly facts: ClaimFacts,
+    private readonly heartbeat: Heartbeat,
+  ) {}
+
+  get context(): WorkContext {
+    const { attempt, token } = this.facts
+    return { attempt, token, signal: this.heartbeat.signal }
+  }
+
+  /**
+   * Records the answer. Throws IDEMPOTENCY_CLAIM_LOST when somebody else has the record by now, and UNKNOWN_OUTCOME when
+   * the engine does not acknowledge it: then the record is completed, or stays in progress until its lease has passed.
+   */
+  async complete(value: unknown): Promise<void> {
+    const { key, owner, maxResponseBytes } = this.facts
+    if (!this.end()) return
+    const completion = await toCompletion(value, maxResponseBytes).catch(async (error) => {
+      // It was done, and must not be done again because its answer cannot be written down.
+      assertOwned(await this.verbs.complete(key, owner, {}))
+      throw error
+    })
+    assertOwned(await this.verbs.complete(key, owner, completion))
+  }
+
+  async fail(error: unknown): Promise<void> {
+    if (this.end()) await this.verbs.fail(this.facts.key, this.facts.owner, errorText(error))
+  }
+
+  /** Nothing was done, and nothing is recorded. */
+  async release(): Promise<void> {
+    if (this.end()) await this.verbs.release(this.facts.key, this.facts.owner)
+  }
+
+  private end(): boolean {
+    if (this.isEnded) return false
+    this.isEnded = true
+    this.heartbeat.stop()
+    return true
+  }
+}
+
+/** Where the engine did not answer and work goes on all the same: there is nothing to end. */
+export function unguarded(): Held {
+  const nothing = async (): Promise<void> => {}
+  return {
+    context: { attempt: 0, signal: new AbortController().signal, degraded: true },
+    ...{ complete: nothing, fail: nothing, release: nothing },
+  }
+}
+
+export type Held = Pick<HeldClaim, 'context' | 'complete' | 'fail' | 'release'>
+
+export function assertOwned(outcome: OwnerOutcome): void {
+  if (outcome === 'lost')
+    throw new CatracaError('IDEMPOTENCY_CLAIM_LOST', 'the token does not own this record any more')
+}
+
+function errorText(error: unknown): string | undefined {
+  if (error === undefined) return undefined
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  return text.slice(0, MAX_ERROR_CHARACTERS)
+}

@@ -1,0 +1,199 @@
+import { type Clock, isoTime } from '../clock.js'
+import { isUnavailable } from '../deadlines.js'
+import { invalid } from '../errors.js'
+import type { IdempotencyApi } from './api.js'
+import { Heartbeat } from './heartbeat.js'
+import { assertOwned, type Held, HeldClaim, unguarded } from './held-claim.js'
+import { checkedLease, checkedWait, parseClaim, recordKey } from './input.js'
+import { type IdempotencyOptions, MAX_ERROR_CHARACTERS } from './options.js'
+import { checkedToken, newToken, ownerOf } from './owner-token.js'
+import { Polls } from './polls.js'
+import type { Claim, ClaimOutcome, IdempotencyStore, StoredRecord } from './port.js'
+import { toView } from './record-view.js'
+import { defaultEnding } from './refusals.js'
+import { toCompletion, toReplay } from './responses.js'
+import type {
+  Begun,
+  HoldRequest,
+  IdempotentRequest,
+  RecordKey,
+  RecordView,
+  Refused,
+  Replay,
+  RunRequest,
+  RunResult,
+  WorkContext,
+} from './types.js'
+import { Verbs } from './verbs.js'
+
+export interface IdempotencyParts {
+  store: IdempotencyStore
+  options: IdempotencyOptions
+  clock: Clock
+  /** Told of what nobody waits for. */
+  report: (message: string, error: unknown) => void
+  monotonicMs?: () => number
+}
+
+export type HoldResult = { outcome: 'held'; claim: Held } | Replay<unknown> | Refused
+
+/** Was this request already done, and what was the answer? */
+export class Idempotency implements IdempotencyApi {
+  private readonly verbs: Verbs
+  private readonly polls: Polls
+  private readonly monotonicMs: () => number
+  private readonly maxResponseBytes: number
+
+  constructor(private readonly parts: IdempotencyParts) {
+    const { store, options, clock, monotonicMs = () => performance.now() } = parts
+    this.verbs = new Verbs(store, clock, options.timeoutMs)
+    this.polls = new Polls(
+      (key) => this.verbs.read(key),
+      (record) => this.verbs.isOver(record),
+    )
+    this.monotonicMs = monotonicMs
+    this.maxResponseBytes = Math.min(options.maxResponseBytes, store.maxResponseBytes)
+  }
+
+  /** Does the work, or gives the answer of who has done it. What the work throws is thrown. */
+  async run<T>(
+    request: RunRequest,
+    work: (context: WorkContext) => T | Promise<T>,
+  ): Promise<RunResult<Awaited<T>>> {
+    const held = await this.hold(request)
+    if (held.outcome !== 'held') return held as Replay<Awaited<T>> | Refused
+    const { claim } = held
+    const { attempt, degraded } = claim.context
+    const policy = { ...defaultEnding, ...request.ending }
+    let value: Awaited<T>
+    try {
+      value = await work(claim.context)
+    } catch (error) {
+      await this.endByError(claim, () => policy.ofError(error), error)
+      throw error
+    }
+    const ending = policy.ofValue(value)
+    if (ending === 'complete') await claim.complete(value)
+    else if (ending === 'fail') await claim.fail(undefined)
+    else await claim.release()
+    return { outcome: 'executed', value, attempt, ...(degraded && { degraded }) }
+  }
+
+  /** Like `run`, for who ends the claim elsewhere. It is kept alive until then. */
+  async hold(request: HoldRequest): Promise<HoldResult> {
+    const waitMs = checkedWait(request)
+    const token = newToken()
+    const claim: Claim = { ...parseClaim(request, this.parts.options), owner: ownerOf(token) }
+    const waitUntil = this.monotonicMs() + waitMs
+    for (let isFirst = true; ; isFirst = false) {
+      const since = this.monotonicMs()
+      const answer = await this.claimOrGoOn(claim, isFirst ? request.onUnavailable : 'block')
+      if (answer === undefined) return { outcome: 'held', claim: unguarded() }
+      if (answer.outcome === 'claimed') return this.held(claim, token, answer.attempt, since)
+      const told = await this.judge(claim, answer)
+      const leftMs = waitUntil - this.monotonicMs()
+      if (told.outcome !== 'refused' || told.reason !== 'in-progress' || leftMs <= 0) return told
+      const ended = await this.polls.ended(claim.key, leftMs, request.signal)
+      if (request.signal?.aborted) return told
+      if (ended?.status === 'COMPLETED' && isOf(ended, claim)) return toReplay(ended)
+    }
+  }
+
+  /** A claim that its caller keeps alive and ends by its token. */
+  async begin(request: IdempotentRequest): Promise<Begun> {
+    const token = newToken()
+    const claim: Claim = { ...parseClaim(request, this.parts.options), owner: ownerOf(token) }
+    const answer = await this.verbs.claim(claim, true)
+    if (answer.outcome === 'found') return this.judge(claim, answer)
+    const { attempt, expiresAt, leaseUntil } = answer
+    return {
+      ...{ outcome: 'claimed', token, attempt },
+      ...{ expiresAt: isoTime(expiresAt), leaseUntil: isoTime(leaseUntil) },
+    }
+  }
+
+  /** Whether the response was too large to be kept. */
+  async complete(key: RecordKey, token: string, response: unknown): Promise<{ omitted: boolean }> {
+    const at = recordKey(key)
+    const owner = ownerOf(checkedToken(token))
+    const completion = await toCompletion(response, this.maxResponseBytes)
+    assertOwned(await this.verbs.complete(at, owner, completion))
+    return { omitted: completion.omittedBytes !== undefined }
+  }
+
+  async fail(key: RecordKey, token: string, error?: string): Promise<void> {
+    if (error !== undefined && (typeof error !== 'string' || error.length > MAX_ERROR_CHARACTERS))
+      throw invalid('error', `must be text of at most ${MAX_ERROR_CHARACTERS} characters`)
+    assertOwned(await this.verbs.fail(recordKey(key), ownerOf(checkedToken(token)), error))
+  }
+
+  async release(key: RecordKey, token: string): Promise<void> {
+    assertOwned(await this.verbs.release(recordKey(key), ownerOf(checkedToken(token))))
+  }
+
+  async extend(key: RecordKey, token: string, leaseMs: number): Promise<void> {
+    const owner = ownerOf(checkedToken(token))
+    assertOwned(await this.verbs.extend(recordKey(key), owner, checkedLease(leaseMs)))
+  }
+
+  async get(key: RecordKey): Promise<RecordView | undefined> {
+    const record = await this.verbs.read(recordKey(key))
+    return record && toView(record)
+  }
+
+  async delete(key: RecordKey): Promise<boolean> {
+    return this.verbs.remove(recordKey(key))
+  }
+
+  sweep(now: number): Promise<{ more: boolean }> {
+    return this.verbs.sweep(now)
+  }
+
+  /** Undefined: the engine does not answer, and that is no reason to stop. */
+  private async claimOrGoOn(
+    claim: Claim,
+    onUnavailable: 'block' | 'allow' = this.parts.options.onUnavailable,
+  ): Promise<ClaimOutcome | undefined> {
+    try {
+      return await this.verbs.claim(claim, onUnavailable === 'block')
+    } catch (error) {
+      if (onUnavailable === 'allow' && isUnavailable(error)) return undefined
+      throw error
+    }
+  }
+
+  private held({ key, owner, leaseMs }: Claim, token: string, attempt: number, since: number): HoldResult {
+    const { maxResponseBytes, monotonicMs } = this
+    const { maxWorkMs } = this.parts.options
+    const extend = () => this.verbs.extend(key, owner, leaseMs)
+    const heartbeat = new Heartbeat({ leaseMs, maxWorkMs, extend, monotonicMs }, since)
+    const facts = { key, token, owner, attempt, maxResponseBytes }
+    return { outcome: 'held', claim: new HeldClaim(this.verbs, facts, heartbeat) }
+  }
+
+  /** What the work threw is what the caller hears of; that it could not be recorded comes second. */
+  private async endByError(claim: Held, ending: () => 'fail' | 'release', error: unknown): Promise<void> {
+    try {
+      await (ending() === 'release' ? claim.release() : claim.fail(error))
+    } catch (failure) {
+      this.parts.report('a failed request could not be recorded as such', failure)
+    }
+  }
+
+  private async judge(
+    claim: Claim,
+    { record, at }: ClaimOutcome & { outcome: 'found' },
+  ): Promise<Replay<unknown> | Refused> {
+    if (!isOf(record, claim)) return { outcome: 'refused', reason: 'other-request' }
+    if (record.status === 'COMPLETED') return toReplay(record)
+    const leftMs = (record.leaseUntil ?? at) - at
+    if (leftMs <= 0 && !claim.takesOver) return { outcome: 'refused', reason: 'unknown' }
+    // The longer it has taken, the longer it may still take; but never is there a reason to wait beyond the lease.
+    const retryAfterMs = Math.max(1, Math.min(leftMs, Math.max(1000, at - record.updatedAt)))
+    return { outcome: 'refused', reason: 'in-progress', retryAfterMs }
+  }
+}
+
+function isOf(record: StoredRecord, claim: Claim): boolean {
+  return record.requestHash === undefined || record.requestHash === claim.requestHash
+}

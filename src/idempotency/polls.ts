@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { StoredRecord } from './port.js'
+import type { RecordKey } from './types.js'
+
+const FIRST_PAUSE_MS = 20
+const LONGEST_PAUSE_MS = 1000
+const GROWTH = 1.5
+
+type Read = (key: RecordKey) => Promise<StoredRecord | undefined>
+
+interface Poll {
+  waiters: number
+  /** When somebody may claim it, or find it ended; undefined: nobody waits any more. */
+  ended: Promise<StoredRecord | undefined>
+}
+
+/** Waits for the end of what somebody else works on; all who wait for one record in a process share one look at it. */
+export class Polls {
+  private readonly polls = new Map<string, Map<string, Poll>>()
+
+  constructor(
+    private readonly read: Read,
+    /** Of the engine, as far as it is known. */
+    private readonly isOver: (record: StoredRecord | undefined) => boolean,
+  ) {}
+
+  /** The record as it was when its owner no longer had it; undefined when time is up, or the record is gone. */
+  async ended(
+    key: RecordKey,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<StoredRecord | undefined> {
+    const poll = this.join(key)
+    const timeUp = new AbortController()
+    const isUp = sleep(timeoutMs, undefined, {
+      signal: signal === undefined ? timeUp.signal : AbortSignal.any([signal, timeUp.signal]),
+    }).catch(() => undefined)
+    try {
+      return await Promise.race([poll.ended, isUp])
+    } finally {
+      timeUp.abort()
+      poll.waiters--
+    }
+  }
+
+  private join(key: RecordKey): Poll {
+    let ofOperation = this.polls.get(key.operation)
+    if (ofOperation === undefined) this.polls.set(key.operation, (ofOperation = new Map()))
+    let poll = ofOperation.get(key.key)
+    if (poll === undefined) {
+      const begun: Poll = { waiters: 0, ended: Promise.resolve(undefined) }
+      begun.ended = this.look(key, begun).finally(() => this.forget(key))
+      ofOperation.set(key.key, begun)
+      poll = begun
+    }
+    poll.waiters++
+    return poll
+  }
+
+  private forget({ operation, key }: RecordKey): void {
+    const ofOperation = this.polls.get(operation)
+    ofOperation?.delete(key)
+    if (ofOperation?.size === 0) this.polls.delete(operation)
+  }
+
+  private async look(key: RecordKey, poll: Poll): Promise<StoredRecord | undefined> {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * GROWTH)) {
+      await sleep(pauseMs * (0.75 + Math.random() / 2))
+      if (poll.waiters === 0) return undefined
+      try {
+        const record = await this.read(key)
+        if (this.isOver(record)) return record
+      } catch {
+        // Whoever waits knows that somebody is at it: that the engine does not answer changes nothing about it.
+      }
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import { isoTime } from '../clock.js'
+import type { StoredRecord } from './port.js'
+import { responseText } from './responses.js'
+import type { RecordView } from './types.js'
+
+/** A record with the names of the source table. Who owns it is not in there. */
+export async function toView(record: StoredRecord): Promise<RecordView> {
+  const { key, status, requestHash, attempt, createdAt, updatedAt, expiresAt } = record
+  const { leaseUntil, response, omittedBytes, error } = record
+  return {
+    pk: `${key.operation}#${key.key}`,
+    operationType: key.operation,
+    idempotencyKey: key.key,
+    status,
+    ...(requestHash !== undefined && { requestHash }),
+    ...(response !== undefined && { responsePayload: await responseText(response) }),
+    createdAt: isoTime(createdAt),
+    updatedAt: isoTime(updatedAt),
+    expiresAt: isoTime(expiresAt),
+    // Never before it: what deletes by `ttl` must not delete early.
+    ttl: Math.ceil(expiresAt / 1000),
+    attempt,
+    ...(leaseUntil !== undefined && { leaseUntil: isoTime(leaseUntil) }),
+    ...(omittedBytes !== undefined && { omittedBytes }),
+    ...(error !== undefined && { error }),
+  }
+}

@@ -1,0 +1,60 @@
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+import { CatracaError, invalid } from '../errors.js'
+import type { Completion, StoredRecord, StoredResponse } from './port.js'
+import type { Replay } from './types.js'
+
+const compress = promisify(gzip)
+const expand = promisify(gunzip)
+
+const COMPRESSED_ABOVE_BYTES = 10 * 1024
+/** Of the text, before it is compressed: nothing that is stored expands to more. */
+const MAX_TEXT_BYTES = 64 * 1024 * 1024
+
+/** What is stored of a value; of one that is too large, only that. */
+export async function toCompletion(value: unknown, maxBytes: number): Promise<Completion> {
+  const text = toJson(value)
+  if (text === undefined) return {}
+  const sizeBytes = Buffer.byteLength(text)
+  const omitted = { omittedBytes: sizeBytes }
+  if (sizeBytes > MAX_TEXT_BYTES) return omitted
+  if (sizeBytes <= COMPRESSED_ABOVE_BYTES) {
+    return sizeBytes > maxBytes ? omitted : { response: { encoding: 'json', text } }
+  }
+  const bytes = await compress(text)
+  return bytes.length > maxBytes ? omitted : { response: { encoding: 'gzip', bytes } }
+}
+
+/** Undefined for what JSON has no word for, such as undefined itself. */
+function toJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch (error) {
+    throw invalid('response', `must be JSON: ${(error as Error).message}`)
+  }
+}
+
+export async function toReplay({ response, omittedBytes }: StoredRecord): Promise<Replay<unknown>> {
+  if (omittedBytes !== undefined) return { outcome: 'omitted', sizeBytes: omittedBytes }
+  if (response === undefined) return { outcome: 'replayed', value: undefined }
+  const text = await responseText(response)
+  try {
+    return { outcome: 'replayed', value: JSON.parse(text) }
+  } catch (cause) {
+    throw corrupt(cause)
+  }
+}
+
+export async function responseText(response: StoredResponse): Promise<string> {
+  if (response.encoding === 'json') return response.text
+  try {
+    return (await expand(response.bytes, { maxOutputLength: MAX_TEXT_BYTES })).toString('utf8')
+  } catch (cause) {
+    throw corrupt(cause)
+  }
+}
+
+/** It was done, so it is not done again, whatever became of the answer. */
+function corrupt(cause: unknown): CatracaError {
+  return new CatracaError('STORE_CORRUPT', 'a stored response cannot be read', { cause })
+}

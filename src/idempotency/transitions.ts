@@ -1,0 +1,104 @@
+import type { Claim, Completion, StoredRecord } from './port.js'
+
+/** A record with what only the engine looks at. */
+export interface OwnedRecord extends StoredRecord {
+  /** Who has it, or who ended it. */
+  owner: string | undefined
+}
+
+export type ClaimStep =
+  | { claimed: OwnedRecord; isChanged: boolean }
+  /** Nothing to be had: the record as it is. */
+  | { found: OwnedRecord }
+
+/** What becomes of a record by a step of its owner; `same`: it was done before. */
+export type OwnerStep = OwnedRecord | 'gone' | 'same' | 'lost'
+
+export const isLive = (record: StoredRecord | undefined, now: number): record is StoredRecord =>
+  record !== undefined && now < record.expiresAt
+
+/** What a claim makes of a record; the engines with a language of their own have twins of these steps. */
+export function claimStep(record: OwnedRecord | undefined, claim: Claim, now: number): ClaimStep {
+  if (record === undefined || !isLive(record, now)) return { claimed: fresh(claim, now), isChanged: true }
+  if (!isSameRequest(record, claim)) return { found: record }
+  if (record.status === 'COMPLETED') return { found: record }
+  if (record.status === 'IN_PROGRESS') {
+    if (record.owner === claim.owner) return { claimed: record, isChanged: false }
+    if (now < (record.leaseUntil ?? 0) || !claim.takesOver) return { found: record }
+  }
+  const leaseUntil = now + claim.leaseMs
+  const claimed: OwnedRecord = {
+    ...fresh(claim, now),
+    attempt: record.attempt + 1,
+    createdAt: record.createdAt,
+    expiresAt: Math.max(record.expiresAt, leaseUntil),
+  }
+  return { claimed, isChanged: true }
+}
+
+export function completeStep(
+  record: OwnedRecord | undefined,
+  owner: string,
+  { response, omittedBytes }: Completion,
+  now: number,
+): OwnerStep {
+  const owned = ownedBy(record, owner, now)
+  if (owned?.status === 'COMPLETED') return 'same'
+  if (owned?.status !== 'IN_PROGRESS') return 'lost'
+  return { ...owned, status: 'COMPLETED', updatedAt: now, leaseUntil: undefined, response, omittedBytes }
+}
+
+export function failStep(
+  record: OwnedRecord | undefined,
+  owner: string,
+  error: string | undefined,
+  now: number,
+): OwnerStep {
+  const owned = ownedBy(record, owner, now)
+  if (owned?.status === 'FAILED') return 'same'
+  if (owned?.status !== 'IN_PROGRESS') return 'lost'
+  return { ...owned, status: 'FAILED', updatedAt: now, leaseUntil: undefined, error }
+}
+
+export function releaseStep(record: OwnedRecord | undefined, owner: string, now: number): OwnerStep {
+  if (record?.status === 'IN_PROGRESS' && record.attempt === 1 && ownedBy(record, owner, now)) return 'gone'
+  return failStep(record, owner, undefined, now)
+}
+
+export function extendStep(
+  record: OwnedRecord | undefined,
+  owner: string,
+  leaseMs: number,
+  now: number,
+): OwnerStep {
+  const owned = ownedBy(record, owner, now)
+  if (owned?.status !== 'IN_PROGRESS') return 'lost'
+  const leaseUntil = now + leaseMs
+  return { ...owned, updatedAt: now, leaseUntil, expiresAt: Math.max(owned.expiresAt, leaseUntil) }
+}
+
+function ownedBy(record: OwnedRecord | undefined, owner: string, now: number): OwnedRecord | undefined {
+  return record !== undefined && isLive(record, now) && record.owner === owner ? record : undefined
+}
+
+/** What another program wrote without a hash fits every request. */
+function isSameRequest(record: StoredRecord, claim: Claim): boolean {
+  return record.requestHash === undefined || record.requestHash === claim.requestHash
+}
+
+function fresh({ key, owner, requestHash, leaseMs, lifeMs }: Claim, now: number): OwnedRecord {
+  return {
+    key,
+    owner,
+    status: 'IN_PROGRESS',
+    requestHash,
+    attempt: 1,
+    createdAt: now,
+    updatedAt: now,
+    expiresAt: now + Math.max(lifeMs, leaseMs),
+    leaseUntil: now + leaseMs,
+    response: undefined,
+    omittedBytes: undefined,
+    error: undefined,
+  }
+}

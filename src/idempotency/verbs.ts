@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../clock.js'
+import { Deadlines, isUnavailable } from '../deadlines.js'
+import { CatracaError, isCatracaError } from '../errors.js'
+import type { Claim, ClaimOutcome, Completion, IdempotencyStore, OwnerOutcome, StoredRecord } from './port.js'
+import type { RecordKey } from './types.js'
+
+const FIRST_PAUSE_MS = 25
+
+/** The verbs of an engine, each within its time. */
+export class Verbs {
+  private readonly deadlines: Deadlines
+  /** How far the engine's clock is ahead of this one, as far as it has told. */
+  private skewMs = 0
+
+  constructor(
+    private readonly store: IdempotencyStore,
+    private readonly clock: Clock,
+    private readonly timeoutMs: number,
+  ) {
+    this.deadlines = new Deadlines(timeoutMs)
+  }
+
+  get maxResponseBytes(): number {
+    return this.store.maxResponseBytes
+  }
+
+  /** `givesBack`: whoever is told that the engine did not answer wants no claim; if it was made, it goes when it shows. */
+  async claim(claim: Claim, givesBack: boolean): Promise<ClaimOutcome> {
+    const asked = this.store.claim(claim, this.clock.now())
+    try {
+      const answer = await this.deadlines.within(asked)
+      if (answer.outcome === 'found') this.skewMs = answer.at - this.clock.now()
+      return answer
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+      if (givesBack) this.giveBackLate(claim, asked)
+      if (!isCatracaError(error, 'UNKNOWN_OUTCOME')) throw error
+      throw new CatracaError('ENGINE_UNAVAILABLE', error.message, { cause: error })
+    }
+  }
+
+  private giveBackLate({ key, owner }: Claim, asked: Promise<ClaimOutcome>): void {
+    const giveBack = async (): Promise<void> => {
+      if ((await asked).outcome === 'claimed') await this.release(key, owner)
+    }
+    // Its lease ends it otherwise.
+    giveBack().catch(() => {})
+  }
+
+  /** Tried again as long as there is time: what was done is worth to be recorded, and twice is the same as once. */
+  complete(key: RecordKey, owner: string, completion: Completion): Promise<OwnerOutcome> {
+    const until = performance.now() + this.timeoutMs
+    const attempt = async (pauseMs: number): Promise<OwnerOutcome> => {
+      try {
+        return await this.store.complete(key, owner, completion, this.clock.now())
+      } catch (error) {
+        if (!isUnavailable(error) || performance.now() + pauseMs >= until) throw error
+        await sleep(pauseMs)
+        return attempt(pauseMs * 2)
+      }
+    }
+    return this.settled(attempt(FIRST_PAUSE_MS))
+  }
+
+  fail(key: RecordKey, owner: string, error: string | undefined): Promise<OwnerOutcome> {
+    return this.settled(this.store.fail(key, owner, error, this.clock.now()))
+  }
+
+  release(key: RecordKey, owner: string): Promise<OwnerOutcome> {
+    return this.settled(this.store.release(key, owner, this.clock.now()))
+  }
+
+  extend(key: RecordKey, owner: string, leaseMs: number): Promise<OwnerOutcome> {
+    return this.settled(this.store.extend(key, owner, leaseMs, this.clock.now()))
+  }
+
+  read(key: RecordKey): Promise<StoredRecord | undefined> {
+    return this.deadlines.within(this.store.read(key, this.clock.now()))
+  }
+
+  remove(key: RecordKey): Promise<boolean> {
+    return this.settled(this.store.remove(key))
+  }
+
+  sweep(now: number): Promise<{ more: boolean }> {
+    return this.store.sweep(now)
+  }
+
+  /** Whether nobody has it any more, by the engine's clock. */
+  isOver(record: StoredRecord | undefined): boolean {
+    if (record?.status !== 'IN_PROGRESS') return true
+    return (record.leaseUntil ?? 0) <= this.clock.now() + this.skewMs
+  }
+
+  /** A change that was not acknowledged in time may have been made. */
+  private async settled<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await this.deadlines.within(work)
+    } catch (error) {
+      if (!isCatracaError(error, 'ENGINE_UNAVAILABLE')) throw error
+      throw new CatracaError('UNKNOWN_OUTCOME', error.message, { cause: error })
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import { invalid } from '../errors.js'
+import { identifier } from '../key.js'
+import type { CodeKey } from './port.js'
+import { CHANNELS, type Channel, type CodeAddress } from './types.js'
+
+const E164 = /^\+[1-9][0-9]{6,14}$/
+/** What RFC 5321 lets a mailbox hold unquoted, with letters of any script; no separator of any stored key but `#`. */
+const LOCAL = /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u
+const DOMAIN =
+  /^(?=.{1,253}$)[\p{L}\p{N}]([\p{L}\p{N}-]*[\p{L}\p{N}])?(\.[\p{L}\p{N}]([\p{L}\p{N}-]*[\p{L}\p{N}])?)+$/u
+const MAX_LOCAL_BYTES = 64
+const MAX_EMAIL_BYTES = 254
+const MAX_INPUT = 1024
+const MAX_CODE = 64
+
+/** Messages name the field and the rule, never what was given: it may be somebody's address. */
+export function codeKey({ channel, address, purpose }: CodeAddress): CodeKey {
+  return {
+    channel: channelOf(channel),
+    address: channel === 'phone' ? phone(address) : email(address),
+    purpose: purpose === undefined ? '' : identifier('purpose', purpose),
+  }
+}
+
+function channelOf(value: unknown): Channel {
+  if (!(CHANNELS as readonly unknown[]).includes(value)) {
+    throw invalid('channel', `must be one of ${CHANNELS.join(', ')}`)
+  }
+  return value as Channel
+}
+
+function phone(value: unknown): string {
+  if (typeof value !== 'string' || !E164.test(value)) {
+    throw invalid('address', 'must be a phone number in E.164: + and 7 to 15 digits, without spaces')
+  }
+  return value
+}
+
+function email(value: unknown): string {
+  const text =
+    typeof value === 'string' && value.length <= MAX_INPUT ? value.normalize('NFC').toLowerCase() : ''
+  const at = text.lastIndexOf('@')
+  const [local, domain] = [text.slice(0, Math.max(0, at)), text.slice(at + 1)]
+  const fits = Buffer.byteLength(local) <= MAX_LOCAL_BYTES && Buffer.byteLength(text) <= MAX_EMAIL_BYTES
+  if (!fits || !LOCAL.test(local) || !DOMAIN.test(domain)) {
+    throw invalid('address', 'must be an e-mail of at most 254 characters, such as user@example.com')
+  }
+  return text
+}
+
+/** Anything a person may have typed: that it is wrong is an answer, not a mistake of the caller's. */
+export function typedCode(value: unknown): string {
+  if (typeof value !== 'string' || value.length === 0 || value.length > MAX_CODE) {
+    throw invalid('code', `must be a text of 1 to ${MAX_CODE} characters`)
+  }
+  return value
+}

@@ -1,0 +1,7 @@
+import type { CodeAddress, IssueAnswer, VerifyAnswer } from './types.js'
+
+/** One-time codes as a caller sees them: the same in the library and, over HTTP, in the client of the command line. */
+export interface CodesApi {
+  issue(request: CodeAddress): Promise<IssueAnswer>
+  verify(request: CodeAddress & { code: string }): Promise<VerifyAnswer>
+}

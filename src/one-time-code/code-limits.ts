@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto'
+import type { LimitCost, LimitStore, Taken } from '../rate-limit/port.js'
+import { compileRule, type Rule } from '../rate-limit/rule.js'
+import type { CodeOptions } from './options.js'
+
+const ISSUE = 'otp.issue'
+const VERIFY = 'otp.verify'
+
+type Within = <T>(work: Promise<T>) => Promise<T>
+
+/** What was taken, to be given back. */
+export interface Held {
+  resource: string
+  entity: string
+  limits: readonly LimitCost[]
+  at: number
+}
+
+export type Admission = { held: Held; isLast: boolean } | { violated: string[]; retryAfterMs: number }
+
+/**
+ * How often a code may be asked for and guessed at, on the counters of the rate limiter. It asks those itself, because
+ * no stored configuration, no tokens taken ahead and no `onUnavailable: allow` may loosen what is decided here.
+ */
+export class CodeLimits {
+  private readonly issue: readonly LimitCost[]
+  private readonly failures: Rule
+  private readonly lock: Rule
+  private readonly guess: readonly LimitCost[]
+
+  constructor(
+    private readonly counters: LimitStore,
+    private readonly options: CodeOptions,
+    private readonly within: Within,
+  ) {
+    const { issuesPerMinute, issuesPerHour, maxFailures, lockMs } = options
+    this.issue = [
+      one('minute', window(issuesPerMinute, 60_000)),
+      one('hour', window(issuesPerHour, 3_600_000)),
+    ]
+    this.failures = window(maxFailures, lockMs)
+    this.lock = window(1, lockMs)
+    this.guess = [one('failures', this.failures), { ...one('lock', this.lock), cost: 0 }]
+  }
+
+  takeIssue(entity: string, now: number): Promise<Admission> {
+    return this.take(entity, ISSUE, this.issue, now)
+  }
+
+  /**
+   * Before the comparison, so that guesses made at the same time count too. Denied, or locked since the last failure
+   * that was permitted, nothing is taken.
+   */
+  async takeGuess(entity: string, now: number): Promise<Admission> {
+    const taken = await this.within(
+      this.counters.take([{ entity, resource: VERIFY, limits: this.guess }], now),
+    )
+    const admission = admissionOf(entity, VERIFY, this.guess, taken)
+    const [, lock] = taken.views[0]!
+    if (lock!.remaining > 0) return admission
+    if ('held' in admission) await this.giveBack(admission.held, now)
+    return { violated: ['lock'], retryAfterMs: lock!.resetMs }
+  }
+
+  /** From now on, not from the first of the failures. */
+  async lockUp({ entity }: Held, now: number): Promise<void> {
+    const limits = [one('lock', this.lock)]
+    await this.within(this.counters.take([{ entity, resource: VERIFY, limits }], now))
+  }
+
+  async giveBack({ entity, resource, limits, at }: Held, now: number): Promise<void> {
+    const taken = limits.filter(({ cost }) => cost > 0).map((limit) => ({ ...limit, delta: 0 }))
+    const expiresAt = at + this.options.lockMs + 3_600_000
+    const lease = {
+      id: randomUUID(),
+      takenAt: at,
+      expiresAt,
+      subjects: [{ entity, resource, limits: taken }],
+    }
+    await this.within(this.counters.giveBack(lease, now))
+  }
+
+  private async take(
+    entity: string,
+    resource: string,
+    limits: readonly LimitCost[],
+    now: number,
+  ): Promise<Admission> {
+    return admissionOf(
+      entity,
+      resource,
+      limits,
+      await this.within(this.counters.take([{ entity, resource, limits }], now)),
+    )
+  }
+}
+
+function admissionOf(
+  entity: string,
+  resource: string,
+  limits: readonly LimitCost[],
+  { allowed, at, views }: Taken,
+): Admission {
+  const [own] = views as [(typeof views)[number]]
+  if (allowed) return { held: { entity, resource, limits, at }, isLast: own[0]!.remaining === 0 }
+  const denying = limits.filter((_, i) => own[i]!.retryAfterMs > 0).map(({ name }) => name)
+  return { violated: denying, retryAfterMs: Math.max(...own.map(({ retryAfterMs }) => retryAfterMs)) }
+}
+
+const one = (name: string, rule: Rule): LimitCost => ({ name, rule, cost: 1, shadow: false })
+
+const window = (capacity: number, periodMs: number): Rule =>
+  compileRule('limit', {
+    algorithm: 'sliding-window',
+    capacity,
+    burst: capacity,
+    refillAmount: capacity,
+    refillPeriodSeconds: periodMs / 1000,
+  })

@@ -1,0 +1,71 @@
+import { createHmac } from 'node:crypto'
+import type { Clock } from '../clock.js'
+import type { CodeKey } from './port.js'
+
+/** Where the secret of the hashes comes from; asked each time, because it may be changed while the process runs. */
+export interface PepperSource {
+  current(): string
+  /** The one before, as the operator names it. */
+  previous(): string | undefined
+}
+
+interface Replaced {
+  pepper: string
+  until: number
+}
+
+/**
+ * Keyed hashes. A code that was issued under the pepper before this one is still found: while a process runs it
+ * remembers a pepper that was replaced, for as long as a code can live.
+ */
+export class Pepper {
+  private last: string | undefined
+  private replaced: Replaced | undefined
+
+  constructor(
+    private readonly source: PepperSource,
+    private readonly clock: Clock,
+    private readonly longestLifeMs: number,
+  ) {}
+
+  /** Of the code as it is issued. */
+  digest(key: CodeKey, code: string, salt: string): string {
+    return digest(this.current(), key, code, salt)
+  }
+
+  /** All that it may be stored as. */
+  digests(key: CodeKey, code: string, salt: string): string[] {
+    const peppers = new Set([this.current(), ...this.earlier()])
+    return Array.from(peppers, (pepper) => digest(pepper, key, code, salt))
+  }
+
+  /** Stands for an address and purpose where they are counted. */
+  entity({ channel, address, purpose }: CodeKey): string {
+    return hmac(this.current(), ['entity', channel, purpose, address])
+  }
+
+  private current(): string {
+    const pepper = this.source.current()
+    if (this.last !== undefined && this.last !== pepper) {
+      this.replaced = { pepper: this.last, until: this.clock.now() + this.longestLifeMs }
+    }
+    this.last = pepper
+    return pepper
+  }
+
+  private earlier(): string[] {
+    const named = this.source.previous()
+    const replaced = this.replaced
+    return [
+      ...(named === undefined ? [] : [named]),
+      ...(replaced !== undefined && this.clock.now() < replaced.until ? [replaced.pepper] : []),
+    ]
+  }
+}
+
+const digest = (pepper: string, { channel, purpose, address }: CodeKey, code: string, salt: string): string =>
+  hmac(pepper, ['code', channel, purpose, address, code, salt])
+
+/** JSON of an array: no part can be taken for another, whatever it holds. */
+const hmac = (pepper: string, parts: readonly string[]): string =>
+  createHmac('sha256', pepper).update(JSON.stringify(parts)).digest('base64url')

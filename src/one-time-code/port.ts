@@ -1,0 +1,49 @@
+import type { Channel } from './types.js'
+
+/**
+ * What one-time codes need of an engine: one code for each channel, address and purpose, of which only a keyed hash is
+ * ever seen here.
+ *
+ * Time: `now` is the caller's clock, in milliseconds. An engine with a clock of its own (Redis) decides by that, and
+ * takes `now` only when it was opened to do so, which is how the conformance suites run it. A code is gone from its
+ * `expiresAt` on, whether or not it was deleted already.
+ */
+export interface CodeStore {
+  /** Keeps a code in the place of the one before, with no attempt counted. */
+  put(key: CodeKey, code: NewCode, now: number): Promise<{ expiresAt: number }>
+  /** That of the code in place, which its hash is made with; undefined when there is none. Decides nothing. */
+  salt(key: CodeKey, now: number): Promise<string | undefined>
+  /** Counts the attempt, compares and on a match deletes, in one step over all processes. */
+  attempt(key: CodeKey, attempt: Attempt, now: number): Promise<AttemptOutcome>
+  /** Drops what has expired, in a small step; engines that expire by themselves answer `more: false`. */
+  sweep(now: number): Promise<{ more: boolean }>
+}
+
+export interface CodeKey {
+  channel: Channel
+  /** In its one canonical spelling. */
+  address: string
+  /** Empty: none was given. */
+  purpose: string
+}
+
+export interface NewCode {
+  salt: string
+  digest: string
+  lifeMs: number
+}
+
+export interface Attempt {
+  /** That the digests were made with. */
+  salt: string
+  /** One for each pepper that is accepted, distinct. */
+  digests: readonly string[]
+  /** Attempts that a code has, this one included. */
+  maxAttempts: number
+}
+
+/**
+ * `match`: it was the code, and it is gone. `wrong`: it was not, or there is none, or its attempts are used up.
+ * `replaced`: the code in place has another salt, so there was nothing to compare and no attempt was counted.
+ */
+export type AttemptOutcome = 'match' | 'wrong' | 'replaced'

@@ -1,0 +1,30 @@
+export const CHANNELS = ['email', 'phone'] as const
+export type Channel = (typeof CHANNELS)[number]
+
+export interface CodeAddress {
+  channel: Channel
+  /** An e-mail, or a phone number in E.164 such as +5511999998888. */
+  address: string
+  /** What the code is for; codes of different purposes know nothing of each other. */
+  purpose?: string
+}
+
+/** The code is for the caller to send, and is told only here. */
+export interface IssuedCode {
+  issued: true
+  code: string
+  /** ISO 8601. */
+  expiresAt: string
+}
+
+export interface IssueDenied {
+  issued: false
+  /** Which of `minute` and `hour` is used up. */
+  violated: string[]
+  retryAfterMs: number
+}
+
+export type IssueAnswer = IssuedCode | IssueDenied
+
+/** INVALID: wrong, expired, used and never sent look alike. LOCKED: too many failures, try again later. */
+export type VerifyAnswer = { valid: true } | { valid: false; reason: 'INVALID' | 'LOCKED' }

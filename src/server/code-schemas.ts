@@ -1,0 +1,31 @@
+import { Type } from 'typebox'
+import { CHANNELS } from '../one-time-code/types.js'
+import { oneOf } from './schemas.js'
+
+/** The shape of what goes over the wire about one-time codes; values are judged by the library. */
+const closed = { additionalProperties: false } as const
+
+export const channelParams = Type.Object({ channel: oneOf(CHANNELS) }, closed)
+
+const address = Type.String({ description: 'An e-mail, or a phone number in E.164' })
+const purpose = Type.Optional(Type.String({ description: 'Codes of different purposes are separate' }))
+
+export const issueRequest = Type.Object({ address, purpose }, closed)
+export const issuedCode = Type.Object(
+  {
+    code: Type.String({ description: 'For the caller to send; told only now' }),
+    expiresAt: Type.String({ description: 'ISO 8601' }),
+  },
+  closed,
+)
+
+export const verifyRequest = Type.Object({ address, code: Type.String(), purpose }, closed)
+export const verified = Type.Object(
+  {
+    valid: Type.Boolean(),
+    reason: Type.Optional(
+      oneOf(['INVALID', 'LOCKED'], 'INVALID: wrong, expired, used or never sent. LOCKED: too many failures'),
+    ),
+  },
+  closed,
+)

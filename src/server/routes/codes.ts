@@ -1,0 +1,53 @@
+import { issueDenied } from '../../one-time-code/issue-denied.js'
+import { retryAfterSeconds } from '../../rate-limit/headers.js'
+import * as schemas from '../code-schemas.js'
+import type { App, ServerContext } from '../context.js'
+import { answers } from './responses.js'
+
+const tags = ['codes']
+/** Neither a code nor whether one was right belongs in anybody's cache. */
+const UNCACHED = { 'cache-control': 'no-store' }
+
+export function codeRoutes(app: App, { catraca: { codes } }: ServerContext): void {
+  app.post(
+    '/otp/:channel',
+    {
+      config: { scope: 'codes:issue' },
+      schema: {
+        tags,
+        summary: 'Make a one-time code, in the place of the one before',
+        params: schemas.channelParams,
+        body: schemas.issueRequest,
+        response: answers({ 201: { description: 'The code, shown only now', schema: schemas.issuedCode } }),
+      },
+    },
+    async (request, reply) => {
+      const answer = await codes.issue({ ...request.params, ...request.body })
+      reply.headers(UNCACHED)
+      if (!answer.issued) {
+        reply.header('retry-after', String(retryAfterSeconds(answer.retryAfterMs)))
+        throw issueDenied(answer)
+      }
+      const { code, expiresAt } = answer
+      return reply.code(201).send({ code, expiresAt })
+    },
+  )
+
+  app.post(
+    '/otp/:channel/verify',
+    {
+      config: { scope: 'codes:verify' },
+      schema: {
+        tags,
+        summary: 'Is this the code? It works once',
+        params: schemas.channelParams,
+        body: schemas.verifyRequest,
+        response: answers({ 200: { description: 'Whether it is', schema: schemas.verified } }),
+      },
+    },
+    async (request, reply) => {
+      reply.headers(UNCACHED)
+      return codes.verify({ ...request.params, ...request.body })
+    },
+  )
+}

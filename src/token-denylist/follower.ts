@@ -1,0 +1,137 @@
+import type { Clock } from '../clock.js'
+import { Image } from './image.js'
+import type { LogPosition, Revocation, TokenStore } from './port.js'
+import type { TokenOptions } from './types.js'
+
+type Report = (message: string, error: unknown) => void
+
+interface Followed {
+  image: Image
+  position: LogPosition
+  /** When it was last known to hold everything, in milliseconds that only grow. */
+  freshAtMs: number
+}
+
+/** Keeps an image of all revocations: loads it, follows the log, and loads it again when the log has a gap. */
+export class TokenFollower {
+  private followed: Followed | undefined
+  /** Being loaded: it must not miss what this process revokes meanwhile. */
+  private loading: Image | undefined
+  private looking: Promise<void> | undefined
+  private lookAgain = false
+  private timer: NodeJS.Timeout | undefined
+  private stopWatching: (() => void) | undefined
+  private failed = false
+  private closed = false
+
+  constructor(
+    private readonly store: TokenStore,
+    private readonly clock: Clock,
+    private readonly options: TokenOptions,
+    private readonly report: Report,
+  ) {}
+
+  /** Begins to follow, if it has not yet; settles when the image is loaded, or could not be. */
+  start(): Promise<void> {
+    if (this.timer === undefined && !this.closed && this.options.compareIntervalMs > 0) {
+      this.timer = setInterval(() => {
+        this.followed?.image.sweep(this.clock.now())
+        void this.look()
+      }, this.options.compareIntervalMs)
+      this.timer.unref()
+      this.stopWatching = this.store.watch(() => void this.look())
+      return this.look()
+    }
+    return this.looking ?? Promise.resolve()
+  }
+
+  /** The image, if it is known to hold all but what others revoked just now. */
+  fresh(): Image | undefined {
+    const { followed } = this
+    if (followed === undefined) return undefined
+    return performance.now() - followed.freshAtMs <= this.options.staleAfterMs ? followed.image : undefined
+  }
+
+  /** What this process has revoked: it knows at once. */
+  apply(revocations: readonly Revocation[]): void {
+    this.followed?.image.apply(revocations)
+    this.loading?.apply(revocations)
+  }
+
+  get image(): Image | undefined {
+    return this.followed?.image
+  }
+
+  async close(): Promise<void> {
+    this.closed = true
+    clearInterval(this.timer)
+    this.stopWatching?.()
+    await this.looking
+  }
+
+  /** One look at a time; whoever asks during one may know of an entry that it came too early for. */
+  private look(): Promise<void> {
+    if (this.looking !== undefined) {
+      this.lookAgain = true
+      return this.looking
+    }
+    this.looking = this.lookUntilDone().finally(() => {
+      this.looking = undefined
+    })
+    return this.looking
+  }
+
+  private async lookUntilDone(): Promise<void> {
+    try {
+      let isNew = false
+      do {
+        this.lookAgain = false
+        isNew = this.followed === undefined
+        this.followed = isNew ? await this.load() : await this.advance(this.followed!)
+        // A log that does not even reach back to its own end is tried again at the next turn, not at once.
+      } while (!this.closed && (this.lookAgain || (this.followed === undefined && !isNew)))
+      this.failed = false
+    } catch (error) {
+      // The store is asked meanwhile, and tells its callers; here once is enough.
+      if (!this.failed && !this.closed) this.report('revoked tokens cannot be followed', error)
+      this.failed = true
+    }
+  }
+
+  /** The end of the log first: what is added while the rest is read stands behind it. */
+  private async load(): Promise<Followed | undefined> {
+    const image = new Image()
+    this.loading = image
+    try {
+      const position = await this.store.position()
+      for await (const part of this.store.all(this.clock.now())) {
+        image.apply(part)
+        if (this.closed) break
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      return await this.advance({ image, position, freshAtMs: Number.NEGATIVE_INFINITY })
+    } finally {
+      this.loading = undefined
+    }
+  }
+
+  /** Undefined: it cannot be mended. It answers no longer, and is loaded anew. */
+  private async advance(followed: Followed): Promise<Followed | undefined> {
+    let { position } = followed
+    while (!this.closed) {
+      const askedAtMs = performance.now()
+      const part = await this.store.read(position)
+      if (part === 'gap') {
+        this.followed = undefined
+        return undefined
+      }
+      followed.image.apply(part.revocations)
+      position = part.position
+      followed.position = position
+      if (part.more) continue
+      followed.freshAtMs = askedAtMs
+      break
+    }
+    return followed
+  }
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { openCatraca } from '../../src/catraca.js'
+import { serve, until } from '../server/support.js'
+import { temporaryDirectory } from '../support/temporary.js'
+import { catraca as run, start } from './run.js'
+
+const directory = temporaryDirectory()
+const store = `embedded:${join(directory, 'data')}`
+const print = ['sh', '-c', 'echo "$CATRACA_FENCE $1"', 'sh', '--not-ours']
+
+describe('catraca lock run', () => {
+  for (const kind of ['store', 'url'] as const) {
+    it(`runs a command with the fence, on a ${kind}, and gives its exit code`, async (t) => {
+      const target = kind === 'store' ? ['--store', store] : ['--url', (await serve(t)).url]
+      const first = await run(['lock', 'run', ...target, 'claim:1', '--', ...print])
+      assert.equal(first.code, 0, first.stderr)
+      const [, fence] = /^(\d{16}) --not-ours\n$/.exec(first.stdout) ?? []
+      assert.ok(Number(fence) > 1e15, first.stdout)
+      const second = await run([
+        'lock',
+        'run',
+        ...target,
+        'claim:1',
+        '--',
+        'sh',
+        '-c',
+        'echo $CATRACA_FENCE; exit 7',
+      ])
+      assert.equal(second.code, 7)
+      assert.ok(Number(second.stdout) > Number(fence))
+      const status = await run(['lock', 'status', ...target, 'claim:1', '--json'])
+      assert.deepEqual(JSON.parse(status.stdout), {
+        name: 'claim:1',
+        held: false,
+        fence: Number(second.stdout),
+      })
+      const killed = await run(['lock', 'run', ...target, 'claim:1', '--', 'sh', '-c', 'kill -9 $$'])
+      assert.equal(killed.code, 137)
+      const missing = await run(['lock', 'run', ...target, 'claim:1', '--', 'no-such-command'])
+      assert.deepEqual([missing.code, /cannot run no-such-command/.test(missing.stderr)], [2, true])
+    })
+  }
+
+  it('does not run while somebody else holds the lock', async (t) => {
+    const { url, catraca } = await serve(t)
+    const held = await catraca.locks.acquire('a')
+    assert.ok(held.acquired)
+    const refused = await run(['lock', 'run', '--url', url, '--wait-ms', '0', 'a', '--', 'echo', 'ran'])
+    assert.deepEqual([refused.code, refused.stdout], [1, ''])
+    assert.match(refused.stderr, /somebody else has the lock a/)
+    const other = ['--wait-ms', '0', '--held-exit-code', '42']
+    assert.equal((await run(['lock', 'run', '--url', url, ...other, 'a', '--', 'echo', 'ran'])).code, 42)
+    const wrong = await run(['lock', 'release', '--url', url, 'a', '--token', 'x'.repeat(24)])
+    assert.deepEqual([wrong.code, /not yours any more/.test(wrong.stderr)], [1, true])
+    assert.equal((await run(['lock', 'release', '--url', url, 'a'])).code, 2)
+    const released = await run(['lock', 'release', '--url', url, 'a', '--token', held.token])
+    assert.deepEqual([released.code, released.stdout], [0, 'released a\n'])
+  })
+
+  it('hands signals to the command, and frees the lock behind it', async () => {
+    const script = 'trap "echo got it; exit 5" TERM; echo ready; while :; do sleep 0.05; done'
+    const running = start(['lock', 'run', '--store', store, 'signals', '--', 'sh', '-c', script])
+    await running.said(/ready/, 'stdout')
+    running.child.kill('SIGTERM')
+    const { code, stdout } = await running.ended
+    assert.deepEqual([code, stdout], [5, 'ready\ngot it\n'])
+    const status = await run(['lock', 'status', '--store', store, 'signals', '--json'])
+    assert.equal(JSON.parse(status.stdout).held, false)
+  })
+
+  it('ends the command when the lock is lost', async () => {
+    const file = join(directory, 'told')
+    const script = `trap "echo told > ${file}" TERM; echo ready; while :; do sleep 0.05; done`
+    const timing = ['--ttl-ms', '3000', '--kill-after-ms', '1500']
+    const running = start(['lock', 'run', '--store', store, ...timing, 'lost', '--', 'sh', '-c', script])
+    await running.said(/ready/, 'stdout')
+    const catraca = await openCatraca({ store, sweepIntervalMs: 0 })
+    await catraca.locks.forceRelease('lost')
+    const { code, stderr } = await running.ended
+    assert.equal(code, 1)
+    assert.match(stderr, /the lock lost was lost, and the command was ended/)
+    await until('the command was told', () => existsSync(file))
+    assert.equal(readFileSync(file, 'utf8'), 'told\n')
+    await catraca.close()
+  })
+})

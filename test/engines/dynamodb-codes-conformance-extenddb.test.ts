@@ -1,0 +1,3 @@
+import { codeConformanceOnDynamodb } from '../support/code-conformance.js'
+
+await codeConformanceOnDynamodb('extenddb')

@@ -1,0 +1,3 @@
+import { conform } from '../support/dynamodb-conformance.js'
+
+await conform('extenddb', /^idempotency/)

@@ -1,0 +1,3 @@
+import { lockConformanceOn } from '../support/dynamodb-lock-conformance.js'
+
+await lockConformanceOn('extenddb')

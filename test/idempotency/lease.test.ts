@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { describe, it, mock, type TestContext } from 'node:test'
+import { ManualClock } from '../../src/clock.js'
+import type { CatracaError } from '../../src/errors.js'
+import { Heartbeat } from '../../src/idempotency/heartbeat.js'
+import type { OwnerOutcome } from '../../src/idempotency/port.js'
+import type { RunRequest, WorkContext } from '../../src/idempotency/types.js'
+import { deferred, down, mustNotRun, open, until } from './support.js'
+
+const NOW = Date.UTC(2030, 0, 1)
+const asked = (changes: Partial<RunRequest> = {}): RunRequest => ({
+  ...{ operation: 'PRODUCE', key: 'k', payload: 1 },
+  ...changes,
+})
+
+/** A heartbeat whose time the test moves. */
+function beating(t: TestContext, extend: () => Promise<OwnerOutcome>, maxWorkMs = 1_000_000) {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.after(() => mock.timers.reset())
+  let now = 0
+  const heartbeat = new Heartbeat({ leaseMs: 30_000, maxWorkMs, extend, monotonicMs: () => now }, 0)
+  const pass = async (ms: number, stepMs = 500) => {
+    for (let passed = 0; passed < ms; passed += stepMs) {
+      now += stepMs
+      mock.timers.tick(stepMs)
+      for (let turns = 0; turns < 5; turns++) await Promise.resolve()
+    }
+  }
+  return { heartbeat, pass }
+}
+
+describe('a heartbeat', () => {
+  it('extends the lease three times within it, for as long as the work takes', async (t) => {
+    let beats = 0
+    const { heartbeat, pass } = beating(t, async () => {
+      beats++
+      return 'done'
+    })
+    await pass(300_000)
+    assert.equal(heartbeat.signal.aborted, false)
+    assert.ok(beats >= 29 && beats <= 31, `${beats}`)
+    heartbeat.stop()
+    await pass(60_000)
+    assert.ok(beats <= 31)
+  })
+
+  it('aborts when somebody else has the record', async (t) => {
+    const { heartbeat, pass } = beating(t, async () => 'lost')
+    await pass(11_000)
+    assert.equal((heartbeat.signal.reason as CatracaError).code, 'IDEMPOTENCY_CLAIM_LOST')
+  })
+
+  it('survives failures for as long as the lease lasts, and no longer', async (t) => {
+    let isDown = true
+    const { heartbeat, pass } = beating(t, async () => (isDown ? down() : 'done'))
+    await pass(29_000)
+    assert.equal(heartbeat.signal.aborted, false)
+    isDown = false
+    await pass(29_000)
+    isDown = true
+    await pass(19_000)
+    assert.equal(heartbeat.signal.aborted, false)
+    await pass(12_000)
+    assert.match((heartbeat.signal.reason as Error).message, /its lease has passed/)
+  })
+
+  it('counts the lease from before it was asked for, also when the answer takes long', async (t) => {
+    const { heartbeat, pass } = beating(t, () => new Promise(() => {}))
+    await pass(29_500)
+    assert.equal(heartbeat.signal.aborted, false)
+    await pass(500)
+    assert.equal(heartbeat.signal.aborted, true)
+  })
+
+  it('aborts at once in a process that slept past its lease', async (t) => {
+    let beats = 0
+    const { heartbeat, pass } = beating(t, async () => {
+      beats++
+      return 'done'
+    })
+    await pass(40_000, 40_000)
+    assert.equal(heartbeat.signal.aborted, true)
+    assert.equal(beats, 0)
+  })
+
+  it('ends after the longest time that work may take', async (t) => {
+    const { heartbeat, pass } = beating(t, async () => 'done', 100_000)
+    await pass(99_500)
+    assert.equal(heartbeat.signal.aborted, false)
+    await pass(1000)
+    assert.match((heartbeat.signal.reason as Error).message, /longer than 100000 ms/)
+  })
+})
+
+describe('a lease that has passed', () => {
+  /** Somebody began, and is heard of no more. */
+  async function abandoned(t: TestContext) {
+    const clock = new ManualClock(NOW)
+    const opened = open(t, { clock })
+    const begun = await opened.idempotency.begin(asked())
+    assert.ok(begun.outcome === 'claimed')
+    clock.advance(30_000)
+    return { ...opened, clock, token: begun.token }
+  }
+
+  it('lets the next one try again, and refuses the late one', async (t) => {
+    const { idempotency, token } = await abandoned(t)
+    const result = await idempotency.run(asked(), async ({ attempt }) => {
+      await assert.rejects(idempotency.complete(asked(), token, 'late'), { code: 'IDEMPOTENCY_CLAIM_LOST' })
+      await assert.rejects(idempotency.extend(asked(), token, 1000), { code: 'IDEMPOTENCY_CLAIM_LOST' })
+      await assert.rejects(idempotency.fail(asked(), token), { code: 'IDEMPOTENCY_CLAIM_LOST' })
+      await assert.rejects(idempotency.release(asked(), token), { code: 'IDEMPOTENCY_CLAIM_LOST' })
+      return attempt
+    })
+    assert.deepEqual(result, { outcome: 'executed', value: 2, attempt: 2 })
+    await assert.rejects(idempotency.complete(asked(), token, 'late'), { code: 'IDEMPOTENCY_CLAIM_LOST' })
+    assert.deepEqual(await idempotency.run(asked(), mustNotRun), { outcome: 'replayed', value: 2 })
+  })
+
+  it('is never tried again where that is forbidden, and its owner may still end it', async (t) => {
+    const { idempotency, token, clock } = await abandoned(t)
+    const cautious = asked({ onLeaseExpired: 'unknown', waitMs: 5000 })
+    assert.deepEqual(await idempotency.run(cautious, mustNotRun), { outcome: 'refused', reason: 'unknown' })
+    clock.advance(3_600_000)
+    assert.deepEqual(await idempotency.run(cautious, mustNotRun), { outcome: 'refused', reason: 'unknown' })
+    await idempotency.complete(asked(), token, 'after all')
+    assert.deepEqual(await idempotency.run(cautious, mustNotRun), {
+      outcome: 'replayed',
+      value: 'after all',
+    })
+  })
+
+  it('is taken over by one of those who wait for it', async (t) => {
+    const clock = new ManualClock(NOW)
+    const { idempotency, calls } = open(t, { clock })
+    await idempotency.begin(asked())
+    const waiting = Array.from({ length: 5 }, () => idempotency.run(asked({ waitMs: 10_000 }), () => 'mine'))
+    await until(() => (calls.read ?? 0) >= 2)
+    clock.advance(30_000)
+    const results = await Promise.all(waiting)
+    assert.deepEqual(results.map(({ outcome }) => outcome).sort(), [
+      'executed',
+      ...Array.from({ length: 4 }, () => 'replayed'),
+    ])
+  })
+
+  it('of work that goes on is told to it, and its answer is refused', async (t) => {
+    const clock = new ManualClock(NOW)
+    let monotonic = 0
+    const { idempotency, before } = open(t, { clock, monotonicMs: () => monotonic })
+    before.extend = down
+    const begun = deferred<WorkContext>()
+    const gate = deferred()
+    const slow = idempotency.run(asked({ leaseMs: 300 }), async (context) => {
+      begun.resolve(context)
+      await gate.promise
+      return 'slow'
+    })
+    const { signal } = await begun.promise
+    clock.advance(300)
+    monotonic = 300
+    assert.equal((await idempotency.run(asked(), () => 'quick')).outcome, 'executed')
+    await until(() => signal.aborted)
+    assert.equal((signal.reason as CatracaError).code, 'IDEMPOTENCY_CLAIM_LOST')
+    gate.resolve()
+    await assert.rejects(slow, { code: 'IDEMPOTENCY_CLAIM_LOST' })
+    assert.deepEqual(await idempotency.run(asked(), mustNotRun), { outcome: 'replayed', value: 'quick' })
+  })
+})

@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { ManualClock } from '../../src/clock.js'
+import { type Catraca, isCatracaError, type OpenOptions, openCatraca } from '../../src/index.js'
+import { temporaryDirectory } from '../support/temporary.js'
+
+const NOW = Date.UTC(2030, 0, 1)
+const MINUTE_MS = 60_000
+const email = { channel: 'email', address: 'ann@example.com' } as const
+const phone = { channel: 'phone', address: '+5511999998888' } as const
+const WRONG = { valid: false, reason: 'INVALID' }
+const LOCKED = { valid: false, reason: 'LOCKED' }
+
+async function open(
+  t: TestContext,
+  options: OpenOptions = {},
+): Promise<{ clock: ManualClock; catraca: Catraca }> {
+  const clock = new ManualClock(NOW)
+  const catraca = await openCatraca({ store: 'memory:', sweepIntervalMs: 0, clock, ...options })
+  t.after(() => catraca.close())
+  return { clock, catraca }
+}
+
+async function issued(catraca: Catraca, request: Parameters<Catraca['codes']['issue']>[0]): Promise<string> {
+  const answer = await catraca.codes.issue(request)
+  assert.ok(answer.issued)
+  return answer.code
+}
+
+/** Six digits that are not the code. */
+const other = (code: string): string => (code === '000000' ? '000001' : '000000')
+
+describe('one-time codes', () => {
+  it('are six digits, live ten minutes by e-mail and five by phone, and work once', async (t) => {
+    const { catraca, clock } = await open(t)
+    const answer = await catraca.codes.issue(email)
+    assert.ok(answer.issued)
+    assert.match(answer.code, /^\d{6}$/)
+    assert.equal(answer.expiresAt, new Date(NOW + 10 * MINUTE_MS).toISOString())
+    const sms = await catraca.codes.issue(phone)
+    assert.ok(sms.issued)
+    assert.equal(sms.expiresAt, new Date(NOW + 5 * MINUTE_MS).toISOString())
+    clock.advance(5 * MINUTE_MS)
+    assert.deepEqual(await catraca.codes.verify({ ...phone, code: sms.code }), WRONG)
+    clock.advance(5 * MINUTE_MS - 1)
+    assert.deepEqual(await catraca.codes.verify({ ...email, code: answer.code }), { valid: true })
+    assert.deepEqual(await catraca.codes.verify({ ...email, code: answer.code }), WRONG)
+  })
+
+  it('have equal answers for wrong, expired, used and never sent', async (t) => {
+    const { catraca, clock } = await open(t)
+    const code = await issued(catraca, email)
+    assert.deepEqual(await catraca.codes.verify({ ...email, code: other(code) }), WRONG)
+    assert.deepEqual(await catraca.codes.verify({ ...email, address: 'bob@example.com', code }), WRONG)
+    assert.deepEqual(await catraca.codes.verify({ ...email, code: 'abc' }), WRONG)
+    clock.advance(10 * MINUTE_MS)
+    assert.deepEqual(await catraca.codes.verify({ ...email, code }), WRONG)
+  })
+
+  it('have five attempts each, and an address is the same in any case', async (t) => {
+    const { catraca } = await open(t)
+    const code = await issued(catraca, { ...email, address: 'Ann@Example.COM' })
+    for (let i = 0; i < 5; i++) await catraca.codes.verify({ ...email, code: other(code) })
+    assert.deepEqual(await catraca.codes.verify({ ...email, code }), WRONG)
+  })
+
+  it('are replaced by the next one, and separate for each purpose', async (t) => {
+    const { catraca, clock } = await open(t)
+    const login = { ...email, purpose: 'login' }
+    const first = await issued(catraca, email)
+    const forLogin = await issued(catraca, login)
+    assert.deepEqual(await catraca.codes.verify({ ...email, purpose: 'pay', code: first }), WRONG)
+    clock.advance(MINUTE_MS)
+    const second = await issued(catraca, email)
+    if (first !== second) assert.deepEqual(await catraca.codes.verify({ ...email, code: first }), WRONG)
+    assert.deepEqual(await catraca.codes.verify({ ...email, code: second }), { valid: true })
+    assert.deepEqual(await catraca.codes.verify({ ...login, code: forLogin }), { valid: true })
+  })
+
+  it('are issued once a minute and five times an hour', async (t) => {
+    const { catraca, clock } = await open(t)
+    await issued(catraca, email)
+    clock.advance(MINUTE_MS - 1)
+    assert.deepEqual(await catraca.codes.issue(email), {
+      issued: false,
+      violated: ['minute'],
+      retryAfterMs: 1,
+    })
+    assert.equal((await catraca.codes.issue({ ...email, purpose: 'login' })).issued, true)
+    clock.advance(1)
+    for (let i = 0; i < 4; i++) {
+      await issued(catraca, email)
+      clock.advance(MINUTE_MS)
+    }
+    const denied = { issued: false, violated: ['hour'], retryAfterMs: 55 * MINUTE_MS }
+    assert.deepEqual(await catraca.codes.issue(email), denied)
+    clock.advance(55 * MINUTE_MS)
+    await issued(catraca, email)
+  })
+
+  it('lock an address and purpose for 15 minutes after ten failures, whatever is sent meanwhile', async (t) => {
+    const { catraca, clock } = await open(t)
+    for (let i = 0; i < 2; i++) {
+      const code = await issued(catraca, email)
+      for (let j = 0; j < 5; j++) {
+        assert.deepEqual(await catraca.codes.verify({ ...email, code: other(code) }), WRONG)
+        if (i === 0) clock.advance(20_000)
+      }
+    }
+    const lockedAt = clock.now()
+    clock.advance(MINUTE_MS)
+    await issued(catraca, email)
+    clock.set(lockedAt + 15 * MINUTE_MS - 1)
+    const code = await issued(catraca, email)
+    assert.deepEqual(await catraca.codes.verify({ ...email, code }), LOCKED)
+    const login = { ...email, purpose: 'login' }
+    assert.deepEqual(await catraca.codes.verify({ ...login, code: await issued(catraca, login) }), {
+      valid: true,
+    })
+    clock.advance(1)
+    assert.deepEqual(await catraca.codes.verify({ ...email, code }), { valid: true })
+  })
+
+  it('count failures only: a success gives its own back', async (t) => {
+    const { catraca, clock } = await open(t)
+    for (let i = 0; i < 4; i++) {
+      const code = await issued(catraca, email)
+      for (let j = 0; j < 2; j++) await catraca.codes.verify({ ...email, code: other(code) })
+      assert.deepEqual(await catraca.codes.verify({ ...email, code }), { valid: true })
+      clock.advance(MINUTE_MS)
+    }
+    const code = await issued(catraca, email)
+    await catraca.codes.verify({ ...email, code: other(code) })
+    assert.deepEqual(await catraca.codes.verify({ ...email, code }), { valid: true })
+    assert.deepEqual(await catraca.codes.verify({ ...email, code }), WRONG)
+    assert.deepEqual(await catraca.codes.verify({ ...email, code }), LOCKED)
+  })
+
+  it('cannot be guessed: 10,000 guesses with resends end locked, compared at most ten times in 15 minutes', async (t) => {
+    const { catraca, clock } = await open(t)
+    const answers = { INVALID: 0, LOCKED: 0 }
+    let valid = 0
+    for (let i = 0; i < 100; i++) {
+      await catraca.codes.issue(email)
+      const guesses = Array.from({ length: 100 }, (_, j) => {
+        const code = String(i * 100 + j).padStart(6, '0')
+        return catraca.codes.verify({ ...email, code })
+      })
+      for (const answer of await Promise.all(guesses)) {
+        if (answer.valid) valid++
+        else answers[answer.reason]++
+      }
+      clock.advance(6000)
+    }
+    assert.equal(valid + answers.INVALID + answers.LOCKED, 10_000)
+    // Ten minutes, so one window; a lucky guess is given back.
+    assert.equal(answers.INVALID + valid, 10 + valid)
+    assert.deepEqual(await catraca.codes.verify({ ...email, code: '123456' }), LOCKED)
+  })
+
+  it('work once over two instances, whoever asks at the same time', async (t) => {
+    const store = `embedded:${temporaryDirectory()}`
+    const [{ catraca: one }, { catraca: two }] = [await open(t, { store }), await open(t, { store })]
+    const code = await issued(one, email)
+    const verifies = Array.from({ length: 100 }, (_, i) =>
+      (i % 2 === 0 ? one : two).codes.verify({ ...email, code }),
+    )
+    const answers = await Promise.all(verifies)
+    assert.equal(answers.filter(({ valid }) => valid).length, 1)
+  })
+
+  it('refuse what is no address, without repeating it', async (t) => {
+    const { catraca } = await open(t)
+    const wrong: [object, string][] = [
+      [{ channel: 'fax', address: 'x@example.com' }, 'channel'],
+      [{ ...email, address: 'ann' }, 'address'],
+      [{ ...email, address: 'ann@localhost' }, 'address'],
+      [{ ...email, address: 'ann@@example.com' }, 'address'],
+      [{ ...email, address: 'a nn@example.com' }, 'address'],
+      [{ ...email, address: 'a:nn@example.com' }, 'address'],
+      [{ ...email, address: 'ann\u0000@example.com' }, 'address'],
+      [{ ...email, address: `${'a'.repeat(65)}@example.com` }, 'address'],
+      [{ ...email, address: `a@${'b'.repeat(250)}.com` }, 'address'],
+      [{ ...email, address: 7 }, 'address'],
+      [{ ...phone, address: '5511999998888' }, 'address'],
+      [{ ...phone, address: '+55 11 99999 8888' }, 'address'],
+      [{ ...phone, address: '+0511999998888' }, 'address'],
+      [{ ...email, purpose: 'a b' }, 'purpose'],
+      [{ ...email, code: '' }, 'code'],
+      [{ ...email, code: '1'.repeat(65) }, 'code'],
+      [{ ...email, code: 123456 }, 'code'],
+    ]
+    for (const [request, field] of wrong) {
+      const error = await catraca.codes.verify({ code: '123456', ...request } as never).then(
+        () => assert.fail(`${field} was taken`),
+        (thrown) => thrown,
+      )
+      assert.ok(isCatracaError(error, 'INVALID_INPUT'), String(error))
+      assert.equal(error.errors?.[0]?.path, field)
+      const { address } = request as { address: unknown }
+      assert.ok(!error.message.includes(String(address)), error.message)
+    }
+  })
+})
+
+describe('the pepper', () => {
+  it('is made beside the data, for its owner only, and the same in every process', async (t) => {
+    const directory = temporaryDirectory()
+    const store = `embedded:${directory}`
+    const { catraca: one } = await open(t, { store })
+    assert.deepEqual(
+      readdirSync(directory).filter((name) => name.startsWith('otp')),
+      [],
+    )
+    const code = await issued(one, email)
+    assert.equal(statSync(join(directory, 'otp-pepper')).mode & 0o777, 0o600)
+    assert.match(readFileSync(join(directory, 'otp-pepper'), 'utf8'), /^[\w-]{43}\n$/)
+    const { catraca: two } = await open(t, { store })
+    assert.deepEqual(await two.codes.verify({ ...email, code }), { valid: true })
+    const again = await issued(one, phone)
+    rmSync(join(directory, 'otp-pepper'))
+    const { catraca: three } = await open(t, { store })
+    assert.deepEqual(await three.codes.verify({ ...phone, code: again }), WRONG)
+  })
+
+  it('may change while codes are on their way', async (t) => {
+    let pepper = 'pepper-of-the-first-days'
+    const directory = temporaryDirectory()
+    const store = `embedded:${directory}`
+    const { catraca, clock } = await open(t, { store, codes: { pepper: () => pepper } })
+    const first = await issued(catraca, email)
+    const second = await issued(catraca, phone)
+    pepper = 'pepper-of-the-second-days'
+    assert.deepEqual(await catraca.codes.verify({ ...email, code: first }), { valid: true })
+    const renewed = { pepper, previousPepper: 'pepper-of-the-first-days' }
+    const { catraca: later } = await open(t, { store, codes: renewed })
+    assert.deepEqual(await later.codes.verify({ ...phone, code: second }), { valid: true })
+    const third = await issued(later, { ...email, purpose: 'x' })
+    const { catraca: without } = await open(t, { store, codes: { pepper: 'another-one-altogether' } })
+    assert.deepEqual(await without.codes.verify({ ...email, purpose: 'x', code: third }), WRONG)
+    clock.advance(10 * MINUTE_MS)
+    assert.deepEqual(
+      readdirSync(directory).filter((name) => name.startsWith('otp')),
+      [],
+    )
+  })
+
+  it('is reported when it is short', async (t) => {
+    const reports: string[] = []
+    await open(t, { codes: { pepper: 'salt' }, onReport: (message) => reports.push(message) })
+    assert.equal(reports.filter((message) => message.includes('CATRACA_OTP_PEPPER')).length, 1)
+  })
+})
+
+describe('what is kept of a code', () => {
+  it('is a hash: no byte of the data directory is the code', async () => {
+    const directory = temporaryDirectory()
+    const clock = new ManualClock(NOW)
+    const catraca = await openCatraca({ store: `embedded:${directory}`, clock, codes: { digits: 12 } })
+    const codes: string[] = []
+    try {
+      for (let i = 0; i < 20; i++) {
+        const request = { ...email, address: `user${i}@example.com` }
+        codes.push(await issued(catraca, request))
+        await catraca.codes.verify({ ...request, code: codes.at(-1)!.replace(/^./, 'x') })
+      }
+    } finally {
+      await catraca.close()
+    }
+    const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    )
+    const dump = Buffer.concat(files.map((file) => readFileSync(join(file.parentPath, file.name))))
+    assert.ok(dump.includes('user7@example.com'))
+    for (const code of codes) assert.ok(!dump.includes(code), 'a code is in the store')
+  })
+
+  it('goes away when it is over', async (t) => {
+    const { catraca, clock } = await open(t)
+    const code = await issued(catraca, email)
+    clock.advance(10 * MINUTE_MS)
+    await catraca.upkeep()
+    // Before its end by the clock, and yet gone: only the sweep can have dropped it.
+    clock.advance(-1)
+    assert.deepEqual(await catraca.codes.verify({ ...email, code }), WRONG)
+  })
+})

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it, type TestContext } from 'node:test'
+import { type Catraca, isCatracaError, type OpenOptions, openCatraca } from '../../src/index.js'
+import { type RedisServers, startSingle } from '../support/redis/index.js'
+
+let redis: RedisServers
+before(async () => {
+  redis = await startSingle()
+})
+after(() => redis.stop())
+beforeEach(async () => {
+  if (!redis.servers[0]!.alive) await redis.servers[0]!.restart()
+  await redis.flush()
+})
+
+const say = (...args: string[]): Promise<unknown> => redis.servers[0]!.say(...args)
+const email = { channel: 'email', address: 'user@example.com' } as const
+const phone = { channel: 'phone', address: '+5511999998888' } as const
+const PEPPER = 'a-pepper-for-these-tests'
+
+async function open(t: TestContext, codes: OpenOptions['codes'] = { pepper: PEPPER }): Promise<Catraca> {
+  const catraca = await openCatraca({ store: redis.storeUrl, sweepIntervalMs: 0, codes: { ...codes } })
+  t.after(() => catraca.close())
+  return catraca
+}
+
+async function issued(catraca: Catraca, request: Parameters<Catraca['codes']['issue']>[0]): Promise<string> {
+  const answer = await catraca.codes.issue(request)
+  assert.ok(answer.issued)
+  return answer.code
+}
+
+describe('one-time codes over Redis', () => {
+  it('have the keys of the source, which expire by themselves', async (t) => {
+    const catraca = await open(t)
+    await issued(catraca, email)
+    await issued(catraca, phone)
+    await issued(catraca, { ...email, purpose: 'login' })
+    await issued(catraca, { ...email, address: 'a{b}%@example.com' })
+    assert.deepEqual(((await say('KEYS', 'otp:*')) as string[]).sort(), [
+      'otp:email:a%7Bb%7D%25@example.com',
+      'otp:email:user@example.com',
+      'otp:email:user@example.com:login',
+      'otp:phone:+5511999998888',
+    ])
+    const ttl = Number(await say('PTTL', 'otp:email:user@example.com'))
+    assert.ok(ttl > 590_000 && ttl <= 600_000, `${ttl}`)
+    assert.ok(Number(await say('PTTL', 'otp:phone:+5511999998888')) <= 300_000)
+    assert.deepEqual(((await say('HKEYS', 'otp:phone:+5511999998888')) as string[]).sort(), [
+      'attempts',
+      'expiresAt',
+      'hash',
+      'salt',
+    ])
+  })
+
+  it('work once over two instances, whoever asks at the same time', async (t) => {
+    const [one, two] = [await open(t), await open(t)]
+    const code = await issued(one, email)
+    const verifies = Array.from({ length: 100 }, (_, i) =>
+      (i % 2 === 0 ? one : two).codes.verify({ ...email, code }),
+    )
+    const answers = await Promise.all(verifies)
+    assert.equal(answers.filter(({ valid }) => valid).length, 1)
+    assert.equal(await say('EXISTS', 'otp:email:user@example.com'), 0)
+  })
+
+  it('are nowhere in the database, and addresses only in their own keys', async (t) => {
+    const catraca = await open(t, { pepper: PEPPER, digits: 12 })
+    const codes = [await issued(catraca, email), await issued(catraca, phone)]
+    await catraca.codes.verify({ ...email, code: '123456' })
+    const dump: string[] = []
+    for (const key of (await say('KEYS', '*')) as string[]) {
+      const type = String(await say('TYPE', key))
+      const read = { hash: ['HGETALL', key], string: ['GET', key], zset: ['ZRANGE', key, '0', '-1'] }[type]
+      assert.ok(read, `${key} is a ${type}`)
+      const value = JSON.stringify(await say(...read))
+      dump.push(key, value)
+      assert.ok(!value.includes(email.address) && !value.includes('999998888'), key)
+      if (!key.startsWith('otp:')) assert.ok(!key.includes(email.address) && !key.includes('999998888'), key)
+    }
+    assert.ok(dump.length > 10)
+    for (const code of codes) assert.ok(!dump.join('\n').includes(code))
+  })
+
+  it('need a pepper: the start refuses where they are required, and else their first call', async (t) => {
+    const needsPepper = (error: unknown): boolean =>
+      isCatracaError(error, 'CONFIG_INVALID') && /CATRACA_OTP_PEPPER/.test(error.message)
+    await assert.rejects(open(t, { required: true }), needsPepper)
+    await assert.rejects(open(t, { store: redis.storeUrl }), needsPepper)
+    const catraca = await open(t, {})
+    await assert.rejects(catraca.codes.issue(email), needsPepper)
+    await assert.rejects(catraca.codes.verify({ ...email, code: '1' }), needsPepper)
+  })
+
+  it('let nobody pass when the server is gone', async (t) => {
+    const catraca = await open(t, { pepper: PEPPER, timeoutMs: 300 })
+    const code = await issued(catraca, email)
+    await redis.servers[0]!.kill()
+    const gone = (error: unknown): boolean =>
+      isCatracaError(error, 'ENGINE_UNAVAILABLE') || isCatracaError(error, 'UNKNOWN_OUTCOME')
+    await assert.rejects(catraca.codes.verify({ ...email, code }), gone)
+    await assert.rejects(catraca.codes.issue(phone), gone)
+  })
+})

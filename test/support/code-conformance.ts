@@ -1,0 +1,73 @@
+import { after, before, describe, it } from 'node:test'
+import { parseStoreUrl } from '../../src/config/store-url.js'
+import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
+import { codeSuites, type Pair, register, tokenSuites } from '../../src/conformance/index.js'
+import { openDynamodb } from '../../src/engines/dynamodb/index.js'
+import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
+import { openRedis } from '../../src/engines/redis/index.js'
+import { openRedis as connect } from '../../src/engines/redis/link/open-redis.js'
+import type { Redis } from '../../src/engines/redis/link/redis.js'
+import type { CodeStore } from '../../src/one-time-code/port.js'
+import type { TokenStore } from '../../src/token-denylist/port.js'
+import { CREDENTIALS, type Emulator, startDynamo } from './dynamodb-server.js'
+import type { RedisServers } from './redis/index.js'
+
+/** What the suites here need of an opened engine, whichever it is. */
+export interface CodeEngine {
+  readonly codes: CodeStore
+  readonly tokens: TokenStore
+  close(): Promise<void>
+}
+
+/** Registers the suites of one-time codes and of revoked tokens; `open` opens one empty store twice. */
+export function codeConformance(name: string, open: () => Promise<readonly CodeEngine[]>): void {
+  async function openPair<Port>(
+    port: (engine: CodeEngine) => Port,
+  ): Promise<Pair<Port> & { close(): Promise<void> }> {
+    const engines = await open()
+    const [one, two] = engines.map(port) as [Port, Port]
+    return {
+      one,
+      two,
+      async close() {
+        for (const engine of engines) await engine.close()
+      },
+    }
+  }
+  const runner = { describe, it, after }
+  for (const suite of codeSuites) register(runner, name, suite, () => openPair(({ codes }) => codes))
+  for (const suite of tokenSuites) register(runner, name, suite, () => openPair(({ tokens }) => tokens))
+}
+
+/** On servers that are started once, by the time that the cases give. */
+export function codeConformanceOnRedis(name: string, start: () => Promise<RedisServers>): void {
+  let servers: RedisServers
+  let flusher: Redis
+  before(async () => {
+    servers = await start()
+    flusher = await connect(servers.url)
+  })
+  after(async () => {
+    await flusher.close()
+    await servers.stop()
+  })
+  codeConformance(name, async () => {
+    await flusher.readEverywhere(['FLUSHALL'])
+    const open = () => openRedis(servers.url, { limitClock: 'caller' })
+    return Promise.all([open(), open()])
+  })
+}
+
+export async function codeConformanceOnDynamodb(emulator: Emulator): Promise<void> {
+  const server = await startDynamo(emulator)
+  const shared = server.names()
+  await createTables(server.client().sdk, shared, ['allowlists', 'giant'])
+  codeConformance(emulator, async () => {
+    const names = { ...shared, guards: server.names().guards }
+    await createTables(server.client().sdk, names, ['guards'])
+    const url = parseStoreUrl(server.url(names)) as DynamodbUrl
+    // A case needs an empty table for guards, and looks at no other.
+    const open = () => openDynamodb(url, { credentials: CREDENTIALS, probeIntervalMs: 0, checkTables: false })
+    return Promise.all([open(), open()])
+  })
+}

@@ -5,6 +5,7 @@ import { join, relative } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { fileURLToPath } from 'node:url'
+import { ensurePostgres } from './ensure-postgres.mjs'
 import { ensureRedisServer } from './ensure-redis.mjs'
 
 const FILES_AT_ONCE = 2
@@ -30,7 +31,8 @@ if (files.length === 0) {
   process.exit(1)
 }
 
-if (files.some((file) => relative(tests, file).includes('redis'))) ensureRedisServer()
+if (files.some((file) => /redis|dict/.test(relative(tests, file)))) ensureRedisServer()
+if (files.some((file) => relative(tests, file).includes('dict-example'))) ensurePostgres()
 
 let passed = 0
 let failed = 0

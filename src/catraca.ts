@@ -139,7 +139,8 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     redis: options.redis,
   }).catch(closing)
   const { locks } = openedLocks
-  const cache = openCache(options.cache ?? {}, await engineOf(options.cache), around)
+  const cacheEngine = await stores.engineOf(options.cache?.store, 'caches').catch(closing)
+  const cache = openCache(options.cache ?? {}, cacheEngine, around)
   const imports = new ImportThreads(
     {
       engine: () => engine.forThreads(),

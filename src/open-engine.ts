@@ -40,7 +40,7 @@ export interface StoreEngine {
   /** Where the engine has a directory of its own: a secret that is kept beside the data. */
   readonly keptSecret?: (name: string) => string
   readonly locks: LockStore
-  readonly cache?: CacheStore
+  readonly cache: CacheStore
   /** Where the engine cuts lists into shards. */
   readonly resharding?: ReshardStore
   /** Where members may be copied to a tier in front. */
@@ -80,21 +80,27 @@ export function isSameStore(one: EngineSource, other: EngineSource): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
+/** What is kept in a store: with nothing but caches, servers are rightly set up to make room. */
+export type StoreUse = 'guards' | 'caches'
+
 /** Loads only the engine that is asked for: the others' packages need not even be installed. */
-export async function openEngine(source: EngineSource): Promise<StoreEngine> {
+export async function openEngine(source: EngineSource, use: StoreUse = 'guards'): Promise<StoreEngine> {
   switch (source.engine) {
     case 'embedded':
       return openEmbeddedEngine(source.options)
     case 'redis':
-      return openRedisEngine(source)
+      return openRedisEngine(source, use)
     case 'dynamodb':
       return openDynamodbEngine(source)
   }
 }
 
-async function openRedisEngine(source: EngineSource & { engine: 'redis' }): Promise<StoreEngine> {
+async function openRedisEngine(
+  source: EngineSource & { engine: 'redis' },
+  use: StoreUse,
+): Promise<StoreEngine> {
   const { openRedis } = await import('./engines/redis/index.js')
-  const engine = await openRedis(source.url, source.options)
+  const engine = await openRedis(source.url, { ...source.options, use })
   return {
     name: 'redis',
     allowlists: engine.allowlists,
@@ -104,6 +110,7 @@ async function openRedisEngine(source: EngineSource & { engine: 'redis' }): Prom
     codes: engine.codes,
     tokens: engine.tokens,
     locks: engine.locks,
+    cache: engine.cache,
     resharding: engine.resharding,
     forThreads: () => forThreads(source),
     warnings: engine.warnings,
@@ -151,6 +158,7 @@ async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' })
     codes: engine.codes,
     tokens: engine.tokens,
     locks: engine.locks,
+    cache: engine.cache,
     resharding: engine.resharding,
     source: engine.source,
     // A thread needs no queue of its own, and the tables were looked at.

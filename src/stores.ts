@@ -1,4 +1,4 @@
-import { type EngineSource, isSameStore, openEngine, type StoreEngine } from './open-engine.js'
+import { type EngineSource, isSameStore, openEngine, type StoreEngine, type StoreUse } from './open-engine.js'
 
 interface OpenStore {
   source: EngineSource
@@ -26,13 +26,16 @@ export class Stores {
     return new Stores({ source, engine: await openEngine(source) }, sourceOf, report)
   }
 
-  /** That of a capability; without a store of its own it is the main one. */
-  async engineOf(store: string | undefined): Promise<StoreEngine> {
+  /**
+   * That of a capability; without a store of its own it is the main one. Caches come last: `caches` counts only for a
+   * store that nothing else is kept in.
+   */
+  async engineOf(store: string | undefined, use: StoreUse = 'guards'): Promise<StoreEngine> {
     if (store === undefined) return this.main.engine
     const source = this.sourceOf(store)
     const known = [this.main, ...this.others].find((open) => isSameStore(open.source, source))
     if (known !== undefined) return known.engine
-    const engine = await openEngine(source)
+    const engine = await openEngine(source, use)
     this.others.push({ source, engine })
     this.warn(engine)
     return engine

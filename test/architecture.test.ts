@@ -56,6 +56,7 @@ type Layer =
   | 'config'
   | 'cli'
   | 'adapters'
+  | 'presets'
 
 const MAY_IMPORT: Record<Layer, Layer[]> = {
   leaf: ['leaf'],
@@ -67,6 +68,7 @@ const MAY_IMPORT: Record<Layer, Layer[]> = {
   config: ['leaf', 'capability', 'config'],
   cli: ['leaf', 'capability', 'composition', 'server', 'config', 'cli'],
   adapters: ['leaf', 'capability', 'server', 'adapters'],
+  presets: ['leaf', 'capability', 'presets'],
 }
 
 /** Packages with a home; everybody else goes through it. */
@@ -97,7 +99,12 @@ function layerOf(file: string): Layer | undefined {
   if (STORE_URL.test(file)) return 'leaf'
   if (CAPABILITIES.includes(top)) return 'capability'
   if (top === 'engines') return 'engine'
-  return top === 'adapters' || top === 'conformance' || top === 'server' || top === 'config' || top === 'cli'
+  return top === 'adapters' ||
+    top === 'presets' ||
+    top === 'conformance' ||
+    top === 'server' ||
+    top === 'config' ||
+    top === 'cli'
     ? top
     : undefined
 }

@@ -52,17 +52,24 @@ export class Entries<T> {
     return undefined
   }
 
-  /** Rejects for what cannot be read. */
-  async read(stored: StoredValue): Promise<Entry<T>> {
+  /** Throws, or rejects, for what cannot be read. A promise only for what was gzipped. */
+  read(stored: StoredValue): Entry<T> | Promise<Entry<T>> {
     const decoded = this.form.decode(stored.value)
-    const value = decoded instanceof Promise ? await decoded : decoded
+    if (decoded instanceof Promise) return decoded.then((value) => this.entry(stored, value))
+    return this.entry(stored, decoded)
+  }
+
+  private entry(stored: StoredValue, value: T | undefined): Entry<T> {
     const { ttlMs, staleMs } = this.settings
     const now = this.clock.now()
     // What another program wrote without an end is believed for as long as one of ours.
     const leftMs = Math.min(stored.leftMs, Number.MAX_SAFE_INTEGER)
     const freshUntil = stored.leftMs === Number.POSITIVE_INFINITY ? now + ttlMs : now + leftMs - staleMs
     return {
-      ...{ value, freshUntil, keepUntil: freshUntil + staleMs, tags: undefined },
+      value,
+      freshUntil,
+      keepUntil: freshUntil + staleMs,
+      tags: undefined,
       storedAt: now - (stored.ageMs ?? Math.max(0, ttlMs + staleMs - leftMs)),
       bytes: stored.value.length,
     }

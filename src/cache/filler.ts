@@ -99,6 +99,7 @@ export class Filler<T> {
   private run(flights: readonly Flight<T>[], work: Work<T>): Promise<void> {
     return this.ending(flights, async () => {
       const missing = await this.readSecond(flights, work)
+      if (missing.length === 0) return
       const { toLoad, held } = await this.beginFills(missing, work, this.parts.settings.staleMs)
       const waiting = held.filter((flight) => !this.settler.stale(flight))
       await Promise.all([this.loader.load(toLoad, work), this.waitFor(waiting, work)])
@@ -130,7 +131,9 @@ export class Filler<T> {
         if (!this.settler.degraded(flight)) missing.push(flight)
         continue
       }
-      const entry = await this.settler.decoded(flight.key, found[i])
+      const decoded = this.settler.decoded(flight.key, found[i])
+      // Most are there at once, and waiting costs.
+      const entry = decoded instanceof Promise ? await decoded : decoded
       if (entry !== undefined && clock.now() < entry.freshUntil) this.found(flight, entry, work)
       else {
         // Without the feed, what the first tier holds may have been deleted.

@@ -86,6 +86,10 @@ const BREAKER_BOUNDS: Record<string, readonly [number, number]> = {
   failures: [1, 1_000_000],
   pauseMs: [1, DAY_MS],
 }
+/** Names under which other things are kept where caches may be kept too. */
+const TAKEN = new Set(
+  'allowlist allowlists customer-allowlists bridge cache catraca jwt lock otp ratelimit token'.split(' '),
+)
 const OTHERS = ['name', 'l1', 'codec', 'tags', 'breaker']
 const FRACTIONS = ['jitter', 'beta']
 
@@ -96,6 +100,7 @@ export function spaceSettings<T>(options: SpaceOptions<T>): SpaceSettings<T> {
   if (numbers.ttlMs === undefined) throw invalid('ttlMs', 'must be given')
   if (l1 !== false) checkNumbers('l1.', l1, FIRST_TIER_BOUNDS)
   checkNumbers('breaker.', breaker, BREAKER_BOUNDS)
+  if (TAKEN.has(String(name).split(':')[0]!)) throw invalid('name', 'begins with a name that is taken')
   return {
     ...DEFAULT_SPACE,
     ...defined(numbers),

@@ -108,9 +108,9 @@ export class SecondTier {
     clearInterval(this.timer)
   }
 
-  private async ask<R>(work: (store: CacheStore, now: number) => Promise<R>): Promise<OrDown<R>> {
-    if (this.pending.size > 0 && !(await this.tellPending())) return DOWN
-    return this.tryOnce(work)
+  private ask<R>(work: (store: CacheStore, now: number) => Promise<R>): Promise<OrDown<R>> {
+    if (this.pending.size === 0) return this.tryOnce(work)
+    return this.tellPending().then((isTold) => (isTold ? this.tryOnce(work) : DOWN))
   }
 
   private async tryOnce<R>(work: (store: CacheStore, now: number) => Promise<R>): Promise<OrDown<R>> {

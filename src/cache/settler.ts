@@ -65,16 +65,22 @@ export class Settler<T> {
     return { ...answerOf(fallback, now), ...(flight.isDegraded && { degraded: true }) }
   }
 
-  /** An entry that cannot be read is none, and is deleted. */
-  async decoded(key: string, stored: StoredValue | undefined): Promise<Entry<T> | undefined> {
+  /** An entry that cannot be read is none, and is deleted. A promise only where there is something to wait for. */
+  decoded(
+    key: string,
+    stored: StoredValue | undefined,
+  ): Entry<T> | undefined | Promise<Entry<T> | undefined> {
     if (stored === undefined) return undefined
-    const { entries, counts, second } = this.parts
     try {
-      return await entries.read(stored)
+      const entry = this.parts.entries.read(stored)
+      return entry instanceof Promise ? entry.catch(() => this.unreadable(key)) : entry
     } catch {
-      counts.unreadable++
-      await second.remove([key])
-      return undefined
+      return this.unreadable(key)
     }
+  }
+
+  private async unreadable(key: string): Promise<undefined> {
+    this.parts.counts.unreadable++
+    await this.parts.second.remove([key])
   }
 }

@@ -1,6 +1,7 @@
 import type { KeyStore } from '../../access/port.js'
 import type { MemberSource } from '../../allowlist/hot/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
+import type { CacheStore } from '../../cache/port.js'
 import type { DynamodbUrl } from '../../config/store-url-dynamodb.js'
 import type { IdempotencyStore } from '../../idempotency/port.js'
 import type { LockStore } from '../../lock/port.js'
@@ -15,6 +16,7 @@ import { memberSource } from './allowlist/member-scan.js'
 import { type OpenedStore, type OpenStoreOptions, openStore } from './allowlist/open-store.js'
 import type { SizeStep } from './allowlist/shard-sizes.js'
 import { DynamodbUpkeep } from './allowlist/upkeep.js'
+import { type DynamodbCache, openCache } from './cache/index.js'
 import type { CapacityCounts } from './client/capacity.js'
 import { ChangeLog } from './feed/change-log.js'
 import { Freshness } from './feed/freshness.js'
@@ -56,6 +58,7 @@ export interface DynamodbEngine {
   readonly codes: CodeStore
   readonly tokens: TokenStore
   readonly locks: LockStore
+  readonly cache: CacheStore
   /** Moves lists to other shards. */
   readonly resharding: ReshardStore
   /** For those who copy members elsewhere. */
@@ -88,14 +91,13 @@ export async function openDynamodb(url: DynamodbUrl, options: DynamodbOptions = 
   const store = await openStore(url, options)
   try {
     const queue = await openQueue(url, options)
+    const guards = { client: store.client, table: url.tables.guards, server: store.serverClock }
     const limits = openLimits({
-      client: store.client,
-      table: url.tables.guards,
+      ...guards,
       timeoutMs: store.settings.writeTimeoutMs,
       clock: options.limitClock ?? 'corrected',
-      server: store.serverClock,
     })
-    return engineOf(url, store, limits, queue, options)
+    return engineOf(url, store, { limits, cache: openCache(guards) }, queue, options)
   } catch (error) {
     store.close()
     throw error
@@ -105,7 +107,7 @@ export async function openDynamodb(url: DynamodbUrl, options: DynamodbOptions = 
 function engineOf(
   { region, tables: { idempotency, guards } }: DynamodbUrl,
   store: OpenedStore,
-  limits: OpenLimits,
+  { limits, cache }: { limits: OpenLimits; cache: DynamodbCache },
   queue: PodQueue | undefined,
   options: DynamodbOptions,
 ): DynamodbEngine {
@@ -141,6 +143,7 @@ function engineOf(
     codes: new DynamodbCodes(client, guards),
     tokens: new DynamodbTokens(client, guards),
     locks: new DynamodbLocks(client, guards, options.monotonicMs),
+    cache,
     resharding,
     source: memberSource(store, region),
     capacity: store.capacity,
@@ -158,6 +161,7 @@ function engineOf(
       await adoption.note((adopted = 'complete'))
     },
     async close() {
+      await cache.close()
       await limits.close()
       await queue?.close()
       store.close()

@@ -1,12 +1,14 @@
 import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
+import type { CacheStore } from '../../cache/port.js'
 import type { RedisUrl } from '../../config/store-url-redis.js'
 import type { IdempotencyStore } from '../../idempotency/port.js'
 import type { LockStore } from '../../lock/port.js'
 import type { CodeStore } from '../../one-time-code/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
 import type { TokenStore } from '../../token-denylist/port.js'
-import { evictionWarnings, healthOf } from './eviction.js'
+import { openCache } from './cache/index.js'
+import { evictionWarnings, healthOf, type RedisUse } from './eviction.js'
 import { RedisCodes } from './guards/codes.js'
 import { RedisTokens } from './guards/tokens.js'
 import { type IdempotencyClock, type RecordNaming, RedisIdempotency } from './idempotency/index.js'
@@ -34,6 +36,8 @@ export interface RedisEngineOptions extends RedisOptions {
   idempotencyClock?: IdempotencyClock
   /** How the keys of idempotency records are named. */
   idempotencyNaming?: RecordNaming
+  /** `caches`: nothing else is kept there, so that it should be set up to make room. */
+  use?: RedisUse
 }
 
 export interface RedisEngine {
@@ -44,6 +48,7 @@ export interface RedisEngine {
   readonly codes: CodeStore
   readonly tokens: TokenStore
   readonly locks: LockStore
+  readonly cache: CacheStore
   /** Moves lists to another number of shards, and tells how far that is. */
   readonly resharding: ReshardStore
   /** What operators should know, as it was found at the start. */
@@ -57,7 +62,12 @@ export interface RedisEngine {
 
 export async function openRedis(url: RedisUrl, options: RedisEngineOptions = {}): Promise<RedisEngine> {
   const { maxLogBytes, staleAfterMs, shardAbove, initialShards, limitClock, ...others } = options
-  const { idempotencyClock = 'server', idempotencyNaming = 'operation', ...connection } = others
+  const {
+    idempotencyClock = 'server',
+    idempotencyNaming = 'operation',
+    use = 'guards',
+    ...connection
+  } = others
   const redis = await connect(url, connection)
   try {
     const stored = {
@@ -69,7 +79,7 @@ export async function openRedis(url: RedisUrl, options: RedisEngineOptions = {})
       initialShards: initialShards ?? 1,
     }
     const idempotency = new RedisIdempotency(redis, { clock: idempotencyClock, naming: idempotencyNaming })
-    return { ...(await openOn(redis, stored, limitClock ?? 'server')), idempotency }
+    return { ...(await openOn(redis, stored, limitClock ?? 'server', use)), idempotency }
   } catch (error) {
     await redis.close()
     throw error
@@ -80,12 +90,14 @@ async function openOn(
   redis: Redis,
   options: StoreOptions,
   limitClock: LimitClock,
+  use: RedisUse,
 ): Promise<Omit<RedisEngine, 'idempotency'>> {
   const stores = openStores(redis, options)
   await stores.wake.open()
   await stores.tokens.open()
   const limits = await openLimits(redis, options.database, limitClock)
   const locks = new RedisLocks(redis, options.database)
+  const cache = await openCache(redis, options.database)
   const { lists, members, checks, bulk, changes, index, upkeep, keys } = stores
   return {
     allowlists: { lists, members, checks, bulk, changes, index, upkeep },
@@ -94,17 +106,19 @@ async function openOn(
     codes: new RedisCodes(redis, limitClock),
     tokens: new RedisTokens(redis, options.database, options.maxLogBytes),
     locks,
+    cache,
     resharding: stores.resharding,
-    warnings: evictionWarnings(await redis.info()),
+    warnings: evictionWarnings(await redis.info(), use),
     listCache: () => stores.catalog.cacheFigures(),
     async health() {
       const [info] = await Promise.all([redis.info(), redis.ping()])
-      const warnings = evictionWarnings(info)
+      const warnings = evictionWarnings(info, use)
       return { ...healthOf(info), ...(warnings.length > 0 ? { warnings } : {}) }
     },
     async close() {
       await stores.resharding.close()
       stores.tokens.close()
+      await cache.close()
       await limits.close()
       await locks.close()
       await stores.wake.close()

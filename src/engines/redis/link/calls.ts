@@ -53,17 +53,24 @@ export class Calls {
 
   /** Reads of one slot, each executed behind the one before it. */
   async askInOrder(questions: readonly Question[]): Promise<unknown[]> {
-    const connection = this.topology().connection(questions[0]!.slot)
-    if (connection !== undefined) {
-      const sent = questions.map(({ args, deadlineMs }) => connection.ask(args, deadlineMs))
-      try {
-        return await Promise.all(sent)
-      } catch {}
-    }
+    const found = await this.tryInOrder(questions)
+    if (found !== undefined) return found
     // Where something is sent again, or elsewhere, only waiting keeps the order.
     const replies: unknown[] = []
     for (const question of questions) replies.push(await this.ask(question))
     return replies
+  }
+
+  /** The same, once, at the server that is known for the slot; undefined when one of them failed there. */
+  async tryInOrder(questions: readonly Question[]): Promise<unknown[] | undefined> {
+    const connection = this.topology().connection(questions[0]!.slot)
+    if (connection === undefined) return undefined
+    const sent = questions.map(({ args, deadlineMs, binary }) => connection.ask(args, deadlineMs, binary))
+    try {
+      return await Promise.all(sent)
+    } catch {
+      return undefined
+    }
   }
 
   /** Asks this server and no other, once, what changes nothing. */

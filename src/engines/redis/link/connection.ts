@@ -101,10 +101,8 @@ export class Connection {
   }
 
   /** One question that is not sent again. */
-  ask(args: readonly Argument[], deadlineMs: number): Promise<unknown> {
-    return new Promise((onReply, onFailure) =>
-      this.send({ args, binary: false, deadlineMs, onReply, onFailure }),
-    )
+  ask(args: readonly Argument[], deadlineMs: number, binary = false): Promise<unknown> {
+    return new Promise((onReply, onFailure) => this.send({ args, binary, deadlineMs, onReply, onFailure }))
   }
 
   async subscribe(channel: string, onMessage: (message: string) => void): Promise<void> {

@@ -105,6 +105,16 @@ class OpenRedis implements Redis {
     return new Map(await Promise.all(asked))
   }
 
+  primaries(): string[] {
+    this.#refuseClosed()
+    return [...this.#topology.primaries().keys()]
+  }
+
+  async readAt(address: string, args: readonly Argument[]): Promise<unknown> {
+    this.#refuseClosed()
+    return this.#ask(this.#topology.primaries().get(address), args)
+  }
+
   async ping(): Promise<void> {
     await this.readEverywhere(['PING'])
   }

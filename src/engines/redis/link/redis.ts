@@ -74,6 +74,11 @@ export interface Redis {
   /** One command to every primary, by address. For questions about servers, not about keys. */
   readEverywhere(args: readonly Argument[]): Promise<Map<string, unknown>>
 
+  /** The servers that take writes, by address: each must be walked over for itself where keys are looked for. */
+  primaries(): string[]
+  /** One command to that server, once; it must not change anything. Fails when it is no longer among them. */
+  readAt(address: string, args: readonly Argument[]): Promise<unknown>
+
   /** Resolves when every primary has answered. */
   ping(): Promise<void>
 

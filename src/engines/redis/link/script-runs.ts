@@ -65,6 +65,12 @@ export class ScriptRuns {
   }
 
   async #carry(script: Script, slot: number, items: Item[], binary: boolean): Promise<unknown[]> {
+    if (items.length === 1 && script.alone !== undefined) {
+      const [{ keys, deadlineMs }] = items as [Item]
+      const question = { slot, binary, write: false, repeatable: true, deadlineMs }
+      const found = await this.calls.tryInOrder(script.alone(keys[0]!).map((args) => ({ ...question, args })))
+      if (found !== undefined) return [found]
+    }
     const question: Question = {
       slot,
       args: commandOf(script, items),

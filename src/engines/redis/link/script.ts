@@ -21,6 +21,8 @@ export interface ScriptOptions {
   together?: number
   /** How items travel together; other than `lua/batch.lua` wants it, the file has a loop over `KEYS` of its own. */
   form?: BatchForm
+  /** Of a read, for one item alone: plain commands whose replies are its result, which cost less than a script. */
+  alone?: (key: string) => readonly (readonly string[])[]
 }
 
 /** A file of `lua/` that returns `function(keys, args)`, the operation on one item; or one with a loop of its own. */
@@ -31,6 +33,7 @@ export interface Script {
   readonly repeatable: boolean
   readonly together: number
   readonly form: BatchForm
+  readonly alone: ScriptOptions['alone']
   /** The operation with the loop over the items of a batch around it. */
   readonly source: string
   readonly sha: string
@@ -58,7 +61,7 @@ export function assembleScript(name: string, options: ScriptOptions, read: (name
     ...(form === eachByItself ? [`local operation = ${enclosed(name)}`, readLua('batch')] : [read(name)]),
   ].join('\n')
   const sha = createHash('sha1').update(source).digest('hex')
-  return { name, keys, write, repeatable, together, form, source, sha }
+  return { name, keys, write, repeatable, together, form, alone: options.alone, source, sha }
 }
 
 function readLua(name: string): string {

@@ -1,0 +1,15 @@
+// The example over PostgreSQL is run by a test: what it needs is installed when that is possible, else the run fails and
+// says how.
+import { findPostgres } from '../examples/dict/postgres.mjs'
+import { installCommand, installPackage } from './debian-package.mjs'
+
+const PACKAGE = 'postgresql'
+
+export function ensurePostgres() {
+  if (findPostgres() !== undefined) return
+  installPackage(PACKAGE)
+  if (findPostgres() !== undefined) return
+  console.error('A test needs PostgreSQL (initdb and postgres). Install it (as root) by:')
+  console.error(`  ${installCommand(PACKAGE)}`)
+  process.exit(1)
+}

@@ -1,0 +1,144 @@
+import type { FillClaim, FilledItem, FillStart, StoreOutcome } from '../../../cache/port.js'
+import { CatracaError } from '../../../errors.js'
+import { type Item, number, optionalNumber, optionalText, text } from '../client/attributes.js'
+import type { WriteResult } from '../client/calls.js'
+import { all, Expression } from '../client/expression.js'
+import { entryAttributes, LEASE_ATTRIBUTES, readEntry, readLease } from './entry-items.js'
+import { entryKey } from './keys.js'
+import type { Marks } from './marks.js'
+import { type CacheTable, ttlOf } from './table.js'
+
+/** A lease may be renewed for as long, and its item must not be deleted meanwhile. */
+const LONGEST_LOAD_MS = 86_400_000
+/** Others get in the way of one key so often only when something is wrong. */
+const MOST_ATTEMPTS = 20
+
+/** Leases of fills, each in the item of its key, so that whatever removes or replaces the item ends it. */
+export class Fills {
+  constructor(private readonly guards: CacheTable) {}
+
+  /** By the item as it was read; when it has changed, by what it is now. */
+  async begin(
+    space: string,
+    key: string,
+    read: { item: Item | undefined; marks: Marks },
+    claim: FillClaim,
+    now: number,
+  ): Promise<FillStart> {
+    let { item } = read
+    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+      const start = this.judge(item, read.marks, claim, now)
+      if (start !== undefined) return start
+      const result = await this.lease(space, key, item, read.marks.version, claim, now)
+      if (result.applied) return { state: 'filling' }
+      item = result.item
+    }
+    throw new CatracaError('ENGINE_UNAVAILABLE', 'others kept changing the same entry')
+  }
+
+  private judge(
+    item: Item | undefined,
+    marks: Marks,
+    { token, freshAboveMs, takeOver }: FillClaim,
+    now: number,
+  ): FillStart | undefined {
+    if (takeOver) return undefined
+    const entry = readEntry(item, marks, now)
+    if (entry !== undefined && entry.leftMs > freshAboveMs) return { state: 'found', entry }
+    const lease = readLease(item)
+    if (lease === undefined || lease.until <= now || lease.token === token) return undefined
+    if (lease.version < marks.least([])) return undefined
+    return { state: 'held', leftMs: lease.until - now }
+  }
+
+  private lease(
+    space: string,
+    key: string,
+    item: Item | undefined,
+    version: number,
+    { token, leaseMs, takeOver }: FillClaim,
+    now: number,
+  ): Promise<WriteResult> {
+    const words = new Expression()
+    const ttl = Math.max(ttlOf(now + leaseMs + LONGEST_LOAD_MS), (item && optionalNumber(item, 'ttl')) ?? 0)
+    const sets = [
+      `${words.name('fill')} = ${words.value(text(token))}`,
+      `${words.name('fillUntil')} = ${words.value(number(now + leaseMs))}`,
+      `${words.name('fillVersion')} = ${words.value(number(version))}`,
+      `${words.name('ttl')} = ${words.value(number(ttl))}`,
+    ]
+    const { table: TableName, client } = this.guards
+    // Neither another's lease nor another's entry has come since the item was read.
+    const asRead = takeOver
+      ? {}
+      : {
+          ConditionExpression: all(words.equals('stamp', item?.stamp), words.equals('fill', item?.fill)),
+        }
+    const input = {
+      ...{ TableName, Key: entryKey(space, key), UpdateExpression: `SET ${sets.join(', ')}` },
+      ...asRead,
+      ...words.parts(),
+    }
+    return client.updateItem('cache.begin', input, { repeatable: true })
+  }
+
+  async store(space: string, fill: FilledItem, marks: Marks, now: number): Promise<StoreOutcome> {
+    const words = new Expression()
+    const attributes = entryAttributes(fill, fill.token, now)
+    const sets = Object.entries(attributes).map(
+      ([name, attribute]) => `${words.name(name)} = ${words.value(attribute)}`,
+    )
+    sets.push(`${words.name('version')} = ${words.name('fillVersion')}`)
+    const condition = all(
+      this.isOwn(words, fill.token, now),
+      `${words.name('fillVersion')} >= ${words.value(number(marks.least(fill.tags)))}`,
+    )
+    const result = await this.update('cache.store', space, fill.key, words, {
+      UpdateExpression: `SET ${sets.join(', ')} REMOVE ${leaseNames(words)}`,
+      ConditionExpression: condition,
+    })
+    if (result.applied) return 'stored'
+    const { item = {}, maybeOwn } = result
+    // The answer to an earlier attempt may have been lost.
+    if (maybeOwn && optionalText(item, 'stamp') === fill.token) return 'stored'
+    // Its space or a tag was removed: others may begin at once.
+    if (optionalText(item, 'fill') === fill.token) await this.release(space, fill.key, fill.token)
+    return 'void'
+  }
+
+  async renew(space: string, key: string, lease: { token: string; leaseMs: number }, now: number) {
+    const words = new Expression()
+    const result = await this.update('cache.renew', space, key, words, {
+      ConditionExpression: this.isOwn(words, lease.token, now),
+      UpdateExpression: `SET ${words.name('fillUntil')} = ${words.value(number(now + lease.leaseMs))}`,
+    })
+    return result.applied
+  }
+
+  async release(space: string, key: string, token: string): Promise<void> {
+    const words = new Expression()
+    await this.update('cache.release', space, key, words, {
+      ConditionExpression: words.equals('fill', text(token)),
+      UpdateExpression: `REMOVE ${leaseNames(words)}`,
+    })
+  }
+
+  private isOwn(words: Expression, token: string, now: number): string {
+    const isToken = words.equals('fill', text(token))
+    return all(isToken, `${words.name('fillUntil')} > ${words.value(number(now))}`)
+  }
+
+  private update(
+    verb: string,
+    space: string,
+    key: string,
+    words: Expression,
+    expressions: { UpdateExpression: string; ConditionExpression: string },
+  ): Promise<WriteResult> {
+    const { client, table: TableName } = this.guards
+    const input = { TableName, Key: entryKey(space, key), ...expressions, ...words.parts() }
+    return client.updateItem(verb, input, { repeatable: true })
+  }
+}
+
+const leaseNames = (words: Expression): string => LEASE_ATTRIBUTES.map((name) => words.name(name)).join(', ')

@@ -1,0 +1,18 @@
+import type { DynamoClient } from '../client/client.js'
+import { CacheNotices } from './notices.js'
+import { DynamodbCache } from './store.js'
+
+export type { DynamodbCache } from './store.js'
+
+export interface CacheParts {
+  client: DynamoClient
+  /** The table of guards. */
+  table: string
+  /** The time of this process, and what to add to it. */
+  server: { now: () => number; offsetMs(): number }
+}
+
+export function openCache({ client, table, server }: CacheParts): DynamodbCache {
+  const guards = { client, table, at: (now: number) => Math.round(now + server.offsetMs()) }
+  return new DynamodbCache(guards, new CacheNotices(guards, server.now))
+}

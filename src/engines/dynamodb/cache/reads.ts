@@ -1,0 +1,49 @@
+import type { Item } from '../client/attributes.js'
+import { entryKey, marksKey } from './keys.js'
+import { type Marks, readMarks } from './marks.js'
+import type { CacheTable } from './table.js'
+
+/** Items by key, and what was removed of their space, all of one moment or later. */
+export interface Reading {
+  items: ReadonlyMap<string, Item>
+  marks: Marks
+}
+
+interface Gathering {
+  keys: Set<string>
+  reading: Promise<Reading>
+}
+
+/** Reads entries: those that are asked for in one turn of the event loop together, by space. */
+export class Reads {
+  private readonly gathered = new Map<string, Gathering>()
+
+  constructor(private readonly guards: CacheTable) {}
+
+  read(space: string, keys: readonly string[]): Promise<Reading> {
+    let gathering = this.gathered.get(space)
+    if (gathering === undefined) {
+      gathering = { keys: new Set(), reading: this.readSoon(space) }
+      this.gathered.set(space, gathering)
+    }
+    for (const key of keys) gathering.keys.add(key)
+    return gathering.reading
+  }
+
+  private async readSoon(space: string): Promise<Reading> {
+    await new Promise((resolve) => setImmediate(resolve))
+    const { keys } = this.gathered.get(space)!
+    this.gathered.delete(space)
+    const { client, table } = this.guards
+    const wanted = [marksKey(space), ...Array.from(keys, (key) => entryKey(space, key))]
+    // Consistent: after a removal whoever was told of it would else read, and keep, what was there before.
+    const found = await client.batchGetItem('cache.read', { table, keys: wanted, consistent: true })
+    const prefix = `CACHE#${space}#`.length
+    const marks = found.find(({ SK }) => SK?.S === 'MARKS')
+    const entries = found.filter((item) => item !== marks)
+    return {
+      items: new Map(entries.map((item) => [item.PK!.S!.slice(prefix), item])),
+      marks: readMarks(marks),
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { CacheNotice } from '../../../cache/port.js'
+import type { Interruption, Redis, Unsubscribe } from '../link/redis.js'
+import { defineScript } from '../link/script.js'
+import { NOTICES_KEY, noticeChannel } from './keys.js'
+
+export type ChangeNotice = Exclude<CacheNotice, { kind: 'lost' | 'resumed' }>
+type Listener = (notice: CacheNotice) => void
+
+const TELL = defineScript('cache-tell', { keys: 1, write: true, uses: ['cache-value'] })
+const POLL_MS = 500
+/** A number may be read a moment before its notice comes. */
+const GRACE_MS = 100
+/** A server that does not answer for so long may have told others by another way, or be another by now. */
+const PATIENCE_MS = 2000
+/** Smaller than every number: what is noted so counts as begun before everything. */
+const NOTHING_KNOWN = -1
+
+/**
+ * What instances tell each other of their caches, numbered without gaps. One that was missed is noticed by the next one,
+ * and by the number that is looked at twice a second.
+ */
+export class CacheNotices {
+  readonly channel: string
+  /** Of this instance, which is not told of what it did itself. */
+  private readonly origin = randomUUID()
+  private readonly listeners = new Set<Listener>()
+  private unsubscribe: Unsubscribe | undefined
+  private timer: NodeJS.Timeout | undefined
+  /** Heard last. */
+  private last = 0
+  /** Told last by this instance itself. */
+  private own = 0
+  /** Set while notices may be missed. */
+  private isLost = false
+  private isListening = true
+  private lookingSinceMs: number | undefined
+  private isClosed = false
+
+  constructor(
+    private readonly redis: Redis,
+    database: number,
+  ) {
+    this.channel = noticeChannel(database)
+  }
+
+  async open(): Promise<void> {
+    this.unsubscribe = await this.redis.subscribe(
+      this.channel,
+      (message) => this.hear(message),
+      (interruption) => this.interrupted(interruption),
+    )
+    this.last = Math.max(this.last, await this.number())
+    this.timer = setInterval(() => void this.look(), POLL_MS).unref()
+  }
+
+  watch(listener: Listener): () => void {
+    this.listeners.add(listener)
+    if (this.isLost) listener({ kind: 'lost' })
+    return () => this.listeners.delete(listener)
+  }
+
+  textOf(notice: ChangeNotice): string {
+    return `${this.origin} ${JSON.stringify(notice)}`
+  }
+
+  async tell(notice: ChangeNotice): Promise<void> {
+    const number = await this.redis.run(TELL, [NOTICES_KEY], [this.channel, this.textOf(notice)])
+    this.own = Number(number)
+  }
+
+  /** A number that was reached already; the last one but for what is on its way. */
+  get known(): number {
+    return this.isLost ? NOTHING_KNOWN : Math.max(this.last, this.own)
+  }
+
+  /** The last one, as the store has it. */
+  async number(): Promise<number> {
+    return Number((await this.redis.read(NOTICES_KEY, ['GET', NOTICES_KEY])) ?? 0)
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    clearInterval(this.timer)
+    this.listeners.clear()
+    await this.unsubscribe?.()
+  }
+
+  private hear(message: string): void {
+    const { number, origin, text } = parsed(message)
+    // Also when it went back: a failover lost the last notices, and whatever they were about.
+    if (number !== this.last + 1) this.missed(number)
+    else {
+      this.last = number
+      if (origin !== this.origin) this.tellHere(JSON.parse(text) as ChangeNotice)
+    }
+  }
+
+  private interrupted(interruption: Interruption): void {
+    this.isListening = interruption === 'resumed'
+    if (this.isListening) void this.look()
+    else this.lose()
+  }
+
+  /** Whether everything was heard; and if it could not be, whether it can be from now on. */
+  private async look(): Promise<void> {
+    if (this.isClosed) return
+    if (this.lookingSinceMs !== undefined) {
+      if (performance.now() - this.lookingSinceMs > PATIENCE_MS) this.lose()
+      return
+    }
+    this.lookingSinceMs = performance.now()
+    try {
+      const heard = this.last
+      const number = await this.number()
+      if (number > this.last && !this.isLost) await pause(GRACE_MS, undefined, { ref: false })
+      if (this.isClosed || !this.isListening) return
+      if (this.isLost) this.resume(number)
+      else if (number > this.last || number < heard) this.missed(number)
+      this.own = 0
+    } catch {
+      if (!this.isClosed) this.lose()
+    } finally {
+      this.lookingSinceMs = undefined
+    }
+  }
+
+  private missed(number: number): void {
+    this.lose()
+    this.resume(number)
+  }
+
+  private lose(): void {
+    this.last = NOTHING_KNOWN
+    this.own = 0
+    if (!this.isLost) this.tellHere({ kind: 'lost' })
+    this.isLost = true
+  }
+
+  private resume(number: number): void {
+    this.last = Math.max(this.last, number)
+    this.isLost = false
+    this.tellHere({ kind: 'resumed' })
+  }
+
+  private tellHere(notice: CacheNotice): void {
+    for (const listener of this.listeners) listener(notice)
+  }
+}
+
+function parsed(message: string): { number: number; origin: string; text: string } {
+  const first = message.indexOf(' ')
+  const second = message.indexOf(' ', first + 1)
+  return {
+    number: Number(message.slice(0, first)),
+    origin: message.slice(first + 1, second),
+    text: message.slice(second + 1),
+  }
+}

@@ -1,0 +1,226 @@
+import type {
+  CacheItem,
+  CacheNotice,
+  CacheStore,
+  CacheValue,
+  FillClaim,
+  FilledItem,
+  FillStart,
+  StoredValue,
+  StoreOutcome,
+} from '../../../cache/port.js'
+import type { BatchForm } from '../link/batch-form.js'
+import type { Argument, Redis } from '../link/redis.js'
+import { defineScript, type Script } from '../link/script.js'
+import { clearSpace } from './clearing.js'
+import { type EntryKeys, entryKeys, fillKey, NOTICES_KEY, valueKey } from './keys.js'
+import type { CacheNotices } from './notices.js'
+import { Tags, tagText } from './tags.js'
+
+const MIB = 1024 * 1024
+const TOLD_AT_ONCE = 500
+
+/** Two results for each key, one behind the other. */
+const pairs: BatchForm = {
+  argsOf: () => [],
+  resultsOf(reply) {
+    const found = reply as unknown[]
+    const results: unknown[] = []
+    for (let from = 0; from < found.length; from += 2) results.push([found[from], found[from + 1]])
+    return results
+  },
+}
+const READ = defineScript('cache-read', {
+  ...{ keys: 1, write: false, form: pairs },
+  // In this order a value that is written in between is taken for none, and never with the life of the one after it.
+  alone: (key) => [
+    ['PTTL', key],
+    ['GET', key],
+  ],
+})
+const BEGIN = defineScript('cache-begin', { keys: 2, write: true, uses: ['cache-lease'] })
+const RENEW = defineScript('cache-renew', { keys: 1, write: true, uses: ['cache-lease'] })
+
+/** One file, by how many keys it is given: those of the entry, or also that of the number, where it shares their slot. */
+interface Change {
+  alone: Script
+  telling: Script
+}
+
+const uses = ['cache-lease', 'cache-value']
+const change = (name: string): Change => ({
+  alone: defineScript(name, { keys: 3, write: true, uses }),
+  telling: defineScript(name, { keys: 4, write: true, uses }),
+})
+const STORE = change('cache-store')
+const WRITE = change('cache-write')
+const REMOVE = change('cache-remove')
+
+type Read = [leftMs: number, value: Buffer | null]
+type Begun = [state: Buffer, value?: Buffer | number, leftMs?: number]
+
+/** What PTTL says of a key that is not there. */
+const GONE = -2
+const BINARY = { binary: true }
+
+/** The second tier in Redis: bare values under plain keys. */
+export class RedisCache implements CacheStore {
+  readonly maxValueBytes = 16 * MIB
+  private readonly tags: Tags
+
+  constructor(
+    private readonly redis: Redis,
+    private readonly notices: CacheNotices,
+  ) {
+    this.tags = new Tags(redis, notices)
+  }
+
+  read(space: string, keys: readonly string[]): Promise<readonly (StoredValue | undefined)[]> {
+    if (keys.length === 1) return this.readOne(space, keys[0]!).then((found) => [found])
+    return Promise.all(keys.map((key) => this.readOne(space, key)))
+  }
+
+  /** Together with all that are asked for in the same turn. */
+  private readOne(space: string, key: string): Promise<StoredValue | undefined> {
+    return this.redis.run(READ, [valueKey(space, key)], [], BINARY).then(storedValue)
+  }
+
+  async begin(space: string, keys: readonly string[], claim: FillClaim): Promise<readonly FillStart[]> {
+    const { token, leaseMs, freshAboveMs, takeOver } = claim
+    const freshAbove = freshAboveMs === Number.POSITIVE_INFINITY ? '' : String(freshAboveMs)
+    const args = [token, String(this.notices.known), String(leaseMs), freshAbove, takeOver ? '1' : '']
+    const begun = keys.map((key) => {
+      const value = valueKey(space, key)
+      return this.redis.run(BEGIN, [value, fillKey(value)], args, BINARY)
+    })
+    return ((await Promise.all(begun)) as Begun[]).map(fillStart)
+  }
+
+  async store(space: string, fills: readonly FilledItem[]): Promise<readonly StoreOutcome[]> {
+    const stored = await Promise.all(fills.map((fill) => this.storeOne(space, fill)))
+    const untold = fills.filter(
+      ({ isChange, key }, i) => stored[i] && isChange && !this.isTogether(space, key),
+    )
+    await this.tell(space, untold)
+    return stored.map((isStored) => (isStored ? 'stored' : 'void'))
+  }
+
+  private async storeOne(space: string, fill: FilledItem): Promise<boolean> {
+    const mark = await this.tags.note(space, fill)
+    const { token, key, value, lifeMs, tags, isChange } = fill
+    const args = [token, String(mark), argumentOf(value), String(lifeMs), tagText(tags)]
+    return (await this.change(STORE, space, key, args, isChange)) === 1
+  }
+
+  async renew(
+    space: string,
+    keys: readonly string[],
+    { token, leaseMs }: { token: string; leaseMs: number },
+  ): Promise<readonly boolean[]> {
+    const renewed = keys.map((key) =>
+      this.redis.run(RENEW, [fillKey(valueKey(space, key))], [token, String(leaseMs)]),
+    )
+    return (await Promise.all(renewed)).map((isRenewed) => isRenewed === 1)
+  }
+
+  async release(space: string, keys: readonly string[], token: string): Promise<void> {
+    const released = keys.map((key) => this.redis.run(RENEW, [fillKey(valueKey(space, key))], [token, '']))
+    await Promise.all(released)
+  }
+
+  async write(space: string, items: readonly CacheItem[]): Promise<void> {
+    await Promise.all(items.map((item) => this.writeOne(space, item)))
+    await this.tell(
+      space,
+      items.filter(({ key }) => !this.isTogether(space, key)),
+    )
+  }
+
+  private async writeOne(space: string, item: CacheItem): Promise<void> {
+    const { key, value, lifeMs, tags } = item
+    if (tags.length > 0) await this.tags.note(space, item)
+    await this.change(WRITE, space, key, [argumentOf(value), String(lifeMs), tagText(tags)], true)
+  }
+
+  async remove(space: string, keys: readonly string[]): Promise<readonly boolean[]> {
+    const removed = await Promise.all(keys.map((key) => this.change(REMOVE, space, key, [], true)))
+    const untold = keys.filter((key) => !this.isTogether(space, key))
+    await this.tell(
+      space,
+      untold.map((key) => ({ key })),
+    )
+    return removed.map((count) => count === 1)
+  }
+
+  removeTag(space: string, tag: string): Promise<void> {
+    return this.tags.remove(space, tag)
+  }
+
+  clear(space: string): Promise<void> {
+    return clearSpace(this.redis, this.notices, space)
+  }
+
+  watch(listener: (notice: CacheNotice) => void): () => void {
+    return this.notices.watch(listener)
+  }
+
+  /** Entries expire by themselves. What is left of tags is looked for a little at a time, without hurry. */
+  async sweep(): Promise<{ more: boolean }> {
+    await this.tags.trim()
+    return { more: false }
+  }
+
+  close(): Promise<void> {
+    return this.notices.close()
+  }
+
+  /** Whether one script can change the entry and tell of it: always, but in a cluster. */
+  private isTogether(space: string, key: string): boolean {
+    return this.redis.slot(valueKey(space, key)) === this.redis.slot(NOTICES_KEY)
+  }
+
+  private change(
+    { alone, telling }: Change,
+    space: string,
+    key: string,
+    args: readonly Argument[],
+    isTold: boolean,
+  ): Promise<unknown> {
+    const keys = keyList(entryKeys(space, key))
+    if (!this.isTogether(space, key)) return this.redis.run(alone, keys, args)
+    const notice = isTold ? this.notices.textOf({ kind: 'changed', space, keys: [key] }) : ''
+    return this.redis.run(telling, [...keys, NOTICES_KEY], [...args, this.notices.channel, notice])
+  }
+
+  /** Behind the change: whoever heard of it before could still read, and keep, what was there. */
+  private async tell(space: string, items: readonly { key: string }[]): Promise<void> {
+    for (let from = 0; from < items.length; from += TOLD_AT_ONCE) {
+      const keys = items.slice(from, from + TOLD_AT_ONCE).map(({ key }) => key)
+      await this.notices.tell({ kind: 'changed', space, keys })
+    }
+  }
+}
+
+const keyList = ({ value, fill, tags }: EntryKeys): string[] => [value, fill, tags]
+
+const argumentOf = (value: CacheValue): Argument =>
+  typeof value === 'string' ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+
+function storedValue(reply: unknown): StoredValue | undefined {
+  const [leftMs, value] = reply as Read
+  return value === null || leftMs === GONE ? undefined : { value, leftMs: life(leftMs) }
+}
+
+/** Another program may have written it without an end. */
+const life = (leftMs: number): number => (leftMs < 0 ? Number.POSITIVE_INFINITY : leftMs)
+
+function fillStart([state, what, leftMs]: Begun): FillStart {
+  switch (state.toString()) {
+    case 'found':
+      return { state: 'found', entry: { value: what as Buffer, leftMs: life(leftMs!) } }
+    case 'held':
+      return { state: 'held', leftMs: Math.max(1, what as number) }
+    default:
+      return { state: 'filling' }
+  }
+}

@@ -1,0 +1,30 @@
+--[[
+  Begins a fill, unless there is an entry that needs none, or another fills already.
+
+  Input
+    keys  value, fill
+    args  1 token, 2 number of the last invalidation that is known, 3 length of the lease in ms, 4 an entry with more
+          left than so many ms needs no fill ('' every one does), 5 '1' to take the lease from whoever has it
+
+  Output
+    { 'found', value, ms left, -1 without an end }, { 'held', ms left } or { 'filling' }
+]]
+local function found(key, freshAbove)
+  local left = redis.call('PTTL', key)
+  if freshAbove == nil or left == -2 or (left >= 0 and left <= freshAbove) then return nil end
+  local value = redis.pcall('GET', key)
+  if type(value) == 'string' then return { 'found', value, left } end
+end
+
+return function(keys, args)
+  if args[5] ~= '1' then
+    local entry = found(keys[1], tonumber(args[4]))
+    if entry then return entry end
+    local held = redis.call('GET', keys[2])
+    if held and cache_lease.tokenOf(held) ~= args[1] then
+      return { 'held', redis.call('PTTL', keys[2]) }
+    end
+  end
+  redis.call('SET', keys[2], args[2] .. ' ' .. args[1], 'PX', args[3])
+  return { 'filling' }
+end

@@ -1,0 +1,13 @@
+--[[
+  Removes a value that has a tag, or may have it; and ends fills, which may be about to store with it.
+
+  Input
+    keys  value, fill, tags
+    args  tag between spaces
+]]
+return function(keys, args)
+  redis.call('DEL', keys[2])
+  local tags = redis.call('GET', keys[3])
+  if tags and not string.find(tags, args[1], 1, true) then return end
+  redis.call('UNLINK', keys[1], keys[3])
+end

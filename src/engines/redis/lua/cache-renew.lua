@@ -1,0 +1,20 @@
+--[[
+  Prolongs a lease, or with '' for its length gives it up.
+
+  Input
+    keys  fill
+    args  token, length in ms or ''
+
+  Output
+    1 when it was the token's
+]]
+return function(keys, args)
+  local held = redis.call('GET', keys[1])
+  if not held or cache_lease.tokenOf(held) ~= args[1] then return 0 end
+  if args[2] == '' then
+    redis.call('DEL', keys[1])
+  else
+    redis.call('PEXPIRE', keys[1], args[2])
+  end
+  return 1
+end

@@ -1,0 +1,20 @@
+--[[
+  Ends a fill with its value, if the lease is still its own and none of its tags was removed since it began.
+
+  Input
+    keys  value, fill, tags, and where it is in the same slot the number of the last notice
+    args  1 token, 2 no fill from before this number, 3 value, 4 life in ms, 5 tags between spaces or '',
+          6 channel, 7 text of the notice ('' or absent: nothing is told)
+
+  Output
+    1 when it was stored
+]]
+return function(keys, args)
+  local held = redis.call('GET', keys[2])
+  if not held or cache_lease.tokenOf(held) ~= args[1] then return 0 end
+  redis.call('DEL', keys[2])
+  if cache_lease.numberOf(held) < tonumber(args[2]) then return 0 end
+  cache_value.put(keys, args[3], args[4], args[5])
+  if keys[4] and (args[7] or '') ~= '' then cache_value.tell(keys[4], args[6], args[7]) end
+  return 1
+end

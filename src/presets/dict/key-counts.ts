@@ -1,0 +1,36 @@
+import type { Caches } from '../../cache/caches.js'
+import type { CacheSpace } from '../../cache/space.js'
+import { invalid } from '../../errors.js'
+import { cnpj, cpf } from './pix-key.js'
+import { DICT_TTL_MS, type DictOptions, dictSpace } from './spaces.js'
+
+/** Whose keys are counted. */
+export type KeyOwner = { cpf: string } | { cnpj: string }
+
+/** How many keys a person or company has, under `key_count:cpf:{cpf}` and `key_count:cnpj:{cnpj}`. */
+export class DictKeyCounts {
+  private readonly counts: CacheSpace<number>
+
+  constructor(cache: Caches, options: DictOptions) {
+    this.counts = dictSpace(cache, 'key_count', DICT_TTL_MS.keyCount, options)
+  }
+
+  async get(owner: KeyOwner, load: () => Promise<number>): Promise<number | undefined> {
+    return this.counts.getOrLoad(ownerKey(owner), load)
+  }
+
+  /** A key was made or deleted. */
+  async forget(owner: KeyOwner): Promise<void> {
+    await this.counts.delete(ownerKey(owner))
+  }
+
+  stats() {
+    return this.counts.stats()
+  }
+}
+
+function ownerKey(owner: KeyOwner): string {
+  if ('cpf' in owner) return `cpf:${cpf(owner.cpf, 'cpf')}`
+  if ('cnpj' in owner) return `cnpj:${cnpj(owner.cnpj, 'cnpj')}`
+  throw invalid('owner', 'must have a cpf or a cnpj')
+}

@@ -1,0 +1,31 @@
+import type { Caches } from '../../cache/caches.js'
+import type { SpaceOptions } from '../../cache/options.js'
+import type { CacheSpace } from '../../cache/space.js'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const DAY = 24 * 60 * MINUTE
+
+/** How long entries live, as the sources have it. */
+export const DICT_TTL_MS = {
+  entry: 5 * MINUTE,
+  claim: MINUTE,
+  claimStatus: MINUTE,
+  claimIndex: 5 * MINUTE,
+  workflowStatus: 30 * SECOND,
+  workflowMetadata: 30 * DAY,
+  keyCount: 5 * MINUTE,
+} as const
+
+/** What may be said for all spaces of the preset. With `staleMs` values live longer in the store than the sources say. */
+export type DictOptions = Omit<Partial<SpaceOptions>, 'name' | 'ttlMs' | 'codec' | 'tags'>
+
+/** A space of the sources. Without jitter, unless asked for: their TTLs are exact. */
+export function dictSpace<T>(
+  cache: Caches,
+  name: string,
+  ttlMs: number,
+  options: DictOptions,
+): CacheSpace<T> {
+  return cache.space<T>({ jitter: 0, ...options, name, ttlMs } as SpaceOptions<T>)
+}

@@ -1,0 +1,51 @@
+import type { Caches } from '../../cache/caches.js'
+import type { CacheSpace } from '../../cache/space.js'
+import type { Load } from '../../cache/types.js'
+import { invalid } from '../../errors.js'
+import { plainName } from '../../key.js'
+import { DICT_TTL_MS, type DictOptions, dictSpace } from './spaces.js'
+import { WORKFLOW_STATUSES, type WorkflowStatus } from './types.js'
+
+const METADATA = { ttlMs: DICT_TTL_MS.workflowMetadata }
+
+/** Workflows of claims, under `workflow:claim:{workflow_id}:status` and `:metadata`. */
+export class DictWorkflows<M extends object> {
+  /** One space: both names begin alike. Its keys are what tells statuses from metadata. */
+  private readonly space: CacheSpace<WorkflowStatus | M>
+
+  constructor(cache: Caches, options: DictOptions) {
+    this.space = dictSpace(cache, 'workflow:claim', DICT_TTL_MS.workflowStatus, options)
+  }
+
+  async status(workflowId: string, load: Load<WorkflowStatus>): Promise<WorkflowStatus | undefined> {
+    return this.space.getOrLoad(statusKey(workflowId), load) as Promise<WorkflowStatus | undefined>
+  }
+
+  async setStatus(workflowId: string, status: WorkflowStatus): Promise<void> {
+    if (!WORKFLOW_STATUSES.includes(status)) {
+      throw invalid('status', `must be one of ${WORKFLOW_STATUSES.join(', ')}`)
+    }
+    await this.space.set(statusKey(workflowId), status)
+  }
+
+  async forgetStatus(workflowId: string): Promise<void> {
+    await this.space.delete(statusKey(workflowId))
+  }
+
+  async metadata(workflowId: string, load: Load<M>): Promise<M | undefined> {
+    return this.space.getOrLoad(metadataKey(workflowId), load, METADATA) as Promise<M | undefined>
+  }
+
+  async setMetadata(workflowId: string, metadata: M): Promise<void> {
+    return this.space.set(metadataKey(workflowId), metadata, METADATA)
+  }
+
+  stats() {
+    return this.space.stats()
+  }
+}
+
+/** Without `:`, which divides it from what follows. */
+const workflowName = (id: string): string => plainName('workflow_id', id)
+const statusKey = (id: string): string => `${workflowName(id)}:status`
+const metadataKey = (id: string): string => `${workflowName(id)}:metadata`

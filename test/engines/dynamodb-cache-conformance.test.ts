@@ -1,0 +1,3 @@
+import { cacheConformanceOn } from '../support/dynamodb-cache.js'
+
+await cacheConformanceOn('dynoxide')

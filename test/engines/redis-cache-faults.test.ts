@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Caches } from '../../src/cache/caches.js'
+import type { CacheSpace } from '../../src/cache/space.js'
+import { systemClock } from '../../src/clock.js'
+import { openRedis, type RedisEngine } from '../../src/engines/redis/index.js'
+import { type RedisServers, startSingle, until } from '../support/redis/index.js'
+
+const TIMEOUT_MS = 200
+/** The machine may be busy with other tests. */
+const SLACK_MS = 1500
+const KEYS = 20
+
+describe('caches while redis is away', () => {
+  let servers: RedisServers
+  let engine: RedisEngine
+  let caches: Caches
+  let space: CacheSpace<string>
+  let sourceIsUp = true
+  const load = async (key: string) => {
+    if (!sourceIsUp) throw new Error('the source is away')
+    return `value of ${key}`
+  }
+
+  before(async () => {
+    servers = await startSingle()
+    engine = await openRedis(servers.url)
+    caches = new Caches({ store: engine.cache, clock: systemClock, report: () => {} })
+    space = caches.space<string>({
+      ...{ name: 'dict:entry:key', ttlMs: 50, staleMs: 600_000, timeoutMs: TIMEOUT_MS },
+      ...{ softLoadTimeoutMs: 50, hardLoadTimeoutMs: 1000 },
+    })
+  })
+  after(async () => {
+    caches.close()
+    await engine.close()
+    await servers.stop()
+  })
+
+  /** Asks all the time, and takes the longest answer; every error is one too many. */
+  function callers() {
+    const seen = { answers: 0, longestMs: 0, errors: [] as unknown[] }
+    let isEnding = false
+    const loop = async (i: number) => {
+      for (let n = i; !isEnding; n++) {
+        const begin = performance.now()
+        try {
+          const key = `k${n % KEYS}`
+          assert.equal(await space.getOrLoad(key, load), `value of ${key}`)
+          seen.answers++
+        } catch (error) {
+          seen.errors.push(error)
+        }
+        seen.longestMs = Math.max(seen.longestMs, performance.now() - begin)
+        await pause(2)
+      }
+    }
+    const loops = Promise.all(Array.from({ length: 8 }, (_, i) => loop(i)))
+    return {
+      seen,
+      async end() {
+        isEnding = true
+        await loops
+        return seen
+      },
+    }
+  }
+
+  for (const [name, stop, start] of [
+    ['killed', () => servers.servers[0]!.kill(), () => servers.servers[0]!.restart()],
+    ['silent', async () => servers.servers[0]!.pause(), async () => servers.servers[0]!.resume()],
+  ] as const) {
+    it(`serves last values and the source while the server is ${name}, and comes back`, async () => {
+      sourceIsUp = true
+      for (let i = 0; i < KEYS; i++) await space.getOrLoad(`k${i}`, load)
+      const { seen, end } = callers()
+      await until('some answers', async () => seen.answers > 50)
+      await stop()
+      await pause(300)
+      sourceIsUp = false
+      const before = seen.answers
+      await until('answers without both', async () => seen.answers > before + 100)
+      await pause(500)
+      assert.equal(space.stats().secondTier.status, 'down')
+      // A server that comes back empty, before the source does, leaves nothing to answer with.
+      sourceIsUp = true
+      await until('the source is back', async () => space.stats().source === 'up')
+      await start()
+      await until('the second tier is back', async () => space.stats().secondTier.status === 'up')
+      const { errors, longestMs } = await end()
+      assert.deepEqual(errors, [])
+      assert.ok(longestMs < 2 * TIMEOUT_MS + SLACK_MS, `one took ${Math.round(longestMs)} ms`)
+    })
+  }
+})

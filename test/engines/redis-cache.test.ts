@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { Caches } from '../../src/cache/caches.js'
+import type { CacheNotice } from '../../src/cache/port.js'
+import { systemClock } from '../../src/clock.js'
+import { heard, item, now, readOne, SPACE } from '../../src/conformance/cache-support.js'
+import { openRedis, type RedisEngine } from '../../src/engines/redis/index.js'
+import { type RedisServers, startSingle, until } from '../support/redis/index.js'
+
+const LIFE_MS = 60_000
+
+describe('caches on redis', () => {
+  let servers: RedisServers
+  let engines: RedisEngine[]
+  const say = (...args: string[]) => servers.servers[0]!.say(...args)
+  const open = async () => {
+    const engine = await openRedis(servers.url)
+    engines.push(engine)
+    return engine.cache
+  }
+  before(async () => {
+    servers = await startSingle()
+    engines = []
+  })
+  beforeEach(() => servers.flush())
+  after(async () => {
+    for (const engine of engines) await engine.close()
+    await servers.stop()
+  })
+
+  it('keeps bare values under plain keys, with their life as TTL', async () => {
+    const cache = await open()
+    await cache.write(SPACE, [item('CPF:12345678909', '{"a":1}')], now())
+    assert.equal(await say('GET', 'dict:entry:key:CPF:12345678909'), '{"a":1}')
+    const ttl = Number(await say('PTTL', 'dict:entry:key:CPF:12345678909'))
+    assert.ok(ttl > LIFE_MS / 2 && ttl <= LIFE_MS, `${ttl} ms`)
+    assert.deepEqual(await say('KEYS', '*12345678909*'), ['dict:entry:key:CPF:12345678909'])
+    const claim = { token: 'T', leaseMs: 5000, freshAboveMs: 0, takeOver: false }
+    await cache.begin(SPACE, ['x'], claim, now())
+    assert.deepEqual(await say('KEYS', '*x*'), ['{dict:entry:key:x}:fill'])
+  })
+
+  it('takes what other programs wrote, with and without an end', async () => {
+    const caches = new Caches({ store: await open(), clock: systemClock, report: () => {} })
+    const space = caches.space<{ a: number }>({ name: SPACE, ttlMs: LIFE_MS })
+    await say('SET', `${SPACE}:forever`, '{"a":1}')
+    await say('SET', `${SPACE}:soon`, '{"a":2}', 'PX', '30000')
+    await say('SET', `${SPACE}:no-json`, 'OPEN')
+    await say('SADD', `${SPACE}:set`, 'one')
+    assert.deepEqual(await space.get('forever'), { a: 1 })
+    const soon = await space.look('soon')
+    assert.deepEqual(soon?.value, { a: 2 })
+    assert.equal(await space.get('no-json'), undefined)
+    assert.equal(await say('EXISTS', `${SPACE}:no-json`), 0)
+    // Another type is no entry, and is in nobody's way.
+    const load = async () => ({ a: 3 })
+    assert.deepEqual(await space.getOrLoad('set', load), { a: 3 })
+    assert.equal(await say('GET', `${SPACE}:set`), '{"a":3}')
+    caches.close()
+  })
+
+  it('clears what other programs wrote, too, and nothing else', async () => {
+    const cache = await open()
+    await say('SET', `${SPACE}:foreign`, '1')
+    await say('SET', 'dict:entry:keys:other', '1')
+    await say('SET', 'dict:entry', '1')
+    await cache.clear(SPACE, now())
+    assert.deepEqual(((await say('KEYS', 'dict*')) as string[]).sort(), [
+      'dict:entry',
+      'dict:entry:keys:other',
+    ])
+  })
+
+  it('forgets members of a tag that are gone', async () => {
+    const cache = await open()
+    const key = 'cache:tag:dict%3Aentry%3Akey:red'
+    await cache.write(SPACE, [item('a', '1', { tags: ['red'] }), item('b', '1', { tags: ['red'] })], now())
+    assert.equal(await say('ZCARD', key), 2)
+    await say('ZADD', key, '1', 'b')
+    await cache.sweep(now())
+    assert.equal(await say('ZCARD', key), 1)
+    await cache.removeTag(SPACE, 'red', now())
+    assert.deepEqual(await say('KEYS', 'cache:tag*'), [])
+    assert.equal(await readOne(cache, 'a'), undefined)
+  })
+
+  it('finishes the removal of a tag that another left half done', async () => {
+    const cache = await open()
+    await cache.write(SPACE, [item('a', '1', { tags: ['red'] })], now())
+    const tag = 'cache:tag:dict%3Aentry%3Akey:red'
+    await say('RENAME', tag, `{${tag}}:removed:died`)
+    await say('SADD', `{${tag}}:removals`, 'died')
+    await cache.removeTag(SPACE, 'red', now())
+    assert.equal(await readOne(cache, 'a'), undefined)
+    assert.equal(await say('EXISTS', `{${tag}}:removals`), 0)
+  })
+
+  it('takes an entry whose tags were evicted for one that may have the tag', async () => {
+    const cache = await open()
+    await cache.write(SPACE, [item('a', '1', { tags: ['red'] })], now())
+    await say('DEL', `{${SPACE}:a}:tags`)
+    await cache.removeTag(SPACE, 'red', now())
+    assert.equal(await readOne(cache, 'a'), undefined)
+  })
+
+  it('wants servers that make room where only caches are kept, and never else', async () => {
+    const warnings = async (use: 'guards' | 'caches', ...settings: [string, string][]) => {
+      for (const [name, value] of settings) await say('CONFIG', 'SET', name, value)
+      const engine = await openRedis(servers.url, { use })
+      await engine.close()
+      return engine.warnings.join()
+    }
+    assert.match(await warnings('caches'), /no maxmemory/)
+    assert.match(await warnings('caches', ['maxmemory', '100mb']), /noeviction.*nothing more is cached/)
+    assert.match(await warnings('caches', ['maxmemory-policy', 'allkeys-lru']), /tags.*volatile-lru/)
+    assert.equal(await warnings('caches', ['maxmemory-policy', 'volatile-lru']), '')
+    assert.match(await warnings('guards'), /set it to noeviction/)
+    assert.equal(await warnings('guards', ['maxmemory-policy', 'noeviction'], ['maxmemory', '0']), '')
+  })
+
+  it('keeps spaces away from what others keep in the same store', async () => {
+    const caches = new Caches({ store: await open(), clock: systemClock, report: () => {} })
+    for (const name of ['allowlist', 'ratelimit:config', 'lock', 'bridge:idempotency', 'cache'])
+      assert.throws(() => caches.space({ name, ttlMs: 1000 }), /name begins with a name that is taken/)
+    assert.throws(
+      () => [caches.space({ name: 'a:b', ttlMs: 1000 }), caches.space({ name: 'a', ttlMs: 1000 })],
+      /overlaps/,
+    )
+    caches.close()
+  })
+
+  it('tells of a gap in the notices, and of a number that went back', async () => {
+    const [one, two] = [await open(), await open()]
+    const { notices, stop } = heard(two)
+    const kinds = () => notices.map(({ kind }: CacheNotice) => kind).join(' ')
+    await one.write(SPACE, [item('a', '1')], now())
+    await until('the notice', async () => kinds() === 'changed')
+    // One that nobody heard.
+    await say('INCR', 'cache:notices')
+    await until('the gap', async () => kinds() === 'changed lost resumed')
+    await say('SET', 'cache:notices', '0')
+    await until('the way back', async () => kinds() === 'changed lost resumed lost resumed')
+    await one.write(SPACE, [item('b', '1')], now())
+    await until('the next one', async () => kinds().endsWith('resumed changed'))
+    stop()
+  })
+
+  it('tells that the connection was lost, and that it is back', async () => {
+    const [one, two] = [await open(), await open()]
+    const { notices, stop } = heard(two)
+    await say('CLIENT', 'KILL', 'TYPE', 'pubsub')
+    await until('both', async () => notices.map(({ kind }) => kind).join(' ') === 'lost resumed')
+    await one.write(SPACE, [item('a', '1')], now())
+    await until('the notice', async () => notices.at(-1)?.kind === 'changed')
+    stop()
+  })
+})

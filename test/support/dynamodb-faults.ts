@@ -57,8 +57,10 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const close = async (): Promise<void> => {
+    // In this order: a connection that comes in between would be waited for.
+    const closed = new Promise((resolve) => server.close(resolve))
     server.closeAllConnections()
-    if (server.listening) await new Promise((resolve) => server.close(resolve))
+    await closed
   }
   after(close)
   return {

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { ensurePostgres } from './ensure-postgres.mjs'
 import { ensureRedisServer } from './ensure-redis.mjs'
 
-const FILES_AT_ONCE = 2
+const FILES_AT_ONCE = 3
 const FILE_TIMEOUT_MS = 5 * 60_000
 
 const root = fileURLToPath(new URL('..', import.meta.url))

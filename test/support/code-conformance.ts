@@ -1,16 +1,12 @@
-import { after, before, describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { parseStoreUrl } from '../../src/config/store-url.js'
 import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
 import { codeSuites, type Pair, register, tokenSuites } from '../../src/conformance/index.js'
 import { openDynamodb } from '../../src/engines/dynamodb/index.js'
 import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
-import { openRedis } from '../../src/engines/redis/index.js'
-import { openRedis as connect } from '../../src/engines/redis/link/open-redis.js'
-import type { Redis } from '../../src/engines/redis/link/redis.js'
 import type { CodeStore } from '../../src/one-time-code/port.js'
 import type { TokenStore } from '../../src/token-denylist/port.js'
 import { CREDENTIALS, type Emulator, startDynamo } from './dynamodb-server.js'
-import type { RedisServers } from './redis/index.js'
 
 /** What the suites here need of an opened engine, whichever it is. */
 export interface CodeEngine {
@@ -37,25 +33,6 @@ export function codeConformance(name: string, open: () => Promise<readonly CodeE
   const runner = { describe, it, after }
   for (const suite of codeSuites) register(runner, name, suite, () => openPair(({ codes }) => codes))
   for (const suite of tokenSuites) register(runner, name, suite, () => openPair(({ tokens }) => tokens))
-}
-
-/** On servers that are started once, by the time that the cases give. */
-export function codeConformanceOnRedis(name: string, start: () => Promise<RedisServers>): void {
-  let servers: RedisServers
-  let flusher: Redis
-  before(async () => {
-    servers = await start()
-    flusher = await connect(servers.url)
-  })
-  after(async () => {
-    await flusher.close()
-    await servers.stop()
-  })
-  codeConformance(name, async () => {
-    await flusher.readEverywhere(['FLUSHALL'])
-    const open = () => openRedis(servers.url, { limitClock: 'caller' })
-    return Promise.all([open(), open()])
-  })
 }
 
 export async function codeConformanceOnDynamodb(emulator: Emulator): Promise<void> {

@@ -1,42 +1,73 @@
 import { after, before, describe, it } from 'node:test'
-import { accessSuites, allowlistSuites, register } from '../../src/conformance/index.js'
+import {
+  accessSuites,
+  allowlistSuites,
+  cacheSuites,
+  codeSuites,
+  idempotencySuites,
+  limitSuites,
+  lockSuites,
+  register,
+  type Suite,
+  tokenSuites,
+} from '../../src/conformance/index.js'
 import { openRedis, type RedisEngine, type RedisEngineOptions } from '../../src/engines/redis/index.js'
 import { openRedis as connect } from '../../src/engines/redis/link/open-redis.js'
 import type { Redis } from '../../src/engines/redis/link/redis.js'
 import type { RedisServers } from './redis/index.js'
+import { lockScene } from './redis-lock-scene.js'
 
-/** Registers every suite on servers that are started once; each case finds them empty. */
-export function conformanceOn(
-  name: string,
-  start: () => Promise<RedisServers>,
-  options: RedisEngineOptions = {},
-): void {
+type PortOf<Port> = (engine: RedisEngine, redis: Redis) => Port
+
+/** On servers that are started once; each case finds them empty, and is opened by two engines. */
+function suitesOn(name: string, start: () => Promise<RedisServers>, options: RedisEngineOptions) {
   let servers: RedisServers
-  let flusher: Redis
+  let redis: Redis
   before(async () => {
     servers = await start()
-    flusher = await connect(servers.url)
+    redis = await connect(servers.url)
   })
   after(async () => {
-    await flusher.close()
+    await redis.close()
     await servers.stop()
   })
 
-  async function openPair<Port>(port: (engine: RedisEngine) => Port) {
-    await flusher.readEverywhere(['FLUSHALL'])
+  async function openPair<Port>(port: PortOf<Port>) {
+    await redis.readEverywhere(['FLUSHALL'])
     const engines = await Promise.all([openRedis(servers.url, options), openRedis(servers.url, options)])
     return {
-      one: port(engines[0]),
-      two: port(engines[1]),
+      one: port(engines[0], redis),
+      two: port(engines[1], redis),
       async close() {
         for (const engine of engines) await engine.close()
       },
     }
   }
 
-  const runner = { describe, it, after }
-  for (const suite of allowlistSuites) {
-    register(runner, name, suite, () => openPair((engine) => engine.allowlists))
+  return <Port>(suites: readonly Suite<Port>[], port: PortOf<Port>): void => {
+    for (const suite of suites) register({ describe, it, after }, name, suite, () => openPair(port))
   }
-  for (const suite of accessSuites) register(runner, name, suite, () => openPair((engine) => engine.keys))
+}
+
+export function conformanceOn(
+  name: string,
+  start: () => Promise<RedisServers>,
+  options: RedisEngineOptions = {},
+): void {
+  const on = suitesOn(name, start, options)
+  on(allowlistSuites, ({ allowlists }) => allowlists)
+  on(accessSuites, ({ keys }) => keys)
+}
+
+/** Those of everything else, by the time that the cases give. */
+export function guardConformanceOn(name: string, start: () => Promise<RedisServers>): void {
+  const on = suitesOn(name, start, { limitClock: 'caller', idempotencyClock: 'caller' })
+  on(limitSuites.counters, ({ limits }) => limits.counters)
+  on(limitSuites.configs, ({ limits }) => limits.configs)
+  on(limitSuites.usage, ({ limits }) => limits.usage)
+  on(idempotencySuites, ({ idempotency }) => idempotency)
+  on(codeSuites, ({ codes }) => codes)
+  on(tokenSuites, ({ tokens }) => tokens)
+  on(lockSuites, ({ locks }, redis) => lockScene(locks, redis))
+  on(cacheSuites, ({ cache }) => cache)
 }

@@ -1,4 +1,0 @@
-import { startCluster } from '../support/redis/index.js'
-import { idempotencyConformanceOn } from '../support/redis-idempotency-conformance.js'
-
-idempotencyConformanceOn('redis cluster', startCluster)

@@ -1,4 +1,0 @@
-import { startSentinel } from '../support/redis/index.js'
-import { lockConformanceOn } from '../support/redis-lock-conformance.js'
-
-lockConformanceOn('redis sentinel', startSentinel)

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { askLimits, type RateLimitOptions, releaseAtEnd } from './rate-limit.js'
 import { markRefused } from './refused.js'
 
+export { idempotencyContext } from './idempotency.js'
 export { idempotency } from './idempotency-express.js'
 
 type Next = (error?: unknown) => void

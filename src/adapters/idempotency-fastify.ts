@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Held } from '../idempotency/held-claim.js'
-import { type Captured, capture, resume } from './capture.js'
-import { bodyOf, type HeaderValue, KEPT_HEADERS, replayHeaders } from './http-answer.js'
+import { type Captured, capture, discard, resume } from './capture.js'
+import { bodyOf, DEGRADED_HEADER, type HeaderValue, KEPT_HEADERS, replayHeaders } from './http-answer.js'
 import { type Asked, endRequest, type IdempotencyOptions, maxBodyBytes, startRequest } from './idempotency.js'
 import { wasRefused } from './refused.js'
 
@@ -40,14 +40,19 @@ export function idempotency<Request extends FastifyRequest>(
   const plugin = async (app: App<Request>): Promise<void> => {
     app.addHook('preHandler', async (request, reply) => {
       const start = await startRequest(options, request, about(request))
-      if (start.go === 'guarded') claims.set(request, start.claim)
+      if (start.go === 'guarded') {
+        claims.set(request, start.claim)
+        if (start.claim.context.degraded) reply.header(DEGRADED_HEADER, 'true')
+      }
       if (start.go === 'refuse') {
         const { status, headers, body } = start.problem
         return reply.code(status).headers(headers).send(body)
       }
       if (start.go === 'replay') {
         const { answer } = start
-        return reply.code(answer.status).headers(replayHeaders(answer)).send(bodyOf(answer))
+        // Of bytes, be they none, Fastify says the type where nobody else does.
+        const body = answer.body === undefined ? undefined : bodyOf(answer)
+        return reply.code(answer.status).headers(replayHeaders(answer)).send(body)
       }
       return undefined
     })
@@ -86,7 +91,9 @@ async function record<Request extends FastifyRequest>(
   const body = 'whole' in captured ? captured.whole : undefined
   const problem = await endRequest(options, claim, given(request, reply, body), about(request))
   if (problem !== undefined) {
-    for (const name of [...KEPT_HEADERS, 'content-length']) reply.removeHeader(name)
+    await discard(captured)
+    const ofAnswer = [...KEPT_HEADERS, ...(options.keptHeaders ?? []), 'content-length', 'set-cookie']
+    for (const name of ofAnswer) reply.removeHeader(name)
     reply.code(problem.status).headers(problem.headers)
     return problem.body
   }

@@ -98,13 +98,16 @@ export class HeldBackAnswer {
     if (this.isRecording) return
     this.isRecording = true
     const body = this.sizeBytes > this.maxBytes ? undefined : Buffer.concat(this.chunks)
+    const head = headOf(this.response)
     void this.keeper
       .record(body)
-      .then((problem) => (problem === undefined ? this.letGo() : this.replace(problem)))
+      .then((problem) => (problem === undefined ? this.letGo(head) : this.replace(problem)))
   }
 
-  private letGo(): void {
+  private letGo(head: Head): void {
     Object.assign(this.response, this.own)
+    // A handler that fails after its answer sees no headers sent, and may have made another head for it.
+    setHead(this.response, head)
     // Whole, so that its length is known.
     if (this.isEnded) this.response.end(this.chunks.length === 0 ? undefined : Buffer.concat(this.chunks))
     else for (const chunk of this.chunks) this.response.write(chunk)
@@ -116,9 +119,7 @@ export class HeldBackAnswer {
   /** What else the handler has to say is not said. */
   private replace({ status, headers, body }: RenderedProblem): void {
     const { response, own } = this
-    for (const name of response.getHeaderNames()) response.removeHeader(name)
-    response.statusCode = status
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+    setHead(response, { status, message: '', fields: Object.entries(headers) })
     Object.assign(response, { ...own, write: () => true })
     own.end.call(response, body, 'utf8')
     Object.assign(response, { end: () => response })
@@ -143,6 +144,25 @@ export class HeldBackAnswer {
   private callBack(): void {
     for (const callback of this.callbacks.splice(0)) callback()
   }
+}
+
+interface Head {
+  status: number
+  message: string
+  fields: [string, OutgoingHttpHeader][]
+}
+
+function headOf(response: ServerResponse): Head {
+  const fields = response.getRawHeaderNames().map((name) => [name, response.getHeader(name)!])
+  return { status: response.statusCode, message: response.statusMessage, fields: fields as Head['fields'] }
+}
+
+function setHead(response: ServerResponse, { status, message, fields }: Head): void {
+  response.statusCode = status
+  response.statusMessage = message
+  const names = new Set(fields.map(([name]) => name.toLowerCase()))
+  for (const name of response.getHeaderNames()) if (!names.has(name)) response.removeHeader(name)
+  for (const [name, value] of fields) response.setHeader(name, value)
 }
 
 function setAll(response: ServerResponse, fields: Fields | undefined): void {

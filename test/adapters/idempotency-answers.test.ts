@@ -170,6 +170,22 @@ describe('an answer held back', () => {
     assert.equal(await ended(broken.catraca), 'FAILED')
   })
 
+  it('keeps its head when the handler fails after it', async (t) => {
+    const { ask } = await serve(t, (_, response) => {
+      response.writeHead(201, { 'X-Made': '1' }).end('made')
+      response.statusCode = 500
+      response.setHeader('content-length', '100')
+      response.setHeader('x-made', '2')
+      response.end('failed')
+    })
+    for (const mark of [null, 'true']) {
+      const answer = await ask({ signal: AbortSignal.timeout(3000) })
+      assert.deepEqual([answer.status, await answer.text()], [201, 'made'])
+      assert.equal(answer.headers.get('idempotency-replayed'), mark)
+      if (mark === null) assert.equal(answer.headers.get('x-made'), '1')
+    }
+  })
+
   it('is sent though the policy throws', async (t) => {
     const ending = () => assert.fail('policy')
     const { catraca, ask } = await serve(t, (_, response) => response.end('ok'), { ending })

@@ -153,8 +153,8 @@ interface Head {
 }
 
 function headOf(response: ServerResponse): Head {
-  const fields = response.getRawHeaderNames().map((name) => [name, response.getHeader(name)!])
-  return { status: response.statusCode, message: response.statusMessage, fields: fields as Head['fields'] }
+  const fields = Object.entries({ ...response.getHeaders() }) as Head['fields']
+  return { status: response.statusCode, message: response.statusMessage, fields }
 }
 
 function setHead(response: ServerResponse, { status, message, fields }: Head): void {
@@ -162,7 +162,8 @@ function setHead(response: ServerResponse, { status, message, fields }: Head): v
   response.statusMessage = message
   const names = new Set(fields.map(([name]) => name.toLowerCase()))
   for (const name of response.getHeaderNames()) if (!names.has(name)) response.removeHeader(name)
-  for (const [name, value] of fields) response.setHeader(name, value)
+  // Untouched, a name stays spelled as it was.
+  for (const [name, value] of fields) if (response.getHeader(name) !== value) response.setHeader(name, value)
 }
 
 function setAll(response: ServerResponse, fields: Fields | undefined): void {

@@ -194,6 +194,43 @@ describe('an answer held back', () => {
   })
 })
 
+describe('a hijacked reply of fastify', () => {
+  async function hijacked(
+    t: TestContext,
+    handler: (raw: ServerResponse, isClosed: Promise<unknown>) => unknown,
+  ) {
+    const catraca = await opened(t)
+    const app = Fastify()
+    t.after(() => app.close())
+    await app.register(fastifyGuard({ idempotency: catraca.idempotency, operation: 'PAY' }) as never)
+    const begun = deferred()
+    app.post('/', async (_, reply) => {
+      reply.hijack()
+      begun.resolve()
+      await handler(reply.raw, once(reply.raw, 'close'))
+    })
+    const url = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
+    const leaving = ask(url, { method: 'POST', headers: HEADERS })
+    leaving.on('error', () => {}).end()
+    await begun.promise
+    return { catraca, leaving }
+  }
+
+  it('is recorded when it ends behind the back of its client', async (t) => {
+    const { catraca, leaving } = await hijacked(t, async (raw, isClosed) => {
+      await isClosed
+      raw.end('late')
+    })
+    leaving.destroy()
+    assert.equal(await ended(catraca), 'COMPLETED')
+  })
+
+  it('that is destroyed is a failure', async (t) => {
+    const { catraca } = await hijacked(t, (raw) => raw.destroy())
+    assert.equal(await ended(catraca), 'FAILED')
+  })
+})
+
 describe('a request', () => {
   it('whose body no parser took is refused, also where one left an empty object', async (t) => {
     const { ask } = await serve(t, (_, response) => response.end('ran'), {}, {})

@@ -18,6 +18,11 @@ export async function capture(source: AsyncIterable<Chunk>, maxBytes: number): P
   }
 }
 
+/** Tells the source that nobody wants the rest. */
+export async function discard(captured: Captured): Promise<void> {
+  if ('rest' in captured) await captured.rest.return?.()
+}
+
 /** The same body again, from where it was left. */
 export async function* resume(captured: Captured): AsyncGenerator<Buffer> {
   if ('whole' in captured) {
@@ -33,6 +38,6 @@ export async function* resume(captured: Captured): AsyncGenerator<Buffer> {
     }
   } finally {
     // The reader may go away: then the source is told, too.
-    await captured.rest.return?.()
+    await discard(captured)
   }
 }

@@ -3,6 +3,7 @@ import { askLimits, type RateLimitOptions, releaseAtEnd } from './rate-limit.js'
 import { markRefused } from './refused.js'
 import { askTokens, type RevokedTokensOptions } from './token-denylist.js'
 
+export { idempotencyContext } from './idempotency.js'
 export { idempotency } from './idempotency-express.js'
 
 type Next = (error?: unknown) => void

@@ -2,6 +2,7 @@ import { askLimits, type RateLimitOptions, releaseAtEnd } from './rate-limit.js'
 import { markRefused } from './refused.js'
 import { askTokens, type RevokedTokensOptions } from './token-denylist.js'
 
+export { idempotencyContext } from './idempotency.js'
 export { idempotency } from './idempotency-fastify.js'
 
 /** What is used of Fastify, so that this needs no version of it in particular. */

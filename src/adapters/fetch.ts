@@ -2,6 +2,7 @@ import { askLimits, type RateLimitOptions, type Release } from './rate-limit.js'
 import { markRefused } from './refused.js'
 import { askTokens, type RevokedTokensOptions } from './token-denylist.js'
 
+export { idempotencyContext } from './idempotency.js'
 export { type FetchIdempotencyOptions, withIdempotency } from './idempotency-fetch.js'
 
 type Handler = (request: Request) => Response | Promise<Response>

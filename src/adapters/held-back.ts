@@ -1,9 +1,14 @@
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { RenderedProblem } from '../server/problem.js'
 
-type Fields = OutgoingHttpHeaders | OutgoingHttpHeader[]
-/** Records an answer, whose body is undefined when it is too large; a problem is to be sent in its place. */
-type RecordAnswer = (body: Buffer | undefined) => Promise<RenderedProblem | undefined>
+type Fields = OutgoingHttpHeaders | OutgoingHttpHeader[] | [string, OutgoingHttpHeader][]
+interface Keeper {
+  /** Records an answer, whose body is undefined when it is too large; a problem is to be sent in its place. */
+  record: (body: Buffer | undefined) => Promise<RenderedProblem | undefined>
+  /** There will be no answer. */
+  giveUp: (error: unknown) => void
+}
 
 /** Keeps an answer from the client until it is recorded, or until there is more of it than is kept. */
 export class HeldBackAnswer {
@@ -12,24 +17,48 @@ export class HeldBackAnswer {
   private sizeBytes = 0
   private isEnded = false
   private isRecording = false
-  private readonly own: Pick<ServerResponse, 'write' | 'end' | 'writeHead' | 'flushHeaders'>
+  private isClosed = false
+  private readonly own: Pick<
+    ServerResponse,
+    'write' | 'end' | 'writeHead' | 'flushHeaders' | 'destroy' | 'emit'
+  >
 
   constructor(
     private readonly response: ServerResponse,
     private readonly maxBytes: number,
-    private readonly record: RecordAnswer,
+    private readonly keeper: Keeper,
   ) {
-    const { write, end, writeHead, flushHeaders } = response
-    this.own = { write, end, writeHead, flushHeaders }
+    const { write, end, writeHead, flushHeaders, destroy, emit } = response
+    this.own = { write, end, writeHead, flushHeaders, destroy, emit }
     Object.assign(response, {
       write: (...args: unknown[]) => this.write(args),
       end: (...args: unknown[]) => this.end(args),
       writeHead: (status: number, ...rest: unknown[]) => this.writeHead(status, rest),
       flushHeaders() {},
+      destroy: (error?: Error) => {
+        this.giveUp(error ?? new Error('the answer was destroyed before its end'))
+        return response.destroy(error)
+      },
+      emit: (name: string, ...args: unknown[]) => this.emit(name, args),
+    })
+    response.on('pipe', (source: Readable) => {
+      source.once('close', () => {
+        // As long as there is a client, whoever sends tells it.
+        if (this.isClosed && source.errored) this.giveUp(source.errored)
+      })
     })
   }
 
+  /** That the client went away is told late: streams would stop at it, and the answer would never be whole. */
+  private emit(name: string, args: unknown[]): boolean {
+    if (name !== 'close') return this.own.emit.call(this.response, name, ...args)
+    this.isClosed = true
+    return true
+  }
+
   private write(args: readonly unknown[]): boolean {
+    // What is recorded is what is sent.
+    if (this.isEnded) return false
     this.take(args)
     if (this.sizeBytes > this.maxBytes) this.settle()
     return !this.isRecording
@@ -44,7 +73,7 @@ export class HeldBackAnswer {
   }
 
   private writeHead(status: number, rest: readonly unknown[]): ServerResponse {
-    const [message, fields] = typeof rest[0] === 'string' ? rest : [undefined, rest[0]]
+    const [message, fields] = typeof rest[0] === 'string' ? rest : [undefined, rest[1] ?? rest[0]]
     this.response.statusCode = status
     if (message !== undefined) this.response.statusMessage = String(message)
     setAll(this.response, fields as Fields | undefined)
@@ -69,28 +98,47 @@ export class HeldBackAnswer {
     if (this.isRecording) return
     this.isRecording = true
     const body = this.sizeBytes > this.maxBytes ? undefined : Buffer.concat(this.chunks)
-    void this.record(body).then((problem) => (problem === undefined ? this.letGo() : this.replace(problem)))
+    const head = headOf(this.response)
+    void this.keeper
+      .record(body)
+      .then((problem) => (problem === undefined ? this.letGo(head) : this.replace(problem)))
   }
 
-  private letGo(): void {
+  private letGo(head: Head): void {
     Object.assign(this.response, this.own)
-    for (const chunk of this.chunks) this.response.write(chunk)
-    if (this.isEnded) this.response.end()
+    // A handler that fails after its answer sees no headers sent, and may have made another head for it.
+    setHead(this.response, head)
+    // Whole, so that its length is known.
+    if (this.isEnded) this.response.end(this.chunks.length === 0 ? undefined : Buffer.concat(this.chunks))
+    else for (const chunk of this.chunks) this.response.write(chunk)
     this.callBack()
     if (!this.isEnded) this.response.emit('drain')
+    this.tellClosed()
   }
 
   /** What else the handler has to say is not said. */
   private replace({ status, headers, body }: RenderedProblem): void {
     const { response, own } = this
-    for (const name of response.getHeaderNames()) response.removeHeader(name)
-    response.statusCode = status
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
-    Object.assign(response, { writeHead: own.writeHead, write: () => true })
+    setHead(response, { status, message: '', fields: Object.entries(headers) })
+    Object.assign(response, { ...own, write: () => true })
     own.end.call(response, body, 'utf8')
     Object.assign(response, { end: () => response })
     this.callBack()
     if (!this.isEnded) response.emit('drain')
+    this.tellClosed()
+  }
+
+  private giveUp(error: unknown): void {
+    Object.assign(this.response, this.own)
+    if (this.isRecording) return
+    this.isRecording = true
+    this.keeper.giveUp(error)
+    this.callBack()
+    this.tellClosed()
+  }
+
+  private tellClosed(): void {
+    if (this.isClosed) this.response.emit('close')
   }
 
   private callBack(): void {
@@ -98,9 +146,40 @@ export class HeldBackAnswer {
   }
 }
 
+interface Head {
+  status: number
+  message: string
+  fields: [string, OutgoingHttpHeader][]
+}
+
+function headOf(response: ServerResponse): Head {
+  const fields = Object.entries({ ...response.getHeaders() }) as Head['fields']
+  return { status: response.statusCode, message: response.statusMessage, fields }
+}
+
+function setHead(response: ServerResponse, { status, message, fields }: Head): void {
+  response.statusCode = status
+  response.statusMessage = message
+  const names = new Set(fields.map(([name]) => name.toLowerCase()))
+  for (const name of response.getHeaderNames()) if (!names.has(name)) response.removeHeader(name)
+  // Untouched, a name stays spelled as it was.
+  for (const [name, value] of fields) if (response.getHeader(name) !== value) response.setHeader(name, value)
+}
+
 function setAll(response: ServerResponse, fields: Fields | undefined): void {
-  const pairs = Array.isArray(fields)
-    ? fields.flatMap((_, i) => (i % 2 === 0 ? [[String(fields[i]), fields[i + 1]] as const] : []))
-    : Object.entries(fields ?? {})
-  for (const [name, value] of pairs) if (value !== undefined) response.setHeader(name, value)
+  const seen = new Set<string>()
+  for (const [name, value] of pairsOf(fields ?? {})) {
+    if (value === undefined) continue
+    // In a list one name may stand more than once, as that of cookies does.
+    if (seen.has(name.toLowerCase())) response.appendHeader(name, value as string)
+    else response.setHeader(name, value)
+    seen.add(name.toLowerCase())
+  }
+}
+
+function pairsOf(fields: Fields): [string, OutgoingHttpHeader | undefined][] {
+  if (!Array.isArray(fields)) return Object.entries(fields)
+  if (Array.isArray(fields[0])) return fields as [string, OutgoingHttpHeader][]
+  const flat = fields as OutgoingHttpHeader[]
+  return flat.flatMap((name, i) => (i % 2 === 0 ? [[String(name), flat[i + 1]]] : []))
 }

@@ -1,3 +1,5 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http'
+
 /** An answer as it is kept: JSON, so that other programs can read it. */
 export interface HttpAnswer {
   status: number
@@ -19,8 +21,16 @@ export const KEPT_HEADERS: readonly string[] = [
   ...['location', 'etag', 'last-modified', 'link', 'cache-control'],
 ]
 
+/** Of one connection or one transfer, and wrong for any other: neither kept nor given again. */
+const NEVER_KEPT: readonly string[] = [
+  ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'upgrade'],
+  ...['transfer-encoding', 'content-length'],
+]
+
 export const REPLAYED_HEADER = 'idempotency-replayed'
 export const BODY_OMITTED_HEADER = 'idempotency-body-omitted'
+/** Done without any guarantee, because the engine did not answer. */
+export const DEGRADED_HEADER = 'idempotency-degraded'
 
 /** `body` undefined: it was not kept. */
 export function keepAnswer(
@@ -31,6 +41,7 @@ export function keepAnswer(
 ): HttpAnswer {
   const headers: HttpAnswer['headers'] = {}
   for (const name of keptHeaders) {
+    if (NEVER_KEPT.includes(name)) continue
     const value = header(name)
     if (value !== undefined && value !== null)
       headers[name] = Array.isArray(value) ? [...value] : String(value)
@@ -49,5 +60,36 @@ export function bodyOf({ body = '', base64 }: HttpAnswer): Buffer {
 
 /** Of the answer when it is given again. */
 export function replayHeaders({ headers, bodyOmitted }: HttpAnswer): HttpAnswer['headers'] {
-  return { ...headers, [REPLAYED_HEADER]: 'true', ...(bodyOmitted && { [BODY_OMITTED_HEADER]: 'true' }) }
+  const replayed: HttpAnswer['headers'] = { ...headers, [REPLAYED_HEADER]: 'true' }
+  if (!bodyOmitted) return replayed
+  // Nothing is nothing in every encoding but one: clients that try to expand it fail.
+  const { 'content-encoding': _, ...plain } = replayed
+  return { ...plain, [BODY_OMITTED_HEADER]: 'true' }
+}
+
+/** What is stored may be of another program: only what can be sent is an answer. */
+export function asAnswer(value: unknown): HttpAnswer | undefined {
+  const { status, headers, body, base64, bodyOmitted } = (value ?? {}) as Partial<HttpAnswer>
+  if (!Number.isInteger(status) || status! < 200 || status! > 599) return undefined
+  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return undefined
+  if (body !== undefined && typeof body !== 'string') return undefined
+  const sendable = Object.entries(headers).filter(([name]) => !NEVER_KEPT.includes(name.toLowerCase()))
+  if (!sendable.every(([name, fields]) => isField(name, fields))) return undefined
+  return {
+    ...{ status: status!, headers: Object.fromEntries(sendable) },
+    ...(body !== undefined && { body }),
+    ...(base64 && { base64 }),
+    ...(bodyOmitted && { bodyOmitted }),
+  }
+}
+
+function isField(name: string, value: unknown): boolean {
+  const values = Array.isArray(value) ? value : [value]
+  try {
+    validateHeaderName(name)
+    for (const one of values) validateHeaderValue(name, one)
+  } catch {
+    return false
+  }
+  return values.every((one) => typeof one === 'string')
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { CatracaError } from '../errors.js'
 import { HeldBackAnswer } from './held-back.js'
-import { bodyOf, replayHeaders } from './http-answer.js'
+import { bodyOf, DEGRADED_HEADER, replayHeaders } from './http-answer.js'
 import { type Asked, endRequest, type IdempotencyOptions, maxBodyBytes, startRequest } from './idempotency.js'
 import { wasRefused } from './refused.js'
 
@@ -24,11 +24,14 @@ export function idempotency<Request extends ParsedRequest = ParsedRequest>(
         return answer(response, { status: kept.status, headers: replayHeaders(kept), body: bodyOf(kept) })
       }
       if (start.go === 'guarded') {
+        if (start.claim.context.degraded) response.setHeader(DEGRADED_HEADER, 'true')
         const header = (name: string) => response.getHeader(name)
-        new HeldBackAnswer(response, maxBodyBytes(options), (body) => {
+        const record = (body: Buffer | undefined) => {
           const given = { status: response.statusCode, header, body, isRefusal: wasRefused(request) }
           return endRequest(options, start.claim, given, asked)
-        })
+        }
+        const giveUp = (error: unknown) => void start.claim.fail(error).catch(() => {})
+        new HeldBackAnswer(response, maxBodyBytes(options), { record, giveUp })
       }
       next()
     }, next)
@@ -57,11 +60,17 @@ function about(request: ParsedRequest): Asked {
 }
 
 /** Requests whose bodies nobody looked at would all be the same. */
-function parsedBody({ body, headers }: ParsedRequest): unknown {
+function parsedBody(request: ParsedRequest): unknown {
+  const { body, headers } = request
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-  if (body !== undefined || !hasBody) return body
+  if (!hasBody || (body !== undefined && !isPlaceholder(request))) return body
   throw new CatracaError(
     'INTERNAL',
     'no parsed body: put a body parser before idempotency, or give `payload`',
   )
+}
+
+/** The parsers of Express 4 leave `{}` where the body is of a type that is not theirs. */
+function isPlaceholder({ body, readableDidRead }: ParsedRequest): boolean {
+  return typeof body === 'object' && body !== null && Object.keys(body).length === 0 && !readableDidRead
 }

@@ -1,7 +1,8 @@
+import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Held } from '../idempotency/held-claim.js'
-import { type Captured, capture, resume } from './capture.js'
-import { bodyOf, type HeaderValue, KEPT_HEADERS, replayHeaders } from './http-answer.js'
+import { type Captured, capture, discard, resume } from './capture.js'
+import { bodyOf, DEGRADED_HEADER, type HeaderValue, KEPT_HEADERS, replayHeaders } from './http-answer.js'
 import { type Asked, endRequest, type IdempotencyOptions, maxBodyBytes, startRequest } from './idempotency.js'
 import { wasRefused } from './refused.js'
 
@@ -14,6 +15,7 @@ interface FastifyRequest {
 }
 
 interface Reply {
+  raw: ServerResponse
   statusCode: number
   code(status: number): Reply
   header(name: string, value: string | string[]): Reply
@@ -37,36 +39,69 @@ export function idempotency<Request extends FastifyRequest>(
   options: IdempotencyOptions<Request>,
 ): (app: App<Request>) => Promise<void> {
   const claims = new WeakMap<object, Held>()
+  /** Once: whoever ends it. */
+  const claimOf = (request: Request): Held | undefined => {
+    const claim = claims.get(request)
+    claims.delete(request)
+    return claim
+  }
+  const endPastFastify = async (request: Request, reply: Reply): Promise<void> => {
+    const claim = claimOf(request)
+    if (claim !== undefined)
+      await endRequest(options, claim, given(request, reply, undefined), about(request))
+  }
   const plugin = async (app: App<Request>): Promise<void> => {
     app.addHook('preHandler', async (request, reply) => {
       const start = await startRequest(options, request, about(request))
-      if (start.go === 'guarded') claims.set(request, start.claim)
+      if (start.go === 'guarded') {
+        claims.set(request, start.claim)
+        watchHijacked(reply.raw, {
+          ended: () => endPastFastify(request, reply),
+          destroyed: () => claimOf(request)?.fail(new Error('the answer was destroyed before its end')),
+        })
+        if (start.claim.context.degraded) reply.header(DEGRADED_HEADER, 'true')
+      }
       if (start.go === 'refuse') {
         const { status, headers, body } = start.problem
         return reply.code(status).headers(headers).send(body)
       }
       if (start.go === 'replay') {
         const { answer } = start
-        return reply.code(answer.status).headers(replayHeaders(answer)).send(bodyOf(answer))
+        // Of bytes, be they none, Fastify says the type where nobody else does.
+        const body = answer.body === undefined ? undefined : bodyOf(answer)
+        return reply.code(answer.status).headers(replayHeaders(answer)).send(body)
       }
       return undefined
     })
     app.addHook('onSend', async (request, reply, payload) => {
-      const claim = claims.get(request)
+      const claim = claimOf(request)
       if (claim === undefined) return payload
-      claims.delete(request)
       return record(options, claim, request, reply, payload)
     })
     // What was answered past Fastify did not come by `onSend`.
-    app.addHook('onResponse', async (request, reply) => {
-      const claim = claims.get(request)
-      if (claim === undefined) return
-      claims.delete(request)
-      await endRequest(options, claim, given(request, reply, undefined), about(request))
-    })
+    app.addHook('onResponse', endPastFastify)
   }
   // Without this Fastify would keep the hooks from routes beside the plugin.
   return Object.assign(plugin, { [Symbol.for('skip-override')]: true })
+}
+
+/** Without its client, Fastify tells of no end of a reply that was hijacked. */
+function watchHijacked(
+  raw: ServerResponse,
+  told: { ended: () => Promise<void>; destroyed: () => Promise<void> | undefined },
+): void {
+  const { destroy, end } = raw
+  raw.destroy = (error) => {
+    told.destroyed()?.catch(() => {})
+    return destroy.call(raw, error)
+  }
+  raw.once('close', () => {
+    if (raw.writableEnded) return
+    raw.end = ((...args: Parameters<typeof end>) => {
+      void told.ended()
+      return end.apply(raw, args)
+    }) as typeof end
+  })
 }
 
 async function record<Request extends FastifyRequest>(
@@ -86,7 +121,9 @@ async function record<Request extends FastifyRequest>(
   const body = 'whole' in captured ? captured.whole : undefined
   const problem = await endRequest(options, claim, given(request, reply, body), about(request))
   if (problem !== undefined) {
-    for (const name of [...KEPT_HEADERS, 'content-length']) reply.removeHeader(name)
+    await discard(captured)
+    const ofAnswer = [...KEPT_HEADERS, ...(options.keptHeaders ?? []), 'content-length', 'set-cookie']
+    for (const name of ofAnswer) reply.removeHeader(name)
     reply.code(problem.status).headers(problem.headers)
     return problem.body
   }

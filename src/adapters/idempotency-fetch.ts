@@ -1,6 +1,7 @@
 import { CatracaError } from '../errors.js'
-import { type Captured, capture, resume } from './capture.js'
-import { bodyOf, replayHeaders } from './http-answer.js'
+import { defaultEnding } from '../idempotency/refusals.js'
+import { type Captured, capture, discard, resume } from './capture.js'
+import { bodyOf, DEGRADED_HEADER, replayHeaders } from './http-answer.js'
 import { type Asked, endRequest, type IdempotencyOptions, maxBodyBytes, startRequest } from './idempotency.js'
 import { wasRefused } from './refused.js'
 
@@ -38,22 +39,27 @@ export function withIdempotency(handler: Handler, options: FetchIdempotencyOptio
           ? { whole: Buffer.alloc(0) }
           : await capture(response.body, maxBodyBytes(options))
     } catch (error) {
-      await claim.fail(error).catch(() => {})
+      await (defaultEnding.ofError(error) === 'release' ? claim.release() : claim.fail(error)).catch(() => {})
       throw error
     }
     const { status, statusText, headers } = response
     const body = 'whole' in captured ? captured.whole : undefined
-    const header = (name: string) => headers.get(name)
+    // Joined into one line, cookies cannot be told apart again.
+    const header = (name: string) => (name === 'set-cookie' ? headers.getSetCookie() : headers.get(name))
     const problem = await endRequest(
       options,
       claim,
       { status, header, body, isRefusal: wasRefused(response) },
       asked,
     )
-    if (problem !== undefined)
+    if (problem !== undefined) {
+      await discard(captured)
       return new Response(problem.body, { status: problem.status, headers: problem.headers })
+    }
     const again = 'whole' in captured ? captured.whole : ReadableStream.from(resume(captured))
-    return new Response(mayHaveBody(status) ? again : null, { status, statusText, headers })
+    const sent = new Headers(headers)
+    if (claim.context.degraded) sent.set(DEGRADED_HEADER, 'true')
+    return new Response(mayHaveBody(status) ? again : null, { status, statusText, headers: sent })
   }
 }
 

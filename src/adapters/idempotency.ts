@@ -3,10 +3,10 @@ import { CatracaError, invalid } from '../errors.js'
 import type { Held } from '../idempotency/held-claim.js'
 import type { HoldResult } from '../idempotency/idempotency.js'
 import { refusalError } from '../idempotency/refusals.js'
-import type { Ending, HoldRequest } from '../idempotency/types.js'
+import type { Ending, HoldRequest, WorkContext } from '../idempotency/types.js'
 import { identifier, plainName } from '../key.js'
 import { type RenderedProblem, renderProblem } from '../server/problem.js'
-import { type HeaderReader, type HttpAnswer, keepAnswer } from './http-answer.js'
+import { asAnswer, type HeaderReader, type HttpAnswer, keepAnswer } from './http-answer.js'
 import { parseExpirySeconds, parseIdempotencyKey } from './idempotency-key.js'
 
 /** What the adapters of all frameworks have in common. */
@@ -51,6 +51,13 @@ const DEFAULT_MAX_BODY_BYTES = 1024 * 1024
 export const maxBodyBytes = (options: { maxBodyBytes?: number }): number =>
   options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES
 
+const contexts = new WeakMap<object, WorkContext>()
+
+/** What a handler may want to know of the claim it works under; undefined where there is none. */
+export function idempotencyContext(request: object): WorkContext | undefined {
+  return contexts.get(request)
+}
+
 /** Claims one request by its key. Whatever stands against it becomes a problem, or the answer of the first time. */
 export async function startRequest<Request>(
   options: IdempotencyOptions<Request>,
@@ -66,7 +73,9 @@ export async function startRequest<Request>(
       if (!isRequired) return { go: 'on' }
       throw invalid('Idempotency-Key', 'is required')
     }
-    return toStart(await options.idempotency.hold(await toHold(options, request, asked, given)))
+    const start = toStart(await options.idempotency.hold(await toHold(options, request, asked, given)))
+    if (start.go === 'guarded') contexts.set(request as object, start.claim.context)
+    return start
   } catch (error) {
     return { go: 'refuse', problem: renderProblem(error, requestId(asked)) }
   }
@@ -110,9 +119,9 @@ function toStart(held: HoldResult): Start {
 
 /** What was recorded under this key by other means is no answer to give to a browser. */
 function checkedAnswer(value: unknown): HttpAnswer {
-  const { status, headers } = (value ?? {}) as Partial<HttpAnswer>
-  if (Number.isInteger(status) && typeof headers === 'object' && headers !== null) return value as HttpAnswer
-  throw notKept({})
+  const answer = asAnswer(value)
+  if (answer === undefined) throw notKept({})
+  return answer
 }
 
 const notKept = (facts: Record<string, unknown>): CatracaError =>
@@ -137,7 +146,7 @@ export async function endRequest<Request>(
   { status, header, body, isRefusal }: Given,
   asked: Asked,
 ): Promise<RenderedProblem | undefined> {
-  const ending = isRefusal ? 'release' : (options.ending ?? endingOf)({ status })
+  const ending = isRefusal ? 'release' : chosenEnding(options, status)
   if (ending !== 'complete') {
     // A record that cannot be told stays in progress until its lease has passed; the answer is the same.
     await (ending === 'fail' ? claim.fail(`status ${status}`) : claim.release()).catch(() => {})
@@ -148,6 +157,15 @@ export async function endRequest<Request>(
     return undefined
   } catch (error) {
     return renderProblem(error, requestId(asked))
+  }
+}
+
+/** A policy that throws has no say: the answer is there, and somebody waits for it. */
+function chosenEnding<Request>({ ending = endingOf }: IdempotencyOptions<Request>, status: number): Ending {
+  try {
+    return ending({ status })
+  } catch {
+    return endingOf({ status })
   }
 }
 

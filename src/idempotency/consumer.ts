@@ -1,6 +1,7 @@
 import { isUnavailable } from '../deadlines.js'
-import { isCatracaError } from '../errors.js'
+import { CatracaError, isCatracaError } from '../errors.js'
 import type { Idempotency } from './idempotency.js'
+import { notExecuted } from './refusals.js'
 import type { HoldRequest, RefusalReason, WorkContext } from './types.js'
 
 export interface ConsumerOptions<Message, Result> {
@@ -41,7 +42,7 @@ export type RedeliveryReason = 'in-progress' | 'failed' | 'unavailable' | 'recor
 export function idempotentConsumer<Message, Result>(
   options: ConsumerOptions<Message, Result>,
 ): (message: Message) => Promise<ConsumerDecision<Awaited<Result>>> {
-  const { idempotency, operation = 'CONSUME', request } = options
+  const { idempotency, operation = 'CONSUME', request, maxAttempts = 5 } = options
   return async (message) => {
     const work = { attempt: 0, hasBegun: false, isDone: false }
     try {
@@ -51,6 +52,8 @@ export function idempotentConsumer<Message, Result>(
         { ...request, operation, key, ...(payload !== undefined && { payload }) },
         async (context) => {
           work.attempt = context.attempt
+          // Those before ended nothing, not even in a failure: a message that kills its process is tried no longer.
+          if (context.attempt > maxAttempts) throw notExecuted(neverEnded())
           work.hasBegun = true
           const value = await options.handle(message, context)
           work.isDone = true
@@ -67,6 +70,12 @@ export function idempotentConsumer<Message, Result>(
     }
   }
 }
+
+const neverEnded = (): CatracaError =>
+  new CatracaError(
+    'IDEMPOTENCY_OUTCOME_UNKNOWN',
+    'this message was begun as often as it may be, and never ended',
+  )
 
 function decide<Message, Result>(
   { maxAttempts = 5, retryDelayMs = 1000, maxRetryDelayMs = 300_000 }: ConsumerOptions<Message, Result>,

@@ -21,6 +21,7 @@ export class Heartbeat {
   private leaseEnd: number
   private readonly workEnd: number
   private stopped = false
+  private isWorkDone = false
 
   /** `since`: before the claim was sent. The lease began later than that, so it ends no earlier than counted here. */
   constructor(
@@ -35,6 +36,11 @@ export class Heartbeat {
 
   get signal(): AbortSignal {
     return this.controller.signal
+  }
+
+  /** It goes on while the answer is written down, which takes its time too; but there is nothing to abort any more. */
+  workIsDone(): void {
+    this.isWorkDone = true
   }
 
   stop(): void {
@@ -82,6 +88,7 @@ export class Heartbeat {
 
   private lose(why: string): void {
     this.stop()
+    if (this.isWorkDone) return
     this.controller.abort(new CatracaError('IDEMPOTENCY_CLAIM_LOST', `the claim was lost: ${why}`))
   }
 }

@@ -34,8 +34,18 @@ export class HeldClaim {
    * the engine does not acknowledge it: then the record is completed, or stays in progress until its lease has passed.
    */
   async complete(value: unknown): Promise<void> {
+    if (this.isEnded) return
+    this.isEnded = true
+    this.heartbeat.workIsDone()
+    try {
+      await this.record(value)
+    } finally {
+      this.heartbeat.stop()
+    }
+  }
+
+  private async record(value: unknown): Promise<void> {
     const { key, owner, maxResponseBytes } = this.facts
-    if (!this.end()) return
     const completion = await toCompletion(value, maxResponseBytes).catch(async (error) => {
       // It was done, and must not be done again because its answer cannot be written down.
       assertOwned(await this.verbs.complete(key, owner, {}))

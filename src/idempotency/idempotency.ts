@@ -1,6 +1,6 @@
 import { type Clock, isoTime } from '../clock.js'
 import { isUnavailable } from '../deadlines.js'
-import { invalid } from '../errors.js'
+import { invalid, isCatracaError } from '../errors.js'
 import type { IdempotencyApi } from './api.js'
 import { Heartbeat } from './heartbeat.js'
 import { assertOwned, type Held, HeldClaim, unguarded } from './held-claim.js'
@@ -14,6 +14,7 @@ import { defaultEnding } from './refusals.js'
 import { toCompletion, toReplay } from './responses.js'
 import type {
   Begun,
+  Ending,
   HoldRequest,
   IdempotentRequest,
   RecordKey,
@@ -72,7 +73,7 @@ export class Idempotency implements IdempotencyApi {
       await this.endByError(claim, () => policy.ofError(error), error)
       throw error
     }
-    const ending = policy.ofValue(value)
+    const ending = await this.endingOf(claim, value, policy.ofValue)
     if (ending === 'complete') await claim.complete(value)
     else if (ending === 'fail') await claim.fail(undefined)
     else await claim.release()
@@ -157,7 +158,9 @@ export class Idempotency implements IdempotencyApi {
     try {
       return await this.verbs.claim(claim, onUnavailable === 'block')
     } catch (error) {
-      if (onUnavailable === 'allow' && isUnavailable(error)) return undefined
+      // What is damaged was done: whoever goes on would do it again.
+      const isSilent = isUnavailable(error) && !isCatracaError(error, 'STORE_CORRUPT')
+      if (onUnavailable === 'allow' && isSilent) return undefined
       throw error
     }
   }
@@ -171,10 +174,26 @@ export class Idempotency implements IdempotencyApi {
     return { outcome: 'held', claim: new HeldClaim(this.verbs, facts, heartbeat) }
   }
 
+  /** The mistake of a policy must not have done again what was done. */
+  private async endingOf(claim: Held, value: unknown, choose: (value: unknown) => Ending): Promise<Ending> {
+    try {
+      return choose(value)
+    } catch (error) {
+      await claim.complete(value)
+      throw error
+    }
+  }
+
   /** What the work threw is what the caller hears of; that it could not be recorded comes second. */
   private async endByError(claim: Held, ending: () => 'fail' | 'release', error: unknown): Promise<void> {
+    let chosen: 'fail' | 'release' = 'fail'
     try {
-      await (ending() === 'release' ? claim.release() : claim.fail(error))
+      chosen = ending()
+    } catch (failure) {
+      this.parts.report('the policy for failed requests failed itself', failure)
+    }
+    try {
+      await (chosen === 'release' ? claim.release() : claim.fail(error))
     } catch (failure) {
       this.parts.report('a failed request could not be recorded as such', failure)
     }

@@ -8,7 +8,8 @@ export async function toView(record: StoredRecord): Promise<RecordView> {
   const { key, status, requestHash, attempt, createdAt, updatedAt, expiresAt } = record
   const { leaseUntil, response, omittedBytes, error } = record
   return {
-    pk: `${key.operation}#${key.key}`,
+    // As it is stored where it is: `:` stands for itself only in the last part.
+    pk: `${key.operation.replaceAll(':', '%3A')}#${key.key}`,
     operationType: key.operation,
     idempotencyKey: key.key,
     status,

@@ -68,6 +68,21 @@ describe('an idempotent consumer', () => {
     ])
   })
 
+  it('gives up a message whose handler never ends, as one that kills its process', async (t) => {
+    const { consume, idempotency, handled } = consumer(t, { maxAttempts: 2 })
+    const claim = { operation: 'CONSUME', key: message.id, payload: message.text }
+    for (let i = 0; i < 2; i++) {
+      const begun = await idempotency.begin(claim)
+      assert.ok(begun.outcome === 'claimed')
+      await idempotency.fail(claim, begun.token)
+    }
+    for (let i = 0; i < 2; i++) {
+      const told = await consume(message)
+      assert.deepEqual([told.action, 'why' in told && told.why], ['reject', 'attempts'])
+    }
+    assert.deepEqual(handled, [])
+  })
+
   it('has it delivered again when the engine does not answer, before and after the work', async (t) => {
     const { consume, before, handled, store } = consumer(t, {}, 1000)
     await store.remove({ operation: 'x', key: 'x' })

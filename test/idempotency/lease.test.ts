@@ -50,6 +50,14 @@ describe('a heartbeat', () => {
     assert.equal((heartbeat.signal.reason as CatracaError).code, 'IDEMPOTENCY_CLAIM_LOST')
   })
 
+  it('goes on while the answer is recorded, and has nothing to abort by then', async (t) => {
+    let beats = 0
+    const { heartbeat, pass } = beating(t, async () => (++beats > 2 ? 'lost' : 'done'))
+    heartbeat.workIsDone()
+    await pass(60_000)
+    assert.deepEqual([beats, heartbeat.signal.aborted], [3, false])
+  })
+
   it('survives failures for as long as the lease lasts, and no longer', async (t) => {
     let isDown = true
     const { heartbeat, pass } = beating(t, async () => (isDown ? down() : 'done'))
@@ -142,6 +150,19 @@ describe('a lease that has passed', () => {
       'executed',
       ...Array.from({ length: 4 }, () => 'replayed'),
     ])
+  })
+
+  it('is kept alive while the answer is recorded, however long that takes', async (t) => {
+    const { idempotency, before, calls, store } = open(t)
+    await store.remove({ operation: 'x', key: 'x' })
+    const gate = deferred()
+    before.complete = () => gate.promise
+    const running = idempotency.run(asked({ leaseMs: 600 }), () => 'done')
+    await until(() => (calls.extend ?? 0) >= 5)
+    assert.equal((await idempotency.run(asked(), mustNotRun)).outcome, 'refused')
+    gate.resolve()
+    assert.equal((await running).outcome, 'executed')
+    assert.equal((await idempotency.run(asked(), mustNotRun)).outcome, 'replayed')
   })
 
   it('of work that goes on is told to it, and its answer is refused', async (t) => {

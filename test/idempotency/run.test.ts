@@ -152,6 +152,30 @@ describe('run', () => {
     assert.equal(await idempotency.get(asked()), undefined)
   })
 
+  it('ends the claim though the policy throws: done is done, and failed may be tried again', async (t) => {
+    const { idempotency, reports } = open(t)
+    const mistake = () => {
+      throw new Error('mistake')
+    }
+    const done = asked({ key: 'done', ending: { ofValue: mistake } })
+    await assert.rejects(
+      idempotency.run(done, () => 5),
+      { message: 'mistake' },
+    )
+    assert.equal((await idempotency.get(done))!.responsePayload, '5')
+    const failed = asked({ key: 'failed', ending: { ofError: mistake } })
+    const work = () => Promise.reject(new Error('work'))
+    await assert.rejects(idempotency.run(failed, work), { message: 'work' })
+    assert.equal((await idempotency.get(failed))!.status, 'FAILED')
+    assert.equal(reports.length, 1)
+  })
+
+  it('shows the key as it is stored', async (t) => {
+    const { idempotency } = open(t)
+    await idempotency.run(asked({ operation: 'A:B', key: 'c:d' }), () => 1)
+    assert.equal((await idempotency.get({ operation: 'A:B', key: 'c:d' }))!.pk, 'A%3AB#c:d')
+  })
+
   it('tells the work its attempt and its token, which ends the claim elsewhere too', async (t) => {
     const { idempotency } = open(t)
     const work = async ({ token }: { token?: string }) => {

@@ -73,6 +73,15 @@ describe('an engine that does not answer', () => {
     await assert.rejects(idempotency.run(misuse, mustNotRun), { code: 'INVALID_INPUT' })
   })
 
+  it('is not one that has lost an answer: what was done is not done again', async (t) => {
+    const { idempotency, before } = open(t)
+    before.claim = () => {
+      throw new CatracaError('STORE_CORRUPT', 'the response of a completed request is gone')
+    }
+    const allowed = asked({ onUnavailable: 'allow' })
+    await assert.rejects(idempotency.run(allowed, mustNotRun), { code: 'STORE_CORRUPT' })
+  })
+
   it('gives a claim back that was made after all, when nobody wants it any more', async (t) => {
     const { idempotency, after } = await warm(t, { options: { timeoutMs: 1000 } })
     const gate = deferred()

@@ -5,6 +5,7 @@ import type { CatracaError } from '../../src/errors.js'
 import { Heartbeat } from '../../src/idempotency/heartbeat.js'
 import type { OwnerOutcome } from '../../src/idempotency/port.js'
 import type { RunRequest, WorkContext } from '../../src/idempotency/types.js'
+import { Wakes } from '../../src/idempotency/wakes.js'
 import { deferred, down, mustNotRun, open, until } from './support.js'
 
 const NOW = Date.UTC(2030, 0, 1)
@@ -18,7 +19,9 @@ function beating(t: TestContext, extend: () => Promise<OwnerOutcome>, maxWorkMs 
   mock.timers.enable({ apis: ['setTimeout'] })
   t.after(() => mock.timers.reset())
   let now = 0
-  const heartbeat = new Heartbeat({ leaseMs: 30_000, maxWorkMs, extend, monotonicMs: () => now }, 0)
+  const monotonicMs = () => now
+  const wakes = new Wakes(monotonicMs)
+  const heartbeat = new Heartbeat({ leaseMs: 30_000, maxWorkMs, extend, monotonicMs, wakes }, 0)
   const pass = async (ms: number, stepMs = 500) => {
     for (let passed = 0; passed < ms; passed += stepMs) {
       now += stepMs

@@ -89,10 +89,17 @@ export class Idempotency implements IdempotencyApi {
     const token = newToken()
     const claim = parseClaim(request, ownerOf(token), this.parts.options)
     const waitUntil = this.monotonicMs() + waitMs
-    for (let isFirst = true; ; isFirst = false) {
-      const since = this.monotonicMs()
-      const answer = await this.claimOrGoOn(claim, isFirst ? request.onUnavailable : 'block')
-      if (answer === undefined) return { outcome: 'held', claim: unguarded() }
+    let { onUnavailable = this.parts.options.onUnavailable } = request
+    for (let since = this.monotonicMs(); ; since = this.monotonicMs()) {
+      let answer: ClaimOutcome
+      try {
+        answer = await this.verbs.claim(claim, onUnavailable === 'block')
+      } catch (error) {
+        // The engine does not answer, and that is no reason to stop.
+        if (onUnavailable === 'allow' && isUnavailable(error)) return { outcome: 'held', claim: unguarded() }
+        throw error
+      }
+      onUnavailable = 'block'
       if (answer.outcome === 'claimed') return this.held(claim, token, answer.attempt, since)
       const judged = this.judge(claim, answer)
       const told = judged instanceof Promise ? await judged : judged
@@ -154,19 +161,6 @@ export class Idempotency implements IdempotencyApi {
     return this.verbs.sweep(now)
   }
 
-  /** Undefined: the engine does not answer, and that is no reason to stop. */
-  private async claimOrGoOn(
-    claim: Claim,
-    onUnavailable: 'block' | 'allow' = this.parts.options.onUnavailable,
-  ): Promise<ClaimOutcome | undefined> {
-    try {
-      return await this.verbs.claim(claim, onUnavailable === 'block')
-    } catch (error) {
-      if (onUnavailable === 'allow' && isUnavailable(error)) return undefined
-      throw error
-    }
-  }
-
   private held({ key, owner, leaseMs }: Claim, token: string, attempt: number, since: number): HoldResult {
     const { maxResponseBytes, monotonicMs, wakes } = this
     const { maxWorkMs } = this.parts.options
@@ -189,6 +183,7 @@ export class Idempotency implements IdempotencyApi {
     claim: Claim,
     { record, at }: ClaimOutcome & { outcome: 'found' },
   ): Replay<unknown> | Refused | Promise<Replay<unknown>> {
+    this.verbs.heard(at)
     if (!isOf(record, claim)) return { outcome: 'refused', reason: 'other-request' }
     if (record.status === 'COMPLETED') return toReplay(record)
     const leftMs = (record.leaseUntil ?? at) - at

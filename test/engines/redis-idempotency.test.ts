@@ -10,6 +10,7 @@ import {
   LIFE_MS,
   owner,
 } from '../../src/conformance/idempotency-support.js'
+import type { ClaimOutcome } from '../../src/idempotency/port.js'
 import { failure } from '../support/failure.js'
 import { commandCounts, until } from '../support/redis/index.js'
 import { oneServer } from '../support/redis-engines.js'
@@ -18,9 +19,21 @@ const redis = oneServer()
 const MAIN = `bridge:idempotency:PRODUCE:${KEY.key}`
 const STATE = `{${MAIN}}:state`
 
+const FIELDS = [
+  'status',
+  'updatedAt',
+  'leaseUntil',
+  'expiresAt',
+  'createdAt',
+  'attempt',
+  'owner',
+  'requestHash',
+]
+/** As the README tells others to read it: words, of which all behind the eighth say how it ended. */
 async function stateOf(key = STATE): Promise<Record<string, string>> {
-  const pairs = Object.entries((await redis.raw('HGETALL', key)) as Record<string, string>)
-  return Object.fromEntries(pairs)
+  const words = String(await redis.raw('GET', key)).split(/ +/)
+  const state = Object.fromEntries(FIELDS.map((field, i) => [field, words[i]!]))
+  return words.length > FIELDS.length ? { ...state, rest: words.slice(FIELDS.length).join(' ') } : state
 }
 const keys = async (): Promise<string[]> => ((await redis.raw('KEYS', '*idempotency*')) as string[]).sort()
 
@@ -39,7 +52,8 @@ describe('the keys of a record', () => {
     await idempotency.complete(KEY, owner(1), JSON_ANSWER, 0)
     assert.equal(await redis.raw('GET', MAIN), JSON_ANSWER.response.text)
     const completed = await stateOf()
-    assert.deepEqual([completed.status, completed.encoding], ['COMPLETED', undefined])
+    const ended = ['status', 'owner', 'requestHash', 'createdAt', 'rest'].map((field) => completed[field])
+    assert.deepEqual(ended, ['COMPLETED', owner(1), HASH, createdAt, undefined])
     assert.equal((await idempotency.read(KEY, 0))!.leaseUntil, undefined)
     assert.deepEqual(await keys(), [MAIN, STATE])
   })
@@ -66,13 +80,26 @@ describe('the keys of a record', () => {
     await claimed(idempotency, claimBy(1), 0)
     await idempotency.complete(KEY, owner(1), { response: { encoding: 'gzip', bytes } }, 0)
     assert.equal(Number(await redis.raw('STRLEN', MAIN)), bytes.length)
-    assert.equal((await stateOf()).encoding, 'gzip')
+    assert.equal((await stateOf()).rest, 'gzip')
     const none = { operation: 'PRODUCE', key: 'none' }
     await claimed(idempotency, claimBy(2, { key: none }), 0)
     await idempotency.complete(none, owner(2), { omittedBytes: 7 }, 0)
     assert.equal(await redis.raw('EXISTS', 'bridge:idempotency:PRODUCE:none'), 0)
-    const state = await stateOf('{bridge:idempotency:PRODUCE:none}:state')
-    assert.deepEqual([state.encoding, state.omittedBytes], ['none', '7'])
+    assert.equal((await stateOf('{bridge:idempotency:PRODUCE:none}:state')).rest, 'none 7')
+  })
+
+  it('say why it failed, and forget it with the next claim', async () => {
+    const { idempotency } = await redis.open()
+    await claimed(idempotency, claimBy(1), 0)
+    const why = 'Error: não deu, nem  daria'
+    await idempotency.fail(KEY, owner(1), why, 0)
+    const failed = await stateOf()
+    assert.deepEqual([failed.status, failed.attempt, failed.owner], ['FAILED', '1', owner(1)])
+    assert.equal((await idempotency.read(KEY, 0))!.error, why)
+    await claimed(idempotency, claimBy(2), 0)
+    const again = await stateOf()
+    assert.deepEqual([again.status, again.attempt, again.rest], ['IN_PROGRESS', '2', undefined])
+    assert.equal(again.createdAt, failed.createdAt)
   })
 
   it('encode `:` in the operation, so that no name forges another', async () => {
@@ -138,6 +165,19 @@ describe('what another program recorded', () => {
     await failure(idempotency.claim(claimBy(1), 0), 'STORE_CORRUPT')
     assert.equal(await redis.raw('TYPE', MAIN), 'set')
   })
+
+  it('under the name of a state is refused too', async () => {
+    const { idempotency } = await redis.open()
+    for (const write of [
+      ['SET', STATE, 'something'],
+      ['HSET', STATE, 'status', 'COMPLETED'],
+    ]) {
+      await redis.raw('DEL', STATE)
+      await redis.raw(...(write as [string, ...string[]]))
+      await failure(idempotency.claim(claimBy(1), 0), 'STORE_CORRUPT')
+      await failure(idempotency.read(KEY, 0), 'STORE_CORRUPT')
+    }
+  })
 })
 
 describe('a response that is gone', () => {
@@ -173,7 +213,7 @@ describe('the clock of records', () => {
 })
 
 describe('calls of one turn', () => {
-  it('travel together, 16 at a time', async () => {
+  it('travel together, 32 at a time', async () => {
     const { idempotency } = await redis.open()
     await claimed(idempotency, claimBy(0, { key: { operation: 'WARM', key: 'x' } }), 0)
     const before = await redis.callsOf('evalsha')
@@ -182,7 +222,43 @@ describe('calls of one turn', () => {
     )
     const answers = await Promise.all(claims.map((claim) => idempotency.claim(claim, 0)))
     assert.ok(answers.every(({ outcome }) => outcome === 'claimed'))
-    assert.equal((await redis.callsOf('evalsha')) - before, 6)
+    assert.equal((await redis.callsOf('evalsha')) - before, 3)
+  })
+
+  it('are answered each in its place, whatever becomes of the others', async () => {
+    const { idempotency } = await redis.open()
+    const at = (key: string) => ({ operation: 'PRODUCE', key })
+    const main = (key: string) => `bridge:idempotency:PRODUCE:${key}`
+    await redis.raw('SET', main('foreign'), '"theirs"')
+    await redis.raw('SADD', main('broken'), 'x')
+    await claimed(idempotency, claimBy(8, { key: at('failed') }), 0)
+    await idempotency.fail(at('failed'), owner(8), 'x', 0)
+    await claimed(idempotency, claimBy(9, { key: at('taken') }), 0)
+    const asked = ['a', 'foreign', 'b', 'broken', 'c', 'failed', 'd', 'taken', 'e']
+    const claims = asked.map((key, i) => claimBy(i, { key: at(key), ...(i > 4 && { leaseMs: 7000 }) }))
+    const answers = await Promise.allSettled(claims.map((claim) => idempotency.claim(claim, 0)))
+    const told = answers.map((answer) => {
+      if (answer.status === 'rejected') return answer.reason.code
+      const { value } = answer
+      return value.outcome === 'claimed' ? value.attempt : value.record.status
+    })
+    assert.deepEqual(told, [1, 'COMPLETED', 1, 'STORE_CORRUPT', 1, 2, 1, 'IN_PROGRESS', 1])
+    for (const [i, leaseMs] of [
+      [0, 30_000],
+      [2, 30_000],
+      [6, 7000],
+      [8, 7000],
+    ] as const) {
+      const answer = (answers[i] as PromiseFulfilledResult<ClaimOutcome>).value
+      const { expiresAt, leaseUntil, createdAt } = (await idempotency.read(at(asked[i]!), 0))!
+      assert.equal(leaseUntil! - createdAt, leaseMs)
+      assert.deepEqual(answer, { outcome: 'claimed', attempt: 1, expiresAt, leaseUntil })
+    }
+    const owners = { a: 0, taken: 1, b: 2 }
+    const ends = await Promise.all(
+      Object.entries(owners).map(([key, i]) => idempotency.complete(at(key), owner(i), JSON_ANSWER, 0)),
+    )
+    assert.deepEqual(ends, ['done', 'lost', 'done'])
   })
 
   it('replay in one round trip, the response included', async () => {

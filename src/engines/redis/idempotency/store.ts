@@ -15,7 +15,7 @@ import { type Found, recordOf } from './answers.js'
 import { type ClaimReply, claimForm, completeForm } from './forms.js'
 import { type RecordNaming, recordKeys } from './keys.js'
 
-const shared = { keys: 2, together: 16, uses: ['clock', 'idempotency-record'] }
+const shared = { keys: 2, together: 32, uses: ['clock', 'idempotency-record'] }
 /** Asked twice, by a caller that lost the first answer, these say the same twice. */
 const repeatable = { ...shared, write: true, repeatable: true }
 const CLAIM = defineScript('idempotency-claim', {
@@ -26,7 +26,7 @@ const COMPLETE = defineScript('idempotency-complete', { ...repeatable, form: com
 const EXTEND = defineScript('idempotency-extend', repeatable)
 const FAIL = defineScript('idempotency-fail', { ...shared, write: true })
 const READ = defineScript('idempotency-read', { ...shared, write: false })
-const REMOVE = defineScript('idempotency-remove', { keys: 2, together: 16, write: true })
+const REMOVE = defineScript('idempotency-remove', { keys: 2, together: 32, write: true })
 
 /** Whose time decides: the server's, or the one that callers give, which is for suites. */
 export type IdempotencyClock = 'server' | 'caller'

@@ -29,23 +29,6 @@ describe('run', () => {
     assert.equal(runs, 1)
   })
 
-  it('tells the work all of its context, also where that is copied', async (t) => {
-    const { idempotency } = open(t)
-    const tokens = new Set<string>()
-    // More than are made at a time.
-    for (let i = 0; i < 600; i++) {
-      const begun = await idempotency.run(asked({ key: `${i}` }), (context) => {
-        const { signal, attempt, token } = { ...context }
-        assert.ok(signal instanceof AbortSignal && signal === context.signal && !signal.aborted)
-        assert.match(token!, /^[A-Za-z0-9_-]{32}$/)
-        tokens.add(token!)
-        return attempt
-      })
-      assert.ok(begun.outcome === 'executed' && begun.value === 1)
-    }
-    assert.equal(tokens.size, 600)
-  })
-
   it('gives 199 of 200 duplicates at once the answer of the one', async (t) => {
     const { idempotency } = open(t)
     let runs = 0

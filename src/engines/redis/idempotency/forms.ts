@@ -33,6 +33,7 @@ export const claimForm: BatchForm = {
         results.push(claimed)
         next += 4
       } else {
+        // The same object, which nobody changes.
         results.push(claimed)
         next++
       }

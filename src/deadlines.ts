@@ -11,14 +11,19 @@ export class Waiting {
 }
 
 class WaitingPromise extends Waiting {
-  constructor(private readonly reject: (error: unknown) => void) {
+  constructor(
+    private readonly reject: (error: unknown) => void,
+    private readonly told: (error: unknown) => unknown,
+  ) {
     super()
   }
 
   override onLate(error: unknown): void {
-    this.reject(error)
+    this.reject(this.told(error))
   }
 }
+
+const asItIs = (error: unknown): unknown => error
 
 /**
  * Ends waits that take too long. All take the same time, so the first is mostly due first: one timer does. Those that
@@ -32,10 +37,13 @@ export class Deadlines {
 
   constructor(private readonly timeoutMs: number) {}
 
-  /** What is one call to its caller has one deadline: `since` is when it began. */
-  within<T>(work: Promise<T>, since?: number): Promise<T> {
+  /**
+   * What is one call to its caller has one deadline: `since` is when it began. `told`: what its caller hears of a failure,
+   * late or not.
+   */
+  within<T>(work: Promise<T>, since?: number, told: (error: unknown) => unknown = asItIs): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const waiting = new WaitingPromise(reject)
+      const waiting = new WaitingPromise(reject, told)
       this.begin(waiting, since)
       work.then(
         (value) => {
@@ -43,8 +51,10 @@ export class Deadlines {
           resolve(value)
         },
         (error) => {
+          // Whoever was told that it is late hears no more of it.
+          if (waiting.isSettled) return
           this.end(waiting)
-          reject(error)
+          reject(told(error))
         },
       )
     })

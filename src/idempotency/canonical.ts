@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
-import { invalid } from '../errors.js'
+import { hash } from 'node:crypto'
+import { type CatracaError, invalid } from '../errors.js'
 
 /** Deeper than anything meant, and shallow enough for the stack; also what ends a cycle. */
 const MAX_DEPTH = 64
@@ -8,9 +8,7 @@ const MAX_CHARACTERS = 16 * 1024 * 1024
 
 /** SHA-256, in hex, over the canonical form; without a payload, over nothing. */
 export function requestHashOf(payload: unknown): string {
-  return createHash('sha256')
-    .update(payload === undefined ? '' : canonicalForm(payload))
-    .digest('hex')
+  return hash('sha256', payload === undefined ? '' : canonicalForm(payload))
 }
 
 /**
@@ -20,40 +18,44 @@ export function requestHashOf(payload: unknown): string {
  */
 export function canonicalForm(value: unknown): string {
   const writer = new Writer()
-  writer.write(value, 'payload', 0)
+  writer.write(value, 0)
   return writer.text
 }
 
 class Writer {
   text = ''
+  /** Where the value at hand stands; spelled out only where something is wrong with it. */
+  private readonly path: (string | number)[] = []
 
-  write(value: unknown, path: string, depth: number): void {
+  write(value: unknown, depth: number): void {
     if (depth > MAX_DEPTH) throw invalid('payload', `must not be nested deeper than ${MAX_DEPTH} levels`)
-    if (value === null || typeof value !== 'object') this.text += scalar(value, path)
-    else if (Array.isArray(value)) this.array(value, path, depth)
-    else this.object(value, path, depth)
+    if (value === null || typeof value !== 'object') this.text += this.scalar(value)
+    else if (Array.isArray(value)) this.array(value, depth)
+    else this.object(value, depth)
     if (this.text.length > MAX_CHARACTERS)
       throw invalid('payload', `must not be longer than ${MAX_CHARACTERS} characters`)
   }
 
-  private array(items: readonly unknown[], path: string, depth: number): void {
+  private array(items: readonly unknown[], depth: number): void {
     this.text += '['
     for (let i = 0; i < items.length; i++) {
       if (i > 0) this.text += ','
-      this.write(items[i], `${path}[${i}]`, depth + 1)
+      this.path.push(i)
+      this.write(items[i], depth + 1)
+      this.path.pop()
     }
     this.text += ']'
   }
 
-  private object(value: object, path: string, depth: number): void {
-    if (value instanceof Date) this.text += date(value, path)
+  private object(value: object, depth: number): void {
+    if (isPlain(value)) this.members(value as Record<string, unknown>, depth)
+    else if (value instanceof Date) this.text += this.date(value)
     else if (value instanceof Uint8Array) this.text += `b"${Buffer.from(value).toString('base64')}"`
-    else if (isPlain(value)) this.members(value as Record<string, unknown>, path, depth)
-    else if (hasToJson(value)) this.write(value.toJSON(), path, depth + 1)
-    else throw invalid(path, `must be data: ${describe(value)} has no canonical form`)
+    else if (hasToJson(value)) this.write(value.toJSON(), depth + 1)
+    else throw this.wrong(`must be data: ${describe(value)} has no canonical form`)
   }
 
-  private members(value: Record<string, unknown>, path: string, depth: number): void {
+  private members(value: Record<string, unknown>, depth: number): void {
     this.text += '{'
     let separator = ''
     // By UTF-16 code units, as RFC 8785 asks: this is how JavaScript sorts.
@@ -62,31 +64,38 @@ class Writer {
       if (member === undefined) continue
       this.text += `${separator}${JSON.stringify(key)}:`
       separator = ','
-      this.write(member, `${path}.${key}`, depth + 1)
+      this.path.push(key)
+      this.write(member, depth + 1)
+      this.path.pop()
     }
     this.text += '}'
   }
-}
 
-function scalar(value: unknown, path: string): string {
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-      return JSON.stringify(value)
-    case 'number':
-      if (!Number.isFinite(value)) throw invalid(path, `must be a finite number, not ${value}`)
-      return JSON.stringify(value)
-    case 'bigint':
-      return String(value)
-    default:
-      if (value === null) return 'null'
-      throw invalid(path, `must be data: ${describe(value)} has no canonical form`)
+  private scalar(value: unknown): string {
+    switch (typeof value) {
+      case 'string':
+      case 'boolean':
+        return JSON.stringify(value)
+      case 'number':
+        if (!Number.isFinite(value)) throw this.wrong(`must be a finite number, not ${value}`)
+        return JSON.stringify(value)
+      case 'bigint':
+        return String(value)
+      default:
+        if (value === null) return 'null'
+        throw this.wrong(`must be data: ${describe(value)} has no canonical form`)
+    }
   }
-}
 
-function date(value: Date, path: string): string {
-  if (Number.isNaN(value.getTime())) throw invalid(path, 'must be a date that exists')
-  return JSON.stringify(value)
+  private date(value: Date): string {
+    if (Number.isNaN(value.getTime())) throw this.wrong('must be a date that exists')
+    return JSON.stringify(value)
+  }
+
+  private wrong(message: string): CatracaError {
+    const steps = this.path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
+    return invalid(`payload${steps.join('')}`, message)
+  }
 }
 
 function isPlain(value: object): boolean {

@@ -1,5 +1,6 @@
 import { CatracaError } from '../errors.js'
 import type { OwnerOutcome } from './port.js'
+import { Sleeper, type Wakes } from './wakes.js'
 
 export interface HeartbeatOptions {
   leaseMs: number
@@ -7,6 +8,7 @@ export interface HeartbeatOptions {
   extend: () => Promise<OwnerOutcome>
   /** A clock that only goes forward; leases are counted by it, whatever is done to the time of day. */
   monotonicMs: () => number
+  wakes: Wakes
 }
 
 /** So many beats to a lease, so that one or two of them may be lost. */
@@ -14,10 +16,11 @@ const BEATS_PER_LEASE = 3
 const RETRIES_PER_LEASE = 20
 
 /** Extends a claim while work is done, and tells the work when it has it no longer. */
-export class Heartbeat {
-  private readonly controller = new AbortController()
-  private beatTimer: NodeJS.Timeout | undefined
-  private endTimer: NodeJS.Timeout | undefined
+export class Heartbeat extends Sleeper {
+  /** Made for who asks: most work does not, and it costs as much as all the rest. */
+  private controller: AbortController | undefined = undefined
+  private loss: CatracaError | undefined = undefined
+  private nextBeat: number
   private leaseEnd: number
   private readonly workEnd: number
   private stopped = false
@@ -28,13 +31,19 @@ export class Heartbeat {
     private readonly options: HeartbeatOptions,
     since: number,
   ) {
+    super()
+    const now = options.monotonicMs()
     this.leaseEnd = since + options.leaseMs
     this.workEnd = since + options.maxWorkMs
-    this.awaitEnd()
-    this.beatAfter(options.leaseMs / BEATS_PER_LEASE)
+    this.nextBeat = now + options.leaseMs / BEATS_PER_LEASE
+    this.sleep(now)
   }
 
   get signal(): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController()
+      if (this.loss !== undefined) this.controller.abort(this.loss)
+    }
     return this.controller.signal
   }
 
@@ -45,32 +54,25 @@ export class Heartbeat {
 
   stop(): void {
     this.stopped = true
-    clearTimeout(this.beatTimer)
-    clearTimeout(this.endTimer)
+    this.options.wakes.callOff(this)
   }
 
-  private awaitEnd(): void {
-    clearTimeout(this.endTimer)
-    const leftMs = Math.min(this.leaseEnd, this.workEnd) - this.options.monotonicMs()
-    this.endTimer = setTimeout(() => this.lookAtEnd(), Math.max(0, leftMs)).unref()
-  }
-
-  private lookAtEnd(): void {
-    const now = this.options.monotonicMs()
+  /** A process that was stopped for longer than its lease wakes up here too: it has lost it, and beats no more. */
+  override onDue(now: number): void {
     if (now >= this.workEnd) this.lose(`it took longer than ${this.options.maxWorkMs} ms`)
     else if (now >= this.leaseEnd) this.lose('its lease has passed and could not be extended')
-    else this.awaitEnd()
+    else if (now >= this.nextBeat) void this.beat(now)
+    else this.sleep(now)
   }
 
-  private beatAfter(ms: number): void {
-    if (!this.stopped) this.beatTimer = setTimeout(() => void this.beat(), ms).unref()
+  private sleep(now: number): void {
+    this.options.wakes.wakeAt(this, Math.min(this.nextBeat, this.leaseEnd, this.workEnd), now)
   }
 
-  private async beat(): Promise<void> {
+  private async beat(sentAt: number): Promise<void> {
     const { leaseMs, extend, monotonicMs } = this.options
-    const sentAt = monotonicMs()
-    // Stopped for longer than its lease, a process wakes up in whichever timer is first.
-    if (sentAt >= this.leaseEnd) return this.lookAtEnd()
+    this.nextBeat = Number.POSITIVE_INFINITY
+    this.sleep(sentAt)
     let outcome: OwnerOutcome | undefined
     try {
       outcome = await extend()
@@ -79,16 +81,16 @@ export class Heartbeat {
     }
     if (this.stopped) return
     if (outcome === 'lost') return this.lose('somebody else has taken it over')
-    if (outcome === 'done') {
-      this.leaseEnd = sentAt + leaseMs
-      this.awaitEnd()
-    }
-    this.beatAfter(leaseMs / (outcome === 'done' ? BEATS_PER_LEASE : RETRIES_PER_LEASE))
+    if (outcome === 'done') this.leaseEnd = sentAt + leaseMs
+    const now = monotonicMs()
+    this.nextBeat = now + leaseMs / (outcome === 'done' ? BEATS_PER_LEASE : RETRIES_PER_LEASE)
+    this.sleep(now)
   }
 
   private lose(why: string): void {
     this.stop()
     if (this.isWorkDone) return
-    this.controller.abort(new CatracaError('IDEMPOTENCY_CLAIM_LOST', `the claim was lost: ${why}`))
+    this.loss = new CatracaError('IDEMPOTENCY_CLAIM_LOST', `the claim was lost: ${why}`)
+    this.controller?.abort(this.loss)
   }
 }

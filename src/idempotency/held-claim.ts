@@ -1,7 +1,7 @@
 import { CatracaError } from '../errors.js'
 import type { Heartbeat } from './heartbeat.js'
 import { MAX_ERROR_CHARACTERS } from './options.js'
-import type { OwnerOutcome } from './port.js'
+import type { Completion, OwnerOutcome } from './port.js'
 import { toCompletion } from './responses.js'
 import type { RecordKey, WorkContext } from './types.js'
 import type { Verbs } from './verbs.js'
@@ -25,8 +25,19 @@ export class HeldClaim {
   ) {}
 
   get context(): WorkContext {
+    const { heartbeat } = this
     const { attempt, token } = this.facts
-    return { attempt, token, signal: this.heartbeat.signal }
+    return {
+      attempt,
+      token,
+      get signal() {
+        return heartbeat.signal
+      },
+    }
+  }
+
+  get attempt(): number {
+    return this.facts.attempt
   }
 
   /**
@@ -46,11 +57,15 @@ export class HeldClaim {
 
   private async record(value: unknown): Promise<void> {
     const { key, owner, maxResponseBytes } = this.facts
-    const completion = await toCompletion(value, maxResponseBytes).catch(async (error) => {
+    let completion: Completion
+    try {
+      const made = toCompletion(value, maxResponseBytes)
+      completion = made instanceof Promise ? await made : made
+    } catch (error) {
       // It was done, and must not be done again because its answer cannot be written down.
       assertOwned(await this.verbs.complete(key, owner, {}))
       throw error
-    })
+    }
     assertOwned(await this.verbs.complete(key, owner, completion))
   }
 
@@ -75,12 +90,13 @@ export class HeldClaim {
 export function unguarded(): Held {
   const nothing = async (): Promise<void> => {}
   return {
+    attempt: 0,
     context: { attempt: 0, signal: new AbortController().signal, degraded: true },
     ...{ complete: nothing, fail: nothing, release: nothing },
   }
 }
 
-export type Held = Pick<HeldClaim, 'context' | 'complete' | 'fail' | 'release'>
+export type Held = Pick<HeldClaim, 'attempt' | 'context' | 'complete' | 'fail' | 'release'>
 
 export function assertOwned(outcome: OwnerOutcome): void {
   if (outcome === 'lost')

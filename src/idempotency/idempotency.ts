@@ -26,6 +26,7 @@ import type {
   WorkContext,
 } from './types.js'
 import { Verbs } from './verbs.js'
+import { Wakes } from './wakes.js'
 
 export interface IdempotencyParts {
   store: IdempotencyStore
@@ -43,6 +44,7 @@ export class Idempotency implements IdempotencyApi {
   private readonly verbs: Verbs
   private readonly polls: Polls
   private readonly monotonicMs: () => number
+  private readonly wakes: Wakes
   private readonly maxResponseBytes: number
 
   constructor(private readonly parts: IdempotencyParts) {
@@ -53,6 +55,7 @@ export class Idempotency implements IdempotencyApi {
       (record) => this.verbs.isOver(record),
     )
     this.monotonicMs = monotonicMs
+    this.wakes = new Wakes(monotonicMs)
     this.maxResponseBytes = Math.min(options.maxResponseBytes, store.maxResponseBytes)
   }
 
@@ -64,11 +67,11 @@ export class Idempotency implements IdempotencyApi {
     const held = await this.hold(request)
     if (held.outcome !== 'held') return held as Replay<Awaited<T>> | Refused
     const { claim } = held
-    const { attempt, degraded } = claim.context
-    const policy = { ...defaultEnding, ...request.ending }
+    const { attempt, context } = claim
+    const policy = request.ending === undefined ? defaultEnding : { ...defaultEnding, ...request.ending }
     let value: Awaited<T>
     try {
-      value = await work(claim.context)
+      value = await work(context)
     } catch (error) {
       await this.endByError(claim, () => policy.ofError(error), error)
       throw error
@@ -77,21 +80,31 @@ export class Idempotency implements IdempotencyApi {
     if (ending === 'complete') await claim.complete(value)
     else if (ending === 'fail') await claim.fail(undefined)
     else await claim.release()
-    return { outcome: 'executed', value, attempt, ...(degraded && { degraded }) }
+    const executed = { outcome: 'executed', value, attempt } as const
+    return context.degraded ? { ...executed, degraded: true } : executed
   }
 
   /** Like `run`, for who ends the claim elsewhere. It is kept alive until then. */
   async hold(request: HoldRequest): Promise<HoldResult> {
     const waitMs = checkedWait(request)
     const token = newToken()
-    const claim: Claim = { ...parseClaim(request, this.parts.options), owner: ownerOf(token) }
+    const claim = parseClaim(request, ownerOf(token), this.parts.options)
     const waitUntil = this.monotonicMs() + waitMs
-    for (let isFirst = true; ; isFirst = false) {
-      const since = this.monotonicMs()
-      const answer = await this.claimOrGoOn(claim, isFirst ? request.onUnavailable : 'block')
-      if (answer === undefined) return { outcome: 'held', claim: unguarded() }
+    let { onUnavailable = this.parts.options.onUnavailable } = request
+    for (let since = this.monotonicMs(); ; since = this.monotonicMs()) {
+      let answer: ClaimOutcome
+      try {
+        answer = await this.verbs.claim(claim, onUnavailable === 'block')
+      } catch (error) {
+        // The engine does not answer, and that is no reason to stop. What is damaged was done: it would be done again.
+        const isSilent = isUnavailable(error) && !isCatracaError(error, 'STORE_CORRUPT')
+        if (onUnavailable === 'allow' && isSilent) return { outcome: 'held', claim: unguarded() }
+        throw error
+      }
+      onUnavailable = 'block'
       if (answer.outcome === 'claimed') return this.held(claim, token, answer.attempt, since)
-      const told = await this.judge(claim, answer)
+      const judged = this.judge(claim, answer)
+      const told = judged instanceof Promise ? await judged : judged
       const leftMs = waitUntil - this.monotonicMs()
       if (told.outcome !== 'refused' || told.reason !== 'in-progress' || leftMs <= 0) return told
       const ended = await this.polls.ended(claim.key, leftMs, request.signal)
@@ -103,7 +116,7 @@ export class Idempotency implements IdempotencyApi {
   /** A claim that its caller keeps alive and ends by its token. */
   async begin(request: IdempotentRequest): Promise<Begun> {
     const token = newToken()
-    const claim: Claim = { ...parseClaim(request, this.parts.options), owner: ownerOf(token) }
+    const claim = parseClaim(request, ownerOf(token), this.parts.options)
     const answer = await this.verbs.claim(claim, true)
     if (answer.outcome === 'found') return this.judge(claim, answer)
     const { attempt, expiresAt, leaseUntil } = answer
@@ -150,26 +163,11 @@ export class Idempotency implements IdempotencyApi {
     return this.verbs.sweep(now)
   }
 
-  /** Undefined: the engine does not answer, and that is no reason to stop. */
-  private async claimOrGoOn(
-    claim: Claim,
-    onUnavailable: 'block' | 'allow' = this.parts.options.onUnavailable,
-  ): Promise<ClaimOutcome | undefined> {
-    try {
-      return await this.verbs.claim(claim, onUnavailable === 'block')
-    } catch (error) {
-      // What is damaged was done: whoever goes on would do it again.
-      const isSilent = isUnavailable(error) && !isCatracaError(error, 'STORE_CORRUPT')
-      if (onUnavailable === 'allow' && isSilent) return undefined
-      throw error
-    }
-  }
-
   private held({ key, owner, leaseMs }: Claim, token: string, attempt: number, since: number): HoldResult {
-    const { maxResponseBytes, monotonicMs } = this
+    const { maxResponseBytes, monotonicMs, wakes } = this
     const { maxWorkMs } = this.parts.options
     const extend = () => this.verbs.extend(key, owner, leaseMs)
-    const heartbeat = new Heartbeat({ leaseMs, maxWorkMs, extend, monotonicMs }, since)
+    const heartbeat = new Heartbeat({ leaseMs, maxWorkMs, extend, monotonicMs, wakes }, since)
     const facts = { key, token, owner, attempt, maxResponseBytes }
     return { outcome: 'held', claim: new HeldClaim(this.verbs, facts, heartbeat) }
   }
@@ -199,10 +197,11 @@ export class Idempotency implements IdempotencyApi {
     }
   }
 
-  private async judge(
+  private judge(
     claim: Claim,
     { record, at }: ClaimOutcome & { outcome: 'found' },
-  ): Promise<Replay<unknown> | Refused> {
+  ): Replay<unknown> | Refused | Promise<Replay<unknown>> {
+    this.verbs.heard(at)
     if (!isOf(record, claim)) return { outcome: 'refused', reason: 'other-request' }
     if (record.status === 'COMPLETED') return toReplay(record)
     const leftMs = (record.leaseUntil ?? at) - at

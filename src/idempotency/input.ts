@@ -12,8 +12,8 @@ export function recordKey({ operation, key }: RecordKey): RecordKey {
   return { operation: identifier('operation', operation), key: identifier('key', key) }
 }
 
-/** Everything of a claim but its owner. The hash is made now, before anybody can change the payload. */
-export function parseClaim(request: IdempotentRequest, options: IdempotencyOptions): Omit<Claim, 'owner'> {
+/** The hash is made now, before anybody can change the payload. */
+export function parseClaim(request: IdempotentRequest, owner: string, options: IdempotencyOptions): Claim {
   const { payload, requestHash, leaseMs, expirySeconds, onLeaseExpired = options.onLeaseExpired } = request
   if (payload !== undefined && requestHash !== undefined)
     throw invalid('requestHash', 'must not be given together with payload')
@@ -21,6 +21,7 @@ export function parseClaim(request: IdempotentRequest, options: IdempotencyOptio
     throw invalid('onLeaseExpired', 'must be reclaim or unknown')
   return {
     key: recordKey(request),
+    owner,
     requestHash: requestHash === undefined ? requestHashOf(payload) : checkedHash(requestHash),
     leaseMs: leaseMs === undefined ? options.leaseMs : checkedLease(leaseMs),
     lifeMs: lifeMs(expirySeconds, options),

@@ -12,7 +12,7 @@ const COMPRESSED_ABOVE_BYTES = 10 * 1024
 const MAX_TEXT_BYTES = 64 * 1024 * 1024
 
 /** What is stored of a value; of one that is too large, only that. */
-export async function toCompletion(value: unknown, maxBytes: number): Promise<Completion> {
+export function toCompletion(value: unknown, maxBytes: number): Completion | Promise<Completion> {
   const text = toJson(value)
   if (text === undefined) return {}
   const sizeBytes = Buffer.byteLength(text)
@@ -21,8 +21,9 @@ export async function toCompletion(value: unknown, maxBytes: number): Promise<Co
   if (sizeBytes <= COMPRESSED_ABOVE_BYTES) {
     return sizeBytes > maxBytes ? omitted : { response: { encoding: 'json', text } }
   }
-  const bytes = await compress(text)
-  return bytes.length > maxBytes ? omitted : { response: { encoding: 'gzip', bytes } }
+  return compress(text).then((bytes) =>
+    bytes.length > maxBytes ? omitted : { response: { encoding: 'gzip', bytes } },
+  )
 }
 
 /** Undefined for what JSON has no word for, such as undefined itself. */
@@ -34,10 +35,17 @@ function toJson(value: unknown): string | undefined {
   }
 }
 
-export async function toReplay({ response, omittedBytes }: StoredRecord): Promise<Replay<unknown>> {
+export function toReplay({
+  response,
+  omittedBytes,
+}: StoredRecord): Replay<unknown> | Promise<Replay<unknown>> {
   if (omittedBytes !== undefined) return { outcome: 'omitted', sizeBytes: omittedBytes }
   if (response === undefined) return { outcome: 'replayed', value: undefined }
-  const text = await responseText(response)
+  const text = responseText(response)
+  return typeof text === 'string' ? replayOf(text) : text.then(replayOf)
+}
+
+function replayOf(text: string): Replay<unknown> {
   try {
     return { outcome: 'replayed', value: JSON.parse(text) }
   } catch (cause) {
@@ -45,8 +53,11 @@ export async function toReplay({ response, omittedBytes }: StoredRecord): Promis
   }
 }
 
-export async function responseText(response: StoredResponse): Promise<string> {
-  if (response.encoding === 'json') return response.text
+export function responseText(response: StoredResponse): string | Promise<string> {
+  return response.encoding === 'json' ? response.text : expandedText(response)
+}
+
+async function expandedText(response: StoredResponse & { encoding: 'gzip' }): Promise<string> {
   try {
     return (await expand(response.bytes, { maxOutputLength: MAX_TEXT_BYTES })).toString('utf8')
   } catch (cause) {

@@ -26,18 +26,19 @@ export class Verbs {
   }
 
   /** `givesBack`: whoever is told that the engine did not answer wants no claim; if it was made, it goes when it shows. */
-  async claim(claim: Claim, givesBack: boolean): Promise<ClaimOutcome> {
+  claim(claim: Claim, givesBack: boolean): Promise<ClaimOutcome> {
     const asked = this.store.claim(claim, this.clock.now())
-    try {
-      const answer = await this.deadlines.within(asked)
-      if (answer.outcome === 'found') this.skewMs = answer.at - this.clock.now()
-      return answer
-    } catch (error) {
-      if (!isUnavailable(error)) throw error
+    return this.deadlines.within(asked, undefined, (error) => {
+      if (!isUnavailable(error)) return error
       if (givesBack) this.giveBackLate(claim, asked)
-      if (!isCatracaError(error, 'UNKNOWN_OUTCOME')) throw error
-      throw new CatracaError('ENGINE_UNAVAILABLE', error.message, { cause: error })
-    }
+      if (!isCatracaError(error, 'UNKNOWN_OUTCOME')) return error
+      return new CatracaError('ENGINE_UNAVAILABLE', error.message, { cause: error })
+    })
+  }
+
+  /** The engine has told its time. */
+  heard(at: number): void {
+    this.skewMs = at - this.clock.now()
   }
 
   private giveBackLate({ key, owner }: Claim, asked: Promise<ClaimOutcome>): void {
@@ -51,16 +52,8 @@ export class Verbs {
   /** Tried again as long as there is time: what was done is worth to be recorded, and twice is the same as once. */
   complete(key: RecordKey, owner: string, completion: Completion): Promise<OwnerOutcome> {
     const until = performance.now() + this.timeoutMs
-    const attempt = async (pauseMs: number): Promise<OwnerOutcome> => {
-      try {
-        return await this.store.complete(key, owner, completion, this.clock.now())
-      } catch (error) {
-        if (!isUnavailable(error) || performance.now() + pauseMs >= until) throw error
-        await sleep(pauseMs)
-        return attempt(pauseMs * 2)
-      }
-    }
-    return this.settled(attempt(FIRST_PAUSE_MS))
+    const ask = (): Promise<OwnerOutcome> => this.store.complete(key, owner, completion, this.clock.now())
+    return this.settled(ask().catch((error) => retried(ask, until, error)))
   }
 
   fail(key: RecordKey, owner: string, error: string | undefined): Promise<OwnerOutcome> {
@@ -94,12 +87,25 @@ export class Verbs {
   }
 
   /** A change that was not acknowledged in time may have been made. */
-  private async settled<T>(work: Promise<T>): Promise<T> {
+  private settled<T>(work: Promise<T>): Promise<T> {
+    return this.deadlines.within(work, undefined, asUnknown)
+  }
+}
+
+function asUnknown(error: unknown): unknown {
+  if (!isCatracaError(error, 'ENGINE_UNAVAILABLE')) return error
+  return new CatracaError('UNKNOWN_OUTCOME', error.message, { cause: error })
+}
+
+async function retried<T>(ask: () => Promise<T>, until: number, first: unknown): Promise<T> {
+  let failure = first
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
+    if (!isUnavailable(failure) || performance.now() + pauseMs >= until) throw failure
+    await sleep(pauseMs)
     try {
-      return await this.deadlines.within(work)
+      return await ask()
     } catch (error) {
-      if (!isCatracaError(error, 'ENGINE_UNAVAILABLE')) throw error
-      throw new CatracaError('UNKNOWN_OUTCOME', error.message, { cause: error })
+      failure = error
     }
   }
 }

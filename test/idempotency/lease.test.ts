@@ -5,6 +5,7 @@ import type { CatracaError } from '../../src/errors.js'
 import { Heartbeat } from '../../src/idempotency/heartbeat.js'
 import type { OwnerOutcome } from '../../src/idempotency/port.js'
 import type { RunRequest, WorkContext } from '../../src/idempotency/types.js'
+import { Sleeper, Wakes } from '../../src/idempotency/wakes.js'
 import { deferred, down, mustNotRun, open, until } from './support.js'
 
 const NOW = Date.UTC(2030, 0, 1)
@@ -18,7 +19,9 @@ function beating(t: TestContext, extend: () => Promise<OwnerOutcome>, maxWorkMs 
   mock.timers.enable({ apis: ['setTimeout'] })
   t.after(() => mock.timers.reset())
   let now = 0
-  const heartbeat = new Heartbeat({ leaseMs: 30_000, maxWorkMs, extend, monotonicMs: () => now }, 0)
+  const monotonicMs = () => now
+  const wakes = new Wakes(monotonicMs)
+  const heartbeat = new Heartbeat({ leaseMs: 30_000, maxWorkMs, extend, monotonicMs, wakes }, 0)
   const pass = async (ms: number, stepMs = 500) => {
     for (let passed = 0; passed < ms; passed += stepMs) {
       now += stepMs
@@ -91,12 +94,72 @@ describe('a heartbeat', () => {
     assert.equal(beats, 0)
   })
 
+  it('tells of a loss also who asks for the signal later', async (t) => {
+    const { heartbeat, pass } = beating(t, async () => 'lost')
+    await pass(11_000)
+    const { signal } = heartbeat
+    assert.equal(signal.aborted, true)
+    assert.equal((signal.reason as CatracaError).code, 'IDEMPOTENCY_CLAIM_LOST')
+    assert.equal(heartbeat.signal, signal)
+  })
+
   it('ends after the longest time that work may take', async (t) => {
     const { heartbeat, pass } = beating(t, async () => 'done', 100_000)
     await pass(99_500)
     assert.equal(heartbeat.signal.aborted, false)
     await pass(1000)
     assert.match((heartbeat.signal.reason as Error).message, /longer than 100000 ms/)
+  })
+})
+
+describe('wakes', () => {
+  class Told extends Sleeper {
+    constructor(private readonly onTold: (now: number) => void) {
+      super()
+    }
+    override onDue(now: number): void {
+      this.onTold(now)
+    }
+  }
+
+  it('come in their order whatever that of asking, with one timer, and not to who called off', (t) => {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    t.after(() => mock.timers.reset())
+    let now = 0
+    const wakes = new Wakes(() => now)
+    const told: [name: number, at: number][] = []
+    const sleepers = [300, 100, 200, 400, 150].map((due) => {
+      const sleeper = new Told((at) => told.push([due, at]))
+      wakes.wakeAt(sleeper, due)
+      return sleeper
+    })
+    wakes.callOff(sleepers[2]!)
+    wakes.callOff(sleepers[2]!)
+    // Said anew, it counts from then.
+    wakes.wakeAt(sleepers[0]!, 450)
+    for (; now < 500; now += 10, mock.timers.tick(10)) {}
+    assert.deepEqual(told, [
+      [100, 100],
+      [150, 150],
+      [400, 400],
+      [300, 450],
+    ])
+  })
+
+  it('may ask again while they are told, also for a time before others', (t) => {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    t.after(() => mock.timers.reset())
+    let now = 0
+    const wakes = new Wakes(() => now)
+    const told: number[] = []
+    const often: Sleeper = new Told((at) => {
+      told.push(at)
+      wakes.wakeAt(often, at + 50)
+    })
+    wakes.wakeAt(new Told((at) => told.push(-at)), 120)
+    wakes.wakeAt(often, 50)
+    for (; now < 200; now += 10, mock.timers.tick(10)) {}
+    assert.deepEqual(told, [50, 100, -120, 150, 200])
   })
 })
 

@@ -1,62 +1,58 @@
 import { CatracaError } from '../../../errors.js'
-import type { ClaimOutcome, StoredRecord, StoredResponse } from '../../../idempotency/port.js'
-import type { RecordKey, RecordStatus } from '../../../idempotency/types.js'
+import type { StoredRecord, StoredResponse } from '../../../idempotency/port.js'
+import type { RecordKey } from '../../../idempotency/types.js'
+import { stateOf } from './state.js'
 
-type Text = Buffer | null
-type Claimed = [isClaimed: 1, attempt: number, expiresAt: number, leaseUntil: number]
+/** A record as it was found, in the order of `lua/idempotency-claim.lua`. */
+export type Found =
+  | [kind: typeof OWN, at: number, state: Buffer, response: Buffer | null]
+  | [kind: typeof FOREIGN, at: number, expiresAt: number, response: Buffer]
 
-/** In the order of `lua/idempotency-claim.lua`. */
-export type Found = [
-  isClaimed: 0,
-  at: number,
-  status: Buffer,
-  requestHash: Text,
-  attempt: number,
-  createdAt: number,
-  updatedAt: number,
-  expiresAt: number,
-  leaseUntil: number | null,
-  error: Text,
-  omittedBytes: number | null,
-  encoding: Text,
-  response: Text,
-]
-export type ClaimReply = Claimed | Found
+export const OWN = 0
+export const FOREIGN = 3
 
-export function outcomeOf(key: RecordKey, reply: ClaimReply): ClaimOutcome {
-  if (reply[0] === 0) return { outcome: 'found', record: recordOf(key, reply), at: reply[1] }
-  return { outcome: 'claimed', attempt: reply[1], expiresAt: reply[2], leaseUntil: reply[3] }
+export function recordOf(key: RecordKey, found: Found): StoredRecord {
+  return found[0] === FOREIGN
+    ? foreignRecord(key, found[1], found[2], found[3])
+    : ownRecord(key, found[2].toString(), found[3])
 }
 
-export function recordOf(key: RecordKey, reply: Found): StoredRecord {
-  const [, , status, requestHash, attempt, createdAt, updatedAt, expiresAt, ...rest] = reply
-  const [leaseUntil, error, omittedBytes, encoding, response] = rest
+/** Of what another program wrote nothing is known but its bytes. */
+function foreignRecord(key: RecordKey, at: number, expiresAt: number, response: Buffer): StoredRecord {
+  return {
+    ...{ key, status: 'COMPLETED', requestHash: undefined, attempt: 1 },
+    ...{ createdAt: at, updatedAt: at, expiresAt, leaseUntil: undefined },
+    ...{ response: responseOf(response, hasGzipMagic(response)), omittedBytes: undefined, error: undefined },
+  }
+}
+
+/** Field by field: it is made for every replay, and spread objects take several times as long. */
+function ownRecord(key: RecordKey, line: string, response: Buffer | null): StoredRecord {
+  const state = stateOf(line)
+  const { status, rest } = state
+  const isCompleted = status === 'COMPLETED'
+  const hasNone = isCompleted && rest?.startsWith('none') === true
+  // Somebody deleted it, or the server evicted it. What was done must not be done again for that.
+  if (isCompleted && !hasNone && response === null)
+    throw new CatracaError('STORE_CORRUPT', 'the response of a completed request is gone from Redis')
   return {
     key,
-    status: status.toString() as RecordStatus,
-    requestHash: requestHash?.toString(),
-    attempt,
-    createdAt,
-    updatedAt,
-    expiresAt,
-    leaseUntil: leaseUntil ?? undefined,
-    response: responseOf(encoding, status, response),
-    omittedBytes: omittedBytes ?? undefined,
-    error: error?.toString(),
+    status,
+    requestHash: state.requestHash,
+    attempt: state.attempt,
+    createdAt: state.createdAt,
+    updatedAt: state.updatedAt,
+    expiresAt: state.expiresAt,
+    leaseUntil: status === 'IN_PROGRESS' ? state.leaseUntil : undefined,
+    response: hasNone || response === null ? undefined : responseOf(response, rest === 'gzip'),
+    omittedBytes: hasNone && rest.length > 5 ? Number(rest.slice(5)) : undefined,
+    error: status === 'FAILED' ? rest : undefined,
   }
 }
 
-function responseOf(encoding: Text, status: Buffer, response: Text): StoredResponse | undefined {
-  const kind = encoding?.toString()
-  if (response === null) {
-    if (kind === 'none' || status.toString() !== 'COMPLETED') return undefined
-    // Somebody deleted it, or the server evicted it. What was done must not be done again for that.
-    throw new CatracaError('STORE_CORRUPT', 'the response of a completed request is gone from Redis')
-  }
-  // Of what another program wrote nothing is known but its bytes.
-  return kind === 'gzip' || hasGzipMagic(response)
-    ? { encoding: 'gzip', bytes: response }
-    : { encoding: 'json', text: response.toString() }
+function responseOf(bytes: Buffer, isGzip: boolean): StoredResponse {
+  return isGzip ? { encoding: 'gzip', bytes } : { encoding: 'json', text: bytes.toString() }
 }
 
+/** The first bytes of gzip, which no JSON text has. */
 const hasGzipMagic = (bytes: Buffer): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b

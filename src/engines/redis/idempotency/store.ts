@@ -11,18 +11,22 @@ import type { RecordKey } from '../../../idempotency/types.js'
 import { isOfOtherType } from '../link/failures.js'
 import type { Argument, Redis, RunOptions } from '../link/redis.js'
 import { defineScript, type Script } from '../link/script.js'
-import { type ClaimReply, type Found, outcomeOf, recordOf } from './answers.js'
+import { type Found, recordOf } from './answers.js'
+import { type ClaimReply, claimForm, completeForm } from './forms.js'
 import { type RecordNaming, recordKeys } from './keys.js'
 
-const shared = { keys: 2, together: 16, uses: ['clock', 'idempotency-record'] }
+const shared = { keys: 2, together: 32, uses: ['clock', 'idempotency-record'] }
 /** Asked twice, by a caller that lost the first answer, these say the same twice. */
 const repeatable = { ...shared, write: true, repeatable: true }
-const CLAIM = defineScript('idempotency-claim', repeatable)
-const COMPLETE = defineScript('idempotency-complete', repeatable)
+const CLAIM = defineScript('idempotency-claim', {
+  ...repeatable,
+  ...{ offers: ['idempotency-claim-found'], form: claimForm },
+})
+const COMPLETE = defineScript('idempotency-complete', { ...repeatable, form: completeForm })
 const EXTEND = defineScript('idempotency-extend', repeatable)
 const FAIL = defineScript('idempotency-fail', { ...shared, write: true })
 const READ = defineScript('idempotency-read', { ...shared, write: false })
-const REMOVE = defineScript('idempotency-remove', { keys: 2, together: 16, write: true })
+const REMOVE = defineScript('idempotency-remove', { keys: 2, together: 32, write: true })
 
 /** Whose time decides: the server's, or the one that callers give, which is for suites. */
 export type IdempotencyClock = 'server' | 'caller'
@@ -48,16 +52,18 @@ export class RedisIdempotency implements IdempotencyStore {
   /** Without `async`, here and below: promises cost as much as all the rest of a call. */
   claim(claim: Claim, now: number): Promise<ClaimOutcome> {
     const { key, owner, requestHash, leaseMs, lifeMs, takesOver } = claim
-    const terms = [owner, requestHash, String(leaseMs), String(lifeMs), takesOver ? '1' : '', this.time(now)]
-    const asking = this.redis.run(CLAIM, recordKeys(this.options.naming, key), terms, BINARY)
+    const terms = `${leaseMs} ${lifeMs} ${takesOver ? 1 : 0} ${this.time(now)}`
+    const args = [terms, `${owner} ${requestHash}`]
+    const asking = this.redis.run(CLAIM, recordKeys(this.options.naming, key), args, BINARY)
     return asking.then((reply) => outcomeOf(key, reply as ClaimReply), refuseOthers)
   }
 
   complete(key: RecordKey, owner: string, completion: Completion, now: number): Promise<OwnerOutcome> {
     const { response, omittedBytes } = completion
-    const args: Argument[] = [owner, this.time(now), omittedBytes === undefined ? '' : String(omittedBytes)]
-    if (response?.encoding === 'json') args.push('json', response.text)
-    else if (response !== undefined) args.push('gzip', bufferOf(response.bytes))
+    const args: Argument[] = [this.time(now), owner]
+    if (response?.encoding === 'json') args.push(response.text, '')
+    else if (response !== undefined) args.push(bufferOf(response.bytes), 'gzip')
+    else args.push('', omittedBytes === undefined ? 'none' : `none ${omittedBytes}`)
     return this.byOwner(COMPLETE, key, args)
   }
 
@@ -96,6 +102,10 @@ export class RedisIdempotency implements IdempotencyStore {
   private time(now: number): string {
     return this.options.clock === 'caller' ? String(now) : ''
   }
+}
+
+function outcomeOf(key: RecordKey, reply: ClaimReply): ClaimOutcome {
+  return Array.isArray(reply) ? { outcome: 'found', record: recordOf(key, reply), at: reply[1] } : reply
 }
 
 function refuseOthers(error: unknown): never {

@@ -1,57 +1,90 @@
 --[[
-  Claims what is absent, expired, FAILED, or IN_PROGRESS with its lease passed; else answers the record.
+  For each item of a batch: claims what is absent, expired, FAILED, or IN_PROGRESS with its lease passed; else answers
+  the record. It has a loop of its own: what items have in common is read once, and the reply is flat.
 
   Input
-    keys  main key and state
-    args  owner, hash of the request, lease in ms, life in ms, 1 when a passed lease is taken over,
-          the caller's time, or nothing: this server's
+    KEYS  for each item: main key and state
+    ARGV  for each run of items that ask on the same terms: how many they are; the terms: lease in ms, life in ms, 1 when
+          a passed lease is taken over or else 0, and the caller's time, or nothing: this server's; then for each item
+          owner and hash of the request
 
   Output
-    1, attempt, expiresAt, leaseUntil; or
-    0, the time, status, requestHash, attempt, createdAt, updatedAt, expiresAt, leaseUntil, error, omittedBytes,
-    encoding, response
+    for each item
+      1, attempt, expiresAt, leaseUntil: claimed
+      2: claimed, with the numbers of the last one before it
+      0, the time, the state, the response: found so
+      3, the time, expiresAt, the response: found, of another program
+      or -1 and the message of its error
 
-  Runs after `clock` and `idempotency-record`.
+  Runs after `clock` and `idempotency-record`; `idempotency-claim-found` is made when it is needed. An item judges
+  everything before its first write.
 ]]
 local record = idempotency_record
-local text = record.text
+local call = redis.call
+local answer, last = {}, 0
+local claim_found = nil
+local told_ends, told_lease = nil, nil
 
-local function may_take(state, hash, takes_over, now)
-  if state[2] ~= hash then return false end
-  if state[1] == 'FAILED' then return true end
-  return state[1] == 'IN_PROGRESS' and takes_over and now >= tonumber(state[5])
+local function tell(a, b, c, d)
+  answer[last + 1], answer[last + 2], answer[last + 3], answer[last + 4] = a, b, c, d
+  last = last + 4
 end
 
-local function hold(key, owner, hash, attempt, lease_until, created, ends, now)
-  -- Numbers as text, which the server takes its time to make of them, and first what is looked for most.
-  redis.call('HSET', key, 'owner', owner, 'status', 'IN_PROGRESS', 'expiresAt', text(ends), 'updatedAt', text(now),
-    'attempt', text(attempt), 'leaseUntil', text(lease_until), 'createdAt', text(created), 'requestHash', hash)
-  record.expire(key, ends, now)
-  return { 1, attempt, ends, lease_until }
+local function tell_claimed(attempt, ends, lease_until)
+  if attempt == 1 and ends == told_ends and lease_until == told_lease then
+    last = last + 1
+    answer[last] = 2
+    return
+  end
+  tell(1, attempt, ends, lease_until)
+  told_ends, told_lease = nil, nil
+  if attempt == 1 then told_ends, told_lease = ends, lease_until end
 end
 
-return function(keys, args)
-  local main, key, owner, hash = keys[1], keys[2], args[1], args[2]
-  local now = record.now(args[6])
-  local lease_until = now + args[3]
-  local ends = math.max(now + args[4], lease_until)
-  -- Mostly there is nothing, which is quickly seen.
-  if redis.call('EXISTS', main, key) == 0 then return hold(key, owner, hash, 1, lease_until, now, ends, now) end
+local item, argument = 0, 1
 
-  local state, expired = record.read(key, now)
-  if expired ~= 'COMPLETED' and (state == nil or state[1] ~= 'COMPLETED') then
-    local foreign = record.foreign(main, now)
-    if foreign then return foreign end
+local function run(run_ends, terms)
+  local now, lease_until, ends = terms.now, terms.lease_until, terms.ends
+  local unit, at = record.ttl_of(ends, now)
+  while item < run_ends do
+    local main, key, who = KEYS[item * 2 + 1], KEYS[item * 2 + 2], ARGV[argument]
+    -- Mostly there is nothing, which is quickly seen.
+    if call('EXISTS', main, key) == 0 then
+      call('SET', key, terms.line .. who, unit, at)
+      tell_claimed(1, ends, lease_until)
+    else
+      if claim_found == nil then claim_found = idempotency_claim_found() end
+      local kind, a, b, c = claim_found(main, key, who, terms)
+      if kind == 1 then
+        tell_claimed(a, b, c)
+      else
+        tell(kind, a, b, c)
+      end
+    end
+    item, argument = item + 1, argument + 1
   end
-  if state == nil then
-    redis.call('DEL', main, key)
-    return hold(key, owner, hash, 1, lease_until, now, ends, now)
-  end
-  if state[1] == 'IN_PROGRESS' and state[4] == owner and state[2] == hash then
-    return { 1, tonumber(state[3]), tonumber(state[8]), tonumber(state[5]) }
-  end
-  if not may_take(state, hash, args[5] == '1', now) then return record.view(main, state, now) end
-  redis.call('HDEL', key, 'error')
-  ends = math.max(tonumber(state[8]), lease_until)
-  return hold(key, owner, hash, state[3] + 1, lease_until, tonumber(state[6]), ends, now)
 end
+
+local function terms_of(text)
+  local lease, life, takes_over, time = string.match(text, '^(%d+) (%d+) (%d) (.*)$')
+  local now = record.now(time)
+  local lease_until = now + lease
+  local ends = math.max(now + life, lease_until)
+  local line = record.claim_line(now, lease_until, ends, now, 1)
+  return { now = now, lease_until = lease_until, ends = ends, takes_over = takes_over == '1', line = line }
+end
+
+while argument <= #ARGV do
+  local run_ends, terms = item + tonumber(ARGV[argument]), terms_of(ARGV[argument + 1])
+  argument = argument + 2
+  while item < run_ends do
+    local ran, failure = pcall(run, run_ends, terms)
+    if not ran then
+      -- The failure of one is kept from those behind it.
+      answer[last + 1], answer[last + 2] = -1, record.failure(failure)
+      last = last + 2
+      item, argument = item + 1, argument + 1
+    end
+  end
+end
+return answer

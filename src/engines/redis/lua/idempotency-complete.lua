@@ -1,35 +1,58 @@
 --[[
-  Records the answer of a request, and ends the claim.
+  For each item of a batch: records the answer of a request, and ends the claim. It has a loop of its own, as
+  `idempotency-claim` has.
 
   Input
-    keys  main key and state
-    args  owner, the caller's time or nothing, omitted bytes or nothing,
-          and, when there is a response: its encoding, the response
+    KEYS  for each item: main key and state
+    ARGV  for each run of items with the same time: how many they are, the caller's time or nothing; then for each item
+          owner, the response, and what is to be known of it: nothing for text, `gzip`, or `none` where there is no
+          response, with its size when it was omitted
 
-  Output  1, or 0 when the owner no longer has it
+  Output
+    for each item 1, or 0 when the owner no longer has it; or -1 and the message of its error
 
   Runs after `clock` and `idempotency-record`.
 ]]
 local record = idempotency_record
+local call, byte = redis.call, string.byte
+local N = byte('n')
+local answer, last = {}, 0
 
-return function(keys, args)
-  local now = record.now(args[2])
-  local status, ends = record.owned(keys[2], args[1], now)
-  if status == 'COMPLETED' then return 1 end
-  if status ~= 'IN_PROGRESS' then return 0 end
+-- False when another program has recorded a response: it stays.
+local function put(main, response, kind, ends, now)
+  if byte(kind) == N then return call('EXISTS', main) == 0 end
+  local unit, at = record.ttl_of(ends, now)
+  return call('SET', main, response, 'NX', unit, at)
+end
 
-  local encoding = args[4] or 'none'
-  if encoding == 'none' then
-    if redis.call('EXISTS', keys[1]) == 1 then return 0 end
-  elseif not record.put_response(keys[1], args[5], ends, now) then
-    return 0
-  end
-  local updated = record.text(now)
-  if encoding == 'json' then
-    redis.call('HSET', keys[2], 'status', 'COMPLETED', 'updatedAt', updated)
-  else
-    redis.call('HSET', keys[2], 'status', 'COMPLETED', 'updatedAt', updated, 'encoding', encoding)
-  end
-  if args[3] ~= '' then redis.call('HSET', keys[2], 'omittedBytes', args[3]) end
+local function complete(main, key, owner, response, kind, now)
+  local status, ends = record.owned(key, owner, now)
+  if status == record.COMPLETED then return 1 end
+  if status ~= record.IN_PROGRESS or not put(main, response, kind, ends, now) then return 0 end
+  record.finish(key, 'COMPLETED   ', now, kind ~= '' and kind)
   return 1
 end
+
+local item, argument = 0, 1
+
+local function run(run_ends, now)
+  while item < run_ends do
+    local main, key = KEYS[item * 2 + 1], KEYS[item * 2 + 2]
+    answer[last + 1] = complete(main, key, ARGV[argument], ARGV[argument + 1], ARGV[argument + 2], now)
+    last, item, argument = last + 1, item + 1, argument + 3
+  end
+end
+
+while argument <= #ARGV do
+  local run_ends, now = item + tonumber(ARGV[argument]), record.now(ARGV[argument + 1])
+  argument = argument + 2
+  while item < run_ends do
+    local ran, failure = pcall(run, run_ends, now)
+    if not ran then
+      -- The failure of one is kept from those behind it.
+      answer[last + 1], answer[last + 2] = -1, record.failure(failure)
+      last, item, argument = last + 2, item + 1, argument + 3
+    end
+  end
+end
+return answer

@@ -10,18 +10,11 @@
   Runs after `clock` and `idempotency-record`.
 ]]
 local record = idempotency_record
-local text = record.text
 
 return function(keys, args)
   local now = record.now(args[2])
   local status, ends = record.owned(keys[2], args[1], now)
-  if status ~= 'IN_PROGRESS' or redis.call('EXISTS', keys[1]) == 1 then return 0 end
-
-  local lease_until = now + args[3]
-  redis.call('HSET', keys[2], 'leaseUntil', text(lease_until), 'updatedAt', text(now))
-  if lease_until > ends then
-    redis.call('HSET', keys[2], 'expiresAt', text(lease_until))
-    record.expire(keys[2], lease_until, now)
-  end
+  if status ~= record.IN_PROGRESS or redis.call('EXISTS', keys[1]) == 1 then return 0 end
+  record.extend(keys[2], now, now + args[3], ends)
   return 1
 end

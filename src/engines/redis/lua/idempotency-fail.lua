@@ -14,15 +14,15 @@ local record = idempotency_record
 
 return function(keys, args)
   local now = record.now(args[2])
-  local status, _, attempt = record.owned(keys[2], args[1], now)
-  if status == 'FAILED' then return 1 end
-  if status ~= 'IN_PROGRESS' or redis.call('EXISTS', keys[1]) == 1 then return 0 end
+  local status, _, state = record.owned(keys[2], args[1], now)
+  if status == record.FAILED then return 1 end
+  if status ~= record.IN_PROGRESS or redis.call('EXISTS', keys[1]) == 1 then return 0 end
 
-  if args[3] == 'release' and attempt == '1' then
+  local _, _, _, attempt = record.parts(state)
+  if args[3] == 'release' and attempt == 1 then
     redis.call('DEL', keys[2])
     return 1
   end
-  redis.call('HSET', keys[2], 'status', 'FAILED', 'updatedAt', record.text(now))
-  if args[4] then redis.call('HSET', keys[2], 'error', args[4]) end
+  record.finish(keys[2], 'FAILED      ', now, args[4])
   return 1
 end

@@ -5,7 +5,7 @@
     keys  main key and state
     args  the caller's time, or nothing: this server's
 
-  Output  as the record in the answer of `idempotency-claim`; nil when there is none
+  Output  as `idempotency-claim` answers what it found; nil when there is none
 
   Runs after `clock` and `idempotency-record`.
 ]]
@@ -14,8 +14,10 @@ local record = idempotency_record
 return function(keys, args)
   local now = record.now(args[1])
   local state, expired = record.read(keys[2], now)
-  if state ~= nil and state[1] == 'COMPLETED' then return record.view(keys[1], state, now) end
-  local foreign = expired ~= 'COMPLETED' and record.foreign(keys[1], now)
-  if foreign then return foreign end
-  return state and record.view(keys[1], state, now)
+  local status = string.byte(state or expired or '')
+  if status ~= record.COMPLETED then
+    local response, ends = record.foreign(keys[1], now)
+    if response then return { 3, now, ends, response } end
+  end
+  return state and { 0, now, state, record.response(keys[1], state) }
 end

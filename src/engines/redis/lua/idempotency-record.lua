@@ -1,25 +1,26 @@
 --[[
   What is known of a record: twins of src/idempotency/transitions.ts, held equal by the conformance suites.
 
-  The state is a hash beside the main key. The main key holds the response alone, as other programs keep it; one that
-  stands there without a completed state is theirs.
-
-  A state here is what HMGET answers for FIELDS, so all of it is text, and false where there is nothing.
-    1 status  2 requestHash  3 attempt  4 owner  5 leaseUntil  6 createdAt  7 updatedAt  8 expiresAt
-    9 error  10 omittedBytes  11 encoding: `gzip`, `none` when there is no response, absent for text
+  The main key holds the response alone, as other programs keep it; one that stands there without a completed state is
+  theirs. The state beside it is one line of text (see src/engines/redis/idempotency/state.ts, which reads it too):
+    status  updatedAt  leaseUntil  expiresAt  createdAt  attempt  owner  requestHash  rest
+  All before the owner stands at a fixed place, so that a step of the owner finds and writes its part without the others.
   leaseUntil stays when a claim ends, and then means nothing.
 
   Runs after `clock`.
 ]]
-local COMPLETED = 'COMPLETED'
+local OWNER_AT = 88
+local LINE = '^(%S+) +(%d+) +(%d+) +(%d+) +(%d+) +(%d+) (%S+) (%S+)'
+-- First letters of the states.
+local COMPLETED, FAILED, IN_PROGRESS = 67, 70, 73
 -- The last moment that has four digits for its year: what another program wrote may never expire.
 local NEVER = 253402300799999
-local format = string.format
+local call, format, byte, sub, find = redis.call, string.format, string.byte, string.sub, string.find
 local server_now = nil
 local margin = nil
 
 -- Calls of one batch mostly write the same moments, and to spell them costs more than to look them up.
-local texts = {}
+local texts, places = {}, {}
 local function text(number)
   local known = texts[number]
   if known == nil then
@@ -29,6 +30,22 @@ local function text(number)
   return known
 end
 
+-- A moment in its place, and the space behind it.
+local function placed(number)
+  local known = places[number]
+  if known == nil then
+    known = format('%15.0f ', number)
+    places[number] = known
+  end
+  return known
+end
+
+local function broken() error({ err = 'WRONGTYPE the state of a record is not one' }, 0) end
+
+local function ends_of(state)
+  return tonumber(sub(state, 45, 59)) or broken()
+end
+
 -- Keys go when their record does. By a caller's time, which may stand still while that of the server goes on, later.
 local function ttl_of(ends, now)
   if margin == nil then return 'PXAT', text(ends) end
@@ -36,7 +53,10 @@ local function ttl_of(ends, now)
 end
 
 return {
-  text = text,
+  COMPLETED = COMPLETED,
+  FAILED = FAILED,
+  IN_PROGRESS = IN_PROGRESS,
+  ttl_of = ttl_of,
 
   -- The caller's time where it was given, else this server's, the same for the whole batch.
   now = function(given)
@@ -48,60 +68,66 @@ return {
     return server_now
   end,
 
-  -- The state, or nil when there is none; and then the status of one that has expired and is still there, or false.
+  -- The beginning of the line of a claim, up to its owner.
+  claim_line = function(now, lease_until, ends, created, attempt)
+    return 'IN_PROGRESS ' .. placed(now) .. placed(lease_until) .. placed(ends) .. placed(created)
+      .. format('%10.0f ', attempt)
+  end,
+
+  -- The state, or nil when there is none; and then that of one that has expired and is still there.
   read = function(key, now)
-    local state = redis.call('HMGET', key, 'status', 'requestHash', 'attempt', 'owner', 'leaseUntil', 'createdAt',
-      'updatedAt', 'expiresAt', 'error', 'omittedBytes', 'encoding')
-    if not state[1] then return nil, false end
-    if now < tonumber(state[8]) then return state, false end
-    return nil, state[1]
+    local state = call('GET', key)
+    if not state or now < ends_of(state) then return state or nil end
+    return nil, state
   end,
 
-  -- Status, expiresAt and, as text, attempt; nil when it is not this owner's.
+  -- leaseUntil, expiresAt, createdAt, attempt, owner, requestHash
+  parts = function(state)
+    local _, _, _, _, lease_until, ends, created, attempt, owner, hash = find(state, LINE)
+    if hash == nil then broken() end
+    return tonumber(lease_until), tonumber(ends), tonumber(created), tonumber(attempt), owner, hash
+  end,
+
+  -- First letter of the state, expiresAt, and the line; nil when it is not this owner's.
   owned = function(key, owner, now)
-    local state = redis.call('HMGET', key, 'owner', 'status', 'expiresAt', 'attempt')
-    if state[1] ~= owner or now >= tonumber(state[3]) then return nil end
-    return state[2], tonumber(state[3]), state[4]
+    local state = call('GET', key)
+    if not state or find(state, owner, OWNER_AT, true) ~= OWNER_AT then return nil end
+    if byte(state, OWNER_AT + #owner) ~= 32 then return nil end
+    local ends = ends_of(state)
+    if now < ends then return byte(state), ends, state end
   end,
 
-  -- What another program recorded, as an answer; nil when it did not.
+  -- The claim has ended. What is to be known of its end stands last.
+  finish = function(key, status, now, rest)
+    call('SETRANGE', key, '0', status .. placed(now))
+    if rest then call('APPEND', key, ' ' .. rest) end
+  end,
+
+  extend = function(key, now, lease_until, ends)
+    local moments = placed(now) .. placed(lease_until)
+    if lease_until <= ends then return call('SETRANGE', key, '12', moments) end
+    call('SETRANGE', key, '12', moments .. placed(lease_until))
+    local unit, at = ttl_of(lease_until, now)
+    call(unit == 'PX' and 'PEXPIRE' or 'PEXPIREAT', key, at)
+  end,
+
+  -- What another program recorded and when that ends; nil when it did not.
   foreign = function(key, now)
-    local response = redis.call('GET', key)
+    local response = call('GET', key)
     if not response then return nil end
-    local ttl = redis.call('PTTL', key)
-    local ends = ttl < 0 and NEVER or now + ttl
-    return { 0, now, COMPLETED, false, 1, now, now, ends, false, false, false, false, response }
+    local ttl = call('PTTL', key)
+    return response, ttl < 0 and NEVER or now + ttl
   end,
 
-  -- A record as an answer.
-  view = function(key, state, now)
-    local response = false
-    if state[1] == COMPLETED and state[11] ~= 'none' then response = redis.call('GET', key) end
-    return {
-      0,
-      now,
-      state[1],
-      state[2],
-      tonumber(state[3]),
-      tonumber(state[6]),
-      tonumber(state[7]),
-      tonumber(state[8]),
-      state[1] == 'IN_PROGRESS' and tonumber(state[5]),
-      state[9],
-      state[10] and tonumber(state[10]),
-      state[11],
-      response,
-    }
+  -- The response of a record in this state; false when there is none.
+  response = function(key, state)
+    return byte(state) == COMPLETED and call('GET', key)
   end,
 
-  -- False when another program has recorded a response: it stays.
-  put_response = function(key, response, ends, now)
-    local unit, at = ttl_of(ends, now)
-    return redis.call('SET', key, response, 'NX', unit, at) and true
-  end,
-
-  expire = function(key, ends, now)
-    local unit, at = ttl_of(ends, now)
-    redis.call(unit == 'PX' and 'PEXPIRE' or 'PEXPIREAT', key, at)
+  failure = function(failure)
+    local message = type(failure) == 'table' and failure.err or failure
+    -- The server's own refusals begin with a code (OOM, READONLY), which is worth keeping; errors of Lua do not.
+    if not find(message, '^%u+ ') then message = 'ERR ' .. message end
+    return message
   end,
 }

@@ -1,0 +1,34 @@
+import { CatracaError } from '../../../errors.js'
+import type { RecordStatus } from '../../../idempotency/types.js'
+
+/** What the line of a state says, its owner left out. */
+export interface State {
+  status: RecordStatus
+  updatedAt: number
+  leaseUntil: number
+  expiresAt: number
+  createdAt: number
+  attempt: number
+  requestHash: string
+  /** Of a completed record `gzip`, `none` or `none BYTES`, of a failed one why; else nothing. */
+  rest: string | undefined
+}
+
+/** Where `lua/idempotency-record.lua` writes the owner; everything before it has a width of its own. */
+const OWNER_AT = 87
+
+export function stateOf(line: string): State {
+  const ownerEnd = line.indexOf(' ', OWNER_AT)
+  if (ownerEnd < 0) throw new CatracaError('STORE_CORRUPT', 'a state of an idempotency record cannot be read')
+  const hashEnd = line.indexOf(' ', ownerEnd + 1)
+  return {
+    status: line.slice(0, 11).trimEnd() as RecordStatus,
+    updatedAt: Number(line.slice(12, 27)),
+    leaseUntil: Number(line.slice(28, 43)),
+    expiresAt: Number(line.slice(44, 59)),
+    createdAt: Number(line.slice(60, 75)),
+    attempt: Number(line.slice(76, 86)),
+    requestHash: hashEnd < 0 ? line.slice(ownerEnd + 1) : line.slice(ownerEnd + 1, hashEnd),
+    rest: hashEnd < 0 ? undefined : line.slice(hashEnd + 1),
+  }
+}

@@ -1,0 +1,38 @@
+--[[
+  What `idempotency-claim` does with an item of which something is known.
+
+  Input   main key, state, owner and hash, terms
+  Output  what the item is answered: 1, 0 or 3, and the three values behind it
+
+  Runs after `idempotency-record`.
+]]
+local record = idempotency_record
+
+local function hold(key, who, terms, ends, created, attempt)
+  local line = record.claim_line(terms.now, terms.lease_until, ends, created, attempt)
+  local unit, at = record.ttl_of(ends, terms.now)
+  redis.call('SET', key, line .. who, unit, at)
+  return 1, attempt, ends, terms.lease_until
+end
+
+return function(main, key, who, terms)
+  local now = terms.now
+  local state, expired = record.read(key, now)
+  local status = string.byte(state or expired or '')
+  if status ~= record.COMPLETED then
+    local response, ends = record.foreign(main, now)
+    if response then return 3, now, ends, response end
+  end
+  if state == nil then
+    redis.call('DEL', main, key)
+    return hold(key, who, terms, terms.ends, now, 1)
+  end
+  if status == record.COMPLETED then return 0, now, state, record.response(main, state) end
+
+  local lease_until, ends, created, attempt, owner, hash = record.parts(state)
+  local is_working = status == record.IN_PROGRESS
+  if is_working and owner .. ' ' .. hash == who then return 1, attempt, ends, lease_until end
+  local is_same = string.match(who, ' (.*)$') == hash
+  if not is_same or (is_working and not (terms.takes_over and now >= lease_until)) then return 0, now, state, false end
+  return hold(key, who, terms, math.max(ends, terms.lease_until), created, attempt + 1)
+end

@@ -1,0 +1,72 @@
+/** Who is to be woken at a moment. A link of the list that `Wakes` keeps. */
+export class Sleeper {
+  due = Number.POSITIVE_INFINITY
+  isWaiting = false
+  previous: Sleeper | undefined = undefined
+  next: Sleeper | undefined = undefined
+
+  onDue(_now: number): void {}
+}
+
+/** Wakes many with one timer: nearly all are called off long before they are due. It keeps no process alive. */
+export class Wakes {
+  private first: Sleeper | undefined
+  private last: Sleeper | undefined
+  private timer: NodeJS.Timeout | undefined
+  private timerDue = 0
+
+  /** A clock that only goes forward. */
+  constructor(private readonly monotonicMs: () => number) {}
+
+  /** Instead of what was said before. */
+  wakeAt(sleeper: Sleeper, due: number, now = this.monotonicMs()): void {
+    this.callOff(sleeper)
+    sleeper.due = due
+    sleeper.isWaiting = true
+    this.insert(sleeper)
+    if (this.timer === undefined || due < this.timerDue) this.setTimer(due, now)
+  }
+
+  callOff(sleeper: Sleeper): void {
+    if (!sleeper.isWaiting) return
+    sleeper.isWaiting = false
+    const { previous, next } = sleeper
+    if (previous === undefined) this.first = next
+    else previous.next = next
+    if (next === undefined) this.last = previous
+    else next.previous = previous
+    sleeper.previous = sleeper.next = undefined
+  }
+
+  /** By when it is due. Most leases are equally long, so that is mostly the end. */
+  private insert(sleeper: Sleeper): void {
+    let before = this.last
+    while (before !== undefined && before.due > sleeper.due) before = before.previous
+    const next = before === undefined ? this.first : before.next
+    sleeper.previous = before
+    sleeper.next = next
+    if (before === undefined) this.first = sleeper
+    else before.next = sleeper
+    if (next === undefined) this.last = sleeper
+    else next.previous = sleeper
+  }
+
+  private setTimer(due: number, now: number): void {
+    clearTimeout(this.timer)
+    this.timerDue = due
+    this.timer = setTimeout(() => this.look(), Math.max(1, due - now)).unref()
+  }
+
+  private look(): void {
+    this.timer = undefined
+    const now = this.monotonicMs()
+    while (this.first !== undefined && this.first.due <= now) {
+      const sleeper = this.first
+      this.callOff(sleeper)
+      sleeper.onDue(now)
+    }
+    // Whoever was woken may have asked for another time, and got a timer with it.
+    if (this.first !== undefined && (this.timer === undefined || this.first.due < this.timerDue))
+      this.setTimer(this.first.due, now)
+  }
+}

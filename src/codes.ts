@@ -62,6 +62,7 @@ function pepperOf(
   return {
     current: () => read(given) ?? (kept ??= keptSecret?.(PEPPER_FILE)) ?? noPepper(name),
     previous: () => read(previous),
+    first: read(given),
   }
 }
 

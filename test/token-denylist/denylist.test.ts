@@ -128,6 +128,23 @@ describe('the token denylist', () => {
     assert.ok(two.tokens.stats().fromStore > 0)
   })
 
+  it('never forgets what memory holds because it is behind, also where the setting says to go on', async (t) => {
+    const { catraca } = await open(t, {
+      tokens: { compareIntervalMs: 3_600_000, staleAfterMs: 20, onUnavailable: 'allow' },
+    })
+    const { tokens } = catraca
+    await tokens.warmUp()
+    await tokens.revoke({ jti: 'a', expiresAt })
+    await tokens.revokeSubject({ subject: 'ann', notBefore: at(NOW), expiresAt })
+    await until('memory is stale', () => tokens.peek({ jti: 'b' }) === undefined)
+    await catraca.close()
+    assert.deepEqual(await tokens.check({ jti: 'a' }), { revoked: true })
+    assert.deepEqual(await tokens.check({ jti: 'b', subject: 'ann', issuedAt: at(NOW - 1) }), {
+      revoked: true,
+    })
+    assert.equal(tokens.peek({ jti: 'b', subject: 'ann', issuedAt: at(NOW) }), undefined)
+  })
+
   it('loads anew when the log does not reach back', async (t) => {
     const store = `embedded:${temporaryDirectory()}`
     const tokens = { compareIntervalMs: 100 }

@@ -9,6 +9,9 @@ const dynamo = await startDynamo()
 const email = { channel: 'email', address: 'user@example.com' } as const
 const phone = { channel: 'phone', address: '+5511999998888' } as const
 
+/** A hundred at one item take an emulator on a busy machine seconds. */
+const PATIENT = { requestTimeoutMs: 30_000, readTimeoutMs: 30_000, writeTimeoutMs: 30_000 }
+
 async function openTwo(t: TestContext) {
   const names = dynamo.names()
   const client = dynamo.client()
@@ -19,8 +22,7 @@ async function openTwo(t: TestContext) {
       store: dynamo.url(names),
       sweepIntervalMs: 0,
       clock: { now },
-      dynamodb: { credentials: CREDENTIALS, probeIntervalMs: 0, now },
-      // A hundred at one item take an emulator on a busy machine seconds.
+      dynamodb: { credentials: CREDENTIALS, probeIntervalMs: 0, now, ...PATIENT },
       codes: { pepper: 'a-pepper-for-these-tests', digits: 12, timeoutMs: 30_000 },
     })
     t.after(() => catraca.close())

@@ -76,6 +76,16 @@ describe('one-time codes over Redis', () => {
     assert.equal(await say('EXISTS', 'otp:email:nobody@example.com'), 0)
   })
 
+  it('are not those that another program keeps under the same name', async (t) => {
+    const catraca = await open(t)
+    await say('SET', 'otp:email:user@example.com', '123456', 'EX', '600')
+    const wrong = { valid: false, reason: 'INVALID' }
+    assert.deepEqual(await catraca.codes.verify({ ...email, code: '123456' }), wrong)
+    assert.equal(await say('GET', 'otp:email:user@example.com'), '123456')
+    const code = await issued(catraca, email)
+    assert.deepEqual(await catraca.codes.verify({ ...email, code }), { valid: true })
+  })
+
   it('work once over two instances, whoever asks at the same time', async (t) => {
     const [one, two] = [await open(t), await open(t)]
     const code = await issued(one, email)

@@ -12,16 +12,18 @@
 
   Runs after `clock`.
 ]]
-local function countNothing(key)
-  redis.call('HSET', key, 'attempts', 0)
-  redis.call('DEL', key)
+local function countNothing(key, attempts)
+  redis.call('HSET', key, 'attempts', attempts or 0)
+  if not attempts then redis.call('DEL', key) end
   return 0
 end
 
 return function(keys, args)
   local now = tonumber(args[3]) or clock.nowMs()
-  local stored = redis.call('HMGET', keys[1], 'salt', 'hash', 'attempts', 'expiresAt')
-  if not stored[1] or tonumber(stored[4]) <= now then return countNothing(keys[1]) end
+  local stored = redis.pcall('HMGET', keys[1], 'salt', 'hash', 'attempts', 'expiresAt')
+  -- What another program has put there is no code of ours, and not ours to change.
+  if stored.err then return 0 end
+  if not stored[1] or tonumber(stored[4]) <= now then return countNothing(keys[1], stored[3]) end
   local isOpen = tonumber(stored[3]) < tonumber(args[2])
   if isOpen and stored[1] ~= args[1] then return 2 end
   for i = 4, #args do

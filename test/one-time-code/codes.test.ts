@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { ManualClock } from '../../src/clock.js'
@@ -171,6 +171,25 @@ describe('one-time codes', () => {
     assert.equal(answers.filter(({ valid }) => valid).length, 1)
   })
 
+  it('are not opened with options that would make them worth nothing', async () => {
+    const wrong: [object, string][] = [
+      [{ digits: 3 }, 'codes.digits'],
+      [{ digits: 15 }, 'codes.digits'],
+      [{ maxFailures: Number.POSITIVE_INFINITY }, 'codes.maxFailures'],
+      [{ maxAttempts: 0 }, 'codes.maxAttempts'],
+      [{ lockMs: 0.5 }, 'codes.lockMs'],
+      [{ issuesPerMinute: 0 }, 'codes.issuesPerMinute'],
+      [{ lifeMs: { email: 600_000 } }, 'codes.lifeMs.phone'],
+    ]
+    for (const [codes, path] of wrong) {
+      await assert.rejects(
+        openCatraca({ store: 'memory:', codes: codes as never }).then((catraca) => catraca.close()),
+        (error) => isCatracaError(error, 'INVALID_INPUT') && error.errors?.[0]?.path === path,
+        path,
+      )
+    }
+  })
+
   it('know a domain by its one name, however it is spelled', async (t) => {
     const { catraca } = await open(t)
     const spellings = [
@@ -247,6 +266,18 @@ describe('the pepper', () => {
     rmSync(join(directory, 'otp-pepper'))
     const { catraca: three } = await open(t, { store })
     assert.deepEqual(await three.codes.verify({ ...phone, code: again }), WRONG)
+  })
+
+  it('is never empty: a broken file is told of', async (t) => {
+    const directory = temporaryDirectory()
+    const { catraca } = await open(t, { store: `embedded:${directory}` })
+    writeFileSync(join(directory, 'otp-pepper'), '\n')
+    await assert.rejects(
+      catraca.codes.issue(email),
+      (error) => isCatracaError(error, 'STORE_CORRUPT') && error.message.includes('otp-pepper'),
+    )
+    rmSync(join(directory, 'otp-pepper'))
+    await issued(catraca, email)
   })
 
   it('may change while codes are on their way', async (t) => {

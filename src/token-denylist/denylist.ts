@@ -131,11 +131,11 @@ export class TokenDenylist implements TokensApi {
     return this.follower.close()
   }
 
-  /** Of those that are over already nothing is kept: they need no revoking. */
+  /** Of those that are over by any clock nothing is kept: they need no revoking. */
   private async write(given: readonly Revocation[]): Promise<void> {
     const { store, clock } = this.dependencies
     const now = clock.now()
-    const revocations = merged(given.filter(({ expiresAt }) => expiresAt > now))
+    const revocations = merged(given.filter(({ expiresAt }) => expiresAt > now - SKEW_MS))
     if (revocations.length === 0) return
     await store.revoke(revocations, now)
     this.follower.apply(revocations)

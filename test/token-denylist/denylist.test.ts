@@ -75,18 +75,33 @@ describe('the token denylist', () => {
     const { catraca, clock } = await open(t)
     const { tokens } = catraca
     await tokens.warmUp()
-    await tokens.revoke({ jti: 'old', expiresAt: at(NOW) })
+    await tokens.revoke({ jti: 'old', expiresAt: at(NOW - 60_000) })
     assert.deepEqual([tokens.peek({ jti: 'old' }), tokens.stats().tokens], [false, 0])
     await tokens.revokeAll([
       { jti: 'a', expiresAt: at(NOW + 9000) },
       { jti: 'a', expiresAt: at(NOW + 5000) },
-      { jti: 'b', expiresAt: at(NOW - 5000) },
+      { jti: 'b', expiresAt: at(NOW - 65_000) },
     ])
     clock.advance(8999)
     assert.deepEqual(
       [tokens.peek({ jti: 'a' }), tokens.peek({ jti: 'b' }), tokens.stats().tokens],
       [true, false, 1],
     )
+  })
+
+  it('keeps what is over only by the clock of the process that revokes it', async (t) => {
+    const store = `embedded:${temporaryDirectory()}`
+    const { catraca: fast, clock } = await open(t, { store })
+    const { catraca: other } = await open(t, { store })
+    clock.set(NOW + 30_000)
+    await fast.tokens.revokeAll([
+      { jti: 'a', expiresAt: at(NOW + 20_000) },
+      { jti: 'b', expiresAt: at(NOW + 30_000 - 60_000) },
+    ])
+    await fast.tokens.revokeSubject({ subject: 'ann', notBefore: at(NOW), expiresAt: at(NOW + 20_000) })
+    assert.equal(await other.tokens.isRevoked({ jti: 'a' }), true)
+    assert.equal(await other.tokens.isRevoked({ subject: 'ann' }), true)
+    assert.equal(await fast.tokens.isRevoked({ jti: 'a' }), false)
   })
 
   it('revokes many at once, in one log', async (t) => {

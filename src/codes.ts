@@ -1,7 +1,7 @@
 import type { Clock } from './clock.js'
 import { CatracaError } from './errors.js'
 import { OneTimeCodes } from './one-time-code/codes.js'
-import { type CodeOptions, DEFAULT_CODES } from './one-time-code/options.js'
+import { type CodeOptions, codeOptions } from './one-time-code/options.js'
 import type { PepperSource } from './one-time-code/pepper.js'
 import type { StoreEngine } from './open-engine.js'
 
@@ -49,7 +49,7 @@ export function openCodes(
     counters: around.limits.limits.counters,
     pepper,
     clock: around.clock,
-    options: { ...DEFAULT_CODES, ...others },
+    options: codeOptions(others),
   })
 }
 
@@ -62,6 +62,7 @@ function pepperOf(
   return {
     current: () => read(given) ?? (kept ??= keptSecret?.(PEPPER_FILE)) ?? noPepper(name),
     previous: () => read(previous),
+    first: read(given),
   }
 }
 

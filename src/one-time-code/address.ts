@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url'
 import { invalid } from '../errors.js'
 import { identifier } from '../key.js'
 import type { CodeKey } from './port.js'
@@ -6,8 +7,10 @@ import { CHANNELS, type Channel, type CodeAddress } from './types.js'
 const E164 = /^\+[1-9][0-9]{6,14}$/
 /** What RFC 5321 lets a mailbox hold unquoted, with letters of any script; no separator of any stored key but `#`. */
 const LOCAL = /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u
-const DOMAIN =
-  /^(?=.{1,253}$)[\p{L}\p{N}]([\p{L}\p{N}-]*[\p{L}\p{N}])?(\.[\p{L}\p{N}]([\p{L}\p{N}-]*[\p{L}\p{N}])?)+$/u
+const WRITTEN_DOMAIN = /^[\p{L}\p{M}\p{N}.-]+$/u
+const ASCII_DOMAIN =
+  /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?![0-9]+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+const ASCII = /^[!-~]*$/
 const MAX_LOCAL_BYTES = 64
 const MAX_EMAIL_BYTES = 254
 const MAX_INPUT = 1024
@@ -40,12 +43,19 @@ function email(value: unknown): string {
   const text =
     typeof value === 'string' && value.length <= MAX_INPUT ? value.normalize('NFC').toLowerCase() : ''
   const at = text.lastIndexOf('@')
-  const [local, domain] = [text.slice(0, Math.max(0, at)), text.slice(at + 1)]
-  const fits = Buffer.byteLength(local) <= MAX_LOCAL_BYTES && Buffer.byteLength(text) <= MAX_EMAIL_BYTES
-  if (!fits || !LOCAL.test(local) || !DOMAIN.test(domain)) {
+  const [local, domain] = [text.slice(0, Math.max(0, at)), asciiDomain(text.slice(at + 1))]
+  const address = `${local}@${domain}`
+  const fits = Buffer.byteLength(local) <= MAX_LOCAL_BYTES && Buffer.byteLength(address) <= MAX_EMAIL_BYTES
+  if (!fits || !LOCAL.test(local) || !ASCII_DOMAIN.test(domain)) {
     throw invalid('address', 'must be an e-mail of at most 254 characters, such as user@example.com')
   }
-  return text
+  return address
+}
+
+/** Mail goes by this name, so each spelling of a domain would have limits of its own, and all of them one mailbox. */
+function asciiDomain(domain: string): string {
+  if (ASCII.test(domain)) return domain
+  return WRITTEN_DOMAIN.test(domain) ? domainToASCII(domain) : ''
 }
 
 /** Anything a person may have typed: that it is wrong is an answer, not a mistake of the caller's. */

@@ -1,4 +1,5 @@
-import type { Channel } from './types.js'
+import { invalid } from '../errors.js'
+import { CHANNELS, type Channel } from './types.js'
 
 export interface CodeOptions {
   digits: number
@@ -24,4 +25,32 @@ export const DEFAULT_CODES: CodeOptions = {
   issuesPerMinute: 1,
   issuesPerHour: 5,
   timeoutMs: 3000,
+}
+
+const DAY_MS = 24 * 3_600_000
+const LIFE_MS = [1000, DAY_MS] as const
+const BOUNDS: Record<Exclude<keyof CodeOptions, 'lifeMs'>, readonly [least: number, most: number]> = {
+  digits: [4, 12],
+  maxAttempts: [1, 1000],
+  maxFailures: [1, 1000],
+  lockMs: [1000, DAY_MS],
+  issuesPerMinute: [1, 10_000],
+  issuesPerHour: [1, 10_000],
+  timeoutMs: [1, DAY_MS],
+}
+
+/** What was mistyped would open a door here: a limit that is no number limits nothing. */
+export function codeOptions(given: Partial<CodeOptions>): CodeOptions {
+  const options = { ...DEFAULT_CODES, ...given }
+  for (const [name, bounds] of Object.entries(BOUNDS)) {
+    checkWhole(`codes.${name}`, options[name as keyof typeof BOUNDS], bounds)
+  }
+  for (const channel of CHANNELS) checkWhole(`codes.lifeMs.${channel}`, options.lifeMs[channel], LIFE_MS)
+  return options
+}
+
+function checkWhole(path: string, value: unknown, [least, most]: readonly [number, number]): void {
+  if (!Number.isInteger(value) || (value as number) < least || (value as number) > most) {
+    throw invalid(path, `must be a whole number from ${least} to ${most}`)
+  }
 }

@@ -7,26 +7,29 @@ export interface PepperSource {
   current(): string
   /** The one before, as the operator names it. */
   previous(): string | undefined
+  /** The one that was given at the start: it may be changed before anybody here uses codes. */
+  readonly first?: string | undefined
 }
 
-interface Replaced {
-  pepper: string
-  until: number
-}
+/** Each costs a verify one more hash. */
+const MAX_REPLACED = 4
 
 /**
  * Keyed hashes. A code that was issued under the pepper before this one is still found: while a process runs it
- * remembers a pepper that was replaced, for as long as a code can live.
+ * remembers peppers that were replaced, for as long as a code can live.
  */
 export class Pepper {
   private last: string | undefined
-  private replaced: Replaced | undefined
+  /** Until when each is accepted, the last that was replaced last. */
+  private readonly replaced = new Map<string, number>()
 
   constructor(
     private readonly source: PepperSource,
     private readonly clock: Clock,
     private readonly longestLifeMs: number,
-  ) {}
+  ) {
+    this.last = source.first
+  }
 
   /** Of the code as it is issued. */
   digest(key: CodeKey, code: string, salt: string): string {
@@ -46,20 +49,24 @@ export class Pepper {
 
   private current(): string {
     const pepper = this.source.current()
-    if (this.last !== undefined && this.last !== pepper) {
-      this.replaced = { pepper: this.last, until: this.clock.now() + this.longestLifeMs }
-    }
+    if (this.last !== undefined && this.last !== pepper) this.remember(this.last)
     this.last = pepper
     return pepper
   }
 
+  private remember(pepper: string): void {
+    this.replaced.delete(pepper)
+    this.replaced.set(pepper, this.clock.now() + this.longestLifeMs)
+    for (const oldest of this.replaced.keys()) {
+      if (this.replaced.size > MAX_REPLACED) this.replaced.delete(oldest)
+    }
+  }
+
   private earlier(): string[] {
     const named = this.source.previous()
-    const replaced = this.replaced
-    return [
-      ...(named === undefined ? [] : [named]),
-      ...(replaced !== undefined && this.clock.now() < replaced.until ? [replaced.pepper] : []),
-    ]
+    const now = this.clock.now()
+    for (const [pepper, until] of this.replaced) if (until <= now) this.replaced.delete(pepper)
+    return [...(named === undefined ? [] : [named]), ...this.replaced.keys()]
   }
 }
 

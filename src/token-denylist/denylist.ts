@@ -4,6 +4,7 @@ import { CatracaError, invalid } from '../errors.js'
 import { identifier } from '../key.js'
 import type { TokensApi } from './api.js'
 import { TokenFollower } from './follower.js'
+import type { Image } from './image.js'
 import { optionalMoment, subjectRevocation, tokenRevocation } from './input.js'
 import { MAX_REVOCATIONS, type Revocation, type TokenStore } from './port.js'
 import type {
@@ -74,12 +75,22 @@ export class TokenDenylist implements TokensApi {
     return this.check(question).then(({ revoked }) => revoked)
   }
 
-  /** The same without a promise; undefined while memory is behind, and the store is to be asked. */
+  /**
+   * The same without a promise; undefined where the store is to be asked. That is while memory is behind, unless it
+   * knows better: nobody takes a revocation back, so one that it holds is one whatever it has missed.
+   */
   peek(question: TokenQuestion): boolean | undefined {
-    const image = this.follower.fresh()
+    const fresh = this.follower.fresh()
+    const image = fresh ?? this.follower.image
     if (image === undefined) return undefined
-    const now = this.dependencies.clock.now()
+    const isRevoked = this.held(image, question)
+    if (!isRevoked && fresh === undefined) return undefined
     this.counts.fromMemory++
+    return isRevoked
+  }
+
+  private held(image: Image, question: TokenQuestion): boolean {
+    const now = this.dependencies.clock.now()
     const { jti } = question
     if (typeof jti === 'string' && question.subject === undefined && question.issuedAt === undefined) {
       return image.holds(jti, now)
@@ -120,11 +131,11 @@ export class TokenDenylist implements TokensApi {
     return this.follower.close()
   }
 
-  /** Of those that are over already nothing is kept: they need no revoking. */
+  /** Of those that are over by any clock nothing is kept: they need no revoking. */
   private async write(given: readonly Revocation[]): Promise<void> {
     const { store, clock } = this.dependencies
     const now = clock.now()
-    const revocations = merged(given.filter(({ expiresAt }) => expiresAt > now))
+    const revocations = merged(given.filter(({ expiresAt }) => expiresAt > now - SKEW_MS))
     if (revocations.length === 0) return
     await store.revoke(revocations, now)
     this.follower.apply(revocations)

@@ -15,6 +15,8 @@ interface Followed {
 /** Keeps an image of all revocations: loads it, follows the log, and loads it again when the log has a gap. */
 export class TokenFollower {
   private followed: Followed | undefined
+  /** The last that was loaded, also while it is behind: what it holds was revoked. */
+  private latest: Image | undefined
   /** Being loaded: it must not miss what this process revokes meanwhile. */
   private loading: Image | undefined
   private looking: Promise<void> | undefined
@@ -35,7 +37,7 @@ export class TokenFollower {
   start(): Promise<void> {
     if (this.timer === undefined && !this.closed && this.options.compareIntervalMs > 0) {
       this.timer = setInterval(() => {
-        this.followed?.image.sweep(this.clock.now())
+        this.latest?.sweep(this.clock.now())
         void this.look()
       }, this.options.compareIntervalMs)
       this.timer.unref()
@@ -54,12 +56,12 @@ export class TokenFollower {
 
   /** What this process has revoked: it knows at once. */
   apply(revocations: readonly Revocation[]): void {
-    this.followed?.image.apply(revocations)
+    this.latest?.apply(revocations)
     this.loading?.apply(revocations)
   }
 
   get image(): Image | undefined {
-    return this.followed?.image
+    return this.latest
   }
 
   async close(): Promise<void> {
@@ -109,7 +111,10 @@ export class TokenFollower {
         if (this.closed) break
         await new Promise((resolve) => setImmediate(resolve))
       }
-      return await this.advance({ image, position, freshAtMs: Number.NEGATIVE_INFINITY })
+      const followed = await this.advance({ image, position, freshAtMs: Number.NEGATIVE_INFINITY })
+      // In the same breath as it stops to be the one that is loaded, or a revocation could fall between both.
+      if (followed !== undefined) this.latest = image
+      return followed
     } finally {
       this.loading = undefined
     }

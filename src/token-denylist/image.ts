@@ -10,6 +10,8 @@ interface Mark {
 }
 
 const SWEPT_SEGMENTS = 8
+/** Of a million all are seen within a minute, and none of the turns takes long. */
+const SWEPT_SUBJECTS = 8192
 /** A rough figure for a Map entry, its object and a name of some 36 characters. */
 const BYTES_PER_SUBJECT = 180
 
@@ -20,6 +22,8 @@ const BYTES_PER_SUBJECT = 180
 export class Image {
   private readonly table = new TokenTable()
   private readonly marks = new Map<string, Mark>()
+  /** Where the sweep stands: a Map may change under its iterator. */
+  private unswept = this.marks.entries()
   private readonly probe = new CustomerProbe()
   private readonly key = hashKey(randomBytes(HASH_KEY_BYTES))
 
@@ -47,7 +51,15 @@ export class Image {
   /** Drops some of what is over. */
   sweep(now: number): void {
     this.table.sweep(Math.floor(now / 1000), SWEPT_SEGMENTS)
-    for (const [subject, { expiresAt }] of this.marks) if (expiresAt <= now) this.marks.delete(subject)
+    for (let i = 0; i < SWEPT_SUBJECTS; i++) {
+      const { done, value } = this.unswept.next()
+      if (done) {
+        this.unswept = this.marks.entries()
+        return
+      }
+      const [subject, { expiresAt }] = value
+      if (expiresAt <= now) this.marks.delete(subject)
+    }
   }
 
   get figures(): { tokens: number; subjects: number; bytes: number } {

@@ -7,8 +7,8 @@
  */
 export interface TokenStore {
   /**
-   * Keeps all of them, at most `MAX_REVOCATIONS`, with an entry in the log. None is over already, and no token or
-   * subject is named twice.
+   * Keeps all of them, at most `MAX_REVOCATIONS`, with an entry in the log. Some may be over by
+   * the clock of this process, and not by that of another; no token or subject is named twice.
    */
   revoke(revocations: readonly Revocation[], now: number): Promise<void>
   /** What is kept of a token and of a subject, as everybody's last writes left it. */

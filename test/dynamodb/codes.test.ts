@@ -9,22 +9,27 @@ const dynamo = await startDynamo()
 const email = { channel: 'email', address: 'user@example.com' } as const
 const phone = { channel: 'phone', address: '+5511999998888' } as const
 
+/** A hundred at one item take an emulator on a busy machine seconds. */
+const PATIENT = { requestTimeoutMs: 30_000, readTimeoutMs: 30_000, writeTimeoutMs: 30_000 }
+
 async function openTwo(t: TestContext) {
   const names = dynamo.names()
   const client = dynamo.client()
   await createTables(client.sdk, names, TABLE_ROLES)
-  const open = async (): Promise<Catraca> => {
+  const open = async (aheadMs = 0): Promise<Catraca> => {
+    const now = () => Date.now() + aheadMs
     const catraca = await openCatraca({
       store: dynamo.url(names),
       sweepIntervalMs: 0,
-      dynamodb: { credentials: CREDENTIALS, probeIntervalMs: 0 },
-      codes: { pepper: 'a-pepper-for-these-tests', digits: 12 },
+      clock: { now },
+      dynamodb: { credentials: CREDENTIALS, probeIntervalMs: 0, now, ...PATIENT },
+      codes: { pepper: 'a-pepper-for-these-tests', digits: 12, timeoutMs: 30_000 },
     })
     t.after(() => catraca.close())
     return catraca
   }
   const scan = async () => (await client.scan('test', { TableName: names.guards })).items
-  return { one: await open(), two: await open(), scan }
+  return { one: await open(), two: await open(), open, scan }
 }
 
 async function issued(catraca: Catraca, request: Parameters<Catraca['codes']['issue']>[0]): Promise<string> {
@@ -42,6 +47,17 @@ describe('one-time codes over DynamoDB', () => {
     )
     const answers = await Promise.all(verifies)
     assert.equal(answers.filter(({ valid }) => valid).length, 1)
+  })
+
+  it('expire by the time of DynamoDB, whatever the clock of a process says', async (t) => {
+    const { one, open } = await openTwo(t)
+    const fast = await open(11 * 60_000)
+    const code = await issued(one, email)
+    assert.deepEqual(await fast.codes.verify({ ...email, code }), { valid: true })
+    const answer = await fast.codes.issue(phone)
+    assert.ok(answer.issued)
+    const leftMs = Date.parse(answer.expiresAt) - Date.now()
+    assert.ok(leftMs > 298_000 && leftMs < 302_000, `${leftMs}`)
   })
 
   it('are kept as hashes, in items that expire', async (t) => {

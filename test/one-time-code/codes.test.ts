@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { ManualClock } from '../../src/clock.js'
@@ -171,6 +171,44 @@ describe('one-time codes', () => {
     assert.equal(answers.filter(({ valid }) => valid).length, 1)
   })
 
+  it('are not opened with options that would make them worth nothing', async () => {
+    const wrong: [object, string][] = [
+      [{ digits: 3 }, 'codes.digits'],
+      [{ digits: 15 }, 'codes.digits'],
+      [{ maxFailures: Number.POSITIVE_INFINITY }, 'codes.maxFailures'],
+      [{ maxAttempts: 0 }, 'codes.maxAttempts'],
+      [{ lockMs: 0.5 }, 'codes.lockMs'],
+      [{ issuesPerMinute: 0 }, 'codes.issuesPerMinute'],
+      [{ lifeMs: { email: 600_000 } }, 'codes.lifeMs.phone'],
+    ]
+    for (const [codes, path] of wrong) {
+      await assert.rejects(
+        openCatraca({ store: 'memory:', codes: codes as never }).then((catraca) => catraca.close()),
+        (error) => isCatracaError(error, 'INVALID_INPUT') && error.errors?.[0]?.path === path,
+        path,
+      )
+    }
+  })
+
+  it('know a domain by its one name, however it is spelled', async (t) => {
+    const { catraca } = await open(t)
+    const spellings = [
+      'ann@M\u00dcNCHEN.de',
+      'ann@mu\u0308nchen.de',
+      'Ann@xn--mnchen-3ya.DE',
+      'ann@m\u00fcnchen.\uff44\uff45',
+    ]
+    const code = await issued(catraca, { ...email, address: spellings[0]! })
+    for (const address of spellings) {
+      assert.deepEqual((await catraca.codes.issue({ ...email, address })).issued, false, address)
+      assert.deepEqual(await catraca.codes.verify({ ...email, address, code: other(code) }), WRONG)
+    }
+    assert.deepEqual(await catraca.codes.verify({ ...email, address: spellings[2]!, code }), { valid: true })
+    await issued(catraca, { ...email, address: 'ann@example.com' })
+    const wide = await catraca.codes.issue({ ...email, address: 'ann@\uff45xample.com' })
+    assert.equal(wide.issued, false)
+  })
+
   it('refuse what is no address, without repeating it', async (t) => {
     const { catraca } = await open(t)
     const wrong: [object, string][] = [
@@ -184,6 +222,11 @@ describe('one-time codes', () => {
       [{ ...email, address: `${'a'.repeat(65)}@example.com` }, 'address'],
       [{ ...email, address: `a@${'b'.repeat(250)}.com` }, 'address'],
       [{ ...email, address: 7 }, 'address'],
+      [{ ...email, address: 'ann@example.com.' }, 'address'],
+      [{ ...email, address: ' ann@example.com' }, 'address'],
+      [{ ...email, address: 'ann@xn--\u00fc.com' }, 'address'],
+      [{ ...email, address: `a@${'\u00fc'.repeat(60)}.com` }, 'address'],
+      [{ ...email, address: 'ann@\uff11\uff12\uff17.1' }, 'address'],
       [{ ...phone, address: '5511999998888' }, 'address'],
       [{ ...phone, address: '+55 11 99999 8888' }, 'address'],
       [{ ...phone, address: '+0511999998888' }, 'address'],
@@ -225,6 +268,18 @@ describe('the pepper', () => {
     assert.deepEqual(await three.codes.verify({ ...phone, code: again }), WRONG)
   })
 
+  it('is never empty: a broken file is told of', async (t) => {
+    const directory = temporaryDirectory()
+    const { catraca } = await open(t, { store: `embedded:${directory}` })
+    writeFileSync(join(directory, 'otp-pepper'), '\n')
+    await assert.rejects(
+      catraca.codes.issue(email),
+      (error) => isCatracaError(error, 'STORE_CORRUPT') && error.message.includes('otp-pepper'),
+    )
+    rmSync(join(directory, 'otp-pepper'))
+    await issued(catraca, email)
+  })
+
   it('may change while codes are on their way', async (t) => {
     let pepper = 'pepper-of-the-first-days'
     const directory = temporaryDirectory()
@@ -245,6 +300,26 @@ describe('the pepper', () => {
       readdirSync(directory).filter((name) => name.startsWith('otp')),
       [],
     )
+  })
+
+  it('may change more than once, and while nobody here uses codes', async (t) => {
+    const peppers = ['pepper-of-the-first-days', 'pepper-of-the-second-days', 'pepper-of-the-third-days']
+    let pepper = peppers[0]!
+    const store = `embedded:${temporaryDirectory()}`
+    const { catraca: idle } = await open(t, { store, codes: { pepper: () => pepper } })
+    const { catraca, clock } = await open(t, { store, codes: { pepper: () => pepper } })
+    const first = await issued(catraca, email)
+    const other = await issued(catraca, phone)
+    pepper = peppers[1]!
+    assert.deepEqual(await idle.codes.verify({ ...phone, code: other }), { valid: true })
+    const second = await issued(catraca, { ...email, purpose: 'pay' })
+    pepper = peppers[2]!
+    const late = await issued(catraca, { ...email, purpose: 'login' })
+    assert.deepEqual(await catraca.codes.verify({ ...email, code: first }), { valid: true })
+    assert.deepEqual(await catraca.codes.verify({ ...email, purpose: 'pay', code: second }), { valid: true })
+    pepper = peppers[0]!
+    clock.advance(10 * MINUTE_MS - 1)
+    assert.deepEqual(await catraca.codes.verify({ ...email, purpose: 'login', code: late }), { valid: true })
   })
 
   it('is reported when it is short', async (t) => {

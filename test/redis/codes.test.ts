@@ -54,6 +54,38 @@ describe('one-time codes over Redis', () => {
     ])
   })
 
+  it('write as much for an address without a code: a disk or a replica that is waited for does not tell', async (t) => {
+    const catraca = await open(t)
+    const code = await issued(catraca, email)
+    const wrong = code === '000000' ? '000001' : '000000'
+    const written = async (request: { channel: 'email'; address: string }): Promise<number> => {
+      await catraca.codes.verify({ ...request, code: wrong })
+      const [before, after] = [
+        await changes(),
+        await catraca.codes.verify({ ...request, code: wrong }).then(changes),
+      ]
+      return after - before
+    }
+    const changes = async (): Promise<number> =>
+      Number(/rdb_changes_since_last_save:(\d+)/.exec((await say('INFO', 'persistence')) as string)![1])
+    const known = await written(email)
+    const unknown = await written({ ...email, address: 'nobody@example.com' })
+    assert.ok(unknown >= known, `${known} changes for a wrong code, ${unknown} where there is none`)
+    for (let i = 0; i < 3; i++) await catraca.codes.verify({ ...email, code: wrong })
+    assert.ok((await written(email)) >= known, 'attempts used up')
+    assert.equal(await say('EXISTS', 'otp:email:nobody@example.com'), 0)
+  })
+
+  it('are not those that another program keeps under the same name', async (t) => {
+    const catraca = await open(t)
+    await say('SET', 'otp:email:user@example.com', '123456', 'EX', '600')
+    const wrong = { valid: false, reason: 'INVALID' }
+    assert.deepEqual(await catraca.codes.verify({ ...email, code: '123456' }), wrong)
+    assert.equal(await say('GET', 'otp:email:user@example.com'), '123456')
+    const code = await issued(catraca, email)
+    assert.deepEqual(await catraca.codes.verify({ ...email, code }), { valid: true })
+  })
+
   it('work once over two instances, whoever asks at the same time', async (t) => {
     const [one, two] = [await open(t), await open(t)]
     const code = await issued(one, email)

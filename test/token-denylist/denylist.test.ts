@@ -75,18 +75,33 @@ describe('the token denylist', () => {
     const { catraca, clock } = await open(t)
     const { tokens } = catraca
     await tokens.warmUp()
-    await tokens.revoke({ jti: 'old', expiresAt: at(NOW) })
+    await tokens.revoke({ jti: 'old', expiresAt: at(NOW - 60_000) })
     assert.deepEqual([tokens.peek({ jti: 'old' }), tokens.stats().tokens], [false, 0])
     await tokens.revokeAll([
       { jti: 'a', expiresAt: at(NOW + 9000) },
       { jti: 'a', expiresAt: at(NOW + 5000) },
-      { jti: 'b', expiresAt: at(NOW - 5000) },
+      { jti: 'b', expiresAt: at(NOW - 65_000) },
     ])
     clock.advance(8999)
     assert.deepEqual(
       [tokens.peek({ jti: 'a' }), tokens.peek({ jti: 'b' }), tokens.stats().tokens],
       [true, false, 1],
     )
+  })
+
+  it('keeps what is over only by the clock of the process that revokes it', async (t) => {
+    const store = `embedded:${temporaryDirectory()}`
+    const { catraca: fast, clock } = await open(t, { store })
+    const { catraca: other } = await open(t, { store })
+    clock.set(NOW + 30_000)
+    await fast.tokens.revokeAll([
+      { jti: 'a', expiresAt: at(NOW + 20_000) },
+      { jti: 'b', expiresAt: at(NOW + 30_000 - 60_000) },
+    ])
+    await fast.tokens.revokeSubject({ subject: 'ann', notBefore: at(NOW), expiresAt: at(NOW + 20_000) })
+    assert.equal(await other.tokens.isRevoked({ jti: 'a' }), true)
+    assert.equal(await other.tokens.isRevoked({ subject: 'ann' }), true)
+    assert.equal(await fast.tokens.isRevoked({ jti: 'a' }), false)
   })
 
   it('revokes many at once, in one log', async (t) => {
@@ -126,6 +141,23 @@ describe('the token denylist', () => {
     await until('memory is stale', () => two.tokens.peek({ jti: 'a' }) === undefined)
     assert.equal(await two.tokens.isRevoked({ jti: 'a' }), true)
     assert.ok(two.tokens.stats().fromStore > 0)
+  })
+
+  it('never forgets what memory holds because it is behind, also where the setting says to go on', async (t) => {
+    const { catraca } = await open(t, {
+      tokens: { compareIntervalMs: 3_600_000, staleAfterMs: 20, onUnavailable: 'allow' },
+    })
+    const { tokens } = catraca
+    await tokens.warmUp()
+    await tokens.revoke({ jti: 'a', expiresAt })
+    await tokens.revokeSubject({ subject: 'ann', notBefore: at(NOW), expiresAt })
+    await until('memory is stale', () => tokens.peek({ jti: 'b' }) === undefined)
+    await catraca.close()
+    assert.deepEqual(await tokens.check({ jti: 'a' }), { revoked: true })
+    assert.deepEqual(await tokens.check({ jti: 'b', subject: 'ann', issuedAt: at(NOW - 1) }), {
+      revoked: true,
+    })
+    assert.equal(tokens.peek({ jti: 'b', subject: 'ann', issuedAt: at(NOW) }), undefined)
   })
 
   it('loads anew when the log does not reach back', async (t) => {

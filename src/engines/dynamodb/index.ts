@@ -27,6 +27,7 @@ import { DynamodbTokens } from './guards/tokens.js'
 import { DynamodbIdempotency, type ReadFirst } from './idempotency/index.js'
 import { DynamodbLocks } from './lock/locks.js'
 import { type LimitClock, type OpenLimits, openLimits } from './rate-limit/index.js'
+import { Times } from './rate-limit/times.js'
 
 export interface DynamodbOptions extends OpenStoreOptions {
   /** The topic to which the relay, or the Lambda, publishes: this pod gets a queue of its own, and follows at once. */
@@ -121,6 +122,7 @@ function engineOf(
     if (listId !== undefined && type?.startsWith('ALLOWLIST_')) store.catalog.forget(listId)
   })
   const { lists, members, checks, index, keys } = core
+  const times = new Times(options.limitClock ?? 'corrected', store.serverClock)
   let adopted = store.identity.adoption ?? 'partial'
   return {
     allowlists: {
@@ -140,7 +142,7 @@ function engineOf(
       time: (at) => at + store.serverClock.offsetMs(),
     }),
     limits,
-    codes: new DynamodbCodes(client, guards),
+    codes: new DynamodbCodes(client, guards, (at) => times.at(at)),
     tokens: new DynamodbTokens(client, guards),
     locks: new DynamodbLocks(client, guards, options.monotonicMs),
     cache,

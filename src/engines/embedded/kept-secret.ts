@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { CatracaError } from '../../errors.js'
 import { storeError } from './failures.js'
 
 const SECRET_BYTES = 32
@@ -17,7 +18,7 @@ export function keptSecret(directory: string, name: string): string {
 
 function readSecret(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8').trim()
+    return whole(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
@@ -41,5 +42,12 @@ function makeSecret(path: string): string {
   } finally {
     rmSync(made, { force: true })
   }
-  return readFileSync(path, 'utf8').trim()
+  return whole(path)
+}
+
+/** An empty one, as a full disk or a broken copy leaves it, would be a secret that everybody knows. */
+function whole(path: string): string {
+  const secret = readFileSync(path, 'utf8').trim()
+  if (secret !== '') return secret
+  throw new CatracaError('STORE_CORRUPT', `${path} is empty; remove it, and another secret is made`)
 }

@@ -22,10 +22,12 @@ export class DynamodbCodes implements CodeStore {
   constructor(
     private readonly client: DynamoClient,
     private readonly table: string,
+    /** The caller's time, corrected by what DynamoDB says: processes must agree when a code is over. */
+    private readonly time: (now: number) => number,
   ) {}
 
   async put(key: CodeKey, { salt, digest, lifeMs }: NewCode, now: number): Promise<{ expiresAt: number }> {
-    const expiresAt = now + lifeMs
+    const expiresAt = this.time(now) + lifeMs
     await this.client.putItem(VERB, {
       TableName: this.table,
       Item: {
@@ -46,15 +48,16 @@ export class DynamodbCodes implements CodeStore {
       Key: keyOf(key),
       ConsistentRead: true,
     })
-    return isLiving(item, now) ? optionalText(item, 'salt') : undefined
+    return isLiving(item, this.time(now)) ? optionalText(item, 'salt') : undefined
   }
 
   async attempt(key: CodeKey, { salt, digests, maxAttempts }: Attempt, now: number): Promise<AttemptOutcome> {
+    const at = this.time(now)
     const expression = new Expression()
     const attempts = expression.name('attempts')
     const isOpen = [
       expression.equals('salt', text(salt)),
-      `${expression.name('expiresAt')} > ${expression.value(number(now))}`,
+      `${expression.name('expiresAt')} > ${expression.value(number(at))}`,
       `${attempts} < ${expression.value(number(maxAttempts))}`,
     ]
     const removed = digests.map((digest) => expression.name(hashName(digest))).join(', ')
@@ -73,8 +76,7 @@ export class DynamodbCodes implements CodeStore {
     const { item } = result
     if (result.applied)
       return digests.some((digest) => item?.[hashName(digest)] !== undefined) ? 'match' : 'wrong'
-    const isReplaced =
-      isLiving(item, now) && item.salt?.S !== salt && numberOf(item, 'attempts') < maxAttempts
+    const isReplaced = isLiving(item, at) && item.salt?.S !== salt && numberOf(item, 'attempts') < maxAttempts
     return isReplaced ? 'replaced' : 'wrong'
   }
 

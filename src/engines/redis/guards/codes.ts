@@ -1,4 +1,5 @@
 import type { Attempt, AttemptOutcome, CodeKey, CodeStore, NewCode } from '../../../one-time-code/port.js'
+import { isOfOtherType } from '../link/failures.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import type { LimitClock } from '../rate-limit/index.js'
@@ -25,7 +26,13 @@ export class RedisCodes implements CodeStore {
   /** Of an expired one too, which the attempt then finds to be over. */
   async salt(key: CodeKey): Promise<string | undefined> {
     const name = codeRedisKey(key)
-    return ((await this.redis.read(name, ['HGET', name, 'salt'])) as string | null) ?? undefined
+    try {
+      return ((await this.redis.read(name, ['HGET', name, 'salt'])) as string | null) ?? undefined
+    } catch (error) {
+      // A program that keeps codes as the source does has one there, which is none of ours.
+      if (isOfOtherType(error)) return undefined
+      throw error
+    }
   }
 
   async attempt(key: CodeKey, attempt: Attempt, now: number): Promise<AttemptOutcome> {

@@ -35,6 +35,9 @@ export async function holdWhile<T>(
       holds.push(new Hold({ locks, timing, report }, answer, { ttlMs, autoExtend, onLost }))
     }
     signal.throwIfAborted()
+    // A process that was stopped meanwhile knows it by the clock before its timers say so.
+    const over = holds.find((hold) => !hold.isHeld())
+    if (over !== undefined) throw over.lostError()
     return await work(heldLock(asked, holds, signal))
   } finally {
     for (const hold of holds.reverse()) await hold.end()

@@ -119,6 +119,7 @@ function engineOf(
     if (listId !== undefined && type?.startsWith('ALLOWLIST_')) store.catalog.forget(listId)
   })
   const { lists, members, checks, index, keys } = core
+  const serverTime = (at: number) => at + store.serverClock.offsetMs()
   let adopted = store.identity.adoption ?? 'partial'
   return {
     allowlists: {
@@ -135,12 +136,12 @@ function engineOf(
       table: idempotency,
       writeTimeoutMs: store.settings.writeTimeoutMs,
       readFirst: options.idempotencyReadFirst ?? 'auto',
-      time: (at) => at + store.serverClock.offsetMs(),
+      time: serverTime,
     }),
     limits,
     codes: new DynamodbCodes(client, guards),
     tokens: new DynamodbTokens(client, guards),
-    locks: new DynamodbLocks(client, guards, options.monotonicMs),
+    locks: new DynamodbLocks(client, guards, options.monotonicMs, serverTime),
     resharding,
     source: memberSource(store, region),
     capacity: store.capacity,

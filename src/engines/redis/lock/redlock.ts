@@ -12,6 +12,8 @@ type Vote<T> = { server: number; said: T } | { server: number; silent: true }
 /** A server that has not voted by then counts as silent: a small part of the lock's life, so that some of it is left. */
 const SILENT_AFTER_SHARE = 0.2
 const SILENT_AFTER_MS = 1000
+/** Once a majority has given a lock back it is free; the others have so long to hear of it before anybody goes on. */
+const LINGER_MS = 50
 
 export interface OpenedRedlock extends LockStore {
   close(): Promise<void>
@@ -64,11 +66,11 @@ class Redlock implements OpenedRedlock {
 
   async extend(name: string, owner: string, ttlMs: number): Promise<OwnerOutcome> {
     const timeoutMs = Math.min(SILENT_AFTER_MS, ttlMs * SILENT_AFTER_SHARE)
-    return this.decide(timeoutMs, (store) => store.extend(name, owner, ttlMs))
+    return this.decide(timeoutMs, 0, (store) => store.extend(name, owner, ttlMs))
   }
 
   async release(name: string, owner: string): Promise<OwnerOutcome> {
-    return this.decide(SILENT_AFTER_MS, (store) => store.release(name, owner))
+    return this.decide(SILENT_AFTER_MS, LINGER_MS, (store) => store.release(name, owner))
   }
 
   async remove(name: string): Promise<boolean> {
@@ -101,9 +103,10 @@ class Redlock implements OpenedRedlock {
 
   private async decide(
     timeoutMs: number,
+    lingerMs: number,
     ask: (store: RedisLocks) => Promise<OwnerOutcome>,
   ): Promise<OwnerOutcome> {
-    const votes = await this.vote(timeoutMs, ask)
+    const votes = await this.vote(timeoutMs, ask, (outcome) => outcome === 'done', lingerMs)
     const said = votes.flatMap((vote) => ('said' in vote ? [vote.said] : []))
     if (said.filter((outcome) => outcome === 'done').length >= this.quorum) return 'done'
     if (said.length >= this.quorum) return 'lost'
@@ -115,11 +118,12 @@ class Redlock implements OpenedRedlock {
     await this.vote(timeoutMs, (store) => store.release(name, owner))
   }
 
-  /** All servers at once. It is over when all have spoken, in time, or when a majority has said yes. */
+  /** All servers at once. It is over when all have spoken, in time, or when a majority has said yes, and lingered. */
   private vote<T>(
     timeoutMs: number,
     ask: (store: RedisLocks) => Promise<T>,
     isYes: (said: T) => boolean = () => false,
+    lingerMs = 0,
   ): Promise<Vote<T>[]> {
     return new Promise((resolve) => {
       const votes: Vote<T>[] = []
@@ -127,12 +131,15 @@ class Redlock implements OpenedRedlock {
         clearTimeout(timer)
         resolve(votes)
       }
-      const timer = setTimeout(end, timeoutMs)
+      let timer = setTimeout(end, timeoutMs)
       let yes = 0
       const count = (vote: Vote<T>) => {
         votes.push(vote)
-        if ('said' in vote && isYes(vote.said)) yes++
-        if (votes.length === this.servers.length || yes >= this.quorum) end()
+        if (votes.length === this.servers.length) return end()
+        if (!('said' in vote) || !isYes(vote.said) || ++yes !== this.quorum) return
+        if (lingerMs === 0) return end()
+        clearTimeout(timer)
+        timer = setTimeout(end, lingerMs)
       }
       this.servers.forEach((one, server) => {
         one

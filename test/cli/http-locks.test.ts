@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server, type Socket } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { runHeld } from '../../src/cli/child-command.js'
+import { HttpLocks } from '../../src/cli/http-locks.js'
+import { HttpTransport } from '../../src/cli/http-transport.js'
+import { isCatracaError } from '../../src/errors.js'
+
+const TOKEN = 'x'.repeat(24)
+
+describe('the locks of a server that has stopped answering', () => {
+  let server: Server
+  let locks: HttpLocks
+  const sockets = new Set<Socket>()
+  before(async () => {
+    server = createServer((socket) => sockets.add(socket.on('error', () => {})))
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as { port: number }
+    locks = new HttpLocks(new HttpTransport(`http://127.0.0.1:${port}`, () => undefined), 50)
+  })
+  after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+
+  it('are given up in time', async () => {
+    const asked: Record<string, () => Promise<unknown>> = {
+      acquire: () => locks.acquire('a'),
+      extend: () => locks.extend('a', TOKEN),
+      release: () => locks.release('a', TOKEN),
+      status: () => locks.status('a'),
+      'force release': () => locks.forceRelease('a'),
+    }
+    for (const [verb, ask] of Object.entries(asked)) {
+      const late = new Promise((resolve) => setTimeout(resolve, 5000, 'still waiting').unref())
+      const ended = await Promise.race([ask().catch((error) => error), late])
+      assert.ok(isCatracaError(ended, 'ENGINE_UNAVAILABLE'), `${verb}: ${ended}`)
+    }
+  })
+})
+
+describe('a command that is run under a lock without a fence', () => {
+  it('does not get that of another lock', async () => {
+    process.env.CATRACA_FENCE = '1794773367196000'
+    try {
+      const lock = { signal: new AbortController().signal } as Parameters<typeof runHeld>[1]
+      const command = ['sh', '-c', 'test -z "$CATRACA_FENCE"']
+      assert.equal(await runHeld(command, lock, undefined, 1000), 0)
+    } finally {
+      delete process.env.CATRACA_FENCE
+    }
+  })
+})

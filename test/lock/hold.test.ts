@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { describe, it } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { CatracaError, isCatracaError } from '../../src/errors.js'
 import type { LocksApi } from '../../src/lock/api.js'
+import { systemTiming } from '../../src/lock/timing.js'
 import type { HeldLock } from '../../src/lock/types.js'
 import { holdWhile } from '../../src/lock/with-lock.js'
 import { bound, type Guarded, guarded, settled } from './support.js'
@@ -18,6 +22,39 @@ function verbs({ locks }: Guarded): LocksApi {
     forceRelease: (name) => locks.forceRelease(name),
   }
 }
+
+/** Locks that anybody gets at once. */
+const always: LocksApi = {
+  async acquire(name) {
+    const validUntilMs = performance.now() + 30_000
+    return { acquired: true, name, token: 't', expiresAt: '', validForMs: 30_000, validUntilMs }
+  },
+  extend: async () => undefined,
+  release: async () => true,
+  status: async (name) => ({ name, held: true }),
+  forceRelease: async () => true,
+}
+
+describe('the signal that many locks are given', () => {
+  it('keeps nothing of them', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const around = { locks: always, timing: systemTiming, report: () => {} }
+    const { signal } = new AbortController()
+    const heldBytes = async (times: number) => {
+      for (let i = 0; i < times; i++) await holdWhile(around, 'a', { signal }, async () => {})
+      collect()
+      await new Promise((resolve) => setImmediate(resolve))
+      collect()
+      return process.memoryUsage().heapUsed
+    }
+    const before = await heldBytes(2000)
+    const grownBytes = (await heldBytes(60_000)) - before
+    assert.ok(grownBytes < 1_000_000, `${grownBytes} bytes`)
+    const { length } = getEventListeners(signal, 'abort')
+    assert.equal(length, 0)
+  })
+})
 
 describe('the time of a lock that is held', () => {
   it('counts from when the store was asked, also for a process that was stopped before it heard', async () => {

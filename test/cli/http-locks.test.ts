@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer, type Server, type Socket } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { runHeld } from '../../src/cli/child-command.js'
 import { HttpLocks } from '../../src/cli/http-locks.js'
 import { HttpTransport } from '../../src/cli/http-transport.js'
 import { isCatracaError } from '../../src/errors.js'
+import { until } from '../server/support.js'
 
 const TOKEN = 'x'.repeat(24)
 
@@ -38,6 +40,27 @@ describe('the locks of a server that has stopped answering', () => {
       const ended = await Promise.race([ask().catch((error) => error), late])
       assert.ok(isCatracaError(ended, 'ENGINE_UNAVAILABLE'), `${verb}: ${ended}`)
     }
+  })
+})
+
+describe('a lock that came late', () => {
+  it('is given back when its age cannot be told', async (t) => {
+    const asked: string[] = []
+    const server = createHttpServer((request, response) => {
+      const verb = request.url!.split('/')[3] ?? 'acquire'
+      asked.push(verb)
+      if (verb !== 'acquire') return response.writeHead(verb === 'release' ? 204 : 502).end()
+      const told = JSON.stringify({ token: TOKEN, fence: 1, expiresAt: new Date().toISOString() })
+      return setTimeout(() => response.writeHead(201).end(told), 50)
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.after(() => server.close())
+    const { port } = server.address() as { port: number }
+    const late = new HttpLocks(new HttpTransport(`http://127.0.0.1:${port}`, () => undefined))
+    const failed = late.acquire('a', { ttlMs: 100 })
+    await assert.rejects(failed, (error) => isCatracaError(error, 'ENGINE_UNAVAILABLE'))
+    await until('it is given back', () => asked.includes('release'))
+    assert.deepEqual(asked, ['acquire', 'extend', 'release'])
   })
 })
 

@@ -72,12 +72,13 @@ describe('Redlock over independent servers', () => {
     })
   })
 
-  it('does not wait for a slow minority, to extend or to give back', async () => {
+  it('does not wait for a slow minority, to refuse, to extend or to give back', async () => {
     await one.acquire(attempt('slow', 'ann'), 0)
     servers[4]!.servers[0]!.pause()
     try {
       const began = performance.now()
       assert.equal(await one.extend('slow', 'ann', TTL_MS, 0), 'done')
+      assert.equal((await two.acquire(attempt('slow', 'bob'), 0)).outcome, 'held')
       assert.equal(await one.release('slow', 'ann', 0), 'done')
       const tookMs = performance.now() - began
       assert.ok(tookMs < 800, `${tookMs} ms, and a server has 1000 ms`)

@@ -12,8 +12,8 @@ type Vote<T> = { server: number; said: T } | { server: number; silent: true }
 /** A server that has not voted by then counts as silent: a small part of the lock's life, so that some of it is left. */
 const SILENT_AFTER_SHARE = 0.2
 const SILENT_AFTER_MS = 1000
-/** Once a majority has given a lock back it is free; the others have so long to hear of it before anybody goes on. */
-const LINGER_MS = 50
+/** When a majority has heard that a lock is given back, it is free; the others have so long to hear of it too. */
+const LINGER_MS = 200
 
 export interface OpenedRedlock extends LockStore {
   close(): Promise<void>
@@ -115,14 +115,19 @@ class Redlock implements OpenedRedlock {
 
   /** Also where no answer came: it may have been given there all the same. */
   private async freeEverywhere(name: string, owner: string, timeoutMs: number): Promise<void> {
-    await this.vote(timeoutMs, (store) => store.release(name, owner))
+    await this.vote(
+      timeoutMs,
+      (store) => store.release(name, owner),
+      () => true,
+      LINGER_MS,
+    )
   }
 
-  /** All servers at once. It is over when all have spoken, in time, or when a majority has said yes, and lingered. */
+  /** All servers at once. It is over when all have spoken, in time, or when a majority has said the same, and lingered. */
   private vote<T>(
     timeoutMs: number,
     ask: (store: RedisLocks) => Promise<T>,
-    isYes: (said: T) => boolean = () => false,
+    isYes?: (said: T) => boolean,
     lingerMs = 0,
   ): Promise<Vote<T>[]> {
     return new Promise((resolve) => {
@@ -132,14 +137,15 @@ class Redlock implements OpenedRedlock {
         resolve(votes)
       }
       let timer = setTimeout(end, timeoutMs)
-      let yes = 0
+      let [yes, no] = [0, 0]
       const count = (vote: Vote<T>) => {
         votes.push(vote)
         if (votes.length === this.servers.length) return end()
-        if (!('said' in vote) || !isYes(vote.said) || ++yes !== this.quorum) return
+        if (!('said' in vote) || isYes === undefined) return
+        if ((isYes(vote.said) ? ++yes : ++no) !== this.quorum) return
         if (lingerMs === 0) return end()
         clearTimeout(timer)
-        timer = setTimeout(end, lingerMs)
+        timer = setTimeout(end, Math.min(lingerMs, timeoutMs))
       }
       this.servers.forEach((one, server) => {
         one

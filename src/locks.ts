@@ -52,6 +52,11 @@ async function openVoting(redlock: readonly string[], options: RedisEngineOption
       'locks.redlock needs three or more redis:// URLs of single servers',
     )
   }
+  const addresses = (urls as RedisUrl[]).map(({ nodes }) => `${nodes[0]!.host}:${nodes[0]!.port}`)
+  if (new Set(addresses).size < addresses.length) {
+    // Databases of one server would vote together, and be lost together.
+    throw new CatracaError('CONFIG_INVALID', 'locks.redlock must not name a server twice')
+  }
   const { openRedlock } = await import('./engines/redis/lock/redlock.js')
   const { connectTimeoutMs, commandTimeoutMs, tls } = options
   return openRedlock(urls as RedisUrl[], {

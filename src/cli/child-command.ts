@@ -18,7 +18,9 @@ export function runHeld(
   fence: number | undefined,
   killAfterMs: number,
 ): Promise<number | 'lost'> {
-  const env = { ...processEnvironment(), ...(fence !== undefined && { CATRACA_FENCE: String(fence) }) }
+  // Inside another such command, the outer fence must not pass for that of a lock without one.
+  const { CATRACA_FENCE: _, ...outer } = processEnvironment()
+  const env = { ...outer, ...(fence !== undefined && { CATRACA_FENCE: String(fence) }) }
   const forward = (name: NodeJS.Signals) => {
     const isSent = process.stdin.isTTY && (FROM_TERMINALS as readonly string[]).includes(name)
     if (!isSent) child.kill(name)

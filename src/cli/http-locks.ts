@@ -1,7 +1,7 @@
 import { isCatracaError } from '../errors.js'
 import { identifier } from '../key.js'
 import type { LocksApi } from '../lock/api.js'
-import { checkTtl, checkWait, validityMs } from '../lock/options.js'
+import { checkTtl, checkWait, validitySince } from '../lock/options.js'
 import type { AcquiredLock, AcquireOptions, Extended, LockAnswer, LockState } from '../lock/types.js'
 import type { HttpTransport } from './http-transport.js'
 
@@ -10,11 +10,17 @@ const MOST_WAIT_MS = 30_000
 /** A lock that was waited for may be this old when the answer comes: then it is extended, which tells its age. */
 const OLD_SHARE = 0.1
 
+/** A server that has not answered so long after it should have counts as away: who holds a lock cannot wait for it. */
+const ANSWER_MS = 10_000
+
 type Told = Pick<AcquiredLock, 'token' | 'fence' | 'expiresAt'>
 
 /** The locks of a server, with the answers and the errors of the library. */
 export class HttpLocks implements LocksApi {
-  constructor(private readonly http: HttpTransport) {}
+  constructor(
+    private readonly http: HttpTransport,
+    private readonly answerMs = ANSWER_MS,
+  ) {}
 
   async acquire(name: string, options: AcquireOptions = {}): Promise<LockAnswer> {
     const id = identifier('name', name)
@@ -30,25 +36,24 @@ export class HttpLocks implements LocksApi {
   async extend(name: string, token: string, ttlMs?: number): Promise<Extended | undefined> {
     const lifeMs = checkTtl(ttlMs)
     const startedMs = performance.now()
-    const extending = this.http.json<{ expiresAt: string }>('POST', `${lockPath(name)}/extend`, {
-      body: { token, ttlMs: lifeMs },
-    })
+    const path = `${lockPath(name)}/extend`
+    const extending = this.call<{ expiresAt: string }>('POST', path, { token, ttlMs: lifeMs })
     const extended = await unlessLost(extending)
-    return extended && { ...extended, validForMs: startedMs + validityMs(lifeMs) - performance.now() }
+    return extended && { ...extended, ...validitySince(startedMs, lifeMs, performance.now()) }
   }
 
   async release(name: string, token: string): Promise<boolean> {
-    const releasing = this.http.json('POST', `${lockPath(name)}/release`, { body: { token } })
+    const releasing = this.call('POST', `${lockPath(name)}/release`, { token })
     return (await unlessLost(releasing.then(() => true))) ?? false
   }
 
   status(name: string): Promise<LockState> {
-    return this.http.json('GET', lockPath(name))
+    return this.call('GET', lockPath(name))
   }
 
   async forceRelease(name: string): Promise<boolean> {
     const { held } = await this.status(name)
-    await this.http.json('DELETE', lockPath(name))
+    await this.call('DELETE', lockPath(name))
     return held
   }
 
@@ -61,19 +66,29 @@ export class HttpLocks implements LocksApi {
     const startedMs = performance.now()
     let told: Told
     try {
-      const call = { body: { ttlMs, waitMs }, ...(signal !== undefined && { signal }) }
-      told = await this.http.json('POST', lockPath(name), call)
+      told = await this.call('POST', lockPath(name), { ttlMs, waitMs }, waitMs, signal)
     } catch (error) {
       signal?.throwIfAborted()
       if (!isCatracaError(error, 'LOCK_HELD')) throw error
       return { acquired: false, name, retryAfterMs: Number(error.facts?.retryAfterMs ?? 1000) }
     }
     const answer = { acquired: true, name, ...told } as const
-    const tookMs = performance.now() - startedMs
-    if (tookMs < ttlMs * OLD_SHARE) return { ...answer, validForMs: validityMs(ttlMs) - tookMs }
-    const extended = await this.extend(name, told.token, ttlMs)
+    if (performance.now() - startedMs < ttlMs * OLD_SHARE) {
+      return { ...answer, ...validitySince(startedMs, ttlMs, performance.now()) }
+    }
+    const extended = await this.extend(name, told.token, ttlMs).catch((error) => {
+      // Nobody else knows the token.
+      this.release(name, told.token).catch(() => {})
+      throw error
+    })
     if (extended !== undefined) return { ...answer, ...extended }
     return { acquired: false, name, retryAfterMs: 1 }
+  }
+
+  private call<T>(method: string, path: string, body?: object, waitMs = 0, signal?: AbortSignal): Promise<T> {
+    const late = AbortSignal.timeout(waitMs + this.answerMs)
+    const signals = signal === undefined ? late : AbortSignal.any([late, signal])
+    return this.http.json(method, path, { signal: signals, ...(body !== undefined && { body }) })
   }
 }
 

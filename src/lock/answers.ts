@@ -1,4 +1,5 @@
 import { CatracaError } from '../errors.js'
+import type { Validity } from './options.js'
 import type { AcquiredLock } from './types.js'
 
 export function acquired(
@@ -6,11 +7,11 @@ export function acquired(
   token: string,
   fence: number | undefined,
   expiresAt: string,
-  validForMs: number,
+  { validForMs, validUntilMs }: Validity,
 ): AcquiredLock {
   return fence === undefined
-    ? { acquired: true, name, token, expiresAt, validForMs }
-    : { acquired: true, name, token, fence, expiresAt, validForMs }
+    ? { acquired: true, name, token, expiresAt, validForMs, validUntilMs }
+    : { acquired: true, name, token, fence, expiresAt, validForMs, validUntilMs }
 }
 
 export const closed = (): CatracaError => new CatracaError('CLOSED', 'this instance was closed')

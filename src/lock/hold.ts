@@ -1,5 +1,5 @@
 import { CatracaError } from '../errors.js'
-import { checkTtl } from './options.js'
+import { checkTtl, validityMs } from './options.js'
 import type { AcquiredLock } from './types.js'
 import type { Holding } from './with-lock.js'
 
@@ -22,6 +22,7 @@ export class Hold {
   private ttlMs: number
   private validUntilMs: number
   private isOver = false
+  private extending = Promise.resolve()
   private stopExpiry = () => {}
   private stopExtending = () => {}
 
@@ -34,7 +35,7 @@ export class Hold {
     this.fence = answer.fence
     this.token = answer.token
     this.ttlMs = options.ttlMs
-    this.validUntilMs = around.timing.monotonicMs() + answer.validForMs
+    this.validUntilMs = answer.validUntilMs
     this.plan()
   }
 
@@ -43,9 +44,19 @@ export class Hold {
     return !this.isOver && this.around.timing.monotonicMs() < this.validUntilMs
   }
 
-  async extend(ttlMs: number = this.ttlMs): Promise<void> {
-    this.ttlMs = checkTtl(ttlMs)
-    const extended = await this.around.locks.extend(this.name, this.token, this.ttlMs)
+  /** One after the other: of two that travel at once the store may do either last, and nobody would know which. */
+  async extend(ttlMs?: number): Promise<void> {
+    const lifeMs = ttlMs === undefined ? undefined : checkTtl(ttlMs)
+    const extending = this.extending.then(() => this.extendNow(lifeMs ?? this.ttlMs))
+    this.extending = extending.catch(() => {})
+    await extending
+  }
+
+  private async extendNow(ttlMs: number): Promise<void> {
+    if (this.isOver) throw this.lostError()
+    this.ttlMs = ttlMs
+    this.endBy(this.around.timing.monotonicMs() + validityMs(ttlMs))
+    const extended = await this.around.locks.extend(this.name, this.token, ttlMs)
     if (this.isOver) {
       // It was given up meanwhile, and nobody else would give it back.
       if (extended !== undefined) await this.release()
@@ -55,14 +66,21 @@ export class Hold {
       this.lose()
       throw this.lostError()
     }
-    this.validUntilMs = this.around.timing.monotonicMs() + extended.validForMs
+    this.validUntilMs = extended.validUntilMs
     this.plan()
   }
 
+  /** A shorter life may have begun before its answer comes, and also when none does. */
+  private endBy(validUntilMs: number): void {
+    if (validUntilMs >= this.validUntilMs) return
+    this.validUntilMs = validUntilMs
+    this.plan()
+  }
+
+  /** Also when it was lost: an extension that was not answered may have been done after all. */
   async end(): Promise<void> {
-    const wasHeld = !this.isOver
     this.stop()
-    if (wasHeld) await this.release()
+    await this.release()
   }
 
   private async release(): Promise<void> {
@@ -103,7 +121,7 @@ export class Hold {
     this.stopExtending()
   }
 
-  private lostError(): CatracaError {
+  lostError(): CatracaError {
     return new CatracaError('LOCK_LOST', `the lock ${this.name} is not held any more`)
   }
 }

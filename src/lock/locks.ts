@@ -3,7 +3,7 @@ import { Deadlines, isUnavailable } from '../deadlines.js'
 import { identifier } from '../key.js'
 import { acquired, closed, unavailable } from './answers.js'
 import type { LocksApi } from './api.js'
-import { checkTtl, checkWait, type LockOptions, validityMs } from './options.js'
+import { checkTtl, checkWait, type LockOptions, validitySince } from './options.js'
 import type { Attempt, LockStore } from './port.js'
 import { systemTiming, type Timing } from './timing.js'
 import { checkToken, newToken, ownerOf } from './token.js'
@@ -122,11 +122,13 @@ export class Locks implements LocksApi {
       (decided) => {
         if (decided.outcome === 'held') return this.held(attempt.name, decided.retryAfterMs)
         const { ttlMs } = attempt
-        const validForMs = startedMs + validityMs(ttlMs) - this.timing.monotonicMs()
-        if (signal?.aborted || this.isClosed || validForMs <= 0) throw this.tooLate(attempt, deciding, signal)
+        const validity = validitySince(startedMs, ttlMs, this.timing.monotonicMs())
+        if (signal?.aborted || this.isClosed || validity.validForMs <= 0) {
+          throw this.tooLate(attempt, deciding, signal)
+        }
         this.counts.acquired++
         const expiresAt = isoTime(wallMs + ttlMs)
-        return acquired(attempt.name, token, decided.fence, expiresAt, validForMs)
+        return acquired(attempt.name, token, decided.fence, expiresAt, validity)
       },
       (error) => {
         if (!isUnavailable(error)) throw error
@@ -167,12 +169,12 @@ export class Locks implements LocksApi {
     const wallMs = this.clock.now()
     const startedMs = this.timing.monotonicMs()
     const outcome = await this.deadlines.within(this.store.extend(id, owner, lifeMs, wallMs))
-    const validForMs = startedMs + validityMs(lifeMs) - this.timing.monotonicMs()
-    if (outcome === 'lost' || validForMs <= 0) {
+    const validity = validitySince(startedMs, lifeMs, this.timing.monotonicMs())
+    if (outcome === 'lost' || validity.validForMs <= 0) {
       this.counts.lost++
       return undefined
     }
-    return { expiresAt: isoTime(wallMs + lifeMs), validForMs }
+    return { expiresAt: isoTime(wallMs + lifeMs), ...validity }
   }
 
   release(name: string, token: string): Promise<boolean> {

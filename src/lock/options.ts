@@ -8,8 +8,11 @@ export interface LockOptions {
 export const DEFAULT_LOCKS: LockOptions = { timeoutMs: 3000 }
 
 export const DEFAULT_TTL_MS = 30_000
-/** How long `withLock` waits unless told otherwise: long enough for the lock of a holder that died to end. */
-export const DEFAULT_WAIT_MS = 30_000
+/**
+ * How long `withLock` waits unless told otherwise: long enough for the lock of a holder that died to end, also where its
+ * time counts from when it was first seen (DynamoDB).
+ */
+export const DEFAULT_WAIT_MS = 40_000
 const LEAST_TTL_MS = 10
 const MOST_TTL_MS = 24 * 3_600_000
 const MOST_WAIT_MS = 24 * 3_600_000
@@ -39,4 +42,15 @@ function checkWhole(path: string, value: unknown, least: number, most: number): 
  */
 export function validityMs(ttlMs: number): number {
   return Math.max(0, ttlMs - ttlMs / 100 - 2)
+}
+
+export interface Validity {
+  validForMs: number
+  validUntilMs: number
+}
+
+/** Of a lock that the store was asked for then. */
+export function validitySince(startedMs: number, ttlMs: number, nowMs: number): Validity {
+  const validUntilMs = startedMs + validityMs(ttlMs)
+  return { validForMs: validUntilMs - nowMs, validUntilMs }
 }

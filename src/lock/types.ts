@@ -20,6 +20,8 @@ export interface AcquiredLock {
   expiresAt: string
   /** The same in milliseconds from now, with a margin for clocks that differ. */
   validForMs: number
+  /** The same by `performance.now()`, which tells the truth also when the answer is read late. */
+  validUntilMs: number
 }
 
 export interface HeldByOther {
@@ -32,6 +34,7 @@ export interface HeldByOther {
 export interface Extended {
   expiresAt: string
   validForMs: number
+  validUntilMs: number
 }
 
 export interface LockState {

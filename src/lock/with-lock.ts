@@ -22,8 +22,9 @@ export async function holdWhile<T>(
   const asked = namesOf(names)
   const ttlMs = checkTtl(options.ttlMs)
   const untilMs = timing.monotonicMs() + checkWait(options.waitMs, DEFAULT_WAIT_MS)
-  const lost = new AbortController()
-  const signal = options.signal === undefined ? lost.signal : AbortSignal.any([lost.signal, options.signal])
+  const over = new AbortController()
+  const { signal } = over
+  const stopFollowing = follow(options.signal, over)
   const holds: Hold[] = []
   try {
     for (const name of [...new Set(asked)].sort()) {
@@ -31,14 +32,28 @@ export async function holdWhile<T>(
       const answer = await locks.acquire(name, { ttlMs, waitMs, signal })
       if (!answer.acquired) throw lockHeld(answer)
       const autoExtend = options.autoExtend ?? true
-      const onLost = (reason: CatracaError) => lost.abort(reason)
+      const onLost = (reason: CatracaError) => over.abort(reason)
       holds.push(new Hold({ locks, timing, report }, answer, { ttlMs, autoExtend, onLost }))
     }
     signal.throwIfAborted()
+    // A process that was stopped meanwhile knows it by the clock before its timers say so.
+    const late = holds.find((hold) => !hold.isHeld())
+    if (late !== undefined) throw late.lostError()
     return await work(heldLock(asked, holds, signal))
   } finally {
-    for (const hold of holds.reverse()) await hold.end()
+    stopFollowing()
+    // All at once: a store that does not answer is waited for once, however many they are.
+    await Promise.all(holds.reverse().map((hold) => hold.end()))
   }
+}
+
+/** By hand: what `AbortSignal.any` makes of a signal that lives long is never forgotten by it on Node 20. */
+function follow(given: AbortSignal | undefined, controller: AbortController): () => void {
+  if (given === undefined) return () => {}
+  const abort = () => controller.abort(given.reason)
+  if (given.aborted) abort()
+  else given.addEventListener('abort', abort, { once: true })
+  return () => given.removeEventListener('abort', abort)
 }
 
 function heldLock(asked: readonly string[], holds: readonly Hold[], signal: AbortSignal): HeldLock {

@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
+import { ManualClock } from '../../src/clock.js'
+import { parseStoreUrl } from '../../src/config/store-url.js'
+import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
 import { CapacityCounts } from '../../src/engines/dynamodb/client/capacity.js'
 import type { DynamoClient } from '../../src/engines/dynamodb/client/client.js'
+import { openDynamodb } from '../../src/engines/dynamodb/index.js'
 import { lockItemKey } from '../../src/engines/dynamodb/lock/items.js'
 import { DynamodbLocks } from '../../src/engines/dynamodb/lock/locks.js'
 import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
-import { startDynamo } from '../support/dynamodb-server.js'
+import { TABLE_ROLES } from '../../src/engines/dynamodb/tables/tables.js'
+import { Locks } from '../../src/lock/locks.js'
+import { ManualTiming } from '../../src/lock/timing.js'
+import { CREDENTIALS, startDynamo } from '../support/dynamodb-server.js'
 
 const NOW = Date.UTC(2030, 0, 1)
 const TTL_MS = 30_000
+const DAY_MS = 86_400_000
 const attempt = (name: string, owner: string) => ({ name, owner, ttlMs: TTL_MS, waits: false })
 
 describe('locks in DynamoDB', async () => {
@@ -67,6 +75,53 @@ describe('locks in DynamoDB', async () => {
     ms += 1
     assert.equal((await observer.acquire(attempt('dead', 'bob'), farAhead)).outcome, 'acquired')
     assert.equal(await holder.extend('dead', 'ann', TTL_MS, NOW), 'lost')
+  })
+
+  it('of a holder that died are had by one who waits as long as is usual', async () => {
+    const timing = new ManualTiming()
+    const open = () =>
+      new Locks({
+        store: new DynamodbLocks(client, TableName, () => timing.monotonicMs()),
+        clock: new ManualClock(NOW),
+        timing,
+        options: { timeoutMs: 20_000 },
+        report: () => {},
+      })
+    const [dead, waiter] = [open(), open()]
+    assert.ok((await dead.acquire('left')).acquired)
+    let isOver = false
+    const work = waiter
+      .withLock('left', {}, async ({ fence }) => fence)
+      .finally(() => {
+        isOver = true
+      })
+    while (!isOver) {
+      await timing.advance(50)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+    assert.ok((await work) > NOW * 1000)
+    assert.ok(timing.monotonicMs() >= TTL_MS)
+  })
+
+  it('have fences by the time of the server, and are not deleted early, when a clock is days behind', async () => {
+    const names = server.names()
+    await createTables(client.sdk, names, TABLE_ROLES)
+    const now = () => Date.now() - 3 * DAY_MS
+    const url = parseStoreUrl(server.url(names)) as DynamodbUrl
+    const { locks, close } = await openDynamodb(url, { credentials: CREDENTIALS, now })
+    const keptMs = async () => {
+      const input = { TableName: names.guards, Key: lockItemKey('behind'), ConsistentRead: true }
+      return Number((await client.getItem('test', input))!.ttl!.N) * 1000 - Date.now()
+    }
+    try {
+      const answer = await locks.acquire(attempt('behind', 'ann'), now())
+      assert.ok(answer.outcome === 'acquired' && answer.fence! > (Date.now() - 60_000) * 1000)
+      assert.ok((await keptMs()) > DAY_MS - 60_000)
+      await locks.release('behind', 'ann', now())
+      assert.ok((await keptMs()) > DAY_MS - 60_000)
+    } finally {
+      await close()
+    }
   })
 
   it('lie in the table for guards, and vanish a day after their use', async () => {

@@ -72,6 +72,37 @@ describe('Redlock over independent servers', () => {
     })
   })
 
+  it('does not wait for a slow minority, to refuse, to extend or to give back', async () => {
+    await one.acquire(attempt('slow', 'ann'), 0)
+    servers[4]!.servers[0]!.pause()
+    try {
+      const began = performance.now()
+      assert.equal(await one.extend('slow', 'ann', TTL_MS, 0), 'done')
+      assert.equal((await two.acquire(attempt('slow', 'bob'), 0)).outcome, 'held')
+      assert.equal(await one.release('slow', 'ann', 0), 'done')
+      const tookMs = performance.now() - began
+      assert.ok(tookMs < 800, `${tookMs} ms, and a server has 1000 ms`)
+    } finally {
+      servers[4]!.servers[0]!.resume()
+    }
+    await until('the slow one has heard of it too', async () => (await value(4, 'slow')) === null)
+  })
+
+  it('takes no server for two', async () => {
+    const [url] = servers.map(({ storeUrl }) => storeUrl)
+    for (const redlock of [
+      [url!, url!, url!],
+      [0, 1, 2].map((database) => url!.replace(/(\/\d+)?$/, `/${database}`)),
+    ]) {
+      const opening = openCatraca({ store: 'memory:', locks: { redlock } })
+      await assert.rejects(
+        opening.then((opened) => opened.close()),
+        (error) => isCatracaError(error, 'CONFIG_INVALID'),
+        redlock.join(' '),
+      )
+    }
+  })
+
   it('is what a library and a server use when they are told so', async () => {
     const fences: unknown[] = []
     await catraca.locks.withLock('d', { ttlMs: TTL_MS }, async (lock) => {

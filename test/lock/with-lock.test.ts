@@ -144,6 +144,28 @@ describe('withLock', () => {
     assert.deepEqual([(await other.status('a')).held, (await other.status('b')).held], [false, false])
   })
 
+  it('gives several names back at once, so that a store which does not answer is waited for once', async () => {
+    const given: string[] = []
+    let open = () => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const { locks } = await guarded((store) => ({
+      ...bound(store),
+      async release(...call) {
+        given.push(call[0])
+        await gate
+        return store.release(...call)
+      },
+    }))
+    const work = locks.withLock(['a', 'b', 'c'], {}, async () => {})
+    await settled()
+    await settled()
+    assert.deepEqual(given, ['c', 'b', 'a'])
+    open()
+    await work
+  })
+
   it('is called off by the signal that it was given', async () => {
     const { locks, other } = await guarded()
     const stop = new AbortController()

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { CatracaError, isCatracaError } from '../../errors.js'
+import { DEFAULT_TTL_MS, DEFAULT_WAIT_MS } from '../../lock/options.js'
 import { systemTiming } from '../../lock/timing.js'
 import { holdWhile } from '../../lock/with-lock.js'
 import { runHeld } from '../child-command.js'
@@ -27,8 +28,8 @@ export function addLockCommands(program: Command): void {
     'run a command while holding a lock; its fence is in CATRACA_FENCE',
   )
     .usage('[options] <name> -- <command...>')
-    .option('--ttl-ms <ms>', 'how long the lock outlives this process if it dies', whole, 30_000)
-    .option('--wait-ms <ms>', 'how long to wait for the lock', whole, 30_000)
+    .option('--ttl-ms <ms>', 'how long the lock outlives this process if it dies', whole, DEFAULT_TTL_MS)
+    .option('--wait-ms <ms>', 'how long to wait for the lock', whole, DEFAULT_WAIT_MS)
     .option('--held-exit-code <code>', 'exit code when somebody else keeps it; 1 when absent', exitCode)
     .option('--kill-after-ms <ms>', 'from SIGTERM to SIGKILL, when the lock is lost', whole, 5000)
     .action(run)

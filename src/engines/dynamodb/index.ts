@@ -123,6 +123,7 @@ function engineOf(
   })
   const { lists, members, checks, index, keys } = core
   const times = new Times(options.limitClock ?? 'corrected', store.serverClock)
+  const serverTime = (at: number) => at + store.serverClock.offsetMs()
   let adopted = store.identity.adoption ?? 'partial'
   return {
     allowlists: {
@@ -139,12 +140,12 @@ function engineOf(
       table: idempotency,
       writeTimeoutMs: store.settings.writeTimeoutMs,
       readFirst: options.idempotencyReadFirst ?? 'auto',
-      time: (at) => at + store.serverClock.offsetMs(),
+      time: serverTime,
     }),
     limits,
     codes: new DynamodbCodes(client, guards, (at) => times.at(at)),
     tokens: new DynamodbTokens(client, guards),
-    locks: new DynamodbLocks(client, guards, options.monotonicMs),
+    locks: new DynamodbLocks(client, guards, options.monotonicMs, serverTime),
     cache,
     resharding,
     source: memberSource(store, region),

@@ -28,6 +28,8 @@ export class DynamodbLocks implements LockStore {
     private readonly client: DynamoClient,
     private readonly table: string,
     monotonicMs: () => number = () => performance.now(),
+    /** The time of the server at that of the caller: fences and the deletion of items go by it, locks do not. */
+    private readonly time: (at: number) => number = (at) => at,
   ) {
     this.observed = new Observations(monotonicMs)
   }
@@ -41,7 +43,7 @@ export class DynamodbLocks implements LockStore {
     }
     let last: number | undefined
     for (let tries = 0; ; tries++) {
-      const fence = nextFence(last, now)
+      const fence = nextFence(last, this.time(now))
       const result = await this.take(attempt, fence, now)
       if (result.applied) {
         this.observed.forget(name)
@@ -64,7 +66,7 @@ export class DynamodbLocks implements LockStore {
       const isNewer = `${expression.name('fence')} < ${expression.value(number(fence))}`
       return {
         condition: all(`${isFree}${isOver}`, `${expression.absent('fence')} OR ${isNewer}`),
-        set: { ...holder(owner, ttlMs, now), fence: number(fence) },
+        set: { ...holder(owner, ttlMs, this.time(now)), fence: number(fence) },
       }
     })
   }
@@ -89,7 +91,7 @@ export class DynamodbLocks implements LockStore {
   async extend(name: string, owner: string, ttlMs: number, now: number): Promise<OwnerOutcome> {
     const result = await this.update('lock.extend', name, (expression) => ({
       condition: expression.equals('lockOwner', text(owner)),
-      set: holder(owner, ttlMs, now),
+      set: holder(owner, ttlMs, this.time(now)),
     }))
     return result.applied ? 'done' : 'lost'
   }
@@ -138,7 +140,7 @@ export class DynamodbLocks implements LockStore {
   ): Promise<WriteResult> {
     return this.update(verb, name, (expression) => ({
       condition: condition(expression),
-      set: { ttl: lockTtl(now, 0) },
+      set: { ttl: lockTtl(this.time(now), 0) },
       removes: HOLDER,
     }))
   }

@@ -12,6 +12,8 @@ type Vote<T> = { server: number; said: T } | { server: number; silent: true }
 /** A server that has not voted by then counts as silent: a small part of the lock's life, so that some of it is left. */
 const SILENT_AFTER_SHARE = 0.2
 const SILENT_AFTER_MS = 1000
+/** When a majority has heard that a lock is given back, it is free; the others have so long to hear of it too. */
+const LINGER_MS = 200
 
 export interface OpenedRedlock extends LockStore {
   close(): Promise<void>
@@ -64,11 +66,11 @@ class Redlock implements OpenedRedlock {
 
   async extend(name: string, owner: string, ttlMs: number): Promise<OwnerOutcome> {
     const timeoutMs = Math.min(SILENT_AFTER_MS, ttlMs * SILENT_AFTER_SHARE)
-    return this.decide(timeoutMs, (store) => store.extend(name, owner, ttlMs))
+    return this.decide(timeoutMs, 0, (store) => store.extend(name, owner, ttlMs))
   }
 
   async release(name: string, owner: string): Promise<OwnerOutcome> {
-    return this.decide(SILENT_AFTER_MS, (store) => store.release(name, owner))
+    return this.decide(SILENT_AFTER_MS, LINGER_MS, (store) => store.release(name, owner))
   }
 
   async remove(name: string): Promise<boolean> {
@@ -101,9 +103,10 @@ class Redlock implements OpenedRedlock {
 
   private async decide(
     timeoutMs: number,
+    lingerMs: number,
     ask: (store: RedisLocks) => Promise<OwnerOutcome>,
   ): Promise<OwnerOutcome> {
-    const votes = await this.vote(timeoutMs, ask)
+    const votes = await this.vote(timeoutMs, ask, (outcome) => outcome === 'done', lingerMs)
     const said = votes.flatMap((vote) => ('said' in vote ? [vote.said] : []))
     if (said.filter((outcome) => outcome === 'done').length >= this.quorum) return 'done'
     if (said.length >= this.quorum) return 'lost'
@@ -112,14 +115,20 @@ class Redlock implements OpenedRedlock {
 
   /** Also where no answer came: it may have been given there all the same. */
   private async freeEverywhere(name: string, owner: string, timeoutMs: number): Promise<void> {
-    await this.vote(timeoutMs, (store) => store.release(name, owner))
+    await this.vote(
+      timeoutMs,
+      (store) => store.release(name, owner),
+      () => true,
+      LINGER_MS,
+    )
   }
 
-  /** All servers at once. It is over when all have spoken, in time, or when a majority has said yes. */
+  /** All servers at once. It is over when all have spoken, in time, or when a majority has said the same, and lingered. */
   private vote<T>(
     timeoutMs: number,
     ask: (store: RedisLocks) => Promise<T>,
-    isYes: (said: T) => boolean = () => false,
+    isYes?: (said: T) => boolean,
+    lingerMs = 0,
   ): Promise<Vote<T>[]> {
     return new Promise((resolve) => {
       const votes: Vote<T>[] = []
@@ -127,12 +136,16 @@ class Redlock implements OpenedRedlock {
         clearTimeout(timer)
         resolve(votes)
       }
-      const timer = setTimeout(end, timeoutMs)
-      let yes = 0
+      let timer = setTimeout(end, timeoutMs)
+      let [yes, no] = [0, 0]
       const count = (vote: Vote<T>) => {
         votes.push(vote)
-        if ('said' in vote && isYes(vote.said)) yes++
-        if (votes.length === this.servers.length || yes >= this.quorum) end()
+        if (votes.length === this.servers.length) return end()
+        if (!('said' in vote) || isYes === undefined) return
+        if ((isYes(vote.said) ? ++yes : ++no) !== this.quorum) return
+        if (lingerMs === 0) return end()
+        clearTimeout(timer)
+        timer = setTimeout(end, Math.min(lingerMs, timeoutMs))
       }
       this.servers.forEach((one, server) => {
         one

@@ -27,10 +27,16 @@ return function(keys, args)
   local time = redis.call('TIME')
   local fence = tonumber(time[1]) * 1000000 + tonumber(time[2])
   local keptMs = ttlMs + FENCE_KEPT_MS
-  local last = redis.call('SET', keys[2], string.format('%.0f', fence), 'PX', keptMs, 'GET')
-  if last and tonumber(last) >= fence then
+  local last = redis.pcall('SET', keys[2], string.format('%.0f', fence), 'PX', keptMs, 'GET')
+  if type(last) == 'table' then
+    -- Not of ours, and of another type. The lock was given already, so there must be a fence.
+    redis.call('SET', keys[2], string.format('%.0f', fence), 'PX', keptMs)
+    return fence
+  end
+  local given = tonumber(last or 0) or 0
+  if given >= fence then
     -- The clock was set back, or this server has taken the place of one whose clock was ahead.
-    fence = tonumber(last) + 1
+    fence = given + 1
     redis.call('SET', keys[2], string.format('%.0f', fence), 'PX', keptMs)
   end
   return fence

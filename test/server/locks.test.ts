@@ -93,7 +93,11 @@ describe('locks over HTTP', () => {
     const { token } = await hold(server, 'a')
     const admin = await server.catraca.keys.create({ name: 'ops', scopes: ['admin'] })
     const user = await server.catraca.keys.create({ name: 'user', scopes: ['locks'] })
-    await until('keys are asked for', () => server.keyed)
+    const look = (key: string) => server.call('GET', '/locks/a', { headers: bearer(key) })
+    await until('both keys are known', async () => {
+      const asked = await Promise.all([look(admin.key), look(user.key)])
+      return server.keyed && asked.every(({ status }) => status !== 401)
+    })
     assert.equal((await server.call('DELETE', '/locks/a', { headers: bearer(user.key) })).status, 403)
     assert.equal((await server.call('GET', '/locks/a', { headers: bearer(admin.key) })).status, 403)
     assert.equal((await server.call('DELETE', '/locks/a', { headers: bearer(admin.key) })).status, 204)

@@ -89,6 +89,8 @@ export class CacheNotices {
 
   private hear(message: string): void {
     const { number, origin, text } = parsed(message)
+    // Another program may publish there; nothing can be numbered from something that is no number.
+    if (!Number.isSafeInteger(number)) return
     // Also when it went back: a failover lost the last notices, and whatever they were about.
     if (number !== this.last + 1) this.missed(number)
     else {

@@ -72,7 +72,33 @@ describe('caches on redis', () => {
     clock.advance(50)
     assert.equal(await space.getOrLoad('k', load), 1)
     await until('it is loaded again', () => loads > 1, 2000)
+    assert.equal(space.stats().earlyRefreshes, 1, 'by the first attempt')
     caches.close()
+  })
+
+  it('stores fills also while notices may be missed, unless a tag of theirs was removed', async () => {
+    const cache = await open()
+    const claim = { token: 'T', leaseMs: 5000, freshAboveMs: 0, takeOver: false }
+    await cache.removeTag(SPACE, 'removed', now())
+    const begun = new Promise((resolve) => {
+      cache.watch(({ kind }) => {
+        if (kind === 'lost') setImmediate(() => resolve(cache.begin(SPACE, ['a', 'b', 'c'], claim, now())))
+      })
+    })
+    await say('CLIENT', 'KILL', 'TYPE', 'pubsub')
+    await begun
+    assert.match(String(await say('GET', `{${SPACE}:a}:fill`)), /^-1 /)
+    const fills = [
+      item('a', '1'),
+      { ...item('b', '2'), tags: ['t'] },
+      { ...item('c', '3'), tags: ['removed'] },
+    ]
+    const outcomes = await cache.store(
+      SPACE,
+      fills.map((fill) => ({ ...fill, token: 'T', isChange: false })),
+      now(),
+    )
+    assert.deepEqual(outcomes, ['stored', 'stored', 'void'])
   })
 
   it('goes on with its notices when another program publishes there', async () => {

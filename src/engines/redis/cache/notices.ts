@@ -15,7 +15,7 @@ const GRACE_MS = 100
 /** A server that does not answer for so long may have told others by another way, or be another by now. */
 const PATIENCE_MS = 2000
 /** Smaller than every number: what is noted so counts as begun before everything. */
-const NOTHING_KNOWN = -1
+export const NOTHING_KNOWN = -1
 
 /**
  * What instances tell each other of their caches, numbered without gaps. One that was missed is noticed by the next one,

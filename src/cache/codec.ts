@@ -18,6 +18,12 @@ export interface CodecOptions<T> {
   maxValueBytes: number
 }
 
+export interface Decoded<T> {
+  value: T | undefined
+  /** Before it was gzipped. */
+  plainBytes: number
+}
+
 const MAGIC = [0x1f, 0x8b] as const
 const MIN_VERSION = 128
 /** JSON for "there is none". */
@@ -36,19 +42,24 @@ export class ValueForm<T> {
   }
 
   /** Undefined for a value that is too large; throws for one that has no such form. */
-  async encode(value: T | undefined): Promise<CacheValue | undefined> {
+  async encode(value: T | undefined): Promise<{ stored: CacheValue; plainBytes: number } | undefined> {
     const plain = value === undefined ? NOTHING : this.plain(value)
     const sizeBytes = typeof plain === 'string' ? Buffer.byteLength(plain) : plain.length
     if (sizeBytes > this.options.maxValueBytes) return undefined
-    return sizeBytes > this.options.gzipAboveBytes ? pack(plain) : plain
+    const stored = sizeBytes > this.options.gzipAboveBytes ? await pack(plain) : plain
+    return { stored, plainBytes: sizeBytes }
   }
 
   /** Synchronous but for what was gzipped. Throws for what cannot be read. */
-  decode(stored: CacheValue): T | undefined | Promise<T | undefined> {
-    if (typeof stored === 'string') return this.parse(stored)
-    if (stored[0] !== MAGIC[0] || stored[1] !== MAGIC[1]) return this.read(stored)
+  decode(stored: CacheValue): Decoded<T> | Promise<Decoded<T>> {
+    if (typeof stored === 'string') return { value: this.parse(stored), plainBytes: stored.length }
+    if (stored[0] !== MAGIC[0] || stored[1] !== MAGIC[1]) return this.decodePlain(stored)
     const { maxValueBytes } = this.options
-    return unpack(stored, { maxOutputLength: maxValueBytes }).then((bytes) => this.read(bytes))
+    return unpack(stored, { maxOutputLength: maxValueBytes }).then((bytes) => this.decodePlain(bytes))
+  }
+
+  private decodePlain(bytes: Uint8Array): Decoded<T> {
+    return { value: this.read(bytes), plainBytes: bytes.length }
   }
 
   private plain(value: T): CacheValue {

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js'
 import { invalid } from '../errors.js'
-import { ValueForm } from './codec.js'
+import { identifier } from '../key.js'
+import { type Decoded, ValueForm } from './codec.js'
 import type { Entry } from './first-tier.js'
 import type { SpaceSettings } from './options.js'
 import type { CacheItem, StoredValue } from './port.js'
@@ -31,37 +32,40 @@ export class Entries<T> {
     const isThere = value !== undefined
     const longest = isThere ? (ttlMs ?? this.settings.ttlMs) : negativeTtlMs
     const freshMs = longest === 0 ? 0 : Math.max(1, Math.round(longest * (1 - jitter * this.random())))
-    const all = isThere && this.settings.tags ? [...tags, ...this.settings.tags(value, key)] : tags
-    const stored = freshMs === 0 ? undefined : await this.encode(key, value)
+    const given = isThere && this.settings.tags ? [...tags, ...this.settings.tags(value, key)] : tags
+    const all = given.map((tag) => identifier('tags', tag))
+    const encoded = freshMs === 0 ? undefined : await this.encode(key, value)
     const now = this.clock.now()
     const freshUntil = now + freshMs
     const entry: Entry<T> = {
       ...{ value, storedAt: now, freshUntil, keepUntil: freshUntil + staleMs, tags: all },
-      bytes: stored?.length ?? 0,
+      bytes: encoded?.plainBytes ?? 0,
     }
-    if (stored === undefined) return { entry, item: undefined }
-    return { entry, item: { key, value: stored, lifeMs: freshMs + staleMs, tags: all } }
+    if (encoded === undefined) return { entry, item: undefined }
+    return { entry, item: { key, value: encoded.stored, lifeMs: freshMs + staleMs, tags: all } }
   }
 
   private async encode(key: string, value: T | undefined) {
-    const stored = await this.form.encode(value).catch((error: unknown) => {
+    const encoded = await this.form.encode(value).catch((error: unknown) => {
       throw invalid('value', `of ${key} cannot be stored: ${error instanceof Error ? error.message : error}`)
     })
-    if (stored !== undefined && Buffer.byteLength(stored) <= this.maxStoredBytes) return stored
+    if (encoded !== undefined && Buffer.byteLength(encoded.stored) <= this.maxStoredBytes) return encoded
     this.tooLarge++
     return undefined
   }
 
-  /** Throws, or rejects, for what cannot be read. A promise only for what was gzipped. */
-  read(stored: StoredValue): Entry<T> | Promise<Entry<T>> {
+  /**
+   * Throws, or rejects, for what cannot be read. A promise only for what was gzipped. What was left of its life is counted
+   * from when it was asked for: from when the answer came, the first tier would keep it for longer than the second.
+   */
+  read(stored: StoredValue, askedAt: number): Entry<T> | Promise<Entry<T>> {
     const decoded = this.form.decode(stored.value)
-    if (decoded instanceof Promise) return decoded.then((value) => this.entry(stored, value))
-    return this.entry(stored, decoded)
+    if (decoded instanceof Promise) return decoded.then((value) => this.entry(stored, value, askedAt))
+    return this.entry(stored, decoded, askedAt)
   }
 
-  private entry(stored: StoredValue, value: T | undefined): Entry<T> {
+  private entry(stored: StoredValue, { value, plainBytes }: Decoded<T>, now: number): Entry<T> {
     const { ttlMs, staleMs } = this.settings
-    const now = this.clock.now()
     // What another program wrote without an end is believed for as long as one of ours.
     const leftMs = Math.min(stored.leftMs, Number.MAX_SAFE_INTEGER)
     const freshUntil = stored.leftMs === Number.POSITIVE_INFINITY ? now + ttlMs : now + leftMs - staleMs
@@ -71,7 +75,7 @@ export class Entries<T> {
       keepUntil: freshUntil + staleMs,
       tags: undefined,
       storedAt: now - (stored.ageMs ?? Math.max(0, ttlMs + staleMs - leftMs)),
-      bytes: stored.value.length,
+      bytes: plainBytes,
     }
   }
 }

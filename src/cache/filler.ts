@@ -4,7 +4,6 @@ import { answerOf } from './entries.js'
 import type { Entry } from './first-tier.js'
 import { Flight } from './flight.js'
 import { Loader, type Work } from './loader.js'
-import type { StoredValue } from './port.js'
 import { DOWN } from './second-tier.js'
 import { Settler, type SpaceParts } from './settler.js'
 import type { CacheAnswer } from './types.js'
@@ -49,7 +48,10 @@ export class Filler<T> {
     this.parts.counts.earlyRefreshes++
     const flight = this.begin(key, entry)
     flight.isRefresh = true
-    const leftMs = entry.keepUntil - this.parts.clock.now()
+    const { settings, clock } = this.parts
+    // Both tiers hold the same entry, each with an end of its own, apart by what an answer takes: only one that lives
+    // clearly longer is another's refresh.
+    const leftMs = entry.keepUntil - clock.now() + Math.min(settings.timeoutMs, settings.ttlMs / 10)
     void this.ending([flight], async () => {
       const { toLoad, held } = await this.beginFills([flight], work, leftMs)
       for (const busy of held) this.detach(busy.key)
@@ -123,6 +125,7 @@ export class Filler<T> {
   /** Settles those that the second tier has, or, when it cannot be asked, the first. */
   private async readSecond(flights: readonly Flight<T>[], work: Work<T>): Promise<Flight<T>[]> {
     const { second, clock, first } = this.parts
+    const askedAt = clock.now()
     const found = await second.read(flights.map(({ key }) => key))
     const missing: Flight<T>[] = []
     for (const [i, flight] of flights.entries()) {
@@ -131,7 +134,7 @@ export class Filler<T> {
         if (!this.settler.degraded(flight)) missing.push(flight)
         continue
       }
-      const decoded = this.settler.decoded(flight.key, found[i])
+      const decoded = this.settler.decoded(flight.key, found[i], askedAt)
       // Most are there at once, and waiting costs.
       const entry = decoded instanceof Promise ? await decoded : decoded
       if (entry !== undefined && clock.now() < entry.freshUntil) this.found(flight, entry, work)
@@ -155,6 +158,7 @@ export class Filler<T> {
     const asking = flights.filter(({ isDegraded }) => !isDegraded)
     if (asking.length === 0) return { toLoad, held }
     const claim = { token: randomUUID(), leaseMs: this.parts.settings.leaseMs, freshAboveMs, takeOver: false }
+    const askedAt = this.parts.clock.now()
     const starts = await this.parts.second.begin(
       asking.map(({ key }) => key),
       claim,
@@ -162,20 +166,17 @@ export class Filler<T> {
     for (const [i, flight] of asking.entries()) {
       const start = starts === DOWN ? undefined : starts[i]!
       if (start?.state === 'held') held.push(flight)
-      else if (start?.state === 'found') await this.foundOrLoad(flight, start.entry, work, toLoad)
-      else {
+      else if (start?.state === 'found') {
+        const entry = await this.settler.decoded(flight.key, start.entry, askedAt)
+        if (entry === undefined) toLoad.push(flight)
+        else this.found(flight, entry, work)
+      } else {
         if (start === undefined) flight.isDegraded = true
         else flight.token = claim.token
         toLoad.push(flight)
       }
     }
     return { toLoad, held }
-  }
-
-  private async foundOrLoad(flight: Flight<T>, stored: StoredValue, work: Work<T>, toLoad: Flight<T>[]) {
-    const entry = await this.settler.decoded(flight.key, stored)
-    if (entry === undefined) toLoad.push(flight)
-    else this.found(flight, entry, work)
   }
 
   /** Another pod fills: asks again and again, and takes its turn when that one gives up. */

@@ -10,7 +10,7 @@ export interface Entry<T> {
   readonly keepUntil: number
   /** Undefined where they are not known. */
   readonly tags: readonly string[] | undefined
-  /** Of its stored form. */
+  /** Of its stored form, before it was gzipped: about what it takes in memory. */
   readonly bytes: number
 }
 

@@ -37,7 +37,8 @@ export class Loader<T> {
       )
       await this.store(flights, values, options)
     } catch (error) {
-      await this.release(flights)
+      // Also when the tier was closed meanwhile: nobody may be waiting for this one to fail.
+      await this.release(flights).catch(() => {})
       for (const flight of flights) if (!this.settler.stale(flight)) flight.reject(error)
     } finally {
       for (const timer of timers) clearTimeout(timer)
@@ -80,8 +81,17 @@ export class Loader<T> {
       }),
     )
     const outcomes = await this.storeLeased(made)
-    await this.release(made.filter(({ item }) => item === undefined).map(({ flight }) => flight))
+    await this.forgo(made.filter(({ item }) => item === undefined).map(({ flight }) => flight))
     for (const one of made) this.settle(one, one.flight.isDegraded ? DOWN : outcomes.get(one.flight.key))
+  }
+
+  /** Nothing is kept of these; what was kept before them the source has just contradicted. */
+  private async forgo(flights: readonly Flight<T>[]): Promise<void> {
+    const { first, second } = this.parts
+    const contradicted = flights.filter(({ fallback }) => fallback !== undefined).map(({ key }) => key)
+    if (contradicted.length > 0) await second.remove(contradicted)
+    for (const key of contradicted) first.drop(key)
+    await this.release(flights.filter(({ fallback }) => fallback === undefined))
   }
 
   private async storeLeased(made: readonly Made<T>[]): Promise<Map<string, OrDown<StoreOutcome>>> {

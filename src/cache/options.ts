@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000
 
 export interface FirstTierOptions {
   maxEntries: number
-  /** Counted by the stored form of values. */
+  /** Counted by the stored form of values, before it is gzipped. */
   maxBytes: number
   /** Asked again of the second tier after so long; as long as the entry is fresh when absent. */
   ttlMs?: number

@@ -16,9 +16,11 @@ export class Reader<T> {
     const { first, second, clock, counts } = this.parts
     const answers = new Map<string, CacheAnswer<T>>()
     const pins = keys.map((key) => first.pin(key))
+    const askedAt = clock.now()
     const found = await second.read(keys)
     for (const [i, key] of keys.entries()) {
-      const entry = found === DOWN ? first.entries?.get(key) : await this.settler.decoded(key, found[i])
+      const entry =
+        found === DOWN ? first.entries?.get(key) : await this.settler.decoded(key, found[i], askedAt)
       const now = clock.now()
       if (entry === undefined || now >= entry.keepUntil) counts.misses++
       else {

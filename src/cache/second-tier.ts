@@ -18,6 +18,8 @@ export const DOWN = Symbol('the second tier is down')
 export type OrDown<R> = R | typeof DOWN
 
 const RETRY_MS = 1000
+/** To remove a whole space or tag takes as long as there are keys: whoever waits does not wait for it, the store does. */
+const LONGEST_STEP_MS = 600_000
 
 export const secondTierBreaker = (): Breaker => new Breaker({ failures: 3, pauseMs: 1000 })
 
@@ -38,7 +40,10 @@ export class SecondTier {
   skipped = 0
   private readonly pending = new PendingRemovals()
   private readonly deadlines: Deadlines
+  private readonly longDeadlines = new Deadlines(LONGEST_STEP_MS)
   private telling: Promise<boolean> | undefined
+  /** Somebody waited in vain for it: the others need not. */
+  private isTellingSlow = false
   private timer: NodeJS.Timeout | undefined
 
   constructor(
@@ -58,7 +63,7 @@ export class SecondTier {
   }
 
   isDown(): boolean {
-    return this.pending.size > 0 || this.parts.breaker.isOpen(this.parts.clock.now())
+    return this.pending.size > 0 || this.isTellingSlow || this.parts.breaker.isOpen(this.parts.clock.now())
   }
 
   read(keys: readonly string[]): Promise<OrDown<readonly (StoredValue | undefined)[]>> {
@@ -109,18 +114,45 @@ export class SecondTier {
   }
 
   private ask<R>(work: (store: CacheStore, now: number) => Promise<R>): Promise<OrDown<R>> {
-    if (this.pending.size === 0) return this.tryOnce(work)
-    return this.tellPending().then((isTold) => (isTold ? this.tryOnce(work) : DOWN))
+    if (this.pending.size === 0 && this.telling === undefined) return this.tryOnce(work)
+    return this.isTold().then((isTold) => (isTold ? this.tryOnce(work) : DOWN))
+  }
+
+  /** Whether everything that pended was told, as far as a caller can wait for it. */
+  private async isTold(): Promise<boolean> {
+    if (this.isTellingSlow) return false
+    const telling = this.tellPending()
+    try {
+      return await this.deadlines.within(telling)
+    } catch (error) {
+      if (isCatracaError(error, 'CLOSED')) throw error
+      this.isTellingSlow = this.telling === telling
+      return false
+    }
   }
 
   private async tryOnce<R>(work: (store: CacheStore, now: number) => Promise<R>): Promise<OrDown<R>> {
-    const { store, breaker, clock, report } = this.parts
+    const { breaker, clock } = this.parts
     if (!breaker.admits(clock.now())) {
       this.skipped++
       return DOWN
     }
+    return this.attempt(work, this.deadlines)
+  }
+
+  /** Never as the one call that tries a tier that was down: all other spaces would wait for its end. */
+  private async tryAtLength<R>(work: (store: CacheStore, now: number) => Promise<R>): Promise<OrDown<R>> {
+    const { breaker, clock } = this.parts
+    return breaker.isOpen(clock.now()) ? DOWN : this.attempt(work, this.longDeadlines)
+  }
+
+  private async attempt<R>(
+    work: (store: CacheStore, now: number) => Promise<R>,
+    deadlines: Deadlines,
+  ): Promise<OrDown<R>> {
+    const { store, breaker, clock, report } = this.parts
     try {
-      const result = await this.deadlines.within(work(store, clock.now()))
+      const result = await deadlines.within(work(store, clock.now()))
       breaker.succeed()
       return result
     } catch (error) {
@@ -140,22 +172,25 @@ export class SecondTier {
   private tellPending(): Promise<boolean> {
     this.telling ??= this.tell().finally(() => {
       this.telling = undefined
+      this.isTellingSlow = false
     })
     return this.telling
   }
 
   private async tell(): Promise<boolean> {
     const { all, keys, tags } = this.pending.take()
+    let isDown = false
     if (all) {
-      if ((await this.tryOnce((store, now) => store.clear(this.space, now))) === DOWN) this.pending.addAll()
+      isDown = (await this.tryAtLength((store, now) => store.clear(this.space, now))) === DOWN
+      if (isDown) this.pending.addAll()
     }
     if (keys.length > 0) {
-      const outcome = await this.tryOnce((store, now) => store.remove(this.space, keys, now))
-      if (outcome === DOWN) this.pending.addKeys(keys)
+      isDown ||= (await this.tryOnce((store, now) => store.remove(this.space, keys, now))) === DOWN
+      if (isDown) this.pending.addKeys(keys)
     }
     for (const tag of tags) {
-      const outcome = await this.tryOnce((store, now) => store.removeTag(this.space, tag, now))
-      if (outcome === DOWN) this.pending.addTag(tag)
+      isDown ||= (await this.tryAtLength((store, now) => store.removeTag(this.space, tag, now))) === DOWN
+      if (isDown) this.pending.addTag(tag)
     }
     if (this.pending.size > 0) return false
     clearInterval(this.timer)

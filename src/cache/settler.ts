@@ -69,10 +69,11 @@ export class Settler<T> {
   decoded(
     key: string,
     stored: StoredValue | undefined,
+    askedAt: number,
   ): Entry<T> | undefined | Promise<Entry<T> | undefined> {
     if (stored === undefined) return undefined
     try {
-      const entry = this.parts.entries.read(stored)
+      const entry = this.parts.entries.read(stored, askedAt)
       return entry instanceof Promise ? entry.catch(() => this.unreadable(key)) : entry
     } catch {
       return this.unreadable(key)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { invalid } from '../errors.js'
 import type { Filler } from './filler.js'
+import type { Entry, Pin } from './first-tier.js'
 import { checkEntry } from './options.js'
 import type { CacheNotice } from './port.js'
 import { DOWN } from './second-tier.js'
@@ -15,7 +16,7 @@ export class SpaceWrites<T> {
   ) {}
 
   async set(key: string, value: T, options: EntryOptions): Promise<void> {
-    const { first, second, clock } = this.parts
+    const { first, second } = this.parts
     const { entry, item } = await this.make(key, value, options)
     this.forget(key)
     const pin = first.pin(key)
@@ -23,7 +24,7 @@ export class SpaceWrites<T> {
       if (item === undefined) await second.remove([key])
       else {
         const outcome = await second.write([item])
-        if (outcome === DOWN || first.isTrusted) first.put(pin, entry, clock.now())
+        this.replace(pin, outcome === DOWN || first.isTrusted ? entry : undefined)
       }
     } finally {
       first.unpin(pin)
@@ -57,13 +58,13 @@ export class SpaceWrites<T> {
   }
 
   private async storeSaved(key: string, value: T, token: string, options: EntryOptions): Promise<void> {
-    const { first, second, clock } = this.parts
+    const { first, second } = this.parts
     this.forget(key)
     const pin = first.pin(key)
     const { entry, item } = await this.make(key, value, options)
     const outcome = item === undefined ? undefined : await second.store([{ ...item, token, isChange: true }])
     const isStored = outcome !== undefined && outcome !== DOWN && outcome[0] === 'stored'
-    if (isStored && first.isTrusted) first.put(pin, entry, clock.now())
+    this.replace(pin, isStored && first.isTrusted ? entry : undefined)
     first.unpin(pin)
     // Another saved or deleted meanwhile, and nobody knows who came last.
     if (!isStored) await this.remove([key])
@@ -98,6 +99,20 @@ export class SpaceWrites<T> {
       this.forgetAll()
       if (notice.kind === 'resumed') first.isTrusted = true
     }
+  }
+
+  /**
+   * The change is decided: what was read before it and is still on its way must not take its place. Where others changed
+   * the same key meanwhile nobody knows whose came last, and the second tier is asked.
+   */
+  private replace(pin: Pin, entry: Entry<T> | undefined): void {
+    const { first, clock } = this.parts
+    const isOvertaken = pin.isVoid
+    this.forget(pin.key)
+    if (isOvertaken || entry === undefined) return
+    const own = first.pin(pin.key)
+    first.put(own, entry, clock.now())
+    first.unpin(own)
   }
 
   private async make(key: string, value: T, options: EntryOptions) {

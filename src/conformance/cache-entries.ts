@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { CacheStore } from '../cache/port.js'
-import { fill, heard, item, LIFE_MS, now, readOne, SPACE, storeOne, text, until } from './cache-support.js'
+import { fill, followed, item, LIFE_MS, now, readOne, SPACE, storeOne, text, until } from './cache-support.js'
 import { suite } from './suite.js'
 import { parallel } from './support.js'
 
@@ -113,7 +113,7 @@ export const cacheEntrySuite = suite<CacheStore>(
     },
 
     async 'instances hear of what others changed, and not of what they did themselves'({ one, two }) {
-      const [here, there] = [heard(one), heard(two)]
+      const [here, there] = [await followed(one), await followed(two)]
       await one.write(SPACE, [item('a', '1'), item('b', '2')], now())
       await one.remove(SPACE, ['c'], now())
       await one.removeTag(SPACE, 'red', now())

@@ -4,7 +4,7 @@ import type { CacheStore } from '../cache/port.js'
 import {
   beginOne,
   fill,
-  heard,
+  followed,
   item,
   LIFE_MS,
   now,
@@ -156,7 +156,7 @@ export const cacheFillSuite = suite<CacheStore>(
     },
 
     async 'what loads store is not told, what changes the value is'({ one, two }) {
-      const { notices, stop } = heard(two)
+      const { notices, stop } = await followed(two)
       await storeOne(one, await fill(one, 'a'), item('a', '1'))
       await storeOne(one, await fill(one, 'b', { takeOver: true }), item('b', '1'), true)
       await until('the notice', () => notices.length > 0, 3000)

@@ -64,3 +64,12 @@ export function heard(store: CacheStore): { notices: CacheNotice[]; stop(): void
   const notices: CacheNotice[] = []
   return { notices, stop: store.watch((notice) => notices.push(notice)) }
 }
+
+/** The same from when the store can miss nothing any more, which may take a look at its feed. */
+export async function followed(store: CacheStore): Promise<{ notices: CacheNotice[]; stop(): void }> {
+  const hearing = heard(store)
+  const { notices } = hearing
+  await until('the feed', () => notices.length === 0 || notices.at(-1)!.kind === 'resumed')
+  notices.length = 0
+  return hearing
+}

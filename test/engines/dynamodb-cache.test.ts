@@ -4,7 +4,7 @@ import { Caches } from '../../src/cache/caches.js'
 import { systemClock } from '../../src/clock.js'
 import {
   fill,
-  heard,
+  followed,
   item,
   LIFE_MS,
   now,
@@ -15,6 +15,7 @@ import {
 import { entryKey, HEAD_KEY } from '../../src/engines/dynamodb/cache/keys.js'
 import { number } from '../../src/engines/dynamodb/client/attributes.js'
 import { CacheServer, type OpenedCache } from '../support/dynamodb-cache.js'
+import { startFaultProxy } from '../support/dynamodb-faults.js'
 import { startDynamo } from '../support/dynamodb-server.js'
 
 const servers = new CacheServer(await startDynamo('dynoxide'))
@@ -25,8 +26,8 @@ describe('caches on dynamodb', () => {
     for (const pod of opened) await pod.close()
   })
 
-  const open = (table: string) => {
-    const pod = servers.open(table)
+  const open = (table: string, endpoint?: string) => {
+    const pod = servers.open(table, endpoint)
     opened.push(pod)
     return pod
   }
@@ -105,8 +106,7 @@ describe('caches on dynamodb', () => {
   it('tells that a notice is missing', async () => {
     const table = await servers.table()
     const [one, two] = [open(table), open(table)]
-    const { notices, stop } = heard(two.cache)
-    await until('the first look', () => two.counts.of('cache.watch').calls > 0)
+    const { notices, stop } = await followed(two.cache)
     const seen = () => notices.map(({ kind }) => kind).join(' ')
     // Counted, and never told: whoever did so died in between.
     await one.client.putItem('test', { TableName: table, Item: { ...HEAD_KEY, number: number(3) } })
@@ -117,9 +117,27 @@ describe('caches on dynamodb', () => {
     stop()
   })
 
+  it('believes nothing before it has looked for the first time', async () => {
+    const table = await servers.table()
+    const one = open(table)
+    await one.cache.write(SPACE, [item('a', '"old"')], now())
+    const faults = await startFaultProxy(servers.server.endpoint)
+    const two = open(table, faults.endpoint)
+    // The feed is looked at with GetItem, entries are read with BatchGetItem.
+    faults.inject({ kind: 'delay', ms: 300 }, { operation: 'GetItem', times: 1 })
+    const caches = new Caches({ store: two.cache, clock: systemClock, report: () => {} })
+    const space = caches.space<string>({ name: SPACE, ttlMs: LIFE_MS })
+    assert.equal(await space.get('a'), 'old')
+    await one.cache.remove(SPACE, ['a'], now())
+    assert.equal(await space.get('a'), undefined)
+    await until('the first look', () => space.stats().firstTier.isTrusted)
+    assert.equal(await space.get('a'), undefined)
+    caches.close()
+  })
+
   it('tells that the table does not answer', async () => {
     const { cache, client } = open(await servers.table())
-    const { notices, stop } = heard(cache)
+    const { notices, stop } = await followed(cache)
     client.close()
     await until('the loss', () => notices.some(({ kind }) => kind === 'lost'))
     stop()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { Caches } from '../../src/cache/caches.js'
 import type { CacheNotice } from '../../src/cache/port.js'
-import { systemClock } from '../../src/clock.js'
+import { ManualClock, systemClock } from '../../src/clock.js'
 import { heard, item, now, readOne, SPACE } from '../../src/conformance/cache-support.js'
 import { openRedis, type RedisEngine } from '../../src/engines/redis/index.js'
 import { type RedisServers, startSingle, until } from '../support/redis/index.js'
@@ -57,6 +57,58 @@ describe('caches on redis', () => {
     assert.deepEqual(await space.getOrLoad('set', load), { a: 3 })
     assert.equal(await say('GET', `${SPACE}:set`), '{"a":3}')
     caches.close()
+  })
+
+  it('refreshes early what it stored itself, whose end the server puts a little later', async () => {
+    const clock = new ManualClock(Date.now())
+    const caches = new Caches({ store: await open(), clock, report: () => {}, random: () => 0.5 })
+    const space = caches.space<number>({ name: SPACE, ttlMs: LIFE_MS, beta: 100, jitter: 0 })
+    let loads = 0
+    const load = async () => {
+      clock.advance(1000)
+      return ++loads
+    }
+    assert.equal(await space.getOrLoad('k', load), 1)
+    clock.advance(50)
+    assert.equal(await space.getOrLoad('k', load), 1)
+    await until('it is loaded again', () => loads > 1, 2000)
+    assert.equal(space.stats().earlyRefreshes, 1, 'by the first attempt')
+    caches.close()
+  })
+
+  it('stores fills also while notices may be missed, unless a tag of theirs was removed', async () => {
+    const cache = await open()
+    const claim = { token: 'T', leaseMs: 5000, freshAboveMs: 0, takeOver: false }
+    await cache.removeTag(SPACE, 'removed', now())
+    const begun = new Promise((resolve) => {
+      cache.watch(({ kind }) => {
+        if (kind === 'lost') setImmediate(() => resolve(cache.begin(SPACE, ['a', 'b', 'c'], claim, now())))
+      })
+    })
+    await say('CLIENT', 'KILL', 'TYPE', 'pubsub')
+    await begun
+    assert.match(String(await say('GET', `{${SPACE}:a}:fill`)), /^-1 /)
+    const fills = [
+      item('a', '1'),
+      { ...item('b', '2'), tags: ['t'] },
+      { ...item('c', '3'), tags: ['removed'] },
+    ]
+    const outcomes = await cache.store(
+      SPACE,
+      fills.map((fill) => ({ ...fill, token: 'T', isChange: false })),
+      now(),
+    )
+    assert.deepEqual(outcomes, ['stored', 'stored', 'void'])
+  })
+
+  it('goes on with its notices when another program publishes there', async () => {
+    const [one, other] = [await open(), await open()]
+    const notices: CacheNotice[] = []
+    one.watch((notice) => notices.push(notice))
+    await say('PUBLISH', 'cache:notices:0', 'hello')
+    await other.remove(SPACE, ['k'], now())
+    await until('the notice comes', () => notices.length > 0, 2000)
+    assert.deepEqual(notices, [{ kind: 'changed', space: SPACE, keys: ['k'] }])
   })
 
   it('clears what other programs wrote, too, and nothing else', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { isCatracaError } from '../../src/errors.js'
-import { type KeyType, keyName, pixKey } from '../../src/presets/dict/index.js'
+import { cnpj, cpf, type KeyType, keyName, pixKey } from '../../src/presets/dict/index.js'
 
 const spelled = (key_type: KeyType, key_value: string) => pixKey({ key_type, key_value }).key_value
 
@@ -46,6 +46,24 @@ describe('keys of DICT', () => {
     refuses('CNPJ', '00000000000000', /check digits/)
     refuses('CNPJ', '12ABC34501DE3A', /2 digits/)
     refuses('CNPJ', '11.222.333/0001-81', /without points/)
+  })
+
+  it('takes no letter of another alphabet for a plain one', () => {
+    assert.equal(spelled('CNPJ', '12IBC34501DE10'), '12IBC34501DE10')
+    refuses('CNPJ', '12\u0131BC34501DE10', /12 digits or letters/)
+    assert.equal(spelled('EMAIL', 'Kim@example.com'), 'kim@example.com')
+    refuses('EMAIL', '\u212aim@example.com', /without accents/)
+  })
+
+  it('takes no number for an owner', () => {
+    for (const check of [cpf, cnpj]) {
+      for (const value of [52998224725, 11222333000181, undefined, null]) {
+        assert.throws(
+          () => check(value as never),
+          (error) => isCatracaError(error, 'INVALID_INPUT'),
+        )
+      }
+    }
   })
 
   it('takes phone numbers of Brazil', () => {

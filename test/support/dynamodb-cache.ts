@@ -27,10 +27,9 @@ export class CacheServer {
     return (parseStoreUrl(this.server.url(names)) as DynamodbUrl).tables.guards
   }
 
-  open(table: string): OpenedCache {
+  open(table: string, endpoint = this.server.endpoint): OpenedCache {
     const counts = new CapacityCounts()
     const serverClock = new ServerClock()
-    const { endpoint } = this.server
     const client = new DynamoClient({
       ...{ region: REGION, endpoint, credentials: CREDENTIALS, counter: counts, serverClock },
     })

@@ -26,7 +26,8 @@ const SPELLINGS: Record<KeyType, (value: string) => string> = {
 }
 
 export function cpf(value: string, path = 'key_value'): string {
-  if (!/^\d{11}$/.test(value)) throw invalid(path, 'must be a CPF: 11 digits without points or dashes')
+  if (typeof value !== 'string' || !/^\d{11}$/.test(value))
+    throw invalid(path, 'must be a CPF: 11 digits without points or dashes')
   if (isOneDigit(value) || !hasCheckDigits(value, 11, 12)) {
     throw invalid(path, 'is no CPF: its check digits are wrong')
   }
@@ -35,11 +36,12 @@ export function cpf(value: string, path = 'key_value'): string {
 
 /** The numeric form, and the one with letters, whose check digits are digits all the same. */
 export function cnpj(value: string, path = 'key_value'): string {
-  const upper = value.toUpperCase()
-  if (!/^[0-9A-Z]{12}\d{2}$/.test(upper)) {
+  // Before the case is changed: letters of other alphabets become plain ones by it.
+  if (typeof value !== 'string' || !/^[0-9A-Za-z]{12}\d{2}$/.test(value)) {
     const rule = 'must be a CNPJ: 12 digits or letters and 2 digits, without points, slash or dash'
     throw invalid(path, rule)
   }
+  const upper = value.toUpperCase()
   if (isOneDigit(upper) || !hasCheckDigits(upper, 9, 9)) {
     throw invalid(path, 'is no CNPJ: its check digits are wrong')
   }
@@ -57,7 +59,7 @@ function email(value: string): string {
   const lower = value.toLowerCase()
   if (lower.length > MAX_EMAIL)
     throw invalid('key_value', `must be an e-mail address of at most ${MAX_EMAIL}`)
-  const isAddress = /^[a-z0-9.!#$&'*+/=?^_`{|}~-]+@[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(lower)
+  const isAddress = /^[A-Za-z0-9.!#$&'*+/=?^_`{|}~-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*$/.test(value)
   if (!isAddress) throw invalid('key_value', 'must be an e-mail address, without accents, spaces or quotes')
   return lower
 }

@@ -40,8 +40,11 @@ export class CacheNotices {
     this.listeners.add(listener)
     if (this.timer === undefined) {
       this.timer = setInterval(() => this.poll(), POLL_MS).unref()
+      // Until the first number is read nobody knows what was told before it.
+      this.isLost = true
       this.poll()
-    } else if (this.isLost) listener({ kind: 'lost' })
+    }
+    if (this.isLost) listener({ kind: 'lost' })
     return () => {
       this.listeners.delete(listener)
       if (this.listeners.size === 0) this.stop()

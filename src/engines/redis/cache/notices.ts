@@ -15,7 +15,7 @@ const GRACE_MS = 100
 /** A server that does not answer for so long may have told others by another way, or be another by now. */
 const PATIENCE_MS = 2000
 /** Smaller than every number: what is noted so counts as begun before everything. */
-const NOTHING_KNOWN = -1
+export const NOTHING_KNOWN = -1
 
 /**
  * What instances tell each other of their caches, numbered without gaps. One that was missed is noticed by the next one,
@@ -89,6 +89,8 @@ export class CacheNotices {
 
   private hear(message: string): void {
     const { number, origin, text } = parsed(message)
+    // Another program may publish there; nothing can be numbered from something that is no number.
+    if (!Number.isSafeInteger(number)) return
     // Also when it went back: a failover lost the last notices, and whatever they were about.
     if (number !== this.last + 1) this.missed(number)
     else {

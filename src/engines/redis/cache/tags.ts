@@ -3,7 +3,7 @@ import type { CacheItem } from '../../../cache/port.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { entryKeys, removedKey, TAG_PATTERN, type TagKeys, tagKeys } from './keys.js'
-import type { CacheNotices } from './notices.js'
+import { type CacheNotices, NOTHING_KNOWN } from './notices.js'
 
 const ADD = defineScript('cache-tag-add', { keys: 2, write: true, uses: ['clock'] })
 const REMOVE = defineScript('cache-tag-remove', { keys: 4, write: true })
@@ -31,9 +31,9 @@ export class Tags {
     private readonly notices: CacheNotices,
   ) {}
 
-  /** The least number that a fill must have noted to store this. */
+  /** The least number that a fill must have noted to store this: any, where nothing of its tags was removed. */
   async note(space: string, { key, tags, lifeMs }: CacheItem): Promise<number> {
-    if (tags.length === 0) return 0
+    if (tags.length === 0) return NOTHING_KNOWN
     this.isUsed = true
     const marks = tags.map((tag) => {
       const { members, mark } = tagKeys(space, tag)

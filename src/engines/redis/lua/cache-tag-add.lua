@@ -6,7 +6,7 @@
     args  1 key, 2 life in ms
 
   Output
-    the mark: no fill that began before this number may store with the tag
+    the mark: no fill that began before this number may store with the tag; -1 when it was not removed
 ]]
 local SLACK_MS = 60000
 
@@ -14,5 +14,5 @@ return function(keys, args)
   local now = clock.nowMs()
   redis.call('ZREMRANGEBYSCORE', keys[1], '-inf', now)
   redis.call('ZADD', keys[1], 'GT', now + tonumber(args[2]) + SLACK_MS, args[1])
-  return tonumber(redis.call('GET', keys[2]) or 0)
+  return tonumber(redis.call('GET', keys[2]) or -1)
 end

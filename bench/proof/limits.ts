@@ -82,13 +82,16 @@ export async function runOnDynamodb(given: Given, leastShare = LEAST_SHARE): Pro
   Object.assign(process.env, CREDENTIALS_ENV)
   try {
     await createTables(server.client().sdk, names, TABLE_ROLES)
-    return await onStore(server.url(names), { inFlight: 4, ...given, ...smallRule(given) }, leastShare)
+    const smaller = { ...given, ...smallRule(given), inFlight: DYNAMODB_IN_FLIGHT }
+    return await onStore(server.url(names), smaller, leastShare)
   } finally {
     await server.stop()
   }
 }
 
 const DYNAMODB_SHARE = 40
+/** More on one item wait for each other until their time is up. */
+const DYNAMODB_IN_FLIGHT = 4
 const smallRule = ({ capacity = SIZES.capacity, perSecond = SIZES.perSecond }: Given): Given => ({
   capacity: Math.ceil(capacity / DYNAMODB_SHARE),
   perSecond: Math.ceil(perSecond / DYNAMODB_SHARE),

@@ -1,39 +1,43 @@
 import { CatracaError, isCatracaError } from './errors.js'
+import { Sleeper, Wakes } from './wakes.js'
 
-/** Who waits, and is told when that takes too long. A link of the list that `Deadlines` keeps. */
-export class Waiting {
-  due = 0
-  isSettled = false
-  previous: Waiting | undefined = undefined
-  next: Waiting | undefined = undefined
+/** Who waits, and is told when that takes too long. */
+export abstract class Waiting extends Sleeper {
+  constructor(protected readonly deadlines: Deadlines) {
+    super()
+  }
 
-  onLate(_error: unknown): void {}
+  get isSettled(): boolean {
+    return !this.isWaiting
+  }
+
+  override onDue(): void {
+    this.onLate(this.deadlines.late())
+  }
+
+  abstract onLate(error: unknown): void
 }
 
 class WaitingPromise extends Waiting {
   constructor(
+    deadlines: Deadlines,
     private readonly reject: (error: unknown) => void,
     private readonly told: (error: unknown) => unknown,
   ) {
-    super()
+    super(deadlines)
   }
 
-  override onLate(error: unknown): void {
+  onLate(error: unknown): void {
     this.reject(this.told(error))
   }
 }
 
 const asItIs = (error: unknown): unknown => error
+const monotonicMs = (): number => performance.now()
 
-/**
- * Ends waits that take too long. All take the same time, so the first is mostly due first: one timer does. Those that
- * have ended leave the list at once: what they hold would grow old in memory.
- */
+/** Ends waits that take too long; all take the same time. Nobody who waits is forgotten by a process that is done. */
 export class Deadlines {
-  private first: Waiting | undefined
-  private last: Waiting | undefined
-  private timer: NodeJS.Timeout | undefined
-  private timerDue = 0
+  private readonly wakes = new Wakes(monotonicMs, true)
 
   constructor(private readonly timeoutMs: number) {}
 
@@ -43,7 +47,7 @@ export class Deadlines {
    */
   within<T>(work: Promise<T>, since?: number, told: (error: unknown) => unknown = asItIs): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const waiting = new WaitingPromise(reject, told)
+      const waiting = new WaitingPromise(this, reject, told)
       this.begin(waiting, since)
       work.then(
         (value) => {
@@ -62,7 +66,7 @@ export class Deadlines {
 
   /** Whether nothing is left of the time of a call that began then. */
   isOver(since: number): boolean {
-    return performance.now() >= since + this.timeoutMs
+    return monotonicMs() >= since + this.timeoutMs
   }
 
   late(): CatracaError {
@@ -71,57 +75,13 @@ export class Deadlines {
 
   /** The wait has to be ended. */
   begin(waiting: Waiting, since?: number): void {
-    const now = performance.now()
-    waiting.due = (since ?? now) + this.timeoutMs
-    const isAlone = this.last === undefined
-    this.insert(waiting)
-    if (this.timer === undefined || waiting.due < this.timerDue) this.setTimer(waiting.due, now)
-    // Nobody who waits may be forgotten by a process that has nothing else to do.
-    else if (isAlone) this.timer.ref()
-  }
-
-  /** By when it is due, which is mostly the end. */
-  private insert(waiting: Waiting): void {
-    let before = this.last
-    while (before !== undefined && before.due > waiting.due) before = before.previous
-    const next = before === undefined ? this.first : before.next
-    waiting.previous = before
-    waiting.next = next
-    if (before === undefined) this.first = waiting
-    else before.next = waiting
-    if (next === undefined) this.last = waiting
-    else next.previous = waiting
+    const now = monotonicMs()
+    this.wakes.wakeAt(waiting, (since ?? now) + this.timeoutMs, now)
   }
 
   /** Does nothing for one that has ended. */
   end(waiting: Waiting): void {
-    if (waiting.isSettled) return
-    waiting.isSettled = true
-    const { previous, next } = waiting
-    if (previous === undefined) this.first = next
-    else previous.next = next
-    if (next === undefined) this.last = previous
-    else next.previous = previous
-    waiting.previous = waiting.next = undefined
-    if (this.first === undefined) this.timer?.unref()
-  }
-
-  private setTimer(due: number, now: number): void {
-    clearTimeout(this.timer)
-    this.timerDue = due
-    this.timer = setTimeout(() => this.look(), Math.max(1, due - now))
-  }
-
-  private look(): void {
-    this.timer = undefined
-    const now = performance.now()
-    while (this.first !== undefined && this.first.due <= now) {
-      const waiting = this.first
-      this.end(waiting)
-      waiting.onLate(this.late())
-    }
-    // Whoever was told may have begun another wait, and a timer with it.
-    if (this.first !== undefined && this.timer === undefined) this.setTimer(this.first.due, now)
+    this.wakes.callOff(waiting)
   }
 }
 

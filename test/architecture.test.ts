@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
  * The dependency rule of the design, read from the imports:
  * cli → server → composition → { guards, engines } → ports → leaves.
  */
-const LEAVES = ['errors.ts', 'clock.ts', 'deadlines.ts', 'key.ts', 'maybe.ts', 'packed-error.ts']
+const LEAVES = ['errors.ts', 'clock.ts', 'deadlines.ts', 'key.ts', 'maybe.ts', 'packed-error.ts', 'wakes.ts']
 /** What stands beside catraca.ts and helps it compose; nothing else may see guards and engines together. */
 const COMPOSITION = [
   'cache.ts',

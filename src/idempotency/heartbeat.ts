@@ -1,6 +1,6 @@
 import { CatracaError } from '../errors.js'
+import { Sleeper, type Wakes } from '../wakes.js'
 import type { OwnerOutcome } from './port.js'
-import { Sleeper, type Wakes } from './wakes.js'
 
 export interface HeartbeatOptions {
   leaseMs: number

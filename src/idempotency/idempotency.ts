@@ -1,6 +1,7 @@
 import { type Clock, isoTime } from '../clock.js'
 import { isUnavailable } from '../deadlines.js'
 import { invalid, isCatracaError } from '../errors.js'
+import { Wakes } from '../wakes.js'
 import type { IdempotencyApi } from './api.js'
 import { Heartbeat } from './heartbeat.js'
 import { assertOwned, type Held, HeldClaim, unguarded } from './held-claim.js'
@@ -26,7 +27,6 @@ import type {
   WorkContext,
 } from './types.js'
 import { Verbs } from './verbs.js'
-import { Wakes } from './wakes.js'
 
 export interface IdempotencyParts {
   store: IdempotencyStore

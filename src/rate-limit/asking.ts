@@ -25,13 +25,13 @@ export interface Answerer {
 export class Asking extends Waiting {
   constructor(
     private readonly answerer: Answerer,
-    private readonly deadlines: Deadlines,
+    deadlines: Deadlines,
     private readonly asked: Asked,
     private readonly deciding: Promise<Taken>,
     private readonly resolve: (answer: AcquireAnswer | Promise<AcquireAnswer>) => void,
     private readonly reject: (error: unknown) => void,
   ) {
-    super()
+    super(deadlines)
   }
 
   onTaken(taken: Taken): void {

@@ -5,7 +5,7 @@ import type { CatracaError } from '../../src/errors.js'
 import { Heartbeat } from '../../src/idempotency/heartbeat.js'
 import type { OwnerOutcome } from '../../src/idempotency/port.js'
 import type { RunRequest, WorkContext } from '../../src/idempotency/types.js'
-import { Sleeper, Wakes } from '../../src/idempotency/wakes.js'
+import { Sleeper, Wakes } from '../../src/wakes.js'
 import { deferred, down, mustNotRun, open, until } from './support.js'
 
 const NOW = Date.UTC(2030, 0, 1)

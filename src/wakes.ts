@@ -8,23 +8,32 @@ export class Sleeper {
   onDue(_now: number): void {}
 }
 
-/** Wakes many with one timer: nearly all are called off long before they are due. It keeps no process alive. */
+/**
+ * Wakes many with one timer: nearly all are called off long before they are due. Those that are leave the list at once,
+ * because what they hold would grow old in memory.
+ */
 export class Wakes {
   private first: Sleeper | undefined
   private last: Sleeper | undefined
   private timer: NodeJS.Timeout | undefined
   private timerDue = 0
 
-  /** A clock that only goes forward. */
-  constructor(private readonly monotonicMs: () => number) {}
+  constructor(
+    /** A clock that only goes forward. */
+    private readonly monotonicMs: () => number,
+    /** Whether a process that has nothing else to do waits for those who sleep. */
+    private readonly keepsAlive = false,
+  ) {}
 
   /** Instead of what was said before. */
   wakeAt(sleeper: Sleeper, due: number, now = this.monotonicMs()): void {
     this.callOff(sleeper)
     sleeper.due = due
     sleeper.isWaiting = true
+    const isAlone = this.first === undefined
     this.insert(sleeper)
     if (this.timer === undefined || due < this.timerDue) this.setTimer(due, now)
+    else if (isAlone && this.keepsAlive) this.timer.ref()
   }
 
   callOff(sleeper: Sleeper): void {
@@ -36,9 +45,10 @@ export class Wakes {
     if (next === undefined) this.last = previous
     else next.previous = previous
     sleeper.previous = sleeper.next = undefined
+    if (this.first === undefined) this.timer?.unref()
   }
 
-  /** By when it is due. Most leases are equally long, so that is mostly the end. */
+  /** By when it is due. Most sleep equally long, so that is mostly the end. */
   private insert(sleeper: Sleeper): void {
     let before = this.last
     while (before !== undefined && before.due > sleeper.due) before = before.previous
@@ -54,7 +64,8 @@ export class Wakes {
   private setTimer(due: number, now: number): void {
     clearTimeout(this.timer)
     this.timerDue = due
-    this.timer = setTimeout(() => this.look(), Math.max(1, due - now)).unref()
+    this.timer = setTimeout(() => this.look(), Math.max(1, due - now))
+    if (!this.keepsAlive) this.timer.unref()
   }
 
   private look(): void {

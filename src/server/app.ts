@@ -20,6 +20,7 @@ import { allowlistRoutes } from './routes/allowlists.js'
 import { cacheRoutes } from './routes/cache.js'
 import { checkRoutes } from './routes/checks.js'
 import { codeRoutes } from './routes/codes.js'
+import { consoleRoutes } from './routes/console.js'
 import { documentRoutes } from './routes/docs.js'
 import { exportRoutes } from './routes/export.js'
 import { idempotencyRoutes } from './routes/idempotency.js'
@@ -89,6 +90,7 @@ const ROUTES = [
   tokenRoutes,
   lockRoutes,
   cacheRoutes,
+  consoleRoutes,
 ]
 
 function createContext(catraca: Catraca, settings: ServerSettings, logger: Logger): ServerContext {

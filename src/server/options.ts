@@ -35,10 +35,14 @@ export interface ServerOptions {
   healthTimeoutMs?: number
   /** How often API keys are read again. */
   keyRefreshMs?: number
+  /** Where the built web console is, when not beside the compiled product. */
+  consoleDir?: string
 }
 
-export type ServerSettings = Required<Omit<ServerOptions, 'logger' | 'logHashKey'>> &
-  Pick<ServerOptions, 'logger' | 'logHashKey'>
+export type ServerSettings = Required<
+  Omit<ServerOptions, 'logger' | 'logHashKey' | 'consoleDir'>
+> &
+  Pick<ServerOptions, 'logger' | 'logHashKey' | 'consoleDir'>
 
 export const SERVER_DEFAULTS = {
   host: '127.0.0.1',

@@ -15,6 +15,7 @@ export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerCon
       config: { scope: 'admin' },
       schema: {
         tags,
+        operationId: 'createAllowlist',
         summary: 'Create an allowlist',
         body: schemas.newAllowlist,
         response: answers({ 201: one('The new allowlist') }),
@@ -33,6 +34,7 @@ export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerCon
       config: { scope: 'read' },
       schema: {
         tags,
+        operationId: 'listAllowlists',
         summary: 'List the allowlists',
         querystring: schemas.pageQuery,
         response: answers({
@@ -49,6 +51,7 @@ export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerCon
       config: { scope: 'read' },
       schema: {
         tags,
+        operationId: 'getAllowlist',
         summary: 'Read an allowlist',
         params,
         response: answers({ 200: one('The allowlist') }),
@@ -67,6 +70,7 @@ export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerCon
       config: { scope: 'admin' },
       schema: {
         tags,
+        operationId: 'updateAllowlist',
         summary: 'Change the name or the config of an allowlist, by `If-Match` only if nobody else did',
         params,
         headers: Type.Object({
@@ -89,7 +93,13 @@ export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerCon
     '/allowlists/:id',
     {
       config: { scope: 'admin' },
-      schema: { tags, summary: 'Delete an allowlist', params, response: answers204('Deleted') },
+      schema: {
+        tags,
+        operationId: 'deleteAllowlist',
+        summary: 'Delete an allowlist',
+        params,
+        response: answers204('Deleted'),
+      },
     },
     async (request, reply) => {
       await allowlists.delete(request.params.id)

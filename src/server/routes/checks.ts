@@ -20,6 +20,7 @@ export function checkRoutes(app: App, { catraca: { allowlists } }: ServerContext
       config: { scope: 'check' },
       schema: {
         tags,
+        operationId: 'checkCustomer',
         summary: 'May this customer pass?',
         params: Type.Object({ customerId: schemas.customerId }, closed),
         querystring: Type.Object(
@@ -56,6 +57,7 @@ export function checkRoutes(app: App, { catraca: { allowlists } }: ServerContext
       config: { scope: 'check' },
       schema: {
         tags,
+        operationId: 'checkCustomers',
         summary: 'May these customers pass?',
         querystring: Type.Object(freshness, closed),
         body: schemas.checkManyQuestion,

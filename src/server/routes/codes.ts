@@ -15,6 +15,7 @@ export function codeRoutes(app: App, { catraca: { codes } }: ServerContext): voi
       config: { scope: 'codes:issue' },
       schema: {
         tags,
+        operationId: 'issueCode',
         summary: 'Make a one-time code, in the place of the one before',
         params: schemas.channelParams,
         body: schemas.issueRequest,
@@ -39,6 +40,7 @@ export function codeRoutes(app: App, { catraca: { codes } }: ServerContext): voi
       config: { scope: 'codes:verify' },
       schema: {
         tags,
+        operationId: 'verifyCode',
         summary: 'Is this the code? It works once',
         params: schemas.channelParams,
         body: schemas.verifyRequest,

@@ -38,6 +38,7 @@ export function importRoutes(app: App, context: ServerContext): void {
         config: { scope: 'admin' },
         schema: {
           tags,
+          operationId: 'importMembers',
           summary: 'Import customers: CSV, NDJSON or one id a line, gzip too, of any size',
           consumes: Object.keys(IMPORT_TYPES),
           params: Type.Object({ id: schemas.listId }, closed),
@@ -66,6 +67,7 @@ export function importRoutes(app: App, context: ServerContext): void {
       config: { scope: 'read' },
       schema: {
         tags,
+        operationId: 'getImport',
         summary: 'How far an import is acknowledged',
         params: Type.Object({ id: schemas.listId, importId: Type.String() }, closed),
         response: answers({ 200: { description: 'Its state', schema: shared('ImportStatus') } }),

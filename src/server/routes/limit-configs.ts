@@ -13,18 +13,21 @@ const LEVELS = [
   {
     path: '/config/system/:resource',
     name: 'the system level',
+    operation: 'SystemConfig',
     params: schemas.resourceParams,
     address: ({ resource }: Params): ConfigAddress => ({ level: 'system', resource }),
   },
   {
     path: '/config/resources/:resource',
     name: 'a resource',
+    operation: 'ResourceConfig',
     params: schemas.resourceParams,
     address: ({ resource }: Params): ConfigAddress => ({ level: 'resource', resource }),
   },
   {
     path: '/config/entities/:entity/:resource',
     name: 'an entity',
+    operation: 'EntityConfig',
     params: schemas.subjectParams,
     address: ({ entity, resource }: Params): ConfigAddress => ({
       level: 'entity',
@@ -54,6 +57,7 @@ function addResolve(app: App, { catraca: { limits } }: ServerContext): void {
       config: { scope: 'read' },
       schema: {
         tags,
+        operationId: 'resolveLimits',
         summary: 'The effective limits of an entity, and the level each field comes from',
         querystring: schemas.subjectQuery,
         response: answers({ 200: { description: 'Resolved', schema: schemas.resolvedConfig } }),
@@ -66,7 +70,7 @@ function addResolve(app: App, { catraca: { limits } }: ServerContext): void {
 function addLevel(
   app: App,
   { catraca: { limits } }: ServerContext,
-  { path, name, params, address }: (typeof LEVELS)[number],
+  { path, name, operation, params, address }: (typeof LEVELS)[number],
 ): void {
   app.get(
     path,
@@ -74,6 +78,7 @@ function addLevel(
       config: { scope: 'read' },
       schema: {
         tags,
+        operationId: `get${operation}`,
         summary: `What ${name} says of limits`,
         params,
         response: answers(one('As it was set')),
@@ -91,6 +96,7 @@ function addLevel(
       config: { scope: 'admin' },
       schema: {
         tags,
+        operationId: `set${operation}`,
         summary: `Set what ${name} says of limits; fields that are absent are inherited`,
         params,
         body: schemas.levelConfig,
@@ -108,7 +114,13 @@ function addLevel(
     path,
     {
       config: { scope: 'admin' },
-      schema: { tags, summary: `Have ${name} say nothing of limits`, params, response: answers204('Gone') },
+      schema: {
+        tags,
+        operationId: `delete${operation}`,
+        summary: `Have ${name} say nothing of limits`,
+        params,
+        response: answers204('Gone'),
+      },
     },
     async (request, reply) => {
       const at = address(request.params as Params)
@@ -134,7 +146,13 @@ function addEntities(app: App, { catraca: { limits } }: ServerContext): void {
     '/entities/:id',
     {
       config: { scope: 'read' },
-      schema: { tags, summary: 'The parent of an entity', params, response: answers(stored) },
+      schema: {
+        tags,
+        operationId: 'getEntity',
+        summary: 'The parent of an entity',
+        params,
+        response: answers(stored),
+      },
     },
     (request) => read(request.params.id),
   )
@@ -145,6 +163,7 @@ function addEntities(app: App, { catraca: { limits } }: ServerContext): void {
       config: { scope: 'admin' },
       schema: {
         tags,
+        operationId: 'setEntity',
         summary: 'Give an entity a parent, from which its calls take too',
         params,
         body: schemas.entityRecord,
@@ -161,7 +180,13 @@ function addEntities(app: App, { catraca: { limits } }: ServerContext): void {
     '/entities/:id',
     {
       config: { scope: 'admin' },
-      schema: { tags, summary: 'Forget the parent of an entity', params, response: answers204('Forgotten') },
+      schema: {
+        tags,
+        operationId: 'deleteEntity',
+        summary: 'Forget the parent of an entity',
+        params,
+        response: answers204('Forgotten'),
+      },
     },
     async (request, reply) => {
       if (!(await limits.deleteEntity(request.params.id))) {

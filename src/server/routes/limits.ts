@@ -21,6 +21,7 @@ function addAcquire(app: App, { catraca: { limits } }: ServerContext): void {
       config,
       schema: {
         tags,
+        operationId: 'acquire',
         summary: 'Take from all limits of a resource, or from none',
         body: schemas.acquireRequest,
         response: answers({ 200: { description: 'It may pass', schema: schemas.acquired } }),
@@ -42,6 +43,7 @@ function addLeases(app: App, { catraca: { limits } }: ServerContext): void {
       config,
       schema: {
         tags,
+        operationId: 'adjustLease',
         summary: 'Correct what was taken; may drive a bucket below nothing',
         params: schemas.leaseParams,
         body: schemas.leaseDelta,
@@ -57,6 +59,7 @@ function addLeases(app: App, { catraca: { limits } }: ServerContext): void {
       config,
       schema: {
         tags,
+        operationId: 'releaseLease',
         summary: 'Give everything back; a second time changes nothing',
         params: schemas.leaseParams,
         response: answers204('Given back'),
@@ -76,6 +79,7 @@ function addStatus(app: App, { catraca: { limits } }: ServerContext): void {
       config,
       schema: {
         tags,
+        operationId: 'getLimits',
         summary: 'What is left, taking nothing',
         params: schemas.subjectParams,
         response: answers({ 200: { description: 'By limit', schema: schemas.limitsStatus } }),
@@ -90,6 +94,7 @@ function addStatus(app: App, { catraca: { limits } }: ServerContext): void {
       config,
       schema: {
         tags,
+        operationId: 'resetLimits',
         summary: 'Forget what was used',
         params: schemas.subjectParams,
         response: answers204('All is there again'),
@@ -107,6 +112,7 @@ function addStatus(app: App, { catraca: { limits } }: ServerContext): void {
       config,
       schema: {
         tags,
+        operationId: 'getUsage',
         summary: 'Cost admitted and denied, by limit and hour or day',
         params: schemas.subjectParams,
         querystring: schemas.usageQuery,

@@ -680,6 +680,16 @@ export type GetResourceConfigAnswer = {
   strictVersion?: boolean
 }
 
+export type GetSessionInput = Record<string, never>
+export type GetSessionAnswer = {
+  /** Of the key */
+  name: string | null
+  scopes: ('check' | 'read' | 'admin' | 'limits' | 'idempotency' | 'locks' | 'cache' | 'codes:issue' | 'codes:verify' | 'tokens:check' | 'tokens:revoke')[]
+  keysRequired: boolean
+  version: string
+  store: string
+}
+
 export type GetShardsInput = {
   /** Id of an allowlist */
   id: string
@@ -1301,6 +1311,8 @@ export interface Operations {
   getMember(input: GetMemberInput, options?: CallOptions): Promise<GetMemberAnswer>
   /** What a resource says of limits: `GET /config/resources/{resource}` */
   getResourceConfig(input: GetResourceConfigInput, options?: CallOptions): Promise<GetResourceConfigAnswer>
+  /** Who is calling, and what may they do?: `GET /session` */
+  getSession(input?: GetSessionInput, options?: CallOptions): Promise<GetSessionAnswer>
   /** Shards of an allowlist, and how far a move is: `GET /allowlists/{id}/reshard` */
   getShards(input: GetShardsInput, options?: CallOptions): Promise<GetShardsAnswer>
   /** What the system level says of limits: `GET /config/system/{resource}` */
@@ -1402,6 +1414,7 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   getLock: { method: 'GET', path: '/locks/{name}' },
   getMember: { method: 'GET', path: '/allowlists/{id}/customers/{customerId}' },
   getResourceConfig: { method: 'GET', path: '/config/resources/{resource}' },
+  getSession: { method: 'GET', path: '/session' },
   getShards: { method: 'GET', path: '/allowlists/{id}/reshard' },
   getSystemConfig: { method: 'GET', path: '/config/system/{resource}' },
   getUsage: { method: 'GET', path: '/limits/{entity}/{resource}/usage', query: ['step', 'from', 'to'] },

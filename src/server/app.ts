@@ -33,6 +33,7 @@ import { lockRoutes } from './routes/locks.js'
 import { memberRoutes } from './routes/members.js'
 import { operationRoutes } from './routes/operations.js'
 import { addSharedSchemas } from './routes/responses.js'
+import { sessionRoutes } from './routes/session.js'
 import { shardRoutes } from './routes/shards.js'
 import { tokenRoutes } from './routes/tokens.js'
 import { settleTicks } from './settle.js'
@@ -90,6 +91,7 @@ const ROUTES = [
   tokenRoutes,
   lockRoutes,
   cacheRoutes,
+  sessionRoutes,
   consoleRoutes,
 ]
 

@@ -39,9 +39,7 @@ export interface ServerOptions {
   consoleDir?: string
 }
 
-export type ServerSettings = Required<
-  Omit<ServerOptions, 'logger' | 'logHashKey' | 'consoleDir'>
-> &
+export type ServerSettings = Required<Omit<ServerOptions, 'logger' | 'logHashKey' | 'consoleDir'>> &
   Pick<ServerOptions, 'logger' | 'logHashKey' | 'consoleDir'>
 
 export const SERVER_DEFAULTS = {

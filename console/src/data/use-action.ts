@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { type ApiProblem, toProblem } from '../api/problem.js'
+import { type ApiProblem, toProblem } from '../api/client.js'
 
 export interface Action<A extends unknown[]> {
   /** True when it succeeded. */

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { type ApiProblem, toProblem } from '../api/problem.js'
+import { type ApiProblem, toProblem } from '../api/client.js'
 
 export interface Query<T> {
   data: T | undefined
@@ -54,7 +54,8 @@ export function useQuery<T>(
         if (!signal.aborted) setState({ id, data })
       } catch (error) {
         // What was known stays visible beside the problem.
-        if (!signal.aborted) setState((old) => ({ ...(old.id === id ? old : { id }), problem: toProblem(error) }))
+        if (!signal.aborted)
+          setState((old) => ({ ...(old.id === id ? old : { id }), problem: toProblem(error) }))
       }
       if (signal.aborted) return
       setAsking(false)

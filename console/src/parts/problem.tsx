@@ -1,5 +1,5 @@
 import { Button, Group } from '@mantine/core'
-import type { ApiProblem } from '../api/problem.js'
+import type { ApiProblem } from '../api/client.js'
 import { useTexts } from '../texts/language.js'
 import { Icon } from './icons.js'
 
@@ -8,7 +8,7 @@ export function ProblemView({ problem, retry }: { problem: ApiProblem | undefine
   const { common } = useTexts()
   if (problem === undefined) return null
   const detail =
-    problem.code === 'NETWORK'
+    problem.code === 'UNREACHABLE'
       ? common.problemNetwork
       : problem.code === 'UNEXPECTED'
         ? common.problemUnexpected

@@ -1,11 +1,9 @@
-import { problemOf, send } from '../api/request.js'
-import { currentKey, type SessionInfo, signedIn, signOut } from './store.js'
+import { ApiProblem, apiWith } from '../api/client.js'
+import { currentKey, signedIn, signOut } from './store.js'
 
 /** Begins a session with this key, or without one where the server needs none. Throws what the server says. */
 export async function signIn(key: string | undefined): Promise<void> {
-  const response = await send('GET', '/session', {}, key)
-  if (!response.ok) throw await problemOf(response)
-  signedIn((await response.json()) as SessionInfo, key)
+  signedIn(await apiWith(key).getSession(), key)
 }
 
 /** At the start: goes on with the key of this tab, or without one. */
@@ -14,7 +12,7 @@ export async function resume(): Promise<void> {
   try {
     await signIn(key)
   } catch (error) {
-    const { status } = error as { status?: number }
+    const status = error instanceof ApiProblem ? error.status : 0
     if (status === 403) signOut('foreign')
     else signOut(status === 401 && key !== undefined ? 'refused' : 'start')
   }

@@ -1,0 +1,7 @@
+import { Page } from '../../parts/page.js'
+import { useTexts } from '../../texts/language.js'
+
+export default function AuditPage() {
+  const { audit: texts } = useTexts()
+  return <Page title={texts.title}>{null}</Page>
+}

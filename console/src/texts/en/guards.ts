@@ -1,0 +1,3 @@
+export const guards = {
+  title: 'Guards',
+}

@@ -1,0 +1,27 @@
+import type { audit as en } from '../en/audit.js'
+
+export const audit: typeof en = {
+  title: 'Auditoria',
+  lead: 'Toda mudança: quem fez, quando, e o que ficou diferente.',
+  at: 'Quando',
+  actor: 'Quem',
+  action: 'O quê',
+  target: 'Em',
+  details: 'Detalhes',
+  before: 'Antes',
+  after: 'Depois',
+  nothing: 'nada',
+  targetFilter: 'Em',
+  targetHint: 'Por exemplo allowlist:vip',
+  actorFilter: 'Quem',
+  actionFilter: 'O quê',
+  anyAction: 'Qualquer mudança',
+  from: 'De',
+  to: 'Até',
+  apply: 'Mostrar',
+  noEntries: 'Nenhuma mudança corresponde.',
+  showDetails: (action) => `Mostrar detalhes de ${action}`,
+  entry: 'Registro',
+  actorKinds: { key: 'chave', anonymous: 'sem chave', cli: 'linha de comando', library: 'biblioteca' },
+  outcomes: { unknown: 'resultado desconhecido', partial: 'feito em parte' },
+}

@@ -1,0 +1,5 @@
+import type { guards as en } from '../en/guards.js'
+
+export const guards: typeof en = {
+  title: 'Proteções',
+}

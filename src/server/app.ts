@@ -32,6 +32,7 @@ import { lockRoutes } from './routes/locks.js'
 import { memberRoutes } from './routes/members.js'
 import { operationRoutes } from './routes/operations.js'
 import { addSharedSchemas } from './routes/responses.js'
+import { sessionRoutes } from './routes/session.js'
 import { shardRoutes } from './routes/shards.js'
 import { tokenRoutes } from './routes/tokens.js'
 import { settleTicks } from './settle.js'
@@ -74,6 +75,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
 /** A new capability adds its routes here. */
 const ROUTES = [
   operationRoutes,
+  sessionRoutes,
   checkRoutes,
   allowlistRoutes,
   memberRoutes,

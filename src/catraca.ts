@@ -189,6 +189,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
       clock,
       runImport: imports.run,
       indexes,
+      traced: (note) => checks.traced(note, () => engine.listCache().misses),
       onUnavailable: options.onUnavailable ?? 'block',
       resharding: engine.resharding,
       sweepSoon: () => upkeep.runSoon(),

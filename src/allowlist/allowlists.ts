@@ -5,6 +5,7 @@ import { identifier, plainName } from '../key.js'
 import type { MaybePromise } from '../maybe.js'
 import type { AllowlistsApi, ReshardCallOptions } from './api.js'
 import { Checker } from './checker.js'
+import { Explainer, type TracedStore } from './explainer.js'
 import { exportMembers } from './export.js'
 import { parseMemberInput } from './member-input.js'
 import { type Indexes, indexStatus } from './membership/indexes.js'
@@ -34,6 +35,8 @@ export interface AllowlistsParts {
   clock: Clock
   runImport: ImportRunner
   indexes: Indexes
+  /** What `engine.checks` sees now, step by step. */
+  traced: TracedStore
   onUnavailable: Types.OnUnavailable
   /** Absent where the engine does not cut lists. */
   resharding?: ReshardStore | undefined
@@ -46,11 +49,13 @@ export class Allowlists implements AllowlistsApi {
   private readonly engine: AllowlistEngine
   private readonly clock: Clock
   private readonly checker: Checker
+  private readonly explainer: Explainer
 
   constructor(private readonly parts: AllowlistsParts) {
     this.engine = parts.engine
     this.clock = parts.clock
     this.checker = new Checker(parts.engine.checks, parts.clock, parts.onUnavailable)
+    this.explainer = new Explainer(parts.traced, parts.clock, parts.onUnavailable)
   }
 
   async create(input: Types.NewAllowlist): Promise<Types.Allowlist> {
@@ -309,6 +314,10 @@ export class Allowlists implements AllowlistsApi {
     options?: Types.CheckOptions,
   ): Promise<Types.CheckAnswer> {
     return this.checkNow(customerId, allowlistIds, options)
+  }
+
+  async explain(customerId: string, allowlistIds: string[]): Promise<Types.Explanation> {
+    return this.explainer.explain(identifier('customerId', customerId), listIds(allowlistIds))
   }
 
   async checkMany(

@@ -5,6 +5,7 @@ import type {
   CheckAnswer,
   CheckOptions,
   CustomerAllowlist,
+  Explanation,
   ExportFormat,
   ImportOptions,
   ImportResult,
@@ -51,6 +52,8 @@ export interface AllowlistsApi {
   rebuild(id: string): Promise<void>
 
   check(customerId: string, allowlistIds: string[], options?: CheckOptions): Promise<CheckAnswer>
+  /** The same answer, and how it came about. */
+  explain(customerId: string, allowlistIds: string[]): Promise<Explanation>
   checkMany(
     question: { customerIds: string[]; allowlists: string[] },
     options?: CheckOptions,

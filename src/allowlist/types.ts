@@ -135,6 +135,52 @@ export interface CheckAnswer {
   degraded?: true
 }
 
+/** One step on the way to an answer. */
+export interface ExplainStep {
+  step: (typeof EXPLAIN_STEPS)[number]
+  outcome: string
+  /** In words, for people. */
+  detail?: string
+  /** The list that the step is about, where it is one that the list asked about rests on. */
+  allowlistId?: string
+  /** Of `percentage`: where the customer stands, and what is open now. */
+  place?: number
+  percentage?: number
+  durationUs: number
+}
+
+export const EXPLAIN_STEPS = [
+  'list',
+  'window',
+  'exclude',
+  'base',
+  'percentage',
+  'explicit',
+  'index',
+  'overlay',
+  'filter',
+  'verified',
+  'store',
+  'expiry',
+] as const
+
+export interface ExplainedResult {
+  allowlistId: string
+  allowed: boolean
+  type: AllowlistType | null
+  reason: CheckReason
+  degraded?: true
+  steps: ExplainStep[]
+}
+
+/** The answer of a check, and how it came about. */
+export interface Explanation {
+  customerId: string
+  results: ExplainedResult[]
+  overallAllowed: boolean
+  durationUs: number
+}
+
 /** How fresh a check must be: as the pod knows it, straight from the store, or at least as new as a write. */
 export interface CheckOptions {
   consistency?: 'strong'

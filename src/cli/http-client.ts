@@ -7,6 +7,7 @@ import type {
   CheckAnswer,
   CheckOptions,
   CustomerAllowlist,
+  Explanation,
   ExportFormat,
   ImportOptions,
   ImportResult,
@@ -170,6 +171,11 @@ export class HttpAllowlists implements AllowlistsApi {
     return this.http.json('GET', `/customers/${customerSegment(customerId)}/check`, {
       query: { allowlists: allowlistIds.join(','), ...options },
     })
+  }
+
+  async explain(customerId: string, allowlistIds: string[]): Promise<Explanation> {
+    const path = `/customers/${customerSegment(customerId)}/explain`
+    return this.http.json('GET', path, { query: { allowlists: allowlistIds.join(',') } })
   }
 
   checkMany(

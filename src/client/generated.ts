@@ -56,12 +56,12 @@ export type CheckAnswer = {
     allowed: boolean
     type: 'FIXA' | 'ONDA' | null
     reason: 'MEMBER' | 'NOT_MEMBER' | 'MEMBER_EXPIRED' | 'IN_WAVE' | 'OUT_OF_WAVE' | 'OUTSIDE_WINDOW' | 'EXCLUDED' | 'ALLOWLIST_NOT_FOUND' | 'UNAVAILABLE'
+    /** The store did not answer; see `allowlists.onUnavailable` */
+    degraded?: true
     /** ISO 8601 in UTC */
     checkedAt: string
     /** ISO 8601 in UTC */
     addedAt?: string
-    /** The store did not answer; see `allowlists.onUnavailable` */
-    degraded?: true
   }[]
   overallAllowed: boolean
   degraded?: true
@@ -438,6 +438,43 @@ export type DeleteSystemConfigInput = {
 }
 export type DeleteSystemConfigAnswer = undefined
 
+export type ExplainCheckInput = {
+  /** Id of a customer; UUIDs in any case */
+  customerId: string
+  /** 1 to 100 ids, comma-separated or repeated */
+  allowlists: string[]
+}
+export type ExplainCheckAnswer = {
+  /** Id of a customer; UUIDs in any case */
+  customerId: string
+  results: {
+    /** Id of an allowlist */
+    allowlistId: string
+    allowed: boolean
+    type: 'FIXA' | 'ONDA' | null
+    reason: 'MEMBER' | 'NOT_MEMBER' | 'MEMBER_EXPIRED' | 'IN_WAVE' | 'OUT_OF_WAVE' | 'OUTSIDE_WINDOW' | 'EXCLUDED' | 'ALLOWLIST_NOT_FOUND' | 'UNAVAILABLE'
+    /** The store did not answer; see `allowlists.onUnavailable` */
+    degraded?: true
+    steps: {
+      step: 'list' | 'window' | 'exclude' | 'base' | 'percentage' | 'explicit' | 'index' | 'overlay' | 'filter' | 'verified' | 'store' | 'expiry'
+      outcome: string
+      /** In words */
+      detail?: string
+      /** When it is about a list that the list rests on */
+      allowlistId?: string
+      /** Of `percentage`: where the customer stands, 0 to 1 */
+      place?: number
+      /** Of `percentage`: what is open now, 0 to 1 */
+      percentage?: number
+      /** Microseconds */
+      durationUs: number
+    }[]
+  }[]
+  overallAllowed: boolean
+  /** Microseconds */
+  durationUs: number
+}
+
 export type ExportMembersInput = {
   /** Id of an allowlist */
   id: string
@@ -682,11 +719,13 @@ export type GetResourceConfigAnswer = {
 
 export type GetSessionInput = Record<string, never>
 export type GetSessionAnswer = {
-  /** Of the key */
+  /** Of the API key; null on a server without keys */
   name: string | null
+  /** Those that another one implies included */
   scopes: ('check' | 'read' | 'admin' | 'limits' | 'idempotency' | 'locks' | 'cache' | 'codes:issue' | 'codes:verify' | 'tokens:check' | 'tokens:revoke')[]
   keysRequired: boolean
   version: string
+  /** Without credentials */
   store: string
 }
 
@@ -1279,6 +1318,8 @@ export interface Operations {
   deleteResourceConfig(input: DeleteResourceConfigInput, options?: CallOptions): Promise<DeleteResourceConfigAnswer>
   /** Have the system level say nothing of limits: `DELETE /config/system/{resource}` */
   deleteSystemConfig(input: DeleteSystemConfigInput, options?: CallOptions): Promise<DeleteSystemConfigAnswer>
+  /** May this customer pass, and why?: `GET /customers/{customerId}/explain` */
+  explainCheck(input: ExplainCheckInput, options?: CallOptions): Promise<ExplainCheckAnswer>
   /** Export the members, in the format asked by `Accept`: `GET /allowlists/{id}/export` */
   exportMembers(input: ExportMembersInput, options?: CallOptions): Promise<ExportMembersAnswer>
   /** Let a lock live for longer, from now on: `POST /locks/{name}/extend` */
@@ -1311,7 +1352,7 @@ export interface Operations {
   getMember(input: GetMemberInput, options?: CallOptions): Promise<GetMemberAnswer>
   /** What a resource says of limits: `GET /config/resources/{resource}` */
   getResourceConfig(input: GetResourceConfigInput, options?: CallOptions): Promise<GetResourceConfigAnswer>
-  /** Who is calling, and what may they do?: `GET /session` */
+  /** Who is calling, and what they may do: `GET /session` */
   getSession(input?: GetSessionInput, options?: CallOptions): Promise<GetSessionAnswer>
   /** Shards of an allowlist, and how far a move is: `GET /allowlists/{id}/reshard` */
   getShards(input: GetShardsInput, options?: CallOptions): Promise<GetShardsAnswer>
@@ -1398,6 +1439,7 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   deleteIdempotencyRecord: { method: 'DELETE', path: '/idempotency/{operation}/{key}', answer: 'none' },
   deleteResourceConfig: { method: 'DELETE', path: '/config/resources/{resource}', answer: 'none' },
   deleteSystemConfig: { method: 'DELETE', path: '/config/system/{resource}', answer: 'none' },
+  explainCheck: { method: 'GET', path: '/customers/{customerId}/explain', query: ['allowlists'] },
   exportMembers: { method: 'GET', path: '/allowlists/{id}/export', answer: 'stream', accept: ['text/csv', 'application/x-ndjson', 'text/plain'] },
   extendLock: { method: 'POST', path: '/locks/{name}/extend', body: 'json' },
   extendRequest: { method: 'POST', path: '/idempotency/{operation}/{key}/extend', body: 'json' },

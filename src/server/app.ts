@@ -76,6 +76,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
 /** A new capability adds its routes here. */
 const ROUTES = [
   operationRoutes,
+  sessionRoutes,
   checkRoutes,
   allowlistRoutes,
   memberRoutes,
@@ -91,7 +92,6 @@ const ROUTES = [
   tokenRoutes,
   lockRoutes,
   cacheRoutes,
-  sessionRoutes,
   consoleRoutes,
 ]
 

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { answerJson } from '../check/answer.js'
 import { splitLists } from '../check/query.js'
@@ -13,6 +14,16 @@ const freshness = {
   atLeast: Type.Optional(Type.String({ description: 'Token of a write that must be seen' })),
 }
 
+const asked = Type.Array(Type.String(), { description: '1 to 100 ids, comma-separated or repeated' })
+const comma = { ...closed, style: 'form', explode: false } as const
+
+/** Before the schema is applied, which wants an array. */
+const splitQuery = (request: FastifyRequest, _reply: unknown, done: () => void): void => {
+  const query = request.query as { allowlists?: unknown }
+  if (query.allowlists !== undefined) query.allowlists = splitLists(query.allowlists as string | string[])
+  done()
+}
+
 export function checkRoutes(app: App, { catraca: { allowlists } }: ServerContext): void {
   app.get(
     CHECK_ROUTE,
@@ -23,25 +34,12 @@ export function checkRoutes(app: App, { catraca: { allowlists } }: ServerContext
         operationId: 'checkCustomer',
         summary: 'May this customer pass?',
         params: Type.Object({ customerId: schemas.customerId }, closed),
-        querystring: Type.Object(
-          {
-            allowlists: Type.Array(Type.String(), {
-              description: '1 to 100 ids, comma-separated or repeated',
-            }),
-            ...freshness,
-          },
-          { ...closed, style: 'form', explode: false },
-        ),
+        querystring: Type.Object({ allowlists: asked, ...freshness }, comma),
         response: answers({
           200: { description: 'The answer, list by list', schema: shared('CheckAnswer') },
         }),
       },
-      preValidation: (request, _reply, done) => {
-        const query = request.query as { allowlists?: unknown }
-        if (query.allowlists !== undefined)
-          query.allowlists = splitLists(query.allowlists as string | string[])
-        done()
-      },
+      preValidation: splitQuery,
     },
     async (request, reply) => {
       const { allowlists: lists, ...options } = request.query
@@ -49,6 +47,23 @@ export function checkRoutes(app: App, { catraca: { allowlists } }: ServerContext
       reply.header('content-type', 'application/json; charset=utf-8')
       return reply.send(answerJson(answer) as never)
     },
+  )
+
+  app.get(
+    '/customers/:customerId/explain',
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags,
+        operationId: 'explainCheck',
+        summary: 'May this customer pass, and why?',
+        params: Type.Object({ customerId: schemas.customerId }, closed),
+        querystring: Type.Object({ allowlists: asked }, comma),
+        response: answers({ 200: { description: 'The answer, step by step', schema: schemas.explanation } }),
+      },
+      preValidation: splitQuery,
+    },
+    (request) => allowlists.explain(request.params.customerId, request.query.allowlists),
   )
 
   app.post(

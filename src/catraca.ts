@@ -9,6 +9,8 @@ import { Indexes } from './allowlist/membership/indexes.js'
 import { DEFAULT_MEMBERSHIP, type MembershipOptions } from './allowlist/membership/options.js'
 import { UseCounts, warmUp } from './allowlist/membership/warm-up.js'
 import type { OnUnavailable } from './allowlist/types.js'
+import type { AuditTrail } from './audit/trail.js'
+import { type OpenAuditOptions, openAudit } from './audit.js'
 import type { Caches } from './cache/caches.js'
 import { type OpenCacheOptions, openCache } from './cache.js'
 import type { ListRef } from './changes/port.js'
@@ -44,6 +46,7 @@ export interface OpenOptions extends EngineOptions {
   tokens?: OpenTokensOptions
   locks?: OpenLocksOptions
   cache?: OpenCacheOptions
+  audit?: OpenAuditOptions
   /** What a check answers when neither memory nor the store can tell: fail (the default), or allow, marked. */
   onUnavailable?: OnUnavailable
   /** Told of failures in the background, which nobody waits for. */
@@ -91,6 +94,8 @@ export interface Catraca {
   readonly tokens: TokenDenylist
   readonly locks: Locks
   readonly cache: Caches
+  /** Who changed what, when, from what to what. */
+  readonly audit: AuditTrail
   /** Where the data is, without credentials. */
   readonly store: string
   /** Settles when the most used lists are in memory. */
@@ -139,6 +144,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     redis: options.redis,
   }).catch(closing)
   const { locks } = openedLocks
+  const auditEngine = await engineOf(options.audit)
   const cacheEngine = await stores.engineOf(options.cache?.store, 'caches').catch(closing)
   const cache = openCache(options.cache ?? {}, cacheEngine, around)
   const imports = new ImportThreads(
@@ -181,26 +187,32 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const sweeps = [engine.allowlists.upkeep, limits, idempotency, codes, tokens, locks, cache].map(
     (part) => (now: number) => part.sweep(now),
   )
+  sweeps.push((now) => audit.sweep(now))
   const upkeep = new Upkeep(sweeps, clock)
+  const allowlists = new Allowlists({
+    engine: { ...engine.allowlists, checks },
+    clock,
+    runImport: imports.run,
+    indexes,
+    traced: (note) => checks.traced(note, () => engine.listCache().misses),
+    onUnavailable: options.onUnavailable ?? 'block',
+    resharding: engine.resharding,
+    sweepSoon: () => upkeep.runSoon(),
+  })
+  const keys = new ApiKeys(engine.keys, clock)
+  const recorded = { allowlists, keys, limits, idempotency, tokens, locks }
+  const audit = openAudit(options.audit ?? {}, auditEngine, recorded, around)
   upkeep.start(sweepIntervalMs)
   return {
-    allowlists: new Allowlists({
-      engine: { ...engine.allowlists, checks },
-      clock,
-      runImport: imports.run,
-      indexes,
-      traced: (note) => checks.traced(note, () => engine.listCache().misses),
-      onUnavailable: options.onUnavailable ?? 'block',
-      resharding: engine.resharding,
-      sweepSoon: () => upkeep.runSoon(),
-    }),
-    keys: new ApiKeys(engine.keys, clock),
+    allowlists,
+    keys,
     limits,
     idempotency,
     codes,
     tokens,
     locks,
     cache,
+    audit,
     store: redactStoreUrl(store),
     ready: warmUp(engine.allowlists, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),

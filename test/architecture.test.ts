@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 const LEAVES = ['errors.ts', 'clock.ts', 'deadlines.ts', 'key.ts', 'maybe.ts', 'packed-error.ts', 'wakes.ts']
 /** What stands beside catraca.ts and helps it compose; nothing else may see guards and engines together. */
 const COMPOSITION = [
+  'audit.ts',
   'cache.ts',
   'catraca.ts',
   'codes.ts',
@@ -42,6 +43,7 @@ const CAPABILITIES = [
   'lock',
   'one-time-code',
   'token-denylist',
+  'audit',
 ]
 /** Reads spelling only, so that the library can take a store URL without knowing of any configuration. */
 const STORE_URL = /^config\/store-url(-\w+)?\.ts$/

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { addAuditCommands } from './commands/audit.js'
 import { addCacheCommands } from './commands/cache.js'
 import { addCheckCommand } from './commands/check.js'
 import { addCodeCommands } from './commands/codes.js'
@@ -55,6 +56,7 @@ export function buildProgram({ json }: { json: boolean }): Command {
   addLockCommands(program)
   addCacheCommands(program)
   addKeyCommands(program)
+  addAuditCommands(program)
   addDynamodbCommands(program)
   addRelayCommand(program)
   return program

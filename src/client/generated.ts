@@ -876,6 +876,53 @@ export type ListAllowlistsOfCustomerAnswer = {
   nextCursor?: string
 }
 
+export type ListAuditInput = {
+  /** `KIND:ID`, such as `allowlist:vip`; `customer:ID` for one member */
+  target?: string | undefined
+  /** Name of the key, the user or the program */
+  actor?: string | undefined
+  /** Or its beginning, such as `allowlist.member`: allowlist.create, allowlist.update, allowlist.delete, allowlist.import, allowlist.rebuild, allowlist.reshard, allowlist.member.add, allowlist.member.remove, limit.config.set, limit.config.delete, limit.reset, entity.set, entity.delete, key.create, key.revoke, idempotency.delete, lock.break, token.revoke, subject.revoke */
+  action?: string | undefined
+  /** ISO 8601: from then on */
+  from?: string | undefined
+  /** ISO 8601: before then */
+  to?: string | undefined
+  /** At most 1,000; 100 when absent */
+  limit?: number | undefined
+  /** `nextCursor` of the page before */
+  cursor?: string | undefined
+}
+export type ListAuditAnswer = {
+  items: {
+    id: string
+    /** ISO 8601 */
+    at: string
+    actor: {
+      /** key, anonymous, cli or library */
+      kind: string
+      name: string
+    }
+    action: string
+    target: {
+      kind: string
+      id: string
+      customerId?: string
+      entity?: string
+      level?: string
+      operation?: string
+    }
+    /** The fields that were changed, as they were */
+    before?: unknown
+    /** The same fields as they are */
+    after?: unknown
+    /** `unknown`: whether it was done is not known. `partial`: it broke off. Absent: it was done */
+    outcome?: string
+    requestId?: string
+    detail?: Record<string, unknown>
+  }[]
+  nextCursor?: string
+}
+
 export type ListKeysInput = Record<string, never>
 export type ListKeysAnswer = {
   items: {
@@ -1370,6 +1417,8 @@ export interface Operations {
   listAllowlists(input?: ListAllowlistsInput, options?: CallOptions): Promise<ListAllowlistsAnswer>
   /** List the FIXA allowlists that a customer is on: `GET /customers/{customerId}/allowlists` */
   listAllowlistsOfCustomer(input: ListAllowlistsOfCustomerInput, options?: CallOptions): Promise<ListAllowlistsOfCustomerAnswer>
+  /** Who changed what, when, from what to what: the newest first: `GET /audit` */
+  listAudit(input?: ListAuditInput, options?: CallOptions): Promise<ListAuditAnswer>
   /** List the API keys of the store: `GET /keys` */
   listKeys(input?: ListKeysInput, options?: CallOptions): Promise<ListKeysAnswer>
   /** List the members of an allowlist: `GET /allowlists/{id}/customers` */
@@ -1465,6 +1514,7 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   issueCode: { method: 'POST', path: '/otp/{channel}', body: 'json' },
   listAllowlists: { method: 'GET', path: '/allowlists', query: ['limit', 'cursor'] },
   listAllowlistsOfCustomer: { method: 'GET', path: '/customers/{customerId}/allowlists', query: ['limit', 'cursor'] },
+  listAudit: { method: 'GET', path: '/audit', query: ['target', 'actor', 'action', 'from', 'to', 'limit', 'cursor'] },
   listKeys: { method: 'GET', path: '/keys' },
   listMembers: { method: 'GET', path: '/allowlists/{id}/customers', query: ['limit', 'cursor'] },
   live: { method: 'GET', path: '/live' },

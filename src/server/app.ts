@@ -17,6 +17,7 @@ import { type ServerOptions, type ServerSettings, withDefaults } from './options
 import { requestIdFrom } from './request-id.js'
 import type { RouteEntry } from './route-table.js'
 import { allowlistRoutes } from './routes/allowlists.js'
+import { auditRoutes } from './routes/audit.js'
 import { cacheRoutes } from './routes/cache.js'
 import { checkRoutes } from './routes/checks.js'
 import { codeRoutes } from './routes/codes.js'
@@ -92,6 +93,7 @@ const ROUTES = [
   tokenRoutes,
   lockRoutes,
   cacheRoutes,
+  auditRoutes,
   consoleRoutes,
 ]
 

@@ -159,7 +159,7 @@ function addRecord(app: App, { catraca: { idempotency } }: ServerContext): void 
   app.delete(
     PATH,
     {
-      config,
+      config: { ...config, audited: true },
       schema: {
         tags,
         operationId: 'deleteIdempotencyRecord',

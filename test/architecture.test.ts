@@ -16,6 +16,7 @@ const LEAVES = [
   'key.ts',
   'maybe.ts',
   'packed-error.ts',
+  'version.ts',
   'wakes.ts',
 ]
 /** What stands beside catraca.ts and helps it compose; nothing else may see guards and engines together. */

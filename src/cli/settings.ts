@@ -29,6 +29,7 @@ export function openOptions(config: Config, store: string): OpenOptions {
     cache: cacheOptions(config),
     audit: { ...config.audit, ...(config.stores.audit !== undefined && { store: config.stores.audit }) },
     onUnavailable: config.allowlists.onUnavailable,
+    metrics: { enabled: config.metrics.enabled, maxSeries: config.metrics.maxSeries },
     sweepIntervalMs: config.allowlists.sweepIntervalMs,
     import: {
       leaseMs: config.import.leaseMs,
@@ -134,7 +135,7 @@ function readCertificate(file: string): string {
   }
 }
 
-export function serverOptions({ server, keys }: Config): ServerOptions {
+export function serverOptions({ server, keys, metrics }: Config): ServerOptions {
   const logHashKey = server.logHashKey.read()
   return {
     host: server.host,
@@ -144,6 +145,7 @@ export function serverOptions({ server, keys }: Config): ServerOptions {
     accessLogSampling: server.accessLogSampling,
     logCustomerIds: server.logCustomerIds,
     bootstrapKeys: () => keys.read(),
+    metrics: metrics.enabled,
     ...(logHashKey !== undefined && { logHashKey }),
     ...(server.spoolDir !== undefined && { spoolDir: server.spoolDir }),
   }

@@ -234,6 +234,9 @@ export type CacheStatsAnswer = {
     voidFills?: number
     unreadable?: number
     tooLarge?: number
+    negatives?: number
+    degraded?: number
+    loaded?: number
     firstTier?: {
       entries?: number
       bytes?: number
@@ -694,6 +697,9 @@ export type GetMemberInput = {
 }
 export type GetMemberAnswer = Member
 
+export type GetMetricsInput = Record<string, never>
+export type GetMetricsAnswer = Response
+
 export type GetResourceConfigInput = {
   /** What is limited: an operation, a model, an endpoint */
   resource: string
@@ -715,6 +721,17 @@ export type GetResourceConfigAnswer = {
   autoUpdate?: boolean
   /** On system only */
   strictVersion?: boolean
+}
+
+export type GetSeriesInput = {
+  minutes?: number | undefined
+}
+export type GetSeriesAnswer = {
+  stepSeconds: number
+  /** When the first step began */
+  from: string
+  /** Oldest first; null where there was nothing to measure */
+  points: Record<string, (number | null)[]>
 }
 
 export type GetSessionInput = Record<string, never>
@@ -1397,8 +1414,12 @@ export interface Operations {
   getLock(input: GetLockInput, options?: CallOptions): Promise<GetLockAnswer>
   /** Read a member: `GET /allowlists/{id}/customers/{customerId}` */
   getMember(input: GetMemberInput, options?: CallOptions): Promise<GetMemberAnswer>
+  /** Metrics for Prometheus: `GET /metrics` */
+  getMetrics(input?: GetMetricsInput, options?: CallOptions): Promise<GetMetricsAnswer>
   /** What a resource says of limits: `GET /config/resources/{resource}` */
   getResourceConfig(input: GetResourceConfigInput, options?: CallOptions): Promise<GetResourceConfigAnswer>
+  /** The last hour of this process, in steps of 5 s: `GET /stats/series` */
+  getSeries(input?: GetSeriesInput, options?: CallOptions): Promise<GetSeriesAnswer>
   /** Who is calling, and what they may do: `GET /session` */
   getSession(input?: GetSessionInput, options?: CallOptions): Promise<GetSessionAnswer>
   /** Shards of an allowlist, and how far a move is: `GET /allowlists/{id}/reshard` */
@@ -1504,7 +1525,9 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   getLimits: { method: 'GET', path: '/limits/{entity}/{resource}' },
   getLock: { method: 'GET', path: '/locks/{name}' },
   getMember: { method: 'GET', path: '/allowlists/{id}/customers/{customerId}' },
+  getMetrics: { method: 'GET', path: '/metrics', answer: 'stream', accept: ['text/plain'] },
   getResourceConfig: { method: 'GET', path: '/config/resources/{resource}' },
+  getSeries: { method: 'GET', path: '/stats/series', query: ['minutes'] },
   getSession: { method: 'GET', path: '/session' },
   getShards: { method: 'GET', path: '/allowlists/{id}/reshard' },
   getSystemConfig: { method: 'GET', path: '/config/system/{resource}' },

@@ -32,11 +32,13 @@ import { limitConfigRoutes } from './routes/limit-configs.js'
 import { limitRoutes } from './routes/limits.js'
 import { lockRoutes } from './routes/locks.js'
 import { memberRoutes } from './routes/members.js'
+import { metricsRoutes } from './routes/metrics.js'
 import { operationRoutes } from './routes/operations.js'
 import { addSharedSchemas } from './routes/responses.js'
 import { sessionRoutes } from './routes/session.js'
 import { shardRoutes } from './routes/shards.js'
 import { tokenRoutes } from './routes/tokens.js'
+import { ServerMetrics } from './server-metrics.js'
 import { settleTicks } from './settle.js'
 import { validatorCompiler } from './validation.js'
 
@@ -67,7 +69,10 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
     context.stopping = true
     door.closeIdle()
   })
-  app.addHook('onClose', async () => context.registry.stop())
+  app.addHook('onClose', async () => {
+    context.registry.stop()
+    context.metrics?.stop()
+  })
   await app.ready()
   await context.registry.refresh()
   context.registry.start()
@@ -78,6 +83,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
 const ROUTES = [
   operationRoutes,
   sessionRoutes,
+  metricsRoutes,
   checkRoutes,
   allowlistRoutes,
   memberRoutes,
@@ -110,7 +116,9 @@ function createContext(catraca: Catraca, settings: ServerSettings, logger: Logge
     hashKey: settings.logHashKey,
   })
   const gate = new Gate(registry)
-  return { catraca, settings, registry, gate, accessLog, imports: new ImportJobs(), stopping: false }
+  const metrics = settings.metrics ? new ServerMetrics(catraca, settings) : undefined
+  const imports = new ImportJobs()
+  return { catraca, settings, registry, gate, accessLog, metrics, imports, stopping: false }
 }
 
 function createApp(context: ServerContext, logger: Logger): App {

@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os'
 import type { Logger } from 'pino'
 import type { KeyRecord } from '../access/port.js'
+import type { MetricsRegistry } from '../metrics/index.js'
 
 /** A key given by configuration instead of the store. */
 export type BootstrapKey = Pick<KeyRecord, 'name' | 'scopes' | 'hash'>
@@ -37,10 +38,15 @@ export interface ServerOptions {
   keyRefreshMs?: number
   /** Where the built web console is, when not beside the compiled product. */
   consoleDir?: string
+  /** Whether requests are counted, and `/metrics` answers. */
+  metrics?: boolean
+  /** Who makes the text of `/metrics` where other processes serve the same address; this one alone when absent. */
+  shareMetrics?: (own: MetricsRegistry) => () => Promise<string>
 }
 
-export type ServerSettings = Required<Omit<ServerOptions, 'logger' | 'logHashKey' | 'consoleDir'>> &
-  Pick<ServerOptions, 'logger' | 'logHashKey' | 'consoleDir'>
+type Absent = 'logger' | 'logHashKey' | 'shareMetrics' | 'consoleDir'
+
+export type ServerSettings = Required<Omit<ServerOptions, Absent>> & Pick<ServerOptions, Absent>
 
 export const SERVER_DEFAULTS = {
   host: '127.0.0.1',
@@ -55,6 +61,7 @@ export const SERVER_DEFAULTS = {
   drainMs: 200,
   healthTimeoutMs: 2_000,
   keyRefreshMs: 2_000,
+  metrics: true,
 } as const
 
 export function withDefaults(options: ServerOptions): ServerSettings {

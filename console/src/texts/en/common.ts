@@ -25,6 +25,9 @@ export const common = {
   empty: 'Nothing here yet.',
   sortBy: (column: string) => `Sort by ${column}`,
   showTable: 'Show as a table',
+  chartSummary: (label: string, last: string, least: string, most: string) =>
+    `${label}: now ${last}, between ${least} and ${most}.`,
+  chartNothing: (label: string) => `${label}: nothing to show.`,
   time: 'Time',
   signOut: 'Sign out',
   language: 'Language',

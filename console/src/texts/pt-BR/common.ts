@@ -26,6 +26,8 @@ export const common: typeof en = {
   empty: 'Nada por aqui ainda.',
   sortBy: (column) => `Ordenar por ${column}`,
   showTable: 'Mostrar como tabela',
+  chartSummary: (label, last, least, most) => `${label}: agora ${last}, entre ${least} e ${most}.`,
+  chartNothing: (label) => `${label}: nada a mostrar.`,
   time: 'Hora',
   signOut: 'Sair',
   language: 'Idioma',

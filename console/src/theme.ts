@@ -1,10 +1,22 @@
-import { createTheme, type MantineColorScheme, type MantineColorSchemeManager } from '@mantine/core'
+import {
+  createTheme,
+  type MantineColorScheme,
+  type MantineColorSchemeManager,
+  type MantineColorsTuple,
+} from '@mantine/core'
 import { remember, remembered } from './preferences.js'
 
 export const theme = createTheme({
   primaryColor: 'cyan',
   // White on these has enough contrast.
   primaryShade: 9,
+  // Bluish, as the surfaces in styles.css.
+  colors: {
+    dark: [
+      ...['#d3d9e0', '#b6bec8', '#8f98a3', '#6b7480', '#47505a'],
+      ...['#39414a', '#262c33', '#1d2126', '#16191d', '#101316'],
+    ] as unknown as MantineColorsTuple,
+  },
   defaultRadius: 'md',
   cursorType: 'pointer',
   respectReducedMotion: true,

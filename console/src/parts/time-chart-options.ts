@@ -41,7 +41,7 @@ export function chartOptions(look: ChartLook): uPlot.Options {
       y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] },
     },
     axes: [
-      { ...axis, values: (_, splits) => splits.map(look.time), space: 70 },
+      { ...axis, values: (_, splits) => splits.map(look.time), space: 70, size: 26 },
       { ...axis, values: (_, splits) => splits.map(look.format), size: LEFT, space: 34 },
     ],
     series: [{}, ...look.tones.map((tone) => lineOf(tone, colour(`--chart-${tone}`)))],

@@ -124,7 +124,9 @@ function Outcome({ step }: { step: Step }) {
   const detail =
     step.place !== undefined && step.percentage !== undefined
       ? texts.place(format.percent(step.place, 2), format.percent(step.percentage, 2))
-      : step.detail
+      : step.step === 'list'
+        ? undefined
+        : step.detail
   return (
     <>
       {known[`${step.step}.${step.outcome}`] ?? step.outcome}

@@ -8,7 +8,8 @@ export function Tiles({ figures }: { figures: Figures }) {
   const { overview: texts } = useTexts()
   const format = useFormat()
   const { lately, worst, total } = figures
-  const rate = (name: string): string => format.number(lately(name) ?? 0, 1)
+  const perSecond = (value: number): string => format.number(value, value < 100 ? 1 : 0)
+  const rate = (name: string): string => perSecond(lately(name) ?? 0)
   const ms = (value: number | undefined): string =>
     value === undefined ? texts.nothing : format.microseconds(value * 1000)
   const share = (value: number | undefined): string =>

@@ -12,7 +12,7 @@ export const overview = {
   latencyNote: (p50: string, p95: string) => `p50 ${p50}, p95 ${p95}`,
   degraded: 'Degraded answers',
   degradedNone: 'none in the last hour',
-  degradedSome: 'the store did not answer in time',
+  degradedSome: 'in the last hour',
   nothing: '–',
   milliseconds: (value: string) => `${value} ms`,
   charts: 'The last hour',

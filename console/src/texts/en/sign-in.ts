@@ -2,7 +2,7 @@ export const signIn = {
   title: 'Sign in',
   lead: 'Use an API key of this server. It stays in this tab and is forgotten when you close it.',
   key: 'API key',
-  keyHint: 'Make one with: catraca key create --name NAME --scopes read,check',
+  keyHint: 'Make one with: catraca key create NAME --scopes read,check',
   submit: 'Sign in',
   wrongKey: 'The server does not know this key, or it was revoked.',
   missingKey: 'Type a key.',

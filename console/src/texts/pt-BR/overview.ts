@@ -14,7 +14,7 @@ export const overview: typeof en = {
   latencyNote: (p50, p95) => `p50 ${p50}, p95 ${p95}`,
   degraded: 'Respostas degradadas',
   degradedNone: 'nenhuma na última hora',
-  degradedSome: 'o armazenamento não respondeu a tempo',
+  degradedSome: 'na última hora',
   nothing: '–',
   milliseconds: (value) => `${value} ms`,
   charts: 'A última hora',

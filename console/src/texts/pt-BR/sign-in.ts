@@ -4,7 +4,7 @@ export const signIn: typeof en = {
   title: 'Entrar',
   lead: 'Use uma chave de API deste servidor. Ela fica nesta aba e é esquecida quando você a fecha.',
   key: 'Chave de API',
-  keyHint: 'Crie uma com: catraca key create --name NOME --scopes read,check',
+  keyHint: 'Crie uma com: catraca key create NOME --scopes read,check',
   submit: 'Entrar',
   wrongKey: 'O servidor não conhece esta chave, ou ela foi revogada.',
   missingKey: 'Digite uma chave.',

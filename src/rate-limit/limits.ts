@@ -1,9 +1,10 @@
+import type { Page } from '../allowlist/types.js'
 import { type Clock, isoTime } from '../clock.js'
 import { Deadlines } from '../deadlines.js'
 import { invalid } from '../errors.js'
 import { identifier, plainName } from '../key.js'
 import { Acquirer, type LimitCounts } from './acquirer.js'
-import type { ConfigAddress, LimitsApi, UsageQuery } from './api.js'
+import type { ConfigAddress, ConfigQuery, LimitsApi, ListedConfig, UsageQuery } from './api.js'
 import { Beginning } from './beginning.js'
 import type { CacheFigures } from './config-cache.js'
 import type { Lease } from './lease-token.js'
@@ -186,6 +187,10 @@ export class RateLimits implements LimitsApi {
 
   async getConfig(address: ConfigAddress): Promise<LevelConfig | undefined> {
     return this.configs.get(address)
+  }
+
+  listConfigs(query: ConfigQuery): Promise<Page<ListedConfig>> {
+    return this.configs.list(query)
   }
 
   async setConfig(address: ConfigAddress, config: LevelConfig): Promise<void> {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { ALGORITHMS } from '../rate-limit/rule.js'
 import type { EffectiveLimit, LimitStatus, Limits, ResolvedConfig, Violation } from '../rate-limit/types.js'
-import { oneOf } from './schemas.js'
+import { oneOf, pageOf, pageQuery } from './schemas.js'
 
 /** The shape of what goes over the wire about limits; values are judged by the library, as for the other schemas. */
 const closed = { additionalProperties: false } as const
@@ -98,6 +98,23 @@ export const levelConfig = Type.Object(
     strictVersion: Type.Optional(Type.Boolean({ description: 'On system only' })),
   },
   closed,
+)
+
+export const entityConfigsQuery = Type.Object(
+  { ...pageQuery.properties, resource: Type.Optional(resource) },
+  closed,
+)
+
+export const listedConfigs = pageOf(
+  Type.Object(
+    {
+      level: oneOf(['system', 'resource', 'entity']),
+      identifier: Type.Optional(Type.String({ description: 'The entity, on the entity level' })),
+      resource,
+      config: levelConfig,
+    },
+    closed,
+  ),
 )
 
 const fieldLevel = { type: 'string', enum: ['entity', 'resource', 'system', 'defaults'] }

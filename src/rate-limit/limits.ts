@@ -24,6 +24,7 @@ import type {
   LimitStatus,
   ResolvedConfig,
   Subject,
+  TopDenied,
   UsageEntry,
 } from './types.js'
 import { UsageCounter } from './usage.js'
@@ -187,6 +188,11 @@ export class RateLimits implements LimitsApi {
 
   async getConfig(address: ConfigAddress): Promise<LevelConfig | undefined> {
     return this.configs.get(address)
+  }
+
+  /** The entities most often denied by this process in the last hour, the most first. */
+  topDenied(query: { resource?: string; limit?: number } = {}): TopDenied {
+    return this.acquirer.topDenied(query)
   }
 
   listConfigs(query: ConfigQuery): Promise<Page<ListedConfig>> {

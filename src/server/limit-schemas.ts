@@ -175,3 +175,23 @@ export const usage = Type.Object(
   },
   closed,
 )
+
+export const deniedQuery = Type.Object(
+  {
+    resource: Type.Optional(resource),
+    limit: Type.Optional(Type.Integer({ description: 'At most 100; 20 when absent' })),
+  },
+  closed,
+)
+export const topDenied = Type.Object(
+  {
+    since: Type.String({ description: 'ISO 8601: an hour ago, or when the process began' }),
+    items: Type.Array(
+      Type.Object(
+        { entity, resource, limit: Type.String(), denied: Type.Integer({ description: 'Calls' }) },
+        closed,
+      ),
+    ),
+  },
+  closed,
+)

@@ -8,6 +8,7 @@ import type { CheckFigures } from './check-figures.js'
 import { Checker } from './checker.js'
 import { Explainer, type TracedStore } from './explainer.js'
 import { exportMembers } from './export.js'
+import { isSearch, ListSearch } from './list-search.js'
 import { parseMemberInput } from './member-input.js'
 import { type Indexes, indexStatus } from './membership/indexes.js'
 import { makeCursor, parsePage } from './paging.js'
@@ -53,6 +54,7 @@ export class Allowlists implements AllowlistsApi {
   private readonly clock: Clock
   private readonly checker: Checker
   private readonly explainer: Explainer
+  private readonly search: ListSearch
 
   /** What checks have answered so far; absent where nothing is counted. */
   readonly figures: CheckFigures | undefined
@@ -62,6 +64,7 @@ export class Allowlists implements AllowlistsApi {
     this.engine = parts.engine
     this.clock = parts.clock
     this.checker = new Checker(parts.engine.checks, parts.clock, parts.onUnavailable)
+    this.search = new ListSearch(parts.engine.lists)
     this.explainer = new Explainer(parts.traced, parts.clock, parts.onUnavailable)
   }
 
@@ -76,6 +79,7 @@ export class Allowlists implements AllowlistsApi {
     const salt = randomBytes(16).toString('hex')
     const record = { id, name, type, precision, salt, ...(config === undefined ? {} : { config }) }
     const outcome = await this.engine.lists.create(record, this.clock.now())
+    this.search.forget()
     switch (outcome.outcome) {
       case 'created':
         return publicList(outcome.list)
@@ -118,7 +122,11 @@ export class Allowlists implements AllowlistsApi {
     return list
   }
 
-  async list(page: Types.PageRequest = {}): Promise<Types.Page<Types.Allowlist>> {
+  async list(page: Types.AllowlistQuery = {}): Promise<Types.AllowlistPage> {
+    if (isSearch(page)) {
+      const { lists, ...found } = await this.search.find(page)
+      return { items: lists.map(publicList), ...found }
+    }
     const { limit, after } = parsePage(page)
     const lists = await this.engine.lists.page(after, limit)
     return paged(lists.map(publicList), lists.length === limit ? lists.at(-1)?.id : undefined)
@@ -141,6 +149,7 @@ export class Allowlists implements AllowlistsApi {
       },
       this.clock.now(),
     )
+    this.search.forget()
     switch (outcome.outcome) {
       case 'updated':
         return publicList(outcome.list)
@@ -157,6 +166,7 @@ export class Allowlists implements AllowlistsApi {
     const { id: listId } = await this.record(id)
     await checkUnused(this.engine.lists, listId)
     if (!(await this.engine.lists.delete(listId, this.clock.now()))) missing(listId)
+    this.search.forget()
     this.parts.sweepSoon()
   }
 

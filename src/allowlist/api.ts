@@ -2,6 +2,8 @@ import type {
   AddResult,
   Allowlist,
   AllowlistChange,
+  AllowlistPage,
+  AllowlistQuery,
   CheckAnswer,
   CheckOptions,
   CustomerAllowlist,
@@ -29,7 +31,7 @@ export interface ReshardCallOptions {
 export interface AllowlistsApi {
   create(input: NewAllowlist): Promise<Allowlist>
   get(id: string): Promise<Allowlist>
-  list(page?: PageRequest): Promise<Page<Allowlist>>
+  list(query?: AllowlistQuery): Promise<AllowlistPage>
   update(id: string, change: AllowlistChange, options?: { ifVersion?: number }): Promise<Allowlist>
   delete(id: string): Promise<void>
 

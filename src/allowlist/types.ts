@@ -89,6 +89,20 @@ export interface PageRequest {
   cursor?: string
 }
 
+/** Without anything but a page, lists come by id. */
+export interface AllowlistQuery extends PageRequest {
+  /** Part of an id or a name, in any case. */
+  search?: string
+  type?: AllowlistType
+  sort?: 'id' | 'name' | 'updatedAt' | 'customerCount'
+  order?: 'asc' | 'desc'
+}
+
+export interface AllowlistPage extends Page<Allowlist> {
+  /** How many match, where something is searched for or sorted. */
+  total?: number
+}
+
 export interface AddResult {
   added: boolean
   customerCount: number

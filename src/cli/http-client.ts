@@ -4,6 +4,8 @@ import type {
   AddResult,
   Allowlist,
   AllowlistChange,
+  AllowlistPage,
+  AllowlistQuery,
   CheckAnswer,
   CheckOptions,
   CustomerAllowlist,
@@ -55,8 +57,8 @@ export class HttpAllowlists implements AllowlistsApi {
     return this.http.json('GET', listPath(id))
   }
 
-  list(page: PageRequest = {}): Promise<Page<Allowlist>> {
-    return this.http.json('GET', '/allowlists', { query: { ...page } })
+  list(query: AllowlistQuery = {}): Promise<AllowlistPage> {
+    return this.http.json('GET', '/allowlists', { query: { ...query } })
   }
 
   async update(

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { SCOPES } from '../access/scopes.js'
+import { LIST_SORTS } from '../allowlist/list-search.js'
 import {
   type AddResult,
   type Allowlist,
@@ -270,6 +271,17 @@ export const pageQuery = Type.Object(
   {
     limit: Type.Optional(Type.Integer({ description: 'At most 1,000; 100 when absent' })),
     cursor: Type.Optional(Type.String({ description: '`nextCursor` of the page before' })),
+  },
+  closed,
+)
+
+export const allowlistQuery = Type.Object(
+  {
+    ...pageQuery.properties,
+    search: Type.Optional(Type.String({ description: 'Part of an id or a name, in any case' })),
+    type: Type.Optional(oneOf(['FIXA', 'ONDA'])),
+    sort: Type.Optional(oneOf(LIST_SORTS, 'By id when absent')),
+    order: Type.Optional(oneOf(['asc', 'desc'])),
   },
   closed,
 )

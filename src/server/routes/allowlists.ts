@@ -8,6 +8,16 @@ const tags = ['allowlists']
 const params = Type.Object({ id: schemas.listId }, { additionalProperties: false })
 const one = (description: string) => ({ description, schema: shared('Allowlist') })
 
+const page = Type.Object(
+  {
+    ...schemas.pageOf(shared('Allowlist')).properties,
+    total: Type.Optional(
+      Type.Integer({ description: 'How many match, where something is searched for or sorted' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
 export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerContext): void {
   app.post(
     '/allowlists',
@@ -35,11 +45,9 @@ export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerCon
       schema: {
         tags,
         operationId: 'listAllowlists',
-        summary: 'List the allowlists',
-        querystring: schemas.pageQuery,
-        response: answers({
-          200: { description: 'A page of allowlists', schema: schemas.pageOf(shared('Allowlist')) },
-        }),
+        summary: 'List the allowlists, or search and sort them',
+        querystring: schemas.allowlistQuery,
+        response: answers({ 200: { description: 'A page of allowlists', schema: page } }),
       },
     },
     (request) => allowlists.list(request.query),

@@ -3,6 +3,7 @@ import type { ConfigAddress } from '../../rate-limit/api.js'
 import type { LevelConfig } from '../../rate-limit/types.js'
 import type { App, ServerContext } from '../context.js'
 import * as schemas from '../limit-schemas.js'
+import { pageQuery } from '../schemas.js'
 import { answers204 } from './allowlists.js'
 import { answers } from './responses.js'
 
@@ -11,6 +12,8 @@ const tags = ['limits']
 /** Each level with the path of its records; of a request's parameters it makes the address. */
 const LEVELS = [
   {
+    level: 'system',
+    all: '/config/system',
     path: '/config/system/:resource',
     name: 'the system level',
     operation: 'SystemConfig',
@@ -18,6 +21,8 @@ const LEVELS = [
     address: ({ resource }: Params): ConfigAddress => ({ level: 'system', resource }),
   },
   {
+    level: 'resource',
+    all: '/config/resources',
     path: '/config/resources/:resource',
     name: 'a resource',
     operation: 'ResourceConfig',
@@ -25,6 +30,8 @@ const LEVELS = [
     address: ({ resource }: Params): ConfigAddress => ({ level: 'resource', resource }),
   },
   {
+    level: 'entity',
+    all: '/config/entities',
     path: '/config/entities/:entity/:resource',
     name: 'an entity',
     operation: 'EntityConfig',
@@ -46,7 +53,10 @@ const one = (description: string) => ({ 200: { description, schema: schemas.leve
 
 export function limitConfigRoutes(app: App, context: ServerContext): void {
   addResolve(app, context)
-  for (const level of LEVELS) addLevel(app, context, level)
+  for (const level of LEVELS) {
+    addList(app, context, level)
+    addLevel(app, context, level)
+  }
   addEntities(app, context)
 }
 
@@ -64,6 +74,27 @@ function addResolve(app: App, { catraca: { limits } }: ServerContext): void {
       },
     },
     (request) => limits.resolveConfig(request.query.entity, request.query.resource),
+  )
+}
+
+function addList(
+  app: App,
+  { catraca: { limits } }: ServerContext,
+  { level, all, name, operation }: (typeof LEVELS)[number],
+): void {
+  app.get(
+    all,
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags,
+        operationId: `list${operation}s`,
+        summary: `All that ${name} says of limits`,
+        querystring: level === 'entity' ? schemas.entityConfigsQuery : pageQuery,
+        response: answers({ 200: { description: 'A page', schema: schemas.listedConfigs } }),
+      },
+    },
+    (request) => limits.listConfigs({ ...request.query, level }),
   )
 }
 

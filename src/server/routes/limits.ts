@@ -11,7 +11,25 @@ const config = { scope: 'limits' } as const
 export function limitRoutes(app: App, context: ServerContext): void {
   addAcquire(app, context)
   addLeases(app, context)
+  addDenied(app, context)
   addStatus(app, context)
+}
+
+function addDenied(app: App, { catraca: { limits } }: ServerContext): void {
+  app.get(
+    '/limits/denied',
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags,
+        operationId: 'listDenied',
+        summary: 'The entities most often denied by this process in the last hour',
+        querystring: schemas.deniedQuery,
+        response: answers({ 200: { description: 'The most first', schema: schemas.topDenied } }),
+      },
+    },
+    async (request) => limits.topDenied(request.query),
+  )
 }
 
 function addAcquire(app: App, { catraca: { limits } }: ServerContext): void {

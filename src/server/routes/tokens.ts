@@ -63,6 +63,21 @@ export function tokenRoutes(app: App, { catraca: { tokens } }: ServerContext): v
     },
   )
 
+  app.get(
+    '/revoked-subjects/:subject',
+    {
+      config: { scope: 'tokens:check' },
+      schema: {
+        tags,
+        operationId: 'getRevokedSubject',
+        summary: 'Were tokens of this subject revoked, and which?',
+        params: schemas.subjectParams,
+        response: answers({ 200: { description: 'What stands', schema: schemas.subjectStatus } }),
+      },
+    },
+    (request) => tokens.subject(request.params.subject),
+  )
+
   app.put(
     '/revoked-subjects/:subject',
     {

@@ -1,0 +1,390 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { MAX_ENTRY_BYTES } from '../../src/audit/bounded.js'
+import type { AuditStore, StoredEntry } from '../../src/audit/port.js'
+import { AuditTrail } from '../../src/audit/trail.js'
+import { type AuditEntry, DEFAULT_AUDIT } from '../../src/audit/types.js'
+import { type Catraca, type OpenOptions, openCatraca } from '../../src/catraca.js'
+import { ManualClock } from '../../src/clock.js'
+import { CatracaError } from '../../src/errors.js'
+
+const NOW = Date.UTC(2030, 0, 1)
+const DAY_MS = 24 * 3_600_000
+const FIXA = { id: 'vip', name: 'VIP', type: 'FIXA' } as const
+const RPM = { rpm: { capacity: 5, refillPeriodSeconds: 60 } }
+
+async function open(t: TestContext, options: OpenOptions = {}) {
+  const clock = new ManualClock(NOW)
+  const catraca = await openCatraca({ store: 'memory:', clock, sweepIntervalMs: 0, ...options })
+  t.after(() => catraca.close())
+  return { catraca, clock }
+}
+
+/** The oldest first, without what differs from run to run. */
+async function recorded(catraca: Catraca): Promise<Omit<AuditEntry, 'id' | 'at' | 'actor'>[]> {
+  const { items } = await catraca.audit.list({ limit: 1000 })
+  return items.map(({ id: _, at: __, actor: ___, ...rest }) => rest).reverse()
+}
+
+async function* rows(...ids: string[]): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(['customerId', ...ids].join('\n'))
+}
+
+describe('the audit trail of the library', () => {
+  it('tells of lists what they were and what they became', async (t) => {
+    const { catraca } = await open(t)
+    const { allowlists } = catraca
+    const config = { strategy: 'PERCENTAGE', percentage: 0.1 } as const
+    await allowlists.create({ id: 'w', name: 'Wave', type: 'ONDA', config })
+    await allowlists.update('w', { config: { ...config, percentage: 0.5 } })
+    await allowlists.update('w', { name: 'Onda' })
+    await allowlists.delete('w')
+    await assert.rejects(allowlists.create({ id: 'x', name: '', type: 'FIXA' }))
+    await assert.rejects(allowlists.update('no', { name: 'x' }))
+    const target = { kind: 'allowlist', id: 'w' }
+    const half = { ...config, percentage: 0.5 }
+    assert.deepEqual(await recorded(catraca), [
+      {
+        action: 'allowlist.create',
+        target,
+        after: { name: 'Wave', type: 'ONDA', precision: 'exact', config },
+      },
+      {
+        action: 'allowlist.update',
+        target,
+        before: { config, version: 1 },
+        after: { config: half, version: 2 },
+      },
+      {
+        action: 'allowlist.update',
+        target,
+        before: { name: 'Wave', version: 2 },
+        after: { name: 'Onda', version: 3 },
+      },
+      {
+        action: 'allowlist.delete',
+        target,
+        before: {
+          ...{ name: 'Onda', type: 'ONDA', precision: 'exact', config: half },
+          ...{ version: 3, customerCount: 0 },
+        },
+      },
+    ])
+  })
+
+  it('tells of members one by one, and of an import once with its counts', async (t) => {
+    const { catraca } = await open(t)
+    const { allowlists } = catraca
+    await allowlists.create(FIXA)
+    await allowlists.add('vip', 'ann', { addedBy: 'me', metadata: { a: 1 } })
+    await allowlists.add('vip', 'ann')
+    await allowlists.remove('vip', 'ann')
+    await allowlists.remove('vip', 'ann')
+    await allowlists.import('vip', rows('b', 'c', 'c', '/'), { importId: 'one' })
+    await allowlists.rebuild('vip')
+    const target = { kind: 'allowlist', id: 'vip' }
+    const ann = { ...target, customerId: 'ann' }
+    assert.deepEqual((await recorded(catraca)).slice(1), [
+      {
+        action: 'allowlist.member.add',
+        target: ann,
+        after: { addedBy: 'me', metadata: { a: 1 } },
+        detail: { added: true },
+      },
+      { action: 'allowlist.member.add', target: ann, detail: { added: false } },
+      { action: 'allowlist.member.remove', target: ann },
+      {
+        action: 'allowlist.import',
+        target,
+        detail: {
+          ...{ importId: 'one', mode: 'add', added: 2, unchanged: 1, removed: 0, rejected: 1 },
+          customerCount: 2,
+        },
+      },
+      { action: 'allowlist.rebuild', target },
+    ])
+  })
+
+  it('tells of limits, entities, locks, tokens and records', async (t) => {
+    const { catraca } = await open(t)
+    const { limits, locks, tokens, idempotency } = catraca
+    const address = { level: 'entity', identifier: 'ann', resource: 'gpt' } as const
+    const before = { limits: { rpm: { ...RPM.rpm } } }
+    const after = { limits: { rpm: { ...RPM.rpm, capacity: 9 } } }
+    await limits.setConfig(address, before)
+    await limits.setConfig(address, after)
+    await limits.acquire({ entity: 'ann', resource: 'gpt' })
+    await limits.reset('ann', 'gpt')
+    await limits.deleteConfig(address)
+    await limits.deleteConfig(address)
+    await limits.setEntity('ann', { parent: 'org' })
+    await limits.deleteEntity('ann')
+    await locks.acquire('job', { ttlMs: 10_000 })
+    await locks.forceRelease('job')
+    await locks.forceRelease('job')
+    const expiresAt = '2030-01-02T00:00:00.000Z'
+    await tokens.revoke({ jti: 'a', expiresAt })
+    await tokens.revokeAll([{ jti: 'b', expiresAt }])
+    await tokens.revokeAll(Array.from({ length: 101 }, (_, i) => ({ jti: `t${i}`, expiresAt })))
+    await tokens.revokeSubject({ subject: 'ann', notBefore: new Date(NOW), expiresAt })
+    await idempotency.run({ operation: 'PAY', key: 'k' }, () => 1)
+    await idempotency.delete({ operation: 'PAY', key: 'k' })
+    await idempotency.delete({ operation: 'PAY', key: 'k' })
+    const config = { kind: 'limit', id: 'gpt', level: 'entity', entity: 'ann' }
+    const entity = { kind: 'entity', id: 'ann' }
+    const record = { parent: 'org', cascade: true }
+    assert.deepEqual(await recorded(catraca), [
+      { action: 'limit.config.set', target: config, after: before },
+      { action: 'limit.config.set', target: config, before, after },
+      { action: 'limit.reset', target: { kind: 'limit', id: 'gpt', entity: 'ann' } },
+      { action: 'limit.config.delete', target: config, before: after },
+      { action: 'entity.set', target: entity, after: record },
+      { action: 'entity.delete', target: entity, before: record },
+      { action: 'lock.break', target: { kind: 'lock', id: 'job' } },
+      { action: 'token.revoke', target: { kind: 'token', id: 'a' }, after: { expiresAt } },
+      { action: 'token.revoke', target: { kind: 'token', id: 'b' }, after: { expiresAt } },
+      { action: 'token.revoke', target: { kind: 'token', id: '*' }, detail: { count: 101 } },
+      {
+        action: 'subject.revoke',
+        target: { kind: 'subject', id: 'ann' },
+        after: { notBefore: new Date(NOW).toISOString(), expiresAt },
+      },
+      {
+        action: 'idempotency.delete',
+        target: { kind: 'idempotency', id: 'k', operation: 'PAY' },
+        before: { status: 'COMPLETED', attempt: 1, createdAt: new Date(NOW).toISOString() },
+      },
+    ])
+    assert.deepEqual(catraca.audit.stats().entries['token.revoke'], 3)
+    assert.equal(catraca.audit.stats().failures, 0)
+  })
+
+  it('holds nothing secret of keys, codes and addresses', async (t) => {
+    const { catraca } = await open(t)
+    const { key } = await catraca.keys.create({ name: 'ops', scopes: ['admin', 'read'] })
+    const [{ hash } = assert.fail()] = await catraca.keys.records()
+    const issued = await catraca.codes.issue({ channel: 'email', address: 'ann@example.com' })
+    assert.ok('code' in issued)
+    await catraca.keys.revoke('ops')
+    const target = { kind: 'key', id: 'ops' }
+    assert.deepEqual(await recorded(catraca), [
+      { action: 'key.create', target, after: { scopes: ['admin', 'read'] } },
+      { action: 'key.revoke', target, before: { scopes: ['admin', 'read'] } },
+    ])
+    const text = JSON.stringify(await catraca.audit.list())
+    for (const secret of [key, key.slice(4), hash, 'ann@example.com'])
+      assert.ok(!text.includes(secret), secret)
+  })
+
+  it('names who did it, through whatever is awaited', async (t) => {
+    const { catraca } = await open(t, { audit: { actor: { kind: 'library', name: 'billing' } } })
+    const { allowlists, audit } = catraca
+    await allowlists.create(FIXA)
+    const add = (name: string) =>
+      audit.as({ name }, async () => {
+        await new Promise((resolve) => setTimeout(resolve, 1))
+        await allowlists.add('vip', name)
+        return name
+      })
+    assert.deepEqual(await Promise.all(['ann', 'bob', 'cid'].map(add)), ['ann', 'bob', 'cid'])
+    await allowlists.add('vip', 'nobody')
+    assert.throws(() => audit.as({ name: '' }, () => {}), /name must be/)
+    const { items } = await audit.list()
+    assert.deepEqual(
+      items
+        .map(({ actor, target }) => [actor.kind, actor.name, target.customerId])
+        .sort((a, b) => String(a[2]).localeCompare(String(b[2]))),
+      [
+        ['library', 'ann', 'ann'],
+        ['library', 'bob', 'bob'],
+        ['library', 'cid', 'cid'],
+        ['library', 'billing', 'nobody'],
+        ['library', 'billing', undefined],
+      ],
+    )
+  })
+
+  it('does as its settings say: off, without members', async (t) => {
+    const off = await open(t, { audit: { enabled: false } })
+    await off.catraca.allowlists.create(FIXA)
+    assert.deepEqual(await off.catraca.audit.list(), { items: [] })
+    const { catraca } = await open(t, { audit: { members: false } })
+    await catraca.allowlists.create(FIXA)
+    await catraca.allowlists.add('vip', 'ann')
+    await catraca.allowlists.import('vip', rows('b'))
+    assert.deepEqual(
+      (await recorded(catraca)).map(({ action }) => action),
+      ['allowlist.create', 'allowlist.import'],
+    )
+  })
+
+  it('keeps entries for the set time', async (t) => {
+    const { catraca, clock } = await open(t, { audit: { retentionDays: 30 } })
+    await catraca.allowlists.create(FIXA)
+    clock.advance(20 * DAY_MS)
+    await catraca.allowlists.add('vip', 'ann')
+    clock.advance(10 * DAY_MS + 1)
+    assert.deepEqual(
+      (await recorded(catraca)).map(({ action }) => action),
+      ['allowlist.member.add'],
+    )
+    await catraca.upkeep()
+    clock.set(NOW)
+    assert.deepEqual(await recorded(catraca), [], 'the first one was really dropped')
+  })
+})
+
+describe('reading the trail', () => {
+  it('filters by target, customer, actor, action and time, over pages', async (t) => {
+    const { catraca, clock } = await open(t)
+    const { allowlists, audit } = catraca
+    for (const id of ['a', 'b']) await allowlists.create({ ...FIXA, id })
+    for (let i = 0; i < 30; i++) {
+      clock.advance(1000)
+      const list = i % 2 ? 'a' : 'b'
+      await audit.as({ name: i % 3 ? 'ann' : 'bob' }, () => allowlists.add(list, `c${i % 5}`))
+    }
+    await allowlists.remove('a', 'c1')
+    const all = async (query: object, limit = 4) => {
+      const found: AuditEntry[] = []
+      let cursor: string | undefined
+      do {
+        const page = await audit.list({ ...query, limit, ...(cursor !== undefined && { cursor }) })
+        assert.ok(page.items.length <= limit)
+        found.push(...page.items)
+        cursor = page.nextCursor
+      } while (cursor !== undefined)
+      return found
+    }
+    assert.equal((await all({})).length, 33)
+    assert.deepEqual(await all({}), (await audit.list()).items)
+    assert.equal((await all({ target: 'allowlist:a' })).length, 17)
+    assert.equal((await all({ target: 'customer:c1' })).length, 7)
+    assert.equal((await all({ actor: 'bob' })).length, 10)
+    assert.equal((await all({ action: 'allowlist.member' })).length, 31)
+    assert.equal((await all({ action: 'allowlist.member.add', target: 'allowlist:b' })).length, 15)
+    assert.equal((await all({ action: 'allow' })).length, 0)
+    const from = new Date(NOW + 10_000).toISOString()
+    const to = new Date(NOW + 20_000).toISOString()
+    assert.equal((await all({ from, to })).length, 10)
+    assert.equal((await all({ from, to, actor: 'bob' })).length, 4)
+  })
+
+  it('refuses wrong questions by the name of the field', async (t) => {
+    const { catraca } = await open(t)
+    const wrong: [string, object][] = [
+      ['limit', { limit: 0 }],
+      ['limit', { limit: 1001 }],
+      ['cursor', { cursor: 'nonsense' }],
+      ['cursor', { cursor: Buffer.from('1zz').toString('base64url') }],
+      ['target', { target: 'vip' }],
+      ['target', { target: 'house:1' }],
+      ['target', { target: 'allowlist:' }],
+      ['action', { action: 'DROP' }],
+      ['actor', { actor: '' }],
+      ['from', { from: 'yesterday' }],
+      ['to', { to: '2030-13-01T00:00:00Z' }],
+    ]
+    for (const [path, query] of wrong) {
+      await assert.rejects(catraca.audit.list(query), (error: CatracaError) => {
+        assert.deepEqual([error.code, error.errors?.[0]?.path], ['INVALID_INPUT', path])
+        return true
+      })
+    }
+  })
+
+  it('does bounded work in one call, and goes on behind an empty page', async (t) => {
+    const { catraca } = await open(t)
+    const { allowlists, audit } = catraca
+    await allowlists.create(FIXA)
+    await allowlists.create({ ...FIXA, id: 'rare' })
+    await Promise.all(Array.from({ length: 5200 }, (_, i) => allowlists.add('vip', `c${i}`)))
+    const first = await audit.list({ target: 'allowlist:rare' })
+    assert.deepEqual(first.items, [])
+    assert.ok(first.nextCursor)
+    const second = await audit.list({ target: 'allowlist:rare', cursor: first.nextCursor })
+    assert.deepEqual(
+      second.items.map(({ action }) => action),
+      ['allowlist.create'],
+    )
+  })
+})
+
+describe('an entry', () => {
+  it('is at most 16 KB: what is too large is cut and says so', async (t) => {
+    const { catraca } = await open(t)
+    const customerIds = Array.from({ length: 5000 }, (_, i) => `customer-with-a-long-name-${i}`)
+    const config = { strategy: 'EXPLICIT_LIST', customerIds } as const
+    await catraca.allowlists.create({ id: 'w', name: 'W', type: 'ONDA', config })
+    const [entry] = (await catraca.audit.list()).items
+    const { after } = entry as { after: { name: string; config: { customerIds: object } } }
+    assert.equal(after.name, 'W')
+    assert.deepEqual(after.config.customerIds, { cut: true, items: 5000, start: customerIds.slice(0, 20) })
+    assert.ok(Buffer.byteLength(JSON.stringify(entry)) <= MAX_ENTRY_BYTES)
+  })
+
+  it('is bounded whatever was changed', async () => {
+    const stored: StoredEntry[] = []
+    const trail = trailOver({ append: async (entries) => void stored.push(...entries) })
+    const wide = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`é${i}`, 'ç'.repeat(5000)]))
+    for (const value of [wide, [wide, wide], 'x'.repeat(50_000), { a: { b: { c: { d: [wide] } } } }]) {
+      const deed = { action: 'limit.config.set', target: { kind: 'limit', id: 'x' } } as const
+      await trail.record(trail.current(), [{ ...deed, before: value, after: value, detail: wide }])
+    }
+    assert.equal(stored.length, 4)
+    for (const { text } of stored) {
+      assert.ok(Buffer.byteLength(text) <= MAX_ENTRY_BYTES, `${Buffer.byteLength(text)}`)
+      assert.match(text, /"cut":true/)
+    }
+  })
+})
+
+function trailOver(
+  store: Partial<AuditStore>,
+  onFailure: 'report' | 'fail' = 'report',
+  said: unknown[] = [],
+) {
+  return new AuditTrail({
+    store: {
+      read: async () => ({ entries: [] }),
+      sweep: async () => ({ more: false }),
+      ...store,
+    } as AuditStore,
+    clock: new ManualClock(NOW),
+    options: { ...DEFAULT_AUDIT, onFailure },
+    report: (message) => said.push(message),
+  })
+}
+
+describe('an entry that cannot be written', () => {
+  const failing = { append: () => Promise.reject(new CatracaError('ENGINE_UNAVAILABLE', 'down')) }
+  const deed = {
+    action: 'allowlist.member.add',
+    target: { kind: 'allowlist', id: 'vip', customerId: 'ann' },
+  } as const
+
+  it('is counted and reported, without the customer, and the change stands', async () => {
+    const said: string[] = []
+    const trail = trailOver(failing, 'report', said)
+    await trail.record(trail.current(), [deed])
+    assert.deepEqual(trail.stats(), { entries: {}, failures: 1 })
+    assert.deepEqual(said, ['an audit entry could not be written (allowlist.member.add)'])
+  })
+
+  it('is told to the caller where the setting says so', async () => {
+    const trail = trailOver(failing, 'fail')
+    await assert.rejects(trail.record(trail.current(), [deed]), (error: CatracaError) => {
+      assert.equal(error.code, 'AUDIT_NOT_RECORDED')
+      assert.match(error.message, /the change was made/)
+      assert.deepEqual(error.facts, { changed: true })
+      return true
+    })
+  })
+
+  it('does not keep those of the same turn from each other', async () => {
+    const batches: number[] = []
+    const trail = trailOver({ append: async (entries) => void batches.push(entries.length) })
+    await Promise.all(Array.from({ length: 1200 }, () => trail.record(trail.current(), [deed])))
+    assert.deepEqual(batches, [500, 500, 200])
+  })
+})

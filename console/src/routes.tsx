@@ -28,6 +28,30 @@ export const ROUTES: readonly Route[] = [
     menu: { group: 'look', icon: 'question', title: (texts) => texts.check.title },
   },
   {
+    path: '/idempotency',
+    page: lazy(() => import('./pages/guards/idempotency.js')),
+    scopes: ['idempotency'],
+    menu: { group: 'guards', icon: 'repeat', title: (texts) => texts.guards.idempotency.title },
+  },
+  {
+    path: '/locks',
+    page: lazy(() => import('./pages/guards/locks.js')),
+    scopes: ['locks'],
+    menu: { group: 'guards', icon: 'lock', title: (texts) => texts.guards.locks.title },
+  },
+  {
+    path: '/codes',
+    page: lazy(() => import('./pages/guards/codes.js')),
+    scopes: ['admin'],
+    menu: { group: 'guards', icon: 'hash', title: (texts) => texts.guards.codes.title },
+  },
+  {
+    path: '/tokens',
+    page: lazy(() => import('./pages/guards/tokens.js')),
+    scopes: ['tokens:check', 'tokens:revoke'],
+    menu: { group: 'guards', icon: 'shield', title: (texts) => texts.guards.tokens.title },
+  },
+  {
     path: '/audit',
     page: lazy(() => import('./pages/audit/audit.js')),
     scopes: ['admin'],

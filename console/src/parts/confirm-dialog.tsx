@@ -12,7 +12,7 @@ export interface ConfirmDialogProps {
   children: ReactNode
   confirmLabel: string
   /** For the worst: this word must be typed. */
-  typed?: string
+  typed?: string | undefined
   /** Closes when it succeeds; a problem is shown in the dialog. */
   onConfirm(): Promise<unknown>
 }

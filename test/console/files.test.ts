@@ -76,14 +76,18 @@ describe('the files of the console', () => {
 
   it('are only those that were built', async (t) => {
     const server = await serve(t)
-    for (const path of [
-      '/console/none.js',
-      '/console/../package.json',
-      '/console/%2e%2e/package.json',
-      '/console/.built-from',
-    ]) {
+    for (const path of ['/console/none.js', '/console/assets/none', '/console/.built-from']) {
       const { status, json } = await server.call('GET', path)
       assert.deepEqual([status, json?.code], [404, 'ROUTE_NOT_FOUND'], path)
+    }
+    for (const path of [
+      '/console/../package.json',
+      '/console/%2e%2e/package.json',
+      '/console/allowlists/a.b',
+    ]) {
+      const { status, text } = await server.call('GET', path)
+      assert.equal(status, 200, path)
+      assert.ok(text.startsWith('<!doctype html>'), path)
     }
     assert.ok(existsSync(join(built, '.built-from')))
   })

@@ -7,6 +7,9 @@ import type { App, ServerContext } from '../context.js'
 
 const BUILT = fileURLToPath(new URL('../../../console/', import.meta.url))
 
+/** Paths of pages may hold ids with dots in them, so only these are surely meant as files. */
+const FILE_NAME = /^assets\/|^[^/]*\.[^/]*$/
+
 const HEADERS = {
   'referrer-policy': 'no-referrer',
   'x-frame-options': 'DENY',
@@ -55,7 +58,7 @@ function answer(
   reply.headers(HEADERS)
   const file = built.files.get(name)
   if (file === undefined) {
-    if (/\.\w+$/.test(name)) throw new CatracaError('ROUTE_NOT_FOUND', 'the web console has no such file')
+    if (FILE_NAME.test(name)) throw new CatracaError('ROUTE_NOT_FOUND', 'the web console has no such file')
     return sendPage(built.page, reply)
   }
   const { body, etag, encoding } = choose(file, request.headers['accept-encoding'])

@@ -21,7 +21,8 @@ export function CreateKeyDialog({ opened, onClose, onCreated }: CreateKeyDialogP
   const [created, setCreated] = useState<CreateKeyAnswer>()
   const close = (): void => {
     // The first key locks the server, so whoever made it goes on with it. A weaker one leads to sign-in.
-    if (created !== undefined && !keysRequired) void signIn(created.key).catch(() => location.reload())
+    if (created !== undefined && !keysRequired)
+      void signIn(created.key).then(onCreated, () => location.reload())
     else if (created !== undefined) onCreated()
     setCreated(undefined)
     onClose()

@@ -101,7 +101,11 @@ function PresetChoice({ value, onChange }: { value: string; onChange(value: stri
           ...PRESETS.map((name) => ({ value: name, label: label(name) })),
         ]}
       />
-      {preset !== undefined && <LimitList items={effectiveLimits({ system: preset }, ['system'])} />}
+      {preset !== undefined && (
+        <div className="preset-limits">
+          <LimitList items={effectiveLimits({ system: preset }, ['system'])} />
+        </div>
+      )}
     </div>
   )
 }

@@ -9,16 +9,15 @@ import { entityPath, resourcePath } from './model.js'
 
 type Denied = ListDeniedAnswer['items'][number]
 
-const SHOWN = 10
 const POLL_MS = 5000
 
 /** Who was denied most often, by the process that answers. */
-export function DeniedPanel({ resource }: { resource?: string }) {
+export function DeniedPanel({ resource, shown = 10 }: { resource?: string; shown?: number }) {
   const { limits: texts } = useTexts()
   const format = useFormat()
   const query = useQuery(
     `denied ${resource}`,
-    (signal) => api.listDenied({ resource, limit: SHOWN }, { signal }),
+    (signal) => api.listDenied({ resource, limit: shown }, { signal }),
     { pollMs: POLL_MS },
   )
   const most = query.data?.items[0]?.denied ?? 1
@@ -30,14 +29,16 @@ export function DeniedPanel({ resource }: { resource?: string }) {
       lead={since === undefined ? texts.deniedProcess : texts.deniedSince(since)}
       flush
     >
-      <DataTable
-        label={texts.denied}
-        columns={columns}
-        rows={query.data?.items}
-        rowKey={({ entity, resource: of, limit }) => `${of} ${entity} ${limit}`}
-        query={{ ...query, asking: query.loading }}
-        empty={texts.nobodyDenied}
-      />
+      <div className="limit-table">
+        <DataTable
+          label={texts.denied}
+          columns={columns}
+          rows={query.data?.items}
+          rowKey={({ entity, resource: of, limit }) => `${of} ${entity} ${limit}`}
+          query={{ ...query, asking: query.loading }}
+          empty={texts.nobodyDenied}
+        />
+      </div>
     </Panel>
   )
 }

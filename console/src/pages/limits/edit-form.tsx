@@ -20,9 +20,12 @@ import {
   type Address,
   type ConfigField,
   configFields,
+  type Level,
   type LevelConfig,
   type Levels,
   levelsBelow,
+  levelsFrom,
+  limitNames,
 } from './model.js'
 import { PreviewDialog } from './preview-dialog.js'
 import { readConfig } from './store.js'
@@ -44,7 +47,7 @@ interface Preview {
 export function EditForm({ address, levels, preset, onDone }: EditFormProps) {
   const { limits: texts, common } = useTexts()
   const { level } = address
-  const [draft, setDraft] = useState(() => startOf(levels[level], preset))
+  const [draft, setDraft] = useState(() => startOf(levels, level, preset))
   const [faults, setFaults] = useState<Faults>({})
   const [preview, setPreview] = useState<Preview>()
   const looking = useAction(async () => {
@@ -112,12 +115,12 @@ export function EditForm({ address, levels, preset, onDone }: EditFormProps) {
   )
 }
 
-function startOf(config: LevelConfig | undefined, preset: LevelConfig | undefined): Draft {
-  const limits = { ...config?.limits, ...preset?.limits }
-  const draft = draftOf({ ...config, limits })
-  return draft.limits.length === 0 && config === undefined
-    ? { ...draft, limits: [draftLimit('', {})] }
-    : draft
+function startOf(levels: Levels, level: Level, preset: LevelConfig | undefined): Draft {
+  const config = levels[level]
+  const draft = draftOf({ ...config, limits: { ...config?.limits, ...preset?.limits } })
+  // An empty card to begin with, where there is nothing to begin from.
+  const isNew = draft.limits.length === 0 && limitNames(levels, levelsFrom(level)).length === 0
+  return isNew ? { ...draft, limits: [draftLimit('', {})] } : draft
 }
 
 interface OthersProps {

@@ -1,13 +1,13 @@
 import { Skeleton, Table } from '@mantine/core'
 import { api, type ResolveLimitsAnswer } from '../../api/client.js'
 import { useQuery } from '../../data/use-query.js'
-import { Curl } from '../../parts/curl.js'
 import { Panel } from '../../parts/panel.js'
 import { ProblemView } from '../../parts/problem.js'
 import { useFormat, useTexts } from '../../texts/language.js'
 import type { SubjectProps } from './entity.js'
-import { type ConfigField, configFields, LIMIT_FIELDS, type LimitField } from './model.js'
-import { LevelTag, LimitList, period, shownValue } from './words.js'
+import { FoldedCurl } from './folded-curl.js'
+import { type ConfigField, configFields, LIMIT_FIELDS } from './model.js'
+import { fieldName, LevelTag, LimitList, shownField } from './words.js'
 
 /** What holds, with the level that each field comes from. */
 export function EffectivePanel({ entity, resource, round }: SubjectProps & { round: number }) {
@@ -29,7 +29,7 @@ export function EffectivePanel({ entity, resource, round }: SubjectProps & { rou
           <Means resolved={query.data} />
           <Fields resolved={query.data} />
           <Others resolved={query.data} />
-          <Curl path={path} />
+          <FoldedCurl path={path} />
         </>
       )}
     </Panel>
@@ -43,8 +43,6 @@ function Means({ resolved }: { resolved: ResolveLimitsAnswer }) {
 function Fields({ resolved }: { resolved: ResolveLimitsAnswer }) {
   const { limits: texts } = useTexts()
   const format = useFormat()
-  const shown = (field: LimitField, value: string | number | undefined): string =>
-    field === 'refillPeriodSeconds' ? period(Number(value), format) : shownValue(value, format)
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
     <section className="table-scroll effective" aria-label={texts.effective} tabIndex={0}>
@@ -53,7 +51,7 @@ function Fields({ resolved }: { resolved: ResolveLimitsAnswer }) {
           <Table.Tr>
             <Table.Th>{texts.limit}</Table.Th>
             {LIMIT_FIELDS.map((field) => (
-              <Table.Th key={field}>{texts.fields[field]}</Table.Th>
+              <Table.Th key={field}>{fieldName(texts, field)}</Table.Th>
             ))}
           </Table.Tr>
         </Table.Thead>
@@ -64,7 +62,7 @@ function Fields({ resolved }: { resolved: ResolveLimitsAnswer }) {
               {LIMIT_FIELDS.map((field) => (
                 <Table.Td key={field}>
                   <span className="valued">
-                    <span className="figure">{shown(field, limit[field])}</span>
+                    <span className="figure">{shownField(field, limit[field], format)}</span>
                     <LevelTag level={resolved.levels.limits?.[name]?.[field] ?? 'defaults'} />
                   </span>
                 </Table.Td>

@@ -12,7 +12,7 @@ import { SearchInput } from './resources-panel.js'
 import { type Listed, type Resources, readEntities } from './store.js'
 import { LimitList } from './words.js'
 
-const PAGE = 25
+const PAGE = 10
 const TYPING_MS = 300
 
 export interface EntitiesPanelProps {
@@ -54,18 +54,20 @@ export function EntitiesPanel({ resources, resource: only }: EntitiesPanelProps)
           />
         )}
       </div>
-      <DataTable
-        label={texts.entities}
-        columns={columns}
-        rows={query.data?.items}
-        rowKey={({ identifier, resource: of }) => `${of} ${identifier}`}
-        query={query}
-        empty={
-          isFiltered ? (query.data?.nextCursor ? texts.notYetFound : texts.nothingFound) : texts.noEntities
-        }
-        pages={pages}
-        nextCursor={query.data?.nextCursor}
-      />
+      <div className="limit-table">
+        <DataTable
+          label={texts.entities}
+          columns={columns}
+          rows={query.data?.items}
+          rowKey={({ identifier, resource: of }) => `${of} ${identifier}`}
+          query={query}
+          empty={
+            isFiltered ? (query.data?.nextCursor ? texts.notYetFound : texts.nothingFound) : texts.noEntities
+          }
+          pages={pages}
+          nextCursor={query.data?.nextCursor}
+        />
+      </div>
     </Panel>
   )
 }
@@ -96,7 +98,8 @@ function useColumns(resources: Resources | undefined): Column<Listed>[] {
       name: 'limits',
       header: texts.limits,
       cell: ({ resource, config }) => {
-        const levels = { ...resources?.levels.get(resource), entity: config }
+        if (resources === undefined) return ''
+        const levels = { ...resources.levels.get(resource), entity: config }
         const own = effectiveLimits(levels, order).filter(({ from }) => from.includes('entity'))
         return own.length === 0 ? texts.onlyOthers : <LimitList items={own} />
       },

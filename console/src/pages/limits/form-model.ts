@@ -43,9 +43,16 @@ export function draftOf(config: LevelConfig | undefined): Draft {
   }
 }
 
+/** A card in which nothing was typed is none. */
+function filled({ limits }: Draft): LimitDraft[] {
+  return limits.filter(
+    ({ name, fields }) => name.trim() !== '' || Object.values(fields).some((value) => value.trim() !== ''),
+  )
+}
+
 /** As the draft reads now; what is no number yet is left out. */
 export function configOf(draft: Draft, level: Level): LevelConfig {
-  const limits = Object.fromEntries(draft.limits.map(({ name, fields }) => [name.trim(), limitFrom(fields)]))
+  const limits = Object.fromEntries(filled(draft).map(({ name, fields }) => [name.trim(), limitFrom(fields)]))
   const others: Record<string, string | boolean> = {}
   for (const field of configFields(level)) {
     const value = draft.others[field]
@@ -73,8 +80,9 @@ const isAmount = (text: string): boolean => /^[1-9]\d{0,9}$/.test(text)
 /** By `key` and field; what else may be wrong the server says. */
 export function faultsOf(draft: Draft): Faults {
   const faults: Faults = {}
-  const names = draft.limits.map(({ name }) => name.trim())
-  for (const [index, { key, fields }] of draft.limits.entries()) {
+  const limits = filled(draft)
+  const names = limits.map(({ name }) => name.trim())
+  for (const [index, { key, fields }] of limits.entries()) {
     if (names[index] === '') faults[`${key}.name`] = 'name'
     else if (names.indexOf(names[index]!) !== index) faults[`${key}.name`] = 'twice'
     for (const field of NUMBER_FIELDS) {
@@ -82,7 +90,7 @@ export function faultsOf(draft: Draft): Faults {
       if (value !== '' && !isAmount(value)) faults[`${key}.${field}`] = 'number'
     }
   }
-  const saysNothing = draft.limits.length === 0 && Object.values(draft.others).every((value) => value === '')
+  const saysNothing = limits.length === 0 && Object.values(draft.others).every((value) => value === '')
   if (saysNothing) faults.form = 'empty'
   return faults
 }

@@ -6,7 +6,7 @@ import { useSignedIn } from '../../session/store.js'
 import { useFormat, useTexts } from '../../texts/language.js'
 import { DeleteDialog } from './delete-dialog.js'
 import { type Address, configFields, editPath, type LevelConfig, type Levels, LIMIT_FIELDS } from './model.js'
-import { LevelTag, period, shownValue } from './words.js'
+import { fieldName, LevelTag, shownField } from './words.js'
 
 export interface LevelPanelProps {
   address: Address
@@ -22,19 +22,15 @@ export function LevelPanel({ address, levels, onChanged }: LevelPanelProps) {
   const { level } = address
   const config = levels[level]
   return (
-    <Panel
-      title={texts.levelTitles[level]}
-      lead={texts.levelLeads[level]}
-      actions={<LevelTag level={level} />}
-    >
+    <Panel title={texts.levelSays[level]} lead={texts.levelLeads[level]} actions={<LevelTag level={level} />}>
       {config === undefined ? <p className="detail">{texts.saysNothing}</p> : <Own config={config} />}
       {can('admin') && (
         <Group gap="xs" mt="sm">
-          <Button component={Link} href={editPath(address)} variant="default" size="compact-md">
+          <Button component={Link} href={editPath(address)} variant="default" size="xs">
             {config === undefined ? texts.setHere : texts.edit}
           </Button>
           {config !== undefined && (
-            <Button variant="light" color="red" size="compact-md" onClick={() => setDeleting(true)}>
+            <Button variant="light" color="red" size="xs" onClick={() => setDeleting(true)}>
               {texts.delete}
             </Button>
           )}
@@ -63,10 +59,8 @@ function Own({ config }: { config: LevelConfig }) {
           <dd>
             {LIMIT_FIELDS.filter((field) => limit[field] !== undefined).map((field) => (
               <span key={field} className="own-field">
-                <span className="detail">{texts.fields[field]}</span>{' '}
-                {field === 'refillPeriodSeconds'
-                  ? period(limit[field]!, format)
-                  : shownValue(limit[field], format)}
+                <span className="detail">{fieldName(texts, field)}</span>{' '}
+                {shownField(field, limit[field], format)}
               </span>
             ))}
             {LIMIT_FIELDS.every((field) => limit[field] === undefined) && (

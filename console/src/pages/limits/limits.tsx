@@ -31,9 +31,9 @@ export default function LimitsPage() {
       <FindPanel resources={[...(resources.data?.levels.keys() ?? [])]} />
       {can('read') && (
         <>
+          <DeniedPanel shown={5} />
           <ResourcesPanel query={resources} />
           <EntitiesPanel resources={resources.data} />
-          <DeniedPanel />
         </>
       )}
     </Page>

@@ -1,11 +1,11 @@
 import { Skeleton } from '@mantine/core'
 import { api, type GetLimitsAnswer } from '../../api/client.js'
 import { useQuery } from '../../data/use-query.js'
-import { Curl } from '../../parts/curl.js'
 import { Panel } from '../../parts/panel.js'
 import { ProblemView } from '../../parts/problem.js'
 import { useFormat, useTexts } from '../../texts/language.js'
 import type { SubjectProps } from './entity.js'
+import { FoldedCurl } from './folded-curl.js'
 import { timeLeft } from './words.js'
 
 type Status = GetLimitsAnswer['limits'][string]
@@ -35,7 +35,7 @@ export function LivePanel({ entity, resource, round }: SubjectProps & { round: n
               <Meter key={name} name={name} status={status} />
             ))}
           </ul>
-          <Curl path={limitsPath({ entity, resource })} />
+          <FoldedCurl path={limitsPath({ entity, resource })} />
         </>
       )}
     </Panel>

@@ -38,11 +38,11 @@ export function ParentPanel({ entity, resource, onChanged }: SubjectProps & { on
       )}
       {query.data !== undefined && !editing && can('admin') && (
         <Group gap="xs" mt="sm">
-          <Button variant="default" size="compact-md" onClick={() => setEditing(true)}>
+          <Button variant="default" size="xs" onClick={() => setEditing(true)}>
             {record === undefined ? texts.setParent : texts.changeParent}
           </Button>
           {record !== undefined && (
-            <Button variant="light" color="red" size="compact-md" onClick={() => setRemoving(true)}>
+            <Button variant="light" color="red" size="xs" onClick={() => setRemoving(true)}>
               {texts.removeParent}
             </Button>
           )}
@@ -117,10 +117,10 @@ function ParentForm({ entity, record, onSaved, onCancel }: ParentFormProps) {
       />
       <ProblemView problem={problem} />
       <Group gap="xs">
-        <Button type="submit" size="compact-md" loading={running}>
+        <Button type="submit" size="xs" loading={running}>
           {common.save}
         </Button>
-        <Button variant="default" size="compact-md" onClick={onCancel}>
+        <Button variant="default" size="xs" onClick={onCancel}>
           {common.cancel}
         </Button>
       </Group>

@@ -13,7 +13,10 @@ import {
   type Level,
   type LevelConfig,
   type Levels,
+  type LimitField,
+  levelsBelow,
   levelsFrom,
+  saidOf,
 } from './model.js'
 import { writeConfig } from './store.js'
 import { shownValue, useLimitWords } from './words.js'
@@ -68,7 +71,7 @@ function Preview({ address, levels, before, after, onClose, onSaved }: PreviewPr
       ) : (
         <>
           <Meaning names={names} levels={levels} level={level} before={before} after={after} />
-          <Changes changes={changes} />
+          <Changes changes={changes} levels={levels} level={level} />
           <p className="detail dialog-text">{texts.whoIsConcerned[level]}</p>
         </>
       )}
@@ -125,11 +128,25 @@ function Meaning({ names, levels, level, before, after }: MeaningProps) {
   )
 }
 
-function Changes({ changes }: { changes: readonly Difference[] }) {
+interface ChangesProps {
+  changes: readonly Difference[]
+  levels: Levels
+  level: Level
+}
+
+function Changes({ changes, levels, level }: ChangesProps) {
   const { limits: texts } = useTexts()
   const format = useFormat()
-  const shown = (value: Difference['before']): string =>
-    value === undefined ? texts.inherited : shownValue(value, format)
+  /** What holds where the level itself says nothing. */
+  const inherited = ({ limit, field }: Difference): string => {
+    if (limit === '' || field === 'limit') return texts.nothingSaid
+    const said = saidOf(levels, levelsBelow(level), limit, field as LimitField)
+    if (said === undefined) return texts.nothingSaid
+    const value = said.value === undefined ? texts.asCapacity : shownValue(said.value, format)
+    return texts.inherited(texts.inheritedFrom(value, texts.levels[said.from]))
+  }
+  const shown = (change: Difference, value: Difference['before']): string =>
+    value === undefined ? inherited(change) : shownValue(value, format)
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
     <section className="table-scroll" aria-label={texts.previewTitle} tabIndex={0}>
@@ -148,8 +165,8 @@ function Changes({ changes }: { changes: readonly Difference[] }) {
                 {change.limit !== '' && <strong>{change.limit} </strong>}
                 {texts.fields[change.field]}
               </Table.Td>
-              <Table.Td className="was">{shown(change.before)}</Table.Td>
-              <Table.Td className="becomes">{shown(change.after)}</Table.Td>
+              <Table.Td className="was">{shown(change, change.before)}</Table.Td>
+              <Table.Td className="becomes">{shown(change, change.after)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

@@ -16,7 +16,7 @@ interface Row {
   levels: Levels
 }
 
-const PAGE = 25
+const PAGE = 10
 const SHOWN: readonly Level[] = ['resource', 'system']
 
 export function ResourcesPanel({ query }: { query: Query<Resources> }) {
@@ -36,17 +36,19 @@ export function ResourcesPanel({ query }: { query: Query<Resources> }) {
       actions={<SearchInput label={texts.searchResources} value={search} onChange={setSearch} />}
     >
       {query.data?.complete === false && <div className="notice limit-notice">{texts.tooMany}</div>}
-      <DataTable
-        label={texts.resources}
-        columns={useColumns()}
-        rows={query.data === undefined ? undefined : found.slice(start, end)}
-        rowKey={({ resource }) => resource}
-        query={query}
-        empty={wanted === '' ? texts.noResources : texts.nothingFound}
-        pages={pages}
-        nextCursor={end < found.length ? String(end) : undefined}
-        total={found.length > PAGE ? found.length : undefined}
-      />
+      <div className="limit-table">
+        <DataTable
+          label={texts.resources}
+          columns={useColumns()}
+          rows={query.data === undefined ? undefined : found.slice(start, end)}
+          rowKey={({ resource }) => resource}
+          query={query}
+          empty={wanted === '' ? texts.noResources : texts.nothingFound}
+          pages={pages}
+          nextCursor={end < found.length ? String(end) : undefined}
+          total={found.length > PAGE ? found.length : undefined}
+        />
+      </div>
     </Panel>
   )
 }

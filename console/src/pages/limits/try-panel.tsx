@@ -4,11 +4,11 @@ import { type AcquireAnswer, ApiProblem, api } from '../../api/client.js'
 import { useAction } from '../../data/use-action.js'
 import { useQuery } from '../../data/use-query.js'
 import { announce } from '../../parts/announcer.js'
-import { Curl } from '../../parts/curl.js'
 import { Panel } from '../../parts/panel.js'
 import { ProblemView } from '../../parts/problem.js'
 import { useTexts } from '../../texts/language.js'
 import type { SubjectProps } from './entity.js'
+import { FoldedCurl } from './folded-curl.js'
 import { type Denial, TryAnswer } from './try-answer.js'
 
 export interface TryPanelProps extends SubjectProps {
@@ -73,7 +73,7 @@ export function TryPanel({ entity, resource, round, onTaken }: TryPanelProps) {
       <div role="status" aria-live="polite">
         {answer !== undefined && <TryAnswer answer={answer} entity={entity} onGiveBack={giveBack} />}
       </div>
-      <Curl method="POST" path="/limits/acquire" body={body} />
+      <FoldedCurl method="POST" path="/limits/acquire" body={body} />
     </Panel>
   )
 }

@@ -2,12 +2,12 @@ import { SegmentedControl, Skeleton } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { api, type GetUsageAnswer } from '../../api/client.js'
 import { useQuery } from '../../data/use-query.js'
-import { Curl } from '../../parts/curl.js'
 import { Panel } from '../../parts/panel.js'
 import { ProblemView } from '../../parts/problem.js'
 import { type ChartSeries, TimeChart } from '../../parts/time-chart.js'
 import { useFormat, useTexts } from '../../texts/language.js'
 import type { SubjectProps } from './entity.js'
+import { FoldedCurl } from './folded-curl.js'
 import { limitsPath } from './live-panel.js'
 
 type Step = 'hour' | 'day'
@@ -49,7 +49,7 @@ export function UsagePanel({ entity, resource }: SubjectProps) {
           <UsageChart key={`${step} ${name}`} name={name} step={step} items={query.data!.items} />
         ))}
       </div>
-      <Curl path={`${limitsPath({ entity, resource })}/usage?step=${step}`} />
+      <FoldedCurl path={`${limitsPath({ entity, resource })}/usage?step=${step}`} />
     </Panel>
   )
 }

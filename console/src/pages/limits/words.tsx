@@ -1,7 +1,11 @@
 import { useMemo } from 'react'
+import type { Texts } from '../../texts/en.js'
 import type { Format } from '../../texts/format.js'
 import { useFormat, useTexts } from '../../texts/language.js'
-import { type FieldLevel, LIMIT_FIELDS, type Limit } from './model.js'
+import { type FieldLevel, type Limit, type LimitField, NUMBER_FIELDS } from './model.js'
+
+/** Without these a limit cannot be counted. */
+const NEEDED_FIELDS = ['capacity', 'refillPeriodSeconds'] as const
 
 const UNITS: [string, number][] = [
   ['d', 86_400],
@@ -52,12 +56,24 @@ export function useLimitWords(): (limit: Limit) => string {
       }
     }
     const incomplete = (limit: Limit): string => {
-      const said = LIMIT_FIELDS.filter((field) => limit[field] !== undefined && field !== 'mode')
-      const parts = said.map((field) => `${texts.fields[field]} ${shownValue(limit[field], format)}`)
-      return words.incomplete(parts.join(', '))
+      const said = NUMBER_FIELDS.filter((field) => limit[field] !== undefined)
+      const parts = said.map(
+        (field) => `${fieldName(texts, field)} ${shownField(field, limit[field], format)}`,
+      )
+      const missing = NEEDED_FIELDS.filter((field) => limit[field] === undefined)
+      return words.incomplete(parts.join(', '), missing.map((field) => fieldName(texts, field)).join(', '))
     }
     return (limit) => (limit.mode === 'shadow' ? words.shadow(rule(limit)) : rule(limit))
   }, [texts, format])
+}
+
+/** The period is shown with its unit, so its name has none. */
+export function fieldName(texts: Texts['limits'], field: LimitField): string {
+  return field === 'refillPeriodSeconds' ? texts.period : texts.fields[field]
+}
+
+export function shownField(field: LimitField, value: string | number | undefined, format: Format): string {
+  return field === 'refillPeriodSeconds' ? period(Number(value), format) : shownValue(value, format)
 }
 
 export function shownValue(value: string | number | boolean | undefined, format: Format): string {

@@ -36,6 +36,7 @@ export const limits = {
   appliesToAllLead: 'To every entity without a word of its own.',
   nothingConfigured: 'No level configures limits here: calls that ask are refused with LIMIT_NOT_CONFIGURED.',
   levelTitles: { system: 'System', resource: 'Resource', entity: 'Entity' },
+  levelSays: { system: 'The system says', resource: 'The resource says', entity: 'The entity says' },
   levelLeads: {
     system: 'The base for a resource, where no other level says something.',
     resource: 'For everybody who uses the resource.',
@@ -99,6 +100,7 @@ export const limits = {
     autoUpdate: 'Auto-update',
     strictVersion: 'Strict version',
   },
+  period: 'Period',
   fieldHints: {
     onUnavailable: 'Whether calls pass that cannot be counted.',
     autoUpdate: 'Whether a newer schema of the store is taken over by itself.',
@@ -120,7 +122,8 @@ export const limits = {
     concurrency: 'concurrency: at the same time',
   },
   modes: { enforce: 'enforce: denies', shadow: 'shadow: only watches' },
-  inherited: 'inherited',
+  inherited: (what: string) => `inherited: ${what}`,
+  nothingSaid: 'not said',
   inheritedFrom: (value: string, level: string) => `${value} (${level})`,
   inheritedDefault: 'as the server is set (default)',
   asCapacity: 'as capacity',
@@ -134,12 +137,13 @@ export const limits = {
   },
   words: {
     bucket: (amount: string, time: string, burst: string) => `${amount} every ${time}, bursts to ${burst}`,
-    fixed: (count: string, time: string) => `${count} in each ${time} of the clock`,
+    fixed: (count: string, time: string) => `${count} in each fixed window of ${time}`,
     sliding: (count: string, time: string) => `${count} in any ${time}`,
     estimated: (count: string, time: string) => `about ${count} in any ${time}`,
     concurrency: (count: string, time: string) => `${count} at the same time, each for ${time} at most`,
     shadow: (rule: string) => `${rule}; only watched, denies nobody`,
-    incomplete: (said: string) => (said === '' ? 'all inherited' : `${said}; the rest is inherited`),
+    incomplete: (said: string, missing: string) =>
+      `${said === '' ? 'incomplete' : said}; no level says: ${missing}`,
   },
   preview: 'Preview the change',
   previewTitle: 'What will change',

@@ -39,6 +39,7 @@ export const limits: typeof en = {
   nothingConfigured:
     'Nenhum nível configura limites aqui: as chamadas que perguntam são recusadas com LIMIT_NOT_CONFIGURED.',
   levelTitles: { system: 'Sistema', resource: 'Recurso', entity: 'Entidade' },
+  levelSays: { system: 'O sistema diz', resource: 'O recurso diz', entity: 'A entidade diz' },
   levelLeads: {
     system: 'A base de um recurso, onde nenhum outro nível diz algo.',
     resource: 'Para todos os que usam o recurso.',
@@ -100,6 +101,7 @@ export const limits: typeof en = {
     autoUpdate: 'Atualização automática',
     strictVersion: 'Versão estrita',
   },
+  period: 'Período',
   fieldHints: {
     onUnavailable: 'Se passam as chamadas que não podem ser contadas.',
     autoUpdate: 'Se um esquema mais novo do armazenamento é adotado sozinho.',
@@ -121,7 +123,8 @@ export const limits: typeof en = {
     concurrency: 'concurrency: ao mesmo tempo',
   },
   modes: { enforce: 'enforce: nega', shadow: 'shadow: só observa' },
-  inherited: 'herdado',
+  inherited: (what) => `herdado: ${what}`,
+  nothingSaid: 'não dito',
   inheritedFrom: (value, level) => `${value} (${level})`,
   inheritedDefault: 'como o servidor está (padrão)',
   asCapacity: 'como a capacidade',
@@ -135,12 +138,12 @@ export const limits: typeof en = {
   },
   words: {
     bucket: (amount, time, burst) => `${amount} a cada ${time}, com picos de até ${burst}`,
-    fixed: (count, time) => `${count} em cada ${time} do relógio`,
+    fixed: (count, time) => `${count} em cada janela fixa de ${time}`,
     sliding: (count, time) => `${count} em qualquer intervalo de ${time}`,
     estimated: (count, time) => `cerca de ${count} em qualquer intervalo de ${time}`,
     concurrency: (count, time) => `${count} ao mesmo tempo, cada um por no máximo ${time}`,
     shadow: (rule) => `${rule}; só observado, não nega ninguém`,
-    incomplete: (said) => (said === '' ? 'tudo herdado' : `${said}; o resto é herdado`),
+    incomplete: (said, missing) => `${said === '' ? 'incompleto' : said}; nenhum nível diz: ${missing}`,
   },
   preview: 'Ver o que muda',
   previewTitle: 'O que vai mudar',

@@ -1,6 +1,7 @@
 import { Button, Group, NativeSelect } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useAction } from '../../data/use-action.js'
+import { announce } from '../../parts/announcer.js'
 import { Icon } from '../../parts/icons.js'
 import { Panel } from '../../parts/panel.js'
 import { ProblemView } from '../../parts/problem.js'
@@ -28,7 +29,7 @@ import {
   limitNames,
 } from './model.js'
 import { PreviewDialog } from './preview-dialog.js'
-import { readConfig } from './store.js'
+import { readConfig, writeConfig } from './store.js'
 
 export interface EditFormProps {
   address: Address
@@ -53,10 +54,16 @@ export function EditForm({ address, levels, preset, onDone }: EditFormProps) {
   const looking = useAction(async () => {
     setPreview({ before: await readConfig(address), after: configOf(draft, level) })
   })
+  const saving = useAction(async (config: LevelConfig) => {
+    await writeConfig(address, config)
+    announce(texts.saved)
+    onDone()
+  })
   const submit = (event: FormEvent): void => {
     event.preventDefault()
     const found = faultsOf(draft)
     setFaults(found)
+    saving.reset()
     if (Object.keys(found).length === 0) void looking.run()
   }
   const putLimits = (limits: LimitDraft[]): void => setDraft({ ...draft, limits })
@@ -72,6 +79,7 @@ export function EditForm({ address, levels, preset, onDone }: EditFormProps) {
           levels={{ ...levels, [level]: configOf(draft, level) }}
           level={level}
           faults={faults}
+          problem={saving.problem}
           onChange={replace}
           onRemove={() => putLimits(draft.limits.filter(({ key }) => key !== limit.key))}
         />
@@ -108,8 +116,8 @@ export function EditForm({ address, levels, preset, onDone }: EditFormProps) {
         address={address}
         levels={levels}
         preview={preview}
+        saving={saving}
         onClose={() => setPreview(undefined)}
-        onSaved={onDone}
       />
     </form>
   )

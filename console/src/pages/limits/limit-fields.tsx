@@ -1,5 +1,6 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useId } from 'react'
+import { type ApiProblem, fieldProblem } from '../../api/client.js'
 import { useFormat, useTexts } from '../../texts/language.js'
 import { type Faults, isNumberField, type LimitDraft } from './form-model.js'
 import {
@@ -23,19 +24,26 @@ export interface LimitFieldsProps {
   levels: Levels
   level: Level
   faults: Faults
+  /** What the server refused. */
+  problem: ApiProblem | undefined
   onChange(draft: LimitDraft): void
   onRemove(): void
 }
 
 /** One limit; what is left empty shows what it inherits, and from where. */
-export function LimitFields({ draft, levels, level, faults, onChange, onRemove }: LimitFieldsProps) {
+export function LimitFields(props: LimitFieldsProps) {
+  const { draft, levels, level, faults, problem, onChange, onRemove } = props
   const { limits: texts } = useTexts()
   const words = useLimitWords()
   const id = useId()
   const { key, name, fields } = draft
   const fault = (field: string): string | undefined => {
     const found = faults[`${key}.${field}`]
-    return found === undefined ? undefined : texts.faults[found]
+    if (found !== undefined) return texts.faults[found]
+    return fieldProblem(
+      problem,
+      field === 'name' ? `limits.${name.trim()}` : `limits.${name.trim()}.${field}`,
+    )
   }
   return (
     <section className="panel limit-card" aria-labelledby={id}>

@@ -1,6 +1,5 @@
 import { Button, Group, Modal, Stack, Table } from '@mantine/core'
-import { useAction } from '../../data/use-action.js'
-import { announce } from '../../parts/announcer.js'
+import type { Action } from '../../data/use-action.js'
 import { Curl } from '../../parts/curl.js'
 import { ProblemView } from '../../parts/problem.js'
 import { useFormat, useTexts } from '../../texts/language.js'
@@ -18,19 +17,19 @@ import {
   levelsFrom,
   saidOf,
 } from './model.js'
-import { writeConfig } from './store.js'
 import { shownValue, useLimitWords } from './words.js'
 
 export interface PreviewDialogProps {
   address: Address
   levels: Levels
   preview: { before: LevelConfig | undefined; after: LevelConfig } | undefined
+  /** Writes it; what the server refuses is also shown at the fields. */
+  saving: Action<[LevelConfig]>
   onClose(): void
-  onSaved(): void
 }
 
 /** What will change, field by field and in words, before it is saved. */
-export function PreviewDialog({ address, levels, preview, onClose, onSaved }: PreviewDialogProps) {
+export function PreviewDialog({ address, levels, preview, saving, onClose }: PreviewDialogProps) {
   const { limits: texts, common } = useTexts()
   return (
     <Modal
@@ -41,7 +40,7 @@ export function PreviewDialog({ address, levels, preview, onClose, onSaved }: Pr
       closeButtonProps={{ 'aria-label': common.close }}
     >
       {preview !== undefined && (
-        <Preview address={address} levels={levels} {...preview} onClose={onClose} onSaved={onSaved} />
+        <Preview address={address} levels={levels} {...preview} saving={saving} onClose={onClose} />
       )}
     </Modal>
   )
@@ -52,16 +51,11 @@ interface PreviewProps extends Omit<PreviewDialogProps, 'preview'> {
   after: LevelConfig
 }
 
-function Preview({ address, levels, before, after, onClose, onSaved }: PreviewProps) {
+function Preview({ address, levels, before, after, saving, onClose }: PreviewProps) {
   const { limits: texts } = useTexts()
   const { level } = address
   const changes = differences(before, after, level)
   const isStale = differences(levels[level], before, level).length > 0
-  const { run, running, problem } = useAction(async () => {
-    await writeConfig(address, after)
-    announce(texts.saved)
-    onSaved()
-  })
   const names = [...new Set(changes.map(({ limit }) => limit))].filter((name) => name !== '')
   return (
     <Stack gap="md">
@@ -75,12 +69,17 @@ function Preview({ address, levels, before, after, onClose, onSaved }: PreviewPr
           <p className="detail dialog-text">{texts.whoIsConcerned[level]}</p>
         </>
       )}
-      <ProblemView problem={problem} />
+      <ProblemView problem={saving.problem} />
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose}>
           {texts.back}
         </Button>
-        <Button loading={running} disabled={changes.length === 0} onClick={() => void run()} data-autofocus>
+        <Button
+          loading={saving.running}
+          disabled={changes.length === 0}
+          onClick={() => void saving.run(after)}
+          data-autofocus
+        >
           {texts.save}
         </Button>
       </Group>

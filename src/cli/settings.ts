@@ -134,6 +134,7 @@ function readCertificate(file: string): string {
 
 export function serverOptions({ server, keys }: Config): ServerOptions {
   const logHashKey = server.logHashKey.read()
+  const tls = tlsSource(server)
   return {
     host: server.host,
     port: server.port,
@@ -143,6 +144,19 @@ export function serverOptions({ server, keys }: Config): ServerOptions {
     logCustomerIds: server.logCustomerIds,
     bootstrapKeys: () => keys.read(),
     ...(logHashKey !== undefined && { logHashKey }),
+    ...(tls !== undefined && { tls }),
     ...(server.spoolDir !== undefined && { spoolDir: server.spoolDir }),
   }
+}
+
+function tlsSource({ tlsCert, tlsKey, tlsClientCa }: Config['server']): ServerOptions['tls'] {
+  const hasCert = tlsCert.read() !== undefined
+  if (hasCert !== (tlsKey.read() !== undefined)) {
+    throw new CatracaError('CONFIG_INVALID', 'server.tlsCert and server.tlsKey go together')
+  }
+  if (!hasCert && tlsClientCa.read() !== undefined) {
+    throw new CatracaError('CONFIG_INVALID', 'server.tlsClientCa needs server.tlsCert')
+  }
+  if (!hasCert) return undefined
+  return () => ({ cert: tlsCert.read()!, key: tlsKey.read()!, clientCa: tlsClientCa.read() })
 }

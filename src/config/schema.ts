@@ -169,6 +169,20 @@ export const SCHEMA = {
       description:
         'Key of those hashes: the same everywhere to follow a customer across servers. Random when absent.',
     }),
+    tlsCert: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
+      env: 'CATRACA_TLS_CERT',
+      description:
+        'Certificate of the server with those of its authorities, PEM. With it HTTPS is served, and nothing else.',
+    }),
+    tlsKey: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
+      env: 'CATRACA_TLS_KEY',
+      description: 'Private key of that certificate, PEM.',
+    }),
+    tlsClientCa: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
+      env: 'CATRACA_TLS_CLIENT_CA',
+      description:
+        'Authorities of clients, PEM. With them only clients with a certificate of theirs may connect, beside their API key.',
+    }),
     spoolDir: optional(text, {
       env: 'CATRACA_SPOOL_DIR',
       description: 'Directory for the bodies of asynchronous imports; the temporary directory when absent.',

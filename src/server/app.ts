@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createTlsServer, type Server as HttpsServer } from 'node:https'
 import Fastify, { type FastifyServerOptions, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import type { Catraca } from '../catraca.js'
@@ -12,6 +13,7 @@ import type { App, ServerContext } from './context.js'
 import { addHooks, sendProblem } from './hooks.js'
 import { ImportJobs } from './imports/jobs.js'
 import { jsonParser } from './json-body.js'
+import { LogLevelSwitch } from './log-level.js'
 import { createLogger } from './logger.js'
 import { type ServerOptions, type ServerSettings, withDefaults } from './options.js'
 import { requestIdFrom } from './request-id.js'
@@ -29,12 +31,14 @@ import { keyRoutes } from './routes/keys.js'
 import { limitConfigRoutes } from './routes/limit-configs.js'
 import { limitRoutes } from './routes/limits.js'
 import { lockRoutes } from './routes/locks.js'
+import { logLevelRoutes } from './routes/log-level.js'
 import { memberRoutes } from './routes/members.js'
 import { operationRoutes } from './routes/operations.js'
 import { addSharedSchemas } from './routes/responses.js'
 import { shardRoutes } from './routes/shards.js'
 import { tokenRoutes } from './routes/tokens.js'
 import { settleTicks } from './settle.js'
+import { followTls, HANDSHAKE_TIMEOUT_MS, type TlsMaterial, tlsOptions } from './tls.js'
 import { validatorCompiler } from './validation.js'
 
 export interface BuiltServer {
@@ -64,7 +68,13 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
     context.stopping = true
     door.closeIdle()
   })
-  app.addHook('onClose', async () => context.registry.stop())
+  const { tls, tlsRefreshMs } = settings
+  const unfollow = tls && followTls(app.server as HttpsServer, tls, tlsRefreshMs, logger)
+  app.addHook('onClose', async () => {
+    context.registry.stop()
+    context.logLevel.close()
+    unfollow?.()
+  })
   await app.ready()
   await context.registry.refresh()
   context.registry.start()
@@ -74,6 +84,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
 /** A new capability adds its routes here. */
 const ROUTES = [
   operationRoutes,
+  logLevelRoutes,
   checkRoutes,
   allowlistRoutes,
   memberRoutes,
@@ -104,7 +115,9 @@ function createContext(catraca: Catraca, settings: ServerSettings, logger: Logge
     hashKey: settings.logHashKey,
   })
   const gate = new Gate(registry)
-  return { catraca, settings, registry, gate, accessLog, imports: new ImportJobs(), stopping: false }
+  const logLevel = new LogLevelSwitch(logger)
+  const imports = new ImportJobs()
+  return { catraca, settings, registry, gate, accessLog, logLevel, imports, stopping: false }
 }
 
 function createApp(context: ServerContext, logger: Logger): App {
@@ -126,13 +139,22 @@ function createApp(context: ServerContext, logger: Logger): App {
   return Fastify(options) as unknown as App
 }
 
+function createHttpsServer(material: TlsMaterial, parsing: object, listener: RequestListener): Server {
+  const { clientCa } = material
+  const clients = clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: true }
+  const secure = { ...tlsOptions(material), ...clients, handshakeTimeout: HANDSHAKE_TIMEOUT_MS }
+  return createTlsServer({ ...parsing, ...secure }, listener)
+}
+
 type Handler = Parameters<typeof withCheckDoor>[1]
 
 function createHttpServer(context: ServerContext, handler: Handler): Server {
-  const { headerLimitBytes, keepAliveTimeoutMs } = context.settings
+  const { headerLimitBytes, keepAliveTimeoutMs, tls } = context.settings
   // A missing `Host` is refused by hooks.ts, as a problem like any other.
   const parsing = { maxHeaderSize: headerLimitBytes, requireHostHeader: false }
-  const server = createServer(parsing, withCheckDoor(context, handler))
+  const listener = withCheckDoor(context, handler)
+  const server =
+    tls === undefined ? createServer(parsing, listener) : createHttpsServer(tls(), parsing, listener)
   server.keepAliveTimeout = keepAliveTimeoutMs
   // An import may take as long as it takes; headers that come slowly are cut off all the same.
   server.requestTimeout = 0

@@ -1,6 +1,8 @@
 import { tmpdir } from 'node:os'
 import type { Logger } from 'pino'
 import type { KeyRecord } from '../access/port.js'
+import type { LogLevel } from './logger.js'
+import type { TlsSource } from './tls.js'
 
 /** A key given by configuration instead of the store. */
 export type BootstrapKey = Pick<KeyRecord, 'name' | 'scopes' | 'hash'>
@@ -35,10 +37,16 @@ export interface ServerOptions {
   healthTimeoutMs?: number
   /** How often API keys are read again. */
   keyRefreshMs?: number
+  /** Told when somebody changes the log level here: processes that serve together change it together. */
+  onLogLevel?: (level: LogLevel, forSeconds: number | undefined) => void
+  /** Serves HTTPS with this, and follows it when it changes. */
+  tls?: TlsSource
+  /** How often the certificate is looked at again. */
+  tlsRefreshMs?: number
 }
 
-export type ServerSettings = Required<Omit<ServerOptions, 'logger' | 'logHashKey'>> &
-  Pick<ServerOptions, 'logger' | 'logHashKey'>
+export type ServerSettings = Required<Omit<ServerOptions, 'logger' | 'logHashKey' | 'tls'>> &
+  Pick<ServerOptions, 'logger' | 'logHashKey' | 'tls'>
 
 export const SERVER_DEFAULTS = {
   host: '127.0.0.1',
@@ -53,6 +61,8 @@ export const SERVER_DEFAULTS = {
   drainMs: 200,
   healthTimeoutMs: 2_000,
   keyRefreshMs: 2_000,
+  tlsRefreshMs: 10_000,
+  onLogLevel: (): void => {},
 } as const
 
 export function withDefaults(options: ServerOptions): ServerSettings {

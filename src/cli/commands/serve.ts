@@ -10,7 +10,7 @@ import { note } from '../output.js'
 import { type ConfigOptions, configOf, configOption, settingOption } from '../session.js'
 import { serverOptions, servingOptions } from '../settings.js'
 import { stopSignal } from '../stop-signal.js'
-import { superviseWorkers } from '../workers.js'
+import { followLogLevel, superviseWorkers, tellLogLevel } from '../workers.js'
 
 export function addServeCommand(program: Command): void {
   program
@@ -66,9 +66,11 @@ async function serveHere(config: Config): Promise<void> {
   catraca.limits.warmUp().catch(() => {})
   try {
     const ready = () => isWarm
-    const server = await startServer(catraca, { ...serverOptions(config), logger, ready }).catch((error) => {
+    const options = { ...serverOptions(config), logger, ready, onLogLevel: tellLogLevel }
+    const server = await startServer(catraca, options).catch((error) => {
       throw listenFailure(error, config)
     })
+    followLogLevel(server)
     // Of several workers only the first one speaks.
     if (!cluster.isWorker || cluster.worker?.id === 1) greet(server, catraca.store)
     await stopAsked

@@ -28,14 +28,15 @@ export function withCheckDoor(context: ServerContext, next: Handler): Handler {
     const visit = new Visit(context, request.headers['x-request-id'], check.customerId)
     const answer = (answer: CheckAnswer) => {
       sendAnswer(response, visit.requestId, answerJson(answer))
-      visit.end(200, context.gate.principal(request))
+      visit.end(200, context.gate.principal(request), { answer })
     }
     const fail = (error: unknown) => {
       const status = sendFailure(response, visit.requestId, error)
-      visit.end(status, context.gate.principal(request), error)
+      visit.end(status, context.gate.principal(request), { error })
     }
     try {
       const answered = allowlists.checkNow(check.customerId, check.allowlists)
+      visit.asked()
       if (isPromise(answered)) answered.then(answer, fail)
       else answer(answered)
     } catch (error) {

@@ -13,7 +13,7 @@ import { median, report } from './support/report.js'
 const [members = 200_000, seconds = 3, rounds = 7] = process.argv.slice(2).map(Number)
 const SERVER_CORE = 0
 const LOAD_CORE = 1
-const WARM_UP_REQUESTS = 40_000
+const WARM_UP_REQUESTS = 150_000
 const script = new URL('../../bench/http-check.lua', import.meta.url)
 
 interface Turn extends Load {

@@ -4,8 +4,9 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiKeys } from './access/keys.js'
 import { Allowlists } from './allowlist/allowlists.js'
+import { CheckFigures } from './allowlist/check-figures.js'
 import { type CheckCounts, IndexedChecks } from './allowlist/membership/indexed-checks.js'
-import { Indexes } from './allowlist/membership/indexes.js'
+import { Indexes, type IndexFigures } from './allowlist/membership/indexes.js'
 import { DEFAULT_MEMBERSHIP, type MembershipOptions } from './allowlist/membership/options.js'
 import { UseCounts, warmUp } from './allowlist/membership/warm-up.js'
 import type { OnUnavailable } from './allowlist/types.js'
@@ -15,6 +16,7 @@ import type { ListRef } from './changes/port.js'
 import { type Clock, systemClock } from './clock.js'
 import { type OpenCodesOptions, openCodes } from './codes.js'
 import { redactStoreUrl } from './config/store-url.js'
+import { DEFAULT_MAX_SERIES } from './figures.js'
 import { type HotTier, openHotTier } from './hot-tier.js'
 import type { Idempotency } from './idempotency/idempotency.js'
 import { type OpenIdempotencyOptions, openIdempotency } from './idempotency.js'
@@ -44,6 +46,7 @@ export interface OpenOptions extends EngineOptions {
   tokens?: OpenTokensOptions
   locks?: OpenLocksOptions
   cache?: OpenCacheOptions
+  metrics?: MetricsOptions
   /** What a check answers when neither memory nor the store can tell: fail (the default), or allow, marked. */
   onUnavailable?: OnUnavailable
   /** Told of failures in the background, which nobody waits for. */
@@ -54,6 +57,13 @@ export interface OpenOptions extends EngineOptions {
     /** Where large replaces keep what does not fit memory. */
     spoolDir?: string
   }
+}
+
+export interface MetricsOptions {
+  /** Whether guards count what they do; on unless said otherwise. */
+  enabled?: boolean
+  /** How many lists, resources and spaces are counted apart, of each; what comes later counts as `other`. */
+  maxSeries?: number
 }
 
 export interface EngineHealth {
@@ -96,6 +106,10 @@ export interface Catraca {
   /** Settles when the most used lists are in memory. */
   readonly ready: Promise<void>
   stats(): Stats
+  /** How many lists, resources and cache spaces metrics show apart, of each. */
+  readonly maxSeries: number
+  /** Figures of the lists in memory. */
+  indexFigures(): IndexFigures
   health(): Promise<Health>
   /** Sweeps whatever is due, to its end: what a running instance does by itself in the background. */
   upkeep(): Promise<void>
@@ -112,6 +126,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const store = options.store ?? DEFAULT_STORE
   const clock = options.clock ?? systemClock
   const report = options.onReport ?? (() => {})
+  const { enabled: isCounting = true, maxSeries = DEFAULT_MAX_SERIES } = options.metrics ?? {}
   const sweepIntervalMs = options.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS
   const dynamodb = { report, ...options.dynamodb }
   const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
@@ -127,7 +142,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const hotTier = await openHotTier(dynamodb.hotTier, { engine, membership, report }).catch(closing)
   const around = { clock, report }
   const limitEngine = await engineOf(options.limits)
-  const limits = openLimits(options.limits ?? {}, limitEngine, around)
+  const limits = openLimits(options.limits ?? {}, limitEngine, { ...around, maxSeries })
   const idempotency = openIdempotency(options.idempotency ?? {}, await engineOf(options.idempotency), around)
   const codeEngine = await engineOf(options.codes)
   const codes = await Promise.resolve()
@@ -189,6 +204,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
       clock,
       runImport: imports.run,
       indexes,
+      figures: isCounting ? new CheckFigures(maxSeries) : undefined,
       onUnavailable: options.onUnavailable ?? 'block',
       resharding: engine.resharding,
       sweepSoon: () => upkeep.runSoon(),
@@ -201,8 +217,10 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     locks,
     cache,
     store: redactStoreUrl(store),
+    maxSeries,
     ready: warmUp(engine.allowlists, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),
+    indexFigures: () => indexes.figures(),
     health: () => health(stores.engines, hotTier),
     upkeep: () => upkeep.run(),
     async close() {

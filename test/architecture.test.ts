@@ -8,7 +8,17 @@ import { fileURLToPath } from 'node:url'
  * The dependency rule of the design, read from the imports:
  * cli → server → composition → { guards, engines } → ports → leaves.
  */
-const LEAVES = ['errors.ts', 'clock.ts', 'deadlines.ts', 'key.ts', 'maybe.ts', 'packed-error.ts', 'wakes.ts']
+const LEAVES = [
+  'errors.ts',
+  'clock.ts',
+  'deadlines.ts',
+  'figures.ts',
+  'key.ts',
+  'maybe.ts',
+  'packed-error.ts',
+  'version.ts',
+  'wakes.ts',
+]
 /** What stands beside catraca.ts and helps it compose; nothing else may see guards and engines together. */
 const COMPOSITION = [
   'cache.ts',
@@ -52,6 +62,7 @@ type Layer =
   | 'engine'
   | 'composition'
   | 'conformance'
+  | 'metrics'
   | 'server'
   | 'config'
   | 'cli'
@@ -64,9 +75,10 @@ const MAY_IMPORT: Record<Layer, Layer[]> = {
   engine: ['leaf', 'capability', 'engine'],
   conformance: ['leaf', 'capability', 'conformance'],
   composition: ['leaf', 'capability', 'engine', 'composition'],
-  server: ['leaf', 'capability', 'composition', 'server'],
+  metrics: ['leaf', 'capability', 'composition', 'metrics'],
+  server: ['leaf', 'capability', 'composition', 'metrics', 'server'],
   config: ['leaf', 'capability', 'config'],
-  cli: ['leaf', 'capability', 'composition', 'server', 'config', 'cli'],
+  cli: ['leaf', 'capability', 'composition', 'metrics', 'server', 'config', 'cli'],
   adapters: ['leaf', 'capability', 'server', 'adapters'],
   presets: ['leaf', 'capability', 'presets'],
 }
@@ -81,6 +93,7 @@ const PACKAGE_HOMES: Record<string, Layer[]> = {
   '@aws-sdk/client-sns': ['engine'],
   '@aws-sdk/client-sqs': ['engine'],
   '@amazon-dax-sdk/client-dax': ['engine'],
+  'prom-client': ['metrics'],
   fastify: ['server'],
   pino: ['server'],
   commander: ['cli'],
@@ -102,6 +115,7 @@ function layerOf(file: string): Layer | undefined {
   return top === 'adapters' ||
     top === 'presets' ||
     top === 'conformance' ||
+    top === 'metrics' ||
     top === 'server' ||
     top === 'config' ||
     top === 'cli'

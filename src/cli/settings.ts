@@ -28,6 +28,7 @@ export function openOptions(config: Config, store: string): OpenOptions {
     locks: lockOptions(config),
     cache: cacheOptions(config),
     onUnavailable: config.allowlists.onUnavailable,
+    metrics: { enabled: config.metrics.enabled, maxSeries: config.metrics.maxSeries },
     sweepIntervalMs: config.allowlists.sweepIntervalMs,
     import: {
       leaseMs: config.import.leaseMs,
@@ -132,7 +133,7 @@ function readCertificate(file: string): string {
   }
 }
 
-export function serverOptions({ server, keys }: Config): ServerOptions {
+export function serverOptions({ server, keys, metrics }: Config): ServerOptions {
   const logHashKey = server.logHashKey.read()
   const tls = tlsSource(server)
   return {
@@ -143,6 +144,7 @@ export function serverOptions({ server, keys }: Config): ServerOptions {
     accessLogSampling: server.accessLogSampling,
     logCustomerIds: server.logCustomerIds,
     bootstrapKeys: () => keys.read(),
+    metrics: metrics.enabled,
     ...(logHashKey !== undefined && { logHashKey }),
     ...(tls !== undefined && { tls }),
     ...(server.spoolDir !== undefined && { spoolDir: server.spoolDir }),

@@ -3,6 +3,7 @@ import { systemClock } from '../clock.js'
 import type { LogLevel, RunningServer } from '../server/index.js'
 import { EXIT, Exit } from './failure.js'
 import { note } from './output.js'
+import { MetricsExchange } from './worker-metrics.js'
 
 const RECENT_MS = 60_000
 const FIRST_DELAY_MS = 100
@@ -44,6 +45,7 @@ export async function superviseWorkers(
   const stop = () => supervisor.stop(shutdownTimeoutMs)
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  new MetricsExchange().start()
   // One first: what is wrong with the configuration or the port is then told once, not by every worker.
   await supervisor.start()
   for (let i = 1; i < count; i++) supervisor.fork()

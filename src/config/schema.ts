@@ -1,5 +1,6 @@
 import { DEFAULT_MEMBERSHIP } from '../allowlist/membership/options.js'
 import { DEFAULT_SPACE } from '../cache/options.js'
+import { DEFAULT_MAX_SERIES } from '../figures.js'
 import { DEFAULT_IDEMPOTENCY, MAX_LEASE_MS, MIN_LEASE_MS } from '../idempotency/options.js'
 import { DEFAULT_LOCKS } from '../lock/options.js'
 import { DEFAULT_CODES } from '../one-time-code/options.js'
@@ -565,6 +566,22 @@ export const SCHEMA = {
       env: 'CATRACA_IMPORT_SPOOL_DIR',
       description:
         'Directory for the sorted runs of a replacing import; the temporary directory when absent.',
+    }),
+  },
+  metrics: {
+    enabled: setting(flag, true, {
+      env: 'CATRACA_METRICS_ENABLED',
+      description: 'Count what is done, and show it to Prometheus at `/metrics`.',
+    }),
+    maxSeries: setting(integer(0, 10_000), DEFAULT_MAX_SERIES, {
+      env: 'CATRACA_METRICS_MAX_SERIES',
+      description:
+        'Lists, resources and cache spaces that are counted apart, of each; what comes later counts as `other`.',
+    }),
+    emf: setting(flag, false, {
+      env: 'CATRACA_METRICS_EMF',
+      description:
+        'Also write the metrics of the namespace `Allowlist/Pod` for CloudWatch to standard output, once a minute.',
     }),
   },
   client: {

@@ -33,10 +33,12 @@ import { limitRoutes } from './routes/limits.js'
 import { lockRoutes } from './routes/locks.js'
 import { logLevelRoutes } from './routes/log-level.js'
 import { memberRoutes } from './routes/members.js'
+import { metricsRoutes } from './routes/metrics.js'
 import { operationRoutes } from './routes/operations.js'
 import { addSharedSchemas } from './routes/responses.js'
 import { shardRoutes } from './routes/shards.js'
 import { tokenRoutes } from './routes/tokens.js'
+import { ServerMetrics } from './server-metrics.js'
 import { settleTicks } from './settle.js'
 import { followTls, HANDSHAKE_TIMEOUT_MS, type TlsMaterial, tlsOptions } from './tls.js'
 import { validatorCompiler } from './validation.js'
@@ -73,6 +75,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   app.addHook('onClose', async () => {
     context.registry.stop()
     context.logLevel.close()
+    context.metrics?.stop()
     unfollow?.()
   })
   await app.ready()
@@ -85,6 +88,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
 const ROUTES = [
   operationRoutes,
   logLevelRoutes,
+  metricsRoutes,
   checkRoutes,
   allowlistRoutes,
   memberRoutes,
@@ -116,8 +120,9 @@ function createContext(catraca: Catraca, settings: ServerSettings, logger: Logge
   })
   const gate = new Gate(registry)
   const logLevel = new LogLevelSwitch(logger)
+  const metrics = settings.metrics ? new ServerMetrics(catraca, settings) : undefined
   const imports = new ImportJobs()
-  return { catraca, settings, registry, gate, accessLog, logLevel, imports, stopping: false }
+  return { catraca, settings, registry, gate, accessLog, logLevel, metrics, imports, stopping: false }
 }
 
 function createApp(context: ServerContext, logger: Logger): App {

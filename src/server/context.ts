@@ -9,6 +9,7 @@ import type { AccessLog } from './access-log.js'
 import type { ImportJobs } from './imports/jobs.js'
 import type { LogLevelSwitch } from './log-level.js'
 import type { ServerSettings } from './options.js'
+import type { ServerMetrics } from './server-metrics.js'
 
 /** What the routes share. */
 export interface ServerContext {
@@ -19,6 +20,8 @@ export interface ServerContext {
   readonly imports: ImportJobs
   readonly accessLog: AccessLog
   readonly logLevel: LogLevelSwitch
+  /** Absent where they are switched off. */
+  readonly metrics: ServerMetrics | undefined
   /** Set by `stop()`: from then on no new work is taken. */
   stopping: boolean
 }

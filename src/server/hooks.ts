@@ -16,6 +16,12 @@ export function addHooks(app: App, context: ServerContext): readonly RouteEntry[
     done(refusal(request, context))
   })
   app.addHook('onResponse', (request, reply, done) => {
+    context.metrics?.http.add(
+      request.method,
+      request.routeOptions.url ?? 'none',
+      reply.statusCode,
+      reply.elapsedTime,
+    )
     logAccess(request, reply, context)
     done()
   })

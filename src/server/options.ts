@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os'
 import type { Logger } from 'pino'
 import type { KeyRecord } from '../access/port.js'
+import type { MetricsRegistry } from '../metrics/index.js'
 import type { LogLevel } from './logger.js'
 import type { TlsSource } from './tls.js'
 
@@ -43,10 +44,15 @@ export interface ServerOptions {
   tls?: TlsSource
   /** How often the certificate is looked at again. */
   tlsRefreshMs?: number
+  /** Whether requests are counted, and `/metrics` answers. */
+  metrics?: boolean
+  /** Who makes the text of `/metrics` where other processes serve the same address; this one alone when absent. */
+  shareMetrics?: (own: MetricsRegistry) => () => Promise<string>
 }
 
-export type ServerSettings = Required<Omit<ServerOptions, 'logger' | 'logHashKey' | 'tls'>> &
-  Pick<ServerOptions, 'logger' | 'logHashKey' | 'tls'>
+type Absent = 'logger' | 'logHashKey' | 'shareMetrics' | 'tls'
+
+export type ServerSettings = Required<Omit<ServerOptions, Absent>> & Pick<ServerOptions, Absent>
 
 export const SERVER_DEFAULTS = {
   host: '127.0.0.1',
@@ -63,6 +69,7 @@ export const SERVER_DEFAULTS = {
   keyRefreshMs: 2_000,
   tlsRefreshMs: 10_000,
   onLogLevel: (): void => {},
+  metrics: true,
 } as const
 
 export function withDefaults(options: ServerOptions): ServerSettings {

@@ -8,12 +8,13 @@ export const CHECK_ROUTE = '/customers/:customerId/check'
 
 type Outcome = { answer: CheckAnswer } | { error: unknown }
 
-/** One check that is answered without the framework: its id, and its line in the log. */
+/** One check that is answered without the framework: its id, its place in the metrics and its line in the log. */
 export class Visit {
   readonly requestId: string
-  /** 0 when the visit is not logged. */
-  private readonly startedAt: number
+  /** Of those that are logged. */
   private readonly facts: CheckFacts | undefined
+  /** 0 when nobody wants to know. */
+  private readonly startedAt: number
 
   constructor(
     private readonly context: ServerContext,
@@ -21,8 +22,8 @@ export class Visit {
     private readonly customerId: string,
   ) {
     this.requestId = requestIdFrom(requestIdHeader)
-    this.startedAt = context.accessLog.samples() ? performance.now() : 0
-    if (this.startedAt !== 0) this.facts = new CheckFacts(context.catraca)
+    this.facts = context.accessLog.samples() ? new CheckFacts(context.catraca) : undefined
+    this.startedAt = this.facts !== undefined || context.metrics !== undefined ? performance.now() : 0
   }
 
   /** The question was put; its answer may still be waited for. */
@@ -30,15 +31,19 @@ export class Visit {
     this.facts?.asked()
   }
 
-  /** Logs the visit when it is one of the sample, or went wrong through our fault. */
+  /** Counts the visit, and logs it when it is one of the sample, or went wrong through our fault. */
   end(status: number, caller: { name: string } | undefined, outcome: Outcome): void {
-    if (this.startedAt === 0 && !isServerFault(status)) return
-    this.context.accessLog.write({
+    const { metrics, accessLog } = this.context
+    const latencyMs = this.startedAt === 0 ? 0 : performance.now() - this.startedAt
+    if (metrics !== undefined && status === 200) metrics.checkAnswered(latencyMs)
+    else metrics?.http.add('GET', CHECK_ROUTE, status, latencyMs)
+    if (this.facts === undefined && !isServerFault(status)) return
+    accessLog.write({
       requestId: this.requestId,
       method: 'GET',
       route: CHECK_ROUTE,
       status,
-      latencyMs: this.startedAt === 0 ? 0 : performance.now() - this.startedAt,
+      latencyMs,
       customerId: this.customerId,
       key: caller?.name,
       ...('error' in outcome ? outcome : { check: this.facts?.fields(outcome.answer) }),

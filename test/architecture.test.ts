@@ -8,13 +8,25 @@ import { fileURLToPath } from 'node:url'
  * The dependency rule of the design, read from the imports:
  * cli → server → composition → { guards, engines } → ports → leaves.
  */
-const LEAVES = ['errors.ts', 'clock.ts', 'deadlines.ts', 'key.ts', 'maybe.ts', 'packed-error.ts', 'wakes.ts']
+const LEAVES = [
+  'errors.ts',
+  'clock.ts',
+  'deadlines.ts',
+  'key.ts',
+  'maybe.ts',
+  'packed-error.ts',
+  'shared-look.ts',
+  'trace-parent.ts',
+  'wakes.ts',
+]
 /** What stands beside catraca.ts and helps it compose; nothing else may see guards and engines together. */
 const COMPOSITION = [
   'cache.ts',
   'catraca.ts',
   'codes.ts',
   'dynamodb-tables.ts',
+  'engine-calls.ts',
+  'health.ts',
   'hot-tier.ts',
   'idempotency.ts',
   'open-engine.ts',
@@ -31,6 +43,9 @@ const COMPOSITION = [
   'locks.ts',
   'stores.ts',
   'tokens.ts',
+  'tracing.ts',
+  'watched-engine.ts',
+  'watched-ports.ts',
 ]
 const CAPABILITIES = [
   'allowlist',
@@ -81,6 +96,7 @@ const PACKAGE_HOMES: Record<string, Layer[]> = {
   '@aws-sdk/client-sns': ['engine'],
   '@aws-sdk/client-sqs': ['engine'],
   '@amazon-dax-sdk/client-dax': ['engine'],
+  '@opentelemetry/api': ['composition'],
   fastify: ['server'],
   pino: ['server'],
   commander: ['cli'],

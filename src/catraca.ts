@@ -4,8 +4,9 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiKeys } from './access/keys.js'
 import { Allowlists } from './allowlist/allowlists.js'
+import { CheckFigures } from './allowlist/check-figures.js'
 import { type CheckCounts, IndexedChecks } from './allowlist/membership/indexed-checks.js'
-import { Indexes } from './allowlist/membership/indexes.js'
+import { Indexes, type IndexFigures } from './allowlist/membership/indexes.js'
 import { DEFAULT_MEMBERSHIP, type MembershipOptions } from './allowlist/membership/options.js'
 import { UseCounts, warmUp } from './allowlist/membership/warm-up.js'
 import type { OnUnavailable } from './allowlist/types.js'
@@ -16,6 +17,8 @@ import { type Clock, systemClock } from './clock.js'
 import { type OpenCodesOptions, openCodes } from './codes.js'
 import { redactStoreUrl } from './config/store-url.js'
 import { EngineCalls } from './engine-calls.js'
+import { EngineFiguresReader } from './engine-figures.js'
+import { DEFAULT_MAX_SERIES } from './figures.js'
 import { type Health, HealthLooks } from './health.js'
 import { openHotTier } from './hot-tier.js'
 import type { Idempotency } from './idempotency/idempotency.js'
@@ -48,6 +51,7 @@ export interface OpenOptions extends EngineOptions {
   tokens?: OpenTokensOptions
   locks?: OpenLocksOptions
   cache?: OpenCacheOptions
+  metrics?: MetricsOptions
   /** What a check answers when neither memory nor the store can tell: fail (the default), or allow, marked. */
   onUnavailable?: OnUnavailable
   tracing?: {
@@ -62,6 +66,13 @@ export interface OpenOptions extends EngineOptions {
     /** Where large replaces keep what does not fit memory. */
     spoolDir?: string
   }
+}
+
+export interface MetricsOptions {
+  /** Whether guards and engines count what they do; on unless said otherwise. */
+  enabled?: boolean
+  /** How many lists, resources and spaces are counted apart, of each; what comes later counts as `other`. */
+  maxSeries?: number
 }
 
 /** Figures of what is in memory and what it saves; the first four as the source design names them. */
@@ -92,6 +103,10 @@ export interface Catraca {
   /** Settles when the most used lists are in memory. */
   readonly ready: Promise<void>
   stats(): Stats
+  /** Figures of the lists in memory. */
+  indexFigures(): IndexFigures
+  /** Figures of the engines, and what they were asked. */
+  readonly engineFigures: EngineFiguresReader
   /** How every engine is: each asked at most once a second, and waited for no longer than the bounds say. */
   health(bounds?: Partial<Bounds>): Promise<Health>
   /** Spans, where the host collects them. */
@@ -111,6 +126,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const store = options.store ?? DEFAULT_STORE
   const clock = options.clock ?? systemClock
   const report = options.onReport ?? (() => {})
+  const { enabled: isCounting = true, maxSeries = DEFAULT_MAX_SERIES } = options.metrics ?? {}
   const sweepIntervalMs = options.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS
   const dynamodb = { report, ...options.dynamodb }
   const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
@@ -120,7 +136,8 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   await tracing.look()
   const calls = new EngineCalls()
   const sourceOf = (url: string) => engineSource(url, { ...options, dynamodb, redis })
-  const stores = await Stores.open(store, sourceOf, report, { calls, tracing })
+  const isWatched = isCounting || tracing.spans !== undefined
+  const stores = await Stores.open(store, sourceOf, report, isWatched ? { calls, tracing } : undefined)
   const closing = async (error: unknown): Promise<never> => {
     await stores.close()
     throw error
@@ -197,6 +214,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
       clock,
       runImport: imports.run,
       indexes,
+      figures: isCounting ? new CheckFigures(maxSeries) : undefined,
       onUnavailable: options.onUnavailable ?? 'block',
       resharding: engine.resharding,
       sweepSoon: () => upkeep.runSoon(),
@@ -211,6 +229,8 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     store: redactStoreUrl(store),
     ready: warmUp(engine.allowlists, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),
+    indexFigures: () => indexes.figures(),
+    engineFigures: new EngineFiguresReader(() => stores.open, looks, calls),
     health: (bounds) => looks.health(bounds),
     tracing,
     upkeep: () => upkeep.run(),

@@ -1,11 +1,9 @@
 import { ViewChanged } from './allowlist/port.js'
 import { CatracaError } from './errors.js'
+import { Durations } from './figures.js'
 
 /** How a call of an engine ended. */
 export type CallOutcome = 'ok' | 'unavailable' | 'timeout' | 'unknown_outcome' | 'error'
-
-/** Upper bounds of the buckets that calls are counted in. */
-export const CALL_BOUNDS_MS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 25, 50, 100, 250, 1000] as const
 
 /** All calls of one verb of one engine: plain numbers, because some are added to for every request. */
 export class VerbCalls {
@@ -16,9 +14,8 @@ export class VerbCalls {
     unknown_outcome: 0,
     error: 0,
   }
-  /** Calls by duration, one bucket for each bound and one above all; only of those that had to be waited for. */
-  readonly buckets = new Float64Array(CALL_BOUNDS_MS.length + 1)
-  sumMs = 0
+  /** Only of calls that had to be waited for. */
+  readonly durations = new Durations()
 
   constructor(
     readonly engine: string,
@@ -28,10 +25,7 @@ export class VerbCalls {
 
   ended(durationMs: number, outcome: CallOutcome): void {
     this.outcomes[outcome]++
-    let bucket = 0
-    while (bucket < CALL_BOUNDS_MS.length && durationMs > CALL_BOUNDS_MS[bucket]!) bucket++
-    this.buckets[bucket]!++
-    this.sumMs += durationMs
+    this.durations.add(durationMs)
   }
 }
 

@@ -10,7 +10,6 @@ export type { SpaceOptions } from './cache/options.js'
 export type { CacheSpace } from './cache/space.js'
 export type * from './cache/types.js'
 export { type Catraca, type OpenOptions, openCatraca } from './catraca.js'
-export type { EngineHealth, Health } from './health.js'
 export { type Clock, ManualClock, systemClock } from './clock.js'
 export type { OpenCodesOptions, PepperOption } from './codes.js'
 export {
@@ -20,6 +19,7 @@ export {
   openDynamodbTables,
 } from './dynamodb-tables.js'
 export { CatracaError, ERROR_CODES, type ErrorCode, type FieldError, isCatracaError } from './errors.js'
+export type { EngineHealth, Health } from './health.js'
 export type { HotTierOptions } from './hot-tier.js'
 export type { IdempotencyApi } from './idempotency/api.js'
 export { canonicalForm, requestHashOf } from './idempotency/canonical.js'

@@ -16,7 +16,7 @@ export class Stores {
     private readonly main: OpenStore,
     private readonly sourceOf: (store: string) => EngineSource,
     private readonly report: (message: string, error: unknown) => void,
-    private readonly watch: EngineWatch,
+    private readonly watch: EngineWatch | undefined,
   ) {
     this.warn(main.engine)
   }
@@ -25,10 +25,11 @@ export class Stores {
     store: string,
     sourceOf: (store: string) => EngineSource,
     report: (message: string, error: unknown) => void,
-    watch: EngineWatch,
+    /** Absent: nobody wants to know. */
+    watch: EngineWatch | undefined,
   ): Promise<Stores> {
     const source = sourceOf(store)
-    const engine = watchedEngine(await openEngine(source), watch)
+    const engine = watched(await openEngine(source), watch)
     return new Stores({ source, store, engine }, sourceOf, report, watch)
   }
 
@@ -41,7 +42,7 @@ export class Stores {
     const source = this.sourceOf(store)
     const known = [this.main, ...this.others].find((open) => isSameStore(open.source, source))
     if (known !== undefined) return known.engine
-    const engine = watchedEngine(await openEngine(source, use), this.watch)
+    const engine = watched(await openEngine(source, use), this.watch)
     this.others.push({ source, store, engine })
     this.warn(engine)
     return engine
@@ -60,3 +61,6 @@ export class Stores {
     for (const warning of warnings) this.report(warning, undefined)
   }
 }
+
+const watched = (engine: StoreEngine, watch: EngineWatch | undefined): StoreEngine =>
+  watch === undefined ? engine : watchedEngine(engine, watch)

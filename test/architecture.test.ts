@@ -12,6 +12,7 @@ const LEAVES = [
   'errors.ts',
   'clock.ts',
   'deadlines.ts',
+  'figures.ts',
   'key.ts',
   'maybe.ts',
   'packed-error.ts',
@@ -26,6 +27,7 @@ const COMPOSITION = [
   'codes.ts',
   'dynamodb-tables.ts',
   'engine-calls.ts',
+  'engine-figures.ts',
   'health.ts',
   'hot-tier.ts',
   'idempotency.ts',
@@ -67,6 +69,7 @@ type Layer =
   | 'engine'
   | 'composition'
   | 'conformance'
+  | 'metrics'
   | 'server'
   | 'config'
   | 'cli'
@@ -79,9 +82,10 @@ const MAY_IMPORT: Record<Layer, Layer[]> = {
   engine: ['leaf', 'capability', 'engine'],
   conformance: ['leaf', 'capability', 'conformance'],
   composition: ['leaf', 'capability', 'engine', 'composition'],
-  server: ['leaf', 'capability', 'composition', 'server'],
+  metrics: ['leaf', 'capability', 'composition', 'metrics'],
+  server: ['leaf', 'capability', 'composition', 'metrics', 'server'],
   config: ['leaf', 'capability', 'config'],
-  cli: ['leaf', 'capability', 'composition', 'server', 'config', 'cli'],
+  cli: ['leaf', 'capability', 'composition', 'metrics', 'server', 'config', 'cli'],
   adapters: ['leaf', 'capability', 'server', 'adapters'],
   presets: ['leaf', 'capability', 'presets'],
 }
@@ -97,6 +101,7 @@ const PACKAGE_HOMES: Record<string, Layer[]> = {
   '@aws-sdk/client-sqs': ['engine'],
   '@amazon-dax-sdk/client-dax': ['engine'],
   '@opentelemetry/api': ['composition'],
+  'prom-client': ['metrics'],
   fastify: ['server'],
   pino: ['server'],
   commander: ['cli'],
@@ -118,6 +123,7 @@ function layerOf(file: string): Layer | undefined {
   return top === 'adapters' ||
     top === 'presets' ||
     top === 'conformance' ||
+    top === 'metrics' ||
     top === 'server' ||
     top === 'config' ||
     top === 'cli'

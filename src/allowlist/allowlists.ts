@@ -4,6 +4,7 @@ import { CatracaError, invalid } from '../errors.js'
 import { identifier, plainName } from '../key.js'
 import type { MaybePromise } from '../maybe.js'
 import type { AllowlistsApi, ReshardCallOptions } from './api.js'
+import type { CheckFigures } from './check-figures.js'
 import { Checker } from './checker.js'
 import { exportMembers } from './export.js'
 import { parseMemberInput } from './member-input.js'
@@ -35,6 +36,8 @@ export interface AllowlistsParts {
   runImport: ImportRunner
   indexes: Indexes
   onUnavailable: Types.OnUnavailable
+  /** Absent where nothing is counted. */
+  figures?: CheckFigures | undefined
   /** Absent where the engine does not cut lists. */
   resharding?: ReshardStore | undefined
   /** Has what is due swept, now rather than at the next turn: an id is free only when its list is swept. */
@@ -47,7 +50,11 @@ export class Allowlists implements AllowlistsApi {
   private readonly clock: Clock
   private readonly checker: Checker
 
+  /** What checks have answered so far; absent where nothing is counted. */
+  readonly figures: CheckFigures | undefined
+
   constructor(private readonly parts: AllowlistsParts) {
+    this.figures = parts.figures
     this.engine = parts.engine
     this.clock = parts.clock
     this.checker = new Checker(parts.engine.checks, parts.clock, parts.onUnavailable)
@@ -300,7 +307,10 @@ export class Allowlists implements AllowlistsApi {
   ): MaybePromise<Types.CheckAnswer> {
     const customer = identifier('customerId', customerId)
     const lists = listIds(allowlistIds)
-    return this.checker.check(customer, lists, options === undefined ? undefined : freshness(options))
+    const wanted = options === undefined ? undefined : freshness(options)
+    const { figures } = this
+    if (figures === undefined) return this.checker.check(customer, lists, wanted)
+    return figures.check(() => this.checker.check(customer, lists, wanted))
   }
 
   async check(
@@ -321,7 +331,9 @@ export class Allowlists implements AllowlistsApi {
       throw invalid('customerIds', `times allowlists must be at most ${MAX_PAIRS_PER_CHECK} pairs`)
     }
     const wanted = options === undefined ? undefined : freshness(options)
-    return { results: await this.checker.checkMany(customers, lists, wanted) }
+    const ask = () => this.checker.checkMany(customers, lists, wanted)
+    const { figures } = this
+    return { results: await (figures === undefined ? ask() : figures.checkMany(ask)) }
   }
 }
 

@@ -28,6 +28,8 @@ export function openOptions(config: Config, store: string): OpenOptions {
     locks: lockOptions(config),
     cache: cacheOptions(config),
     onUnavailable: config.allowlists.onUnavailable,
+    metrics: { enabled: config.metrics.enabled, maxSeries: config.metrics.maxSeries },
+    tracing: config.tracing,
     sweepIntervalMs: config.allowlists.sweepIntervalMs,
     import: {
       leaseMs: config.import.leaseMs,
@@ -132,7 +134,7 @@ function readCertificate(file: string): string {
   }
 }
 
-export function serverOptions({ server, keys }: Config): ServerOptions {
+export function serverOptions({ server, keys, metrics }: Config): ServerOptions {
   const logHashKey = server.logHashKey.read()
   return {
     host: server.host,
@@ -142,6 +144,7 @@ export function serverOptions({ server, keys }: Config): ServerOptions {
     accessLogSampling: server.accessLogSampling,
     logCustomerIds: server.logCustomerIds,
     bootstrapKeys: () => keys.read(),
+    metrics: metrics.enabled,
     ...(logHashKey !== undefined && { logHashKey }),
     ...(server.spoolDir !== undefined && { spoolDir: server.spoolDir }),
   }

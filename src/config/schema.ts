@@ -1,5 +1,6 @@
 import { DEFAULT_MEMBERSHIP } from '../allowlist/membership/options.js'
 import { DEFAULT_SPACE } from '../cache/options.js'
+import { DEFAULT_MAX_SERIES } from '../figures.js'
 import { DEFAULT_IDEMPOTENCY, MAX_LEASE_MS, MIN_LEASE_MS } from '../idempotency/options.js'
 import { DEFAULT_LOCKS } from '../lock/options.js'
 import { DEFAULT_CODES } from '../one-time-code/options.js'
@@ -551,6 +552,24 @@ export const SCHEMA = {
       env: 'CATRACA_IMPORT_SPOOL_DIR',
       description:
         'Directory for the sorted runs of a replacing import; the temporary directory when absent.',
+    }),
+  },
+  metrics: {
+    enabled: setting(flag, true, {
+      env: 'CATRACA_METRICS_ENABLED',
+      description: 'Count what is done, and show it to Prometheus at `/metrics`.',
+    }),
+    maxSeries: setting(integer(0, 10_000), DEFAULT_MAX_SERIES, {
+      env: 'CATRACA_METRICS_MAX_SERIES',
+      description:
+        'Lists, resources and cache spaces that are counted apart, of each; what comes later counts as `other`.',
+    }),
+  },
+  tracing: {
+    enabled: setting(flag, true, {
+      env: 'CATRACA_TRACING_ENABLED',
+      description:
+        'Make spans where the process has a provider of OpenTelemetry registered; without one there are none, and no cost.',
     }),
   },
   client: {

@@ -30,10 +30,12 @@ import { limitConfigRoutes } from './routes/limit-configs.js'
 import { limitRoutes } from './routes/limits.js'
 import { lockRoutes } from './routes/locks.js'
 import { memberRoutes } from './routes/members.js'
+import { metricsRoutes } from './routes/metrics.js'
 import { operationRoutes } from './routes/operations.js'
 import { addSharedSchemas } from './routes/responses.js'
 import { shardRoutes } from './routes/shards.js'
 import { tokenRoutes } from './routes/tokens.js'
+import { ServerMetrics } from './server-metrics.js'
 import { settleTicks } from './settle.js'
 import { validatorCompiler } from './validation.js'
 
@@ -48,6 +50,8 @@ export interface BuiltServer {
 /** The server, complete but not listening. */
 export async function buildServer(catraca: Catraca, options: ServerOptions): Promise<BuiltServer> {
   await settleTicks()
+  // The host may have begun to collect traces after the instance was opened.
+  await catraca.tracing.look()
   const settings = withDefaults(options)
   const logger = settings.logger ?? createLogger()
   const context = createContext(catraca, settings, logger)
@@ -74,6 +78,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
 /** A new capability adds its routes here. */
 const ROUTES = [
   operationRoutes,
+  metricsRoutes,
   checkRoutes,
   allowlistRoutes,
   memberRoutes,
@@ -104,7 +109,9 @@ function createContext(catraca: Catraca, settings: ServerSettings, logger: Logge
     hashKey: settings.logHashKey,
   })
   const gate = new Gate(registry)
-  return { catraca, settings, registry, gate, accessLog, imports: new ImportJobs(), stopping: false }
+  const metrics = settings.metrics ? new ServerMetrics(catraca, settings) : undefined
+  const imports = new ImportJobs()
+  return { catraca, settings, registry, gate, accessLog, metrics, imports, stopping: false }
 }
 
 function createApp(context: ServerContext, logger: Logger): App {

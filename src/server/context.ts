@@ -8,6 +8,7 @@ import type { KeyRegistry } from './access/registry.js'
 import type { AccessLog } from './access-log.js'
 import type { ImportJobs } from './imports/jobs.js'
 import type { ServerSettings } from './options.js'
+import type { ServerMetrics } from './server-metrics.js'
 
 /** What the routes share. */
 export interface ServerContext {
@@ -17,6 +18,8 @@ export interface ServerContext {
   readonly gate: Gate
   readonly imports: ImportJobs
   readonly accessLog: AccessLog
+  /** Absent where they are switched off. */
+  readonly metrics: ServerMetrics | undefined
   /** Set by `stop()`: from then on no new work is taken. */
   stopping: boolean
 }

@@ -3,11 +3,13 @@ import { CatracaError, invalid } from '../errors.js'
 import type { App, ServerContext } from './context.js'
 import { answerSender, isStillSending } from './linger.js'
 import { isServerFault, renderProblem } from './problem.js'
+import { addTracing } from './request-spans.js'
 import type { RouteEntry } from './route-table.js'
 
 /** What every route has in common. Returns the routes, which are added to it as they are registered. */
 export function addHooks(app: App, context: ServerContext): readonly RouteEntry[] {
   const routes = collectRoutes(app)
+  addTracing(app, context)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.header('cache-control', 'no-store')
@@ -15,6 +17,12 @@ export function addHooks(app: App, context: ServerContext): readonly RouteEntry[
     done(refusal(request, context))
   })
   app.addHook('onResponse', (request, reply, done) => {
+    context.metrics?.http.add(
+      request.method,
+      request.routeOptions.url ?? 'none',
+      reply.statusCode,
+      reply.elapsedTime,
+    )
     logAccess(request, reply, context)
     done()
   })

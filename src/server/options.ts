@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os'
 import type { Logger } from 'pino'
 import type { KeyRecord } from '../access/port.js'
+import type { MetricsRegistry } from '../metrics/index.js'
 
 /** A key given by configuration instead of the store. */
 export type BootstrapKey = Pick<KeyRecord, 'name' | 'scopes' | 'hash'>
@@ -35,10 +36,15 @@ export interface ServerOptions {
   healthTimeoutMs?: number
   /** How often API keys are read again. */
   keyRefreshMs?: number
+  /** Whether requests are counted, and `/metrics` answers. */
+  metrics?: boolean
+  /** The text of `/metrics`, where other processes serve the same address; of this process alone when absent. */
+  gatherMetrics?: (own: MetricsRegistry) => Promise<string>
 }
 
-export type ServerSettings = Required<Omit<ServerOptions, 'logger' | 'logHashKey'>> &
-  Pick<ServerOptions, 'logger' | 'logHashKey'>
+type Absent = 'logger' | 'logHashKey' | 'gatherMetrics'
+
+export type ServerSettings = Required<Omit<ServerOptions, Absent>> & Pick<ServerOptions, Absent>
 
 export const SERVER_DEFAULTS = {
   host: '127.0.0.1',
@@ -53,6 +59,7 @@ export const SERVER_DEFAULTS = {
   drainMs: 200,
   healthTimeoutMs: 2_000,
   keyRefreshMs: 2_000,
+  metrics: true,
 } as const
 
 export function withDefaults(options: ServerOptions): ServerSettings {

@@ -20,6 +20,21 @@ export interface IndexesParts {
   report(message: string, error: unknown): void
 }
 
+/** Figures of the images in memory. */
+export interface IndexFigures {
+  lists: number
+  bytes: number
+  overlayEntries: number
+  /** Images that may not answer, because they are, or may be, behind. */
+  staleLists: number
+  /** How long ago the worst image was last known to be up to date. */
+  feedLagMs: number
+  /** Builds that this process asked for and waited for. */
+  builds: { built: number; failed: number }
+  /** Moment of the newest snapshot in memory, in milliseconds since the epoch. */
+  lastBuildAt: number | undefined
+}
+
 /** After a failed try, how long a list is left alone. */
 const RETRY_MS = 1000
 /** Between two builds of a list that nobody asked for: one that leads to nothing must not be tried at once again. */
@@ -39,6 +54,7 @@ export class Indexes {
   private readonly follower: Follower
   private readonly timer: NodeJS.Timeout
   private uses = new Map<string, number>()
+  private readonly builds = { built: 0, failed: 0 }
   private moment = 0
   /** Images that were last known to be complete before this moment do not answer. */
   private staleBeforeMs = Number.NEGATIVE_INFINITY
@@ -101,6 +117,24 @@ export class Indexes {
 
   get listCount(): number {
     return this.loaded.size
+  }
+
+  figures(): IndexFigures {
+    const { changes, options } = this.parts
+    const nowMs = performance.now()
+    const staleBeforeMs = changes.isImmediate ? Number.NEGATIVE_INFINITY : nowMs - options.staleAfterMs
+    let overlayEntries = 0
+    let staleLists = 0
+    let feedLagMs = 0
+    let lastBuildAt: number | undefined
+    for (const index of this.loaded.values()) {
+      overlayEntries += index.overlaySize
+      if (!index.isUsable || index.freshAtMs < staleBeforeMs) staleLists++
+      feedLagMs = Math.max(feedLagMs, lagMs(index, nowMs, changes.isImmediate))
+      lastBuildAt = Math.max(lastBuildAt ?? 0, index.manifest.builtAt)
+    }
+    const { listCount: lists, sizeBytes: bytes } = this
+    return { lists, bytes, overlayEntries, staleLists, feedLagMs, builds: { ...this.builds }, lastBuildAt }
   }
 
   /** Sees to it that the list gets into memory, by and by. */
@@ -229,6 +263,15 @@ export class Indexes {
     const before = running?.done.catch(() => {}) ?? Promise.resolve()
     const done = before
       .then(() => this.parts.build(list, full))
+      .then(
+        () => {
+          this.builds.built++
+        },
+        (error: unknown) => {
+          this.builds.failed++
+          throw error
+        },
+      )
       .finally(() => {
         if (this.building.get(list.incarnation)?.done === done) this.building.delete(list.incarnation)
         if (this.builtAtMs.size >= 10_000) this.builtAtMs.clear()
@@ -300,6 +343,15 @@ export class Indexes {
       ...[...this.building.values()].map(({ done }) => done),
     ])
   }
+}
+
+/**
+ * Where the engine tells of every change at once, an image that is not behind lags by nothing, and nobody notes when.
+ * One that was never complete counts from the start of the process.
+ */
+function lagMs({ behind, freshAtMs }: ListIndex, nowMs: number, isImmediate: boolean): number {
+  if (isImmediate && (!behind || freshAtMs < 0)) return 0
+  return nowMs - Math.max(0, freshAtMs)
 }
 
 /** How many entries of its logs a list's image holds, as one figure. */

@@ -4,10 +4,11 @@ import { requestIdFrom } from '../request-id.js'
 
 export const CHECK_ROUTE = '/customers/:customerId/check'
 
-/** One check that is answered without the framework: its id, and its line in the log. */
+/** One check that is answered without the framework: its id, its place in the metrics and its line in the log. */
 export class Visit {
   readonly requestId: string
-  /** 0 when the visit is not logged. */
+  private readonly isSampled: boolean
+  /** 0 when nobody wants to know. */
   private readonly startedAt: number
 
   constructor(
@@ -16,18 +17,23 @@ export class Visit {
     private readonly customerId: string,
   ) {
     this.requestId = requestIdFrom(requestIdHeader)
-    this.startedAt = context.accessLog.samples() ? performance.now() : 0
+    this.isSampled = context.accessLog.samples()
+    this.startedAt = this.isSampled || context.metrics !== undefined ? performance.now() : 0
   }
 
-  /** Logs the visit when it is one of the sample, or went wrong through our fault. */
+  /** Counts the visit, and logs it when it is one of the sample, or went wrong through our fault. */
   end(status: number, caller: { name: string } | undefined, error?: unknown): void {
-    if (this.startedAt === 0 && !isServerFault(status)) return
-    this.context.accessLog.write({
+    const { metrics, accessLog } = this.context
+    const durationMs = this.startedAt === 0 ? 0 : performance.now() - this.startedAt
+    if (metrics !== undefined && status === 200) metrics.checkAnswered(durationMs)
+    else metrics?.http.add('GET', CHECK_ROUTE, status, durationMs)
+    if (!this.isSampled && !isServerFault(status)) return
+    accessLog.write({
       requestId: this.requestId,
       method: 'GET',
       route: CHECK_ROUTE,
       status,
-      durationMs: this.startedAt === 0 ? 0 : performance.now() - this.startedAt,
+      durationMs,
       customerId: this.customerId,
       key: caller?.name,
       error,

@@ -1,0 +1,99 @@
+/** What guards count while they work, in plain numbers; whoever shows metrics reads them when asked. */
+
+/** How many names of lists, resources or spaces are counted apart, unless a setting says otherwise. */
+export const DEFAULT_MAX_SERIES = 200
+/** The name of all that came after so many. */
+export const OTHER = 'other'
+
+/** 1, 1.5, 2, 2.5, 3.5, 5 and 7.5 of each power of ten from a microsecond to 10 s: percentiles need fine steps. */
+const BOUNDS_MS: readonly number[] = [-3, -2, -1, 0, 1, 2, 3].flatMap((power) =>
+  [1, 1.5, 2, 2.5, 3.5, 5, 7.5].map((step) => Number(`${step}e${power}`)),
+)
+
+/** How long something took, counted by size: bounded, whatever comes. */
+export class Durations {
+  static readonly boundsMs = BOUNDS_MS
+  /** One for each bound, and one for what is longer than all. */
+  readonly counts = new Float64Array(BOUNDS_MS.length + 1)
+  count = 0
+  sumMs = 0
+
+  add(ms: number): void {
+    let i = 0
+    while (i < BOUNDS_MS.length && ms > BOUNDS_MS[i]!) i++
+    this.counts[i]!++
+    this.count++
+    this.sumMs += ms
+  }
+
+  copy(): Durations {
+    const copy = new Durations()
+    copy.counts.set(this.counts)
+    copy.count = this.count
+    copy.sumMs = this.sumMs
+    return copy
+  }
+
+  /** What has come since an earlier copy. */
+  since(earlier: Durations): Durations {
+    const difference = new Durations()
+    for (let i = 0; i < this.counts.length; i++) difference.counts[i] = this.counts[i]! - earlier.counts[i]!
+    difference.count = this.count - earlier.count
+    difference.sumMs = this.sumMs - earlier.sumMs
+    return difference
+  }
+
+  /** The time that this share took at most, read off a straight line within its step; 0 of nothing. */
+  percentileMs(share: number): number {
+    if (this.count === 0) return 0
+    const wanted = share * this.count
+    let below = 0
+    for (let i = 0; i < BOUNDS_MS.length; i++) {
+      const here = this.counts[i]!
+      if (here > 0 && below + here >= wanted) {
+        const from = i === 0 ? 0 : BOUNDS_MS[i - 1]!
+        return from + ((BOUNDS_MS[i]! - from) * Math.max(0, wanted - below)) / here
+      }
+      below += here
+    }
+    return BOUNDS_MS.at(-1)!
+  }
+}
+
+/** Counts by name and outcome, for so many names; what comes later counts as `other`. */
+export class NamedCounts<O extends string> {
+  private readonly byName = new Map<string, Record<O, number>>()
+
+  constructor(
+    private readonly outcomes: readonly O[],
+    private readonly maxNames: number = DEFAULT_MAX_SERIES,
+  ) {}
+
+  /** The counts of a name, to be added to. */
+  of(name: string): Record<O, number> {
+    return this.byName.get(name) ?? this.begin(name)
+  }
+
+  /** Only where the name is counted apart already: for names that anybody could make up. */
+  ofKnown(name: string): Record<O, number> {
+    return this.byName.get(name) ?? this.of(OTHER)
+  }
+
+  entries(): IterableIterator<[string, Record<O, number>]> {
+    return this.byName.entries()
+  }
+
+  total(outcome: O): number {
+    let sum = 0
+    for (const counts of this.byName.values()) sum += counts[outcome]
+    return sum
+  }
+
+  private begin(name: string): Record<O, number> {
+    const others = this.byName.has(OTHER) ? 1 : 0
+    if (name !== OTHER && this.byName.size - others >= this.maxNames) return this.of(OTHER)
+    const counts = Object.fromEntries(this.outcomes.map((outcome) => [outcome, 0])) as Record<O, number>
+    this.byName.set(name, counts)
+    return counts
+  }
+}

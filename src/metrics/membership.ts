@@ -1,0 +1,54 @@
+import type { MetricFacts, MetricGroup } from './group.js'
+import type { Reading } from './registry.js'
+
+const gauge = (name: string, help: string, together: MetricFacts['together'] = 'sum'): MetricFacts => ({
+  name,
+  type: 'gauge',
+  help,
+  together,
+})
+const lists = gauge('catraca_index_lists', 'Lists whose members are in memory.', 'max')
+const bytes = gauge('catraca_index_bytes', 'Memory that these lists take, over all workers.')
+const overlay = gauge(
+  'catraca_index_overlay_entries',
+  'Customers changed since the snapshots, in memory.',
+  'max',
+)
+const stale = gauge(
+  'catraca_index_stale_lists',
+  'Lists in memory that may not answer, because they are behind the store.',
+  'max',
+)
+const lag = gauge(
+  'catraca_index_feed_lag_seconds',
+  'How long ago the worst list in memory was last known to be up to date.',
+  'max',
+)
+const lastBuild = gauge(
+  'catraca_index_last_build_timestamp_seconds',
+  'When the newest snapshot in memory was built; 0 when there is none.',
+  'max',
+)
+const builds: MetricFacts = {
+  name: 'catraca_index_builds_total',
+  type: 'counter',
+  help: 'Builds of snapshots that this process waited for: built or failed.',
+  labels: ['outcome'],
+}
+
+export const membershipMetrics: MetricGroup = {
+  title: 'Lists in memory',
+  metrics: [lists, bytes, overlay, stale, lag, builds, lastBuild],
+  register(registry, { catraca }) {
+    const figures = () => catraca.indexFigures()
+    registry.read(lists, () => [[figures().lists]])
+    registry.read(bytes, () => [[figures().bytes]])
+    registry.read(overlay, () => [[figures().overlayEntries]])
+    registry.read(stale, () => [[figures().staleLists]])
+    registry.read(lag, () => [[figures().feedLagMs / 1000]])
+    registry.read(lastBuild, () => [[(figures().lastBuildAt ?? 0) / 1000]])
+    registry.read(builds, () =>
+      Object.entries(figures().builds).map(([outcome, count]): Reading => [count, { outcome }]),
+    )
+  },
+}

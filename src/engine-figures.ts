@@ -1,7 +1,7 @@
 import type { EngineCalls } from './engine-calls.js'
 import type { HealthLooks } from './health.js'
 import type { EngineFigures, StoreEngine } from './open-engine.js'
-import { SharedLook } from './shared-look.js'
+import { type Bounds, SharedLook } from './shared-look.js'
 import type { OpenStore } from './stores.js'
 
 /** Many may read metrics, often: engines are asked at most so often for them, and nobody waits for one that hangs. */
@@ -16,11 +16,12 @@ export class EngineFiguresReader {
     private readonly looks: HealthLooks,
     /** What engines were asked, and how it ended. */
     readonly calls: EngineCalls,
+    private readonly bounds: Bounds = BOUNDS,
   ) {}
 
   /** Whether each answered when it was last asked. */
   async up(): Promise<{ engine: string; store: string; isUp: boolean }[]> {
-    const { engines } = await this.looks.health(BOUNDS)
+    const { engines } = await this.looks.health(this.bounds)
     return engines.map(({ name, store, status }) => ({ engine: name, store, isUp: status === 'healthy' }))
   }
 
@@ -44,7 +45,7 @@ export class EngineFiguresReader {
       shared = new SharedLook(() => engine.figures().catch(() => ({})))
       this.#looks.set(engine, shared)
     }
-    const look = await shared.look(BOUNDS)
+    const look = await shared.look(this.bounds)
     return 'value' in look ? look.value : undefined
   }
 }

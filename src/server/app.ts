@@ -15,6 +15,7 @@ import { jsonParser } from './json-body.js'
 import { createLogger } from './logger.js'
 import { type ServerOptions, type ServerSettings, withDefaults } from './options.js'
 import { requestIdFrom } from './request-id.js'
+import { addTracing } from './request-spans.js'
 import type { RouteEntry } from './route-table.js'
 import { allowlistRoutes } from './routes/allowlists.js'
 import { cacheRoutes } from './routes/cache.js'
@@ -56,6 +57,8 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   const logger = settings.logger ?? createLogger()
   const context = createContext(catraca, settings, logger)
   const app = createApp(context, logger)
+  // First of all hooks: a request that the others refuse is traced too.
+  addTracing(app, context)
   const routes = addHooks(app, context)
   app.setValidatorCompiler(validatorCompiler)
   app.removeAllContentTypeParsers()

@@ -3,13 +3,11 @@ import { CatracaError, invalid } from '../errors.js'
 import type { App, ServerContext } from './context.js'
 import { answerSender, isStillSending } from './linger.js'
 import { isServerFault, renderProblem } from './problem.js'
-import { addTracing } from './request-spans.js'
 import type { RouteEntry } from './route-table.js'
 
 /** What every route has in common. Returns the routes, which are added to it as they are registered. */
 export function addHooks(app: App, context: ServerContext): readonly RouteEntry[] {
   const routes = collectRoutes(app)
-  addTracing(app, context)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.header('cache-control', 'no-store')

@@ -34,7 +34,7 @@ async function useAll({ allowlists, limits, cache }: Catraca): Promise<void> {
   await allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
   await allowlists.add('vip', 'alice')
   await allowlists.check('alice', ['vip'], { consistency: 'strong' })
-  const perMinute = { capacity: 10, periodMs: 60_000 }
+  const perMinute = { capacity: 10, refillPeriodSeconds: 60 }
   await limits.acquire({ entity: 'alice', resource: 'orders', limits: { perMinute } })
   await cache.space({ name: 'things', ttlMs: 60_000 }).set('a', 1)
 }
@@ -132,7 +132,7 @@ describe('metrics of Redis', () => {
     try {
       const calls = [
         catraca.allowlists.check('alice', ['vip'], { consistency: 'strong' }),
-        catraca.allowlists.add('vip', 'bob'),
+        catraca.keys.revoke('nobody'),
       ]
       for (const { status } of await Promise.allSettled(calls)) assert.equal(status, 'rejected')
     } finally {
@@ -140,7 +140,7 @@ describe('metrics of Redis', () => {
     }
     const shown = await text()
     assert.equal(value(shown, 'catraca_engine_calls_total', redisCalls('checks.list', 'timeout')), 1)
-    assert.equal(value(shown, 'catraca_engine_calls_total', redisCalls('members.add', 'unknown_outcome')), 1)
+    assert.equal(value(shown, 'catraca_engine_calls_total', redisCalls('remove', 'unknown_outcome')), 1)
     await redis.servers[0]!.kill()
     try {
       const down = () => catraca.allowlists.get('vip').then(() => false)
@@ -189,6 +189,9 @@ describe('metrics of DynamoDB', async () => {
       assert.ok(value(shown, 'catraca_dynamodb_consumed_units_total', { table, kind })! > 0, kind)
     const get = { verb: 'allowlist.check', operation: 'GetItem' }
     assert.ok(value(shown, 'catraca_dynamodb_calls_total', get)! >= 1)
+    const create = { verb: 'allowlist.create', operation: 'TransactWriteItems' }
+    assert.equal(value(shown, 'catraca_dynamodb_refused_writes_total', create), 1)
+    assert.equal(value(shown, 'catraca_dynamodb_retries_total', create), 0)
     assert.equal(value(shown, 'catraca_engine_up', { engine: 'dynamodb' }), 1)
     assert.ok(value(shown, 'catraca_engine_calls_total', { engine: 'dynamodb', verb: 'members.add' })! >= 1)
     assert.equal(value(shown, 'catraca_engine_connection_failures_total', { engine: 'dynamodb' }), 0)
@@ -196,7 +199,6 @@ describe('metrics of DynamoDB', async () => {
     await assert.rejects(catraca.allowlists.get('vip'))
     const gone = await text()
     assert.ok(value(gone, 'catraca_engine_connection_failures_total', { engine: 'dynamodb' })! >= 1)
-    assert.ok(value(gone, 'catraca_dynamodb_retries_total')! >= 1, gone)
   })
 })
 

@@ -75,9 +75,9 @@ describe('spans of requests', () => {
     } finally {
       redis.servers[0]!.resume()
     }
-    const call = await one('catraca.allowlists.members.add')
+    const call = await one('catraca.allowlists.lists.get')
     assert.equal(call.status.code, SpanStatusCode.ERROR)
-    assert.match(String(call.attributes['catraca.outcome']), /unknown_outcome|timeout|unavailable/)
+    assert.match(String(call.attributes['catraca.outcome']), /timeout|unavailable/)
     const told = collected
       .spans()
       .map(({ name, attributes, status, events }) => ({ name, attributes, status, events }))
@@ -95,7 +95,7 @@ describe('spans of requests', () => {
     const traced = await server.call('GET', path, { agent, headers: { ...bearer(secret), ...TRACEPARENT } })
     const again = await server.call('GET', path, { agent, headers: { ...bearer(secret), ...TRACEPARENT } })
     assert.deepEqual([plain.status, traced.status, again.status], [200, 200, 200])
-    assert.equal(plain.text, traced.text)
+    assert.equal(plain.json.results[0].reason, traced.json.results[0].reason)
     const name = 'GET /customers/:customerId/check'
     await until('both spans', () => named(name).length === 2)
     for (const span of named(name)) assert.equal(span.parentSpanContext?.spanId, PARENT_ID)
@@ -107,12 +107,13 @@ describe('spans of a library', () => {
     const catraca = await openCatraca({ store: 'memory:', sweepIntervalMs: 0 })
     t.after(() => catraca.close())
     await catraca.upkeep()
+    await catraca.limits.warmUp()
     assert.deepEqual(collected.spans(), [])
     await trace.getTracer('host').startActiveSpan('order', async (span) => {
       await catraca.limits.acquire({
         entity: 'alice',
         resource: 'orders',
-        limits: { perMinute: { capacity: 10, periodMs: 60_000 } },
+        limits: { perMinute: { capacity: 10, refillPeriodSeconds: 60 } },
       })
       span.end()
     })

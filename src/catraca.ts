@@ -103,6 +103,8 @@ export interface Catraca {
   /** Settles when the most used lists are in memory. */
   readonly ready: Promise<void>
   stats(): Stats
+  /** How many lists, resources and cache spaces metrics show apart, of each. */
+  readonly maxSeries: number
   /** Figures of the lists in memory. */
   indexFigures(): IndexFigures
   /** Figures of the engines, and what they were asked. */
@@ -147,7 +149,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const hotTier = await openHotTier(dynamodb.hotTier, { engine, membership, report }).catch(closing)
   const around = { clock, report }
   const limitEngine = await engineOf(options.limits)
-  const limits = openLimits(options.limits ?? {}, limitEngine, around)
+  const limits = openLimits(options.limits ?? {}, limitEngine, { ...around, maxSeries })
   const idempotency = openIdempotency(options.idempotency ?? {}, await engineOf(options.idempotency), around)
   const codeEngine = await engineOf(options.codes)
   const codes = await Promise.resolve()
@@ -227,6 +229,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     locks,
     cache,
     store: redactStoreUrl(store),
+    maxSeries,
     ready: warmUp(engine.allowlists, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),
     indexFigures: () => indexes.figures(),

@@ -5,8 +5,8 @@ export const DEFAULT_MAX_SERIES = 200
 /** The name of all that came after so many. */
 export const OTHER = 'other'
 
-/** 1, 1.5, 2, 2.5, 3.5, 5 and 7.5 of each power of ten from a microsecond to 10 s: percentiles need fine steps. */
-const BOUNDS_MS: readonly number[] = [-3, -2, -1, 0, 1, 2, 3].flatMap((power) =>
+/** 1, 1.5, 2, 2.5, 3.5, 5 and 7.5 of each power of ten from a microsecond to 75 s: percentiles need fine steps. */
+const BOUNDS_MS: readonly number[] = [-3, -2, -1, 0, 1, 2, 3, 4].flatMap((power) =>
   [1, 1.5, 2, 2.5, 3.5, 5, 7.5].map((step) => Number(`${step}e${power}`)),
 )
 

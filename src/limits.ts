@@ -11,6 +11,7 @@ export interface OpenLimitsOptions extends Partial<LimitOptions> {
 interface Surroundings {
   clock: Clock
   report: (message: string, error: unknown) => void
+  maxSeries: number
 }
 
 /** Rate limits over their engine. */

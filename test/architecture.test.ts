@@ -18,6 +18,7 @@ const LEAVES = [
   'packed-error.ts',
   'shared-look.ts',
   'trace-parent.ts',
+  'version.ts',
   'wakes.ts',
 ]
 /** What stands beside catraca.ts and helps it compose; nothing else may see guards and engines together. */

@@ -69,6 +69,11 @@ export class Caches implements CacheApi {
   }
 
   async stats(): Promise<Record<string, SpaceStats>> {
+    return this.figures()
+  }
+
+  /** The same at once. */
+  figures(): Record<string, SpaceStats> {
     return Object.fromEntries([...this.spaces].map(([name, { space }]) => [name, space.stats()]))
   }
 

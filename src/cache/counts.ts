@@ -8,4 +8,6 @@ export class Counts {
   waitedFills = 0
   voidFills = 0
   unreadable = 0
+  negatives = 0
+  degraded = 0
 }

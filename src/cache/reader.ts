@@ -28,6 +28,8 @@ export class Reader<T> {
         if (found === DOWN) counts.firstTierHits++
         else counts.secondTierHits++
         if (answer.stale) counts.staleAnswers++
+        if (answer.value === undefined) counts.negatives++
+        if (found === DOWN) counts.degraded++
         if (found !== DOWN && first.isTrusted) first.put(pins[i]!, entry, now)
         answers.set(key, found === DOWN ? { ...answer, degraded: true } : answer)
       }

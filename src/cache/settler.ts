@@ -31,6 +31,8 @@ export class Settler<T> {
     const now = clock.now()
     if (fallback === undefined || now >= fallback.freshUntil) return false
     counts.firstTierHits += flight.callers
+    counts.degraded += flight.callers
+    if (fallback.value === undefined) counts.negatives += flight.callers
     flight.resolve({ ...answerOf(fallback, now), degraded: true })
     return true
   }
@@ -40,6 +42,7 @@ export class Settler<T> {
     const now = clock.now()
     if (first.isTrusted) first.put(flight.pin, entry, now)
     counts.secondTierHits += flight.callers
+    if (entry.value === undefined) counts.negatives += flight.callers
     flight.resolve(answerOf(entry, now))
   }
 
@@ -62,6 +65,7 @@ export class Settler<T> {
     const now = clock.now()
     if (fallback === undefined || now >= fallback.keepUntil || flight.isSettled) return undefined
     counts.staleAnswers += flight.callers
+    if (flight.isDegraded) counts.degraded += flight.callers
     return { ...answerOf(fallback, now), ...(flight.isDegraded && { degraded: true }) }
   }
 

@@ -9,6 +9,7 @@ export class Source<T> {
   readonly loadTime = new LoadTime()
   loads = 0
   failures = 0
+  loaded = 0
   private readonly breaker: Breaker
 
   constructor(
@@ -35,6 +36,7 @@ export class Source<T> {
     try {
       const values = await this.within(load, keys)
       this.breaker.succeed()
+      this.loaded++
       this.loadTime.add(this.clock.now() - beganAt)
       return values
     } catch (error) {

@@ -184,6 +184,7 @@ export class CacheSpace<T> {
     const kept = first.entries.get(key)
     if (kept === undefined || kept.useUntil <= now) return undefined
     this.counts.firstTierHits++
+    if (kept.value === undefined) this.counts.negatives++
     return kept
   }
 

@@ -9,6 +9,7 @@ export function spaceStats<T>({ counts, first, second, source, entries }: SpaceP
     hitRate: asked === 0 ? 0 : hits / asked,
     loads: source.loads,
     loadFailures: source.failures,
+    loaded: source.loaded,
     loadMs: source.loadTime.ms,
     tooLarge: entries.tooLarge,
     firstTier: {

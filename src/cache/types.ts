@@ -52,6 +52,12 @@ export interface SpaceStats {
   voidFills: number
   /** Entries that could not be read, and were deleted. */
   unreadable: number
+  /** Answers that there is none, from either tier. */
+  negatives: number
+  /** Answers without the second tier, which did not answer. */
+  degraded: number
+  /** Loads that gave their values. */
+  loaded: number
   /** Values too large to be kept. */
   tooLarge: number
   firstTier: { entries: number; bytes: number; evictions: number; isTrusted: boolean }

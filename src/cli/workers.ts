@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { systemClock } from '../clock.js'
 import { EXIT, Exit } from './failure.js'
 import { note } from './output.js'
+import { MetricsExchange } from './worker-metrics.js'
 
 const RECENT_MS = 60_000
 const FIRST_DELAY_MS = 100
@@ -22,6 +23,7 @@ export async function superviseWorkers(
   const stop = () => supervisor.stop(shutdownTimeoutMs)
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  new MetricsExchange().start()
   // One first: what is wrong with the configuration or the port is then told once, not by every worker.
   await supervisor.start()
   for (let i = 1; i < count; i++) supervisor.fork()

@@ -564,6 +564,11 @@ export const SCHEMA = {
       description:
         'Lists, resources and cache spaces that are counted apart, of each; what comes later counts as `other`.',
     }),
+    emf: setting(flag, false, {
+      env: 'CATRACA_METRICS_EMF',
+      description:
+        'Also write the metrics of the namespace `Allowlist/Pod` for CloudWatch to standard output, once a minute.',
+    }),
   },
   tracing: {
     enabled: setting(flag, true, {

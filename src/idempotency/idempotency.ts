@@ -26,7 +26,7 @@ import type {
   RunResult,
   WorkContext,
 } from './types.js'
-import { Verbs } from './verbs.js'
+import { type EndCounts, Verbs } from './verbs.js'
 
 export interface IdempotencyParts {
   store: IdempotencyStore
@@ -37,6 +37,21 @@ export interface IdempotencyParts {
   monotonicMs?: () => number
 }
 
+/** How requests began: with a claim, with the answer of who had done them, or not at all. */
+export interface BeginCounts {
+  claimed: number
+  /** After an attempt that ended without an answer. */
+  reclaimed: number
+  replayed: number
+  in_progress: number
+  mismatch: number
+  unknown: number
+  /** Done without a claim, because the engine did not answer. */
+  degraded: number
+}
+
+const REFUSALS = { 'in-progress': 'in_progress', 'other-request': 'mismatch', unknown: 'unknown' } as const
+
 export type HoldResult = { outcome: 'held'; claim: Held } | Replay<unknown> | Refused
 
 /** Was this request already done, and what was the answer? */
@@ -46,6 +61,15 @@ export class Idempotency implements IdempotencyApi {
   private readonly monotonicMs: () => number
   private readonly wakes: Wakes
   private readonly maxResponseBytes: number
+  private readonly begins: BeginCounts = {
+    claimed: 0,
+    reclaimed: 0,
+    replayed: 0,
+    in_progress: 0,
+    mismatch: 0,
+    unknown: 0,
+    degraded: 0,
+  }
 
   constructor(private readonly parts: IdempotencyParts) {
     const { store, options, clock, monotonicMs = () => performance.now() } = parts
@@ -98,7 +122,7 @@ export class Idempotency implements IdempotencyApi {
       } catch (error) {
         // The engine does not answer, and that is no reason to stop. What is damaged was done: it would be done again.
         const isSilent = isUnavailable(error) && !isCatracaError(error, 'STORE_CORRUPT')
-        if (onUnavailable === 'allow' && isSilent) return { outcome: 'held', claim: unguarded() }
+        if (onUnavailable === 'allow' && isSilent) return this.goOn()
         throw error
       }
       onUnavailable = 'block'
@@ -106,10 +130,10 @@ export class Idempotency implements IdempotencyApi {
       const judged = this.judge(claim, answer)
       const told = judged instanceof Promise ? await judged : judged
       const leftMs = waitUntil - this.monotonicMs()
-      if (told.outcome !== 'refused' || told.reason !== 'in-progress' || leftMs <= 0) return told
+      if (told.outcome !== 'refused' || told.reason !== 'in-progress' || leftMs <= 0) return this.told(told)
       const ended = await this.polls.ended(claim.key, leftMs, request.signal)
-      if (request.signal?.aborted) return told
-      if (ended?.status === 'COMPLETED' && isOf(ended, claim)) return toReplay(ended)
+      if (request.signal?.aborted) return this.told(told)
+      if (ended?.status === 'COMPLETED' && isOf(ended, claim)) return this.told(await toReplay(ended))
     }
   }
 
@@ -118,7 +142,8 @@ export class Idempotency implements IdempotencyApi {
     const token = newToken()
     const claim = parseClaim(request, ownerOf(token), this.parts.options)
     const answer = await this.verbs.claim(claim, true)
-    if (answer.outcome === 'found') return this.judge(claim, answer)
+    if (answer.outcome === 'found') return this.told(await this.judge(claim, answer))
+    this.begun(answer.attempt)
     const { attempt, expiresAt, leaseUntil } = answer
     return {
       ...{ outcome: 'claimed', token, attempt },
@@ -147,7 +172,9 @@ export class Idempotency implements IdempotencyApi {
 
   async extend(key: RecordKey, token: string, leaseMs: number): Promise<void> {
     const owner = ownerOf(checkedToken(token))
-    assertOwned(await this.verbs.extend(recordKey(key), owner, checkedLease(leaseMs)))
+    const outcome = await this.verbs.extend(recordKey(key), owner, checkedLease(leaseMs))
+    if (outcome === 'lost') this.verbs.ends.lost++
+    assertOwned(outcome)
   }
 
   async get(key: RecordKey): Promise<RecordView | undefined> {
@@ -159,17 +186,36 @@ export class Idempotency implements IdempotencyApi {
     return this.verbs.remove(recordKey(key))
   }
 
+  stats(): BeginCounts & EndCounts {
+    return { ...this.begins, ...this.verbs.ends }
+  }
+
   sweep(now: number): Promise<{ more: boolean }> {
     return this.verbs.sweep(now)
   }
 
   private held({ key, owner, leaseMs }: Claim, token: string, attempt: number, since: number): HoldResult {
     const { maxResponseBytes, monotonicMs, wakes } = this
+    this.begun(attempt)
     const { maxWorkMs } = this.parts.options
     const extend = () => this.verbs.extend(key, owner, leaseMs)
     const heartbeat = new Heartbeat({ leaseMs, maxWorkMs, extend, monotonicMs, wakes }, since)
     const facts = { key, token, owner, attempt, maxResponseBytes }
     return { outcome: 'held', claim: new HeldClaim(this.verbs, facts, heartbeat) }
+  }
+
+  private begun(attempt: number): void {
+    this.begins[attempt > 1 ? 'reclaimed' : 'claimed']++
+  }
+
+  private told<T extends Replay<unknown> | Refused>(answer: T): T {
+    this.begins[answer.outcome === 'refused' ? REFUSALS[answer.reason] : 'replayed']++
+    return answer
+  }
+
+  private goOn(): HoldResult {
+    this.begins.degraded++
+    return { outcome: 'held', claim: unguarded() }
   }
 
   /** The mistake of a policy must not have done again what was done. */

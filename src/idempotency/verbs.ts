@@ -7,9 +7,17 @@ import type { RecordKey } from './types.js'
 
 const FIRST_PAUSE_MS = 25
 
+/** How records that somebody had were ended. */
+export interface EndCounts {
+  completed: number
+  failed: number
+  lost: number
+}
+
 /** The verbs of an engine, each within its time. */
 export class Verbs {
   private readonly deadlines: Deadlines
+  readonly ends: EndCounts = { completed: 0, failed: 0, lost: 0 }
   /** How far the engine's clock is ahead of this one, as far as it has told. */
   private skewMs = 0
 
@@ -53,15 +61,18 @@ export class Verbs {
   complete(key: RecordKey, owner: string, completion: Completion): Promise<OwnerOutcome> {
     const until = performance.now() + this.timeoutMs
     const ask = (): Promise<OwnerOutcome> => this.store.complete(key, owner, completion, this.clock.now())
-    return this.settled(ask().catch((error) => retried(ask, until, error)))
+    return this.ended(
+      ask().catch((error) => retried(ask, until, error)),
+      'completed',
+    )
   }
 
   fail(key: RecordKey, owner: string, error: string | undefined): Promise<OwnerOutcome> {
-    return this.settled(this.store.fail(key, owner, error, this.clock.now()))
+    return this.ended(this.store.fail(key, owner, error, this.clock.now()), 'failed')
   }
 
   release(key: RecordKey, owner: string): Promise<OwnerOutcome> {
-    return this.settled(this.store.release(key, owner, this.clock.now()))
+    return this.ended(this.store.release(key, owner, this.clock.now()), undefined)
   }
 
   extend(key: RecordKey, owner: string, leaseMs: number): Promise<OwnerOutcome> {
@@ -84,6 +95,14 @@ export class Verbs {
   isOver(record: StoredRecord | undefined): boolean {
     if (record?.status !== 'IN_PROGRESS') return true
     return (record.leaseUntil ?? 0) <= this.clock.now() + this.skewMs
+  }
+
+  private ended(work: Promise<OwnerOutcome>, as: 'completed' | 'failed' | undefined): Promise<OwnerOutcome> {
+    return this.settled(work).then((outcome) => {
+      if (outcome === 'lost') this.ends.lost++
+      else if (as !== undefined) this.ends[as]++
+      return outcome
+    })
   }
 
   /** A change that was not acknowledged in time may have been made. */

@@ -1,5 +1,6 @@
 import { type Clock, isoTime } from '../clock.js'
 import { Deadlines, isUnavailable } from '../deadlines.js'
+import { Durations } from '../figures.js'
 import { identifier } from '../key.js'
 import { acquired, closed, unavailable } from './answers.js'
 import type { LocksApi } from './api.js'
@@ -28,6 +29,13 @@ export interface LockStats {
   lost: number
 }
 
+/** Acquires that got nothing, each counted once, however often the engine was asked. */
+export interface AcquireFailures {
+  /** Somebody else has it, and the caller did not want to wait. */
+  held: number
+  timedOut: number
+}
+
 export interface LockDependencies {
   store: LockStore
   clock: Clock
@@ -54,6 +62,9 @@ export class Locks implements LocksApi {
   private readonly deadlines: Deadlines
   private readonly turns: Turns
   private readonly counts: LockStats = { acquired: 0, held: 0, released: 0, lost: 0 }
+  readonly failures: AcquireFailures = { held: 0, timedOut: 0 }
+  /** How long those took that were ready to wait. */
+  readonly waits = new Durations()
   private isClosed = false
 
   constructor(private readonly dependencies: LockDependencies) {
@@ -83,8 +94,14 @@ export class Locks implements LocksApi {
     signal?.throwIfAborted()
     const token = newToken()
     const attempt = { name: id, owner: ownerOf(token), ttlMs, waits: waitMs > 0 }
-    const untilMs = this.timing.monotonicMs() + waitMs
-    return waitMs === 0 ? this.ask(attempt, token, signal) : this.wait({ attempt, token, untilMs, signal })
+    const startedMs = this.timing.monotonicMs()
+    const untilMs = startedMs + waitMs
+    if (waitMs === 0) return this.ask(attempt, token, signal)
+    return this.wait({ attempt, token, untilMs, signal }).then((answer) => {
+      this.waits.add(this.timing.monotonicMs() - startedMs)
+      if (!answer.acquired) this.failures.timedOut++
+      return answer
+    })
   }
 
   private async wait({ attempt, token, untilMs, signal }: Wait): Promise<LockAnswer> {
@@ -120,7 +137,10 @@ export class Locks implements LocksApi {
     const deciding = this.store.acquire(attempt, wallMs)
     return this.deadlines.within(deciding).then(
       (decided) => {
-        if (decided.outcome === 'held') return this.held(attempt.name, decided.retryAfterMs)
+        if (decided.outcome === 'held') {
+          if (!attempt.waits) this.failures.held++
+          return this.held(attempt.name, decided.retryAfterMs)
+        }
         const { ttlMs } = attempt
         const validity = validitySince(startedMs, ttlMs, this.timing.monotonicMs())
         if (signal?.aborted || this.isClosed || validity.validForMs <= 0) {

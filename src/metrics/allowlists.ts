@@ -1,5 +1,5 @@
 import type { MetricFacts, MetricGroup } from './group.js'
-import type { Reading } from './registry.js'
+import { byName, byOutcome } from './readings.js'
 
 const checks: MetricFacts = {
   name: 'catraca_checks_total',
@@ -61,17 +61,13 @@ export const allowlistMetrics: MetricGroup = {
   register(registry, { catraca }) {
     const { figures } = catraca.allowlists
     if (figures !== undefined) {
-      registry.read(checks, () =>
-        [...figures.reasons.entries()].flatMap(([list, counts]) => reasons(list, counts)),
-      )
+      registry.read(checks, () => byName(figures.reasons.entries(), 'list', 'reason'))
       registry.readDurations(duration, () => [[figures.durations]])
-      registry.read(degraded, () =>
-        Object.entries(figures.degraded).map(([answer, count]): Reading => [count, { answer }]),
-      )
+      registry.read(degraded, () => byOutcome(figures.degraded, 'answer'))
     }
     registry.read(answers, () => {
       const { checks, verificationCacheHits: verified } = catraca.stats()
-      return Object.entries({ ...checks, verified }).map(([source, count]): Reading => [count, { source }])
+      return byOutcome({ ...checks, verified }, 'source')
     })
     registry.read(listHits, () => [[catraca.stats().metaCacheHits]])
     registry.read(listMisses, () => [[catraca.stats().metaCacheMisses]])
@@ -79,11 +75,4 @@ export const allowlistMetrics: MetricGroup = {
     registry.read(verifiedMisses, () => [[catraca.stats().verificationCacheMisses]])
     registry.read(verifiedEntries, () => [[catraca.stats().verificationCacheSize]])
   },
-}
-
-/** A list mostly answers by two or three reasons; the others are not worth a series. */
-function reasons(list: string, counts: Record<string, number>): Reading[] {
-  return Object.entries(counts).flatMap(([reason, count]): Reading[] =>
-    count === 0 ? [] : [[count, { list, reason }]],
-  )
 }

@@ -4,9 +4,12 @@ import type { MetricsSource } from './group.js'
 import { MetricsRegistry } from './registry.js'
 
 export { METRIC_GROUPS } from './catalog.js'
+export { type EmfOptions, EmfReporter } from './emf.js'
 export type { MetricFacts, MetricGroup, MetricsSource } from './group.js'
 export { HttpFigures } from './http-figures.js'
 export { MetricsRegistry } from './registry.js'
+export { Series, type SeriesAnswer, type SeriesName } from './series.js'
+export { type MetricsJson, remainsOf, together } from './together.js'
 
 /**
  * The metrics of an instance, as a registry of prom-client of their own: `await metricsOf(catraca).metrics()` is the

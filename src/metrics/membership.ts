@@ -1,5 +1,5 @@
 import type { MetricFacts, MetricGroup } from './group.js'
-import type { Reading } from './registry.js'
+import { byOutcome } from './readings.js'
 
 const gauge = (name: string, help: string, together: MetricFacts['together'] = 'sum'): MetricFacts => ({
   name,
@@ -47,8 +47,6 @@ export const membershipMetrics: MetricGroup = {
     registry.read(stale, () => [[figures().staleLists]])
     registry.read(lag, () => [[figures().feedLagMs / 1000]])
     registry.read(lastBuild, () => [[(figures().lastBuildAt ?? 0) / 1000]])
-    registry.read(builds, () =>
-      Object.entries(figures().builds).map(([outcome, count]): Reading => [count, { outcome }]),
-    )
+    registry.read(builds, () => byOutcome(figures().builds))
   },
 }

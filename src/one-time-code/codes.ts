@@ -2,6 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { type Clock, isoTime } from '../clock.js'
 import { Deadlines } from '../deadlines.js'
 import { CatracaError } from '../errors.js'
+import { NamedCounts } from '../figures.js'
 import type { LimitStore } from '../rate-limit/port.js'
 import { codeKey, typedCode } from './address.js'
 import type { CodesApi } from './api.js'
@@ -27,6 +28,8 @@ export interface CodeCounts {
   locked: number
 }
 
+const OUTCOMES = ['issued', 'refused', 'valid', 'invalid', 'locked'] as const
+
 const SALT_BYTES = 16
 /** A code that is replaced between two questions about it is asked for again, so often. */
 const TRIES = 5
@@ -34,6 +37,8 @@ const TRIES = 5
 /** One-time codes: is this the code that was sent? An engine that cannot tell lets nobody pass. */
 export class OneTimeCodes implements CodesApi {
   private readonly counts: CodeCounts = { issued: 0, issueDenied: 0, valid: 0, invalid: 0, locked: 0 }
+  /** What became of requests, by channel. */
+  readonly outcomes = new NamedCounts(OUTCOMES)
   private readonly deadlines: Deadlines
   private readonly limits: CodeLimits
   private readonly pepper: Pepper
@@ -52,6 +57,7 @@ export class OneTimeCodes implements CodesApi {
     const admission = await this.limits.takeIssue(this.pepper.entity(key), now)
     if (!('held' in admission)) {
       this.counts.issueDenied++
+      this.outcomes.of(key.channel).refused++
       return { issued: false, ...admission }
     }
     const { options } = this.dependencies
@@ -64,6 +70,7 @@ export class OneTimeCodes implements CodesApi {
       admission.held,
     )
     this.counts.issued++
+    this.outcomes.of(key.channel).issued++
     return { issued: true, code, expiresAt: isoTime(expiresAt) }
   }
 
@@ -92,16 +99,19 @@ export class OneTimeCodes implements CodesApi {
     ])
     if (!('held' in admission)) {
       this.counts.locked++
+      this.outcomes.of(key.channel).locked++
       return { valid: false, reason: 'LOCKED' }
     }
     const outcome = await this.attempt(key, code, salt)
     if (outcome === 'match') {
       this.counts.valid++
+      this.outcomes.of(key.channel).valid++
       // The code is used: whoever has it may pass, also when this cannot be noted.
       await this.limits.giveBack(admission.held, clock.now()).catch(() => {})
       return { valid: true }
     }
     this.counts.invalid++
+    this.outcomes.of(key.channel).invalid++
     if (admission.isLast) await this.limits.lockUp(admission.held, clock.now())
     return { valid: false, reason: 'INVALID' }
   }

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js'
 import { type Deadlines, isUnavailable } from '../deadlines.js'
 import { CatracaError, isCatracaError } from '../errors.js'
+import type { NamedCounts } from '../figures.js'
 import { identifier, plainName } from '../key.js'
 import { Admission } from './admission.js'
 import { denial, leaseOf, parentOf, statusesOf, violationsOf, type Wanted } from './answers.js'
@@ -23,6 +24,7 @@ import type {
   Limits,
   OnUnavailable,
   Subject,
+  Violation,
 } from './types.js'
 import type { UsageCounter } from './usage.js'
 
@@ -38,6 +40,16 @@ export interface LimitCounts {
   degradedBlocked: number
 }
 
+export const LIMIT_OUTCOMES = [
+  'allowed',
+  'denied',
+  'shadow_denied',
+  'degraded_allowed',
+  'degraded_blocked',
+] as const
+/** How an acquire ended; one that only a shadow limit would have denied was let through. */
+export type LimitOutcome = (typeof LIMIT_OUTCOMES)[number]
+
 export interface AcquirerParts {
   counters: LimitStore
   /** Decides with tokens taken ahead, where there are enough. */
@@ -49,6 +61,8 @@ export interface AcquirerParts {
   usage: UsageCounter
   clock: Clock
   options: LimitOptions
+  /** By resource. */
+  decisions: NamedCounts<LimitOutcome>
 }
 
 /** From a request to an answer: configuration, costs, the engine's decision, and what to say when there is none. */
@@ -83,6 +97,7 @@ export class Acquirer {
   private denyHere(denied: Denied, request: AcquireRequest, now: number): Denied {
     this.counts.denied++
     this.counts.deniedHere++
+    this.parts.decisions.of(request.resource).denied++
     this.parts.usage.addDenied(request, denied.limits, request.consume, now)
     return denied
   }
@@ -144,7 +159,11 @@ export class Acquirer {
       if (this.parts.deadlines.isOver(begunAt)) throw this.parts.deadlines.late()
     } catch (error) {
       if (!isUnavailable(error)) throw error
-      return this.degraded(error, onUnavailable ?? this.parts.policies.onUnavailableOf(subject))
+      return this.degraded(
+        error,
+        onUnavailable ?? this.parts.policies.onUnavailableOf(subject),
+        subject.resource,
+      )
     }
     const { signal } = request
     const asked = { wanted, signal, since: callLimits === undefined ? since : undefined, onUnavailable }
@@ -208,13 +227,13 @@ export class Acquirer {
     this.countUsage(wanted, taken, now)
     const answer = new Admission(leases, options.leaseMs, wanted, taken)
     if (wanted.length > 1) Object.assign(answer, parentOf(wanted, taken))
-    if (wanted.some(hasShadow)) {
-      const shadowViolations = violationsOf(wanted, taken, true)
-      if (shadowViolations.length > 0) {
-        this.counts.shadowDenied++
-        answer.shadowViolations = shadowViolations
-      }
-    }
+    const decisions = this.parts.decisions.of(wanted[0]!.resource)
+    const shadowViolations: Violation[] = wanted.some(hasShadow) ? violationsOf(wanted, taken, true) : NONE
+    if (shadowViolations.length > 0) {
+      this.counts.shadowDenied++
+      decisions.shadow_denied++
+      answer.shadowViolations = shadowViolations
+    } else decisions.allowed++
     return answer
   }
 
@@ -223,6 +242,7 @@ export class Acquirer {
     this.countUsage(wanted, undefined, now)
     const denied = denial(wanted, taken)
     const [own] = wanted as [Wanted]
+    this.parts.decisions.of(own.resource).denied++
     const usedUp = own.limits.flatMap(({ name, rule, cost, shadow }, i) => {
       const { retryAfterMs } = taken.views[0]![i]!
       // Slots are given back all the time: to deny by memory would keep many out for no reason.
@@ -244,15 +264,19 @@ export class Acquirer {
     }
   }
 
-  degraded(error: unknown, onUnavailable: OnUnavailable): AcquireAnswer {
+  degraded(error: unknown, onUnavailable: OnUnavailable, resource: string): AcquireAnswer {
+    const decisions = this.parts.decisions.of(resource)
     if (onUnavailable === 'block') {
       this.counts.degradedBlocked++
+      decisions.degraded_blocked++
       const message = 'limits cannot be decided, and the configuration says to block'
       throw new CatracaError('ENGINE_UNAVAILABLE', message, { cause: error, facts: { degraded: true } })
     }
     this.counts.degradedAllowed++
+    decisions.degraded_allowed++
     return { allowed: true, degraded: true, leaseId: NO_LEASE, limits: {} }
   }
 }
 
+const NONE: Violation[] = []
 const hasShadow = ({ limits }: Wanted): boolean => limits.some(({ shadow }) => shadow)

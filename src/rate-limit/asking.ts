@@ -14,7 +14,7 @@ export interface Asked {
 
 export interface Answerer {
   answer(asked: Asked, taken: Taken): AcquireAnswer
-  degraded(error: unknown, onUnavailable: OnUnavailable): AcquireAnswer
+  degraded(error: unknown, onUnavailable: OnUnavailable, resource: string): AcquireAnswer
   returnAll(wanted: readonly Wanted[], taken: Taken): Promise<void>
 }
 
@@ -62,7 +62,7 @@ export class Asking extends Waiting {
     }
     try {
       if (!isUnavailable(error)) throw error
-      this.resolve(answerer.degraded(error, asked.onUnavailable))
+      this.resolve(answerer.degraded(error, asked.onUnavailable, asked.wanted[0]!.resource))
     } catch (blocked) {
       this.reject(blocked)
     }

@@ -1,8 +1,9 @@
 import { type Clock, isoTime } from '../clock.js'
 import { Deadlines } from '../deadlines.js'
 import { invalid } from '../errors.js'
+import { NamedCounts } from '../figures.js'
 import { identifier, plainName } from '../key.js'
-import { Acquirer, type LimitCounts } from './acquirer.js'
+import { Acquirer, LIMIT_OUTCOMES, type LimitCounts, type LimitOutcome } from './acquirer.js'
 import type { ConfigAddress, LimitsApi, UsageQuery } from './api.js'
 import { Beginning } from './beginning.js'
 import type { CacheFigures } from './config-cache.js'
@@ -36,6 +37,8 @@ export interface LimitDependencies {
   clock: Clock
   options: LimitOptions
   report: (message: string, error: unknown) => void
+  /** How many resources are counted apart. */
+  maxSeries?: number
 }
 
 /** What the work under a lease gets. */
@@ -50,6 +53,8 @@ const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{
 
 /** Rate limits: how many may pass, and how fast. */
 export class RateLimits implements LimitsApi {
+  /** How acquires ended, by resource. */
+  readonly decisions: NamedCounts<LimitOutcome>
   private readonly acquirer: Acquirer
   private readonly leases: Leases
   private readonly configs: LimitConfigs
@@ -61,6 +66,7 @@ export class RateLimits implements LimitsApi {
 
   constructor(private readonly dependencies: LimitDependencies) {
     const { engine, clock, options, report } = dependencies
+    this.decisions = new NamedCounts(LIMIT_OUTCOMES, dependencies.maxSeries)
     const deadlines = new Deadlines(options.timeoutMs)
     this.policies = new Policies(engine.configs, clock, options, deadlines)
     this.leases = new Leases(engine.counters, engine.configs, clock, deadlines, options.leaseSecret)
@@ -84,6 +90,7 @@ export class RateLimits implements LimitsApi {
       usage,
       clock,
       options,
+      decisions: this.decisions,
     })
     this.configs = new LimitConfigs(engine.configs, policies, () => this.acquirer.exhausted.clear())
     this.stops = [

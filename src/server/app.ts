@@ -71,7 +71,10 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
     context.stopping = true
     door.closeIdle()
   })
-  app.addHook('onClose', async () => context.registry.stop())
+  app.addHook('onClose', async () => {
+    context.registry.stop()
+    context.metrics?.stop()
+  })
   await app.ready()
   await context.registry.refresh()
   context.registry.start()

@@ -35,6 +35,7 @@ const spaceStats = {
     ...{ firstTierHits: count, secondTierHits: count, misses: count, hitRate: { type: 'number' } },
     ...{ loads: count, loadFailures: count, loadMs: { type: 'number' }, earlyRefreshes: count },
     ...{ staleAnswers: count, waitedFills: count, voidFills: count, unreadable: count, tooLarge: count },
+    ...{ negatives: count, degraded: count, loaded: count },
     firstTier: {
       type: 'object',
       properties: { entries: count, bytes: count, evictions: count, isTrusted: { type: 'boolean' } },

@@ -38,11 +38,11 @@ export interface ServerOptions {
   keyRefreshMs?: number
   /** Whether requests are counted, and `/metrics` answers. */
   metrics?: boolean
-  /** The text of `/metrics`, where other processes serve the same address; of this process alone when absent. */
-  gatherMetrics?: (own: MetricsRegistry) => Promise<string>
+  /** Who makes the text of `/metrics` where other processes serve the same address; this one alone when absent. */
+  shareMetrics?: (own: MetricsRegistry) => () => Promise<string>
 }
 
-type Absent = 'logger' | 'logHashKey' | 'gatherMetrics'
+type Absent = 'logger' | 'logHashKey' | 'shareMetrics'
 
 export type ServerSettings = Required<Omit<ServerOptions, Absent>> & Pick<ServerOptions, Absent>
 

@@ -1,5 +1,5 @@
 import type { Catraca } from '../catraca.js'
-import { HttpFigures, type MetricsRegistry, metricsOf } from '../metrics/index.js'
+import { HttpFigures, type MetricsRegistry, metricsOf, Series } from '../metrics/index.js'
 import { CHECK_ROUTE } from './check/visit.js'
 import type { ServerSettings } from './options.js'
 
@@ -10,17 +10,18 @@ export class ServerMetrics {
   /** For checks that are answered without the framework: nearly all requests, and nearly all alike. */
   readonly checkAnswered = this.http.counter('GET', CHECK_ROUTE, 200)
 
-  constructor(
-    catraca: Catraca,
-    private readonly settings: Pick<ServerSettings, 'ready' | 'gatherMetrics'>,
-  ) {
+  /** Of this process, or of all workers together. */
+  readonly text: () => Promise<string>
+  readonly series: Series
+
+  constructor(catraca: Catraca, { ready, shareMetrics }: Pick<ServerSettings, 'ready' | 'shareMetrics'>) {
     const { http } = this
-    this.registry = metricsOf(catraca, { http, ready: () => settings.ready(), process: true })
+    this.registry = metricsOf(catraca, { http, ready, process: true })
+    this.text = shareMetrics?.(this.registry) ?? (() => this.registry.metrics())
+    this.series = new Series({ catraca, http })
   }
 
-  /** Of this process, or of all workers together. */
-  text(): Promise<string> {
-    const { gatherMetrics } = this.settings
-    return gatherMetrics === undefined ? this.registry.metrics() : gatherMetrics(this.registry)
+  stop(): void {
+    this.series.stop()
   }
 }

@@ -40,7 +40,7 @@ interface Asked {
 export class TokenDenylist implements TokensApi {
   private readonly follower: TokenFollower
   private readonly deadlines: Deadlines
-  private readonly counts = { fromMemory: 0, fromStore: 0, degraded: 0 }
+  private readonly counts = { fromMemory: 0, fromStore: 0, degraded: 0, revoked: 0 }
 
   constructor(private readonly dependencies: TokenDependencies) {
     const { store, clock, options, report } = dependencies
@@ -86,6 +86,7 @@ export class TokenDenylist implements TokensApi {
     const isRevoked = this.held(image, question)
     if (!isRevoked && fresh === undefined) return undefined
     this.counts.fromMemory++
+    if (isRevoked) this.counts.revoked++
     return isRevoked
   }
 
@@ -111,7 +112,9 @@ export class TokenDenylist implements TokensApi {
     try {
       const found = await this.deadlines.within(store.find(jti, subject, clock.now()))
       this.counts.fromStore++
-      return { revoked: found.isRevoked || issuedAt < (found.notBefore ?? Number.NEGATIVE_INFINITY) }
+      const revoked = found.isRevoked || issuedAt < (found.notBefore ?? Number.NEGATIVE_INFINITY)
+      if (revoked) this.counts.revoked++
+      return { revoked }
     } catch (error) {
       return this.unavailable(error)
     }
@@ -120,7 +123,8 @@ export class TokenDenylist implements TokensApi {
   stats(): TokenStats {
     const image = this.follower.image
     const figures = image?.figures ?? { tokens: 0, subjects: 0, bytes: 0 }
-    return { ...figures, isFresh: this.follower.fresh() !== undefined, ...this.counts }
+    const { lagMs } = this.follower
+    return { ...figures, isFresh: this.follower.fresh() !== undefined, lagMs, ...this.counts }
   }
 
   sweep(now: number): Promise<{ more: boolean }> {

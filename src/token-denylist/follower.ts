@@ -23,6 +23,8 @@ export class TokenFollower {
   private lookAgain = false
   private timer: NodeJS.Timeout | undefined
   private stopWatching: (() => void) | undefined
+  /** From the start of the process on, as long as nothing was loaded. */
+  private lastFreshMs = 0
   private failed = false
   private closed = false
 
@@ -62,6 +64,11 @@ export class TokenFollower {
 
   get image(): Image | undefined {
     return this.latest
+  }
+
+  /** How long ago memory was last known to hold everything; 0 as long as nothing is followed. */
+  get lagMs(): number {
+    return this.timer === undefined ? 0 : performance.now() - this.lastFreshMs
   }
 
   async close(): Promise<void> {
@@ -135,6 +142,7 @@ export class TokenFollower {
       followed.position = position
       if (part.more) continue
       followed.freshAtMs = askedAtMs
+      this.lastFreshMs = askedAtMs
       break
     }
     return followed

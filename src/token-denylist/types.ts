@@ -44,6 +44,10 @@ export interface TokenStats {
   fromMemory: number
   fromStore: number
   degraded: number
+  /** Of all that were answered, those that were revoked. */
+  revoked: number
+  /** How long ago memory was last known to hold everything; 0 as long as nothing is followed. */
+  lagMs: number
 }
 
 export interface TokenOptions {

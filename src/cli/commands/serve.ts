@@ -10,6 +10,7 @@ import { note } from '../output.js'
 import { type ConfigOptions, configOf, configOption, settingOption } from '../session.js'
 import { serverOptions, servingOptions } from '../settings.js'
 import { stopSignal } from '../stop-signal.js'
+import { shareMetrics } from '../worker-metrics.js'
 import { superviseWorkers } from '../workers.js'
 
 export function addServeCommand(program: Command): void {
@@ -48,16 +49,19 @@ async function serveHere(config: Config): Promise<void> {
   // From the very start: whoever reads the greeting may stop the server at once.
   const stopAsked = stopSignal()
   // Only here: other commands must not pay for loading the server.
-  const [{ openCatraca }, { startServer }, { createLogger }] = await Promise.all([
+  const [{ openCatraca }, { startServer }, { createLogger }, { EmfReporter }] = await Promise.all([
     import('../../catraca.js'),
     import('../../server/index.js'),
     import('../../server/logger.js'),
+    import('../../metrics/index.js'),
   ])
   const logger = createLogger(config.server.logLevel)
   const catraca = await openCatraca({
     ...servingOptions(config, storeOf(config, 'allowlists')),
     onReport: (message, error) => logger.warn({ err: error }, message),
   })
+  const { enabled, emf } = config.metrics
+  const reporter = enabled && emf ? new EmfReporter(catraca) : undefined
   let isWarm = false
   void Promise.all([catraca.ready, catraca.tokens.warmUp()]).then(() => {
     isWarm = true
@@ -66,7 +70,9 @@ async function serveHere(config: Config): Promise<void> {
   catraca.limits.warmUp().catch(() => {})
   try {
     const ready = () => isWarm
-    const server = await startServer(catraca, { ...serverOptions(config), logger, ready }).catch((error) => {
+    const sharing = cluster.isWorker ? { shareMetrics } : {}
+    const options = { ...serverOptions(config), ...sharing, logger, ready }
+    const server = await startServer(catraca, options).catch((error) => {
       throw listenFailure(error, config)
     })
     // Of several workers only the first one speaks.
@@ -74,6 +80,7 @@ async function serveHere(config: Config): Promise<void> {
     await stopAsked
     await server.stop()
   } finally {
+    reporter?.stop()
     await catraca.close()
     if (cluster.isWorker) process.disconnect()
   }

@@ -1,21 +1,63 @@
+import { Type } from 'typebox'
 import { CatracaError } from '../../errors.js'
 import type { App, ServerContext } from '../context.js'
+import type { ServerMetrics } from '../server-metrics.js'
+import { answers } from './responses.js'
 
-export function metricsRoutes(app: App, { metrics }: ServerContext): void {
+const tags = ['operations']
+const LONGEST_MINUTES = 60
+
+const series = Type.Object({
+  stepSeconds: Type.Number(),
+  from: Type.String({ description: 'When the first step began' }),
+  points: Type.Record(Type.String(), Type.Array(Type.Union([Type.Number(), Type.Null()])), {
+    description: 'Oldest first; null where there was nothing to measure',
+  }),
+})
+
+export function metricsRoutes(app: App, context: ServerContext): void {
   app.get(
     '/metrics',
     {
       config: { scope: 'read' },
       schema: {
-        tags: ['operations'],
+        tags,
         summary: 'Metrics for Prometheus',
-        produces: ['text/plain'],
+        response: answers({
+          200: { description: 'The text format of Prometheus', schema: Type.String(), type: 'text/plain' },
+        }),
       },
     },
     async (_request, reply) => {
-      if (metrics === undefined) throw new CatracaError('ROUTE_NOT_FOUND', 'metrics are switched off')
+      const metrics = switchedOn(context)
       reply.header('content-type', metrics.registry.contentType)
-      return reply.send((await metrics.text()) as never)
+      return reply.serializer((text: unknown) => text as string).send(await metrics.text())
     },
   )
+
+  app.get(
+    '/stats/series',
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags,
+        summary: 'The last hour of this process, in steps of 5 s',
+        querystring: Type.Object(
+          {
+            minutes: Type.Optional(
+              Type.Integer({ minimum: 1, maximum: LONGEST_MINUTES, default: LONGEST_MINUTES }),
+            ),
+          },
+          { additionalProperties: false },
+        ),
+        response: answers({ 200: { description: 'Its figures', schema: series } }),
+      },
+    },
+    async (request) => switchedOn(context).series.read(request.query.minutes ?? LONGEST_MINUTES),
+  )
+}
+
+function switchedOn({ metrics }: ServerContext): ServerMetrics {
+  if (metrics === undefined) throw new CatracaError('ROUTE_NOT_FOUND', 'metrics are switched off')
+  return metrics
 }

@@ -1,0 +1,78 @@
+import type { Catraca } from '../catraca.js'
+import { type Clock, systemClock } from '../clock.js'
+import { Durations } from '../figures.js'
+import { lookupsOf, lookupsSince } from './lookups.js'
+
+const NAMESPACE = 'Allowlist/Pod'
+const EVERY_MS = 60_000
+const UNITS = {
+  CacheHitRate: 'Percent',
+  BloomFilterEfficiency: 'Percent',
+  DynamoQueriesPerMinute: 'Count',
+  AverageLatency: 'Milliseconds',
+  P95Latency: 'Milliseconds',
+} as const
+
+type EmfName = keyof typeof UNITS
+
+export interface EmfOptions {
+  clock?: Clock
+  /** Gets a line without its end; standard output when absent. */
+  write?: (line: string) => void
+}
+
+/**
+ * The metrics that the source design has pods send to CloudWatch, as a line of its embedded metric format for each
+ * minute. What there was nothing to measure of is left out: a share of 0 would ring the alarm of an idle pod.
+ */
+export class EmfReporter {
+  private readonly clock: Clock
+  private readonly write: (line: string) => void
+  private readonly durations: Durations
+  private lookups
+  private before: Durations
+  private readonly timer: NodeJS.Timeout
+
+  constructor(
+    private readonly catraca: Catraca,
+    { clock = systemClock, write = (line) => process.stdout.write(`${line}\n`) }: EmfOptions = {},
+  ) {
+    this.clock = clock
+    this.write = write
+    this.durations = catraca.allowlists.figures?.durations ?? new Durations()
+    this.before = this.durations.copy()
+    this.lookups = lookupsOf(catraca)
+    this.timer = setInterval(() => this.report(), EVERY_MS)
+    this.timer.unref()
+  }
+
+  /** Writes what has happened since the last time. */
+  report(): void {
+    const values = this.values()
+    const names = Object.keys(values) as EmfName[]
+    const metrics = names.map((name) => ({ Name: name, Unit: UNITS[name] }))
+    const directive = { Namespace: NAMESPACE, Dimensions: [[]], Metrics: metrics }
+    this.write(
+      JSON.stringify({ _aws: { Timestamp: this.clock.now(), CloudWatchMetrics: [directive] }, ...values }),
+    )
+  }
+
+  stop(): void {
+    clearInterval(this.timer)
+  }
+
+  private values(): Partial<Record<EmfName, number>> {
+    const now = lookupsOf(this.catraca)
+    const { filtered, verified, fromMemory, fromStore } = lookupsSince(now, this.lookups)
+    this.lookups = now
+    const took = this.durations.since(this.before)
+    this.before = this.durations.copy()
+    const all = fromMemory + fromStore
+    return {
+      ...(all > 0 && { CacheHitRate: (100 * fromMemory) / all }),
+      ...(all > verified && { BloomFilterEfficiency: (100 * filtered) / (all - verified) }),
+      DynamoQueriesPerMinute: fromStore,
+      ...(took.count > 0 && { AverageLatency: took.sumMs / took.count, P95Latency: took.percentileMs(0.95) }),
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import type { MetricFacts, MetricGroup } from './group.js'
+import { byName } from './readings.js'
+
+const decisions: MetricFacts = {
+  name: 'catraca_limit_decisions_total',
+  type: 'counter',
+  help: 'How acquires ended: allowed, denied, shadow_denied (let through, but a limit in shadow mode would have denied), degraded_allowed and degraded_blocked (the store did not answer).',
+  labels: ['resource', 'outcome'],
+}
+
+export const limitMetrics: MetricGroup = {
+  title: 'Rate limits',
+  metrics: [decisions],
+  register(registry, { catraca: { limits } }) {
+    registry.read(decisions, () => byName(limits.decisions.entries(), 'resource'))
+  },
+}

@@ -1,0 +1,33 @@
+import type { MetricFacts, MetricGroup } from './group.js'
+import { byOutcome } from './readings.js'
+
+const acquires: MetricFacts = {
+  name: 'catraca_lock_acquires_total',
+  type: 'counter',
+  help: 'How acquires ended: acquired, held (by somebody else, without waiting), timed_out (after waiting).',
+  labels: ['outcome'],
+}
+const wait: MetricFacts = {
+  name: 'catraca_lock_wait_seconds',
+  type: 'histogram',
+  help: 'How long acquires took that were ready to wait, with a lock or without.',
+  buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+}
+const lost: MetricFacts = {
+  name: 'catraca_locks_lost_total',
+  type: 'counter',
+  help: 'Extensions and releases of locks that their callers no longer had.',
+}
+
+export const lockMetrics: MetricGroup = {
+  title: 'Locks',
+  metrics: [acquires, wait, lost],
+  register(registry, { catraca: { locks } }) {
+    registry.read(acquires, () => {
+      const { held, timedOut } = locks.failures
+      return byOutcome({ acquired: locks.stats().acquired, held, timed_out: timedOut })
+    })
+    registry.readDurations(wait, () => [[locks.waits]])
+    registry.read(lost, () => [[locks.stats().lost]])
+  },
+}

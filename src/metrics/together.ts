@@ -1,0 +1,17 @@
+import { AggregatorRegistry, type Registry } from 'prom-client'
+
+/** All values of a registry, as they travel between processes. */
+export type MetricsJson = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
+
+/** The values of several processes as those of one, each metric by the way that its facts name. */
+export function together(parts: readonly MetricsJson[]): Registry {
+  return AggregatorRegistry.aggregate(parts as MetricsJson[] as never)
+}
+
+/** What stays true of processes that are gone: a total that became less would look like a new beginning. */
+export async function remainsOf(parts: readonly MetricsJson[]): Promise<MetricsJson> {
+  const growing = parts.map((part) => part.filter(({ type }) => isGrowing(String(type))))
+  return together(growing as MetricsJson[]).getMetricsAsJSON()
+}
+
+const isGrowing = (type: string): boolean => type === 'counter' || type === 'histogram'

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { ViewChanged } from '../../src/allowlist/port.js'
-import { accessSuites, allowlistSuites, limitSuites, register } from '../../src/conformance/index.js'
+import { checkSuite } from '../../src/conformance/allowlist-checks.js'
+import { memberSuite } from '../../src/conformance/allowlist-members.js'
+import { accessSuites, limitSuites, register } from '../../src/conformance/index.js'
 import { EngineCalls, outcomeOf } from '../../src/engine-calls.js'
 import { CatracaError, invalid } from '../../src/errors.js'
 import { engineSource, openEngine, type StoreEngine } from '../../src/open-engine.js'
@@ -35,7 +37,8 @@ async function openPair<Port>(port: (engine: StoreEngine) => Port) {
 }
 
 const runner = { describe, it, after }
-for (const suite of allowlistSuites) register(runner, 'watched', suite, () => openPair((of) => of.allowlists))
+for (const suite of [memberSuite, checkSuite])
+  register(runner, 'watched', suite, () => openPair((of) => of.allowlists))
 for (const suite of accessSuites) register(runner, 'watched', suite, () => openPair((of) => of.keys))
 for (const suite of limitSuites.configs)
   register(runner, 'watched', suite, () => openPair((of) => of.limits.configs))

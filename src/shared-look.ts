@@ -25,10 +25,9 @@ export class SharedLook<T> {
     if (this.#last !== undefined && nowMs - this.#last.atMs < maxAgeMs) return { value: this.#last.value }
     const pending = (this.#pending ??= this.#start(nowMs))
     const leftMs = timeoutMs - (nowMs - this.#askedAtMs)
-    if (leftMs <= 0) return this.#late()
     let timer!: NodeJS.Timeout
     const late = new Promise<Look<T>>((resolve) => {
-      timer = setTimeout(() => resolve(this.#late()), leftMs)
+      timer = setTimeout(() => resolve(this.#late()), Math.max(0, leftMs))
     })
     try {
       return await Promise.race([pending.then((value) => ({ value })), late])

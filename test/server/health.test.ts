@@ -52,8 +52,7 @@ describe('health of several engines', () => {
   })
 
   it('a storm of questions is one question to the engine', async (t) => {
-    const server = await serve(t, { healthTimeoutMs: HEALTH_TIMEOUT_MS }, mixed())
-    await server.call('GET', '/health')
+    const server = await serve(t, { healthTimeoutMs: 5000 }, mixed())
     const asked = async () => (await commandCounts(redis.servers[0]!)).get('info') ?? 0
     const before = await asked()
     const startedMs = performance.now()

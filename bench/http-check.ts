@@ -6,8 +6,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openCatraca } from '../src/catraca.js'
 import { type Load, loadByWrk, type PinnedServer, startPinned } from './support/pinned.js'
+import { numberedCustomer, prepareChecks } from './support/prepare-checks.js'
 import { median, report } from './support/report.js'
 
 const [members = 5_000_000, seconds = 5, rounds = 5] = process.argv.slice(2).map(Number)
@@ -23,7 +23,7 @@ interface Round extends Load {
 const directory = await mkdtemp(join(tmpdir(), 'catraca-bench-'))
 try {
   const store = `embedded:${directory}`
-  const key = await prepare(store)
+  const key = await prepareChecks(store, members)
   const catraca = await startPinned(SERVER_CORE, 'catraca-server.js', [store])
   const bodyBytes = await meanAnswerBytes(catraca.url, key)
   const bare = await startPinned(SERVER_CORE, 'bare-server.js', [String(bodyBytes)])
@@ -45,42 +45,10 @@ try {
   await rm(directory, { recursive: true, force: true })
 }
 
-async function prepare(store: string): Promise<string> {
-  console.log(`importing ${members} customers`)
-  const catraca = await openCatraca({ store })
-  try {
-    await catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
-    const config = { strategy: 'PERCENTAGE', percentage: 0.5 } as const
-    await catraca.allowlists.create({ id: 'wave', name: 'Wave', type: 'ONDA', config })
-    await catraca.allowlists.import('vip', customerLines(), { format: 'text' })
-    // As a server finds it that has run before: the index is built, and known to be in use.
-    await catraca.allowlists.rebuild('vip')
-    await catraca.allowlists.check(customer(0), ['vip', 'wave'])
-    const { key } = await catraca.keys.create({ name: 'bench', scopes: ['check'] })
-    return key
-  } finally {
-    await catraca.close()
-  }
-}
-
-function customer(i: number): string {
-  const mixed = ((i * 800_000_011) % 2 ** 32).toString(16).padStart(8, '0')
-  return `${mixed}-0000-4000-8000-${i.toString(16).padStart(12, '0')}`
-}
-
-async function* customerLines(): AsyncGenerator<Uint8Array> {
-  const LINES_PER_CHUNK = 2000
-  for (let start = 0; start < members; start += LINES_PER_CHUNK) {
-    let text = ''
-    for (let i = start; i < Math.min(start + LINES_PER_CHUNK, members); i++) text += `${customer(i)}\n`
-    yield Buffer.from(text, 'latin1')
-  }
-}
-
 /** Half of the answers are about members, and those are longer. */
 async function meanAnswerBytes(url: string, key: string): Promise<number> {
   const sizeOf = async (i: number) => {
-    const path = `/customers/${customer(i)}/check?allowlists=vip,wave`
+    const path = `/customers/${numberedCustomer(i)}/check?allowlists=vip,wave`
     const answer = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })
     return (await answer.text()).length
   }

@@ -2,8 +2,13 @@ import { openCatraca } from '../../src/catraca.js'
 import { createLogger, startServer } from '../../src/server/index.js'
 import { serveParent } from './pinned.js'
 
-/** The product on the store given, with API keys as they are there, and one request in a hundred logged. */
-const catraca = await openCatraca({ store: process.argv[2]! })
+/**
+ * The product on the store given, with API keys as they are there, and one request in a hundred logged. Metrics are
+ * counted, as by default, unless the second argument is `metrics-off`.
+ */
+const metrics = process.argv[3] !== 'metrics-off'
+const catraca = await openCatraca({ store: process.argv[2]!, metrics: { enabled: metrics } })
 await catraca.ready
-const server = await startServer(catraca, { port: 0, accessLogSampling: 0.01, logger: createLogger() })
+const options = { port: 0, accessLogSampling: 0.01, logger: createLogger(), metrics }
+const server = await startServer(catraca, options)
 serveParent(server.url)

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import { remainsOf, together } from '../../src/metrics/index.js'
+import { scratch, serve } from '../cli/run.js'
+import { parse, sampleOf } from './support.js'
+
+const dir = scratch()
+after(() => dir.remove())
+
+const CHECK = { method: 'GET', route: '/customers/:customerId/check', status: '200' }
+const fresh = { headers: { connection: 'close' } }
+
+describe('metrics of several workers', () => {
+  it('are those of all, whichever is asked, and do not shrink when one dies', async () => {
+    const server = await serve(['--workers', '2', '--store', 'embedded:./several'], {
+      cwd: dir.path,
+      env: { CATRACA_ACCESS_LOG_SAMPLING: '1' },
+    })
+    const [, first, second] = await server.said(/"pid":(\d+)[\s\S]*"pid":(?!\1,)(\d+)/, 'stdout')
+    const check = async (times: number) => {
+      // Connections go to the workers in turn.
+      for (let i = 0; i < times; i++)
+        await (await fetch(`${server.url}/customers/c${i}/check?allowlists=x`, fresh)).text()
+    }
+    const scrape = async () => parse(await (await fetch(`${server.url}/metrics`, fresh)).text())
+    const checks = async () => sampleOf(await scrape(), 'catraca_http_requests_total', CHECK)
+    await check(10)
+    const answers = [await checks(), await checks(), await checks(), await checks()]
+    assert.deepEqual(answers, [10, 10, 10, 10])
+    const samples = await scrape()
+    const total = { list: 'other', reason: 'ALLOWLIST_NOT_FOUND' }
+    assert.equal(sampleOf(samples, 'catraca_checks_total', total), 10)
+    assert.equal(sampleOf(samples, 'catraca_check_duration_seconds_bucket', { le: '+Inf' }), 10)
+    assert.equal(sampleOf(samples, 'catraca_ready'), 1, 'as the least ready of them')
+    assert.equal(sampleOf(samples, 'catraca_build_info'), 1)
+    process.kill(Number(first), 'SIGKILL')
+    await server.said(new RegExp(`"pid":(?!${first},|${second},)\\d+`), 'stdout')
+    assert.equal(await checks(), 10, 'what the dead one had counted stays')
+    await check(4)
+    assert.equal(await checks(), 14)
+    assert.equal((await server.stop()).code, 0)
+  })
+
+  it('keep of those that are gone only what grows', async () => {
+    const metric = (name: string, type: string, value: number, aggregator = 'sum') =>
+      ({ name, help: name, type, aggregator, values: [{ value, labels: {} }] }) as never
+    const parts = [1, 2].map((n) => [
+      metric('a_total', 'counter', n),
+      metric('b', 'gauge', n),
+      metric('c', 'gauge', n, 'max'),
+    ])
+    const samples = parse(await together(parts).metrics())
+    assert.deepEqual(
+      samples.map(({ name, value }) => [name, value]),
+      [
+        ['a_total', 3],
+        ['b', 3],
+        ['c', 2],
+      ],
+    )
+    const remains = await remainsOf(parts)
+    assert.deepEqual(
+      remains.map(({ name }) => name),
+      ['a_total'],
+    )
+  })
+})

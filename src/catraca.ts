@@ -16,8 +16,11 @@ import type { ListRef } from './changes/port.js'
 import { type Clock, systemClock } from './clock.js'
 import { type OpenCodesOptions, openCodes } from './codes.js'
 import { redactStoreUrl } from './config/store-url.js'
+import { EngineCalls } from './engine-calls.js'
+import { EngineFiguresReader } from './engine-figures.js'
 import { DEFAULT_MAX_SERIES } from './figures.js'
-import { type HotTier, openHotTier } from './hot-tier.js'
+import { type Health, HealthLooks } from './health.js'
+import { openHotTier } from './hot-tier.js'
 import type { Idempotency } from './idempotency/idempotency.js'
 import { type OpenIdempotencyOptions, openIdempotency } from './idempotency.js'
 import { ImportThreads } from './import-runner.js'
@@ -28,9 +31,11 @@ import { type OpenLocksOptions, openLocks } from './locks.js'
 import type { OneTimeCodes } from './one-time-code/codes.js'
 import { type EngineOptions, engineSource, type StoreEngine } from './open-engine.js'
 import type { RateLimits } from './rate-limit/limits.js'
+import type { Bounds } from './shared-look.js'
 import { Stores } from './stores.js'
 import type { TokenDenylist } from './token-denylist/denylist.js'
 import { type OpenTokensOptions, openTokens } from './tokens.js'
+import { Tracing } from './tracing.js'
 import { Upkeep } from './upkeep.js'
 
 export interface OpenOptions extends EngineOptions {
@@ -49,6 +54,10 @@ export interface OpenOptions extends EngineOptions {
   metrics?: MetricsOptions
   /** What a check answers when neither memory nor the store can tell: fail (the default), or allow, marked. */
   onUnavailable?: OnUnavailable
+  tracing?: {
+    /** Whether spans are made where the host has registered a provider of OpenTelemetry; true unless told otherwise. */
+    enabled?: boolean
+  }
   /** Told of failures in the background, which nobody waits for. */
   onReport?: (message: string, error: unknown) => void
   import?: {
@@ -60,22 +69,10 @@ export interface OpenOptions extends EngineOptions {
 }
 
 export interface MetricsOptions {
-  /** Whether guards count what they do; on unless said otherwise. */
+  /** Whether guards and engines count what they do; on unless said otherwise. */
   enabled?: boolean
   /** How many lists, resources and spaces are counted apart, of each; what comes later counts as `other`. */
   maxSeries?: number
-}
-
-export interface EngineHealth {
-  name: string
-  status: 'healthy' | 'unhealthy'
-  error?: string
-  [fact: string]: unknown
-}
-
-export interface Health {
-  status: 'healthy' | 'unhealthy'
-  engines: EngineHealth[]
 }
 
 /** Figures of what is in memory and what it saves; the first four as the source design names them. */
@@ -110,7 +107,12 @@ export interface Catraca {
   readonly maxSeries: number
   /** Figures of the lists in memory. */
   indexFigures(): IndexFigures
-  health(): Promise<Health>
+  /** Figures of the engines, and what they were asked. */
+  readonly engineFigures: EngineFiguresReader
+  /** How every engine is: each asked at most once a second, and waited for no longer than the bounds say. */
+  health(bounds?: Partial<Bounds>): Promise<Health>
+  /** Spans, where the host collects them. */
+  readonly tracing: Tracing
   /** Sweeps whatever is due, to its end: what a running instance does by itself in the background. */
   upkeep(): Promise<void>
   close(): Promise<void>
@@ -132,7 +134,12 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
   // What an image may be behind, a list's own record may be too.
   const redis = { staleAfterMs: membership.staleAfterMs, ...options.redis }
-  const stores = await Stores.open(store, (url) => engineSource(url, { ...options, dynamodb, redis }), report)
+  const tracing = new Tracing(options.tracing?.enabled ?? true)
+  await tracing.look()
+  const calls = new EngineCalls()
+  const sourceOf = (url: string) => engineSource(url, { ...options, dynamodb, redis })
+  const isWatched = isCounting || tracing.spans !== undefined
+  const stores = await Stores.open(store, sourceOf, report, isWatched ? { calls, tracing } : undefined)
   const closing = async (error: unknown): Promise<never> => {
     await stores.close()
     throw error
@@ -196,6 +203,11 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const sweeps = [engine.allowlists.upkeep, limits, idempotency, codes, tokens, locks, cache].map(
     (part) => (now: number) => part.sweep(now),
   )
+  // The tier stands in front of the main engine.
+  const looks = new HealthLooks(
+    () => stores.open,
+    (of) => (of === engine && hotTier ? () => ({ hotTier: hotTier.figures() }) : undefined),
+  )
   const upkeep = new Upkeep(sweeps, clock)
   upkeep.start(sweepIntervalMs)
   return {
@@ -221,7 +233,9 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     ready: warmUp(engine.allowlists, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),
     indexFigures: () => indexes.figures(),
-    health: () => health(stores.engines, hotTier),
+    engineFigures: new EngineFiguresReader(() => stores.open, looks, calls),
+    health: (bounds) => looks.health(bounds),
+    tracing,
     upkeep: () => upkeep.run(),
     async close() {
       isClosed = true
@@ -263,28 +277,5 @@ function stats(engine: StoreEngine, indexes: Indexes, checks: CheckCounts): Stat
     verificationCacheHits: verified.hits,
     verificationCacheMisses: verified.misses,
     checks: { ...checks },
-  }
-}
-
-/** The first engine is the one that the tier stands in front of. */
-async function health(
-  [main, ...others]: readonly StoreEngine[],
-  hotTier: HotTier | undefined,
-): Promise<Health> {
-  const facts = hotTier && { hotTier: hotTier.figures() }
-  const engines = await Promise.all([
-    engineHealth(main!, facts),
-    ...others.map((engine) => engineHealth(engine)),
-  ])
-  const isHealthy = engines.every(({ status }) => status === 'healthy')
-  return { status: isHealthy ? 'healthy' : 'unhealthy', engines }
-}
-
-async function engineHealth(engine: StoreEngine, facts: Record<string, unknown> = {}): Promise<EngineHealth> {
-  const { name } = engine
-  try {
-    return { name, status: 'healthy', ...(await engine.health()), ...facts }
-  } catch (error) {
-    return { name, status: 'unhealthy', error: error instanceof Error ? error.message : String(error) }
   }
 }

@@ -16,6 +16,8 @@ const LEAVES = [
   'key.ts',
   'maybe.ts',
   'packed-error.ts',
+  'shared-look.ts',
+  'trace-parent.ts',
   'version.ts',
   'wakes.ts',
 ]
@@ -25,6 +27,9 @@ const COMPOSITION = [
   'catraca.ts',
   'codes.ts',
   'dynamodb-tables.ts',
+  'engine-calls.ts',
+  'engine-figures.ts',
+  'health.ts',
   'hot-tier.ts',
   'idempotency.ts',
   'open-engine.ts',
@@ -41,6 +46,9 @@ const COMPOSITION = [
   'locks.ts',
   'stores.ts',
   'tokens.ts',
+  'tracing.ts',
+  'watched-engine.ts',
+  'watched-ports.ts',
 ]
 const CAPABILITIES = [
   'allowlist',
@@ -93,6 +101,7 @@ const PACKAGE_HOMES: Record<string, Layer[]> = {
   '@aws-sdk/client-sns': ['engine'],
   '@aws-sdk/client-sqs': ['engine'],
   '@amazon-dax-sdk/client-dax': ['engine'],
+  '@opentelemetry/api': ['composition'],
   'prom-client': ['metrics'],
   fastify: ['server'],
   pino: ['server'],

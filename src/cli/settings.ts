@@ -29,6 +29,7 @@ export function openOptions(config: Config, store: string): OpenOptions {
     cache: cacheOptions(config),
     onUnavailable: config.allowlists.onUnavailable,
     metrics: { enabled: config.metrics.enabled, maxSeries: config.metrics.maxSeries },
+    tracing: config.tracing,
     sweepIntervalMs: config.allowlists.sweepIntervalMs,
     import: {
       leaseMs: config.import.leaseMs,

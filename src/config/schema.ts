@@ -584,6 +584,13 @@ export const SCHEMA = {
         'Also write the metrics of the namespace `Allowlist/Pod` for CloudWatch to standard output, once a minute.',
     }),
   },
+  tracing: {
+    enabled: setting(flag, true, {
+      env: 'CATRACA_TRACING_ENABLED',
+      description:
+        'Make spans where the process has a provider of OpenTelemetry registered; without one there are none, and no cost.',
+    }),
+  },
   client: {
     url: optional(httpUrl, {
       env: 'CATRACA_URL',

@@ -17,6 +17,7 @@ import { LogLevelSwitch } from './log-level.js'
 import { createLogger } from './logger.js'
 import { type ServerOptions, type ServerSettings, withDefaults } from './options.js'
 import { requestIdFrom } from './request-id.js'
+import { addTracing } from './request-spans.js'
 import type { RouteEntry } from './route-table.js'
 import { allowlistRoutes } from './routes/allowlists.js'
 import { cacheRoutes } from './routes/cache.js'
@@ -54,10 +55,14 @@ export interface BuiltServer {
 /** The server, complete but not listening. */
 export async function buildServer(catraca: Catraca, options: ServerOptions): Promise<BuiltServer> {
   await settleTicks()
+  // The host may have begun to collect traces after the instance was opened.
+  await catraca.tracing.look()
   const settings = withDefaults(options)
   const logger = settings.logger ?? createLogger()
   const context = createContext(catraca, settings, logger)
   const app = createApp(context, logger)
+  // First of all hooks: a request that the others refuse is traced too.
+  addTracing(app, context)
   const routes = addHooks(app, context)
   app.setValidatorCompiler(validatorCompiler)
   app.removeAllContentTypeParsers()

@@ -94,10 +94,10 @@ class CheckConnection {
 
   /** Requests on one connection mostly repeat their headers, so these are read once. */
   private admits(headers: string): boolean {
-    const { gate, registry } = this.context
+    const { gate, registry, catraca } = this.context
     if (!gate.isLocked()) return false
     if (this.epoch === registry.epoch && sameText(this.headers, headers)) return true
-    const parsed = parseHeaders(headers)
+    const parsed = parseHeaders(headers, catraca.tracing.spans !== undefined)
     const caller = parsed === undefined ? undefined : gate.identify(this.socket, parsed.authorization)
     if (!caller?.scopes.has('check')) return false
     this.headers = headers

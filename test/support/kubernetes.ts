@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { assertCommand, assertOpenRoute, assertSettings } from './deploy-names.js'
 import type { Any } from './helm.js'
-
-const docs = new URL('../../../docs/reference/', import.meta.url)
-const page = (name: string) => readFileSync(new URL(`${name}.md`, docs), 'utf8')
-const settings = page('config')
-const routes = page('routes')
-const commands = page('cli')
 
 const VERSIONS: Record<string, string> = {
   ConfigMap: 'v1',
@@ -92,11 +86,11 @@ function assertContainer(container: Any, volumes: string[]): void {
   assert.equal(container.securityContext.readOnlyRootFilesystem, true)
   assert.equal(container.securityContext.allowPrivilegeEscalation, false)
   assert.deepEqual(container.securityContext.capabilities.drop, ['ALL'])
-  assert.ok(commands.includes(`## catraca ${container.args[0]}\n`))
+  assertCommand(container.args[0])
   const mounts = container.volumeMounts.map(({ mountPath }: Any) => mountPath)
   for (const { name } of container.volumeMounts) assert.ok(volumes.includes(name), name)
   for (const { name, value } of container.env) {
-    assert.ok(name === 'CATRACA_CONFIG' || settings.includes(`\`${name}\``), name)
+    assertSettings([name])
     if (/_FILE$|_CONFIG$/.test(name))
       assert.ok(
         mounts.some((path: string) => value.startsWith(`${path}/`)),
@@ -107,7 +101,7 @@ function assertContainer(container: Any, volumes: string[]): void {
   for (const probe of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
     if (container[probe] === undefined) continue
     const { path, port } = container[probe].httpGet
-    assert.ok(routes.includes(`| \`GET ${path}\` | open |`), path)
+    assertOpenRoute(path)
     assert.ok(ports.includes(port), port)
   }
 }

@@ -8,13 +8,24 @@ import { fileURLToPath } from 'node:url'
  * The dependency rule of the design, read from the imports:
  * cli → server → composition → { guards, engines } → ports → leaves.
  */
-const LEAVES = ['errors.ts', 'clock.ts', 'deadlines.ts', 'key.ts', 'maybe.ts', 'packed-error.ts', 'wakes.ts']
+const LEAVES = [
+  'errors.ts',
+  'clock.ts',
+  'deadlines.ts',
+  'diagnosis.ts',
+  'key.ts',
+  'maybe.ts',
+  'packed-error.ts',
+  'wakes.ts',
+]
 /** What stands beside catraca.ts and helps it compose; nothing else may see guards and engines together. */
 const COMPOSITION = [
   'cache.ts',
   'catraca.ts',
   'codes.ts',
+  'diagnose.ts',
   'dynamodb-tables.ts',
+  'embedded-backup.ts',
   'hot-tier.ts',
   'idempotency.ts',
   'open-engine.ts',

@@ -1,4 +1,13 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { CatracaError } from '../../../errors.js'
 import { FORMAT_VERSION } from '../environment.js'
@@ -86,6 +95,8 @@ async function refuseUnreadable(draft: string, source: string): Promise<void> {
   } finally {
     await looker.close()
   }
+  // Looking has made it; whoever opens the store makes its own.
+  rmSync(join(draft, 'lock.mdb'), { force: true })
 }
 
 async function refuseTarget(directory: string, force: boolean): Promise<void> {

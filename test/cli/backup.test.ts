@@ -17,7 +17,7 @@ import { type Catraca, openCatraca } from '../../src/catraca.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { catraca, customers, serve, start } from './run.js'
 
-const MEMBERS = 150_000
+const MEMBERS = 80_000
 const root = temporaryDirectory()
 const data = join(root, 'data')
 const embedded = (directory: string): string[] => ['--store', `embedded:${directory}`]

@@ -45,6 +45,13 @@ describe('catraca doctor on a Redis server', () => {
     )
   })
 
+  it('finds a clock that differs', async () => {
+    const now = () => Date.now() - 60_000
+    const { findings } = await diagnoseRedis(servers.url, {}, { ...guards, now }, 'here')
+    assert.match(foundBy(findings, 'redis.clock'), /(59|60)\d{3} ms ahead of this one/)
+    assert.equal(levelsOf(findings)['redis.clock'], 'problem')
+  })
+
   it('tells the eviction policy by what is kept', async () => {
     await say('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
     assert.deepEqual(

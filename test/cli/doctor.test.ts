@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url'
 import { open } from 'lmdb'
 import { openCatraca } from '../../src/catraca.js'
 import type { Finding } from '../../src/diagnosis.js'
-import { runChecks } from '../../src/diagnosis.js'
 import { diagnoseEmbedded } from '../../src/engines/embedded/diagnose/index.js'
 import { foundBy, levelsOf } from '../support/findings.js'
 import { temporaryDirectory } from '../support/temporary.js'
@@ -234,33 +233,5 @@ describe('catraca doctor on a server', () => {
     const hanging = await doctor(['--url', `http://127.0.0.1:${port}`])
     assert.match(foundBy(hanging.findings, 'server.live'), /no answer within/)
     silent.close()
-  })
-})
-
-describe('checks', () => {
-  it('that hang or throw are findings', async () => {
-    const base = { wants: '', remedy: 'mend it' }
-    const findings = await runChecks(
-      [
-        { ...base, id: 'hangs', look: () => new Promise<never>(() => {}) },
-        {
-          ...base,
-          id: 'throws',
-          look: () => {
-            throw new Error('secret inside')
-          },
-        },
-      ],
-      undefined,
-      { timeoutMs: 20 },
-    )
-    assert.deepEqual(
-      findings.map(({ id, level, remedy }) => [id, level, remedy]),
-      [
-        ['hangs', 'problem', 'mend it'],
-        ['throws', 'problem', 'mend it'],
-      ],
-    )
-    assert.doesNotMatch(JSON.stringify(findings), /secret inside/)
   })
 })

@@ -2,7 +2,7 @@ import { type Check, ok, problem, type Verdict, warning } from '../../../diagnos
 import { definedScripts } from '../link/script.js'
 import { ofEach, type RedisLook } from './context.js'
 
-/** Bounds of the walk: a picture, not a census. */
+/** Bounds of the walk over all servers: a picture, not a census. */
 const MOST_KEYS = 20_000
 const MOST_MS = 2000
 const SCANNED_AT_ONCE = 1000
@@ -27,13 +27,14 @@ export const expiryCheck: Check<RedisLook> = {
   look: (context) => ofEach(context, ({ address }) => lookForEver(context, address)),
 }
 
-async function lookForEver({ redis, cacheSpaces }: RedisLook, address: string): Promise<Verdict> {
+async function lookForEver({ redis, cacheSpaces, servers }: RedisLook, address: string): Promise<Verdict> {
+  const mostKeys = MOST_KEYS / servers.length
   const spaces = cacheSpaces.map((space) => `${space}:`)
   const kindOf = (key: string): string | undefined =>
     EXPIRING.find(([, form]) => form.test(key))?.[0] ??
     (spaces.some((space) => key.startsWith(space)) ? 'cache' : undefined)
   const endless = new Map<string, number>()
-  const endsMs = performance.now() + MOST_MS
+  const endsMs = performance.now() + MOST_MS / servers.length
   let [cursor, seen] = ['0', 0]
   do {
     const [next, keys] = (await redis.readAt(address, [
@@ -48,7 +49,7 @@ async function lookForEver({ redis, cacheSpaces }: RedisLook, address: string): 
     for (const [i, { kind }] of ours.entries()) {
       if (Number(lives[i]) === -1) endless.set(kind!, (endless.get(kind!) ?? 0) + 1)
     }
-  } while (cursor !== '0' && seen < MOST_KEYS && performance.now() < endsMs)
+  } while (cursor !== '0' && seen < mostKeys && performance.now() < endsMs)
   const extent = cursor === '0' ? `all ${seen} keys` : `a sample of ${seen} keys`
   // Names of keys hold addresses of customers, so only kinds are told.
   const told = [...endless].map(([kind, count]) => `${count} of ${kind}`).join(', ')

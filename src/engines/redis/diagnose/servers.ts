@@ -78,7 +78,7 @@ export const droppedCheck: Check<RedisLook> = {
   id: 'redis.evictions',
   wants: 'A server that keeps guards has dropped no key since it was started.',
   remedy:
-    'Set `maxmemory-policy noeviction` and give it memory; import lists again that may have lost members.',
+    'Set `maxmemory-policy noeviction` and give it memory; import lists again that may have lost members; then `CONFIG RESETSTAT`.',
   look: (context) =>
     ofEach(context, (server) => {
       const dropped = numberOf(server, 'evicted_keys')

@@ -19,6 +19,10 @@ const LEAVES = [
   'shared-look.ts',
   'trace-parent.ts',
   'version.ts',
+  'diagnosis.ts',
+  'key.ts',
+  'maybe.ts',
+  'packed-error.ts',
   'wakes.ts',
 ]
 /** What stands beside catraca.ts and helps it compose; nothing else may see guards and engines together. */
@@ -26,10 +30,12 @@ const COMPOSITION = [
   'cache.ts',
   'catraca.ts',
   'codes.ts',
+  'diagnose.ts',
   'dynamodb-tables.ts',
   'engine-calls.ts',
   'engine-figures.ts',
   'health.ts',
+  'embedded-backup.ts',
   'hot-tier.ts',
   'idempotency.ts',
   'open-engine.ts',

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { addBackupCommands } from './commands/backup.js'
 import { addCacheCommands } from './commands/cache.js'
 import { addCheckCommand } from './commands/check.js'
 import { addCodeCommands } from './commands/codes.js'
+import { addDoctorCommand } from './commands/doctor.js'
 import { addDynamodbCommands } from './commands/dynamodb.js'
 import { addExportCommand } from './commands/export.js'
 import { addIdempotencyCommands } from './commands/idempotency.js'
@@ -57,6 +59,8 @@ export function buildProgram({ json }: { json: boolean }): Command {
   addKeyCommands(program)
   addDynamodbCommands(program)
   addRelayCommand(program)
+  addDoctorCommand(program)
+  addBackupCommands(program)
   return program
 }
 

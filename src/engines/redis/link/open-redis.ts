@@ -183,6 +183,7 @@ class OpenRedis implements Redis {
 const closed = (): CatracaError => new CatracaError('CLOSED', 'this connection to Redis was closed')
 
 function connectionSettings(url: RedisUrl, settings: Settings, onFailure: () => void): ConnectionSettings {
+export function connectionSettings(url: RedisUrl, settings: Settings): ConnectionSettings {
   const { connectTimeoutMs, commandTimeoutMs, maxInFlight, tls, readPassword } = settings
   return {
     connectTimeoutMs,

@@ -6,7 +6,7 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { openCatraca } from '../../src/catraca.js'
-import { Histogram } from '../support/histogram.js'
+import { Histogram } from '../../src/cli/load/histogram.js'
 import { anonymousBytes } from '../support/memory.js'
 import {
   agreedMembers,

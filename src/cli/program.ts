@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { addBenchCommands } from './commands/bench.js'
 import { addCacheCommands } from './commands/cache.js'
 import { addCheckCommand } from './commands/check.js'
 import { addCodeCommands } from './commands/codes.js'
@@ -57,6 +58,7 @@ export function buildProgram({ json }: { json: boolean }): Command {
   addKeyCommands(program)
   addDynamodbCommands(program)
   addRelayCommand(program)
+  addBenchCommands(program)
   return program
 }
 

@@ -117,6 +117,19 @@ describe('the highest rate', () => {
     }
   })
 
+  it('is not lost to one disturbance, and is to two', async () => {
+    for (const [disturbances, expected] of [
+      [1, 4000],
+      [2, undefined],
+    ]) {
+      let left = disturbances!
+      const run = async (rate: number) => at(rate, rate === 1000 && left-- > 0 ? 99 : rate > 4000 ? 50 : 5)
+      const best = await findMax(run, { maxP99Ms: 10 }, { from: 1000, to: 4000, onStep: () => {} })
+      if (expected === undefined) assert.ok(best!.rate < 1000)
+      else assert.equal(best!.rate, expected)
+    }
+  })
+
   it('is told of a ramp too', async () => {
     const rates: number[] = []
     const run = async (rate: number) => at(rate, rate <= 5000 ? 5 : 50)

@@ -3,7 +3,7 @@ import { TABLE_ROLES } from '../../src/engines/dynamodb/tables/tables.js'
 import { CREDENTIALS_ENV, startDynamo } from '../../test/support/dynamodb-server.js'
 import { startSingle } from '../../test/support/redis/index.js'
 import { inTemporaryDirectory } from './proof.js'
-import { type Served, startRelayCommand, startServe } from './served.js'
+import { type Served, type StartOptions, startRelayCommand, startServe } from './served.js'
 
 export const LOAD_STORES = ['embedded', 'redis', 'dynamodb'] as const
 export type LoadStore = (typeof LOAD_STORES)[number]
@@ -12,23 +12,22 @@ export type LoadStore = (typeof LOAD_STORES)[number]
 export function withServer<T>(
   kind: LoadStore,
   core: number | undefined,
-  work: (server: Served) => Promise<T>,
+  work: Work<T>,
+  { isWatched = false } = {},
 ): Promise<T> {
-  if (kind === 'redis') return onRedis(core, work)
-  return kind === 'dynamodb' ? onDynamodb(core, work) : onEmbedded(core, work)
+  const options = { isWatched, ...(core !== undefined && { core }) }
+  if (kind === 'redis') return onRedis(options, work)
+  return kind === 'dynamodb' ? onDynamodb(options, work) : onEmbedded(options, work)
 }
+
+type Work<T> = (server: Served) => Promise<T>
 
 /** What a soak asks for too. */
 const SPACES = { CATRACA_CACHE_SPACES: JSON.stringify([{ name: 'load', ttlMs: 60_000 }]) }
 const env = { CATRACA_OTP_PEPPER: 'a pepper of a proof, long enough to be one', ...SPACES }
 
-async function serving<T>(
-  store: string,
-  given: Record<string, string>,
-  core: number | undefined,
-  work: (server: Served) => Promise<T>,
-): Promise<T> {
-  const server = await startServe(store, { env: given, ...(core !== undefined && { core }) })
+async function serving<T>(store: string, options: StartOptions, work: Work<T>): Promise<T> {
+  const server = await startServe(store, { env, ...options })
   try {
     return await work(server)
   } finally {
@@ -36,20 +35,20 @@ async function serving<T>(
   }
 }
 
-function onEmbedded<T>(core: number | undefined, work: (server: Served) => Promise<T>): Promise<T> {
-  return inTemporaryDirectory((directory) => serving(`embedded:${directory}/data`, env, core, work))
+function onEmbedded<T>(options: StartOptions, work: Work<T>): Promise<T> {
+  return inTemporaryDirectory((directory) => serving(`embedded:${directory}/data`, options, work))
 }
 
-async function onRedis<T>(core: number | undefined, work: (server: Served) => Promise<T>): Promise<T> {
+async function onRedis<T>(options: StartOptions, work: Work<T>): Promise<T> {
   const redis = await startSingle()
   try {
-    return await serving(redis.storeUrl, env, core, work)
+    return await serving(redis.storeUrl, options, work)
   } finally {
     await redis.stop()
   }
 }
 
-async function onDynamodb<T>(core: number | undefined, work: (server: Served) => Promise<T>): Promise<T> {
+async function onDynamodb<T>(options: StartOptions, work: Work<T>): Promise<T> {
   const emulator = await startDynamo('dynoxide')
   const names = emulator.names()
   const store = emulator.url(names)
@@ -59,7 +58,7 @@ async function onDynamodb<T>(core: number | undefined, work: (server: Served) =>
     // Without it memory never knows how far it is, and every check is asked of the table.
     const relay = await startRelayCommand(store, { env: given })
     try {
-      return await serving(store, given, core, work)
+      return await serving(store, { ...options, env: given }, work)
     } finally {
       await relay.stop()
     }

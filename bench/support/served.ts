@@ -1,14 +1,24 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { anonymousBytes } from './memory.js'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+const MEMORY_TELLER = new URL('./memory-teller.js', import.meta.url).href
 const START_MS = 60_000
+
+/** Of a process, after a collection. */
+export interface Memory extends NodeJS.MemoryUsage {
+  /** Of its own, without mapped files. */
+  anonymousBytes: number
+}
 
 /** A command of the product that goes on in a process of its own. */
 export interface Served {
   url: string
   pid: number
+  /** Only of one that was started to be watched. */
+  memory(): Promise<Memory>
   stop(): Promise<void>
 }
 
@@ -16,6 +26,7 @@ export interface StartOptions {
   env?: Record<string, string>
   /** Where it may run; on a system without `taskset` anywhere. */
   core?: number
+  isWatched?: boolean
 }
 
 let canPin: boolean | undefined
@@ -35,12 +46,13 @@ function hasTaskset(): boolean {
   }
 }
 
-function launch(args: string[], { env = {}, core }: StartOptions): ChildProcess {
-  const [command, all] = pinned(core, [MAIN, ...args])
+function launch(args: string[], { env = {}, core, isWatched = false }: StartOptions): ChildProcess {
+  const watching = isWatched ? ['--expose-gc', '--import', MEMORY_TELLER] : []
+  const [command, all] = pinned(core, [...watching, MAIN, ...args])
   return spawn(command, all, {
     // Settings of whoever runs the proof must not decide it.
     env: { PATH: process.env.PATH ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', isWatched ? 'ipc' : 'ignore'],
   })
 }
 
@@ -64,6 +76,12 @@ async function startCommand(args: string[], ready: RegExp, options: StartOptions
   return {
     url,
     pid: child.pid!,
+    async memory() {
+      const told = once(child, 'message')
+      child.send('memory')
+      const [usage] = (await told) as [NodeJS.MemoryUsage]
+      return { ...usage, anonymousBytes: anonymousBytes(child.pid!) ?? usage.rss }
+    },
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return
       const ended = once(child, 'exit')

@@ -44,7 +44,7 @@ type Sizes = typeof SIZES
 
 export async function run(given: Partial<Sizes>, store: LoadStore = 'embedded'): Promise<Figures> {
   const sizes = { ...SIZES, ...given }
-  return withServer(store, undefined, (server) => soak(server, sizes), { isWatched: true })
+  return withServer(store, undefined, (server) => soak(server, sizes), { isWatched: true, isPatient: true })
 }
 
 async function soak(server: Served, sizes: Sizes): Promise<Figures> {
@@ -76,7 +76,12 @@ async function soak(server: Served, sizes: Sizes): Promise<Figures> {
   demandNoErrors(result)
   return {
     ...Object.fromEntries(names.map((name, i) => [name, counts[i] as number])),
-    ...{ requests: result.answered, errors: result.errorCount, 'p99 ms': result.latencyMs.p99 },
+    ...{
+      requests: result.answered,
+      errors: result.errorCount,
+      'p99 ms': result.latencyMs.p99,
+      'longest ms': result.latencyMs.max,
+    },
     ...memoryFigures(samples, seconds),
   }
 }
@@ -90,9 +95,9 @@ async function repeat(work: () => Promise<void>, restMs: number, until: number):
   return done
 }
 
-function demandNoErrors({ errorCount, errors, operations }: LoadResult): void {
+function demandNoErrors({ errorCount, errors, statuses, operations }: LoadResult): void {
   const wrong = operations.filter((operation) => operation.errors > 0).map(({ name }) => name)
-  demand(errorCount === 0, `errors under load: ${JSON.stringify(errors)} of ${wrong.join(', ')}`)
+  demand(errorCount === 0, `errors under load: ${JSON.stringify([errors, statuses])} of ${wrong.join(', ')}`)
 }
 
 interface MemorySample {

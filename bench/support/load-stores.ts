@@ -13,9 +13,10 @@ export function withServer<T>(
   kind: LoadStore,
   core: number | undefined,
   work: Work<T>,
-  { isWatched = false } = {},
+  { isWatched = false, isPatient = false } = {},
 ): Promise<T> {
-  const options = { isWatched, ...(core !== undefined && { core }) }
+  const env = { ...ENV, ...(isPatient && PATIENCE) }
+  const options = { env, isWatched, ...(core !== undefined && { core }) }
   if (kind === 'redis') return onRedis(options, work)
   return kind === 'dynamodb' ? onDynamodb(options, work) : onEmbedded(options, work)
 }
@@ -24,10 +25,16 @@ type Work<T> = (server: Served) => Promise<T>
 
 /** What a soak asks for too. */
 const SPACES = { CATRACA_CACHE_SPACES: JSON.stringify([{ name: 'load', ttlMs: 60_000 }]) }
-const env = { CATRACA_OTP_PEPPER: 'a pepper of a proof, long enough to be one', ...SPACES }
+const ENV = { CATRACA_OTP_PEPPER: 'a pepper of a proof, long enough to be one', ...SPACES }
+/** For a proof that is not about time: a machine with other work must not decide it. */
+const PATIENCE = Object.fromEntries(
+  ['LIMITS', 'IDEMPOTENCY', 'TOKENS', 'CODES', 'LOCKS', 'CACHE'].map((guard) => [
+    ...[`CATRACA_${guard}_TIMEOUT_MS`, '30000'],
+  ]),
+) as Record<string, string>
 
 async function serving<T>(store: string, options: StartOptions, work: Work<T>): Promise<T> {
-  const server = await startServe(store, { env, ...options })
+  const server = await startServe(store, options)
   try {
     return await work(server)
   } finally {
@@ -52,7 +59,7 @@ async function onDynamodb<T>(options: StartOptions, work: Work<T>): Promise<T> {
   const emulator = await startDynamo('dynoxide')
   const names = emulator.names()
   const store = emulator.url(names)
-  const given = { ...env, ...CREDENTIALS_ENV }
+  const given = { ...options.env, ...CREDENTIALS_ENV }
   try {
     await createTables(emulator.client().sdk, names, TABLE_ROLES)
     // Without it memory never knows how far it is, and every check is asked of the table.

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isCatracaError } from '../../errors.js'
 import type { HttpTransport } from '../http-transport.js'
@@ -9,6 +10,8 @@ import type { Mix, MixContext } from './mixes/mix.js'
 const INDEX_PATIENCE_MS = 30_000
 const POLL_MS = 200
 const SWEEP_PATIENCE_MS = 60_000
+const IMPORT_ATTEMPTS = 5
+const RETRY_MS = 1000
 /** Nobody's number. */
 const OUTSIDER = customerNumber(1_999_999_999)
 
@@ -53,8 +56,23 @@ async function makeList(target: Target, id: string, members: readonly string[]):
       await sleep(POLL_MS)
     }
   }
-  await target.allowlists.import(id, customerLines(members), { format: 'text' })
+  await importMembers(target, id, members)
   await target.allowlists.rebuild(id)
+}
+
+/** A store that is slow to take so much at once goes on where it stopped. */
+async function importMembers(target: Target, id: string, members: readonly string[]): Promise<void> {
+  const importId = randomUUID()
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await target.allowlists.import(id, customerLines(members), { format: 'text', importId })
+      return
+    } catch (error) {
+      const isOutage = isCatracaError(error, 'ENGINE_UNAVAILABLE') || isCatracaError(error, 'UNKNOWN_OUTCOME')
+      if (!isOutage || attempt === IMPORT_ATTEMPTS) throw error
+      await sleep(RETRY_MS)
+    }
+  }
 }
 
 async function deleteList(target: Target, id: string): Promise<void> {

@@ -43,7 +43,15 @@ function sizesOn(kind: LoadStore, sizes: Sizes): Sizes {
 
 async function prove(url: string, sizes: Sizes, isPinned: boolean): Promise<Figures> {
   const { rate, seconds, stepSeconds, members, maxP99Ms } = sizes
-  const common = ['--url', url, '--members', `${members}`, '--json', '-', ...(isPinned ? [] : ['--no-spin'])]
+  const common = [
+    '--url',
+    url,
+    '--members',
+    `${members}`,
+    '--json',
+    '-',
+    ...(isPinned ? [] : ['--no-spin', '--timeout', '1m']),
+  ]
   const load = async (...args: string[]): Promise<LoadResult> => {
     const options = isPinned ? { core: LOAD_CORE } : {}
     return JSON.parse(await runCommand(['bench', 'load', ...common, ...args], options)) as LoadResult

@@ -129,7 +129,7 @@ function memoryFigures(samples: MemorySample[], seconds: number): Figures {
     'live heap': ({ heapBytes }) => heapBytes,
     'outside the heap': ({ externalBytes }) => externalBytes,
     'RSS without files': ({ anonymousBytes }) => anonymousBytes,
-    RSS: ({ residentBytes }) => residentBytes,
+    'RSS with files': ({ residentBytes }) => residentBytes,
   }
   const figures: Figures = { 'memory samples behind the warm-up': later.length }
   for (const [name, of] of Object.entries(kinds)) {
@@ -139,7 +139,8 @@ function memoryFigures(samples: MemorySample[], seconds: number): Figures {
     figures[`${name}: slope MiB/h`] = perHour
     figures[`${name}: grown, share of the mean`] = share
     // Mapped files come and go with the system's mood, so RSS is only told.
-    const isJudged = seconds >= JUDGED_FROM_SECONDS && name !== 'RSS' && name !== 'outside the heap'
+    const isJudged =
+      seconds >= JUDGED_FROM_SECONDS && name !== 'RSS with files' && name !== 'outside the heap'
     const grew = `${(100 * share).toFixed(1)} %`
     demand(!isJudged || share <= FLAT_SHARE, `${name} is not flat: ${grew} of growth behind the warm-up`)
   }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { addBackupCommands } from './commands/backup.js'
+import { addBenchCommands } from './commands/bench.js'
 import { addCacheCommands } from './commands/cache.js'
 import { addCheckCommand } from './commands/check.js'
 import { addCodeCommands } from './commands/codes.js'
@@ -61,6 +62,7 @@ export function buildProgram({ json }: { json: boolean }): Command {
   addRelayCommand(program)
   addDoctorCommand(program)
   addBackupCommands(program)
+  addBenchCommands(program)
   return program
 }
 

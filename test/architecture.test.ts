@@ -12,6 +12,7 @@ const LEAVES = [
   'errors.ts',
   'clock.ts',
   'deadlines.ts',
+  'diagnosis.ts',
   'figures.ts',
   'key.ts',
   'maybe.ts',
@@ -19,10 +20,6 @@ const LEAVES = [
   'shared-look.ts',
   'trace-parent.ts',
   'version.ts',
-  'diagnosis.ts',
-  'key.ts',
-  'maybe.ts',
-  'packed-error.ts',
   'wakes.ts',
 ]
 /** What stands beside catraca.ts and helps it compose; nothing else may see guards and engines together. */

@@ -182,8 +182,11 @@ class OpenRedis implements Redis {
 
 const closed = (): CatracaError => new CatracaError('CLOSED', 'this connection to Redis was closed')
 
-function connectionSettings(url: RedisUrl, settings: Settings, onFailure: () => void): ConnectionSettings {
-export function connectionSettings(url: RedisUrl, settings: Settings): ConnectionSettings {
+export function connectionSettings(
+  url: RedisUrl,
+  settings: Settings,
+  onFailure: () => void = () => {},
+): ConnectionSettings {
   const { connectTimeoutMs, commandTimeoutMs, maxInFlight, tls, readPassword } = settings
   return {
     connectTimeoutMs,

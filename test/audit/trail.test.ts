@@ -204,6 +204,21 @@ describe('the audit trail of the library', () => {
     )
   })
 
+  it('knows who acts also when somebody else has come to an end meanwhile', async (t) => {
+    const { catraca } = await open(t)
+    const { allowlists, audit } = catraca
+    await allowlists.create(FIXA)
+    const first = audit.as({ name: 'ann' }, () => allowlists.add('vip', 'a'))
+    await audit.as({ name: 'bob' }, async () => {
+      await first
+      await allowlists.add('vip', 'b')
+    })
+    assert.deepEqual(
+      (await audit.list({ action: 'allowlist.member' })).items.map(({ actor }) => actor.name),
+      ['bob', 'ann'],
+    )
+  })
+
   it('does as its settings say: off, without members', async (t) => {
     const off = await open(t, { audit: { enabled: false } })
     await off.catraca.allowlists.create(FIXA)

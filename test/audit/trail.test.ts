@@ -233,6 +233,14 @@ describe('the audit trail of the library', () => {
     )
   })
 
+  it('refuses a time that cannot be kept', async () => {
+    for (const retentionDays of [0, 1.5, 4000, Number.NaN]) {
+      await assert.rejects(openCatraca({ store: 'memory:', audit: { retentionDays } }), {
+        code: 'CONFIG_INVALID',
+      })
+    }
+  })
+
   it('keeps entries for the set time', async (t) => {
     const { catraca, clock } = await open(t, { audit: { retentionDays: 30 } })
     await catraca.allowlists.create(FIXA)

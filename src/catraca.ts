@@ -10,6 +10,8 @@ import { Indexes, type IndexFigures } from './allowlist/membership/indexes.js'
 import { DEFAULT_MEMBERSHIP, type MembershipOptions } from './allowlist/membership/options.js'
 import { UseCounts, warmUp } from './allowlist/membership/warm-up.js'
 import type { OnUnavailable } from './allowlist/types.js'
+import type { AuditTrail } from './audit/trail.js'
+import { auditOptions, type OpenAuditOptions, openAudit } from './audit.js'
 import type { Caches } from './cache/caches.js'
 import { type OpenCacheOptions, openCache } from './cache.js'
 import type { ListRef } from './changes/port.js'
@@ -52,6 +54,7 @@ export interface OpenOptions extends EngineOptions {
   locks?: OpenLocksOptions
   cache?: OpenCacheOptions
   metrics?: MetricsOptions
+  audit?: OpenAuditOptions
   /** What a check answers when neither memory nor the store can tell: fail (the default), or allow, marked. */
   onUnavailable?: OnUnavailable
   tracing?: {
@@ -98,6 +101,8 @@ export interface Catraca {
   readonly tokens: TokenDenylist
   readonly locks: Locks
   readonly cache: Caches
+  /** Who changed what, when, from what to what. */
+  readonly audit: AuditTrail
   /** Where the data is, without credentials. */
   readonly store: string
   /** Settles when the most used lists are in memory. */
@@ -140,6 +145,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const sourceOf = (url: string) => engineSource(url, { ...options, dynamodb, redis })
   const isWatched = isCounting || tracing.spans !== undefined
   const stores = await Stores.open(store, sourceOf, report, isWatched ? { calls, tracing } : undefined)
+  const recording = auditOptions(options.audit)
   const closing = async (error: unknown): Promise<never> => {
     await stores.close()
     throw error
@@ -161,6 +167,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     redis: options.redis,
   }).catch(closing)
   const { locks } = openedLocks
+  const auditEngine = await engineOf(options.audit)
   const cacheEngine = await stores.engineOf(options.cache?.store, 'caches').catch(closing)
   const cache = openCache(options.cache ?? {}, cacheEngine, around)
   const imports = new ImportThreads(
@@ -203,31 +210,37 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const sweeps = [engine.allowlists.upkeep, limits, idempotency, codes, tokens, locks, cache].map(
     (part) => (now: number) => part.sweep(now),
   )
+  sweeps.push((now) => audit.sweep(now))
   // The tier stands in front of the main engine.
   const looks = new HealthLooks(
     () => stores.open,
     (of) => (of === engine && hotTier ? () => ({ hotTier: hotTier.figures() }) : undefined),
   )
   const upkeep = new Upkeep(sweeps, clock)
+  const allowlists = new Allowlists({
+    engine: { ...engine.allowlists, checks },
+    clock,
+    runImport: imports.run,
+    indexes,
+    figures: isCounting ? new CheckFigures(maxSeries) : undefined,
+    onUnavailable: options.onUnavailable ?? 'block',
+    resharding: engine.resharding,
+    sweepSoon: () => upkeep.runSoon(),
+  })
+  const keys = new ApiKeys(engine.keys, clock)
+  const recorded = { allowlists, keys, limits, idempotency, tokens, locks }
+  const audit = openAudit(recording, auditEngine, recorded, around)
   upkeep.start(sweepIntervalMs)
   return {
-    allowlists: new Allowlists({
-      engine: { ...engine.allowlists, checks },
-      clock,
-      runImport: imports.run,
-      indexes,
-      figures: isCounting ? new CheckFigures(maxSeries) : undefined,
-      onUnavailable: options.onUnavailable ?? 'block',
-      resharding: engine.resharding,
-      sweepSoon: () => upkeep.runSoon(),
-    }),
-    keys: new ApiKeys(engine.keys, clock),
+    allowlists,
+    keys,
     limits,
     idempotency,
     codes,
     tokens,
     locks,
     cache,
+    audit,
     store: redactStoreUrl(store),
     maxSeries,
     ready: warmUp(engine.allowlists, indexes, membership, report),

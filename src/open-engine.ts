@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { KeyStore } from './access/port.js'
 import type { MemberSource } from './allowlist/hot/port.js'
 import type { AllowlistEngine, ReshardStore } from './allowlist/port.js'
+import type { AuditStore } from './audit/port.js'
 import type { CacheStore } from './cache/port.js'
 import { parseStoreUrl } from './config/store-url.js'
 import type { DynamodbUrl } from './config/store-url-dynamodb.js'
@@ -48,6 +49,7 @@ export interface StoreEngine {
   readonly idempotency: IdempotencyStore
   readonly codes: CodeStore
   readonly tokens: TokenStore
+  readonly audit: AuditStore
   /** Where the engine has a directory of its own: a secret that is kept beside the data. */
   readonly keptSecret?: (name: string) => string
   readonly locks: LockStore
@@ -124,6 +126,7 @@ async function openRedisEngine(
     idempotency: engine.idempotency,
     codes: engine.codes,
     tokens: engine.tokens,
+    audit: engine.audit,
     locks: engine.locks,
     cache: engine.cache,
     resharding: engine.resharding,
@@ -150,6 +153,7 @@ async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine
     idempotency: engine.idempotency,
     codes: engine.codes,
     tokens: engine.tokens,
+    audit: engine.audit,
     keptSecret: (name) => engine.keptSecret(name),
     locks: engine.locks,
     cache: engine.cache,
@@ -176,6 +180,7 @@ async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' })
     idempotency: engine.idempotency,
     codes: engine.codes,
     tokens: engine.tokens,
+    audit: engine.audit,
     locks: engine.locks,
     cache: engine.cache,
     resharding: engine.resharding,

@@ -24,6 +24,7 @@ const LEAVES = [
 ]
 /** What stands beside catraca.ts and helps it compose; nothing else may see guards and engines together. */
 const COMPOSITION = [
+  'audit.ts',
   'cache.ts',
   'catraca.ts',
   'codes.ts',
@@ -63,6 +64,7 @@ const CAPABILITIES = [
   'lock',
   'one-time-code',
   'token-denylist',
+  'audit',
 ]
 /** Reads spelling only, so that the library can take a store URL without knowing of any configuration. */
 const STORE_URL = /^config\/store-url(-\w+)?\.ts$/

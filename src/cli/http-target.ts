@@ -1,3 +1,4 @@
+import { HttpAudit } from './http-audit.js'
 import { HttpCache } from './http-cache.js'
 import { HttpAllowlists } from './http-client.js'
 import { HttpCodes } from './http-codes.js'
@@ -20,6 +21,7 @@ export function httpTarget(url: string, key: () => string | undefined): Target {
     tokens: new HttpTokens(transport),
     locks: new HttpLocks(transport),
     cache: new HttpCache(transport),
+    audit: new HttpAudit(transport),
     settle: async () => {},
     close: async () => {},
   }

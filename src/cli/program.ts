@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { addAuditCommands } from './commands/audit.js'
 import { addBackupCommands } from './commands/backup.js'
 import { addBenchCommands } from './commands/bench.js'
 import { addCacheCommands } from './commands/cache.js'
@@ -58,6 +59,7 @@ export function buildProgram({ json }: { json: boolean }): Command {
   addLockCommands(program)
   addCacheCommands(program)
   addKeyCommands(program)
+  addAuditCommands(program)
   addDynamodbCommands(program)
   addRelayCommand(program)
   addDoctorCommand(program)

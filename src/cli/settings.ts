@@ -27,6 +27,7 @@ export function openOptions(config: Config, store: string): OpenOptions {
     tokens: { ...config.tokens, ...(config.stores.tokens !== undefined && { store: config.stores.tokens }) },
     locks: lockOptions(config),
     cache: cacheOptions(config),
+    audit: { ...config.audit, ...(config.stores.audit !== undefined && { store: config.stores.audit }) },
     onUnavailable: config.allowlists.onUnavailable,
     metrics: { enabled: config.metrics.enabled, maxSeries: config.metrics.maxSeries },
     tracing: config.tracing,
@@ -85,7 +86,8 @@ function cacheOptions({ cache, stores }: Config): NonNullable<OpenOptions['cache
 export function servingOptions(config: Config, store: string): OpenOptions {
   const given = openOptions(config, store)
   const required = config.codes.required || config.stores.codes !== undefined
-  const options = { ...given, codes: { ...given.codes, required } }
+  const actor = { kind: 'library', name: 'server' } as const
+  const options = { ...given, codes: { ...given.codes, required }, audit: { ...given.audit, actor } }
   const { hotTier, hotLists = [] } = config.dynamodb
   const url = hotTier.read()
   if (url === undefined && hotLists.length > 0) {

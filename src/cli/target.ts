@@ -1,5 +1,7 @@
+import { userInfo } from 'node:os'
 import type { ApiKeys } from '../access/keys.js'
 import type { AllowlistsApi } from '../allowlist/api.js'
+import type { AuditApi } from '../audit/api.js'
 import type { CacheApi } from '../cache/api.js'
 import { storeOf } from '../config/load.js'
 import type { Config } from '../config/schema.js'
@@ -22,6 +24,7 @@ export interface Target {
   readonly tokens: TokensApi
   readonly locks: LocksApi
   readonly cache: CacheApi
+  readonly audit: AuditApi
   /** Does the sweeping that a change left behind, where no server is there to do it. */
   settle(): Promise<void>
   close(): Promise<void>
@@ -46,10 +49,20 @@ async function openStore(config: Config): Promise<Target> {
   const catraca = await openCatraca({
     ...options,
     tokens: { ...options.tokens, compareIntervalMs: 0 },
+    audit: { ...options.audit, actor: { kind: 'cli', name: userName() } },
     // What a command leaves to sweep is swept by `settle`, or by the next server.
     sweepIntervalMs: 0,
     // One question is answered by the store before an index is even loaded.
     membership: { maxBytes: 0, build: 'off' },
   })
   return { ...catraca, settle: () => catraca.upkeep() }
+}
+
+/** Who types the command, as the system knows them; in some containers it knows only a number. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid-${process.getuid?.() ?? 'unknown'}`
+  }
 }

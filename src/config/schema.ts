@@ -1,4 +1,5 @@
 import { DEFAULT_MEMBERSHIP } from '../allowlist/membership/options.js'
+import { DEFAULT_AUDIT, MAX_RETENTION_DAYS } from '../audit/types.js'
 import { DEFAULT_SPACE } from '../cache/options.js'
 import { DEFAULT_MAX_SERIES } from '../figures.js'
 import { DEFAULT_IDEMPOTENCY, MAX_LEASE_MS, MIN_LEASE_MS } from '../idempotency/options.js'
@@ -127,6 +128,10 @@ export const SCHEMA = {
     cache: optional(storeUrl, {
       env: 'CATRACA_STORE_CACHE',
       description: 'Where the second tier of caches is, when elsewhere than `store`. `--store` wins over it.',
+    }),
+    audit: optional(storeUrl, {
+      env: 'CATRACA_STORE_AUDIT',
+      description: 'Where the audit trail is, when elsewhere than the allowlists. `--store` wins over it.',
     }),
   },
   server: {
@@ -380,6 +385,25 @@ export const SCHEMA = {
       env: 'CATRACA_CACHE_TIMEOUT_MS',
       description:
         'A store that takes longer counts as down: the cache goes on with its first tier and the source.',
+    }),
+  },
+  audit: {
+    enabled: setting(flag, DEFAULT_AUDIT.enabled, {
+      env: 'CATRACA_AUDIT_ENABLED',
+      description: 'Whether changes of lists, limits and keys are recorded with who made them.',
+    }),
+    retentionDays: setting(integer(1, MAX_RETENTION_DAYS), DEFAULT_AUDIT.retentionDays, {
+      env: 'CATRACA_AUDIT_RETENTION_DAYS',
+      description: 'How long entries are kept; older ones are not shown, and dropped.',
+    }),
+    members: setting(flag, DEFAULT_AUDIT.members, {
+      env: 'CATRACA_AUDIT_MEMBERS',
+      description: 'Whether single members that are added or removed are recorded; imports always are.',
+    }),
+    onFailure: setting(choice(['report', 'fail']), DEFAULT_AUDIT.onFailure, {
+      env: 'CATRACA_AUDIT_ON_FAILURE',
+      description:
+        'When a change was made and its entry cannot be written: log and count that, or tell the caller by an error.',
     }),
   },
   redis: {

@@ -5,6 +5,7 @@ import { checkSuite } from './allowlist-checks.js'
 import { indexSuite } from './allowlist-index.js'
 import { listSuite } from './allowlist-lists.js'
 import { memberSuite } from './allowlist-members.js'
+import { auditSuite } from './audit.js'
 import { cacheEntrySuite } from './cache-entries.js'
 import { cacheFillSuite } from './cache-fills.js'
 import { cacheSpaceSuite } from './cache-spaces.js'
@@ -38,6 +39,8 @@ export const limitSuites = {
 export const codeSuites = [codeSuite]
 /** What an engine that keeps revoked tokens must pass. */
 export const tokenSuites = [tokenSuite]
+/** What an engine that keeps the audit trail must pass. */
+export const auditSuites = [auditSuite]
 /** What an engine that keeps locks must pass. */
 export const lockSuites = [lockSuite]
 /** What an engine that keeps the second tier of caches must pass. */

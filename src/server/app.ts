@@ -20,6 +20,7 @@ import { requestIdFrom } from './request-id.js'
 import { addTracing } from './request-spans.js'
 import type { RouteEntry } from './route-table.js'
 import { allowlistRoutes } from './routes/allowlists.js'
+import { auditRoutes } from './routes/audit.js'
 import { cacheRoutes } from './routes/cache.js'
 import { checkRoutes } from './routes/checks.js'
 import { codeRoutes } from './routes/codes.js'
@@ -109,6 +110,7 @@ const ROUTES = [
   tokenRoutes,
   lockRoutes,
   cacheRoutes,
+  auditRoutes,
 ]
 
 function createContext(catraca: Catraca, settings: ServerSettings, logger: Logger): ServerContext {

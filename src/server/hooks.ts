@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CatracaError, invalid } from '../errors.js'
+import { nameActors } from './acting.js'
 import type { CheckFields } from './check/facts.js'
 import type { App, ServerContext } from './context.js'
 import { answerSender, isStillSending } from './linger.js'
@@ -9,6 +10,7 @@ import type { RouteEntry } from './route-table.js'
 /** What every route has in common. Returns the routes, which are added to it as they are registered. */
 export function addHooks(app: App, context: ServerContext): readonly RouteEntry[] {
   const routes = collectRoutes(app)
+  nameActors(app, context)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.header('cache-control', 'no-store')

@@ -12,6 +12,7 @@ codeConformance('embedded', async () => {
     {
       codes: two.codes,
       tokens: two.tokens,
+      audit: two.audit,
       async close() {
         await two.close()
         rmSync(directory, { recursive: true, force: true })

@@ -1,7 +1,8 @@
 import { after, describe, it } from 'node:test'
+import type { AuditStore } from '../../src/audit/port.js'
 import { parseStoreUrl } from '../../src/config/store-url.js'
 import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
-import { codeSuites, type Pair, register, tokenSuites } from '../../src/conformance/index.js'
+import { auditSuites, codeSuites, type Pair, register, tokenSuites } from '../../src/conformance/index.js'
 import { openDynamodb } from '../../src/engines/dynamodb/index.js'
 import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
 import type { CodeStore } from '../../src/one-time-code/port.js'
@@ -12,10 +13,11 @@ import { CREDENTIALS, type Emulator, startDynamo } from './dynamodb-server.js'
 export interface CodeEngine {
   readonly codes: CodeStore
   readonly tokens: TokenStore
+  readonly audit: AuditStore
   close(): Promise<void>
 }
 
-/** Registers the suites of one-time codes and of revoked tokens; `open` opens one empty store twice. */
+/** Registers the suites of one-time codes, of revoked tokens and of the audit trail; `open` opens one empty store twice. */
 export function codeConformance(name: string, open: () => Promise<readonly CodeEngine[]>): void {
   async function openPair<Port>(
     port: (engine: CodeEngine) => Port,
@@ -33,6 +35,7 @@ export function codeConformance(name: string, open: () => Promise<readonly CodeE
   const runner = { describe, it, after }
   for (const suite of codeSuites) register(runner, name, suite, () => openPair(({ codes }) => codes))
   for (const suite of tokenSuites) register(runner, name, suite, () => openPair(({ tokens }) => tokens))
+  for (const suite of auditSuites) register(runner, name, suite, () => openPair(({ audit }) => audit))
 }
 
 export async function codeConformanceOnDynamodb(emulator: Emulator): Promise<void> {

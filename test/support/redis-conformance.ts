@@ -2,6 +2,7 @@ import { after, before, describe, it } from 'node:test'
 import {
   accessSuites,
   allowlistSuites,
+  auditSuites,
   cacheSuites,
   codeSuites,
   idempotencySuites,
@@ -68,6 +69,7 @@ export function guardConformanceOn(name: string, start: () => Promise<RedisServe
   on(idempotencySuites, ({ idempotency }) => idempotency)
   on(codeSuites, ({ codes }) => codes)
   on(tokenSuites, ({ tokens }) => tokens)
+  on(auditSuites, ({ audit }) => audit)
   on(lockSuites, ({ locks }, redis) => lockScene(locks, redis))
   on(cacheSuites, ({ cache }) => cache)
 }

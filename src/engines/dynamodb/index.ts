@@ -1,6 +1,7 @@
 import type { KeyStore } from '../../access/port.js'
 import type { MemberSource } from '../../allowlist/hot/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
+import type { AuditStore } from '../../audit/port.js'
 import type { CacheStore } from '../../cache/port.js'
 import type { DynamodbUrl } from '../../config/store-url-dynamodb.js'
 import type { IdempotencyStore } from '../../idempotency/port.js'
@@ -16,6 +17,7 @@ import { memberSource } from './allowlist/member-scan.js'
 import { type OpenedStore, type OpenStoreOptions, openStore } from './allowlist/open-store.js'
 import type { SizeStep } from './allowlist/shard-sizes.js'
 import { DynamodbUpkeep } from './allowlist/upkeep.js'
+import { DynamodbAudit } from './audit/audit.js'
 import { type DynamodbCache, openCache } from './cache/index.js'
 import type { CapacityCounts } from './client/capacity.js'
 import { ChangeLog } from './feed/change-log.js'
@@ -59,6 +61,7 @@ export interface DynamodbEngine {
   readonly limits: LimitEngine
   readonly codes: CodeStore
   readonly tokens: TokenStore
+  readonly audit: AuditStore
   readonly locks: LockStore
   readonly cache: CacheStore
   /** Moves lists to other shards. */
@@ -153,6 +156,7 @@ function engineOf(
     limits,
     codes: new DynamodbCodes(client, guards, (at) => times.at(at)),
     tokens: new DynamodbTokens(client, guards),
+    audit: new DynamodbAudit(client, guards),
     locks: new DynamodbLocks(client, guards, options.monotonicMs, serverTime),
     cache,
     resharding,

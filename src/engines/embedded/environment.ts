@@ -83,6 +83,8 @@ export class Environment {
   readonly idempotency: Database<Buffer, (string | number)[]>
   readonly codes: Database<string, (string | number)[]>
   readonly tokens: Database<string, (string | number)[]>
+  /** What was changed by whom, by the id of the entry. */
+  readonly audit: Database<string, string>
   /** Who has which lock, by its name. */
   readonly locks: Database<string, string>
   /** The cache: in an environment of its own as well, see cache-link.ts. By space and key. */
@@ -140,6 +142,7 @@ export class Environment {
     this.idempotency = root.openDB('idempotency', { encoding: 'binary', keyEncoding: 'ordered-binary' })
     this.codes = root.openDB('codes', text)
     this.tokens = root.openDB('tokens', text)
+    this.audit = root.openDB('audit', text)
     this.locks = root.openDB('locks', text)
     this.cacheEntries = root.openDB('cache-entries', { encoding: 'binary', keyEncoding: 'ordered-binary' })
     this.cacheFills = root.openDB('cache-fills', text)

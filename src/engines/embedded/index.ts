@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine } from '../../allowlist/port.js'
+import type { AuditStore } from '../../audit/port.js'
 import type { CacheStore } from '../../cache/port.js'
 import type { IdempotencyStore } from '../../idempotency/port.js'
 import type { LockStore } from '../../lock/port.js'
@@ -52,6 +53,7 @@ export interface EmbeddedEngine {
   readonly idempotency: IdempotencyStore
   readonly codes: CodeStore
   readonly tokens: TokenStore
+  readonly audit: AuditStore
   /** A secret that is kept beside the data, made when it is first asked for. */
   keptSecret(name: string): string
   readonly locks: LockStore
@@ -151,6 +153,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
     codes: forward('codes', stores.codes, ['put', 'attempt', 'sweep']),
     tokens: forward('tokens', stores.tokens, ['revoke', 'sweep']),
     keptSecret: (name) => keptSecret(directory, name),
+    audit: forward('audit', stores.audit, ['append', 'sweep']),
     locks: forward('locks', stores.locks, ['acquire', 'extend', 'release', 'remove', 'sweep']),
     cache,
     refresh: () => environment.refresh(),

@@ -1,4 +1,5 @@
 import { EmbeddedKeys } from './api-keys.js'
+import { EmbeddedAudit } from './audit.js'
 import { EmbeddedBulk } from './bulk.js'
 import { Catalog } from './catalog.js'
 import { ChangeLog } from './change-log.js'
@@ -41,6 +42,7 @@ export function openStores(options: EnvironmentOptions) {
     codes: new EmbeddedCodes(environment),
     tokens: new EmbeddedTokens(environment),
     locks: new EmbeddedLocks(environment),
+    audit: new EmbeddedAudit(environment),
   }
 }
 

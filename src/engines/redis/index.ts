@@ -1,5 +1,6 @@
 import type { KeyStore } from '../../access/port.js'
 import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
+import type { AuditStore } from '../../audit/port.js'
 import type { CacheStore } from '../../cache/port.js'
 import type { RedisUrl } from '../../config/store-url-redis.js'
 import type { IdempotencyStore } from '../../idempotency/port.js'
@@ -7,6 +8,7 @@ import type { LockStore } from '../../lock/port.js'
 import type { CodeStore } from '../../one-time-code/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
 import type { TokenStore } from '../../token-denylist/port.js'
+import { RedisAudit } from './audit/audit.js'
 import { openCache } from './cache/index.js'
 import { evictionWarnings, healthOf, type RedisUse } from './eviction.js'
 import { RedisCodes } from './guards/codes.js'
@@ -47,6 +49,7 @@ export interface RedisEngine {
   readonly idempotency: IdempotencyStore
   readonly codes: CodeStore
   readonly tokens: TokenStore
+  readonly audit: AuditStore
   readonly locks: LockStore
   readonly cache: CacheStore
   /** Moves lists to another number of shards, and tells how far that is. */
@@ -109,6 +112,7 @@ async function openOn(
     limits,
     codes: new RedisCodes(redis, limitClock),
     tokens: new RedisTokens(redis, options.database, options.maxLogBytes),
+    audit: new RedisAudit(redis),
     locks,
     cache,
     resharding: stores.resharding,

@@ -153,7 +153,7 @@ function addRecord(app: App, { catraca: { idempotency } }: ServerContext): void 
   app.delete(
     PATH,
     {
-      config,
+      config: { ...config, audited: true },
       schema: {
         tags,
         summary: 'Forget the record: the request may be done again',

@@ -87,7 +87,7 @@ function addStatus(app: App, { catraca: { limits } }: ServerContext): void {
   app.delete(
     '/limits/:entity/:resource',
     {
-      config,
+      config: { ...config, audited: true },
       schema: {
         tags,
         summary: 'Forget what was used',

@@ -1,0 +1,63 @@
+import type { ApiKeys } from './access/keys.js'
+import type { Allowlists } from './allowlist/allowlists.js'
+import { recordAllowlists } from './audit/recorded-allowlists.js'
+import { recordLimits } from './audit/recorded-limits.js'
+import { recordIdempotency, recordKeys, recordLocks, recordTokens } from './audit/recorded-others.js'
+import { AuditTrail } from './audit/trail.js'
+import { type AuditOptions, DEFAULT_AUDIT, MAX_RETENTION_DAYS } from './audit/types.js'
+import type { Clock } from './clock.js'
+import { CatracaError } from './errors.js'
+import type { Idempotency } from './idempotency/idempotency.js'
+import type { Locks } from './lock/locks.js'
+import type { StoreEngine } from './open-engine.js'
+import type { RateLimits } from './rate-limit/limits.js'
+import type { TokenDenylist } from './token-denylist/denylist.js'
+
+export interface OpenAuditOptions extends Partial<AuditOptions> {
+  /** A store URL, when the trail is kept elsewhere than the rest. */
+  store?: string
+}
+
+interface Surroundings {
+  clock: Clock
+  report: (message: string, error: unknown) => void
+}
+
+/** What is changed by people rather than by traffic. */
+export interface RecordedGuards {
+  allowlists: Allowlists
+  keys: ApiKeys
+  limits: RateLimits
+  idempotency: Idempotency
+  tokens: TokenDenylist
+  locks: Locks
+}
+
+/** The options, whole and checked: before anything is opened that would have to be closed again. */
+export function auditOptions({ store: _, ...given }: OpenAuditOptions = {}): AuditOptions {
+  const options = { ...DEFAULT_AUDIT, ...given }
+  const { retentionDays } = options
+  if (!Number.isInteger(retentionDays) || retentionDays < 1 || retentionDays > MAX_RETENTION_DAYS) {
+    const message = `audit.retentionDays must be a whole number from 1 to ${MAX_RETENTION_DAYS}`
+    throw new CatracaError('CONFIG_INVALID', message)
+  }
+  return options
+}
+
+/** The trail over its engine, recording what these guards change. */
+export function openAudit(
+  options: AuditOptions,
+  { audit }: StoreEngine,
+  guards: RecordedGuards,
+  around: Surroundings,
+): AuditTrail {
+  const trail = new AuditTrail({ ...around, store: audit, options })
+  if (!options.enabled) return trail
+  recordAllowlists(guards.allowlists, trail, options.members)
+  recordKeys(guards.keys, trail)
+  recordLimits(guards.limits, trail)
+  recordIdempotency(guards.idempotency, trail)
+  recordTokens(guards.tokens, trail)
+  recordLocks(guards.locks, trail)
+  return trail
+}

@@ -1,0 +1,43 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Actor } from './types.js'
+
+/** On whose behalf something runs. */
+export interface Acting {
+  actor: Actor
+  requestId?: string
+}
+
+/** Who acts, through whatever a call awaits. */
+export class Actors {
+  private readonly storage = new AsyncLocalStorage<Acting>()
+  private running = 0
+
+  constructor(private readonly otherwise: Actor) {}
+
+  current(): Acting {
+    return this.storage.getStore() ?? { actor: this.otherwise }
+  }
+
+  run<T>(acting: Acting, work: () => T): T {
+    this.running++
+    let result: T
+    try {
+      result = this.storage.run(acting, work)
+    } catch (error) {
+      this.ended()
+      throw error
+    }
+    if (!(result instanceof Promise)) {
+      this.ended()
+      return result
+    }
+    const end = () => this.ended()
+    result.then(end, end)
+    return result
+  }
+
+  /** While a storage is in use, older versions of Node.js follow every promise of the process, those of checks too. */
+  private ended(): void {
+    if (--this.running === 0) this.storage.disable()
+  }
+}

@@ -1,0 +1,150 @@
+import type { Allowlists } from '../allowlist/allowlists.js'
+import type { Allowlist, AllowlistChange, ImportOptions, ImportResult } from '../allowlist/types.js'
+import { isCatracaError } from '../errors.js'
+import { identifier, plainName } from '../key.js'
+import { inFront, recording } from './recording.js'
+import type { AuditTrail, Deed } from './trail.js'
+import type { AuditAction, AuditTarget } from './types.js'
+
+const target = (id: string): AuditTarget => ({ kind: 'allowlist', id: plainName('allowlistId', id) })
+const member = (id: string, customerId: string): AuditTarget => ({
+  ...target(id),
+  customerId: identifier('customerId', customerId),
+})
+
+/** Has every change of lists recorded, and of their members one by one if so told. */
+export function recordAllowlists(lists: Allowlists, trail: AuditTrail, members: boolean): void {
+  recordLists(lists, trail)
+  recordIndexes(lists, trail)
+  recordImports(lists, trail)
+  if (members) recordMembers(lists, trail)
+}
+
+function recordLists(lists: Allowlists, trail: AuditTrail): void {
+  inFront(lists, 'create', (create) => (input) => {
+    const deed = (id: string, after: unknown): Deed => ({
+      action: 'allowlist.create',
+      target: { kind: 'allowlist', id },
+      after,
+    })
+    return recording(trail, () => create(input), {
+      asked: () => deed(String(input.id ?? ''), input),
+      done: (list) => [deed(list.id, settingsOf(list))],
+    })
+  })
+  inFront(lists, 'update', (update) => (id, change, options) => {
+    const deed = (before: Allowlist | undefined, after: unknown): Deed => ({
+      action: 'allowlist.update',
+      target: target(id),
+      ...(before && { before: { ...changed(change, before), version: before.version } }),
+      after,
+    })
+    return recording(trail, () => update(id, change, options), {
+      look: () => lists.get(id),
+      asked: (before) => deed(before, change),
+      done: (list, before) => [deed(before, { ...changed(change, list), version: list.version })],
+    })
+  })
+  inFront(lists, 'delete', (remove) => (id) => {
+    const deed = (list: Allowlist | undefined): Deed => ({
+      action: 'allowlist.delete',
+      target: target(id),
+      ...(list && {
+        before: { ...settingsOf(list), version: list.version, customerCount: list.customerCount },
+      }),
+    })
+    return recording(trail, () => remove(id), {
+      look: () => lists.get(id),
+      asked: deed,
+      done: (_, before) => [deed(before)],
+    })
+  })
+}
+
+function recordMembers(lists: Allowlists, trail: AuditTrail): void {
+  inFront(lists, 'add', (add) => (id, customerId, input) => {
+    const deed = (): Deed => ({
+      action: 'allowlist.member.add',
+      target: member(id, customerId),
+      ...(input !== undefined && { after: input }),
+    })
+    return recording(trail, () => add(id, customerId, input), {
+      asked: deed,
+      done: ({ added }) => [{ ...deed(), detail: { added } }],
+    })
+  })
+  inFront(lists, 'remove', (remove) => (id, customerId) => {
+    const deed = (): Deed => ({ action: 'allowlist.member.remove', target: member(id, customerId) })
+    return recording(trail, () => remove(id, customerId), {
+      asked: deed,
+      done: ({ removed }) => (removed ? [deed()] : []),
+    })
+  })
+}
+
+function recordIndexes(lists: Allowlists, trail: AuditTrail): void {
+  inFront(lists, 'rebuild', (rebuild) => (id) => {
+    const deed = (): Deed => ({ action: 'allowlist.rebuild', target: target(id) })
+    return recording(trail, () => rebuild(id), { asked: deed, done: () => [deed()] })
+  })
+  inFront(lists, 'reshard', (reshard) => (id, shards, options) => {
+    const deed = (before: Allowlist | undefined): Deed => ({
+      action: 'allowlist.reshard',
+      target: target(id),
+      ...(before && { before: { shardCount: before.shardCount } }),
+      after: { shardCount: shards },
+    })
+    return recording(trail, () => reshard(id, shards, options), {
+      look: () => lists.get(id),
+      asked: deed,
+      done: (_, before) => (before?.shardCount === shards ? [] : [deed(before)]),
+    })
+  })
+}
+
+const COUNTS = ['added', 'unchanged', 'removed', 'rejected'] as const
+
+/** One entry for the whole import, with its counts. */
+function recordImports(lists: Allowlists, trail: AuditTrail): void {
+  inFront(lists, 'import', (run) => (id, body, options = {}) => {
+    const deed = (facts: Partial<ImportResult>): Deed => ({
+      action: 'allowlist.import' satisfies AuditAction,
+      target: target(id),
+      detail: importDetail(facts, options),
+    })
+    return recording(trail, () => run(id, body, options), {
+      asked: () => deed({}),
+      done: (result) => [deed(result)],
+      failed: (error) => {
+        const facts = isCatracaError(error) ? (error.facts ?? {}) : {}
+        const isStored = Number(facts.added ?? 0) + Number(facts.removed ?? 0) > 0
+        return isStored ? [{ ...deed(facts), outcome: 'partial' }] : []
+      },
+    })
+  })
+}
+
+function importDetail(facts: Partial<ImportResult>, { mode = 'add', importId }: ImportOptions) {
+  const counts = COUNTS.filter((name) => facts[name] !== undefined).map((name) => [name, facts[name]])
+  return {
+    importId: facts.importId ?? importId,
+    mode,
+    ...Object.fromEntries(counts),
+    ...(facts.customerCount !== undefined && { customerCount: facts.customerCount }),
+  }
+}
+
+const settingsOf = ({ name, type, config, precision }: Allowlist) => ({
+  name,
+  type,
+  precision,
+  ...(config && { config }),
+})
+
+/** Of a list, the fields that a change names. */
+function changed(change: AllowlistChange, { name, config }: Allowlist) {
+  return {
+    ...(change.name !== undefined && { name }),
+    ...(change.config !== undefined && { config }),
+  }
+}

@@ -1,0 +1,118 @@
+import type { ApiKey, ApiKeys } from '../access/keys.js'
+import type { Idempotency } from '../idempotency/idempotency.js'
+import { identifier } from '../key.js'
+import type { Locks } from '../lock/locks.js'
+import type { TokenDenylist } from '../token-denylist/denylist.js'
+import { subjectRevocation, tokenRevocation } from '../token-denylist/input.js'
+import type { RevokedToken } from '../token-denylist/types.js'
+import { inFront, recording } from './recording.js'
+import type { AuditTrail, Deed } from './trail.js'
+
+/** Of more tokens at once there is one entry with their number. */
+const TOKENS_ONE_BY_ONE = 100
+
+/** What a key may do is told, and never the key or its hash. */
+export function recordKeys(keys: ApiKeys, trail: AuditTrail): void {
+  inFront(keys, 'create', (create) => (input) => {
+    const deed = (scopes: readonly string[]): Deed => ({
+      action: 'key.create',
+      target: { kind: 'key', id: identifier('name', input.name) },
+      after: { scopes },
+    })
+    return recording(trail, () => create(input), {
+      asked: () => deed(input.scopes),
+      done: ({ scopes }) => [deed(scopes)],
+    })
+  })
+  inFront(keys, 'revoke', (revoke) => (name) => {
+    const deed = (key: ApiKey | undefined): Deed => ({
+      action: 'key.revoke',
+      target: { kind: 'key', id: identifier('name', name) },
+      ...(key && { before: { scopes: key.scopes } }),
+    })
+    return recording(trail, () => revoke(name), {
+      look: async () => (await keys.list()).find((key) => key.name === identifier('name', name)),
+      asked: deed,
+      done: (_, before) => [deed(before)],
+    })
+  })
+}
+
+/** A record that is deleted by hand lets its request be done again. What it held is not told: only how it stood. */
+export function recordIdempotency(idempotency: Idempotency, trail: AuditTrail): void {
+  inFront(idempotency, 'delete', (remove) => (key) => {
+    const deed = (before: object | undefined): Deed => ({
+      action: 'idempotency.delete',
+      target: {
+        kind: 'idempotency',
+        id: identifier('key', key.key),
+        operation: identifier('operation', key.operation),
+      },
+      ...(before && { before }),
+    })
+    return recording(trail, () => remove(key), {
+      look: async () => {
+        const record = await idempotency.get(key)
+        return record && { status: record.status, attempt: record.attempt, createdAt: record.createdAt }
+      },
+      asked: deed,
+      done: (removed, before) => (removed ? [deed(before)] : []),
+    })
+  })
+}
+
+/** That a lock is taken away from its holder; who takes and gives back locks is not recorded. */
+export function recordLocks(locks: Locks, trail: AuditTrail): void {
+  inFront(locks, 'forceRelease', (release) => (name) => {
+    const deed = (): Deed => ({
+      action: 'lock.break',
+      target: { kind: 'lock', id: identifier('name', name) },
+    })
+    return recording(trail, () => release(name), {
+      asked: deed,
+      done: (released) => (released ? [deed()] : []),
+    })
+  })
+}
+
+export function recordTokens(tokens: TokenDenylist, trail: AuditTrail): void {
+  inFront(
+    tokens,
+    'revoke',
+    (revoke) => (token) =>
+      recording(trail, () => revoke(token), {
+        asked: () => revocation(token),
+        done: () => [revocation(token)],
+      }),
+  )
+  inFront(tokens, 'revokeAll', (revokeAll) => (given) => {
+    const many = (): Deed => ({
+      action: 'token.revoke',
+      target: { kind: 'token', id: '*' },
+      detail: { count: given.length },
+    })
+    return recording(trail, () => revokeAll(given), {
+      asked: many,
+      done: () => (given.length > TOKENS_ONE_BY_ONE ? [many()] : given.map(revocation)),
+    })
+  })
+  inFront(tokens, 'revokeSubject', (revoke) => (mark) => {
+    const deed = (): Deed => {
+      const { id, expiresAt, ...rest } = subjectRevocation(mark)
+      const notBefore = 'notBefore' in rest ? rest.notBefore : 0
+      return {
+        action: 'subject.revoke',
+        target: { kind: 'subject', id },
+        after: { notBefore: iso(notBefore), expiresAt: iso(expiresAt) },
+      }
+    }
+    return recording(trail, () => revoke(mark), { asked: deed, done: () => [deed()] })
+  })
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+function revocation(token: RevokedToken): Deed {
+  const { id, expiresAt } = tokenRevocation(token)
+  return { action: 'token.revoke', target: { kind: 'token', id }, after: { expiresAt: iso(expiresAt) } }
+}

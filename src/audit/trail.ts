@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto'
+import { type Clock, isoTime } from '../clock.js'
+import { CatracaError, invalid } from '../errors.js'
+import { type Acting, Actors } from './actors.js'
+import type { AuditApi } from './api.js'
+import { Appender } from './appender.js'
+import { boundedText } from './bounded.js'
+import { DAY_MS, entryId } from './entry-id.js'
+import { makeCursor, parseQuery } from './filter.js'
+import { type AuditStore, MAX_READ, type StoredEntry } from './port.js'
+import type { AuditEntry, AuditOptions, AuditPage, AuditQuery, AuditStats } from './types.js'
+
+export interface AuditDependencies {
+  store: AuditStore
+  clock: Clock
+  options: AuditOptions
+  report: (message: string, error: unknown) => void
+}
+
+/** What was done, without who did it and when. */
+export type Deed = Pick<AuditEntry, 'action' | 'target' | 'before' | 'after' | 'outcome' | 'detail'>
+
+/** What one call of `list` looks through at most; a page that is short of matches then has a cursor. */
+const MAX_SCANNED = 5000
+const MAX_READS = 20
+const MAX_NAME = 256
+
+/** The audit trail: who changed what, when, from what to what. Entries are added and read, never changed. */
+export class AuditTrail implements AuditApi {
+  private readonly appender: Appender
+  private readonly actors: Actors
+  private readonly process = randomBytes(4).toString('hex')
+  private number = 0
+  private readonly counts: AuditStats = { entries: {}, failures: 0 }
+
+  constructor(private readonly dependencies: AuditDependencies) {
+    const { store, clock, options } = dependencies
+    this.appender = new Appender(store, clock, options.retentionDays)
+    this.actors = new Actors(options.actor)
+  }
+
+  /** Runs the work; what it changes is recorded as done by this one. */
+  as<T>(actor: { name: string }, work: () => T): T {
+    const { name } = actor
+    if (typeof name !== 'string' || name === '' || name.length > MAX_NAME) {
+      throw invalid('name', `must be 1 to ${MAX_NAME} characters`)
+    }
+    return this.acting({ actor: { kind: 'library', name } }, work)
+  }
+
+  /** The same for those who know more of who acts. */
+  acting<T>(acting: Acting, work: () => T): T {
+    return this.actors.run(acting, work)
+  }
+
+  /** Who acts now: to be asked when a call begins, before it awaits anything. */
+  current(): Acting {
+    return this.actors.current()
+  }
+
+  /** Records what was done. Settles when it is written, or could not be and the setting says to go on. */
+  async record(acting: Acting, deeds: readonly Deed[]): Promise<void> {
+    const { options, report } = this.dependencies
+    try {
+      await this.appender.add(deeds.map((deed) => this.stored(acting, deed)))
+    } catch (error) {
+      this.counts.failures += deeds.length
+      // Which change it was stands in the log by its action alone: ids of customers do not belong there.
+      report(`an audit entry could not be written (${deeds[0]?.action})`, error)
+      if (options.onFailure === 'fail') throw notRecorded(error)
+      return
+    }
+    for (const { action } of deeds) this.counts.entries[action] = (this.counts.entries[action] ?? 0) + 1
+  }
+
+  private stored({ actor, requestId }: Acting, deed: Deed): StoredEntry {
+    const at = this.dependencies.clock.now()
+    const { action, target, before, after, outcome, detail } = deed
+    const text = boundedText({
+      ...{ at: isoTime(at), actor, action, target },
+      ...(before !== undefined && { before }),
+      ...(after !== undefined && { after }),
+      ...(outcome !== undefined && { outcome }),
+      ...(requestId !== undefined && { requestId }),
+      ...(detail !== undefined && { detail }),
+    })
+    return { id: entryId(at, this.number++, this.process), text }
+  }
+
+  async list(query: AuditQuery = {}): Promise<AuditPage> {
+    const { store, clock, options } = this.dependencies
+    const now = clock.now()
+    // Others may be ahead of this clock.
+    const filter = parseQuery(query, now - options.retentionDays * DAY_MS, now + DAY_MS)
+    const atOnce = filter.isNarrow ? MAX_READ : Math.min(MAX_READ, filter.limit)
+    const items: AuditEntry[] = []
+    let position = filter.below
+    let scanned = 0
+    for (let reads = 0; reads < MAX_READS && scanned < MAX_SCANNED; reads++) {
+      const part = await store.read(position, filter.from, atOnce)
+      for (const entry of part.entries) {
+        if (items.length === filter.limit) return { items, nextCursor: makeCursor(position) }
+        position = entry.id
+        const read = readEntry(entry)
+        if (filter.matches(read)) items.push(read)
+      }
+      if (part.next === undefined) return { items }
+      position = part.next
+      scanned += part.entries.length
+      if (items.length === filter.limit) break
+    }
+    return { items, nextCursor: makeCursor(position) }
+  }
+
+  stats(): AuditStats {
+    return { entries: { ...this.counts.entries }, failures: this.counts.failures }
+  }
+
+  sweep(now: number): Promise<{ more: boolean }> {
+    const { store, options } = this.dependencies
+    return store.sweep(now - options.retentionDays * DAY_MS)
+  }
+}
+
+function readEntry({ id, text }: StoredEntry): AuditEntry {
+  try {
+    return { id, ...(JSON.parse(text) as Omit<AuditEntry, 'id'>) }
+  } catch (cause) {
+    throw new CatracaError('STORE_CORRUPT', `the audit entry ${id} cannot be read`, { cause })
+  }
+}
+
+function notRecorded(cause: unknown): CatracaError {
+  const message = 'the change was made, and could not be recorded in the audit trail'
+  return new CatracaError('AUDIT_NOT_RECORDED', message, { cause, facts: { changed: true } })
+}

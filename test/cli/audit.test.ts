@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { userInfo } from 'node:os'
+import { after, before, describe, it } from 'node:test'
+import { catraca, type Served, scratch, serve } from './run.js'
+
+const directory = scratch()
+after(() => directory.remove())
+
+describe('catraca audit list', () => {
+  const store = `embedded:${directory.file('data')}`
+  let server: Served
+  before(async () => {
+    for (const args of [
+      ['allowlist', 'create', '--id', 'vip', '--name', 'VIP', '--type', 'FIXA'],
+      ['allowlist', 'add', 'vip', 'ann', '--added-by', 'me'],
+      ['key', 'create', 'ops', '--scopes', 'admin'],
+      ['key', 'revoke', 'ops'],
+    ]) {
+      const { code, stderr } = await catraca([...args, '--store', store])
+      assert.equal(code, 0, stderr)
+    }
+    server = await serve(['--store', store])
+  })
+  after(() => server.stop())
+
+  it('says who did what on a store', async () => {
+    const { code, stdout } = await catraca(['audit', 'list', '--store', store])
+    assert.equal(code, 0)
+    const [head, ...rows] = stdout.trimEnd().split('\n')
+    assert.match(head!, /^AT +ACTOR +ACTION +TARGET +CHANGE$/)
+    assert.equal(rows.length, 4)
+    const user = userInfo().username
+    assert.match(rows[0]!, new RegExp(`cli:${user} +key\\.revoke +key:ops +\\{"before"`))
+    assert.match(rows[2]!, /allowlist\.member\.add +allowlist:vip ann +.*"addedBy":"me"/)
+  })
+
+  it('gives the same on a server, filtered and paged', async () => {
+    const queries = [
+      ['--target', 'allowlist:vip', '--json'],
+      ['--actor', userInfo().username, '--limit', '2', '--json'],
+      ['--action', 'key', '--json'],
+      ['--from', '2020-01-01', '--to', '2020-02-01', '--json'],
+      ['--target', 'nonsense', '--json'],
+    ]
+    for (const query of queries) {
+      const onStore = await catraca(['audit', 'list', ...query, '--store', store])
+      const onServer = await catraca(['audit', 'list', ...query, '--url', server.url])
+      assert.equal(onServer.stdout, onStore.stdout, query.join(' '))
+      assert.deepEqual([onServer.code, onServer.stderr], [onStore.code, onStore.stderr])
+    }
+    const { stdout } = await catraca(['audit', 'list', '--action', 'key', '--json', '--store', store])
+    const actions = JSON.parse(stdout).items.map(({ action }: { action: string }) => action)
+    assert.deepEqual(actions, ['key.revoke', 'key.create'])
+    assert.ok(!stdout.includes('ctr_'))
+  })
+
+  it('can be switched off', async () => {
+    const env = { CATRACA_AUDIT_ENABLED: 'false' }
+    await catraca(['allowlist', 'add', 'vip', 'bob', '--store', store], { env })
+    const { stdout } = await catraca([
+      'audit',
+      'list',
+      '--target',
+      'customer:bob',
+      '--json',
+      '--store',
+      store,
+    ])
+    assert.deepEqual(JSON.parse(stdout), { items: [] })
+  })
+})

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { bearer, serve } from './support.js'
+
+const list = { id: 'vip', name: 'VIP', type: 'FIXA' }
+
+describe('the audit trail over HTTP', () => {
+  it('names the key and the request of every change', async (t) => {
+    const { call, catraca } = await serve(t)
+    const { key: ops } = await catraca.keys.create({
+      name: 'ops',
+      scopes: ['admin', 'limits', 'idempotency'],
+    })
+    const { key: security } = await catraca.keys.create({ name: 'security', scopes: ['tokens:revoke'] })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    const as = (key: string, id: string) => ({ headers: { ...bearer(key), 'x-request-id': id } })
+    const changes: [string, string, string, object | undefined, string][] = [
+      [ops, 'POST', '/allowlists', list, 'allowlist.create'],
+      [ops, 'PUT', '/allowlists/vip/customers/ann', {}, 'allowlist.member.add'],
+      [ops, 'PATCH', '/allowlists/vip', { name: 'V' }, 'allowlist.update'],
+      [ops, 'POST', '/allowlists/vip/rebuild', undefined, 'allowlist.rebuild'],
+      [ops, 'DELETE', '/allowlists/vip/customers/ann', undefined, 'allowlist.member.remove'],
+      [
+        ops,
+        'PUT',
+        '/config/system/gpt',
+        { limits: { rpm: { capacity: 5, refillPeriodSeconds: 60 } } },
+        'limit.config.set',
+      ],
+      [ops, 'DELETE', '/limits/ann/gpt', undefined, 'limit.reset'],
+      [ops, 'DELETE', '/config/system/gpt', undefined, 'limit.config.delete'],
+      [ops, 'PUT', '/entities/ann', { parent: 'org' }, 'entity.set'],
+      [security, 'PUT', '/revoked-tokens/a', { expiresAt: '2099-01-01T00:00:00Z' }, 'token.revoke'],
+      [ops, 'POST', '/keys', { name: 'new', scopes: ['read'] }, 'key.create'],
+      [ops, 'DELETE', '/keys/new', undefined, 'key.revoke'],
+      [ops, 'DELETE', '/allowlists/vip', undefined, 'allowlist.delete'],
+    ]
+    for (const [i, [key, method, path, body, action]] of changes.entries()) {
+      const { status, text } = await call(method, path, { ...as(key, `request-${i}`), body })
+      assert.ok(status < 300, `${method} ${path}: ${text}`)
+      // What is answered while it goes on is recorded when it is done.
+      for (let tries = 0; tries < 200; tries++) {
+        const { json } = await call('GET', '/audit?limit=1', as(ops, 'reading'))
+        if (json.items[0].action === action) break
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+    }
+    const { status, json } = await call('GET', '/audit', as(ops, 'reading'))
+    assert.equal(status, 200)
+    assert.deepEqual(
+      json.items
+        .slice(0, changes.length)
+        .reverse()
+        .map(({ actor, action, requestId }: Record<string, unknown>) => ({ actor, action, requestId })),
+      changes.map(([key, , , , action], i) => ({
+        actor: { kind: 'key', name: key === ops ? 'ops' : 'security' },
+        action,
+        requestId: `request-${i}`,
+      })),
+    )
+  })
+
+  it('names an import, also one in the background, and nobody on a server without keys', async (t) => {
+    const { call } = await serve(t)
+    await call('POST', '/allowlists', { body: list })
+    const headers = { 'content-type': 'text/csv', 'x-request-id': 'r-1' }
+    const csv = { headers, body: 'customerId\na\nb\n' }
+    assert.equal((await call('POST', '/allowlists/vip/import?importId=one&async=1', csv)).status, 202)
+    let items: { actor: object; requestId: string; detail: object }[] = []
+    for (let tries = 0; tries < 300 && items.length === 0; tries++) {
+      items = (await call('GET', '/audit?action=allowlist.import')).json.items
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    assert.deepEqual(
+      items.map(({ actor, requestId }) => [actor, requestId]),
+      [[{ kind: 'anonymous', name: 'anonymous' }, 'r-1']],
+    )
+    const counts = { added: 2, unchanged: 0, removed: 0, rejected: 0, customerCount: 2 }
+    assert.deepEqual(items[0]!.detail, { importId: 'one', mode: 'add', ...counts })
+  })
+
+  it('pages and filters, and refuses what is wrong by the name of the field', async (t) => {
+    const { call } = await serve(t)
+    await call('POST', '/allowlists', { body: list })
+    for (let i = 0; i < 5; i++) await call('PUT', `/allowlists/vip/customers/c${i}`, { body: {} })
+    const first = (await call('GET', '/audit?target=allowlist:vip&limit=4')).json
+    assert.equal(first.items.length, 4)
+    const path = `/audit?target=allowlist:vip&limit=4&cursor=${first.nextCursor}`
+    const second = (await call('GET', path)).json
+    assert.deepEqual(
+      [...first.items, ...second.items].map(({ target }) => target.customerId),
+      ['c4', 'c3', 'c2', 'c1', 'c0', undefined],
+    )
+    assert.equal((await call('GET', '/audit?target=customer:c3')).json.items.length, 1)
+    for (const [query, field] of [
+      ['target=vip', 'target'],
+      ['limit=0', 'limit'],
+      ['cursor=x', 'cursor'],
+      ['from=soon', 'from'],
+      ['who=me', 'who'],
+    ]) {
+      const { status, json } = await call('GET', `/audit?${query}`)
+      assert.deepEqual([status, json.errors?.[0]?.path], [400, field], query)
+    }
+  })
+
+  it('is for administrators, and nobody can write to it', async (t) => {
+    const { call, catraca } = await serve(t)
+    const { key } = await catraca.keys.create({ name: 'reader', scopes: ['read', 'check'] })
+    const { key: admin } = await catraca.keys.create({ name: 'admin', scopes: ['admin'] })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    assert.equal((await call('GET', '/audit', { headers: bearer(key) })).status, 403)
+    assert.equal((await call('GET', '/audit')).status, 401)
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      assert.equal((await call(method, '/audit', { headers: bearer(admin) })).status, 404, method)
+    }
+    const { text } = await call('GET', '/audit', { headers: bearer(admin) })
+    assert.ok(!text.includes(key) && !text.includes(admin) && !text.includes('ctr_'))
+  })
+
+  it('does not record traffic', async (t) => {
+    const { call } = await serve(t)
+    await call('POST', '/locks/job', { body: { ttlMs: 1000 } })
+    await call('POST', '/idempotency/PAY/k', { body: {} })
+    await call('POST', '/otp/email', { body: { address: 'ann@example.com' } })
+    await call('GET', '/customers/ann/check?allowlists=vip')
+    assert.deepEqual((await call('GET', '/audit')).json, { items: [] })
+  })
+})

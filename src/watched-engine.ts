@@ -24,6 +24,7 @@ export function watchedEngine(engine: StoreEngine, watch: EngineWatch): StoreEng
     tokens: of.port(engine.tokens, ports.TOKENS, 'tokens'),
     locks: of.port(engine.locks, ports.LOCKS, 'locks'),
     cache: of.port(engine.cache, ports.CACHE, 'cache'),
+    audit: of.port(engine.audit, ports.AUDIT, 'audit'),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { KeyStore } from './access/port.js'
 import type { IndexStore } from './allowlist/membership/port.js'
 import type { BulkStore, CheckStore, ListStore, MemberStore, UpkeepStore } from './allowlist/port.js'
+import type { AuditStore } from './audit/port.js'
 import type { CacheStore } from './cache/port.js'
 import type { ChangeFeed } from './changes/port.js'
 import type { IdempotencyStore } from './idempotency/port.js'
@@ -127,3 +128,4 @@ export const CACHE: Watched<CacheStore> = {
   watch: 'plain',
   sweep: 'call',
 }
+export const AUDIT: Watched<AuditStore> = { append: 'call', read: 'call', sweep: 'call' }

@@ -1,4 +1,5 @@
 import { allowlistMetrics } from './allowlists.js'
+import { auditMetrics } from './audit.js'
 import { cacheMetrics } from './cache.js'
 import { codeMetrics } from './codes.js'
 import { engineMetrics } from './engines.js'
@@ -23,6 +24,7 @@ export const METRIC_GROUPS: readonly MetricGroup[] = [
   codeMetrics,
   tokenMetrics,
   cacheMetrics,
+  auditMetrics,
   engineMetrics,
   storeMetrics,
   processMetrics,

@@ -76,6 +76,8 @@ export type ImportResult = {
   firstErrors: {
     line: number
     message: string
+    /** As it came, up to 256 characters */
+    row?: string
   }[]
   customerCount: number
   /** Pass it as `atLeast` to see this write */
@@ -96,6 +98,8 @@ export type ImportStatus = {
   firstErrors: {
     line: number
     message: string
+    /** As it came, up to 256 characters */
+    row?: string
   }[]
   /** ISO 8601 in UTC */
   startedAt: string
@@ -557,6 +561,26 @@ export type GetCachedAnswer = {
   degraded?: true
 }
 
+export type GetCodeStatusInput = {
+  channel: 'email' | 'phone'
+  body: {
+    /** An e-mail, or a phone number in E.164 */
+    address: string
+    /** Codes of different purposes are separate */
+    purpose?: string
+  }
+}
+export type GetCodeStatusAnswer = {
+  /** A code was sent that can still be used */
+  pending: boolean
+  /** ISO 8601 */
+  expiresAt?: string
+  /** Wrong guesses that count */
+  failures: number
+  /** ISO 8601 */
+  lockedUntil?: string
+}
+
 export type GetEntityInput = {
   /** Who is limited: a customer, a tenant, a key */
   id: string
@@ -717,6 +741,18 @@ export type GetResourceConfigAnswer = {
   strictVersion?: boolean
 }
 
+export type GetRevokedSubjectInput = {
+  /** Whose tokens */
+  subject: string
+}
+export type GetRevokedSubjectAnswer = {
+  revoked: boolean
+  /** ISO 8601: tokens issued before are revoked */
+  notBefore?: string
+  /** ISO 8601: until when that holds */
+  expiresAt?: string
+}
+
 export type GetSessionInput = Record<string, never>
 export type GetSessionAnswer = {
   /** Of the API key; null on a server without keys */
@@ -818,6 +854,8 @@ export type ImportMembersInput = {
   addedBy?: string | undefined
   /** When the content type does not tell */
   format?: 'csv' | 'ndjson' | 'text' | undefined
+  /** Rejected rows that are told one by one: up to 1,000; 100 when absent */
+  maxErrors?: number | undefined
   /** Answer as soon as the body is received */
   async?: '0' | '1' | 'false' | 'true' | undefined
   body: StreamBody
@@ -849,10 +887,18 @@ export type ListAllowlistsInput = {
   limit?: number | undefined
   /** `nextCursor` of the page before */
   cursor?: string | undefined
+  /** Part of an id or a name, in any case */
+  search?: string | undefined
+  type?: 'FIXA' | 'ONDA' | undefined
+  /** By id when absent */
+  sort?: 'id' | 'name' | 'updatedAt' | 'customerCount' | undefined
+  order?: 'asc' | 'desc' | undefined
 }
 export type ListAllowlistsAnswer = {
   items: Allowlist[]
   nextCursor?: string
+  /** How many match, where something is searched for or sorted */
+  total?: number
 }
 
 export type ListAllowlistsOfCustomerInput = {
@@ -872,6 +918,63 @@ export type ListAllowlistsOfCustomerAnswer = {
     addedAt: string
     /** ISO 8601 in UTC */
     expiresAt?: string
+  }[]
+  nextCursor?: string
+}
+
+export type ListDeniedInput = {
+  /** What is limited: an operation, a model, an endpoint */
+  resource?: string | undefined
+  /** At most 100; 20 when absent */
+  limit?: number | undefined
+}
+export type ListDeniedAnswer = {
+  /** ISO 8601: an hour ago, or when the process began */
+  since: string
+  items: {
+    /** Who is limited: a customer, a tenant, a key */
+    entity: string
+    /** What is limited: an operation, a model, an endpoint */
+    resource: string
+    limit: string
+    /** Calls */
+    denied: number
+  }[]
+}
+
+export type ListEntityConfigsInput = {
+  /** At most 1,000; 100 when absent */
+  limit?: number | undefined
+  /** `nextCursor` of the page before */
+  cursor?: string | undefined
+  /** What is limited: an operation, a model, an endpoint */
+  resource?: string | undefined
+}
+export type ListEntityConfigsAnswer = {
+  items: {
+    level: 'system' | 'resource' | 'entity'
+    /** The entity, on the entity level */
+    identifier?: string
+    /** What is limited: an operation, a model, an endpoint */
+    resource: string
+    config: {
+      limits?: Record<string, {
+        capacity?: number
+        /** What a token bucket holds; at least the capacity */
+        burst?: number
+        refillAmount?: number
+        /** Also the window, or how long a slot is held at most */
+        refillPeriodSeconds?: number
+        algorithm?: 'token-bucket' | 'sliding-window' | 'sliding-window-counter' | 'fixed-window' | 'concurrency'
+        mode?: 'enforce' | 'shadow'
+      }>
+      /** When the store does not answer */
+      onUnavailable?: 'allow' | 'block'
+      /** On system only */
+      autoUpdate?: boolean
+      /** On system only */
+      strictVersion?: boolean
+    }
   }[]
   nextCursor?: string
 }
@@ -897,6 +1000,76 @@ export type ListMembersInput = {
 }
 export type ListMembersAnswer = {
   items: Member[]
+  nextCursor?: string
+}
+
+export type ListResourceConfigsInput = {
+  /** At most 1,000; 100 when absent */
+  limit?: number | undefined
+  /** `nextCursor` of the page before */
+  cursor?: string | undefined
+}
+export type ListResourceConfigsAnswer = {
+  items: {
+    level: 'system' | 'resource' | 'entity'
+    /** The entity, on the entity level */
+    identifier?: string
+    /** What is limited: an operation, a model, an endpoint */
+    resource: string
+    config: {
+      limits?: Record<string, {
+        capacity?: number
+        /** What a token bucket holds; at least the capacity */
+        burst?: number
+        refillAmount?: number
+        /** Also the window, or how long a slot is held at most */
+        refillPeriodSeconds?: number
+        algorithm?: 'token-bucket' | 'sliding-window' | 'sliding-window-counter' | 'fixed-window' | 'concurrency'
+        mode?: 'enforce' | 'shadow'
+      }>
+      /** When the store does not answer */
+      onUnavailable?: 'allow' | 'block'
+      /** On system only */
+      autoUpdate?: boolean
+      /** On system only */
+      strictVersion?: boolean
+    }
+  }[]
+  nextCursor?: string
+}
+
+export type ListSystemConfigsInput = {
+  /** At most 1,000; 100 when absent */
+  limit?: number | undefined
+  /** `nextCursor` of the page before */
+  cursor?: string | undefined
+}
+export type ListSystemConfigsAnswer = {
+  items: {
+    level: 'system' | 'resource' | 'entity'
+    /** The entity, on the entity level */
+    identifier?: string
+    /** What is limited: an operation, a model, an endpoint */
+    resource: string
+    config: {
+      limits?: Record<string, {
+        capacity?: number
+        /** What a token bucket holds; at least the capacity */
+        burst?: number
+        refillAmount?: number
+        /** Also the window, or how long a slot is held at most */
+        refillPeriodSeconds?: number
+        algorithm?: 'token-bucket' | 'sliding-window' | 'sliding-window-counter' | 'fixed-window' | 'concurrency'
+        mode?: 'enforce' | 'shadow'
+      }>
+      /** When the store does not answer */
+      onUnavailable?: 'allow' | 'block'
+      /** On system only */
+      autoUpdate?: boolean
+      /** On system only */
+      strictVersion?: boolean
+    }
+  }[]
   nextCursor?: string
 }
 
@@ -1036,6 +1209,20 @@ export type ResolveLimitsAnswer = {
     autoUpdate?: 'entity' | 'resource' | 'system' | 'defaults'
     strictVersion?: 'entity' | 'resource' | 'system' | 'defaults'
   }
+}
+
+export type RevokeCodeInput = {
+  channel: 'email' | 'phone'
+  body: {
+    /** An e-mail, or a phone number in E.164 */
+    address: string
+    /** Codes of different purposes are separate */
+    purpose?: string
+  }
+}
+export type RevokeCodeAnswer = {
+  /** False: there was neither a code nor a failure */
+  revoked: boolean
 }
 
 export type RevokeKeyInput = {
@@ -1334,6 +1521,8 @@ export interface Operations {
   getAllowlist(input: GetAllowlistInput, options?: CallOptions): Promise<GetAllowlistAnswer>
   /** What is cached under a key: `GET /cache/{space}/{key}` */
   getCached(input: GetCachedInput, options?: CallOptions): Promise<GetCachedAnswer>
+  /** Whether a code is pending and guesses are locked; never the code: `POST /otp/{channel}/status` */
+  getCodeStatus(input: GetCodeStatusInput, options?: CallOptions): Promise<GetCodeStatusAnswer>
   /** The parent of an entity: `GET /entities/{id}` */
   getEntity(input: GetEntityInput, options?: CallOptions): Promise<GetEntityAnswer>
   /** What an entity says of limits: `GET /config/entities/{entity}/{resource}` */
@@ -1352,6 +1541,8 @@ export interface Operations {
   getMember(input: GetMemberInput, options?: CallOptions): Promise<GetMemberAnswer>
   /** What a resource says of limits: `GET /config/resources/{resource}` */
   getResourceConfig(input: GetResourceConfigInput, options?: CallOptions): Promise<GetResourceConfigAnswer>
+  /** Were tokens of this subject revoked, and which?: `GET /revoked-subjects/{subject}` */
+  getRevokedSubject(input: GetRevokedSubjectInput, options?: CallOptions): Promise<GetRevokedSubjectAnswer>
   /** Who is calling, and what they may do: `GET /session` */
   getSession(input?: GetSessionInput, options?: CallOptions): Promise<GetSessionAnswer>
   /** Shards of an allowlist, and how far a move is: `GET /allowlists/{id}/reshard` */
@@ -1366,14 +1557,22 @@ export interface Operations {
   importMembers(input: ImportMembersInput, options?: CallOptions): Promise<ImportMembersAnswer>
   /** Make a one-time code, in the place of the one before: `POST /otp/{channel}` */
   issueCode(input: IssueCodeInput, options?: CallOptions): Promise<IssueCodeAnswer>
-  /** List the allowlists: `GET /allowlists` */
+  /** List the allowlists, or search and sort them: `GET /allowlists` */
   listAllowlists(input?: ListAllowlistsInput, options?: CallOptions): Promise<ListAllowlistsAnswer>
   /** List the FIXA allowlists that a customer is on: `GET /customers/{customerId}/allowlists` */
   listAllowlistsOfCustomer(input: ListAllowlistsOfCustomerInput, options?: CallOptions): Promise<ListAllowlistsOfCustomerAnswer>
+  /** The entities most often denied by this process in the last hour: `GET /limits/denied` */
+  listDenied(input?: ListDeniedInput, options?: CallOptions): Promise<ListDeniedAnswer>
+  /** All that an entity says of limits: `GET /config/entities` */
+  listEntityConfigs(input?: ListEntityConfigsInput, options?: CallOptions): Promise<ListEntityConfigsAnswer>
   /** List the API keys of the store: `GET /keys` */
   listKeys(input?: ListKeysInput, options?: CallOptions): Promise<ListKeysAnswer>
   /** List the members of an allowlist: `GET /allowlists/{id}/customers` */
   listMembers(input: ListMembersInput, options?: CallOptions): Promise<ListMembersAnswer>
+  /** All that a resource says of limits: `GET /config/resources` */
+  listResourceConfigs(input?: ListResourceConfigsInput, options?: CallOptions): Promise<ListResourceConfigsAnswer>
+  /** All that the system level says of limits: `GET /config/system` */
+  listSystemConfigs(input?: ListSystemConfigsInput, options?: CallOptions): Promise<ListSystemConfigsAnswer>
   /** Is the process alive?: `GET /live` */
   live(input?: LiveInput, options?: CallOptions): Promise<LiveAnswer>
   /** Should it get requests?: `GET /ready` */
@@ -1394,6 +1593,8 @@ export interface Operations {
   reshardAllowlist(input: ReshardAllowlistInput, options?: CallOptions): Promise<ReshardAllowlistAnswer>
   /** The effective limits of an entity, and the level each field comes from: `GET /config/resolve` */
   resolveLimits(input: ResolveLimitsInput, options?: CallOptions): Promise<ResolveLimitsAnswer>
+  /** Have the pending code work no longer, and lift the lock: `POST /otp/{channel}/revoke` */
+  revokeCode(input: RevokeCodeInput, options?: CallOptions): Promise<RevokeCodeAnswer>
   /** Revoke an API key: `DELETE /keys/{name}` */
   revokeKey(input: RevokeKeyInput, options?: CallOptions): Promise<RevokeKeyAnswer>
   /** Revoke all tokens of a subject that were issued before a time: `PUT /revoked-subjects/{subject}` */
@@ -1447,6 +1648,7 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   forceReleaseLock: { method: 'DELETE', path: '/locks/{name}', answer: 'none' },
   getAllowlist: { method: 'GET', path: '/allowlists/{id}' },
   getCached: { method: 'GET', path: '/cache/{space}/{key}' },
+  getCodeStatus: { method: 'POST', path: '/otp/{channel}/status', body: 'json' },
   getEntity: { method: 'GET', path: '/entities/{id}' },
   getEntityConfig: { method: 'GET', path: '/config/entities/{entity}/{resource}' },
   getIdempotencyRecord: { method: 'GET', path: '/idempotency/{operation}/{key}' },
@@ -1456,17 +1658,22 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   getLock: { method: 'GET', path: '/locks/{name}' },
   getMember: { method: 'GET', path: '/allowlists/{id}/customers/{customerId}' },
   getResourceConfig: { method: 'GET', path: '/config/resources/{resource}' },
+  getRevokedSubject: { method: 'GET', path: '/revoked-subjects/{subject}' },
   getSession: { method: 'GET', path: '/session' },
   getShards: { method: 'GET', path: '/allowlists/{id}/reshard' },
   getSystemConfig: { method: 'GET', path: '/config/system/{resource}' },
   getUsage: { method: 'GET', path: '/limits/{entity}/{resource}/usage', query: ['step', 'from', 'to'] },
   health: { method: 'GET', path: '/health' },
-  importMembers: { method: 'POST', path: '/allowlists/{id}/import', query: ['mode', 'importId', 'addedBy', 'format', 'async'], body: 'stream' },
+  importMembers: { method: 'POST', path: '/allowlists/{id}/import', query: ['mode', 'importId', 'addedBy', 'format', 'maxErrors', 'async'], body: 'stream' },
   issueCode: { method: 'POST', path: '/otp/{channel}', body: 'json' },
-  listAllowlists: { method: 'GET', path: '/allowlists', query: ['limit', 'cursor'] },
+  listAllowlists: { method: 'GET', path: '/allowlists', query: ['limit', 'cursor', 'search', 'type', 'sort', 'order'] },
   listAllowlistsOfCustomer: { method: 'GET', path: '/customers/{customerId}/allowlists', query: ['limit', 'cursor'] },
+  listDenied: { method: 'GET', path: '/limits/denied', query: ['resource', 'limit'] },
+  listEntityConfigs: { method: 'GET', path: '/config/entities', query: ['limit', 'cursor', 'resource'] },
   listKeys: { method: 'GET', path: '/keys' },
   listMembers: { method: 'GET', path: '/allowlists/{id}/customers', query: ['limit', 'cursor'] },
+  listResourceConfigs: { method: 'GET', path: '/config/resources', query: ['limit', 'cursor'] },
+  listSystemConfigs: { method: 'GET', path: '/config/system', query: ['limit', 'cursor'] },
   live: { method: 'GET', path: '/live' },
   ready: { method: 'GET', path: '/ready' },
   rebuildIndex: { method: 'POST', path: '/allowlists/{id}/rebuild' },
@@ -1477,6 +1684,7 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   resetLimits: { method: 'DELETE', path: '/limits/{entity}/{resource}', answer: 'none' },
   reshardAllowlist: { method: 'POST', path: '/allowlists/{id}/reshard', body: 'json' },
   resolveLimits: { method: 'GET', path: '/config/resolve', query: ['entity', 'resource'] },
+  revokeCode: { method: 'POST', path: '/otp/{channel}/revoke', body: 'json' },
   revokeKey: { method: 'DELETE', path: '/keys/{name}', answer: 'none' },
   revokeSubject: { method: 'PUT', path: '/revoked-subjects/{subject}', body: 'json', answer: 'none' },
   revokeToken: { method: 'PUT', path: '/revoked-tokens/{jti}', body: 'json', answer: 'none' },

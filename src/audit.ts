@@ -2,13 +2,20 @@ import type { ApiKeys } from './access/keys.js'
 import type { Allowlists } from './allowlist/allowlists.js'
 import { recordAllowlists } from './audit/recorded-allowlists.js'
 import { recordLimits } from './audit/recorded-limits.js'
-import { recordIdempotency, recordKeys, recordLocks, recordTokens } from './audit/recorded-others.js'
+import {
+  recordCodes,
+  recordIdempotency,
+  recordKeys,
+  recordLocks,
+  recordTokens,
+} from './audit/recorded-others.js'
 import { AuditTrail } from './audit/trail.js'
 import { type AuditOptions, DEFAULT_AUDIT, MAX_RETENTION_DAYS } from './audit/types.js'
 import type { Clock } from './clock.js'
 import { CatracaError } from './errors.js'
 import type { Idempotency } from './idempotency/idempotency.js'
 import type { Locks } from './lock/locks.js'
+import type { OneTimeCodes } from './one-time-code/codes.js'
 import type { StoreEngine } from './open-engine.js'
 import type { RateLimits } from './rate-limit/limits.js'
 import type { TokenDenylist } from './token-denylist/denylist.js'
@@ -29,6 +36,7 @@ export interface RecordedGuards {
   keys: ApiKeys
   limits: RateLimits
   idempotency: Idempotency
+  codes: OneTimeCodes
   tokens: TokenDenylist
   locks: Locks
 }
@@ -57,6 +65,7 @@ export function openAudit(
   recordKeys(guards.keys, trail)
   recordLimits(guards.limits, trail)
   recordIdempotency(guards.idempotency, trail)
+  recordCodes(guards.codes, trail)
   recordTokens(guards.tokens, trail)
   recordLocks(guards.locks, trail)
   return trail

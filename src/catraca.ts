@@ -222,13 +222,14 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     clock,
     runImport: imports.run,
     indexes,
+    traced: (note) => checks.traced(note, () => engine.listCache().misses),
     figures: isCounting ? new CheckFigures(maxSeries) : undefined,
     onUnavailable: options.onUnavailable ?? 'block',
     resharding: engine.resharding,
     sweepSoon: () => upkeep.runSoon(),
   })
   const keys = new ApiKeys(engine.keys, clock)
-  const recorded = { allowlists, keys, limits, idempotency, tokens, locks }
+  const recorded = { allowlists, keys, limits, idempotency, codes, tokens, locks }
   const audit = openAudit(recording, auditEngine, recorded, around)
   upkeep.start(sweepIntervalMs)
   return {

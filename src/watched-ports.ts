@@ -73,6 +73,7 @@ export const COUNTERS: Watched<LimitStore> = {
   sweep: 'call',
 }
 export const CONFIGS: Watched<LimitConfigStore> = {
+  list: 'call',
   read: 'call',
   write: 'call',
   remove: 'call',
@@ -94,7 +95,14 @@ export const IDEMPOTENCY: Watched<IdempotencyStore> = {
   remove: 'call',
   sweep: 'call',
 }
-export const CODES: Watched<CodeStore> = { put: 'call', salt: 'call', attempt: 'call', sweep: 'call' }
+export const CODES: Watched<CodeStore> = {
+  peek: 'call',
+  revoke: 'call',
+  put: 'call',
+  salt: 'call',
+  attempt: 'call',
+  sweep: 'call',
+}
 export const TOKENS: Watched<TokenStore> = {
   revoke: 'call',
   find: 'call',

@@ -81,6 +81,7 @@ type Layer =
   | 'cli'
   | 'adapters'
   | 'presets'
+  | 'client'
 
 const MAY_IMPORT: Record<Layer, Layer[]> = {
   leaf: ['leaf'],
@@ -94,6 +95,8 @@ const MAY_IMPORT: Record<Layer, Layer[]> = {
   cli: ['leaf', 'capability', 'composition', 'metrics', 'server', 'config', 'cli'],
   adapters: ['leaf', 'capability', 'server', 'adapters'],
   presets: ['leaf', 'capability', 'presets'],
+  // Runs in browsers too, so it stands alone.
+  client: ['client'],
 }
 
 /** Packages with a home; everybody else goes through it. */
@@ -132,7 +135,8 @@ function layerOf(file: string): Layer | undefined {
     top === 'metrics' ||
     top === 'server' ||
     top === 'config' ||
-    top === 'cli'
+    top === 'cli' ||
+    top === 'client'
     ? top
     : undefined
 }
@@ -202,6 +206,7 @@ function brokenRule(file: string, layer: Layer, specifier: string, guards: Set<s
 }
 
 function brokenPackageRule(layer: Layer, specifier: string): string | undefined {
+  if (layer === 'client') return 'the client uses only what browsers have'
   if (specifier.startsWith('node:')) return undefined
   const known = Object.hasOwn(PACKAGE_HOMES, specifier) ? PACKAGE_HOMES[specifier]! : undefined
   if (layer === 'leaf' || (layer === 'capability' && !known?.includes(layer)))

@@ -6,7 +6,9 @@ import type { MaybePromise } from '../maybe.js'
 import type { AllowlistsApi, ReshardCallOptions } from './api.js'
 import type { CheckFigures } from './check-figures.js'
 import { Checker } from './checker.js'
+import { Explainer, type TracedStore } from './explainer.js'
 import { exportMembers } from './export.js'
+import { isSearch, ListSearch } from './list-search.js'
 import { parseMemberInput } from './member-input.js'
 import { type Indexes, indexStatus } from './membership/indexes.js'
 import { makeCursor, parsePage } from './paging.js'
@@ -19,6 +21,7 @@ export const MAX_LISTS_PER_CHECK = 100
 export const MAX_CUSTOMERS_PER_CHECK = 1000
 export const MAX_PAIRS_PER_CHECK = 20_000
 export const MAX_SHARDS = 1000
+export const MAX_TOLD_ERRORS = 1000
 const EXPORT_PAGE = 1000
 /** An import into a list of 1,000 shards names one entry of each. */
 const MAX_TOKEN_LENGTH = 16_000
@@ -35,6 +38,8 @@ export interface AllowlistsParts {
   clock: Clock
   runImport: ImportRunner
   indexes: Indexes
+  /** What `engine.checks` sees now, step by step. */
+  traced: TracedStore
   onUnavailable: Types.OnUnavailable
   /** Absent where nothing is counted. */
   figures?: CheckFigures | undefined
@@ -49,6 +54,8 @@ export class Allowlists implements AllowlistsApi {
   private readonly engine: AllowlistEngine
   private readonly clock: Clock
   private readonly checker: Checker
+  private readonly explainer: Explainer
+  private readonly search: ListSearch
 
   /** What checks have answered so far; absent where nothing is counted. */
   readonly figures: CheckFigures | undefined
@@ -58,6 +65,8 @@ export class Allowlists implements AllowlistsApi {
     this.engine = parts.engine
     this.clock = parts.clock
     this.checker = new Checker(parts.engine.checks, parts.clock, parts.onUnavailable)
+    this.search = new ListSearch(parts.engine.lists)
+    this.explainer = new Explainer(parts.traced, parts.clock, parts.onUnavailable)
   }
 
   async create(input: Types.NewAllowlist): Promise<Types.Allowlist> {
@@ -71,6 +80,7 @@ export class Allowlists implements AllowlistsApi {
     const salt = randomBytes(16).toString('hex')
     const record = { id, name, type, precision, salt, ...(config === undefined ? {} : { config }) }
     const outcome = await this.engine.lists.create(record, this.clock.now())
+    this.search.forget()
     switch (outcome.outcome) {
       case 'created':
         return publicList(outcome.list)
@@ -113,7 +123,11 @@ export class Allowlists implements AllowlistsApi {
     return list
   }
 
-  async list(page: Types.PageRequest = {}): Promise<Types.Page<Types.Allowlist>> {
+  async list(page: Types.AllowlistQuery = {}): Promise<Types.AllowlistPage> {
+    if (isSearch(page)) {
+      const { lists, ...found } = await this.search.find(page)
+      return { items: lists.map(publicList), ...found }
+    }
     const { limit, after } = parsePage(page)
     const lists = await this.engine.lists.page(after, limit)
     return paged(lists.map(publicList), lists.length === limit ? lists.at(-1)?.id : undefined)
@@ -136,6 +150,7 @@ export class Allowlists implements AllowlistsApi {
       },
       this.clock.now(),
     )
+    this.search.forget()
     switch (outcome.outcome) {
       case 'updated':
         return publicList(outcome.list)
@@ -152,6 +167,7 @@ export class Allowlists implements AllowlistsApi {
     const { id: listId } = await this.record(id)
     await checkUnused(this.engine.lists, listId)
     if (!(await this.engine.lists.delete(listId, this.clock.now()))) missing(listId)
+    this.search.forget()
     this.parts.sweepSoon()
   }
 
@@ -217,6 +233,10 @@ export class Allowlists implements AllowlistsApi {
     const format = oneOf('format', options.format ?? 'csv', ['csv', 'ndjson', 'text'])
     const importId = options.importId === undefined ? randomUUID() : identifier('importId', options.importId)
     if (options.addedBy !== undefined) parseMemberInput('', { addedBy: options.addedBy })
+    const { maxErrors = 1 } = options
+    if (!Number.isInteger(maxErrors) || maxErrors < 1 || maxErrors > MAX_TOLD_ERRORS) {
+      throw invalid('maxErrors', `must be a whole number from 1 to ${MAX_TOLD_ERRORS}`)
+    }
     const list = await this.fixa(id)
     return this.parts.runImport(list, body, { ...options, mode, format, importId })
   }
@@ -319,6 +339,10 @@ export class Allowlists implements AllowlistsApi {
     options?: Types.CheckOptions,
   ): Promise<Types.CheckAnswer> {
     return this.checkNow(customerId, allowlistIds, options)
+  }
+
+  async explain(customerId: string, allowlistIds: string[]): Promise<Types.Explanation> {
+    return this.explainer.explain(identifier('customerId', customerId), listIds(allowlistIds))
   }
 
   async checkMany(

@@ -2,9 +2,12 @@ import type {
   AddResult,
   Allowlist,
   AllowlistChange,
+  AllowlistPage,
+  AllowlistQuery,
   CheckAnswer,
   CheckOptions,
   CustomerAllowlist,
+  Explanation,
   ExportFormat,
   ImportOptions,
   ImportResult,
@@ -28,7 +31,7 @@ export interface ReshardCallOptions {
 export interface AllowlistsApi {
   create(input: NewAllowlist): Promise<Allowlist>
   get(id: string): Promise<Allowlist>
-  list(page?: PageRequest): Promise<Page<Allowlist>>
+  list(query?: AllowlistQuery): Promise<AllowlistPage>
   update(id: string, change: AllowlistChange, options?: { ifVersion?: number }): Promise<Allowlist>
   delete(id: string): Promise<void>
 
@@ -51,6 +54,8 @@ export interface AllowlistsApi {
   rebuild(id: string): Promise<void>
 
   check(customerId: string, allowlistIds: string[], options?: CheckOptions): Promise<CheckAnswer>
+  /** The same answer, and how it came about. */
+  explain(customerId: string, allowlistIds: string[]): Promise<Explanation>
   checkMany(
     question: { customerIds: string[]; allowlists: string[] },
     options?: CheckOptions,

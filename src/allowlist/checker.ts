@@ -1,49 +1,27 @@
 import { type Clock, isoTime } from '../clock.js'
-import { CatracaError, isCatracaError } from '../errors.js'
 import { isPromise, type MaybePromise, whenReady } from '../maybe.js'
+import type { CheckedList, CheckStore, CheckView, Freshness } from './port.js'
+import type { CheckAnswer, CheckResult, OnUnavailable } from './types.js'
 import {
-  type CheckedList,
-  type CheckStore,
-  type CheckView,
-  type Freshness,
-  type MemberState,
-  ViewChanged,
-} from './port.js'
-import type { CheckAnswer, CheckReason, CheckResult, OnUnavailable } from './types.js'
-import { type CompiledWave, compileWave, insideWindow, strategyAdmits } from './wave.js'
+  admits,
+  counts,
+  EXCLUDED,
+  judgeMember,
+  MAX_CHAIN,
+  NOT_FOUND,
+  OUT_OF_WAVE,
+  OUTSIDE_WINDOW,
+  strategyVerdict,
+  TOO_DEEP,
+  UNAVAILABLE,
+  unchanged,
+  unlessUnavailable,
+  type Verdict,
+} from './verdict.js'
+import { type CompiledWave, compileWave, insideWindow } from './wave.js'
 
-/** Waves may rest on other lists; configuration refuses longer chains, so only a race could make one. */
-export const MAX_CHAIN = 8
-/** Of a question during which lists are replaced. */
-const MAX_TRIES = 10
 /** Pairs answered before others get a turn of the thread. */
 const PAIRS_PER_TURN = 1000
-
-interface Verdict {
-  reason: CheckReason
-  type: CheckResult['type']
-  addedAt?: number
-}
-
-const NOT_FOUND: Verdict = { reason: 'ALLOWLIST_NOT_FOUND', type: null }
-const NOT_MEMBER: Verdict = { reason: 'NOT_MEMBER', type: 'FIXA' }
-const IN_WAVE: Verdict = { reason: 'IN_WAVE', type: 'ONDA' }
-const OUT_OF_WAVE: Verdict = { reason: 'OUT_OF_WAVE', type: 'ONDA' }
-const OUTSIDE_WINDOW: Verdict = { reason: 'OUTSIDE_WINDOW', type: 'ONDA' }
-const EXCLUDED: Verdict = { reason: 'EXCLUDED', type: 'ONDA' }
-/** Nothing is known: it denies, whatever it is asked for, also where a denial elsewhere would let somebody in. */
-const TOO_DEEP: Verdict = { reason: 'OUT_OF_WAVE', type: 'ONDA' }
-
-/** Lets pass, not because anything is known, but because the owner of the service wants it so. */
-const UNAVAILABLE: Verdict = { reason: 'UNAVAILABLE', type: null }
-
-const admits = (verdict: Verdict): boolean =>
-  verdict.reason === 'MEMBER' || verdict.reason === 'IN_WAVE' || verdict === UNAVAILABLE
-
-function unlessUnavailable(error: unknown): Verdict {
-  if (isCatracaError(error, 'ENGINE_UNAVAILABLE')) return UNAVAILABLE
-  throw error
-}
 
 /** One customer who is being asked about. */
 interface Inquiry {
@@ -207,29 +185,6 @@ export class Checker {
   }
 }
 
-/** Asks again when members were replaced during the question: no answer may mix before and after. */
-function unchanged<T>(answer: Promise<T>, again: () => MaybePromise<T>, tries = 1): Promise<T> {
-  return answer.catch((error: unknown) => {
-    if (!(error instanceof ViewChanged)) throw error
-    if (tries === MAX_TRIES) {
-      throw new CatracaError('ENGINE_UNAVAILABLE', 'a list is replaced faster than it can be read')
-    }
-    const next = again()
-    return isPromise(next) ? unchanged(next, again, tries + 1) : next
-  })
-}
-
-function judgeMember(member: MemberState | undefined, now: number): Verdict {
-  if (member === undefined) return NOT_MEMBER
-  const { addedAt, expiresAt } = member
-  const reason = expiresAt !== undefined && expiresAt <= now ? 'MEMBER_EXPIRED' : 'MEMBER'
-  return addedAt === undefined ? { reason, type: 'FIXA' } : { reason, type: 'FIXA', addedAt }
-}
-
-function strategyVerdict(wave: CompiledWave, customerId: string, now: number): Verdict {
-  return strategyAdmits(wave, customerId, now) ? IN_WAVE : OUT_OF_WAVE
-}
-
 /** The first verdict that lets the customer in, or that cannot be known. */
 function firstAdmitting(
   listIds: string[],
@@ -245,8 +200,6 @@ function firstAdmitting(
   }
   return undefined
 }
-
-const counts = (verdict: Verdict): boolean => admits(verdict) || verdict === TOO_DEEP
 
 function answer(
   customerId: string,

@@ -1,7 +1,7 @@
 import { CatracaError, invalid } from '../errors.js'
-import { MAX_CHAIN } from './checker.js'
 import type { ListRecord, ListStore } from './port.js'
 import type { WaveConfig } from './types.js'
+import { MAX_CHAIN } from './verdict.js'
 
 /** Lists that one check of a wave may come to. */
 const MAX_REACHED = 200

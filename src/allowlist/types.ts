@@ -89,6 +89,20 @@ export interface PageRequest {
   cursor?: string
 }
 
+/** Without anything but a page, lists come by id. */
+export interface AllowlistQuery extends PageRequest {
+  /** Part of an id or a name, in any case. */
+  search?: string
+  type?: AllowlistType
+  sort?: 'id' | 'name' | 'updatedAt' | 'customerCount'
+  order?: 'asc' | 'desc'
+}
+
+export interface AllowlistPage extends Page<Allowlist> {
+  /** How many match, where something is searched for or sorted. */
+  total?: number
+}
+
 export interface AddResult {
   added: boolean
   customerCount: number
@@ -135,6 +149,52 @@ export interface CheckAnswer {
   degraded?: true
 }
 
+/** One step on the way to an answer. */
+export interface ExplainStep {
+  step: (typeof EXPLAIN_STEPS)[number]
+  outcome: string
+  /** In words, for people. */
+  detail?: string
+  /** The list that the step is about, where it is one that the list asked about rests on. */
+  allowlistId?: string
+  /** Of `percentage`: where the customer stands, and what is open now. */
+  place?: number
+  percentage?: number
+  durationUs: number
+}
+
+export const EXPLAIN_STEPS = [
+  'list',
+  'window',
+  'exclude',
+  'base',
+  'percentage',
+  'explicit',
+  'index',
+  'overlay',
+  'filter',
+  'verified',
+  'store',
+  'expiry',
+] as const
+
+export interface ExplainedResult {
+  allowlistId: string
+  allowed: boolean
+  type: AllowlistType | null
+  reason: CheckReason
+  degraded?: true
+  steps: ExplainStep[]
+}
+
+/** The answer of a check, and how it came about. */
+export interface Explanation {
+  customerId: string
+  results: ExplainedResult[]
+  overallAllowed: boolean
+  durationUs: number
+}
+
 /** How fresh a check must be: as the pod knows it, straight from the store, or at least as new as a write. */
 export interface CheckOptions {
   consistency?: 'strong'
@@ -167,6 +227,8 @@ export type ImportState = 'running' | 'completed' | 'interrupted' | 'failed'
 export interface RejectedRow {
   line: number
   message: string
+  /** As it came, up to 256 characters; absent where too many rows are told to show them all. */
+  row?: string
 }
 
 export interface ImportProgress {
@@ -187,6 +249,8 @@ export interface ImportOptions {
   gzip?: boolean
   /** `addedBy` of rows that do not say it themselves. */
   addedBy?: string
+  /** Rejected rows that are told one by one: 1 to 1000, 100 when absent. */
+  maxErrors?: number
   signal?: AbortSignal
   onProgress?: (progress: ImportProgress) => void
 }

@@ -62,7 +62,8 @@ export function strategyAdmits(wave: CompiledWave, customerId: string, now: numb
   }
 }
 
-function placeIn({ saltState }: CompiledWave, customerId: string): number {
+/** Where the customer stands, from 0 to 1: a wave is open to those below its percentage. */
+export function placeIn({ saltState }: CompiledWave, customerId: string): number {
   return saltState === undefined ? unsaltedPlace(customerId) : placeFromState(saltState, customerId)
 }
 

@@ -24,7 +24,7 @@ const SECTIONS = ['system', 'resources', 'entities']
 
 /**
  * A file of limits, YAML or JSON: `system` and `resources` by resource, `entities` by entity and resource. A record
- * that is `null` is to be deleted; records that the file does not name stay as they are.
+ * that is `null` is to be deleted; records that the file does not name stay as they are, unless they are to be pruned.
  */
 export function readPlan(file: string): Wanted[] {
   const root = object('the file', load(file))
@@ -98,6 +98,27 @@ export async function plan(limits: LimitsApi, records: readonly Wanted[]): Promi
   }
   return changes
 }
+
+/** What the store has and the file does not name: with `--prune` it goes, in the store's own order. */
+export async function planPrune(limits: LimitsApi, records: readonly Wanted[]): Promise<PlannedChange[]> {
+  const named = new Set(records.map(({ address }) => nameOf(address)))
+  const changes: PlannedChange[] = []
+  for (const level of ['system', 'resource', 'entity'] as const) {
+    let cursor: string | undefined
+    do {
+      const page = await limits.listConfigs({ level, limit: 1000, ...(cursor !== undefined && { cursor }) })
+      for (const { config: before, ...address } of page.items) {
+        if (!named.has(nameOf(address))) changes.push({ action: 'delete', address, before })
+      }
+      cursor = page.nextCursor
+    } while (cursor !== undefined)
+  }
+  return changes
+}
+
+/** In canonical spelling, as the store has it. */
+const nameOf = ({ level, identifier, resource }: ConfigAddress): string =>
+  JSON.stringify(parseConfigKey(level, level === 'resource' ? undefined : identifier, resource))
 
 export async function apply(limits: LimitsApi, changes: readonly PlannedChange[]): Promise<void> {
   for (const { address, after } of changes) {

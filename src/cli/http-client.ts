@@ -4,9 +4,12 @@ import type {
   AddResult,
   Allowlist,
   AllowlistChange,
+  AllowlistPage,
+  AllowlistQuery,
   CheckAnswer,
   CheckOptions,
   CustomerAllowlist,
+  Explanation,
   ExportFormat,
   ImportOptions,
   ImportResult,
@@ -54,8 +57,8 @@ export class HttpAllowlists implements AllowlistsApi {
     return this.http.json('GET', listPath(id))
   }
 
-  list(page: PageRequest = {}): Promise<Page<Allowlist>> {
-    return this.http.json('GET', '/allowlists', { query: { ...page } })
+  list(query: AllowlistQuery = {}): Promise<AllowlistPage> {
+    return this.http.json('GET', '/allowlists', { query: { ...query } })
   }
 
   async update(
@@ -97,13 +100,13 @@ export class HttpAllowlists implements AllowlistsApi {
     body: AsyncIterable<Uint8Array>,
     options: ImportOptions = {},
   ): Promise<ImportResult> {
-    const { mode, importId, addedBy, format = 'csv', gzip, signal, onProgress } = options
+    const { mode, importId, addedBy, maxErrors, format = 'csv', gzip, signal, onProgress } = options
     const path = listPath(id)
     const status = importId === undefined ? undefined : () => this.importStatus(id, importId)
     const watched = watchUpload(body, { onProgress, status, gzip })
     try {
       return await this.http.upload(`${path}/import`, {
-        query: { mode, importId, addedBy },
+        query: { mode, importId, addedBy, ...(maxErrors !== undefined && { maxErrors: String(maxErrors) }) },
         headers: { 'content-type': MEDIA_TYPES[format] },
         body: watched.body,
         signal,
@@ -170,6 +173,11 @@ export class HttpAllowlists implements AllowlistsApi {
     return this.http.json('GET', `/customers/${customerSegment(customerId)}/check`, {
       query: { allowlists: allowlistIds.join(','), ...options },
     })
+  }
+
+  async explain(customerId: string, allowlistIds: string[]): Promise<Explanation> {
+    const path = `/customers/${customerSegment(customerId)}/explain`
+    return this.http.json('GET', path, { query: { allowlists: allowlistIds.join(',') } })
   }
 
   checkMany(

@@ -1,7 +1,7 @@
 import { isCatracaError } from '../errors.js'
 import { codeKey } from '../one-time-code/address.js'
 import type { CodesApi } from '../one-time-code/api.js'
-import type { CodeAddress, IssueAnswer, VerifyAnswer } from '../one-time-code/types.js'
+import type { CodeAddress, CodeStatus, IssueAnswer, VerifyAnswer } from '../one-time-code/types.js'
 import type { HttpTransport } from './http-transport.js'
 
 /** The one-time codes of a server, with the answers and the errors of the library. */
@@ -25,6 +25,16 @@ export class HttpCodes implements CodesApi {
   verify({ code, ...request }: CodeAddress & { code: string }): Promise<VerifyAnswer> {
     const { channel, ...body } = checked(request)
     return this.http.json('POST', `/otp/${channel}/verify`, { body: { ...body, code } })
+  }
+
+  async status(request: CodeAddress): Promise<CodeStatus> {
+    const { channel, ...body } = checked(request)
+    return this.http.json('POST', `/otp/${channel}/status`, { body })
+  }
+
+  async revoke(request: CodeAddress): Promise<{ revoked: boolean }> {
+    const { channel, ...body } = checked(request)
+    return this.http.json('POST', `/otp/${channel}/revoke`, { body })
   }
 }
 

@@ -1,6 +1,7 @@
+import type { Page } from '../allowlist/types.js'
 import { isCatracaError } from '../errors.js'
 import { identifier, plainName } from '../key.js'
-import type { ConfigAddress, LimitsApi, UsageQuery } from '../rate-limit/api.js'
+import type { ConfigAddress, ConfigQuery, LimitsApi, ListedConfig, UsageQuery } from '../rate-limit/api.js'
 import { parseConfigKey } from '../rate-limit/level-config.js'
 import type {
   AcquireAnswer,
@@ -14,6 +15,12 @@ import type {
   UsageEntry,
 } from '../rate-limit/types.js'
 import type { HttpTransport } from './http-transport.js'
+
+const LEVEL_PATHS = {
+  system: '/config/system',
+  resource: '/config/resources',
+  entity: '/config/entities',
+} as const
 
 /** The rate limits of a server, with the answers and the errors of the library. */
 export class HttpLimits implements LimitsApi {
@@ -54,6 +61,10 @@ export class HttpLimits implements LimitsApi {
 
   async getConfig(address: ConfigAddress): Promise<LevelConfig | undefined> {
     return unless('LIMIT_CONFIG_NOT_FOUND', this.http.json('GET', configPath(address)))
+  }
+
+  async listConfigs({ level, ...query }: ConfigQuery): Promise<Page<ListedConfig>> {
+    return this.http.json('GET', LEVEL_PATHS[level], { query: { ...query } })
   }
 
   async setConfig(address: ConfigAddress, config: LevelConfig): Promise<void> {

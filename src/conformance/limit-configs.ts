@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { LimitConfigStore, UsageRow, UsageStore } from '../rate-limit/port.js'
-import type { ConfigKey, LevelConfig } from '../rate-limit/types.js'
+import type { ConfigKey, Level, LevelConfig } from '../rate-limit/types.js'
 import { suite } from './suite.js'
 import { NOW, parallel } from './support.js'
 
@@ -14,6 +14,26 @@ const config = (capacity: number): LevelConfig => ({
   },
   onUnavailable: 'allow',
 })
+
+type Told = [key: string, capacity: number]
+const told = (key: ConfigKey, capacity: number): Told => [JSON.stringify(key), capacity]
+
+/** Everything that a level says, page by page. */
+async function listAll(store: LimitConfigStore, level: Level, limit: number, of?: string): Promise<Told[]> {
+  const all: Told[] = []
+  let after: ConfigKey | undefined
+  do {
+    const page = await store.list(level, {
+      limit,
+      ...(after !== undefined && { after }),
+      ...(of !== undefined && { resource: of }),
+    })
+    assert.ok(page.items.length <= limit)
+    for (const { key, config } of page.items) all.push(told(key, config.limits.tpm!.capacity!))
+    after = page.next
+  } while (after !== undefined)
+  return all
+}
 
 export const limitConfigSuite = suite<LimitConfigStore>(
   'configuration of limits',
@@ -45,6 +65,28 @@ export const limitConfigSuite = suite<LimitConfigStore>(
         undefined,
       )
       assert.deepEqual(configs, [...names.map((_, i) => config(i + 1)), undefined])
+    },
+
+    async 'levels are listed by pages, each once and none of another level'({ one, two }) {
+      const names = ['a', 'a:b', 'b', 'system', '__proto__', 'x'.repeat(256)]
+      for (const [i, id] of names.entries()) await one.write(entity(id, 'r.1'), config(i + 1))
+      await two.write(entity('a', 'r.2'), config(9))
+      await two.write(system, config(1))
+      await one.write(resource, config(2))
+      await one.writeEntity('child', { parent: 'p', cascade: true })
+      await one.migrate(2)
+      const listed = await listAll(two, 'entity', 2)
+      assert.deepEqual(
+        new Map(listed),
+        new Map([...names.map((id, i) => told(entity(id, 'r.1'), i + 1)), told(entity('a', 'r.2'), 9)]),
+      )
+      assert.equal(listed.length, 7)
+      assert.deepEqual(await listAll(one, 'system', 1), [told(system, 1)])
+      assert.deepEqual(await listAll(one, 'resource', 10), [told(resource, 2)])
+      assert.deepEqual(await listAll(two, 'entity', 3, 'r.2'), [told(entity('a', 'r.2'), 9)])
+      await one.remove(system)
+      assert.deepEqual(await two.list('system', { limit: 10 }), { items: [] })
+      assert.deepEqual((await listAll(one, 'entity', 7)).length, 7)
     },
 
     async 'entities have a parent'({ one, two }) {
@@ -82,6 +124,15 @@ export const limitConfigSuite = suite<LimitConfigStore>(
       const secrets = await parallel(pair, 12, (store, i) => store.secret(`secret-${i}`))
       assert.equal(new Set(secrets).size, 1)
       assert.match(secrets[0]!, /^secret-\d+$/)
+    },
+
+    async 'of many writes at once each is listed'(pair) {
+      await parallel(pair, 12, (store, i) => store.write(entity(`e-${i}`), config(i + 1)))
+      const listed = await listAll(pair.two, 'entity', 5)
+      assert.deepEqual(
+        new Set(listed),
+        new Set(Array.from({ length: 12 }, (_, i) => told(entity(`e-${i}`), i + 1))),
+      )
     },
 
     async 'of many removals exactly one removes'(pair) {

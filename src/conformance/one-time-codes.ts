@@ -80,6 +80,32 @@ export const codeSuite = suite<CodeStore>(
       assert.equal(await two.attempt(ANN, guess('a'), end - 1), 'match')
     },
 
+    async 'who looks learns when it ends and how often it was guessed, and changes nothing'({ one, two }) {
+      assert.equal(await one.peek(ANN, NOW), undefined)
+      await put(one, ANN, 'a')
+      await two.attempt(ANN, guess('a', 'no'), NOW)
+      for (const store of [one, two]) {
+        assert.deepEqual(await store.peek(ANN, NOW), { expiresAt: NOW + LIFE_MS, attempts: 1 })
+      }
+      assert.equal(await two.peek(ANN, NOW + LIFE_MS), undefined)
+      assert.equal(await one.attempt(ANN, guess('a'), NOW), 'match')
+      assert.equal(await two.peek(ANN, NOW), undefined)
+    },
+
+    async 'a code that was revoked does not work, and its neighbours do'({ one, two }) {
+      const login = { ...ANN, purpose: 'login' }
+      await put(one, ANN, 'a')
+      await put(one, login, 'b')
+      assert.equal(await two.revoke(ANN, NOW), true)
+      assert.equal(await one.revoke(ANN, NOW), false)
+      assert.equal(await one.salt(ANN, NOW), undefined)
+      assert.equal(await one.attempt(ANN, guess('a'), NOW), 'wrong')
+      assert.equal(await one.attempt(login, guess('b'), NOW), 'match')
+      assert.equal(await two.revoke(login, NOW), false)
+      await put(two, ANN, 'c')
+      assert.equal(await one.revoke(ANN, NOW + LIFE_MS), false)
+    },
+
     async 'a sweep drops what is over and nothing else'({ one, two }) {
       const bob = { ...ANN, address: 'bob@example.com' }
       await put(one, ANN, 'a')
@@ -122,6 +148,17 @@ export const codeSuite = suite<CodeStore>(
           store.attempt(key, guess('a', 'digest-a', 1000), NOW),
         )
         assert.deepEqual([times(outcomes, 'match'), times(outcomes, 'wrong')], [1, 39])
+      }
+    },
+
+    async 'revoked while it is guessed: one of them gets it'(pair) {
+      for (let round = 0; round < 5; round++) {
+        const key = { ...ANN, purpose: `round-${round}` }
+        await put(pair.one, key, 'a')
+        const outcomes = await parallel<CodeStore, AttemptOutcome | boolean>(pair, 20, (store, i) =>
+          i % 2 === 0 ? store.revoke(key, NOW) : store.attempt(key, guess('a', undefined, 1000), NOW),
+        )
+        assert.equal(times(outcomes, 'match') + times(outcomes, true), 1)
       }
     },
 

@@ -64,6 +64,8 @@ export const tokenSuite = suite<TokenStore>(
       assert.equal(await notBefore(one, 'ann', END + 4), NOW - 5)
       await one.revoke([mark('ann', NOW, END)], NOW)
       assert.equal(await notBefore(two, 'ann', END + 4), NOW)
+      assert.equal((await two.find(undefined, 'ann', NOW)).markExpiresAt, END + 5)
+      assert.equal((await two.find(undefined, 'ann', END + 5)).markExpiresAt, undefined)
       assert.equal(await notBefore(two, 'ann', END + 5), undefined)
     },
 

@@ -68,6 +68,21 @@ export class CodeLimits {
     await this.within(this.counters.take([{ entity, resource: VERIFY, limits }], now))
   }
 
+  /** What is counted against an address, taking nothing. */
+  async look(entity: string, now: number): Promise<{ failures: number; lockedUntil?: number }> {
+    const limits = this.guess.map((limit) => ({ ...limit, cost: 0 }))
+    const taken = await this.within(this.counters.take([{ entity, resource: VERIFY, limits }], now))
+    const [failed, lock] = taken.views[0]!
+    const failures = this.options.maxFailures - failed!.remaining
+    const locking = lock!.remaining > 0 ? (failed!.remaining > 0 ? undefined : failed) : lock
+    return locking === undefined ? { failures } : { failures, lockedUntil: taken.at + locking!.resetMs }
+  }
+
+  /** Forgets failures and lifts the lock; false when there was nothing. */
+  unlock(entity: string): Promise<boolean> {
+    return this.within(this.counters.reset({ entity, resource: VERIFY }))
+  }
+
   async giveBack({ entity, resource, limits, at }: Held, now: number): Promise<void> {
     const taken = limits.filter(({ cost }) => cost > 0).map((limit) => ({ ...limit, delta: 0 }))
     const expiresAt = at + this.options.lockMs + 3_600_000

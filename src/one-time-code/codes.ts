@@ -10,7 +10,7 @@ import { CodeLimits, type Held } from './code-limits.js'
 import type { CodeOptions } from './options.js'
 import { Pepper, type PepperSource } from './pepper.js'
 import type { AttemptOutcome, CodeKey, CodeStore } from './port.js'
-import type { CodeAddress, IssueAnswer, VerifyAnswer } from './types.js'
+import type { CodeAddress, CodeStatus, IssueAnswer, VerifyAnswer } from './types.js'
 
 export interface CodeDependencies {
   store: CodeStore
@@ -134,6 +134,37 @@ export class OneTimeCodes implements CodesApi {
       'ENGINE_UNAVAILABLE',
       'the code was replaced again and again while it was verified',
     )
+  }
+
+  /** What stands for an address, for those who help its owner; nothing that a code could be found by. */
+  async status(request: CodeAddress): Promise<CodeStatus> {
+    const key = codeKey(request)
+    const { store, clock, options } = this.dependencies
+    const [code, { failures, lockedUntil }] = await Promise.all([
+      this.deadlines.within(store.peek(key, clock.now())),
+      this.limits.look(this.pepper.entity(key), clock.now()),
+    ])
+    const isPending = code !== undefined && code.attempts < options.maxAttempts
+    return {
+      pending: isPending,
+      ...(isPending && { expiresAt: isoTime(code.expiresAt) }),
+      failures,
+      ...(lockedUntil !== undefined && { lockedUntil: isoTime(lockedUntil) }),
+    }
+  }
+
+  /** The code in place no longer works, and the lock is lifted; false when there was neither code nor failure. */
+  async revoke(request: CodeAddress): Promise<{ revoked: boolean }> {
+    const key = codeKey(request)
+    const { store, clock } = this.dependencies
+    const hadCode = await this.deadlines.within(store.revoke(key, clock.now()))
+    const hadFailures = await this.limits.unlock(this.pepper.entity(key))
+    return { revoked: hadCode || hadFailures }
+  }
+
+  /** Stands for an address and purpose where the address itself must not be written. */
+  standIn(request: CodeAddress): string {
+    return this.pepper.entity(codeKey(request))
   }
 
   stats(): CodeCounts {

@@ -15,6 +15,10 @@ export interface CodeStore {
   salt(key: CodeKey, now: number): Promise<string | undefined>
   /** Counts the attempt, compares and on a match deletes, in one step over all processes. */
   attempt(key: CodeKey, attempt: Attempt, now: number): Promise<AttemptOutcome>
+  /** What may be told of the code in place: never anything that it could be found by. */
+  peek(key: CodeKey, now: number): Promise<PendingCode | undefined>
+  /** From here on the code in place does not work; false when there was none. */
+  revoke(key: CodeKey, now: number): Promise<boolean>
   /** Drops what has expired, in a small step; engines that expire by themselves answer `more: false`. */
   sweep(now: number): Promise<{ more: boolean }>
 }
@@ -25,6 +29,12 @@ export interface CodeKey {
   address: string
   /** Empty: none was given. */
   purpose: string
+}
+
+export interface PendingCode {
+  expiresAt: number
+  /** Wrong guesses at this code. */
+  attempts: number
 }
 
 export interface NewCode {

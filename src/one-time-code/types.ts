@@ -28,3 +28,13 @@ export type IssueAnswer = IssuedCode | IssueDenied
 
 /** INVALID: wrong, expired, used and never sent look alike. LOCKED: too many failures, try again later. */
 export type VerifyAnswer = { valid: true } | { valid: false; reason: 'INVALID' | 'LOCKED' }
+
+/** What stands for an address and a purpose; times are ISO 8601. */
+export interface CodeStatus {
+  /** A code was sent that can still be used. */
+  pending: boolean
+  expiresAt?: string
+  /** Wrong guesses that count, over all codes. */
+  failures: number
+  lockedUntil?: string
+}

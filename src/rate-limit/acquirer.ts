@@ -8,6 +8,7 @@ import { denial, leaseOf, parentOf, statusesOf, violationsOf, type Wanted } from
 import { type Asked, Asking } from './asking.js'
 import type { Beginning } from './beginning.js'
 import { areCosts, costsOf, parentCostsOf } from './costs.js'
+import { DeniedTop } from './denied-top.js'
 import { Exhausted } from './exhausted.js'
 import { type Leases, NO_LEASE } from './leases.js'
 import { parseLimits } from './level-config.js'
@@ -24,6 +25,7 @@ import type {
   Limits,
   OnUnavailable,
   Subject,
+  TopDenied,
   Violation,
 } from './types.js'
 import type { UsageCounter } from './usage.js'
@@ -68,6 +70,7 @@ export interface AcquirerParts {
 /** From a request to an answer: configuration, costs, the engine's decision, and what to say when there is none. */
 export class Acquirer {
   readonly exhausted: Exhausted
+  private readonly top: DeniedTop
   readonly counts: LimitCounts = {
     admitted: 0,
     denied: 0,
@@ -78,7 +81,10 @@ export class Acquirer {
   }
 
   constructor(private readonly parts: AcquirerParts) {
-    this.exhausted = new Exhausted(parts.options.configCacheMs)
+    this.top = new DeniedTop(parts.clock.now())
+    this.exhausted = new Exhausted(parts.options.configCacheMs, (subject, limit, denied, at) =>
+      this.top.add(subject.entity, subject.resource, limit, denied, at),
+    )
   }
 
   acquire(request: AcquireRequest): Promise<AcquireAnswer> {
@@ -186,6 +192,12 @@ export class Acquirer {
     }
   }
 
+  /** Who was denied most often here in the last hour. */
+  topDenied(query: { resource?: string; limit?: number }): TopDenied {
+    this.exhausted.tellAll()
+    return this.top.read(query, this.parts.clock.now())
+  }
+
   private async addParent(wanted: Wanted[], record: EntityRecord, callLimits: Limits | undefined) {
     const [{ resource, limits }] = wanted as [Wanted]
     const parent = { entity: record.parent, resource }
@@ -243,6 +255,7 @@ export class Acquirer {
     const denied = denial(wanted, taken)
     const [own] = wanted as [Wanted]
     this.parts.decisions.of(own.resource).denied++
+    for (const { entity, limit } of denied.violations) this.top.add(entity, own.resource, limit, 1, now)
     const usedUp = own.limits.flatMap(({ name, rule, cost, shadow }, i) => {
       const { retryAfterMs } = taken.views[0]![i]!
       // Slots are given back all the time: to deny by memory would keep many out for no reason.

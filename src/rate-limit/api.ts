@@ -1,3 +1,4 @@
+import type { Page, PageRequest } from '../allowlist/types.js'
 import type { UsageStep } from './port.js'
 import type {
   AcquireAnswer,
@@ -18,6 +19,17 @@ export interface ConfigAddress {
   resource: string
 }
 
+export interface ConfigQuery extends PageRequest {
+  level: Level
+  /** On the entity level: only what is said of this resource. */
+  resource?: string
+}
+
+/** What a level says, with where it says it. */
+export interface ListedConfig extends ConfigAddress {
+  config: LevelConfig
+}
+
 export interface UsageQuery {
   step?: UsageStep
   /** ISO 8601; the last day (of hours) or month (of days) when absent. */
@@ -35,6 +47,8 @@ export interface LimitsApi {
   usage(entity: string, resource: string, query?: UsageQuery): Promise<{ items: UsageEntry[] }>
 
   getConfig(address: ConfigAddress): Promise<LevelConfig | undefined>
+  /** In the engine's own order. */
+  listConfigs(query: ConfigQuery): Promise<Page<ListedConfig>>
   setConfig(address: ConfigAddress, config: LevelConfig): Promise<void>
   /** Whether there was one. */
   deleteConfig(address: ConfigAddress): Promise<boolean>

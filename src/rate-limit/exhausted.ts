@@ -5,6 +5,8 @@ interface Known {
   /** Until then costs from this one on are denied. */
   until: number
   cost: number
+  /** Denials by it that were not told of yet. */
+  denied: number
 }
 
 interface KnownSubject extends Subject {
@@ -16,7 +18,13 @@ interface KnownSubject extends Subject {
   /** The last answer: within a millisecond it is the same for all who ask for 1 of each. */
   last: Denied | undefined
   lastAt: number
+  /** The limits by which the last answer denies, and when it was given. */
+  denying: readonly Known[]
+  deniedAt: number
 }
+
+/** Told how often a limit has denied a subject, some time after: to tell each time would be half of the work. */
+export type OnDenied = (subject: Subject, limit: string, denied: number, at: number) => void
 
 const MAX_SUBJECTS = 100_000
 /** Of so many changes it is remembered whom they were about. */
@@ -40,7 +48,10 @@ export class Exhausted {
   private readonly changed: (Subject | undefined)[] = []
 
   /** Believes nothing for longer than `maxMs`, should word of a change never come. */
-  constructor(private readonly maxMs: number) {}
+  constructor(
+    private readonly maxMs: number,
+    private readonly onDenied: OnDenied = () => {},
+  ) {}
 
   /** Grows with everything that voids a denial. */
   get version(): number {
@@ -54,9 +65,11 @@ export class Exhausted {
     if (this.size >= MAX_SUBJECTS) this.drop()
     let ofResource = this.subjects.get(resource)
     if (ofResource === undefined) this.subjects.set(resource, (ofResource = new Map()))
-    if (!ofResource.has(entity)) this.size++
+    const before = ofResource.get(entity)
+    if (before === undefined) this.size++
+    else this.tell(before)
     const known = limits.map(({ name, cost, retryAfterMs }) => {
-      return { name, until: now + Math.min(retryAfterMs, this.maxMs), cost }
+      return { name, until: now + Math.min(retryAfterMs, this.maxMs), cost, denied: 0 }
     })
     ofResource.set(entity, {
       entity,
@@ -67,6 +80,8 @@ export class Exhausted {
       at: now,
       last: undefined,
       lastAt: 0,
+      denying: known,
+      deniedAt: now,
     })
   }
 
@@ -79,10 +94,21 @@ export class Exhausted {
   ): Denied | undefined {
     const known = this.subjects.get(resource)?.get(entity)
     if (known === undefined || now < known.at) return undefined
-    if (consume === undefined && known.last !== undefined && known.lastAt === now) return known.last
+    if (consume === undefined && known.last !== undefined && known.lastAt === now) {
+      const { denying } = known
+      for (let i = 0; i < denying.length; i++) denying[i]!.denied++
+      return known.last
+    }
     if (consume !== undefined && !isRight(consume, known.statuses)) return undefined
-    const denied = denialOf(known, consume, now)
+    const denying = known.limits.filter(
+      ({ name, until, cost }) => now < until && costOf(consume, name) >= cost,
+    )
+    if (denying.length === 0) return undefined
+    const denied = denialOf(known, denying, now)
+    for (let i = 0; i < denying.length; i++) denying[i]!.denied++
+    known.deniedAt = now
     if (consume === undefined) {
+      known.denying = denying
       known.last = denied
       known.lastAt = now
     }
@@ -91,7 +117,12 @@ export class Exhausted {
 
   forget(subject: Subject): void {
     this.change(subject)
-    if (this.subjects.get(subject.resource)?.delete(subject.entity) === true) this.size--
+    const ofResource = this.subjects.get(subject.resource)
+    const known = ofResource?.get(subject.entity)
+    if (known === undefined) return
+    this.tell(known)
+    ofResource!.delete(subject.entity)
+    this.size--
   }
 
   clear(): void {
@@ -99,7 +130,21 @@ export class Exhausted {
     this.drop()
   }
 
+  /** Tells of every denial that was not told of yet. */
+  tellAll(): void {
+    for (const ofResource of this.subjects.values()) for (const known of ofResource.values()) this.tell(known)
+  }
+
+  private tell(known: KnownSubject): void {
+    for (const limit of known.limits) {
+      if (limit.denied === 0) continue
+      this.onDenied(known, limit.name, limit.denied, known.deniedAt)
+      limit.denied = 0
+    }
+  }
+
   private drop(): void {
+    this.tellAll()
     this.subjects.clear()
     this.size = 0
   }
@@ -127,14 +172,11 @@ function isRight(consume: Record<string, number>, statuses: Record<string, Limit
 }
 
 function denialOf(
-  { entity, limits, statuses, policies, at }: KnownSubject,
-  consume: Record<string, number> | undefined,
+  { entity, statuses, policies, at }: KnownSubject,
+  denying: readonly Known[],
   now: number,
-): Denied | undefined {
-  const violations = limits
-    .filter(({ name, until, cost }) => now < until && costOf(consume, name) >= cost)
-    .map(({ name, until }) => ({ entity, limit: name, retryAfterMs: until - now }))
-  if (violations.length === 0) return undefined
+): Denied {
+  const violations = denying.map(({ name, until }) => ({ entity, limit: name, retryAfterMs: until - now }))
   return {
     allowed: false,
     violations,

@@ -1,12 +1,19 @@
+import { parsePage } from '../allowlist/paging.js'
+import type { Page } from '../allowlist/types.js'
 import { invalid } from '../errors.js'
 import { identifier, plainName } from '../key.js'
-import type { ConfigAddress } from './api.js'
+import type { ConfigAddress, ConfigQuery, ListedConfig } from './api.js'
 import { refuseNewer } from './config-cache.js'
+import { listed, makeConfigCursor, parseConfigQuery, readConfigCursor } from './config-list.js'
 import { parseConfigKey, parseLevelConfig } from './level-config.js'
 import type { Policies } from './policies.js'
 import type { LimitConfigStore } from './port.js'
 import type { Layer } from './resolve.js'
 import type { ConfigKey, EntityRecord, Level, LevelConfig, ResolvedConfig } from './types.js'
+
+/** Where only a resource is wanted: records looked at together, and how often for one page. */
+const LISTED_PAGE = 1000
+const MAX_LISTED_PAGES = 10
 
 /** The configuration of limits, level by level, and the parents of entities. */
 export class LimitConfigs {
@@ -19,6 +26,29 @@ export class LimitConfigs {
 
   async get(address: ConfigAddress): Promise<LevelConfig | undefined> {
     return (await this.store.read([keyOf(address)], undefined)).configs[0]
+  }
+
+  async list(query: ConfigQuery): Promise<Page<ListedConfig>> {
+    const { level, resource } = parseConfigQuery(query)
+    const { limit } = parsePage({ ...(query.limit !== undefined && { limit: query.limit }) })
+    let after = query.cursor === undefined ? undefined : readConfigCursor(level, query.cursor)
+    const items: ListedConfig[] = []
+    // A resource that few entities have must not have the store walked from end to end for one page.
+    for (let pages = 0; pages < MAX_LISTED_PAGES && items.length < limit; pages++) {
+      const page = await this.store.list(level, {
+        limit: resource === undefined ? limit : LISTED_PAGE,
+        ...(after && { after }),
+        ...(resource !== undefined && { resource }),
+      })
+      items.push(...page.items.map(listed))
+      after = page.next
+      if (after === undefined) break
+    }
+    if (items.length > limit) {
+      after = keyOf(items[limit - 1]!)
+      items.length = limit
+    }
+    return after === undefined ? { items } : { items, nextCursor: makeConfigCursor(after) }
   }
 
   async set(address: ConfigAddress, config: LevelConfig): Promise<void> {

@@ -1,10 +1,11 @@
+import type { Page } from '../allowlist/types.js'
 import { type Clock, isoTime } from '../clock.js'
 import { Deadlines } from '../deadlines.js'
 import { invalid } from '../errors.js'
 import { NamedCounts } from '../figures.js'
 import { identifier, plainName } from '../key.js'
 import { Acquirer, LIMIT_OUTCOMES, type LimitCounts, type LimitOutcome } from './acquirer.js'
-import type { ConfigAddress, LimitsApi, UsageQuery } from './api.js'
+import type { ConfigAddress, ConfigQuery, LimitsApi, ListedConfig, UsageQuery } from './api.js'
 import { Beginning } from './beginning.js'
 import type { CacheFigures } from './config-cache.js'
 import type { Lease } from './lease-token.js'
@@ -24,6 +25,7 @@ import type {
   LimitStatus,
   ResolvedConfig,
   Subject,
+  TopDenied,
   UsageEntry,
 } from './types.js'
 import { UsageCounter } from './usage.js'
@@ -193,6 +195,15 @@ export class RateLimits implements LimitsApi {
 
   async getConfig(address: ConfigAddress): Promise<LevelConfig | undefined> {
     return this.configs.get(address)
+  }
+
+  /** The entities most often denied by this process in the last hour, the most first. */
+  topDenied(query: { resource?: string; limit?: number } = {}): TopDenied {
+    return this.acquirer.topDenied(query)
+  }
+
+  listConfigs(query: ConfigQuery): Promise<Page<ListedConfig>> {
+    return this.configs.list(query)
   }
 
   async setConfig(address: ConfigAddress, config: LevelConfig): Promise<void> {

@@ -1,6 +1,6 @@
 import type { LimitView } from './algorithms/verdict.js'
 import type { Rule } from './rule.js'
-import type { ConfigKey, EntityRecord, LevelConfig, Subject } from './types.js'
+import type { ConfigKey, EntityRecord, Level, LevelConfig, Subject } from './types.js'
 
 /**
  * What rate limits need of an engine. Every verb is a decision that the engine makes atomically over all processes.
@@ -94,9 +94,26 @@ export interface ConfigBatch {
   schemaVersion: number
 }
 
+export interface ConfigPageRequest {
+  /** The `next` of the page before. */
+  after?: ConfigKey
+  /** How many records are looked at. */
+  limit: number
+  /** Only what is said of this resource, which may be nothing of what is looked at. */
+  resource?: string
+}
+
+export interface ConfigPage {
+  items: { key: ConfigKey; config: LevelConfig }[]
+  /** Absent at the end. */
+  next?: ConfigKey
+}
+
 export interface LimitConfigStore {
   /** One batch for everything; what was written before by the same instance is seen, what others wrote soon. */
   read(keys: readonly ConfigKey[], entity: string | undefined): Promise<ConfigBatch>
+  /** What a level says, in the engine's own order. */
+  list(level: Level, page: ConfigPageRequest): Promise<ConfigPage>
   write(key: ConfigKey, config: LevelConfig): Promise<void>
   /** False when there was none. */
   remove(key: ConfigKey): Promise<boolean>

@@ -145,3 +145,16 @@ export interface UsageEntry {
   admitted: number
   denied: number
 }
+
+/** How often an entity was denied by one limit. */
+export interface DeniedEntity extends Subject {
+  limit: string
+  denied: number
+}
+
+/** The entities most often denied in this process, the most first. */
+export interface TopDenied {
+  /** ISO 8601: an hour ago, or when the process began. */
+  since: string
+  items: DeniedEntity[]
+}

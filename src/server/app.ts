@@ -38,6 +38,7 @@ import { memberRoutes } from './routes/members.js'
 import { metricsRoutes } from './routes/metrics.js'
 import { operationRoutes } from './routes/operations.js'
 import { addSharedSchemas } from './routes/responses.js'
+import { sessionRoutes } from './routes/session.js'
 import { shardRoutes } from './routes/shards.js'
 import { tokenRoutes } from './routes/tokens.js'
 import { ServerMetrics } from './server-metrics.js'
@@ -95,6 +96,7 @@ const ROUTES = [
   operationRoutes,
   logLevelRoutes,
   metricsRoutes,
+  sessionRoutes,
   checkRoutes,
   allowlistRoutes,
   memberRoutes,

@@ -29,3 +29,17 @@ export const verified = Type.Object(
   },
   closed,
 )
+
+export const codeStatus = Type.Object(
+  {
+    pending: Type.Boolean({ description: 'A code was sent that can still be used' }),
+    expiresAt: Type.Optional(Type.String({ description: 'ISO 8601' })),
+    failures: Type.Integer({ description: 'Wrong guesses that count' }),
+    lockedUntil: Type.Optional(Type.String({ description: 'ISO 8601' })),
+  },
+  closed,
+)
+export const revoked = Type.Object(
+  { revoked: Type.Boolean({ description: 'False: there was neither a code nor a failure' }) },
+  closed,
+)

@@ -26,8 +26,8 @@ export interface ServerContext {
   stopping: boolean
 }
 
-/** The scope that a route needs; `open` ones need none. */
-export type RouteScope = Scope | 'open'
+/** The scope that a route needs; `open` ones need none, and for `any` a key that is known is enough. */
+export type RouteScope = Scope | 'open' | 'any'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { ALGORITHMS } from '../rate-limit/rule.js'
 import type { EffectiveLimit, LimitStatus, Limits, ResolvedConfig, Violation } from '../rate-limit/types.js'
-import { oneOf } from './schemas.js'
+import { oneOf, pageOf, pageQuery } from './schemas.js'
 
 /** The shape of what goes over the wire about limits; values are judged by the library, as for the other schemas. */
 const closed = { additionalProperties: false } as const
@@ -100,6 +100,23 @@ export const levelConfig = Type.Object(
   closed,
 )
 
+export const entityConfigsQuery = Type.Object(
+  { ...pageQuery.properties, resource: Type.Optional(resource) },
+  closed,
+)
+
+export const listedConfigs = pageOf(
+  Type.Object(
+    {
+      level: oneOf(['system', 'resource', 'entity']),
+      identifier: Type.Optional(Type.String({ description: 'The entity, on the entity level' })),
+      resource,
+      config: levelConfig,
+    },
+    closed,
+  ),
+)
+
 const fieldLevel = { type: 'string', enum: ['entity', 'resource', 'system', 'defaults'] }
 const fieldLevels = { type: 'object', additionalProperties: fieldLevel }
 
@@ -152,6 +169,26 @@ export const usage = Type.Object(
           admitted: Type.Integer({ description: 'Cost' }),
           denied: Type.Integer({ description: 'Cost' }),
         },
+        closed,
+      ),
+    ),
+  },
+  closed,
+)
+
+export const deniedQuery = Type.Object(
+  {
+    resource: Type.Optional(resource),
+    limit: Type.Optional(Type.Integer({ description: 'At most 100; 20 when absent' })),
+  },
+  closed,
+)
+export const topDenied = Type.Object(
+  {
+    since: Type.String({ description: 'ISO 8601: an hour ago, or when the process began' }),
+    items: Type.Array(
+      Type.Object(
+        { entity, resource, limit: Type.String(), denied: Type.Integer({ description: 'Calls' }) },
         closed,
       ),
     ),

@@ -14,10 +14,13 @@ export function renderRouteTable(routes: readonly RouteEntry[]): string {
     .sort((a, b) => compare(a.path, b.path) || compare(a.method, b.method))
     .map(({ method, path, scope, summary }) => {
       const shownPath = path.replace(/:(\w+)/g, '{$1}')
-      return `| \`${method} ${shownPath}\` | ${scope === 'open' ? 'open' : `\`${scope}\``} | ${summary ?? ''} |`
+      return `| \`${method} ${shownPath}\` | ${shownScope(scope)} | ${summary ?? ''} |`
     })
   return `${HEAD}\n${rows.join('\n')}\n`
 }
+
+const shownScope = (scope: RouteScope): string =>
+  scope === 'open' ? 'open' : scope === 'any' ? 'any key' : `\`${scope}\``
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 

@@ -1,16 +1,19 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { SCOPES } from '../access/scopes.js'
-import type {
-  AddResult,
-  Allowlist,
-  CheckAnswer,
-  CustomerAllowlist,
-  ImportResult,
-  ImportStatus,
-  JsonObject,
-  Member,
-  NewAllowlist,
-  RemoveResult,
+import { LIST_SORTS } from '../allowlist/list-search.js'
+import {
+  type AddResult,
+  type Allowlist,
+  type CheckAnswer,
+  type CustomerAllowlist,
+  EXPLAIN_STEPS,
+  type Explanation,
+  type ImportResult,
+  type ImportStatus,
+  type JsonObject,
+  type Member,
+  type NewAllowlist,
+  type RemoveResult,
 } from '../allowlist/types.js'
 
 /**
@@ -126,27 +129,31 @@ const token = Type.String({ description: 'Pass it as `atLeast` to see this write
 export const addResult = Type.Object({ added: Type.Boolean(), customerCount: count, token }, closed)
 export const removeResult = Type.Object({ removed: Type.Boolean(), customerCount: count, token }, closed)
 
+const verdict = {
+  allowlistId: listId,
+  allowed: Type.Boolean(),
+  type: Type.Unsafe<'FIXA' | 'ONDA' | null>({ type: ['string', 'null'], enum: ['FIXA', 'ONDA', null] }),
+  reason: oneOf([
+    'MEMBER',
+    'NOT_MEMBER',
+    'MEMBER_EXPIRED',
+    'IN_WAVE',
+    'OUT_OF_WAVE',
+    'OUTSIDE_WINDOW',
+    'EXCLUDED',
+    'ALLOWLIST_NOT_FOUND',
+    'UNAVAILABLE',
+  ]),
+  degraded: Type.Optional(
+    Type.Literal(true, { description: 'The store did not answer; see `allowlists.onUnavailable`' }),
+  ),
+}
+
 const checkResult = Type.Object(
   {
-    allowlistId: listId,
-    allowed: Type.Boolean(),
-    type: Type.Unsafe<'FIXA' | 'ONDA' | null>({ type: ['string', 'null'], enum: ['FIXA', 'ONDA', null] }),
-    reason: oneOf([
-      'MEMBER',
-      'NOT_MEMBER',
-      'MEMBER_EXPIRED',
-      'IN_WAVE',
-      'OUT_OF_WAVE',
-      'OUTSIDE_WINDOW',
-      'EXCLUDED',
-      'ALLOWLIST_NOT_FOUND',
-      'UNAVAILABLE',
-    ]),
+    ...verdict,
     checkedAt: isoTime,
     addedAt: Type.Optional(isoTime),
-    degraded: Type.Optional(
-      Type.Literal(true, { description: 'The store did not answer; see `allowlists.onUnavailable`' }),
-    ),
   },
   closed,
 )
@@ -157,6 +164,32 @@ export const checkAnswer = Type.Object(
     results: Type.Array(checkResult),
     overallAllowed: Type.Boolean(),
     degraded: Type.Optional(Type.Literal(true)),
+  },
+  closed,
+)
+
+const durationUs = Type.Number({ description: 'Microseconds' })
+const explainStep = Type.Object(
+  {
+    step: oneOf(EXPLAIN_STEPS),
+    outcome: Type.String(),
+    detail: Type.Optional(Type.String({ description: 'In words' })),
+    allowlistId: Type.Optional(
+      Type.String({ description: 'When it is about a list that the list rests on' }),
+    ),
+    place: Type.Optional(Type.Number({ description: 'Of `percentage`: where the customer stands, 0 to 1' })),
+    percentage: Type.Optional(Type.Number({ description: 'Of `percentage`: what is open now, 0 to 1' })),
+    durationUs,
+  },
+  closed,
+)
+
+export const explanation = Type.Object(
+  {
+    customerId,
+    results: Type.Array(Type.Object({ ...verdict, steps: Type.Array(explainStep) }, closed)),
+    overallAllowed: Type.Boolean(),
+    durationUs,
   },
   closed,
 )
@@ -180,7 +213,14 @@ export const checkManyQuestion = Type.Object(
   closed,
 )
 
-const rejectedRow = Type.Object({ line: Type.Integer(), message: Type.String() }, closed)
+const rejectedRow = Type.Object(
+  {
+    line: Type.Integer(),
+    message: Type.String(),
+    row: Type.Optional(Type.String({ description: 'As it came, up to 256 characters' })),
+  },
+  closed,
+)
 const importCounts = {
   added: count,
   unchanged: count,
@@ -242,6 +282,17 @@ export const pageQuery = Type.Object(
   closed,
 )
 
+export const allowlistQuery = Type.Object(
+  {
+    ...pageQuery.properties,
+    search: Type.Optional(Type.String({ description: 'Part of an id or a name, in any case' })),
+    type: Type.Optional(oneOf(['FIXA', 'ONDA'])),
+    sort: Type.Optional(oneOf(LIST_SORTS, 'By id when absent')),
+    order: Type.Optional(oneOf(['asc', 'desc'])),
+  },
+  closed,
+)
+
 export function pageOf<T extends TSchema>(item: T) {
   return Type.Object({ items: Type.Array(item), nextCursor: Type.Optional(Type.String()) }, closed)
 }
@@ -256,7 +307,8 @@ type Agreement = [
   Same<Static<typeof addResult>, AddResult>,
   Same<Static<typeof removeResult>, RemoveResult>,
   Same<Static<typeof checkAnswer>, CheckAnswer>,
+  Same<Static<typeof explanation>, Explanation>,
   Same<Static<typeof importResult>, ImportResult>,
   Same<Static<typeof importStatus>, ImportStatus>,
 ]
-export const schemasAgree: Agreement = [true, true, true, true, true, true, true, true, true]
+export const schemasAgree: Agreement = [true, true, true, true, true, true, true, true, true, true]

@@ -39,3 +39,12 @@ export const tokenAnswer = Type.Object(
   },
   closed,
 )
+
+export const subjectStatus = Type.Object(
+  {
+    revoked: Type.Boolean(),
+    notBefore: Type.Optional(Type.String({ description: 'ISO 8601: tokens issued before are revoked' })),
+    expiresAt: Type.Optional(Type.String({ description: 'ISO 8601: until when that holds' })),
+  },
+  closed,
+)

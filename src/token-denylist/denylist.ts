@@ -10,6 +10,7 @@ import { MAX_REVOCATIONS, type Revocation, type TokenStore } from './port.js'
 import type {
   RevokedSubject,
   RevokedToken,
+  SubjectStatus,
   TokenAnswer,
   TokenOptions,
   TokenQuestion,
@@ -120,6 +121,17 @@ export class TokenDenylist implements TokensApi {
     }
   }
 
+  /** What stands for a subject, as the store has it. Throws when it does not answer: a guess would be of no use. */
+  async subject(subject: string): Promise<SubjectStatus> {
+    const { store, clock } = this.dependencies
+    const found = await this.deadlines.within(
+      store.find(undefined, identifier('subject', subject), clock.now()),
+    )
+    const { notBefore, markExpiresAt } = found
+    if (notBefore === undefined || markExpiresAt === undefined) return { revoked: false }
+    return { revoked: true, notBefore: iso(notBefore), expiresAt: iso(markExpiresAt) }
+  }
+
   stats(): TokenStats {
     const image = this.follower.image
     const figures = image?.figures ?? { tokens: 0, subjects: 0, bytes: 0 }
@@ -155,6 +167,8 @@ export class TokenDenylist implements TokensApi {
     return { revoked: false, degraded: true }
   }
 }
+
+const iso = (ms: number): string => new Date(ms).toISOString()
 
 function asked({ jti, subject, issuedAt }: TokenQuestion): Asked {
   if (jti === undefined && subject === undefined)

@@ -35,6 +35,8 @@ export interface Found {
   isRevoked: boolean
   /** Tokens of the subject that were issued before. */
   notBefore: number | undefined
+  /** Until when that holds. */
+  markExpiresAt: number | undefined
 }
 
 /** The last entry that a reader has: the mark tells it from another that got the same number after a loss of data. */

@@ -33,6 +33,14 @@ export interface TokenAnswer {
   degraded?: true
 }
 
+/** Whether tokens of a subject are revoked, and which; times are ISO 8601. */
+export interface SubjectStatus {
+  revoked: boolean
+  /** Those that were issued before. */
+  notBefore?: string
+  expiresAt?: string
+}
+
 export interface TokenStats {
   /** In memory, expired ones that were not dropped yet included. */
   tokens: number

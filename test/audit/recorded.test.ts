@@ -94,7 +94,7 @@ describe('the audit trail of the library', () => {
 
   it('tells of limits, entities, locks, tokens and records', async (t) => {
     const { catraca } = await open(t)
-    const { limits, locks, tokens, idempotency } = catraca
+    const { limits, locks, codes, tokens, idempotency } = catraca
     const address = { level: 'entity', identifier: 'ann', resource: 'gpt' } as const
     const before = { limits: { rpm: { ...RPM.rpm } } }
     const after = { limits: { rpm: { ...RPM.rpm, capacity: 9 } } }
@@ -109,6 +109,10 @@ describe('the audit trail of the library', () => {
     await locks.acquire('job', { ttlMs: 10_000 })
     await locks.forceRelease('job')
     await locks.forceRelease('job')
+    const mailbox = { channel: 'email', address: 'ann@example.com' } as const
+    await codes.issue(mailbox)
+    await codes.revoke(mailbox)
+    await codes.revoke(mailbox)
     const expiresAt = '2030-01-02T00:00:00.000Z'
     await tokens.revoke({ jti: 'a', expiresAt })
     await tokens.revokeAll([{ jti: 'b', expiresAt }])
@@ -128,6 +132,7 @@ describe('the audit trail of the library', () => {
       { action: 'entity.set', target: entity, after: record },
       { action: 'entity.delete', target: entity, before: record },
       { action: 'lock.break', target: { kind: 'lock', id: 'job' } },
+      { action: 'code.revoke', target: { kind: 'code', id: codes.standIn(mailbox), channel: 'email' } },
       { action: 'token.revoke', target: { kind: 'token', id: 'a' }, after: { expiresAt } },
       { action: 'token.revoke', target: { kind: 'token', id: 'b' }, after: { expiresAt } },
       { action: 'token.revoke', target: { kind: 'token', id: '*' }, detail: { count: 101 } },

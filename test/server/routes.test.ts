@@ -37,6 +37,7 @@ describe('routes', () => {
     assert.ok(routes.length > 25, `${routes.length} routes`)
     for (const { method, path, scope } of routes) {
       if (scope === 'open') assert.ok(OPEN.includes(path) || path.startsWith('/docs/'), `${method} ${path}`)
+      else if (scope === 'any') assert.equal(path, '/session')
       else assert.ok(SCOPES.includes(scope), `${method} ${path}`)
     }
   })

@@ -1,9 +1,11 @@
 import type { Clock } from '../../clock.js'
 import { isPromise, type MaybePromise, whenReady } from '../../maybe.js'
+import type { Note } from '../explainer.js'
 import type { CheckedList, CheckStore, CheckView, Freshness, MemberState, WriteToken } from '../port.js'
 import { CustomerProbe } from './hash.js'
 import type { Indexes } from './indexes.js'
 import type { ListIndex } from './list-index.js'
+import { type TracedParts, TracedView } from './traced-view.js'
 
 export interface CheckCounts {
   /** Certain from memory: not in the filter, or removed since the snapshot. */
@@ -22,6 +24,7 @@ export interface CheckCounts {
 export class IndexedChecks implements CheckStore {
   readonly counts: CheckCounts = { filtered: 0, overlay: 0, trusted: 0, confirmed: 0, store: 0 }
   private readonly inMemory: IndexedView
+  private readonly views: Pick<TracedParts, 'engine' | 'direct'>
 
   constructor(
     private readonly engine: CheckStore,
@@ -33,6 +36,14 @@ export class IndexedChecks implements CheckStore {
     const now = engine.view(undefined)
     if (isPromise(now) || isPromise(direct)) throw new TypeError('a view of the present needs no waiting')
     this.inMemory = new IndexedView(now, direct, indexes, clock, this.counts)
+    this.views = { engine: now, direct }
+  }
+
+  /** The present, telling each step; `listReads` as `TracedParts` has it. */
+  traced(note: Note, listReads: () => number): CheckView {
+    const { indexes, clock } = this
+    indexes.sync()
+    return new TracedView({ ...this.views, indexes, clock, listReads }, note)
   }
 
   view(freshness: Freshness): MaybePromise<CheckView> {

@@ -71,6 +71,12 @@ export class ListIndex implements Followed {
     return trusted ? TRUSTED_MEMBER : 'maybe'
   }
 
+  /** Whether the customer was added or removed since the snapshot. */
+  isChanged(probe: CustomerProbe): boolean {
+    probe.hash(this.key)
+    return this.overlay.size > 0 && this.overlay.find(probe) >= 0
+  }
+
   apply({ bytes: entry }: LogEntry): void {
     if (this.isLost) return
     this.changes++

@@ -44,6 +44,12 @@ export class VerificationCache {
     return entry
   }
 
+  /** The same for those who only look: nothing is counted or moved. */
+  peek(incarnation: number, customerId: string, now: number): Entry | undefined {
+    const entry = this.young.get(incarnation)?.get(customerId) ?? this.old.get(incarnation)?.get(customerId)
+    return entry === undefined || entry.until <= now ? undefined : entry
+  }
+
   set(incarnation: number, customerId: string, state: MemberState | undefined, now: number): void {
     if (this.maxEntries > 0) this.put(incarnation, customerId, { state, until: now + this.ttlMs })
   }

@@ -19,6 +19,10 @@ export function addCodeCommands(program: Command): void {
   codeCommand(otp, 'verify [code]', 'is this the code? read from the terminal or standard input when absent')
     .option('--exit-code', 'exit with 3 when it is not')
     .action(verify)
+  codeCommand(otp, 'status', 'whether a code is pending and guesses are locked; never the code').action(
+    status,
+  )
+  codeCommand(otp, 'revoke', 'have the pending code work no longer, and lift the lock').action(revoke)
 }
 
 function codeCommand(parent: Command, name: string, description: string): Command {
@@ -45,6 +49,23 @@ function issue(flags: CodeFlags): Promise<void> {
     const { code, expiresAt } = answer
     if (json) printJson({ code, expiresAt })
     else printLine(`${code}  until ${expiresAt}`)
+  })
+}
+
+function status(flags: CodeFlags): Promise<void> {
+  return withSession(flags, async ({ codes, json }) => {
+    const { pending, expiresAt, failures, lockedUntil } = await codes.status(addressOf(flags))
+    if (json) return printJson({ pending, expiresAt, failures, lockedUntil })
+    printLine(pending ? `pending until ${expiresAt}` : 'no code is pending')
+    printLine(`${failures} failures${lockedUntil === undefined ? '' : `, locked until ${lockedUntil}`}`)
+  })
+}
+
+function revoke(flags: CodeFlags): Promise<void> {
+  return withSession(flags, async ({ codes, json }) => {
+    const answer = await codes.revoke(addressOf(flags))
+    if (json) printJson(answer)
+    else printLine(answer.revoked ? 'revoked' : 'there was nothing to revoke')
   })
 }
 

@@ -5,6 +5,7 @@ import type { Level, LevelConfig, Limits, ResolvedConfig } from '../../rate-limi
 import { note, printJson, printLine, printTable } from '../output.js'
 import { jsonObject } from '../parse.js'
 import { type CommonOptions, dataCommand, withSession } from '../session.js'
+import { addPageOptions, noteNextPage, type PageFlags, pageOf } from './lists.js'
 
 interface AddressFlags extends CommonOptions {
   level: Level
@@ -17,6 +18,15 @@ interface SetFlags extends AddressFlags {
   onUnavailable?: 'allow' | 'block'
   autoUpdate?: string
   strictVersion?: string
+}
+
+interface ListFlags extends PageFlags {
+  level: Level
+  resource?: string
+}
+
+interface PlanFlags extends CommonOptions {
+  prune?: boolean
 }
 
 interface ResolveFlags extends CommonOptions {
@@ -40,21 +50,28 @@ export function addLimitConfigCommands(program: Command): void {
     .requiredOption('--identifier <id>', 'the entity')
     .requiredOption('--resource <name>', 'what is limited')
     .action(resolveConfig)
-  dataCommand(config, 'plan <file>', 'show what a YAML file of limits would change').action(planFile)
-  dataCommand(config, 'apply <file>', 'show what a YAML file of limits changes, and change it').action(
-    applyFile,
-  )
+  const list = dataCommand(config, 'list', 'show all that a level says')
+    .addOption(levelOption())
+    .option('--resource <name>', 'on the entity level: only what is said of this resource')
+  addPageOptions(list).action(listConfigs)
+  dataCommand(config, 'plan <file>', 'show what a YAML file of limits would change')
+    .option('--prune', 'also what the file does not name, which would be deleted')
+    .action(planFile)
+  dataCommand(config, 'apply <file>', 'show what a YAML file of limits changes, and change it')
+    .option('--prune', 'delete what the file does not name')
+    .action(applyFile)
 }
 
 const flag = (name: string, description: string) => new Option(name, description).choices(['true', 'false'])
 
+const levelOption = () =>
+  new Option('--level <level>', 'whose configuration')
+    .choices(['system', 'resource', 'entity'])
+    .makeOptionMandatory()
+
 function levelCommand(parent: Command, name: string, description: string): Command {
   return dataCommand(parent, name, description)
-    .addOption(
-      new Option('--level <level>', 'whose configuration')
-        .choices(['system', 'resource', 'entity'])
-        .makeOptionMandatory(),
-    )
+    .addOption(levelOption())
     .option('--identifier <id>', 'the entity, on the entity level')
     .option('--resource <name>', 'what is limited')
 }
@@ -72,6 +89,27 @@ function getConfig(flags: AddressFlags): Promise<void> {
     if (json) printJson(config)
     else printConfig(config)
   })
+}
+
+function listConfigs(flags: ListFlags): Promise<void> {
+  return withSession(flags, async ({ limits, json }) => {
+    const { level, resource } = flags
+    const page = await limits.listConfigs({ level, ...pageOf(flags), ...(resource && { resource }) })
+    if (json) return printJson(page)
+    printTable(
+      ['ENTITY', 'RESOURCE', 'LIMITS'],
+      page.items.map(({ identifier = '', resource, config }) => [identifier, resource, summaryOf(config)]),
+    )
+    noteNextPage(page.nextCursor)
+  })
+}
+
+/** `rpm 60/60s` for each limit, as far as the level says it. */
+function summaryOf({ limits }: LevelConfig): string {
+  const described = Object.entries(limits).map(
+    ([name, { capacity = '?', refillPeriodSeconds = '?' }]) => `${name} ${capacity}/${refillPeriodSeconds}s`,
+  )
+  return described.join(', ')
 }
 
 function setConfig(flags: SetFlags): Promise<void> {
@@ -139,15 +177,16 @@ function printResolved({ limits, levels, onUnavailable, autoUpdate, strictVersio
   )
 }
 
-const planFile = (file: string, flags: CommonOptions) => planOrApply(file, flags, false)
-const applyFile = (file: string, flags: CommonOptions) => planOrApply(file, flags, true)
+const planFile = (file: string, flags: PlanFlags) => planOrApply(file, flags, false)
+const applyFile = (file: string, flags: PlanFlags) => planOrApply(file, flags, true)
 
-async function planOrApply(file: string, flags: CommonOptions, isApplied: boolean): Promise<void> {
+async function planOrApply(file: string, flags: PlanFlags, isApplied: boolean): Promise<void> {
   // Only here: other commands need no YAML.
-  const { apply, describeChange, plan, readPlan } = await import('../config-plan.js')
+  const { apply, describeChange, plan, planPrune, readPlan } = await import('../config-plan.js')
   const records = readPlan(file)
   await withSession(flags, async ({ limits, json }) => {
-    const changes = await plan(limits, records)
+    const pruned = flags.prune ? await planPrune(limits, records) : []
+    const changes = [...(await plan(limits, records)), ...pruned]
     if (!json) for (const change of changes) for (const line of describeChange(change)) printLine(line)
     if (isApplied) await apply(limits, changes)
     if (json) printJson({ changes, applied: isApplied })

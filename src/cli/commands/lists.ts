@@ -1,8 +1,10 @@
 import { createInterface } from 'node:readline/promises'
 import { type Command, Option } from 'commander'
+import { LIST_SORTS } from '../../allowlist/list-search.js'
 import type {
   Allowlist,
   AllowlistChange,
+  AllowlistQuery,
   AllowlistType,
   NewAllowlist,
   Precision,
@@ -33,6 +35,8 @@ export interface PageFlags extends CommonOptions {
   cursor?: string
 }
 
+type ListFlags = PageFlags & Pick<AllowlistQuery, 'search' | 'type' | 'sort' | 'order'>
+
 export function addListCommands(allowlist: Command): void {
   const create = ruleCommand(allowlist, 'create', 'create an allowlist')
     .option('--id <id>', 'its id; made up when absent')
@@ -53,7 +57,12 @@ export function addListCommands(allowlist: Command): void {
   dataCommand(allowlist, 'get <id>', 'show one allowlist').action((id: string, flags: CommonOptions) =>
     withSession(flags, async ({ allowlists, json }) => printList(await allowlists.get(id), json)),
   )
-  addPageOptions(dataCommand(allowlist, 'list', 'show the allowlists')).action(listLists)
+  const list = dataCommand(allowlist, 'list', 'show the allowlists')
+    .option('--search <text>', 'only those with this in their id or name')
+    .addOption(new Option('--type <type>', 'only these').choices(['FIXA', 'ONDA']))
+    .addOption(new Option('--sort <field>', 'by what to sort').choices(LIST_SORTS))
+    .addOption(new Option('--order <order>', 'in which order').choices(['asc', 'desc']))
+  addPageOptions(list).action(listLists)
 
   const update = ruleCommand(allowlist, 'update <id>', 'change the name or the rule')
     .option('--name <name>', 'its new name')
@@ -98,9 +107,12 @@ function createList(flags: CreateFlags): Promise<void> {
   })
 }
 
-function listLists(flags: PageFlags): Promise<void> {
+function listLists(flags: ListFlags): Promise<void> {
   return withSession(flags, async ({ allowlists, json }) => {
-    const page = await allowlists.list(pageOf(flags))
+    const page = await allowlists.list({
+      ...pageOf(flags),
+      ...pick(flags, ['search', 'type', 'sort', 'order']),
+    })
     if (json) return printJson(page)
     printTable(
       ['ID', 'NAME', 'TYPE', 'PRECISION', 'CUSTOMERS', 'VERSION', 'UPDATED'],

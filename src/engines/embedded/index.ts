@@ -150,7 +150,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       'remove',
       'dropOver',
     ]),
-    codes: forward('codes', stores.codes, ['put', 'attempt', 'sweep']),
+    codes: forward('codes', stores.codes, ['put', 'attempt', 'revoke', 'sweep']),
     tokens: forward('tokens', stores.tokens, ['revoke', 'sweep']),
     keptSecret: (name) => keptSecret(directory, name),
     audit: forward('audit', stores.audit, ['append', 'sweep']),

@@ -1,5 +1,12 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Attempt, AttemptOutcome, CodeKey, CodeStore, NewCode } from '../../one-time-code/port.js'
+import type {
+  Attempt,
+  AttemptOutcome,
+  CodeKey,
+  CodeStore,
+  NewCode,
+  PendingCode,
+} from '../../one-time-code/port.js'
 import type { Environment } from './environment.js'
 
 interface StoredCode {
@@ -51,6 +58,20 @@ export class EmbeddedCodes implements CodeStore {
       const counted: StoredCode = { ...stored, attempts: stored.attempts + 1 }
       this.environment.codes.putSync(codeOf(key), JSON.stringify(counted))
       return 'wrong'
+    })
+  }
+
+  async peek(key: CodeKey, now: number): Promise<PendingCode | undefined> {
+    this.environment.refresh()
+    const stored = this.living(key, now)
+    return stored && { expiresAt: stored.expiresAt, attempts: stored.attempts }
+  }
+
+  revoke(key: CodeKey, now: number): Promise<boolean> {
+    return this.environment.write(() => {
+      const isLiving = this.living(key, now) !== undefined
+      this.forget(key)
+      return isLiving
     })
   }
 

@@ -1,5 +1,5 @@
-import type { ConfigBatch, LimitConfigStore } from '../../rate-limit/port.js'
-import type { ConfigKey, EntityRecord, LevelConfig } from '../../rate-limit/types.js'
+import type { ConfigBatch, ConfigPage, ConfigPageRequest, LimitConfigStore } from '../../rate-limit/port.js'
+import type { ConfigKey, EntityRecord, Level, LevelConfig } from '../../rate-limit/types.js'
 import type { Environment } from './environment.js'
 
 const CHANGES = 'limit-changes'
@@ -9,6 +9,10 @@ const POLL_MS = 250
 
 const keyOf = (key: ConfigKey): string[] =>
   key.level === 'entity' ? [key.level, key.entity, key.resource] : [key.level, key.resource]
+
+function keyFrom(level: Level, [, first = '', second = '']: string[]): ConfigKey {
+  return level === 'entity' ? { level, entity: first, resource: second } : { level, resource: first }
+}
 
 /** Configuration of limits: with the lists, and as durable. */
 export class EmbeddedLimitConfigs implements LimitConfigStore {
@@ -30,6 +34,25 @@ export class EmbeddedLimitConfigs implements LimitConfigStore {
       entity: record === undefined ? undefined : (JSON.parse(record) as EntityRecord),
       schemaVersion: Number(settings.get(SCHEMA) ?? 1),
     }
+  }
+
+  async list(level: Level, { after, limit, resource }: ConfigPageRequest): Promise<ConfigPage> {
+    this.environment.refresh()
+    const { limitConfigs } = this.environment
+    const items: ConfigPage['items'] = []
+    const behind = after && keyOf(after)
+    let last: ConfigKey | undefined
+    let looked = 0
+    for (const { key: parts, value } of limitConfigs.getRange({ start: behind ?? [level] })) {
+      if (parts[0] !== level) return { items }
+      if (behind?.every((part, i) => part === parts[i])) continue
+      if (looked++ === limit) return { items, next: last! }
+      last = keyFrom(level, parts)
+      if (resource === undefined || last.resource === resource) {
+        items.push({ key: last, config: JSON.parse(value) as LevelConfig })
+      }
+    }
+    return { items }
   }
 
   write(key: ConfigKey, config: LevelConfig): Promise<void> {

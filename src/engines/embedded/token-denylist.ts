@@ -48,6 +48,7 @@ export class EmbeddedTokens implements TokenStore {
     return {
       isRevoked: token !== undefined && token.expiresAt > now,
       notBefore: isAlive ? mark.notBefore : undefined,
+      markExpiresAt: isAlive ? mark.expiresAt : undefined,
     }
   }
 

@@ -23,14 +23,14 @@ export class Gate {
   constructor(private readonly registry: KeyRegistry) {}
 
   /** Why the request may not have this scope; undefined when it may. Never waits: the hot path calls it. */
-  refusal(request: IncomingMessage, scope: Scope): CatracaError | undefined {
+  refusal(request: IncomingMessage, scope: Scope | 'any'): CatracaError | undefined {
     if (this.registry.isStale()) return keysUnavailable()
     if (!this.registry.keyed) return this.keylessRefusal(request)
     const header = request.headers.authorization
     if (header === undefined) return new CatracaError('UNAUTHENTICATED', 'this call needs an API key')
     const principal = this.identify(request.socket, header)
     if (principal === undefined) return unknownKey()
-    if (principal.scopes.has(scope)) return undefined
+    if (scope === 'any' || principal.scopes.has(scope)) return undefined
     return new CatracaError('FORBIDDEN', `the API key ${principal.name} lacks the scope ${scope}`)
   }
 

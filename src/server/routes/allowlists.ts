@@ -8,6 +8,16 @@ const tags = ['allowlists']
 const params = Type.Object({ id: schemas.listId }, { additionalProperties: false })
 const one = (description: string) => ({ description, schema: shared('Allowlist') })
 
+const page = Type.Object(
+  {
+    ...schemas.pageOf(shared('Allowlist')).properties,
+    total: Type.Optional(
+      Type.Integer({ description: 'How many match, where something is searched for or sorted' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
 export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerContext): void {
   app.post(
     '/allowlists',
@@ -15,6 +25,7 @@ export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerCon
       config: { scope: 'admin' },
       schema: {
         tags,
+        operationId: 'createAllowlist',
         summary: 'Create an allowlist',
         body: schemas.newAllowlist,
         response: answers({ 201: one('The new allowlist') }),
@@ -33,11 +44,10 @@ export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerCon
       config: { scope: 'read' },
       schema: {
         tags,
-        summary: 'List the allowlists',
-        querystring: schemas.pageQuery,
-        response: answers({
-          200: { description: 'A page of allowlists', schema: schemas.pageOf(shared('Allowlist')) },
-        }),
+        operationId: 'listAllowlists',
+        summary: 'List the allowlists, or search and sort them',
+        querystring: schemas.allowlistQuery,
+        response: answers({ 200: { description: 'A page of allowlists', schema: page } }),
       },
     },
     (request) => allowlists.list(request.query),
@@ -49,6 +59,7 @@ export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerCon
       config: { scope: 'read' },
       schema: {
         tags,
+        operationId: 'getAllowlist',
         summary: 'Read an allowlist',
         params,
         response: answers({ 200: one('The allowlist') }),
@@ -67,6 +78,7 @@ export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerCon
       config: { scope: 'admin' },
       schema: {
         tags,
+        operationId: 'updateAllowlist',
         summary: 'Change the name or the config of an allowlist, by `If-Match` only if nobody else did',
         params,
         headers: Type.Object({
@@ -89,7 +101,13 @@ export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerCon
     '/allowlists/:id',
     {
       config: { scope: 'admin' },
-      schema: { tags, summary: 'Delete an allowlist', params, response: answers204('Deleted') },
+      schema: {
+        tags,
+        operationId: 'deleteAllowlist',
+        summary: 'Delete an allowlist',
+        params,
+        response: answers204('Deleted'),
+      },
     },
     async (request, reply) => {
       await allowlists.delete(request.params.id)

@@ -20,6 +20,7 @@ function addReads(app: App, { catraca: { cache } }: ServerContext): void {
       config,
       schema: {
         tags,
+        operationId: 'getCached',
         summary: 'What is cached under a key',
         params: schemas.entryParams,
         response: answers({ 200: { description: 'The value', schema: schemas.cached } }),
@@ -42,6 +43,7 @@ function addReads(app: App, { catraca: { cache } }: ServerContext): void {
       config,
       schema: {
         tags,
+        operationId: 'cacheStats',
         summary: 'Hits, misses, loads and the state of both tiers',
         response: answers({ 200: { description: 'By space', schema: schemas.cacheStats } }),
       },
@@ -57,6 +59,7 @@ function addWrites(app: App, { catraca: { cache } }: ServerContext): void {
       config,
       schema: {
         tags,
+        operationId: 'setCached',
         summary: 'Cache a value',
         params: schemas.entryParams,
         body: schemas.newEntry,
@@ -77,6 +80,7 @@ function addWrites(app: App, { catraca: { cache } }: ServerContext): void {
       config,
       schema: {
         tags,
+        operationId: 'deleteCached',
         summary: 'Forget what is cached under a key, on all pods',
         params: schemas.entryParams,
         response: answers204('It is not cached any more'),

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { answerJson } from '../check/answer.js'
 import { CheckFacts } from '../check/facts.js'
@@ -14,6 +15,16 @@ const freshness = {
   atLeast: Type.Optional(Type.String({ description: 'Token of a write that must be seen' })),
 }
 
+const asked = Type.Array(Type.String(), { description: '1 to 100 ids, comma-separated or repeated' })
+const comma = { ...closed, style: 'form', explode: false } as const
+
+/** Before the schema is applied, which wants an array. */
+const splitQuery = (request: FastifyRequest, _reply: unknown, done: () => void): void => {
+  const query = request.query as { allowlists?: unknown }
+  if (query.allowlists !== undefined) query.allowlists = splitLists(query.allowlists as string | string[])
+  done()
+}
+
 export function checkRoutes(app: App, { catraca }: ServerContext): void {
   const { allowlists } = catraca
   app.get(
@@ -22,27 +33,15 @@ export function checkRoutes(app: App, { catraca }: ServerContext): void {
       config: { scope: 'check' },
       schema: {
         tags,
+        operationId: 'checkCustomer',
         summary: 'May this customer pass?',
         params: Type.Object({ customerId: schemas.customerId }, closed),
-        querystring: Type.Object(
-          {
-            allowlists: Type.Array(Type.String(), {
-              description: '1 to 100 ids, comma-separated or repeated',
-            }),
-            ...freshness,
-          },
-          { ...closed, style: 'form', explode: false },
-        ),
+        querystring: Type.Object({ allowlists: asked, ...freshness }, comma),
         response: answers({
           200: { description: 'The answer, list by list', schema: shared('CheckAnswer') },
         }),
       },
-      preValidation: (request, _reply, done) => {
-        const query = request.query as { allowlists?: unknown }
-        if (query.allowlists !== undefined)
-          query.allowlists = splitLists(query.allowlists as string | string[])
-        done()
-      },
+      preValidation: splitQuery,
     },
     async (request, reply) => {
       const { allowlists: lists, ...options } = request.query
@@ -56,12 +55,30 @@ export function checkRoutes(app: App, { catraca }: ServerContext): void {
     },
   )
 
+  app.get(
+    '/customers/:customerId/explain',
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags,
+        operationId: 'explainCheck',
+        summary: 'May this customer pass, and why?',
+        params: Type.Object({ customerId: schemas.customerId }, closed),
+        querystring: Type.Object({ allowlists: asked }, comma),
+        response: answers({ 200: { description: 'The answer, step by step', schema: schemas.explanation } }),
+      },
+      preValidation: splitQuery,
+    },
+    (request) => allowlists.explain(request.params.customerId, request.query.allowlists),
+  )
+
   app.post(
     '/check',
     {
       config: { scope: 'check' },
       schema: {
         tags,
+        operationId: 'checkCustomers',
         summary: 'May these customers pass?',
         querystring: Type.Object(freshness, closed),
         body: schemas.checkManyQuestion,

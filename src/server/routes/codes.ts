@@ -15,6 +15,7 @@ export function codeRoutes(app: App, { catraca: { codes } }: ServerContext): voi
       config: { scope: 'codes:issue' },
       schema: {
         tags,
+        operationId: 'issueCode',
         summary: 'Make a one-time code, in the place of the one before',
         params: schemas.channelParams,
         body: schemas.issueRequest,
@@ -39,6 +40,7 @@ export function codeRoutes(app: App, { catraca: { codes } }: ServerContext): voi
       config: { scope: 'codes:verify' },
       schema: {
         tags,
+        operationId: 'verifyCode',
         summary: 'Is this the code? It works once',
         params: schemas.channelParams,
         body: schemas.verifyRequest,
@@ -49,5 +51,40 @@ export function codeRoutes(app: App, { catraca: { codes } }: ServerContext): voi
       reply.headers(UNCACHED)
       return codes.verify({ ...request.params, ...request.body })
     },
+  )
+
+  app.post(
+    '/otp/:channel/status',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        tags,
+        operationId: 'getCodeStatus',
+        summary: 'Whether a code is pending and guesses are locked; never the code',
+        params: schemas.channelParams,
+        body: schemas.issueRequest,
+        response: answers({ 200: { description: 'What stands', schema: schemas.codeStatus } }),
+      },
+    },
+    async (request, reply) => {
+      reply.headers(UNCACHED)
+      return codes.status({ ...request.params, ...request.body })
+    },
+  )
+
+  app.post(
+    '/otp/:channel/revoke',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        tags,
+        operationId: 'revokeCode',
+        summary: 'Have the pending code work no longer, and lift the lock',
+        params: schemas.channelParams,
+        body: schemas.issueRequest,
+        response: answers({ 200: { description: 'Whether there was anything', schema: schemas.revoked } }),
+      },
+    },
+    (request) => codes.revoke({ ...request.params, ...request.body }),
   )
 }

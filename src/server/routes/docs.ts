@@ -50,9 +50,10 @@ export async function documentRoutes(app: App): Promise<void> {
 
 function describe(schema: FastifySchema, scope: RouteScope | undefined): FastifySchema {
   const isOpen = scope === undefined || scope === 'open'
+  const needs = scope === 'any' ? 'Needs any API key.' : `Needs the scope \`${scope}\`.`
   return {
     ...schema,
-    description: isOpen ? 'Open to all.' : `Needs the scope \`${scope}\`.`,
+    description: isOpen ? 'Open to all.' : needs,
     ...(isOpen ? { security: [] } : {}),
     // A body that is a stream has no schema to be validated by; in the document it must have one.
     ...(schema?.consumes === undefined ? {} : { body: { type: 'string', format: 'binary' } }),

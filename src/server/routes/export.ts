@@ -22,6 +22,7 @@ export function exportRoutes(app: App, { catraca: { allowlists } }: ServerContex
       config: { scope: 'admin' },
       schema: {
         tags: ['import and export'],
+        operationId: 'exportMembers',
         summary: 'Export the members, in the format asked by `Accept`',
         params: Type.Object({ id: schemas.listId }, { additionalProperties: false }),
         response: {

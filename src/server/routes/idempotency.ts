@@ -24,6 +24,7 @@ function addClaim(app: App, { catraca: { idempotency } }: ServerContext): void {
       config,
       schema: {
         tags,
+        operationId: 'claimRequest',
         summary: 'Claim a request, or get the answer of who has done it',
         params: schemas.recordParams,
         headers: schemas.claimHeaders,
@@ -66,6 +67,7 @@ function addEndings(app: App, { catraca: { idempotency } }: ServerContext): void
       config,
       schema: {
         tags,
+        operationId: 'completeRequest',
         summary: 'Record the answer, once',
         params: schemas.recordParams,
         body: schemas.completeRequest,
@@ -84,6 +86,7 @@ function addEndings(app: App, { catraca: { idempotency } }: ServerContext): void
       config,
       schema: {
         tags,
+        operationId: 'failRequest',
         summary: 'Say that it failed: anybody may claim it again',
         params: schemas.recordParams,
         body: schemas.failRequest,
@@ -102,6 +105,7 @@ function addEndings(app: App, { catraca: { idempotency } }: ServerContext): void
       config,
       schema: {
         tags,
+        operationId: 'releaseRequest',
         summary: 'Give the claim back: nothing was done, and nothing is recorded',
         params: schemas.recordParams,
         body: schemas.releaseRequest,
@@ -122,6 +126,7 @@ function addExtend(app: App, { catraca: { idempotency } }: ServerContext): void 
       config,
       schema: {
         tags,
+        operationId: 'extendRequest',
         summary: 'Keep the claim for so long from now',
         params: schemas.recordParams,
         body: schemas.extendRequest,
@@ -142,6 +147,7 @@ function addRecord(app: App, { catraca: { idempotency } }: ServerContext): void 
       config,
       schema: {
         tags,
+        operationId: 'getIdempotencyRecord',
         summary: 'The record, without the token of its owner',
         params: schemas.recordParams,
         response: answers({ 200: { description: 'The record', schema: schemas.record } }),
@@ -156,6 +162,7 @@ function addRecord(app: App, { catraca: { idempotency } }: ServerContext): void 
       config: { ...config, audited: true },
       schema: {
         tags,
+        operationId: 'deleteIdempotencyRecord',
         summary: 'Forget the record: the request may be done again',
         params: schemas.recordParams,
         response: answers204('Gone'),

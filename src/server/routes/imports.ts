@@ -18,6 +18,9 @@ const query = Type.Object(
     importId: Type.Optional(Type.String({ description: 'Names the import, so that it can be resumed' })),
     addedBy: Type.Optional(Type.String({ description: 'Of rows that do not say it themselves' })),
     format: Type.Optional(schemas.oneOf(['csv', 'ndjson', 'text'], 'When the content type does not tell')),
+    maxErrors: Type.Optional(
+      Type.Integer({ description: 'Rejected rows that are told one by one: up to 1,000; 100 when absent' }),
+    ),
     async: Type.Optional(
       schemas.oneOf(['0', '1', 'false', 'true'], 'Answer as soon as the body is received'),
     ),
@@ -38,6 +41,7 @@ export function importRoutes(app: App, context: ServerContext): void {
         config: { scope: 'admin' },
         schema: {
           tags,
+          operationId: 'importMembers',
           summary: 'Import customers: CSV, NDJSON or one id a line, gzip too, of any size',
           consumes: Object.keys(IMPORT_TYPES),
           params: Type.Object({ id: schemas.listId }, closed),
@@ -66,6 +70,7 @@ export function importRoutes(app: App, context: ServerContext): void {
       config: { scope: 'read' },
       schema: {
         tags,
+        operationId: 'getImport',
         summary: 'How far an import is acknowledged',
         params: Type.Object({ id: schemas.listId, importId: Type.String() }, closed),
         response: answers({ 200: { description: 'Its state', schema: shared('ImportStatus') } }),

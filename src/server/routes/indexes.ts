@@ -13,7 +13,13 @@ export function indexRoutes(app: App, { catraca: { allowlists } }: ServerContext
     '/allowlists/:id/index',
     {
       config: { scope: 'read' },
-      schema: { tags, summary: 'State of the membership index', params, response: answers({ 200: status }) },
+      schema: {
+        tags,
+        operationId: 'getIndex',
+        summary: 'State of the membership index',
+        params,
+        response: answers({ 200: status }),
+      },
     },
     (request) => allowlists.index(request.params.id),
   )
@@ -24,6 +30,7 @@ export function indexRoutes(app: App, { catraca: { allowlists } }: ServerContext
       config: { scope: 'admin' },
       schema: {
         tags,
+        operationId: 'rebuildIndex',
         summary: 'Build the membership index anew',
         params,
         response: answers({ 202: { ...status, description: 'It is being built' } }),

@@ -13,6 +13,7 @@ export function keyRoutes(app: App, { catraca: { keys }, registry }: ServerConte
       config: { scope: 'admin' },
       schema: {
         tags,
+        operationId: 'createKey',
         summary: 'Create an API key; the first one locks the server',
         body: schemas.newKey,
         response: answers({ 201: { description: 'The key, shown only now', schema: schemas.createdKey } }),
@@ -32,6 +33,7 @@ export function keyRoutes(app: App, { catraca: { keys }, registry }: ServerConte
       config: { scope: 'admin' },
       schema: {
         tags,
+        operationId: 'listKeys',
         summary: 'List the API keys of the store',
         response: answers({
           200: { description: 'Without the keys themselves', schema: schemas.pageOf(schemas.apiKey) },
@@ -47,6 +49,7 @@ export function keyRoutes(app: App, { catraca: { keys }, registry }: ServerConte
       config: { scope: 'admin' },
       schema: {
         tags,
+        operationId: 'revokeKey',
         summary: 'Revoke an API key',
         params: Type.Object({ name: Type.String() }, { additionalProperties: false }),
         response: answers204('Revoked'),

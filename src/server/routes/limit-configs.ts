@@ -3,6 +3,7 @@ import type { ConfigAddress } from '../../rate-limit/api.js'
 import type { LevelConfig } from '../../rate-limit/types.js'
 import type { App, ServerContext } from '../context.js'
 import * as schemas from '../limit-schemas.js'
+import { pageQuery } from '../schemas.js'
 import { answers204 } from './allowlists.js'
 import { answers } from './responses.js'
 
@@ -11,20 +12,29 @@ const tags = ['limits']
 /** Each level with the path of its records; of a request's parameters it makes the address. */
 const LEVELS = [
   {
+    level: 'system',
+    all: '/config/system',
     path: '/config/system/:resource',
     name: 'the system level',
+    operation: 'SystemConfig',
     params: schemas.resourceParams,
     address: ({ resource }: Params): ConfigAddress => ({ level: 'system', resource }),
   },
   {
+    level: 'resource',
+    all: '/config/resources',
     path: '/config/resources/:resource',
     name: 'a resource',
+    operation: 'ResourceConfig',
     params: schemas.resourceParams,
     address: ({ resource }: Params): ConfigAddress => ({ level: 'resource', resource }),
   },
   {
+    level: 'entity',
+    all: '/config/entities',
     path: '/config/entities/:entity/:resource',
     name: 'an entity',
+    operation: 'EntityConfig',
     params: schemas.subjectParams,
     address: ({ entity, resource }: Params): ConfigAddress => ({
       level: 'entity',
@@ -43,7 +53,10 @@ const one = (description: string) => ({ 200: { description, schema: schemas.leve
 
 export function limitConfigRoutes(app: App, context: ServerContext): void {
   addResolve(app, context)
-  for (const level of LEVELS) addLevel(app, context, level)
+  for (const level of LEVELS) {
+    addList(app, context, level)
+    addLevel(app, context, level)
+  }
   addEntities(app, context)
 }
 
@@ -54,6 +67,7 @@ function addResolve(app: App, { catraca: { limits } }: ServerContext): void {
       config: { scope: 'read' },
       schema: {
         tags,
+        operationId: 'resolveLimits',
         summary: 'The effective limits of an entity, and the level each field comes from',
         querystring: schemas.subjectQuery,
         response: answers({ 200: { description: 'Resolved', schema: schemas.resolvedConfig } }),
@@ -63,10 +77,31 @@ function addResolve(app: App, { catraca: { limits } }: ServerContext): void {
   )
 }
 
+function addList(
+  app: App,
+  { catraca: { limits } }: ServerContext,
+  { level, all, name, operation }: (typeof LEVELS)[number],
+): void {
+  app.get(
+    all,
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags,
+        operationId: `list${operation}s`,
+        summary: `All that ${name} says of limits`,
+        querystring: level === 'entity' ? schemas.entityConfigsQuery : pageQuery,
+        response: answers({ 200: { description: 'A page', schema: schemas.listedConfigs } }),
+      },
+    },
+    (request) => limits.listConfigs({ ...request.query, level }),
+  )
+}
+
 function addLevel(
   app: App,
   { catraca: { limits } }: ServerContext,
-  { path, name, params, address }: (typeof LEVELS)[number],
+  { path, name, operation, params, address }: (typeof LEVELS)[number],
 ): void {
   app.get(
     path,
@@ -74,6 +109,7 @@ function addLevel(
       config: { scope: 'read' },
       schema: {
         tags,
+        operationId: `get${operation}`,
         summary: `What ${name} says of limits`,
         params,
         response: answers(one('As it was set')),
@@ -91,6 +127,7 @@ function addLevel(
       config: { scope: 'admin' },
       schema: {
         tags,
+        operationId: `set${operation}`,
         summary: `Set what ${name} says of limits; fields that are absent are inherited`,
         params,
         body: schemas.levelConfig,
@@ -108,7 +145,13 @@ function addLevel(
     path,
     {
       config: { scope: 'admin' },
-      schema: { tags, summary: `Have ${name} say nothing of limits`, params, response: answers204('Gone') },
+      schema: {
+        tags,
+        operationId: `delete${operation}`,
+        summary: `Have ${name} say nothing of limits`,
+        params,
+        response: answers204('Gone'),
+      },
     },
     async (request, reply) => {
       const at = address(request.params as Params)
@@ -134,7 +177,13 @@ function addEntities(app: App, { catraca: { limits } }: ServerContext): void {
     '/entities/:id',
     {
       config: { scope: 'read' },
-      schema: { tags, summary: 'The parent of an entity', params, response: answers(stored) },
+      schema: {
+        tags,
+        operationId: 'getEntity',
+        summary: 'The parent of an entity',
+        params,
+        response: answers(stored),
+      },
     },
     (request) => read(request.params.id),
   )
@@ -145,6 +194,7 @@ function addEntities(app: App, { catraca: { limits } }: ServerContext): void {
       config: { scope: 'admin' },
       schema: {
         tags,
+        operationId: 'setEntity',
         summary: 'Give an entity a parent, from which its calls take too',
         params,
         body: schemas.entityRecord,
@@ -161,7 +211,13 @@ function addEntities(app: App, { catraca: { limits } }: ServerContext): void {
     '/entities/:id',
     {
       config: { scope: 'admin' },
-      schema: { tags, summary: 'Forget the parent of an entity', params, response: answers204('Forgotten') },
+      schema: {
+        tags,
+        operationId: 'deleteEntity',
+        summary: 'Forget the parent of an entity',
+        params,
+        response: answers204('Forgotten'),
+      },
     },
     async (request, reply) => {
       if (!(await limits.deleteEntity(request.params.id))) {

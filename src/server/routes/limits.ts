@@ -11,7 +11,25 @@ const config = { scope: 'limits' } as const
 export function limitRoutes(app: App, context: ServerContext): void {
   addAcquire(app, context)
   addLeases(app, context)
+  addDenied(app, context)
   addStatus(app, context)
+}
+
+function addDenied(app: App, { catraca: { limits } }: ServerContext): void {
+  app.get(
+    '/limits/denied',
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags,
+        operationId: 'listDenied',
+        summary: 'The entities most often denied by this process in the last hour',
+        querystring: schemas.deniedQuery,
+        response: answers({ 200: { description: 'The most first', schema: schemas.topDenied } }),
+      },
+    },
+    async (request) => limits.topDenied(request.query),
+  )
 }
 
 function addAcquire(app: App, { catraca: { limits } }: ServerContext): void {
@@ -21,6 +39,7 @@ function addAcquire(app: App, { catraca: { limits } }: ServerContext): void {
       config,
       schema: {
         tags,
+        operationId: 'acquire',
         summary: 'Take from all limits of a resource, or from none',
         body: schemas.acquireRequest,
         response: answers({ 200: { description: 'It may pass', schema: schemas.acquired } }),
@@ -42,6 +61,7 @@ function addLeases(app: App, { catraca: { limits } }: ServerContext): void {
       config,
       schema: {
         tags,
+        operationId: 'adjustLease',
         summary: 'Correct what was taken; may drive a bucket below nothing',
         params: schemas.leaseParams,
         body: schemas.leaseDelta,
@@ -57,6 +77,7 @@ function addLeases(app: App, { catraca: { limits } }: ServerContext): void {
       config,
       schema: {
         tags,
+        operationId: 'releaseLease',
         summary: 'Give everything back; a second time changes nothing',
         params: schemas.leaseParams,
         response: answers204('Given back'),
@@ -76,6 +97,7 @@ function addStatus(app: App, { catraca: { limits } }: ServerContext): void {
       config,
       schema: {
         tags,
+        operationId: 'getLimits',
         summary: 'What is left, taking nothing',
         params: schemas.subjectParams,
         response: answers({ 200: { description: 'By limit', schema: schemas.limitsStatus } }),
@@ -90,6 +112,7 @@ function addStatus(app: App, { catraca: { limits } }: ServerContext): void {
       config: { ...config, audited: true },
       schema: {
         tags,
+        operationId: 'resetLimits',
         summary: 'Forget what was used',
         params: schemas.subjectParams,
         response: answers204('All is there again'),
@@ -107,6 +130,7 @@ function addStatus(app: App, { catraca: { limits } }: ServerContext): void {
       config,
       schema: {
         tags,
+        operationId: 'getUsage',
         summary: 'Cost admitted and denied, by limit and hour or day',
         params: schemas.subjectParams,
         querystring: schemas.usageQuery,

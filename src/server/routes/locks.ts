@@ -34,6 +34,7 @@ function addAcquire(app: App, context: ServerContext): void {
       config,
       schema: {
         tags,
+        operationId: 'acquireLock',
         summary: 'Take a lock, or wait for it',
         params: schemas.lockParams,
         body: schemas.acquireRequest,
@@ -68,6 +69,7 @@ function addOwnersCalls(app: App, { catraca: { locks } }: ServerContext): void {
       config,
       schema: {
         tags,
+        operationId: 'extendLock',
         summary: 'Let a lock live for longer, from now on',
         params: schemas.lockParams,
         body: schemas.extendRequest,
@@ -88,6 +90,7 @@ function addOwnersCalls(app: App, { catraca: { locks } }: ServerContext): void {
       config,
       schema: {
         tags,
+        operationId: 'releaseLock',
         summary: 'Give a lock back',
         params: schemas.lockParams,
         body: schemas.releaseRequest,
@@ -109,6 +112,7 @@ function addState(app: App, { catraca: { locks } }: ServerContext): void {
       config,
       schema: {
         tags,
+        operationId: 'getLock',
         summary: 'Whether a lock is held, and until when; never by whom',
         params: schemas.lockParams,
         response: answers({ 200: { description: 'Its state', schema: schemas.lockState } }),
@@ -123,6 +127,7 @@ function addState(app: App, { catraca: { locks } }: ServerContext): void {
       config: { scope: 'admin' },
       schema: {
         tags,
+        operationId: 'forceReleaseLock',
         summary: 'Take a lock away from whoever has it; its holder is told by the fence, and when it extends',
         params: schemas.lockParams,
         response: answers204('Free'),

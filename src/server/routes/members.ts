@@ -16,6 +16,7 @@ export function memberRoutes(app: App, { catraca: { allowlists } }: ServerContex
       config: { scope: 'admin' },
       schema: {
         tags,
+        operationId: 'addMember',
         summary: 'Add a customer, or replace what is said of one who is there',
         params: memberParams,
         body: schemas.memberInput,
@@ -44,6 +45,7 @@ export function memberRoutes(app: App, { catraca: { allowlists } }: ServerContex
       config: { scope: 'admin' },
       schema: {
         tags,
+        operationId: 'removeMember',
         summary: 'Remove a customer',
         params: memberParams,
         response: answers({
@@ -60,6 +62,7 @@ export function memberRoutes(app: App, { catraca: { allowlists } }: ServerContex
       config: { scope: 'read' },
       schema: {
         tags,
+        operationId: 'getMember',
         summary: 'Read a member',
         params: memberParams,
         response: answers({ 200: { description: 'The member', schema: shared('Member') } }),
@@ -74,6 +77,7 @@ export function memberRoutes(app: App, { catraca: { allowlists } }: ServerContex
       config: { scope: 'read' },
       schema: {
         tags,
+        operationId: 'listMembers',
         summary: 'List the members of an allowlist',
         params: listParams,
         querystring: schemas.pageQuery,
@@ -91,6 +95,7 @@ export function memberRoutes(app: App, { catraca: { allowlists } }: ServerContex
       config: { scope: 'read' },
       schema: {
         tags,
+        operationId: 'listAllowlistsOfCustomer',
         summary: 'List the FIXA allowlists that a customer is on',
         params: customerParams,
         querystring: schemas.pageQuery,

@@ -28,6 +28,7 @@ export function operationRoutes(app: App, context: ServerContext): void {
       exposeHeadRoute: true,
       schema: {
         tags,
+        operationId: 'live',
         summary: 'Is the process alive?',
         response: answers({ 200: { description: 'Yes', schema: state } }),
       },
@@ -42,6 +43,7 @@ export function operationRoutes(app: App, context: ServerContext): void {
       exposeHeadRoute: true,
       schema: {
         tags,
+        operationId: 'ready',
         summary: 'Should it get requests?',
         response: answers({
           200: { description: 'Yes', schema: state },
@@ -62,6 +64,7 @@ export function operationRoutes(app: App, context: ServerContext): void {
       config: { scope: 'read' },
       schema: {
         tags,
+        operationId: 'health',
         summary: 'State of every engine',
         response: answers({
           200: { description: 'It can serve', schema: health },

@@ -16,6 +16,7 @@ export function shardRoutes(app: App, { catraca: { allowlists } }: ServerContext
       config: { scope: 'read' },
       schema: {
         tags,
+        operationId: 'getShards',
         summary: 'Shards of an allowlist, and how far a move is',
         params,
         response: answers({ 200: { description: 'Its shards', schema: schemas.reshardStatus } }),
@@ -30,6 +31,7 @@ export function shardRoutes(app: App, { catraca: { allowlists } }: ServerContext
       config: { scope: 'admin' },
       schema: {
         tags,
+        operationId: 'reshardAllowlist',
         summary: 'Move an allowlist to another number of shards while it serves',
         params,
         body,

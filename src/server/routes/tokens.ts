@@ -13,6 +13,7 @@ export function tokenRoutes(app: App, { catraca: { tokens } }: ServerContext): v
       config: { scope: 'tokens:check' },
       schema: {
         tags,
+        operationId: 'checkToken',
         summary: 'Was this token revoked, by itself or with all of its subject?',
         params: schemas.tokenParams,
         querystring: schemas.tokenQuery,
@@ -31,6 +32,7 @@ export function tokenRoutes(app: App, { catraca: { tokens } }: ServerContext): v
       config: revoking,
       schema: {
         tags,
+        operationId: 'revokeToken',
         summary: 'Revoke a token until it expires',
         params: schemas.tokenParams,
         body: schemas.tokenRevocation,
@@ -49,6 +51,7 @@ export function tokenRoutes(app: App, { catraca: { tokens } }: ServerContext): v
       config: revoking,
       schema: {
         tags,
+        operationId: 'revokeTokens',
         summary: 'Revoke up to 1,000 tokens',
         body: schemas.tokenRevocations,
         response: answers204('All revoked'),
@@ -60,12 +63,28 @@ export function tokenRoutes(app: App, { catraca: { tokens } }: ServerContext): v
     },
   )
 
+  app.get(
+    '/revoked-subjects/:subject',
+    {
+      config: { scope: 'tokens:check' },
+      schema: {
+        tags,
+        operationId: 'getRevokedSubject',
+        summary: 'Were tokens of this subject revoked, and which?',
+        params: schemas.subjectParams,
+        response: answers({ 200: { description: 'What stands', schema: schemas.subjectStatus } }),
+      },
+    },
+    (request) => tokens.subject(request.params.subject),
+  )
+
   app.put(
     '/revoked-subjects/:subject',
     {
       config: revoking,
       schema: {
         tags,
+        operationId: 'revokeSubject',
         summary: 'Revoke all tokens of a subject that were issued before a time',
         params: schemas.subjectParams,
         body: schemas.subjectRevocation,

@@ -1,4 +1,11 @@
-import type { Attempt, AttemptOutcome, CodeKey, CodeStore, NewCode } from '../../../one-time-code/port.js'
+import type {
+  Attempt,
+  AttemptOutcome,
+  CodeKey,
+  CodeStore,
+  NewCode,
+  PendingCode,
+} from '../../../one-time-code/port.js'
 import { type Item, number, numberOf, optionalText, text } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
 import { all, Expression } from '../client/expression.js'
@@ -15,7 +22,8 @@ const keyOf = ({ channel, address, purpose }: CodeKey): Item => ({
  * The hash of a code is the name of an attribute, so that one update can count the attempt and remove the hash if it is
  * the one that was guessed: what stood there before tells which it was, to one caller only.
  */
-const hashName = (digest: string): string => `hash#${digest}`
+const HASH_PREFIX = 'hash#'
+const hashName = (digest: string): string => HASH_PREFIX + digest
 
 /** An item for each code in the table for guards; it expires by its condition, and DynamoDB deletes it some time after. */
 export class DynamodbCodes implements CodeStore {
@@ -43,12 +51,24 @@ export class DynamodbCodes implements CodeStore {
   }
 
   async salt(key: CodeKey, now: number): Promise<string | undefined> {
-    const item = await this.client.getItem(VERB, {
-      TableName: this.table,
-      Key: keyOf(key),
-      ConsistentRead: true,
-    })
+    const item = await this.read(key)
     return isLiving(item, this.time(now)) ? optionalText(item, 'salt') : undefined
+  }
+
+  async peek(key: CodeKey, now: number): Promise<PendingCode | undefined> {
+    const item = await this.read(key)
+    if (!isPending(item, this.time(now))) return undefined
+    return { expiresAt: numberOf(item, 'expiresAt'), attempts: numberOf(item, 'attempts') }
+  }
+
+  async revoke(key: CodeKey, now: number): Promise<boolean> {
+    const input = { TableName: this.table, Key: keyOf(key), ReturnValues: 'ALL_OLD' } as const
+    const { item } = await this.client.deleteItem(VERB, input)
+    return isPending(item, this.time(now))
+  }
+
+  private read(key: CodeKey): Promise<Item | undefined> {
+    return this.client.getItem(VERB, { TableName: this.table, Key: keyOf(key), ConsistentRead: true })
   }
 
   async attempt(key: CodeKey, { salt, digests, maxAttempts }: Attempt, now: number): Promise<AttemptOutcome> {
@@ -88,4 +108,9 @@ export class DynamodbCodes implements CodeStore {
 
 function isLiving(item: Item | undefined, now: number): item is Item {
   return item !== undefined && numberOf(item, 'expiresAt') > now
+}
+
+/** Of a code that was used, the item stays without its hash. */
+function isPending(item: Item | undefined, now: number): item is Item {
+  return isLiving(item, now) && Object.keys(item).some((name) => name.startsWith(HASH_PREFIX))
 }

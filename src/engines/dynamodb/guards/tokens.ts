@@ -84,10 +84,11 @@ export class DynamodbTokens implements TokenStore {
       jti === undefined ? undefined : this.row({ kind: 'token', id: jti }),
       subject === undefined ? undefined : this.row({ kind: 'subject', id: subject }),
     ])
+    const isMarked = mark !== undefined && numberOf(mark, 'expiresAt') > now
     return {
       isRevoked: token !== undefined && numberOf(token, 'expiresAt') > now,
-      notBefore:
-        mark !== undefined && numberOf(mark, 'expiresAt') > now ? numberOf(mark, 'notBefore') : undefined,
+      notBefore: isMarked ? numberOf(mark, 'notBefore') : undefined,
+      markExpiresAt: isMarked ? numberOf(mark, 'expiresAt') : undefined,
     }
   }
 

@@ -1,9 +1,17 @@
-import type { ConfigBatch, LimitConfigStore } from '../../../rate-limit/port.js'
-import type { ConfigKey, EntityRecord, LevelConfig } from '../../../rate-limit/types.js'
+import type {
+  ConfigBatch,
+  ConfigPage,
+  ConfigPageRequest,
+  LimitConfigStore,
+} from '../../../rate-limit/port.js'
+import type { ConfigKey, EntityRecord, Level, LevelConfig } from '../../../rate-limit/types.js'
 import { flag, flagOf, type Item, number, text, textOf } from '../client/attributes.js'
 import { MAX_TRANSACTION_ITEMS, type TransactionItem } from '../client/transactions.js'
 import { configOf, itemsOf } from './config-items.js'
 import {
+  directoryKey,
+  directoryPartition,
+  directorySort,
   entityPartition,
   headKey,
   LIMIT_PREFIX,
@@ -11,6 +19,7 @@ import {
   limitPrefix,
   PARENT_SORT,
   parentKey,
+  readDirectorySort,
   SECRET_KEY,
 } from './keys.js'
 import type { Notices } from './notices.js'
@@ -18,8 +27,10 @@ import { type LimitTable, persist } from './table.js'
 
 /** What an entity has besides the resource that is asked for is read with it up to here, for the sake of its parent. */
 const ENTITY_ITEMS = 40
-/** Of the transaction that changes a level: its number, and the notice. */
-const NOTICE_ITEMS = 2
+/** Of the transaction that changes a level: its number, the notice, and its name in the directory. */
+const OTHER_ITEMS = 3
+/** Levels that are read at once. */
+const READ_AT_ONCE = 20
 
 interface EntityItems {
   limits: Item[]
@@ -50,6 +61,33 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
       this.notices.schemaVersion(),
     ])
     return { configs, entity: parent && recordOf(parent), schemaVersion }
+  }
+
+  /** By the directory; what the levels say comes from where `read` has it. */
+  async list(level: Level, { after, limit, resource }: ConfigPageRequest): Promise<ConfigPage> {
+    const { items: named, next } = await this.guards.client.query('limit.config', {
+      TableName: this.guards.table,
+      KeyConditionExpression: after === undefined ? 'PK = :level' : 'PK = :level AND SK > :after',
+      ExpressionAttributeValues: {
+        ':level': text(directoryPartition(level)),
+        ...(after !== undefined && { ':after': text(directorySort(after)) }),
+      },
+      Limit: limit,
+      ConsistentRead: true,
+    })
+    const keys = named.map(({ SK }) => readDirectorySort(level, SK!.S!))
+    const wanted = keys.filter((key) => resource === undefined || key.resource === resource)
+    const items: ConfigPage['items'] = []
+    for (let i = 0; i < wanted.length; i += READ_AT_ONCE) {
+      const part = wanted.slice(i, i + READ_AT_ONCE)
+      const found = await Promise.all(part.map(async (key) => this.items(key, true)))
+      for (const [n, key] of part.entries()) {
+        const config = configOf(key.resource, found[n]!)
+        // Another program has taken it away.
+        if (config !== undefined) items.push({ key, config })
+      }
+    }
+    return next === undefined || keys.length === 0 ? { items } : { items, next: keys.at(-1)! }
   }
 
   /** Limits and parent lie side by side: one query, unless the entity has very many limits of other resources. */
@@ -106,15 +144,18 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
     await this.change(key, async () => {
       const sorts = new Set(wanted.map(({ SK }) => SK!.S))
       const old = (await this.items(key, true)).filter(({ SK }) => !sorts.has(SK!.S))
-      const room = MAX_TRANSACTION_ITEMS - NOTICE_ITEMS - wanted.length
-      return [...wanted.map((item) => this.put(item)), ...(await this.removals(old, room))]
+      const room = MAX_TRANSACTION_ITEMS - OTHER_ITEMS - wanted.length
+      const named = this.put(directoryKey(key))
+      return [...wanted.map((item) => this.put(item)), named, ...(await this.removals(old, room))]
     })
   }
 
   remove(key: ConfigKey): Promise<boolean> {
     return this.change(key, async () => {
       const old = await this.items(key, true)
-      return old.length === 0 ? undefined : this.removals(old, MAX_TRANSACTION_ITEMS - NOTICE_ITEMS)
+      if (old.length === 0) return undefined
+      const unnamed = { Delete: { TableName: this.guards.table, Key: directoryKey(key) } }
+      return [unnamed, ...(await this.removals(old, MAX_TRANSACTION_ITEMS - OTHER_ITEMS))]
     })
   }
 

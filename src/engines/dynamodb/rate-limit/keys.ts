@@ -1,5 +1,5 @@
 import type { UsageStep } from '../../../rate-limit/port.js'
-import type { ConfigKey, Subject } from '../../../rate-limit/types.js'
+import type { ConfigKey, Level, Subject } from '../../../rate-limit/types.js'
 import { type Key, keyOf } from '../allowlist/items.js'
 
 /**
@@ -40,6 +40,17 @@ const STORE_PARTITION = 'LIMITS#'
 export const SECRET_KEY: Key = keyOf(STORE_PARTITION, 'SECRET')
 /** By step, from which time on usage is told. */
 export const USAGE_SINCE_KEY: Key = keyOf(STORE_PARTITION, 'USAGE')
+
+/** Names what a level says, so that it can be listed: the layout of the source gives each entity its own partition. */
+export const directoryPartition = (level: Level): string => `${STORE_PARTITION}DIRECTORY#${level}`
+export const directorySort = (key: ConfigKey): string =>
+  key.level === 'entity' ? `${key.entity}#${key.resource}` : key.resource
+export const directoryKey = (key: ConfigKey): Key => keyOf(directoryPartition(key.level), directorySort(key))
+export function readDirectorySort(level: Level, sort: string): ConfigKey {
+  if (level !== 'entity') return { level, resource: sort }
+  const [entity = '', resource = ''] = sort.split('#')
+  return { level, entity, resource }
+}
 
 export type NoticeKind = 'config' | 'freed'
 export const NOTICE_PARTITION = 'LIMITS#NOTICES'

@@ -1,4 +1,11 @@
-import type { Attempt, AttemptOutcome, CodeKey, CodeStore, NewCode } from '../../../one-time-code/port.js'
+import type {
+  Attempt,
+  AttemptOutcome,
+  CodeKey,
+  CodeStore,
+  NewCode,
+  PendingCode,
+} from '../../../one-time-code/port.js'
 import { isOfOtherType } from '../link/failures.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
@@ -8,6 +15,8 @@ import { codeRedisKey } from './code-key.js'
 const uses = ['clock']
 const PUT = defineScript('code-put', { keys: 1, write: true, uses })
 const ATTEMPT = defineScript('code-attempt', { keys: 1, write: true, uses })
+
+const REVOKE = defineScript('code-revoke', { keys: 1, write: true, uses })
 
 const OUTCOMES: readonly AttemptOutcome[] = ['wrong', 'match', 'replaced']
 
@@ -25,12 +34,27 @@ export class RedisCodes implements CodeStore {
 
   /** Of an expired one too, which the attempt then finds to be over. */
   async salt(key: CodeKey): Promise<string | undefined> {
+    return (await this.fields(key, 'salt'))[0] ?? undefined
+  }
+
+  async peek(key: CodeKey, now: number): Promise<PendingCode | undefined> {
+    const [expiresAt, attempts] = (await this.fields(key, 'expiresAt', 'attempts')).map(Number)
+    // By the server's own clock, whatever is still there lives.
+    if (!expiresAt || (this.clock === 'caller' && expiresAt <= now)) return undefined
+    return { expiresAt, attempts: attempts! }
+  }
+
+  async revoke(key: CodeKey, now: number): Promise<boolean> {
+    return (await this.redis.run(REVOKE, [codeRedisKey(key)], [this.time(now)])) === 1
+  }
+
+  private async fields(key: CodeKey, ...names: string[]): Promise<(string | null)[]> {
     const name = codeRedisKey(key)
     try {
-      return ((await this.redis.read(name, ['HGET', name, 'salt'])) as string | null) ?? undefined
+      return (await this.redis.read(name, ['HMGET', name, ...names])) as (string | null)[]
     } catch (error) {
       // A program that keeps codes as the source does has one there, which is none of ours.
-      if (isOfOtherType(error)) return undefined
+      if (isOfOtherType(error)) return names.map(() => null)
       throw error
     }
   }

@@ -54,9 +54,11 @@ export class RedisTokens implements TokenStore {
       ['ZSCORE', SUBJECTS_KEY, subject ?? ''],
       ['HGET', MARKS_KEY, subject ?? ''],
     ])) as (string | number | null)[]
+    const isMarked = Number(expiresAt ?? 0) > now
     return {
       isRevoked: Number(token ?? 0) > now,
-      notBefore: Number(expiresAt ?? 0) > now ? Number(notBefore ?? 0) : undefined,
+      notBefore: isMarked ? Number(notBefore ?? 0) : undefined,
+      markExpiresAt: isMarked ? Number(expiresAt) : undefined,
     }
   }
 

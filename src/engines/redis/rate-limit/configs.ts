@@ -1,11 +1,26 @@
-import type { ConfigBatch, LimitConfigStore } from '../../../rate-limit/port.js'
-import type { ConfigKey, EntityRecord, LevelConfig } from '../../../rate-limit/types.js'
+import type {
+  ConfigBatch,
+  ConfigPage,
+  ConfigPageRequest,
+  LimitConfigStore,
+} from '../../../rate-limit/port.js'
+import type { ConfigKey, EntityRecord, Level, LevelConfig } from '../../../rate-limit/types.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
-import { CONFIG_KEY, configField, NOTICES_KEY, parentField, SCHEMA_FIELD, SECRET_KEY } from './keys.js'
+import {
+  CONFIG_KEY,
+  CONFIG_ORDER_KEY,
+  configField,
+  keyOfField,
+  NOTICES_KEY,
+  parentField,
+  SCHEMA_FIELD,
+  SECRET_KEY,
+} from './keys.js'
 import { configNotice, type Notices } from './notices.js'
 
-const CHANGE = defineScript('limit-config', { keys: 2, write: true })
+const CHANGE = defineScript('limit-config', { keys: 3, write: true })
+const LIST = defineScript('limit-config-list', { keys: 2, write: true, repeatable: true })
 
 /** All levels in one hash: what a subject needs is one command. */
 export class RedisLimitConfigs implements LimitConfigStore {
@@ -32,6 +47,21 @@ export class RedisLimitConfigs implements LimitConfigStore {
       entity: parsed<EntityRecord>(parent),
       schemaVersion: Number(schema ?? 1),
     }
+  }
+
+  async list(level: Level, { after, limit, resource }: ConfigPageRequest): Promise<ConfigPage> {
+    // `;` is what comes behind `:`. One more tells whether there is a next page.
+    const args = [
+      after === undefined ? `[${level}:` : `(${configField(after)}`,
+      `(${level};`,
+      String(limit + 1),
+    ]
+    const found = (await this.redis.run(LIST, [CONFIG_KEY, CONFIG_ORDER_KEY], args)) as string[]
+    const keys = found.slice(0, limit).map((field) => keyOfField(level, field))
+    const wanted = keys.filter((key) => resource === undefined || key.resource === resource)
+    const { configs } = await this.read(wanted, undefined)
+    const items = wanted.flatMap((key, i) => (configs[i] === undefined ? [] : [{ key, config: configs[i] }]))
+    return found.length > limit ? { items, next: keys.at(-1)! } : { items }
   }
 
   async write(key: ConfigKey, config: LevelConfig): Promise<void> {
@@ -66,7 +96,7 @@ export class RedisLimitConfigs implements LimitConfigStore {
 
   private async change(key: ConfigKey | undefined, field: string, ...value: string[]): Promise<boolean> {
     const args = [this.notices.channel, configNotice(key), field, ...value]
-    return (await this.redis.run(CHANGE, [CONFIG_KEY, NOTICES_KEY], args)) === 1
+    return (await this.redis.run(CHANGE, [CONFIG_KEY, NOTICES_KEY, CONFIG_ORDER_KEY], args)) === 1
   }
 }
 

@@ -1,5 +1,5 @@
 import type { UsageStep } from '../../../rate-limit/port.js'
-import type { ConfigKey, Subject } from '../../../rate-limit/types.js'
+import type { ConfigKey, Level, Subject } from '../../../rate-limit/types.js'
 
 /**
  * Names of everything that rate limits keep in Redis (see ../README.md). No identifier holds `%` or a brace, and `:`
@@ -10,6 +10,8 @@ import type { ConfigKey, Subject } from '../../../rate-limit/types.js'
 export const CONFIG_KEY = 'ratelimit:config'
 /** The number of the last notice; in the slot of the configuration, which is told of by the script that changes it. */
 export const NOTICES_KEY = `{${CONFIG_KEY}}:notices`
+/** A sorted set: the fields of the configuration in order, so that they can be listed by pages. */
+export const CONFIG_ORDER_KEY = `{${CONFIG_KEY}}:order`
 /** Seals leases. */
 export const SECRET_KEY = `{${CONFIG_KEY}}:secret`
 /** A hash: by step, from which time on usage is told. */
@@ -34,5 +36,12 @@ export function configField(key: ConfigKey): string {
   return key.level === 'entity'
     ? `entity:${encoded(key.entity)}:${key.resource}`
     : `${key.level}:${key.resource}`
+}
+/** The key of a field that `configField` has made; its level begins it. */
+export function keyOfField(level: Level, field: string): ConfigKey {
+  const resource = field.slice(field.lastIndexOf(':') + 1)
+  if (level !== 'entity') return { level, resource }
+  const entity = field.slice('entity:'.length, field.length - resource.length - 1).replaceAll('%3A', ':')
+  return { level, entity, resource }
 }
 export const parentField = (entity: string): string => `parent:${entity}`

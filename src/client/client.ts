@@ -1,0 +1,93 @@
+import { CatracaApiError, errorOf } from './api-error.js'
+import { OPERATIONS, type Operations } from './generated.js'
+import type { CallOptions, OperationFacts } from './operation.js'
+import { type Input, requestOf } from './request.js'
+
+export interface ClientOptions {
+  /** Such as `http://127.0.0.1:8080`. In a browser an empty one means the page's own server. */
+  url: string
+  /** The API key; a function is asked before each call, so that keys can change. */
+  key?: string | (() => string | undefined) | undefined
+  /** For an answer to begin, and for one that is no stream to end; 30 seconds when absent, 0 waits for ever. */
+  timeoutMs?: number | undefined
+  /** Instead of the global one. */
+  fetch?: typeof globalThis.fetch | undefined
+}
+
+const TIMEOUT_MS = 30_000
+
+export type CatracaClient = Operations
+
+/** A typed client: one method for each operation of the API. Uses nothing but `fetch`. */
+export function createClient(options: ClientOptions): CatracaClient {
+  const methods = Object.entries(OPERATIONS).map(([name, facts]) => [
+    name,
+    (input: Input = {}, call: CallOptions = {}) => perform(options, facts, input, call),
+  ])
+  return Object.fromEntries(methods) as CatracaClient
+}
+
+async function perform(
+  options: ClientOptions,
+  facts: OperationFacts,
+  input: Input,
+  { signal, timeoutMs = options.timeoutMs ?? TIMEOUT_MS }: CallOptions,
+): Promise<unknown> {
+  const { url, init } = requestOf(facts, input, options.url, keyOf(options))
+  const clock = timer(signal, facts.body === 'stream' ? 0 : timeoutMs)
+  try {
+    const response = await (options.fetch ?? globalThis.fetch)(url, { ...init, signal: clock.signal })
+    if (!response.ok) throw await errorOf(response)
+    if (facts.answer === 'stream') return response
+    const text = await response.text()
+    return text === '' ? undefined : readJson(text, response.status)
+  } catch (error) {
+    throw error instanceof CatracaApiError ? error : unanswered(error, clock.isOver(), signal)
+  } finally {
+    clock.stop(facts.answer === 'stream')
+  }
+}
+
+function keyOf({ key }: ClientOptions): string | undefined {
+  return typeof key === 'function' ? key() : key
+}
+
+/** Ends the call when its time is over or the caller gives up; a stream that has begun is only the caller's to end. */
+function timer(signal: AbortSignal | undefined, timeoutMs: number) {
+  const stop = new AbortController()
+  let isOver = false
+  const end = () => stop.abort(signal?.reason)
+  if (signal?.aborted) end()
+  signal?.addEventListener('abort', end, { once: true })
+  const late = () => {
+    isOver = true
+    stop.abort()
+  }
+  const timeout = timeoutMs > 0 ? setTimeout(late, timeoutMs) : undefined
+  return {
+    signal: stop.signal,
+    isOver: () => isOver,
+    stop: (isStream: boolean) => {
+      clearTimeout(timeout)
+      if (!isStream) signal?.removeEventListener('abort', end)
+    },
+  }
+}
+
+function readJson(text: string, status: number): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new CatracaApiError('the server answered something that is not JSON', {
+      code: 'UNREADABLE_ANSWER',
+      status,
+      cause,
+    })
+  }
+}
+
+function unanswered(cause: unknown, isLate: boolean, signal: AbortSignal | undefined): CatracaApiError {
+  if (isLate) return new CatracaApiError('no answer in time', { code: 'TIMEOUT', status: 0, cause })
+  if (signal?.aborted) return new CatracaApiError('given up', { code: 'ABORTED', status: 0, cause })
+  return new CatracaApiError('the server cannot be reached', { code: 'UNREACHABLE', status: 0, cause })
+}

@@ -1,0 +1,42 @@
+import { Type } from 'typebox'
+import { SCOPES } from '../../access/scopes.js'
+import type { App, ServerContext } from '../context.js'
+import { oneOf } from '../schemas.js'
+import { version } from '../version.js'
+import { answers } from './responses.js'
+
+const session = Type.Object(
+  {
+    name: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'Of the API key; null on a server without keys',
+    }),
+    scopes: Type.Array(oneOf(SCOPES), { description: 'Those that another one implies included' }),
+    keysRequired: Type.Boolean(),
+    version: Type.String(),
+    store: Type.String({ description: 'Without credentials' }),
+  },
+  { additionalProperties: false },
+)
+
+/** Tells callers who they are, so that a console can show what they may do. */
+export function sessionRoutes(app: App, { catraca, gate, registry }: ServerContext): void {
+  app.get(
+    '/session',
+    {
+      config: { scope: 'any' },
+      schema: {
+        tags: ['operations'],
+        operationId: 'getSession',
+        summary: 'Who is calling, and what they may do',
+        response: answers({ 200: { description: 'The caller', schema: session } }),
+      },
+    },
+    async (request) => {
+      const principal = gate.principal(request.raw)
+      const scopes = registry.keyed ? [...(principal?.scopes ?? [])] : [...SCOPES]
+      const { store } = catraca
+      return { name: principal?.name ?? null, scopes, keysRequired: registry.keyed, version, store }
+    },
+  )
+}

@@ -5,6 +5,7 @@ import { join, relative } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { fileURLToPath } from 'node:url'
+import { ensureChromium } from './ensure-chromium.mjs'
 import { ensurePostgres } from './ensure-postgres.mjs'
 import { ensurePromtool } from './ensure-promtool.mjs'
 import { ensureRedisServer } from './ensure-redis.mjs'
@@ -33,6 +34,7 @@ if (files.length === 0) {
 }
 
 if (files.some((file) => /redis|dict/.test(relative(tests, file)))) ensureRedisServer()
+if (files.some((file) => relative(tests, file).startsWith('console'))) ensureChromium()
 if (files.some((file) => relative(tests, file).includes('dict-example'))) ensurePostgres()
 if (files.some((file) => relative(tests, file).startsWith('deploy'))) ensurePromtool()
 

@@ -238,6 +238,9 @@ export type CacheStatsAnswer = {
     voidFills?: number
     unreadable?: number
     tooLarge?: number
+    negatives?: number
+    degraded?: number
+    loaded?: number
     firstTier?: {
       entries?: number
       bytes?: number
@@ -718,6 +721,9 @@ export type GetMemberInput = {
 }
 export type GetMemberAnswer = Member
 
+export type GetMetricsInput = Record<string, never>
+export type GetMetricsAnswer = Response
+
 export type GetResourceConfigInput = {
   /** What is limited: an operation, a model, an endpoint */
   resource: string
@@ -751,6 +757,17 @@ export type GetRevokedSubjectAnswer = {
   notBefore?: string
   /** ISO 8601: until when that holds */
   expiresAt?: string
+}
+
+export type GetSeriesInput = {
+  minutes?: number | undefined
+}
+export type GetSeriesAnswer = {
+  stepSeconds: number
+  /** When the first step began */
+  from: string
+  /** Oldest first; null where there was nothing to measure */
+  points: Record<string, (number | null)[]>
 }
 
 export type GetSessionInput = Record<string, never>
@@ -918,6 +935,53 @@ export type ListAllowlistsOfCustomerAnswer = {
     addedAt: string
     /** ISO 8601 in UTC */
     expiresAt?: string
+  }[]
+  nextCursor?: string
+}
+
+export type ListAuditInput = {
+  /** `KIND:ID`, such as `allowlist:vip`; `customer:ID` for one member */
+  target?: string | undefined
+  /** Name of the key, the user or the program */
+  actor?: string | undefined
+  /** Or its beginning, such as `allowlist.member`: allowlist.create, allowlist.update, allowlist.delete, allowlist.import, allowlist.rebuild, allowlist.reshard, allowlist.member.add, allowlist.member.remove, limit.config.set, limit.config.delete, limit.reset, entity.set, entity.delete, key.create, key.revoke, idempotency.delete, lock.break, token.revoke, subject.revoke */
+  action?: string | undefined
+  /** ISO 8601: from then on */
+  from?: string | undefined
+  /** ISO 8601: before then */
+  to?: string | undefined
+  /** At most 1,000; 100 when absent */
+  limit?: number | undefined
+  /** `nextCursor` of the page before */
+  cursor?: string | undefined
+}
+export type ListAuditAnswer = {
+  items: {
+    id: string
+    /** ISO 8601 */
+    at: string
+    actor: {
+      /** key, anonymous, cli or library */
+      kind: string
+      name: string
+    }
+    action: string
+    target: {
+      kind: string
+      id: string
+      customerId?: string
+      entity?: string
+      level?: string
+      operation?: string
+    }
+    /** The fields that were changed, as they were */
+    before?: unknown
+    /** The same fields as they are */
+    after?: unknown
+    /** `unknown`: whether it was done is not known. `partial`: it broke off. Absent: it was done */
+    outcome?: string
+    requestId?: string
+    detail?: Record<string, unknown>
   }[]
   nextCursor?: string
 }
@@ -1539,10 +1603,14 @@ export interface Operations {
   getLock(input: GetLockInput, options?: CallOptions): Promise<GetLockAnswer>
   /** Read a member: `GET /allowlists/{id}/customers/{customerId}` */
   getMember(input: GetMemberInput, options?: CallOptions): Promise<GetMemberAnswer>
+  /** Metrics for Prometheus: `GET /metrics` */
+  getMetrics(input?: GetMetricsInput, options?: CallOptions): Promise<GetMetricsAnswer>
   /** What a resource says of limits: `GET /config/resources/{resource}` */
   getResourceConfig(input: GetResourceConfigInput, options?: CallOptions): Promise<GetResourceConfigAnswer>
   /** Were tokens of this subject revoked, and which?: `GET /revoked-subjects/{subject}` */
   getRevokedSubject(input: GetRevokedSubjectInput, options?: CallOptions): Promise<GetRevokedSubjectAnswer>
+  /** The last hour of this process, in steps of 5 s: `GET /stats/series` */
+  getSeries(input?: GetSeriesInput, options?: CallOptions): Promise<GetSeriesAnswer>
   /** Who is calling, and what they may do: `GET /session` */
   getSession(input?: GetSessionInput, options?: CallOptions): Promise<GetSessionAnswer>
   /** Shards of an allowlist, and how far a move is: `GET /allowlists/{id}/reshard` */
@@ -1561,6 +1629,8 @@ export interface Operations {
   listAllowlists(input?: ListAllowlistsInput, options?: CallOptions): Promise<ListAllowlistsAnswer>
   /** List the FIXA allowlists that a customer is on: `GET /customers/{customerId}/allowlists` */
   listAllowlistsOfCustomer(input: ListAllowlistsOfCustomerInput, options?: CallOptions): Promise<ListAllowlistsOfCustomerAnswer>
+  /** Who changed what, when, from what to what: the newest first: `GET /audit` */
+  listAudit(input?: ListAuditInput, options?: CallOptions): Promise<ListAuditAnswer>
   /** The entities most often denied by this process in the last hour: `GET /limits/denied` */
   listDenied(input?: ListDeniedInput, options?: CallOptions): Promise<ListDeniedAnswer>
   /** All that an entity says of limits: `GET /config/entities` */
@@ -1657,8 +1727,10 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   getLimits: { method: 'GET', path: '/limits/{entity}/{resource}' },
   getLock: { method: 'GET', path: '/locks/{name}' },
   getMember: { method: 'GET', path: '/allowlists/{id}/customers/{customerId}' },
+  getMetrics: { method: 'GET', path: '/metrics', answer: 'stream', accept: ['text/plain'] },
   getResourceConfig: { method: 'GET', path: '/config/resources/{resource}' },
   getRevokedSubject: { method: 'GET', path: '/revoked-subjects/{subject}' },
+  getSeries: { method: 'GET', path: '/stats/series', query: ['minutes'] },
   getSession: { method: 'GET', path: '/session' },
   getShards: { method: 'GET', path: '/allowlists/{id}/reshard' },
   getSystemConfig: { method: 'GET', path: '/config/system/{resource}' },
@@ -1668,6 +1740,7 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   issueCode: { method: 'POST', path: '/otp/{channel}', body: 'json' },
   listAllowlists: { method: 'GET', path: '/allowlists', query: ['limit', 'cursor', 'search', 'type', 'sort', 'order'] },
   listAllowlistsOfCustomer: { method: 'GET', path: '/customers/{customerId}/allowlists', query: ['limit', 'cursor'] },
+  listAudit: { method: 'GET', path: '/audit', query: ['target', 'actor', 'action', 'from', 'to', 'limit', 'cursor'] },
   listDenied: { method: 'GET', path: '/limits/denied', query: ['resource', 'limit'] },
   listEntityConfigs: { method: 'GET', path: '/config/entities', query: ['limit', 'cursor', 'resource'] },
   listKeys: { method: 'GET', path: '/keys' },

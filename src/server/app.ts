@@ -24,6 +24,7 @@ import { auditRoutes } from './routes/audit.js'
 import { cacheRoutes } from './routes/cache.js'
 import { checkRoutes } from './routes/checks.js'
 import { codeRoutes } from './routes/codes.js'
+import { consoleRoutes } from './routes/console.js'
 import { documentRoutes } from './routes/docs.js'
 import { exportRoutes } from './routes/export.js'
 import { idempotencyRoutes } from './routes/idempotency.js'
@@ -113,6 +114,7 @@ const ROUTES = [
   lockRoutes,
   cacheRoutes,
   auditRoutes,
+  consoleRoutes,
 ]
 
 function createContext(catraca: Catraca, settings: ServerSettings, logger: Logger): ServerContext {

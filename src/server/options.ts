@@ -44,13 +44,15 @@ export interface ServerOptions {
   tls?: TlsSource
   /** How often the certificate is looked at again. */
   tlsRefreshMs?: number
+  /** Where the built web console is, when not beside the compiled product. */
+  consoleDir?: string
   /** Whether requests are counted, and `/metrics` answers. */
   metrics?: boolean
   /** Who makes the text of `/metrics` where other processes serve the same address; this one alone when absent. */
   shareMetrics?: (own: MetricsRegistry) => () => Promise<string>
 }
 
-type Absent = 'logger' | 'logHashKey' | 'shareMetrics' | 'tls'
+type Absent = 'logger' | 'logHashKey' | 'shareMetrics' | 'tls' | 'consoleDir'
 
 export type ServerSettings = Required<Omit<ServerOptions, Absent>> & Pick<ServerOptions, Absent>
 

@@ -10,7 +10,9 @@ export interface RouteEntry {
 /** The page `docs/reference/routes.md`, from the routes themselves. */
 export function renderRouteTable(routes: readonly RouteEntry[]): string {
   const rows = routes
-    .filter(({ method, path }) => method !== 'HEAD' && !path.startsWith('/docs/'))
+    .filter(
+      ({ method, path }) => method !== 'HEAD' && !path.startsWith('/docs/') && !path.startsWith('/console/'),
+    )
     .sort((a, b) => compare(a.path, b.path) || compare(a.method, b.method))
     .map(({ method, path, scope, summary }) => {
       const shownPath = path.replace(/:(\w+)/g, '{$1}')

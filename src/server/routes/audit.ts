@@ -12,6 +12,7 @@ export function auditRoutes(app: App, { catraca: { audit } }: ServerContext): vo
       config: { scope: 'admin' },
       schema: {
         tags: ['audit'],
+        operationId: 'listAudit',
         summary: 'Who changed what, when, from what to what: the newest first',
         querystring: schemas.auditQuery,
         response: answers({

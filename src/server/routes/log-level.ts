@@ -25,6 +25,7 @@ export function logLevelRoutes(app: App, { logLevel, settings }: ServerContext):
       config: { scope: 'read' },
       schema: {
         tags,
+        operationId: 'getLogLevel',
         summary: 'What is logged',
         response: answers({ 200: { description: 'The level', schema: state } }),
       },
@@ -38,6 +39,7 @@ export function logLevelRoutes(app: App, { logLevel, settings }: ServerContext):
       config: { scope: 'admin' },
       schema: {
         tags,
+        operationId: 'setLogLevel',
         summary: 'Log more, or less, for a time or until the restart',
         body: Type.Object(
           { level, forSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: DAY_SECONDS })) },

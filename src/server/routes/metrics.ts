@@ -22,6 +22,7 @@ export function metricsRoutes(app: App, context: ServerContext): void {
       config: { scope: 'read' },
       schema: {
         tags,
+        operationId: 'getMetrics',
         summary: 'Metrics for Prometheus',
         response: answers({
           200: { description: 'The text format of Prometheus', schema: Type.String(), type: 'text/plain' },
@@ -41,6 +42,7 @@ export function metricsRoutes(app: App, context: ServerContext): void {
       config: { scope: 'read' },
       schema: {
         tags,
+        operationId: 'getSeries',
         summary: 'The last hour of this process, in steps of 5 s',
         querystring: Type.Object(
           {

@@ -99,7 +99,14 @@ export function operationRoutes(app: App, context: ServerContext): void {
     async () => ({
       name: 'catraca',
       version,
-      links: { docs: '/docs', openapi: '/openapi.json', health: '/health', ready: '/ready', live: '/live' },
+      links: {
+        console: '/console',
+        docs: '/docs',
+        openapi: '/openapi.json',
+        health: '/health',
+        ready: '/ready',
+        live: '/live',
+      },
     }),
   )
 }

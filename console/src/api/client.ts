@@ -1,0 +1,31 @@
+import { CatracaApiError, type CatracaClient, createClient } from '../../../src/client/index.js'
+import { currentKey, signOut } from '../session/store.js'
+
+export type * from '../../../src/client/generated.js'
+export { CatracaApiError as ApiProblem } from '../../../src/client/index.js'
+
+/** The API with the session's key. A refused key ends the session. */
+export const api: CatracaClient = createClient({
+  url: '',
+  key: currentKey,
+  fetch: async (input, init) => {
+    const key = currentKey()
+    const response = await fetch(input, init)
+    if (response.status === 401 && key === currentKey()) signOut('refused')
+    return response
+  },
+})
+
+/** The API as somebody with this key sees it, without any effect on the session. */
+export const apiWith = (key: string | undefined): CatracaClient => createClient({ url: '', key })
+
+export function toProblem(error: unknown): CatracaApiError {
+  if (error instanceof CatracaApiError) return error
+  const message = error instanceof Error ? error.message : String(error)
+  return new CatracaApiError(message, { code: 'UNEXPECTED', status: 0, cause: error })
+}
+
+/** The message for one field of a form. */
+export function fieldProblem(problem: CatracaApiError | undefined, path: string): string | undefined {
+  return problem?.errors.find((error) => error.path === path)?.message
+}

@@ -1,0 +1,62 @@
+import { Center, Loader } from '@mantine/core'
+import { Suspense } from 'react'
+import { Redirect, Router, Switch, Route as Way } from 'wouter'
+import { NotFound } from './pages/not-found.js'
+import { SignIn } from './pages/sign-in/sign-in.js'
+import { Announcer } from './parts/announcer.js'
+import { Crash } from './parts/crash.js'
+import { Layout } from './parts/layout.js'
+import { visibleRoutes } from './routes.js'
+import { useIdleSignOut } from './session/idle.js'
+import { type SessionInfo, useSession } from './session/store.js'
+import { useTexts } from './texts/language.js'
+
+const BASE = '/console'
+
+export function App() {
+  const session = useSession()
+  useIdleSignOut(session.status === 'signed-in' && session.info.keysRequired)
+  return (
+    <>
+      {session.status === 'starting' && <Waiting />}
+      {session.status === 'signed-out' && <SignIn because={session.because} />}
+      {session.status === 'signed-in' && <Pages info={session.info} />}
+      <Announcer />
+    </>
+  )
+}
+
+function Pages({ info }: { info: SessionInfo }) {
+  const routes = visibleRoutes(info)
+  const start = routes.find(({ menu }) => menu !== undefined)?.path ?? '/settings'
+  return (
+    <Router base={BASE}>
+      <Layout info={info} routes={routes}>
+        <Crash>
+          <Suspense fallback={<Waiting />}>
+            <Switch>
+              {routes.map(({ path, page }) => (
+                <Way key={path} path={path} component={page} />
+              ))}
+              <Way path="/">
+                <Redirect to={start} replace />
+              </Way>
+              <Way>
+                <NotFound start={start} />
+              </Way>
+            </Switch>
+          </Suspense>
+        </Crash>
+      </Layout>
+    </Router>
+  )
+}
+
+function Waiting() {
+  const { common } = useTexts()
+  return (
+    <Center mih={240}>
+      <Loader type="dots" role="status" aria-label={common.loading} />
+    </Center>
+  )
+}

@@ -1,0 +1,29 @@
+import './styles.css'
+import { MantineProvider } from '@mantine/core'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { App } from './app.js'
+import { resume } from './session/sign-in.js'
+import { LanguageProvider } from './texts/language.js'
+import { colourSchemes, theme } from './theme.js'
+
+/** The server names a nonce for the styles that the component library makes while it runs. */
+const styleNonce = document.getElementById('style-nonce')?.nonce ?? ''
+// Dialogs keep the page behind them from scrolling by a style that looks for its nonce here.
+Object.assign(globalThis, { __webpack_nonce__: styleNonce })
+
+void resume()
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <MantineProvider
+      theme={theme}
+      defaultColorScheme="auto"
+      colorSchemeManager={colourSchemes}
+      getStyleNonce={() => styleNonce}
+    >
+      <LanguageProvider>
+        <App />
+      </LanguageProvider>
+    </MantineProvider>
+  </StrictMode>,
+)

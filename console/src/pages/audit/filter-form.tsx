@@ -1,0 +1,46 @@
+import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { Icon } from '../../parts/icons.js'
+import { useTexts } from '../../texts/language.js'
+
+export const NAMES = ['target', 'actor', 'action', 'from', 'to'] as const
+export type Filter = Record<(typeof NAMES)[number], string>
+
+/** Times are typed in the user's zone; the API wants UTC. What is no time is passed on, for the server to refuse. */
+export function isoOf(local: string): string | undefined {
+  if (local === '') return undefined
+  const time = new Date(local)
+  return Number.isNaN(time.getTime()) ? local : time.toISOString()
+}
+
+export function FilterForm({ filter, onApply }: { filter: Filter; onApply(filter: Filter): void }) {
+  const { audit: texts } = useTexts()
+  const [typed, setTyped] = useState(filter)
+  const field = (name: keyof Filter) => ({
+    value: typed[name],
+    onChange: (event: { currentTarget: { value: string } }) =>
+      setTyped({ ...typed, [name]: event.currentTarget.value }),
+    size: 'sm' as const,
+  })
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    onApply({ ...typed, target: typed.target.trim(), actor: typed.actor.trim() })
+  }
+  const actions = Object.entries(texts.actions).map(([value, label]) => ({ value, label }))
+  return (
+    <form className="filters" onSubmit={submit} noValidate>
+      <TextInput label={texts.targetFilter} placeholder={texts.targetHint} {...field('target')} />
+      <TextInput label={texts.actorFilter} {...field('actor')} />
+      <NativeSelect
+        label={texts.actionFilter}
+        data={[{ value: '', label: texts.anyAction }, ...actions]}
+        {...field('action')}
+      />
+      <TextInput type="datetime-local" label={texts.from} {...field('from')} />
+      <TextInput type="datetime-local" label={texts.to} {...field('to')} />
+      <Button type="submit" variant="default" leftSection={<Icon name="search" size={16} />}>
+        {texts.apply}
+      </Button>
+    </form>
+  )
+}

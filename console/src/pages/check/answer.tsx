@@ -1,0 +1,136 @@
+import { Skeleton, Table } from '@mantine/core'
+import { api, type CheckAnswer, type ExplainCheckAnswer } from '../../api/client.js'
+import { useQuery } from '../../data/use-query.js'
+import { Curl } from '../../parts/curl.js'
+import { Panel } from '../../parts/panel.js'
+import { ProblemView } from '../../parts/problem.js'
+import { State, Tag } from '../../parts/state.js'
+import { useFormat, useTexts } from '../../texts/language.js'
+
+type Explained = ExplainCheckAnswer['results'][number]
+type Result = CheckAnswer['results'][number] | Explained
+type Step = Explained['steps'][number]
+
+export interface AnswerProps {
+  customer: string
+  lists: string[]
+  /** Whether the key may see why, and not only what. */
+  explain: boolean
+}
+
+export function Answer({ customer, lists, explain }: AnswerProps) {
+  const { check: texts } = useTexts()
+  const query = useQuery<CheckAnswer | ExplainCheckAnswer>(`${customer} ${lists}`, (signal) => {
+    const question = { customerId: customer, allowlists: lists }
+    return explain ? api.explainCheck(question, { signal }) : api.checkCustomer(question, { signal })
+  })
+  const path = `/customers/${encodeURIComponent(customer)}/check?allowlists=${lists.map(encodeURIComponent).join(',')}`
+  return (
+    <>
+      <ProblemView problem={query.problem} retry={query.reload} />
+      {query.loading && <Skeleton height={72} radius="md" />}
+      <div role="status" aria-live="polite">
+        {query.data !== undefined && <Verdict answer={query.data} />}
+      </div>
+      {query.data?.results.map((result) => (
+        <ListAnswer key={result.allowlistId} result={result} />
+      ))}
+      {query.data !== undefined && !explain && <div className="notice">{texts.noSteps}</div>}
+      {query.data !== undefined && <Curl path={path} />}
+    </>
+  )
+}
+
+function Verdict({ answer }: { answer: CheckAnswer | ExplainCheckAnswer }) {
+  const { check: texts } = useTexts()
+  const format = useFormat()
+  const { customerId, overallAllowed } = answer
+  return (
+    <div className={`verdict verdict-${overallAllowed ? 'good' : 'bad'}`}>
+      <State kind={overallAllowed ? 'good' : 'bad'}>{overallAllowed ? texts.allowed : texts.denied}</State>
+      <span>
+        <strong className="mono">{customerId}</strong>{' '}
+        {overallAllowed ? texts.overallAllowed : texts.overallDenied}
+      </span>
+      {'durationUs' in answer && (
+        <span className="verdict-time">{texts.answeredIn(format.microseconds(answer.durationUs))}</span>
+      )}
+    </div>
+  )
+}
+
+function ListAnswer({ result }: { result: Result }) {
+  const { check: texts } = useTexts()
+  return (
+    <Panel
+      title={result.allowlistId}
+      lead={texts.reasons[result.reason]}
+      flush
+      actions={
+        <span className="tags">
+          {result.type !== null && <Tag>{result.type}</Tag>}
+          <State kind={result.allowed ? 'good' : 'bad'}>
+            {result.allowed ? texts.allowed : texts.denied}
+          </State>
+        </span>
+      }
+    >
+      {'steps' in result && result.steps.length > 0 && (
+        <Steps list={result.allowlistId} steps={result.steps} />
+      )}
+    </Panel>
+  )
+}
+
+function Steps({ list, steps }: { list: string; steps: readonly Step[] }) {
+  const { check: texts } = useTexts()
+  const format = useFormat()
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    <section className="table-scroll" aria-label={`${texts.steps}: ${list}`} tabIndex={0}>
+      <Table verticalSpacing={6} horizontalSpacing="md">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{texts.step}</Table.Th>
+            <Table.Th>{texts.outcome}</Table.Th>
+            <Table.Th ta="right">{texts.took}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {steps.map((step, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: steps have no name of their own and never move.
+            <Table.Tr key={index}>
+              <Table.Td className="step-name">
+                {texts.stepNames[step.step]} {step.allowlistId !== undefined && <Tag>{step.allowlistId}</Tag>}
+              </Table.Td>
+              <Table.Td>
+                <Outcome step={step} />
+              </Table.Td>
+              <Table.Td ta="right" className="figure">
+                {format.microseconds(step.durationUs)}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </section>
+  )
+}
+
+function Outcome({ step }: { step: Step }) {
+  const { check: texts } = useTexts()
+  const format = useFormat()
+  const known: Record<string, string> = texts.outcomes
+  const detail =
+    step.place !== undefined && step.percentage !== undefined
+      ? texts.place(format.percent(step.place, 2), format.percent(step.percentage, 2))
+      : step.step === 'list'
+        ? undefined
+        : step.detail
+  return (
+    <>
+      {known[`${step.step}.${step.outcome}`] ?? step.outcome}
+      {detail !== undefined && <span className="detail"> {detail}</span>}
+    </>
+  )
+}

@@ -1,0 +1,101 @@
+import { Button, TextInput } from '@mantine/core'
+import { type FormEvent, useEffect, useState } from 'react'
+import { useLocation, useSearchParams } from 'wouter'
+import { Icon } from '../../parts/icons.js'
+import { Page } from '../../parts/page.js'
+import { Panel } from '../../parts/panel.js'
+import { useSignedIn } from '../../session/store.js'
+import { useTexts } from '../../texts/language.js'
+import { Answer } from './answer.js'
+import { CustomerLists } from './customer-lists.js'
+
+/** The question is in the address, so that other pages can link to one: `/check?customer=ana&lists=vip,beta`. */
+export function checkPath(customer: string, lists: readonly string[]): string {
+  return `/check?${new URLSearchParams({ customer, lists: lists.join(',') })}`
+}
+
+export default function CheckPage() {
+  const { check: texts } = useTexts()
+  const { can } = useSignedIn()
+  const [search] = useSearchParams()
+  const [, navigate] = useLocation()
+  const customer = search.get('customer') ?? ''
+  const lists = splitLists(search.get('lists') ?? '')
+  // Asking the same again must ask again.
+  const [round, setRound] = useState(0)
+  const ask = (nextCustomer: string, nextLists: readonly string[]): void => {
+    navigate(checkPath(nextCustomer, nextLists))
+    setRound(round + 1)
+  }
+  return (
+    <Page title={texts.title} lead={texts.lead}>
+      <Question customer={customer} lists={lists} onAsk={ask} />
+      {customer !== '' && lists.length > 0 && (
+        <Answer key={round} customer={customer} lists={lists} explain={can('read')} />
+      )}
+      {customer !== '' && can('read') && (
+        <CustomerLists key={customer} customer={customer} onUse={(ids) => ask(customer, ids)} />
+      )}
+    </Page>
+  )
+}
+
+function splitLists(text: string): string[] {
+  return [...new Set(text.split(/[\s,;]+/).filter((id) => id !== ''))]
+}
+
+interface QuestionProps {
+  customer: string
+  lists: readonly string[]
+  onAsk(customer: string, lists: readonly string[]): void
+}
+
+function Question({ customer, lists, onAsk }: QuestionProps) {
+  const { check: texts } = useTexts()
+  const { can } = useSignedIn()
+  const asked = lists.join(', ')
+  const [typed, setTyped] = useState(customer)
+  const [typedLists, setTypedLists] = useState(asked)
+  const [errors, setErrors] = useState<{ customer?: string; lists?: string }>({})
+  useEffect(() => setTyped(customer), [customer])
+  useEffect(() => setTypedLists(asked), [asked])
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    const id = typed.trim()
+    const ids = splitLists(typedLists)
+    // Without the scope to see a customer's lists, no list means no question.
+    const missing = {
+      ...(id === '' ? { customer: texts.customerMissing } : {}),
+      ...(ids.length === 0 && !can('read') ? { lists: texts.listsMissing } : {}),
+    }
+    setErrors(missing)
+    if (Object.keys(missing).length === 0) onAsk(id, ids)
+  }
+  return (
+    <Panel>
+      <form className="question" onSubmit={submit} noValidate>
+        <TextInput
+          label={texts.customer}
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          error={errors.customer}
+          autoComplete="off"
+          spellCheck={false}
+        />
+        <TextInput
+          label={texts.lists}
+          description={texts.listsHint}
+          inputWrapperOrder={['label', 'input', 'description', 'error']}
+          value={typedLists}
+          onChange={(event) => setTypedLists(event.currentTarget.value)}
+          error={errors.lists}
+          autoComplete="off"
+          spellCheck={false}
+        />
+        <Button type="submit" leftSection={<Icon name="question" />}>
+          {texts.ask}
+        </Button>
+      </form>
+    </Panel>
+  )
+}

@@ -1,0 +1,111 @@
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { api, type GetIdempotencyRecordAnswer } from '../../api/client.js'
+import { useQuery } from '../../data/use-query.js'
+import { announce } from '../../parts/announcer.js'
+import { ConfirmDialog } from '../../parts/confirm-dialog.js'
+import { Curl } from '../../parts/curl.js'
+import { Page } from '../../parts/page.js'
+import { Panel } from '../../parts/panel.js'
+import { State, type StateKind } from '../../parts/state.js'
+import { Time } from '../../parts/time.js'
+import { useFormat, useTexts } from '../../texts/language.js'
+import { type Asked, Facts, Found, Lookup, useAsked } from './lookup.js'
+
+const KINDS: Record<GetIdempotencyRecordAnswer['status'], StateKind> = {
+  IN_PROGRESS: 'warning',
+  COMPLETED: 'good',
+  FAILED: 'bad',
+}
+
+export default function IdempotencyPage() {
+  const { guards } = useTexts()
+  const texts = guards.idempotency
+  const [asked, ask] = useAsked()
+  const query = useQuery(asked?.id ?? '', (signal) => api.getIdempotencyRecord(keyOf(asked!), { signal }), {
+    enabled: asked !== undefined,
+  })
+  const fields = [
+    { name: 'operation', label: texts.operation, hint: texts.operationHint },
+    { name: 'key', label: texts.key },
+  ]
+  return (
+    <Page title={texts.title} lead={texts.lead}>
+      <Lookup fields={fields} problem={query.problem} onAsk={ask} />
+      {asked !== undefined && (
+        <Found query={query} nothing={texts.nothing}>
+          {(record) => <Record record={record} asked={asked} onGone={query.reload} />}
+        </Found>
+      )}
+    </Page>
+  )
+}
+
+const keyOf = ({ values }: Asked) => ({ operation: values.operation!, key: values.key! })
+
+interface RecordProps {
+  record: GetIdempotencyRecordAnswer
+  asked: Asked
+  onGone(): void
+}
+
+function Record({ record, asked, onGone }: RecordProps) {
+  const { guards } = useTexts()
+  const texts = guards.idempotency
+  const format = useFormat()
+  const [deleting, setDeleting] = useState(false)
+  const { operation, key } = keyOf(asked)
+  const path = `/idempotency/${encodeURIComponent(operation)}/${encodeURIComponent(key)}`
+  const isUnderWay = record.status === 'IN_PROGRESS'
+  return (
+    <Panel
+      title={`${record.operationType} ${record.idempotencyKey}`}
+      actions={<State kind={KINDS[record.status]}>{texts.states[record.status]}</State>}
+    >
+      <Facts
+        items={[
+          [texts.createdAt, <Time key="created" value={record.createdAt} />],
+          [texts.updatedAt, <Time key="updated" value={record.updatedAt} ago />],
+          [texts.expiresAt, <Time key="expires" value={record.expiresAt} />],
+          [texts.attempt, format.number(record.attempt)],
+          record.leaseUntil === undefined
+            ? undefined
+            : [texts.leaseUntil, <Time key="lease" value={record.leaseUntil} />],
+          record.requestHash === undefined
+            ? undefined
+            : [
+                texts.requestHash,
+                <code key="hash" className="mono">
+                  {record.requestHash}
+                </code>,
+              ],
+          record.error === undefined ? undefined : [texts.error, record.error],
+        ]}
+      />
+      {record.responsePayload !== undefined && (
+        <details className="payload">
+          <summary>{texts.response}</summary>
+          <pre>{record.responsePayload}</pre>
+        </details>
+      )}
+      <Button color="red" variant="light" onClick={() => setDeleting(true)}>
+        {texts.forget}
+      </Button>
+      <Curl path={path} />
+      <ConfirmDialog
+        opened={deleting}
+        onClose={() => setDeleting(false)}
+        title={texts.forgetTitle}
+        confirmLabel={texts.forget}
+        typed={isUnderWay ? key : undefined}
+        onConfirm={async () => {
+          await api.deleteIdempotencyRecord({ operation, key })
+          announce(texts.forgotten)
+          onGone()
+        }}
+      >
+        {isUnderWay ? texts.forgetUnderWay : texts.forgetText}
+      </ConfirmDialog>
+    </Panel>
+  )
+}

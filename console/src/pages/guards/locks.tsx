@@ -1,0 +1,84 @@
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { api, type GetLockAnswer } from '../../api/client.js'
+import { useQuery } from '../../data/use-query.js'
+import { announce } from '../../parts/announcer.js'
+import { ConfirmDialog } from '../../parts/confirm-dialog.js'
+import { Curl } from '../../parts/curl.js'
+import { Page } from '../../parts/page.js'
+import { Panel } from '../../parts/panel.js'
+import { State } from '../../parts/state.js'
+import { Time } from '../../parts/time.js'
+import { useSignedIn } from '../../session/store.js'
+import { useFormat, useTexts } from '../../texts/language.js'
+import { Facts, Found, Lookup, useAsked } from './lookup.js'
+
+/** A lock may be freed or taken at any moment. */
+const POLL_MS = 2000
+
+export default function LocksPage() {
+  const { guards } = useTexts()
+  const texts = guards.locks
+  const [asked, ask] = useAsked()
+  const query = useQuery(
+    asked?.id ?? '',
+    (signal) => api.getLock({ name: asked!.values.name! }, { signal }),
+    { enabled: asked !== undefined, pollMs: POLL_MS },
+  )
+  return (
+    <Page title={texts.title} lead={texts.lead}>
+      <Lookup
+        fields={[{ name: 'name', label: texts.name, hint: texts.nameHint }]}
+        problem={query.problem}
+        onAsk={ask}
+      />
+      {asked !== undefined && (
+        <Found query={query} nothing={texts.free}>
+          {(lock) => <Lock lock={lock} onChanged={query.reload} />}
+        </Found>
+      )}
+    </Page>
+  )
+}
+
+function Lock({ lock, onChanged }: { lock: GetLockAnswer; onChanged(): void }) {
+  const { guards } = useTexts()
+  const texts = guards.locks
+  const format = useFormat()
+  const { can } = useSignedIn()
+  const [breaking, setBreaking] = useState(false)
+  const { name, held, fence, expiresAt } = lock
+  return (
+    <Panel
+      title={name}
+      actions={<State kind={held ? 'warning' : 'good'}>{held ? texts.held : texts.free}</State>}
+    >
+      <Facts
+        items={[
+          fence === undefined ? undefined : [texts.fence, format.number(fence)],
+          expiresAt === undefined ? undefined : [texts.expiresAt, <Time key="expires" value={expiresAt} />],
+        ]}
+      />
+      {held && can('admin') && (
+        <Button color="red" variant="light" onClick={() => setBreaking(true)}>
+          {texts.release}
+        </Button>
+      )}
+      <Curl path={`/locks/${encodeURIComponent(name)}`} />
+      <ConfirmDialog
+        opened={breaking}
+        onClose={() => setBreaking(false)}
+        title={texts.releaseTitle}
+        confirmLabel={texts.release}
+        typed={name}
+        onConfirm={async () => {
+          await api.forceReleaseLock({ name })
+          announce(texts.released)
+          onChanged()
+        }}
+      >
+        {texts.releaseText}
+      </ConfirmDialog>
+    </Panel>
+  )
+}

@@ -1,0 +1,97 @@
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { api, type GetRevokedSubjectAnswer } from '../../api/client.js'
+import { useQuery } from '../../data/use-query.js'
+import { Page } from '../../parts/page.js'
+import { Panel } from '../../parts/panel.js'
+import { State } from '../../parts/state.js'
+import { Time } from '../../parts/time.js'
+import { useSignedIn } from '../../session/store.js'
+import { useTexts } from '../../texts/language.js'
+import { Facts, Found, Lookup, useAsked } from './lookup.js'
+import { type Revocable, RevokeDialog } from './revoke-dialog.js'
+
+/** Of a token there is only whether it is revoked; of a subject also since and until when. */
+type Answer = { revoked: boolean } & Partial<GetRevokedSubjectAnswer>
+
+export default function TokensPage() {
+  const { guards } = useTexts()
+  const texts = guards.tokens
+  const { can } = useSignedIn()
+  const [asked, ask] = useAsked()
+  const target = asked && ({ kind: asked.values.kind, id: asked.values.id } as Revocable)
+  const query = useQuery<Answer>(
+    asked?.id ?? '',
+    (signal) =>
+      target!.kind === 'token'
+        ? api.checkToken({ jti: target!.id }, { signal })
+        : api.getRevokedSubject({ subject: target!.id }, { signal }),
+    { enabled: asked !== undefined && can('tokens:check') },
+  )
+  const kinds = [
+    { value: 'token', label: texts.token },
+    { value: 'subject', label: texts.subject },
+  ]
+  const fields = [
+    { name: 'kind', label: texts.kind, options: kinds },
+    { name: 'id', label: texts.id, hint: texts.idHint },
+  ]
+  return (
+    <Page title={texts.title} lead={texts.lead}>
+      <Lookup fields={fields} problem={query.problem} onAsk={ask} />
+      {target !== undefined && (
+        <Found query={query} nothing={texts.passes}>
+          {(answer) => <Revoked answer={answer} target={target} onChanged={query.reload} />}
+        </Found>
+      )}
+      {target !== undefined && !can('tokens:check') && (
+        <Revocation target={target} onChanged={() => ask(asked!.values)} />
+      )}
+    </Page>
+  )
+}
+
+interface TargetProps {
+  target: Revocable
+  onChanged(): void
+}
+
+function Revoked({ answer, target, onChanged }: TargetProps & { answer: Answer }) {
+  const { guards } = useTexts()
+  const texts = guards.tokens
+  const { notBefore, expiresAt, revoked } = answer
+  return (
+    <Panel
+      title={target.id}
+      actions={<State kind={revoked ? 'bad' : 'good'}>{revoked ? texts.isRevoked : texts.passes}</State>}
+    >
+      <Facts
+        items={[
+          notBefore === undefined ? undefined : [texts.notBefore, <Time key="before" value={notBefore} />],
+          expiresAt === undefined ? undefined : [texts.expiresAt, <Time key="expires" value={expiresAt} />],
+        ]}
+      />
+      <Revocation target={target} onChanged={onChanged} />
+    </Panel>
+  )
+}
+
+function Revocation({ target, onChanged }: TargetProps) {
+  const { guards } = useTexts()
+  const { can } = useSignedIn()
+  const [revoking, setRevoking] = useState(false)
+  if (!can('tokens:revoke')) return null
+  return (
+    <>
+      <Button color="red" variant="light" onClick={() => setRevoking(true)}>
+        {guards.tokens.revoke}
+      </Button>
+      <RevokeDialog
+        target={target}
+        opened={revoking}
+        onClose={() => setRevoking(false)}
+        onRevoked={onChanged}
+      />
+    </>
+  )
+}

@@ -1,0 +1,104 @@
+import { ApiProblem, api, type HealthAnswer } from '../../api/client.js'
+import { useQuery } from '../../data/use-query.js'
+import { type Column, DataTable } from '../../parts/data-table.js'
+import { Panel } from '../../parts/panel.js'
+import { State } from '../../parts/state.js'
+import { useFormat, useTexts } from '../../texts/language.js'
+
+type Engine = HealthAnswer['engines'][number]
+
+/** Figures of the caches, as far as they are shown. */
+interface CacheFigures {
+  bloomFiltersCount?: number
+  verificationCacheSize?: number
+  estimatedMemoryMB?: number
+}
+
+const POLL_MS = 5_000
+
+/** A server that cannot serve says so with 503, and still tells the state of every engine. */
+async function loadHealth(signal: AbortSignal): Promise<HealthAnswer> {
+  try {
+    return await api.health({}, { signal })
+  } catch (error) {
+    const body =
+      error instanceof ApiProblem && error.status === 503 ? (error.body as HealthAnswer) : undefined
+    if (Array.isArray(body?.engines)) return body
+    throw error
+  }
+}
+
+export function HealthPanel() {
+  const { overview: texts, common } = useTexts()
+  const query = useQuery('health', loadHealth, { pollMs: POLL_MS })
+  const columns: Column<Engine>[] = [
+    { name: 'name', header: texts.engine, cell: ({ name }) => <strong>{name}</strong> },
+    { name: 'status', header: texts.state, cell: ({ status }) => <HealthState status={status} /> },
+    { name: 'facts', header: texts.facts, cell: (engine) => <EngineFacts engine={engine} /> },
+  ]
+  const health = query.data
+  return (
+    <Panel
+      title={texts.health}
+      flush
+      actions={health === undefined ? undefined : <HealthState status={health.status} />}
+    >
+      <DataTable
+        label={texts.health}
+        columns={columns}
+        rows={health?.engines}
+        rowKey={({ name }) => name}
+        query={query}
+      />
+      {health !== undefined && <ProcessFacts health={health} store={common.store} version={common.version} />}
+    </Panel>
+  )
+}
+
+function HealthState({ status }: { status: string }) {
+  const { overview: texts } = useTexts()
+  const healthy = status === 'healthy'
+  return <State kind={healthy ? 'good' : 'bad'}>{healthy ? texts.healthy : texts.unhealthy}</State>
+}
+
+/** Engines tell what they have; names of facts are theirs. */
+function EngineFacts({ engine: { name: _, status: __, ...facts } }: { engine: Engine }) {
+  const format = useFormat()
+  const shown = (fact: string, value: unknown): string => {
+    if (typeof value === 'number') return /bytes$/i.test(fact) ? format.bytes(value) : format.number(value, 2)
+    return typeof value === 'string' ? value : JSON.stringify(value)
+  }
+  return (
+    <span className="engine-facts">
+      {Object.entries(facts).map(([fact, value]) => (
+        <span key={fact}>
+          <span className="detail">{fact}</span> {shown(fact, value)}
+        </span>
+      ))}
+    </span>
+  )
+}
+
+function ProcessFacts({ health, store, version }: { health: HealthAnswer; store: string; version: string }) {
+  const { overview: texts } = useTexts()
+  const format = useFormat()
+  const cache = (health.cache ?? {}) as CacheFigures
+  const facts: [string, string][] = [
+    [store, health.store],
+    [version, health.version],
+    [texts.uptime, format.uptime(health.uptime)],
+    [texts.lists, format.number(cache.bloomFiltersCount ?? 0)],
+    [texts.memory, format.bytes((cache.estimatedMemoryMB ?? 0) * 1_000_000)],
+    [texts.verified, format.number(cache.verificationCacheSize ?? 0)],
+  ]
+  return (
+    <dl className="fact-row">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

@@ -1,0 +1,71 @@
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { type ReactNode, useEffect, useState } from 'react'
+import { useAction } from '../data/use-action.js'
+import { useTexts } from '../texts/language.js'
+import { ProblemView } from './problem.js'
+
+export interface ConfirmDialogProps {
+  opened: boolean
+  onClose(): void
+  title: string
+  /** What will happen, and whether it can be undone. */
+  children: ReactNode
+  confirmLabel: string
+  /** For the worst: this word must be typed. */
+  typed?: string | undefined
+  /** Closes when it succeeds; a problem is shown in the dialog. */
+  onConfirm(): Promise<unknown>
+}
+
+/** Asks before something that takes away. */
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { opened, onClose, title, children, confirmLabel, typed, onConfirm } = props
+  const { common } = useTexts()
+  const [word, setWord] = useState('')
+  const { run, running, problem, reset } = useAction(onConfirm)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: begins anew whenever it opens.
+  useEffect(() => {
+    setWord('')
+    reset()
+  }, [opened])
+  const confirm = async (): Promise<void> => {
+    if (await run()) onClose()
+  }
+  return (
+    <Modal opened={opened} onClose={onClose} title={title} closeButtonProps={{ 'aria-label': common.close }}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void confirm()
+        }}
+      >
+        <Stack gap="md">
+          <div>{children}</div>
+          {typed !== undefined && (
+            <TextInput
+              label={common.typeToConfirm(typed)}
+              value={word}
+              onChange={(event) => setWord(event.currentTarget.value)}
+              autoComplete="off"
+              spellCheck={false}
+            />
+          )}
+          <ProblemView problem={problem} />
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose} data-autofocus={typed === undefined || undefined}>
+              {common.cancel}
+            </Button>
+            <Button
+              type="submit"
+              color="red"
+              loading={running}
+              disabled={typed !== undefined && word !== typed}
+            >
+              {confirmLabel}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

@@ -1,0 +1,154 @@
+import { ActionIcon, Group, Skeleton, Table, Text, UnstyledButton } from '@mantine/core'
+import type { ReactNode } from 'react'
+import type { Pages } from '../data/use-pages.js'
+import type { Query } from '../data/use-query.js'
+import { useFormat, useTexts } from '../texts/language.js'
+import { Icon } from './icons.js'
+import { ProblemView } from './problem.js'
+
+export interface Column<Row> {
+  /** Also the name by which the server sorts, when `sortable`. */
+  name: string
+  header: string
+  cell(row: Row): ReactNode
+  sortable?: boolean
+  align?: 'left' | 'right'
+}
+
+export interface Sort {
+  by: string
+  order: 'asc' | 'desc'
+}
+
+export interface DataTableProps<Row> {
+  /** Names the table for screen readers. */
+  label: string
+  columns: readonly Column<Row>[]
+  rows: readonly Row[] | undefined
+  rowKey(row: Row): string
+  query: Pick<Query<unknown>, 'loading' | 'asking' | 'problem' | 'reload'>
+  empty?: ReactNode
+  sort?: Sort
+  onSort?(sort: Sort): void
+  pages?: Pages
+  nextCursor?: string | undefined
+  total?: number | undefined
+}
+
+const SKELETON_ROWS = ['a', 'b', 'c', 'd', 'e']
+
+/** Rows that the server has sorted and paged. */
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { label, columns, rows, rowKey, query, empty, pages } = props
+  const { common } = useTexts()
+  return (
+    <div aria-busy={query.asking}>
+      {query.problem !== undefined && (
+        <div className="table-problem">
+          <ProblemView problem={query.problem} retry={query.reload} />
+        </div>
+      )}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      <section className="table-scroll" aria-label={label} tabIndex={0}>
+        <Table verticalSpacing={8} horizontalSpacing="md" highlightOnHover>
+          <Table.Thead>
+            <Table.Tr>
+              {columns.map((column) => (
+                <Header key={column.name} column={column} sort={props.sort} onSort={props.onSort} />
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {query.loading && <Waiting columns={columns.length} label={common.loading} />}
+            {rows?.map((row) => (
+              <Table.Tr key={rowKey(row)}>
+                {columns.map((column) => (
+                  <Table.Td key={column.name} ta={column.align ?? 'left'}>
+                    {column.cell(row)}
+                  </Table.Td>
+                ))}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+        {rows?.length === 0 && <div className="table-empty">{empty ?? common.empty}</div>}
+      </section>
+      {pages !== undefined && <Pager pages={pages} nextCursor={props.nextCursor} total={props.total} />}
+    </div>
+  )
+}
+
+interface HeaderProps<Row> {
+  column: Column<Row>
+  sort: Sort | undefined
+  onSort: ((sort: Sort) => void) | undefined
+}
+
+function Header<Row>({ column, sort, onSort }: HeaderProps<Row>) {
+  const { common } = useTexts()
+  const { name, header, align = 'left' } = column
+  if (!column.sortable || onSort === undefined) return <Table.Th ta={align}>{header}</Table.Th>
+  const active = sort?.by === name ? sort.order : undefined
+  const ariaSort = active === undefined ? 'none' : active === 'asc' ? 'ascending' : 'descending'
+  return (
+    <Table.Th ta={align} aria-sort={ariaSort}>
+      <UnstyledButton
+        className="sort-button"
+        title={common.sortBy(header)}
+        onClick={() => onSort({ by: name, order: active === 'asc' ? 'desc' : 'asc' })}
+      >
+        {header}
+        <Icon name={active === undefined ? 'sort' : active === 'asc' ? 'up' : 'down'} size={14} />
+      </UnstyledButton>
+    </Table.Th>
+  )
+}
+
+function Waiting({ columns, label }: { columns: number; label: string }) {
+  return SKELETON_ROWS.map((row, index) => (
+    <Table.Tr key={row}>
+      <Table.Td colSpan={columns}>
+        {index === 0 && <span className="visually-hidden">{label}</span>}
+        <Skeleton height={16} radius="sm" />
+      </Table.Td>
+    </Table.Tr>
+  ))
+}
+
+interface PagerProps {
+  pages: Pages
+  nextCursor: string | undefined
+  total: number | undefined
+}
+
+function Pager({ pages, nextCursor, total }: PagerProps) {
+  const { common } = useTexts()
+  const format = useFormat()
+  if (pages.number === 1 && nextCursor === undefined && total === undefined) return null
+  return (
+    <Group justify="space-between" className="pager">
+      <Text size="sm" c="dimmed" aria-live="polite">
+        {total === undefined ? '' : common.rows(format.number(total))}
+      </Text>
+      <Group gap="xs">
+        <ActionIcon
+          variant="default"
+          aria-label={common.previousPage}
+          disabled={pages.number === 1}
+          onClick={pages.previous}
+        >
+          <Icon name="left" />
+        </ActionIcon>
+        <Text size="sm">{common.page(format.number(pages.number))}</Text>
+        <ActionIcon
+          variant="default"
+          aria-label={common.nextPage}
+          disabled={nextCursor === undefined}
+          onClick={() => nextCursor !== undefined && pages.next(nextCursor)}
+        >
+          <Icon name="right" />
+        </ActionIcon>
+      </Group>
+    </Group>
+  )
+}

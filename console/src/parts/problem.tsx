@@ -1,0 +1,46 @@
+import { Button, Group } from '@mantine/core'
+import type { ApiProblem } from '../api/client.js'
+import { useTexts } from '../texts/language.js'
+import { Icon } from './icons.js'
+
+/** What went wrong, in the server's words, with the fields it names and the id that finds it in the log. */
+export function ProblemView({ problem, retry }: { problem: ApiProblem | undefined; retry?: () => void }) {
+  const { common } = useTexts()
+  if (problem === undefined) return null
+  const detail =
+    problem.code === 'UNREACHABLE'
+      ? common.problemNetwork
+      : problem.code === 'UNEXPECTED'
+        ? common.problemUnexpected
+        : problem.message
+  return (
+    <div className="problem" role="alert">
+      <Icon name="warning" />
+      <div className="problem-text">
+        <strong>{common.problemTitle}</strong> <code>{problem.code}</code>
+        <div>{detail}</div>
+        {problem.errors.length > 0 && (
+          <ul>
+            {problem.errors.map(({ path, message }) => (
+              <li key={`${path} ${message}`}>
+                <code>{path}</code> {message}
+              </li>
+            ))}
+          </ul>
+        )}
+        {problem.requestId !== undefined && (
+          <div className="problem-request">
+            {common.requestId} <code>{problem.requestId}</code>
+          </div>
+        )}
+        {retry !== undefined && (
+          <Group mt="xs">
+            <Button size="compact-sm" variant="default" onClick={retry}>
+              {common.retry}
+            </Button>
+          </Group>
+        )}
+      </div>
+    </div>
+  )
+}

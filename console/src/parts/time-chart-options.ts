@@ -1,0 +1,60 @@
+import type uPlot from 'uplot'
+
+/** What a line means; each has a colour in `styles.css` and a dash of its own, so that colour is not all there is. */
+export const TONES = { main: [], good: [], bad: [6, 3], low: [], middle: [6, 3], high: [2, 3] } as const
+export type Tone = keyof typeof TONES
+
+export interface ChartLook {
+  tones: readonly Tone[]
+  spanSeconds: number
+  group: string | undefined
+  width: number
+  format(value: number): string
+  time(seconds: number): string
+  onPoint(index: number | undefined): void
+}
+
+const HEIGHT = 170
+const LEFT = 58
+
+export function chartOptions(look: ChartLook): uPlot.Options {
+  const style = getComputedStyle(document.documentElement)
+  const colour = (name: string): string => style.getPropertyValue(name).trim()
+  const axis = {
+    stroke: colour('--mantine-color-dimmed'),
+    grid: { stroke: colour('--chart-grid'), width: 1 },
+    ticks: { show: false },
+    font: '11px system-ui, sans-serif',
+  }
+  return {
+    width: look.width,
+    height: HEIGHT,
+    padding: [8, 8, 0, 0],
+    legend: { show: false },
+    cursor: {
+      y: false,
+      drag: { x: false, y: false },
+      ...(look.group === undefined ? {} : { sync: { key: look.group } }),
+    },
+    scales: {
+      x: { time: true, range: (_, __, last) => [last - look.spanSeconds, last] },
+      y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] },
+    },
+    axes: [
+      { ...axis, values: (_, splits) => splits.map(look.time), space: 70, size: 26 },
+      { ...axis, values: (_, splits) => splits.map(look.format), size: LEFT, space: 34 },
+    ],
+    series: [{}, ...look.tones.map((tone) => lineOf(tone, colour(`--chart-${tone}`)))],
+    hooks: { setCursor: [({ cursor }) => look.onPoint(cursor.idx ?? undefined)] },
+  }
+}
+
+function lineOf(tone: Tone, stroke: string): uPlot.Series {
+  return {
+    stroke,
+    width: 1.6,
+    dash: [...TONES[tone]],
+    points: { show: false },
+    ...(tone === 'main' || tone === 'good' || tone === 'low' ? { fill: `${stroke}1a` } : {}),
+  }
+}

@@ -1,0 +1,69 @@
+import { type ComponentType, lazy } from 'react'
+import type { IconName } from './parts/icons.js'
+import { allows, type Scope, type SessionInfo } from './session/store.js'
+import type { Texts } from './texts/en.js'
+
+export interface Route {
+  /** Below /console; `:name` parts are parameters, read with wouter's `useParams`. */
+  path: string
+  page: ComponentType
+  /** Shown to keys that have one of these; to all when absent. */
+  scopes?: readonly Scope[]
+  /** Where it stands in the menu; pages that are reached from others have none. */
+  menu?: { group: keyof Texts['common']['groups']; icon: IconName; title(texts: Texts): string }
+}
+
+/** Every page, in the order of the menu. Each is loaded when it is first shown. */
+export const ROUTES: readonly Route[] = [
+  {
+    path: '/',
+    page: lazy(() => import('./pages/overview/overview.js')),
+    scopes: ['read'],
+    menu: { group: 'look', icon: 'overview', title: (texts) => texts.overview.title },
+  },
+  {
+    path: '/check',
+    page: lazy(() => import('./pages/check/check.js')),
+    scopes: ['check'],
+    menu: { group: 'look', icon: 'question', title: (texts) => texts.check.title },
+  },
+  {
+    path: '/idempotency',
+    page: lazy(() => import('./pages/guards/idempotency.js')),
+    scopes: ['idempotency'],
+    menu: { group: 'guards', icon: 'repeat', title: (texts) => texts.guards.idempotency.title },
+  },
+  {
+    path: '/locks',
+    page: lazy(() => import('./pages/guards/locks.js')),
+    scopes: ['locks'],
+    menu: { group: 'guards', icon: 'lock', title: (texts) => texts.guards.locks.title },
+  },
+  {
+    path: '/codes',
+    page: lazy(() => import('./pages/guards/codes.js')),
+    scopes: ['admin'],
+    menu: { group: 'guards', icon: 'hash', title: (texts) => texts.guards.codes.title },
+  },
+  {
+    path: '/tokens',
+    page: lazy(() => import('./pages/guards/tokens.js')),
+    scopes: ['tokens:check', 'tokens:revoke'],
+    menu: { group: 'guards', icon: 'shield', title: (texts) => texts.guards.tokens.title },
+  },
+  {
+    path: '/audit',
+    page: lazy(() => import('./pages/audit/audit.js')),
+    scopes: ['admin'],
+    menu: { group: 'administer', icon: 'history', title: (texts) => texts.audit.title },
+  },
+  {
+    path: '/settings',
+    page: lazy(() => import('./pages/settings/settings.js')),
+    menu: { group: 'administer', icon: 'settings', title: (texts) => texts.settings.title },
+  },
+]
+
+export function visibleRoutes(info: SessionInfo): readonly Route[] {
+  return ROUTES.filter(({ scopes }) => scopes === undefined || scopes.some((scope) => allows(info, scope)))
+}

@@ -1,0 +1,94 @@
+import { useSyncExternalStore } from 'react'
+
+export type Scope =
+  | 'check'
+  | 'read'
+  | 'admin'
+  | 'limits'
+  | 'idempotency'
+  | 'locks'
+  | 'cache'
+  | 'codes:issue'
+  | 'codes:verify'
+  | 'tokens:check'
+  | 'tokens:revoke'
+
+export interface SessionInfo {
+  name: string | null
+  scopes: readonly Scope[]
+  keysRequired: boolean
+  version: string
+  store: string
+}
+
+/** Why there is no session. */
+export type SignedOutBecause = 'start' | 'chosen' | 'refused' | 'idle' | 'foreign'
+
+export type Session =
+  | { status: 'starting' }
+  | { status: 'signed-out'; because: SignedOutBecause }
+  | { status: 'signed-in'; info: SessionInfo }
+
+/** Goes with the tab; nothing that outlives it ever holds the key. */
+const STORAGE_NAME = 'catraca.key'
+
+let key: string | undefined = read()
+let session: Session = { status: 'starting' }
+const listeners = new Set<() => void>()
+
+function read(): string | undefined {
+  try {
+    return sessionStorage.getItem(STORAGE_NAME) ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+function keep(value: string | undefined): void {
+  key = value
+  try {
+    if (value === undefined) sessionStorage.removeItem(STORAGE_NAME)
+    else sessionStorage.setItem(STORAGE_NAME, value)
+  } catch {
+    // Storage may be forbidden: the session then ends with a reload.
+  }
+}
+
+function change(next: Session): void {
+  session = next
+  for (const listener of listeners) listener()
+}
+
+export const currentKey = (): string | undefined => key
+
+export function signedIn(info: SessionInfo, withKey: string | undefined): void {
+  keep(withKey)
+  change({ status: 'signed-in', info })
+}
+
+export function signOut(because: SignedOutBecause): void {
+  keep(undefined)
+  change({ status: 'signed-out', because })
+}
+
+export function useSession(): Session {
+  return useSyncExternalStore(subscribe, () => session)
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** The session of a page: pages are shown only when there is one. */
+export function useSignedIn(): SessionInfo & { can(scope: Scope): boolean } {
+  const current = useSession()
+  if (current.status !== 'signed-in') throw new Error('used outside of a session')
+  const { info } = current
+  return { ...info, can: (scope) => allows(info, scope) }
+}
+
+/** `admin` may also read and check; no other scope implies another. */
+export function allows({ scopes }: SessionInfo, scope: Scope): boolean {
+  return scopes.includes(scope) || (scopes.includes('admin') && (scope === 'read' || scope === 'check'))
+}

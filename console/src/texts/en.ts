@@ -1,0 +1,14 @@
+import { allowlists } from './en/allowlists.js'
+import { audit } from './en/audit.js'
+import { check } from './en/check.js'
+import { common } from './en/common.js'
+import { guards } from './en/guards.js'
+import { limits } from './en/limits.js'
+import { overview } from './en/overview.js'
+import { settings } from './en/settings.js'
+import { signIn } from './en/sign-in.js'
+
+/** All texts of the console. The other languages have this type, so that a missing text is a type error. */
+export const en = { allowlists, audit, check, common, guards, limits, overview, settings, signIn }
+
+export type Texts = typeof en

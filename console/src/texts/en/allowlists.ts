@@ -1,0 +1,3 @@
+export const allowlists = {
+  title: 'Allowlists',
+}

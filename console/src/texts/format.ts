@@ -1,0 +1,64 @@
+/** Numbers and times in the user's language and zone. */
+export interface Format {
+  number(value: number, digits?: number): string
+  percent(share: number, digits?: number): string
+  bytes(value: number): string
+  dateTime(value: string | number): string
+  /** Hours, minutes and seconds. */
+  clock(value: string | number): string
+  hourMinute(value: string | number): string
+  /** As "3 minutes ago". */
+  ago(value: string | number, nowMs?: number): string
+  /** Of microseconds: µs, ms or s, whichever reads best. */
+  microseconds(value: number): string
+  /** Of seconds: "2 d 3 h", "4 min". */
+  uptime(seconds: number): string
+}
+
+const AGO_UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+]
+const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte']
+
+export function makeFormat(language: string): Format {
+  const dateTime = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' })
+  const clock = new Intl.DateTimeFormat(language, { timeStyle: 'medium' })
+  const hourMinute = new Intl.DateTimeFormat(language, { timeStyle: 'short' })
+  const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
+  const number = (value: number, digits = 0): string =>
+    new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(value)
+  return {
+    number,
+    percent: (share, digits = 1) =>
+      new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: digits }).format(share),
+    bytes: (value) => {
+      const power = Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log10(Math.max(1, value)) / 3))
+      const unit = BYTE_UNITS[power]!
+      const options = { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 } as const
+      return new Intl.NumberFormat(language, options).format(value / 1000 ** power)
+    },
+    dateTime: (value) => dateTime.format(new Date(value)),
+    clock: (value) => clock.format(new Date(value)),
+    hourMinute: (value) => hourMinute.format(new Date(value)),
+    ago: (value, nowMs = Date.now()) => {
+      const seconds = (new Date(value).getTime() - nowMs) / 1000
+      const [unit, size] = AGO_UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? (['second', 1] as const)
+      return relative.format(Math.round(seconds / size), unit)
+    },
+    microseconds: (value) => {
+      if (value < 1_000) return `${number(value, value < 10 ? 1 : 0)} µs`
+      if (value < 1_000_000) return `${number(value / 1_000, 2)} ms`
+      return `${number(value / 1_000_000, 2)} s`
+    },
+    uptime: (seconds) => {
+      const days = Math.floor(seconds / 86_400)
+      const hours = Math.floor((seconds % 86_400) / 3_600)
+      const minutes = Math.floor((seconds % 3_600) / 60)
+      if (days > 0) return `${number(days)} d ${hours} h`
+      return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min`
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import {
+  createTheme,
+  DEFAULT_THEME,
+  type MantineColorScheme,
+  type MantineColorSchemeManager,
+  type MantineColorsTuple,
+} from '@mantine/core'
+import { remember, remembered } from './preferences.js'
+
+export const theme = createTheme({
+  primaryColor: 'cyan',
+  // White on these has enough contrast.
+  primaryShade: 9,
+  // Bluish, as the surfaces in styles.css.
+  colors: {
+    // The last but one is the last under the pointer, and white must be readable on it too.
+    cyan: darkerHover(DEFAULT_THEME.colors.cyan, '#0a6374'),
+    red: darkerHover(DEFAULT_THEME.colors.red, '#b02525'),
+    dark: [
+      ...['#d3d9e0', '#b6bec8', '#8f98a3', '#6b7480', '#47505a'],
+      ...['#39414a', '#262c33', '#1d2126', '#16191d', '#101316'],
+    ] as unknown as MantineColorsTuple,
+  },
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
+  headings: { fontWeight: '650' },
+})
+
+function darkerHover(colours: MantineColorsTuple, hover: string): MantineColorsTuple {
+  return colours.with(8, hover) as unknown as MantineColorsTuple
+}
+
+const SCHEMES: readonly string[] = ['auto', 'light', 'dark']
+
+export const colourSchemes: MantineColorSchemeManager = {
+  get: (fallback) => {
+    const chosen = remembered('colours')
+    return SCHEMES.includes(chosen ?? '') ? (chosen as MantineColorScheme) : fallback
+  },
+  set: (scheme) => remember('colours', scheme),
+  subscribe: () => {},
+  unsubscribe: () => {},
+  clear: () => remember('colours', 'auto'),
+}

@@ -1,0 +1,19 @@
+// The tests of the console run a real browser. Without one on the PATH it is installed when that is possible, else the
+// run fails and says how.
+import { spawnSync } from 'node:child_process'
+import { installCommand, installPackage } from './debian-package.mjs'
+
+const PACKAGE = 'chromium'
+
+export function ensureChromium() {
+  if (hasChromium()) return
+  installPackage(PACKAGE)
+  if (hasChromium()) return
+  console.error('The tests of the console need chromium on the PATH. Install it (as root) by:')
+  console.error(`  ${installCommand(PACKAGE)}`)
+  process.exit(1)
+}
+
+function hasChromium() {
+  return spawnSync(PACKAGE, ['--version', '--no-sandbox']).status === 0
+}

@@ -1,0 +1,77 @@
+// What the pictures of the console show.
+
+/** Fills a store through its API, so that the audit has something to tell. Returns a key that may do everything. */
+export async function fillDemo(catraca, url) {
+  const { key } = await catraca.keys.create({
+    name: 'maria.operations',
+    scopes: [
+      ...['admin', 'limits', 'idempotency', 'locks', 'cache'],
+      ...['codes:issue', 'codes:verify', 'tokens:check', 'tokens:revoke'],
+    ],
+  })
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  const call = async (method, path, body = {}) => {
+    const response = await fetch(url + path, { method, headers, body: JSON.stringify(body) })
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+  }
+  await call('POST', '/allowlists', { id: 'vip', name: 'VIP customers', type: 'FIXA' })
+  await call('POST', '/allowlists', { id: 'beta', name: 'Beta testers', type: 'FIXA' })
+  await call('POST', '/allowlists', { id: 'blocked', name: 'Blocked by risk', type: 'FIXA' })
+  await call('POST', '/allowlists', {
+    id: 'new-home',
+    name: 'New home screen',
+    type: 'ONDA',
+    config: { strategy: 'PERCENTAGE', percentage: 0.25, exclude: ['blocked'] },
+  })
+  for (const list of ['vip', 'beta']) await call('PUT', `/allowlists/${list}/customers/ana.souza`)
+  await call('PUT', '/allowlists/beta/customers/bruno', { expiresAt: '2031-01-01T00:00:00.000Z' })
+  await call('PATCH', '/allowlists/new-home', {
+    name: 'New home screen, wave 2',
+    config: { strategy: 'PERCENTAGE', percentage: 0.6, exclude: ['blocked'] },
+  })
+  await call('POST', '/keys', { name: 'checkout-service', scopes: ['check'] })
+  await call('POST', '/keys', { name: 'grafana', scopes: ['read'] })
+  await call('PUT', '/config/resources/payments', {
+    limits: { rpm: { capacity: 600, refillAmount: 600, refillPeriodSeconds: 60 } },
+  })
+  return key
+}
+
+const STEP_SECONDS = 5
+const STEPS = 720
+
+/** An hour like many: a slow wave, some noise, and a moment in which the store was slow. */
+export function hourOfFigures() {
+  let seed = 7
+  const noise = () => ((seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647 - 0.5) * 2
+  const every = (make) => Array.from({ length: STEPS }, (_, i) => Math.round(make(i) * 1000) / 1000)
+  const slow = (i) => Math.exp(-(((i - 500) / 14) ** 2))
+  const checks = every((i) => 5_200 + 1_400 * Math.sin(i / 110) + 160 * noise())
+  const allowed = checks.map((value) => value * (0.86 + 0.01 * noise()))
+  const timed = (ms, spike) => every((i) => ms * (1 + 0.12 * noise()) + spike * slow(i))
+  return {
+    stepSeconds: STEP_SECONDS,
+    from: new Date(Date.now() - STEPS * STEP_SECONDS * 1000).toISOString(),
+    points: {
+      checksPerSecond: checks,
+      allowedPerSecond: allowed,
+      deniedPerSecond: checks.map((value, i) => value - allowed[i]),
+      degradedPerSecond: every((i) => (slow(i) > 0.6 ? 2.4 * slow(i) : 0)),
+      fromMemoryShare: every((i) => 0.981 + 0.004 * noise() - 0.05 * slow(i)),
+      checkP50Ms: timed(0.011, 0.01),
+      checkP95Ms: timed(0.09, 0.8),
+      checkP99Ms: timed(0.62, 4.2),
+      requestsPerSecond: every((i) => 1_300 + 350 * Math.sin(i / 110) + 40 * noise()),
+      httpP50Ms: timed(0.24, 0.1),
+      httpP95Ms: timed(0.9, 2),
+      httpP99Ms: timed(2.1, 9),
+      limitsAllowedPerSecond: every((i) => 420 + 90 * Math.sin(i / 90) + 20 * noise()),
+      limitsDeniedPerSecond: every((i) => Math.max(0, 14 + 10 * Math.sin(i / 60) + 5 * noise())),
+      cacheHitShare: every(() => 0.93 + 0.01 * noise()),
+      eventLoopLagMs: timed(0.4, 2),
+      residentBytes: every(() => 182_000_000),
+      heapUsedBytes: every((i) => 64_000_000 + (i % 60) * 300_000),
+    },
+  }
+}

@@ -1,0 +1,78 @@
+// Takes pictures of every page of the console, light and dark, on a desk and on a phone, from the build in dist/.
+// The store is a small one made for the pictures, and the hour of figures on the overview is made up.
+//   node scripts/screenshots.mjs [--out docs/images] [--only overview,check] [--language en-US]
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
+import { pino } from 'pino'
+import { chromium } from 'playwright-core'
+import { fillDemo, hourOfFigures } from './screenshot-data.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const { values: options } = parseArgs({
+  options: {
+    out: { type: 'string', default: join(root, 'docs', 'images') },
+    only: { type: 'string' },
+    language: { type: 'string', default: 'en-US' },
+  },
+})
+const load = (path) => import(pathToFileURL(join(root, 'dist', 'src', path)).href)
+
+/** A page, and what is done on it before the picture. */
+const PAGES = {
+  'sign-in': { path: '', signedOut: true },
+  overview: { path: '' },
+  check: { path: '/check?customer=ana.souza&lists=vip,new-home,blocked' },
+  audit: { path: '/audit' },
+  'audit-entry': { path: '/audit', act: (page) => page.locator('td button').first().click() },
+  settings: { path: '/settings' },
+  'settings-create-key': {
+    path: '/settings',
+    act: (page) => page.locator('.panel-head button').first().click(),
+  },
+}
+const SIZES = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } }
+
+const only = options.only?.split(',')
+const pages = Object.entries(PAGES).filter(([name]) => only === undefined || only.includes(name))
+
+async function takePictures(browser, url, key) {
+  for (const [size, viewport] of Object.entries(SIZES)) {
+    for (const colorScheme of ['light', 'dark']) {
+      for (const [name, { path, signedOut, act }] of pages) {
+        const context = await browser.newContext({ viewport, colorScheme, locale: options.language })
+        const page = await context.newPage()
+        if (!signedOut) await page.addInitScript(`sessionStorage.setItem('catraca.key', '${key}')`)
+        await page.route('**/stats/series*', (route) => route.fulfill({ json: hourOfFigures() }))
+        await page.goto(`${url}/console${path}`)
+        await page.locator('h1').waitFor()
+        await page.waitForLoadState('networkidle')
+        await act?.(page)
+        await page.waitForTimeout(500)
+        await page.screenshot({
+          path: join(resolve(options.out), `${name}-${size}-${colorScheme}.png`),
+          fullPage: true,
+        })
+        await context.close()
+      }
+    }
+  }
+}
+
+mkdirSync(resolve(options.out), { recursive: true })
+const [{ openCatraca }, { startServer }] = await Promise.all([load('catraca.js'), load('server/index.js')])
+const catraca = await openCatraca({ store: 'memory:' })
+const server = await startServer(catraca, { port: 0, logger: pino({ level: 'silent' }), keyRefreshMs: 100 })
+const browser = await chromium.launch({
+  executablePath: '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+})
+try {
+  const key = await fillDemo(catraca, server.url)
+  await takePictures(browser, server.url, key)
+} finally {
+  await browser.close()
+  await server.stop()
+  await catraca.close()
+}

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { extname, join, relative, sep } from 'node:path'
+
+/** One form of a file: as it is, or compressed when the console was built. */
+export interface Representation {
+  body: Buffer
+  etag: string
+  encoding?: 'br' | 'gzip'
+}
+
+export interface ConsoleFile {
+  type: string
+  /** The name has a hash of the content, so it never changes under that name. */
+  immutable: boolean
+  plain: Representation
+  compressed: Representation[]
+}
+
+export interface ConsoleFiles {
+  files: ReadonlyMap<string, ConsoleFile>
+  /** The page itself; the text `__STYLE_NONCE__` in it is replaced in every answer. */
+  page: string
+}
+
+const TYPES: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+}
+const COMPRESSED = { '.br': 'br', '.gz': 'gzip' } as const
+
+/** Everything of the built console, in memory; undefined when it was not built. */
+export function readConsole(directory: string): ConsoleFiles | undefined {
+  const pagePath = join(directory, 'index.html')
+  if (!existsSync(pagePath)) return undefined
+  const files = new Map<string, ConsoleFile>()
+  for (const entry of readdirSync(directory, { withFileTypes: true, recursive: true })) {
+    const type = TYPES[extname(entry.name)]
+    if (!entry.isFile() || type === undefined || entry.name.startsWith('.')) continue
+    const path = join(entry.parentPath ?? entry.path, entry.name)
+    const name = relative(directory, path).split(sep).join('/')
+    files.set(name, readOne(path, type, name.startsWith('assets/')))
+  }
+  return { files, page: readFileSync(pagePath, 'utf8') }
+}
+
+function readOne(path: string, type: string, immutable: boolean): ConsoleFile {
+  const compressed = Object.entries(COMPRESSED)
+    .filter(([ending]) => existsSync(path + ending))
+    .map(([ending, encoding]) => represent(path + ending, encoding))
+  return { type, immutable, plain: represent(path), compressed }
+}
+
+function represent(path: string, encoding?: 'br' | 'gzip'): Representation {
+  const body = readFileSync(path)
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
+  return encoding === undefined ? { body, etag } : { body, etag, encoding }
+}
+
+/** The smallest form that the client takes; `br` comes before `gzip`. */
+export function choose(file: ConsoleFile, acceptEncoding: string | undefined): Representation {
+  const accepted = new Set(
+    (acceptEncoding ?? '')
+      .split(',')
+      .map((part) => part.trim().toLowerCase())
+      .filter((part) => !/;\s*q=0(?:\.0*)?$/.test(part))
+      .map((part) => part.split(';', 1)[0]!.trim()),
+  )
+  return file.compressed.find(({ encoding }) => accepted.has(encoding!)) ?? file.plain
+}

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { openConsole } from '../support/console.js'
+
+describe('the page of idempotency', () => {
+  it('shows what became of a request, and forgets it when told twice', async (t) => {
+    const { page, server, visit, assertAccessible } = await openConsole(t)
+    const { idempotency } = server.catraca
+    await idempotency.run({ operation: 'PRODUCE', key: 'order-1', payload: {} }, () => ({ paid: true }))
+    const begun = await idempotency.begin({ operation: 'PRODUCE', key: 'order-2', payload: {} })
+    assert.equal(begun.outcome, 'claimed')
+    await visit('/idempotency')
+    await page.getByRole('button', { name: 'Look up' }).click()
+    assert.equal(await page.getByText('Fill this in.').count(), 2)
+    await page.getByLabel('Operation').fill('PRODUCE')
+    await page.getByLabel('Idempotency key').fill('order-1')
+    await page.getByRole('button', { name: 'Look up' }).click()
+    await page.getByText('Completed').waitFor()
+    await page.getByText('Recorded answer').click()
+    await page.getByText('"paid":true').waitFor()
+    await assertAccessible()
+    await page.getByRole('button', { name: 'Forget the record' }).click()
+    await page.getByRole('dialog').getByText('done again').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Forget the record' }).click()
+    await page.getByText('No record').waitFor()
+    assert.equal(await idempotency.get({ operation: 'PRODUCE', key: 'order-1' }), undefined)
+    await page.getByLabel('Idempotency key').fill('order-2')
+    await page.getByRole('button', { name: 'Look up' }).click()
+    await page.getByText('In progress').waitFor()
+    await page.getByRole('button', { name: 'Forget the record' }).click()
+    const forget = page.getByRole('dialog').getByRole('button', { name: 'Forget the record' })
+    assert.ok(await forget.isDisabled(), 'work under way needs the key typed')
+    await page.getByLabel('Type order-2 to confirm').fill('order-2')
+    await forget.click()
+    await page.getByText('No record').waitFor()
+  })
+})
+
+describe('the page of locks', () => {
+  it('shows that a lock is held, and takes it away when its name is typed', async (t) => {
+    const { page, server, visit, assertAccessible } = await openConsole(t)
+    const taken = await server.catraca.locks.acquire('claim:abc', { ttlMs: 60_000 })
+    assert.ok(taken)
+    await visit('/locks')
+    await page.getByLabel('Name of the lock').fill('claim:abc')
+    await page.getByRole('button', { name: 'Look up' }).click()
+    await page.getByText('Held', { exact: true }).waitFor()
+    await assertAccessible()
+    await page.getByRole('button', { name: 'Take the lock away' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Type claim:abc to confirm').fill('claim:abc')
+    await assertAccessible()
+    await dialog.getByRole('button', { name: 'Take the lock away' }).click()
+    await page.getByText('Free', { exact: true }).waitFor()
+    const { held } = (await server.call('GET', '/locks/claim:abc')).json
+    assert.equal(held, false)
+  })
+
+  it('offers that to admins alone', async (t) => {
+    const { page, server, visit } = await openConsole(t, { scopes: ['locks'] })
+    await server.catraca.locks.acquire('claim:abc', { ttlMs: 60_000 })
+    await visit('/locks')
+    await page.getByLabel('Name of the lock').fill('claim:abc')
+    await page.getByRole('button', { name: 'Look up' }).click()
+    await page.getByText('Held', { exact: true }).waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Take the lock away' }).count(), 0)
+    assert.equal(await page.locator('nav a', { hasText: 'One-time codes' }).count(), 0)
+  })
+})
+
+describe('the page of one-time codes', () => {
+  it('shows whether a code is under way, never the code, and revokes it', async (t) => {
+    const { page, server, visit, assertAccessible } = await openConsole(t)
+    const issued = await server.catraca.codes.issue({ channel: 'email', address: 'ana@example.com' })
+    const code = 'code' in issued ? issued.code : ''
+    assert.match(code, /^\d{6}$/)
+    await visit('/codes')
+    await page.getByLabel('Address').fill('Ana@Example.com')
+    await page.getByRole('button', { name: 'Look up' }).click()
+    await page.getByText('A code is under way', { exact: true }).waitFor()
+    await assertAccessible()
+    assert.ok(!(await page.content()).includes(code), 'the code is on the page')
+    assert.ok(!page.url().includes('ana'), 'the address is in the URL')
+    await page.getByRole('button', { name: 'Revoke code and lift lock' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke code and lift lock' }).click()
+    await page.getByText('No code under way', { exact: true }).waitFor()
+    const verified = await server.catraca.codes.verify({ channel: 'email', address: 'ana@example.com', code })
+    assert.equal(verified.valid, false)
+  })
+})
+
+describe('the page of tokens', () => {
+  it('revokes one token, and all of a subject', async (t) => {
+    const { page, server, visit, assertAccessible } = await openConsole(t)
+    await visit('/tokens')
+    const look = async (kind: string, id: string) => {
+      await page.getByLabel('What').selectOption(kind)
+      await page.getByLabel('Id', { exact: true }).fill(id)
+      await page.getByRole('button', { name: 'Look up' }).click()
+    }
+    const revoke = async () => {
+      await page.getByText('Not revoked').waitFor()
+      await page.getByRole('button', { name: 'Revoke', exact: true }).click()
+      await assertAccessible()
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click()
+      await page.getByText('Revoked', { exact: true }).waitFor()
+    }
+    await look('token', 'jti-1')
+    await revoke()
+    const { tokens } = server.catraca
+    assert.equal(await tokens.isRevoked({ jti: 'jti-1' }), true)
+    await look('subject', 'user-7')
+    await revoke()
+    await page.getByText('Tokens issued before').waitFor()
+    const old = { jti: 'jti-2', subject: 'user-7', issuedAt: new Date(0).toISOString() }
+    assert.equal(await tokens.isRevoked(old), true)
+  })
+})

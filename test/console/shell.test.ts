@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { bearer, until } from '../server/support.js'
+import { openConsole, signIn } from '../support/console.js'
+
+describe('signing in', () => {
+  it('is not asked for when the server has no keys', async (t) => {
+    const { page, visit, assertAccessible } = await openConsole(t)
+    await visit('')
+    assert.equal(await page.locator('h1').textContent(), 'Overview')
+    assert.equal(await page.getByRole('button', { name: 'Sign out' }).count(), 0)
+    await assertAccessible()
+  })
+
+  it('takes a key, keeps it in this tab only, and forgets it at the end', async (t) => {
+    const { page, server, key, visit, assertAccessible } = await openConsole(t, { scopes: ['admin'] })
+    await page.goto(`${server.url}/console/settings`)
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await assertAccessible()
+    await page.getByLabel('API key').fill('ctr_wrong')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('does not know this key').waitFor()
+    await signIn(page, key!)
+    await page.getByRole('heading', { name: 'Settings' }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Settings' }).waitFor()
+    const kept = (await page.evaluate(
+      '({ local: JSON.stringify(localStorage), tab: JSON.stringify(sessionStorage), cookie: document.cookie })',
+    )) as Record<string, string>
+    assert.ok(kept.tab!.includes(key!))
+    assert.ok(!kept.local!.includes('ctr_'))
+    assert.equal(kept.cookie, '')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('You are signed out').waitFor()
+    assert.equal(await page.evaluate('sessionStorage.length'), 0)
+    const other = await page.context().newPage()
+    await other.goto(`${server.url}/console`)
+    await other.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await visit('/settings')
+  })
+
+  it('is asked for again when the key is revoked', async (t) => {
+    const { page, server, key, visit } = await openConsole(t, { scopes: ['admin'] })
+    await server.catraca.keys.create({ name: 'other', scopes: ['read'] })
+    await visit('/settings')
+    await page.locator('nav a', { hasText: 'Check' }).click()
+    await page.getByRole('heading', { name: 'Check', level: 1 }).waitFor()
+    await server.catraca.keys.revoke('tester')
+    const refused = async () =>
+      (await server.call('GET', '/session', { headers: bearer(key!) })).status === 401
+    await until('the revocation is known', refused)
+    await page.locator('nav a', { hasText: 'Settings' }).click()
+    await page.getByText('no longer accepts your key').waitFor()
+    assert.equal(await page.evaluate('sessionStorage.length'), 0)
+  })
+
+  it('is asked for again after 30 minutes without a sign of life', async (t) => {
+    const { page, visit } = await openConsole(t, { scopes: ['check'] })
+    await page.clock.install()
+    await visit('/settings')
+    await page.clock.fastForward(29 * 60_000)
+    await page.keyboard.press('Shift')
+    await page.clock.fastForward(29 * 60_000)
+    assert.equal(await page.locator('h1').textContent(), 'Settings')
+    await page.clock.fastForward(61_000)
+    await page.getByText('after 30 minutes without activity').waitFor()
+  })
+})
+
+describe('the shell', () => {
+  it('shows only pages that the key has the scope for', async (t) => {
+    const { page, visit } = await openConsole(t, { scopes: ['check'] })
+    await visit('')
+    assert.deepEqual(await page.locator('nav a').allTextContents(), ['Check', 'Settings'])
+    await visit('/audit')
+    await page.getByText('There is no such page').waitFor()
+  })
+
+  it('speaks the language of the browser, and another when told', async (t) => {
+    const { page, visit } = await openConsole(t, { browser: { locale: 'pt-BR' } })
+    await visit('/settings')
+    await page.getByRole('heading', { name: 'Configurações' }).waitFor()
+    assert.equal(await page.evaluate('document.documentElement.lang'), 'pt-BR')
+    await page.getByText('English').click()
+    await page.getByRole('heading', { name: 'Settings' }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Settings' }).waitFor()
+  })
+
+  it('is light or dark as the system, or as told', async (t) => {
+    const { page, visit, assertAccessible } = await openConsole(t, { browser: { colorScheme: 'dark' } })
+    await visit('/settings')
+    const scheme = () => page.evaluate('document.documentElement.dataset.mantineColorScheme')
+    assert.equal(await scheme(), 'dark')
+    await assertAccessible()
+    await page.getByText('Light', { exact: true }).click()
+    assert.equal(await scheme(), 'light')
+    await page.reload()
+    await page.locator('h1').waitFor()
+    assert.equal(await scheme(), 'light')
+  })
+
+  it('is used by keyboard: skip link first, the heading of a new page gets the focus', async (t) => {
+    const { page, visit } = await openConsole(t)
+    await visit('/settings')
+    await page.keyboard.press('Tab')
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to content')
+    await page.locator('nav a', { hasText: 'Check' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Check', level: 1 }).waitFor()
+    assert.equal(await page.evaluate('document.activeElement.tagName'), 'H1')
+    assert.equal(await page.title(), 'Check · Catraca')
+  })
+
+  it('fits a phone: the menu opens, leads on, and closes', async (t) => {
+    const { page, visit, assertAccessible } = await openConsole(t, {
+      browser: { viewport: { width: 390, height: 800 }, hasTouch: true },
+    })
+    await visit('/settings')
+    const width = await page.evaluate('document.documentElement.scrollWidth')
+    assert.ok(Number(width) <= 390, `the page is ${width} wide`)
+    await page.getByRole('button', { name: 'Menu' }).click()
+    await page.locator('nav a', { hasText: 'Check' }).click()
+    await page.getByRole('heading', { name: 'Check', level: 1 }).waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Menu' }).getAttribute('aria-expanded'), 'false')
+    await assertAccessible()
+  })
+})

@@ -7,6 +7,7 @@ import { spec } from 'node:test/reporters'
 import { fileURLToPath } from 'node:url'
 import { ensureChromium } from './ensure-chromium.mjs'
 import { ensurePostgres } from './ensure-postgres.mjs'
+import { ensurePromtool } from './ensure-promtool.mjs'
 import { ensureRedisServer } from './ensure-redis.mjs'
 
 const FILES_AT_ONCE = 3
@@ -35,6 +36,7 @@ if (files.length === 0) {
 if (files.some((file) => /redis|dict/.test(relative(tests, file)))) ensureRedisServer()
 if (files.some((file) => relative(tests, file).startsWith('console'))) ensureChromium()
 if (files.some((file) => relative(tests, file).includes('dict-example'))) ensurePostgres()
+if (files.some((file) => relative(tests, file).startsWith('deploy'))) ensurePromtool()
 
 let passed = 0
 let failed = 0

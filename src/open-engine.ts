@@ -7,9 +7,12 @@ import type { CacheStore } from './cache/port.js'
 import { parseStoreUrl } from './config/store-url.js'
 import type { DynamodbUrl } from './config/store-url-dynamodb.js'
 import type { RedisUrl } from './config/store-url-redis.js'
+import type { CapacityCounts } from './engines/dynamodb/client/capacity.js'
 import type { DynamodbOptions } from './engines/dynamodb/index.js'
+import type { DiskUse } from './engines/embedded/disk-use.js'
 import type { EmbeddedOptions } from './engines/embedded/index.js'
 import type { RedisEngineOptions } from './engines/redis/index.js'
+import type { RedisNode } from './engines/redis/link/redis.js'
 import type { HotTierOptions } from './hot-tier.js'
 import type { IdempotencyStore } from './idempotency/port.js'
 import type { LockStore } from './lock/port.js'
@@ -27,6 +30,14 @@ export interface EngineOptions {
   embedded?: Omit<EmbeddedOptions, 'directory'>
   redis?: RedisEngineOptions
   dynamodb?: DynamodbOptions & { hotTier?: HotTierOptions }
+}
+
+/** What only one engine has to tell. */
+export interface EngineFigures {
+  /** Each primary that answers. */
+  redisServers?: readonly RedisNode[]
+  capacity?: Pick<CapacityCounts, 'rows' | 'retries'>
+  diskUse?: DiskUse
 }
 
 /** An opened store, whichever engine it is. */
@@ -57,6 +68,10 @@ export interface StoreEngine {
   listCache(): { size: number; hits: number; misses: number }
   /** Facts about a store that answers; rejects when it does not. */
   health(): Promise<Record<string, unknown>>
+  /** Connections to the store that could not be made, or were lost, so far. */
+  connectionFailures(): number
+  /** Numbers for those who watch it. */
+  figures(): Promise<EngineFigures>
   close(): Promise<void>
 }
 
@@ -120,6 +135,8 @@ async function openRedisEngine(
     refresh() {},
     listCache: () => engine.listCache(),
     health: () => engine.health(),
+    connectionFailures: () => engine.connectionFailures(),
+    figures: async () => ({ redisServers: await engine.servers() }),
     close: () => engine.close(),
   }
 }
@@ -144,7 +161,9 @@ async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine
     warnings: [],
     refresh: () => engine.refresh(),
     listCache: () => engine.listCache(),
-    health: async () => engine.health(),
+    health: async () => ({ ...engine.health() }),
+    connectionFailures: () => 0,
+    figures: async () => ({ diskUse: engine.diskUse() }),
     close: () => engine.close(),
   }
 }
@@ -172,6 +191,8 @@ async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' })
     refresh() {},
     listCache: () => engine.listCache(),
     health: async () => ({ ...(await engine.health()) }),
+    connectionFailures: () => engine.connectionFailures(),
+    figures: async () => ({ capacity: engine.capacity }),
     close: () => engine.close(),
   }
 }

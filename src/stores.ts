@@ -1,7 +1,10 @@
 import { type EngineSource, isSameStore, openEngine, type StoreEngine, type StoreUse } from './open-engine.js'
+import { type EngineWatch, watchedEngine } from './watched-engine.js'
 
-interface OpenStore {
+export interface OpenStore {
   source: EngineSource
+  /** The URL by which it was first asked for, with whatever it holds of credentials. */
+  store: string
   engine: StoreEngine
 }
 
@@ -13,6 +16,7 @@ export class Stores {
     private readonly main: OpenStore,
     private readonly sourceOf: (store: string) => EngineSource,
     private readonly report: (message: string, error: unknown) => void,
+    private readonly watch: EngineWatch | undefined,
   ) {
     this.warn(main.engine)
   }
@@ -21,9 +25,12 @@ export class Stores {
     store: string,
     sourceOf: (store: string) => EngineSource,
     report: (message: string, error: unknown) => void,
+    /** Absent: nobody wants to know. */
+    watch: EngineWatch | undefined,
   ): Promise<Stores> {
     const source = sourceOf(store)
-    return new Stores({ source, engine: await openEngine(source) }, sourceOf, report)
+    const engine = watched(await openEngine(source), watch)
+    return new Stores({ source, store, engine }, sourceOf, report, watch)
   }
 
   /**
@@ -35,14 +42,15 @@ export class Stores {
     const source = this.sourceOf(store)
     const known = [this.main, ...this.others].find((open) => isSameStore(open.source, source))
     if (known !== undefined) return known.engine
-    const engine = await openEngine(source, use)
-    this.others.push({ source, engine })
+    const engine = watched(await openEngine(source, use), this.watch)
+    this.others.push({ source, store, engine })
     this.warn(engine)
     return engine
   }
 
-  get engines(): readonly StoreEngine[] {
-    return [this.main, ...this.others].map(({ engine }) => engine)
+  /** The main one first. */
+  get open(): readonly OpenStore[] {
+    return [this.main, ...this.others]
   }
 
   async close(): Promise<void> {
@@ -53,3 +61,6 @@ export class Stores {
     for (const warning of warnings) this.report(warning, undefined)
   }
 }
+
+const watched = (engine: StoreEngine, watch: EngineWatch | undefined): StoreEngine =>
+  watch === undefined ? engine : watchedEngine(engine, watch)

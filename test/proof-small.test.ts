@@ -7,7 +7,7 @@ import { run as idempotency } from '../bench/proof/idempotency.js'
 import { run as kill } from '../bench/proof/kill.js'
 import { run as limits, runFailover, runOnDynamodb, runOnRedis } from '../bench/proof/limits.js'
 import { run as race } from '../bench/proof/race.js'
-import { run as soak } from '../bench/proof/soak.js'
+import { run as soakModel } from '../bench/proof/soak-model.js'
 
 /** The proofs of `npm run proof`, which take minutes there, with small sizes. Each throws when a promise is broken. */
 describe('proofs, small', () => {
@@ -52,8 +52,8 @@ describe('proofs, small', () => {
     assert.equal(figures.deaths, 4)
   })
 
-  it('soak: every answer is that of a model in memory', async () => {
-    const figures = await soak({ seconds: 1.5, setSize: 3000 })
+  it('soak-model: every answer is that of a model in memory', async () => {
+    const figures = await soakModel({ seconds: 1.5, setSize: 3000 })
     assert.ok(figures.checks! > 1000)
     for (const work of ['addOrRemove', 'addForAWhile', 'importAndRemove', 'replace', 'createAndDelete']) {
       assert.ok(figures[work]! > 0, `${work} was never done`)

@@ -57,6 +57,24 @@ variable "alarm_actions" {
   default     = []
 }
 
+variable "alarm_user_errors" {
+  description = "Requests a minute that DynamoDB refuses as wrong, in the whole account, above which it is told."
+  type        = number
+  default     = 100
+}
+
+variable "alarm_read_units" {
+  description = "Read units a minute of a table above which it is told; by default 80 % of what one partition gives."
+  type        = number
+  default     = 144000
+}
+
+variable "alarm_write_units" {
+  description = "Write units a minute of a table above which it is told; by default 80 % of what one partition takes."
+  type        = number
+  default     = 48000
+}
+
 variable "dax_subnet_ids" {
   description = "Private subnets of the DAX cluster. Empty: no cluster."
   type        = list(string)

@@ -2,6 +2,7 @@ import type { ApiKey, ApiKeys } from '../access/keys.js'
 import type { Idempotency } from '../idempotency/idempotency.js'
 import { identifier } from '../key.js'
 import type { Locks } from '../lock/locks.js'
+import type { OneTimeCodes } from '../one-time-code/codes.js'
 import type { TokenDenylist } from '../token-denylist/denylist.js'
 import { subjectRevocation, tokenRevocation } from '../token-denylist/input.js'
 import type { RevokedToken } from '../token-denylist/types.js'
@@ -71,6 +72,20 @@ export function recordLocks(locks: Locks, trail: AuditTrail): void {
     return recording(trail, () => release(name), {
       asked: deed,
       done: (released) => (released ? [deed()] : []),
+    })
+  })
+}
+
+/** That a code was revoked and its lock lifted. The address is a secret of its owner: a keyed hash stands for it. */
+export function recordCodes(codes: OneTimeCodes, trail: AuditTrail): void {
+  inFront(codes, 'revoke', (revoke) => (request) => {
+    const deed = (): Deed => ({
+      action: 'code.revoke',
+      target: { kind: 'code', id: codes.standIn(request), channel: request.channel },
+    })
+    return recording(trail, () => revoke(request), {
+      asked: deed,
+      done: ({ revoked }) => (revoked ? [deed()] : []),
     })
   })
 }

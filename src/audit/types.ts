@@ -24,6 +24,7 @@ export const AUDIT_ACTIONS = [
   'key.revoke',
   'idempotency.delete',
   'lock.break',
+  'code.revoke',
   'token.revoke',
   'subject.revoke',
 ] as const
@@ -37,6 +38,7 @@ export type TargetKind =
   | 'key'
   | 'idempotency'
   | 'lock'
+  | 'code'
   | 'token'
   | 'subject'
 
@@ -51,6 +53,8 @@ export interface AuditTarget {
   level?: string
   /** Of an idempotency record. */
   operation?: string
+  /** Of a one-time code, whose id stands for its address. */
+  channel?: string
 }
 
 /** `unknown`: the store did not say whether the change was made. `partial`: it broke off, and a part was made. */
@@ -114,6 +118,8 @@ export const DEFAULT_AUDIT: AuditOptions = {
   onFailure: 'report',
   actor: { kind: 'library', name: 'library' },
 }
+
+export const MAX_RETENTION_DAYS = 3650
 
 export interface AuditStats {
   /** Written by this process, by action. */

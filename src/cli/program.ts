@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { addAuditCommands } from './commands/audit.js'
+import { addBackupCommands } from './commands/backup.js'
+import { addBenchCommands } from './commands/bench.js'
 import { addCacheCommands } from './commands/cache.js'
 import { addCheckCommand } from './commands/check.js'
 import { addCodeCommands } from './commands/codes.js'
+import { addDoctorCommand } from './commands/doctor.js'
 import { addDynamodbCommands } from './commands/dynamodb.js'
 import { addExportCommand } from './commands/export.js'
 import { addIdempotencyCommands } from './commands/idempotency.js'
@@ -59,6 +62,9 @@ export function buildProgram({ json }: { json: boolean }): Command {
   addAuditCommands(program)
   addDynamodbCommands(program)
   addRelayCommand(program)
+  addDoctorCommand(program)
+  addBackupCommands(program)
+  addBenchCommands(program)
   return program
 }
 

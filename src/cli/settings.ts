@@ -30,6 +30,7 @@ export function openOptions(config: Config, store: string): OpenOptions {
     audit: { ...config.audit, ...(config.stores.audit !== undefined && { store: config.stores.audit }) },
     onUnavailable: config.allowlists.onUnavailable,
     metrics: { enabled: config.metrics.enabled, maxSeries: config.metrics.maxSeries },
+    tracing: config.tracing,
     sweepIntervalMs: config.allowlists.sweepIntervalMs,
     import: {
       leaseMs: config.import.leaseMs,
@@ -137,6 +138,7 @@ function readCertificate(file: string): string {
 
 export function serverOptions({ server, keys, metrics }: Config): ServerOptions {
   const logHashKey = server.logHashKey.read()
+  const tls = tlsSource(server)
   return {
     host: server.host,
     port: server.port,
@@ -147,6 +149,19 @@ export function serverOptions({ server, keys, metrics }: Config): ServerOptions 
     bootstrapKeys: () => keys.read(),
     metrics: metrics.enabled,
     ...(logHashKey !== undefined && { logHashKey }),
+    ...(tls !== undefined && { tls }),
     ...(server.spoolDir !== undefined && { spoolDir: server.spoolDir }),
   }
+}
+
+function tlsSource({ tlsCert, tlsKey, tlsClientCa }: Config['server']): ServerOptions['tls'] {
+  const hasCert = tlsCert.read() !== undefined
+  if (hasCert !== (tlsKey.read() !== undefined)) {
+    throw new CatracaError('CONFIG_INVALID', 'server.tlsCert and server.tlsKey go together')
+  }
+  if (!hasCert && tlsClientCa.read() !== undefined) {
+    throw new CatracaError('CONFIG_INVALID', 'server.tlsClientCa needs server.tlsCert')
+  }
+  if (!hasCert) return undefined
+  return () => ({ cert: tlsCert.read()!, key: tlsKey.read()!, clientCa: tlsClientCa.read() })
 }

@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import { systemClock } from '../clock.js'
+import type { LogLevel, RunningServer } from '../server/index.js'
 import { EXIT, Exit } from './failure.js'
 import { note } from './output.js'
 import { MetricsExchange } from './worker-metrics.js'
@@ -11,6 +12,27 @@ const LONGEST_DELAY_MS = 30_000
 /** How long to wait before the next restart, when so many workers died lately: a crash loop must stay slow. */
 export function restartDelayMs(recentDeaths: number): number {
   return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.max(0, recentDeaths - 1))
+}
+
+interface LogLevelMessage {
+  catraca: 'log-level'
+  level: LogLevel
+  forSeconds?: number | undefined
+}
+
+const isLogLevel = (message: unknown): message is LogLevelMessage =>
+  (message as LogLevelMessage | null)?.catraca === 'log-level'
+
+/** Has the other workers, if there are any, log what this one was told to log. */
+export function tellLogLevel(level: LogLevel, forSeconds: number | undefined): void {
+  if (cluster.isWorker) process.send?.({ catraca: 'log-level', level, forSeconds } satisfies LogLevelMessage)
+}
+
+export function followLogLevel(server: RunningServer): void {
+  if (!cluster.isWorker) return
+  process.on('message', (message) => {
+    if (isLogLevel(message)) server.setLogLevel(message.level, message.forSeconds)
+  })
 }
 
 /** Keeps so many workers serving, until a signal stops them all. */
@@ -30,6 +52,25 @@ export async function superviseWorkers(
   await supervisor.stopped
 }
 
+/** What the workers log, also those that start later. */
+class SharedLogLevel {
+  private last: { message: LogLevelMessage; at: number } | undefined
+
+  tell(message: LogLevelMessage, by: Worker): void {
+    this.last = { message, at: systemClock.now() }
+    for (const other of Object.values(cluster.workers ?? {})) if (other !== by) other?.send(message)
+  }
+
+  greet(worker: Worker): void {
+    if (this.last === undefined) return
+    const { message, at } = this.last
+    const { forSeconds } = message
+    if (forSeconds === undefined) return void worker.send(message)
+    const left = Math.ceil(forSeconds - (systemClock.now() - at) / 1000)
+    if (left > 0) worker.send({ ...message, forSeconds: left })
+  }
+}
+
 class Supervisor {
   readonly stopped: Promise<void>
   private hasStarted = false
@@ -37,6 +78,7 @@ class Supervisor {
   private deaths: number[] = []
   private finish: () => void = () => {}
   private restarts = new Set<NodeJS.Timeout>()
+  private readonly logLevel = new SharedLogLevel()
 
   constructor(private readonly environment: Record<string, string>) {
     this.stopped = new Promise((resolve) => {
@@ -58,6 +100,10 @@ class Supervisor {
   fork(): Worker {
     const worker = cluster.fork(this.environment)
     worker.once('exit', (code, signal) => this.onExit(signal ?? `code ${code}`))
+    worker.on('message', (message: unknown) => {
+      if (isLogLevel(message)) this.logLevel.tell(message, worker)
+    })
+    worker.once('listening', () => this.logLevel.greet(worker))
     return worker
   }
 

@@ -76,6 +76,8 @@ export type ImportResult = {
   firstErrors: {
     line: number
     message: string
+    /** As it came, up to 256 characters */
+    row?: string
   }[]
   customerCount: number
   /** Pass it as `atLeast` to see this write */
@@ -96,6 +98,8 @@ export type ImportStatus = {
   firstErrors: {
     line: number
     message: string
+    /** As it came, up to 256 characters */
+    row?: string
   }[]
   /** ISO 8601 in UTC */
   startedAt: string
@@ -709,6 +713,15 @@ export type GetLockAnswer = {
   expiresAt?: string
 }
 
+export type GetLogLevelInput = Record<string, never>
+export type GetLogLevelAnswer = {
+  level: string
+  /** What it is after a restart */
+  configured: string
+  /** When it becomes that again by itself */
+  until?: string
+}
+
 export type GetMemberInput = {
   /** Id of an allowlist */
   id: string
@@ -867,6 +880,8 @@ export type ImportMembersInput = {
   addedBy?: string | undefined
   /** When the content type does not tell */
   format?: 'csv' | 'ndjson' | 'text' | undefined
+  /** Rejected rows that are told one by one: up to 1,000; 100 when absent */
+  maxErrors?: number | undefined
   /** Answer as soon as the body is received */
   async?: '0' | '1' | 'false' | 'true' | undefined
   body: StreamBody
@@ -938,7 +953,7 @@ export type ListAuditInput = {
   target?: string | undefined
   /** Name of the key, the user or the program */
   actor?: string | undefined
-  /** Or its beginning, such as `allowlist.member`: allowlist.create, allowlist.update, allowlist.delete, allowlist.import, allowlist.rebuild, allowlist.reshard, allowlist.member.add, allowlist.member.remove, limit.config.set, limit.config.delete, limit.reset, entity.set, entity.delete, key.create, key.revoke, idempotency.delete, lock.break, token.revoke, subject.revoke */
+  /** Or its beginning, such as `allowlist.member`: allowlist.create, allowlist.update, allowlist.delete, allowlist.import, allowlist.rebuild, allowlist.reshard, allowlist.member.add, allowlist.member.remove, limit.config.set, limit.config.delete, limit.reset, entity.set, entity.delete, key.create, key.revoke, idempotency.delete, lock.break, code.revoke, token.revoke, subject.revoke */
   action?: string | undefined
   /** ISO 8601: from then on */
   from?: string | undefined
@@ -1395,6 +1410,21 @@ export type SetEntityConfigAnswer = {
   strictVersion?: boolean
 }
 
+export type SetLogLevelInput = {
+  body: {
+    /** Least severe messages that are logged */
+    level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
+    forSeconds?: number
+  }
+}
+export type SetLogLevelAnswer = {
+  level: string
+  /** What it is after a restart */
+  configured: string
+  /** When it becomes that again by itself */
+  until?: string
+}
+
 export type SetResourceConfigInput = {
   /** What is limited: an operation, a model, an endpoint */
   resource: string
@@ -1595,6 +1625,8 @@ export interface Operations {
   getLimits(input: GetLimitsInput, options?: CallOptions): Promise<GetLimitsAnswer>
   /** Whether a lock is held, and until when; never by whom: `GET /locks/{name}` */
   getLock(input: GetLockInput, options?: CallOptions): Promise<GetLockAnswer>
+  /** What is logged: `GET /log-level` */
+  getLogLevel(input?: GetLogLevelInput, options?: CallOptions): Promise<GetLogLevelAnswer>
   /** Read a member: `GET /allowlists/{id}/customers/{customerId}` */
   getMember(input: GetMemberInput, options?: CallOptions): Promise<GetMemberAnswer>
   /** Metrics for Prometheus: `GET /metrics` */
@@ -1673,6 +1705,8 @@ export interface Operations {
   setEntity(input: SetEntityInput, options?: CallOptions): Promise<SetEntityAnswer>
   /** Set what an entity says of limits; fields that are absent are inherited: `PUT /config/entities/{entity}/{resource}` */
   setEntityConfig(input: SetEntityConfigInput, options?: CallOptions): Promise<SetEntityConfigAnswer>
+  /** Log more, or less, for a time or until the restart: `PUT /log-level` */
+  setLogLevel(input: SetLogLevelInput, options?: CallOptions): Promise<SetLogLevelAnswer>
   /** Set what a resource says of limits; fields that are absent are inherited: `PUT /config/resources/{resource}` */
   setResourceConfig(input: SetResourceConfigInput, options?: CallOptions): Promise<SetResourceConfigAnswer>
   /** Set what the system level says of limits; fields that are absent are inherited: `PUT /config/system/{resource}` */
@@ -1720,6 +1754,7 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   getIndex: { method: 'GET', path: '/allowlists/{id}/index' },
   getLimits: { method: 'GET', path: '/limits/{entity}/{resource}' },
   getLock: { method: 'GET', path: '/locks/{name}' },
+  getLogLevel: { method: 'GET', path: '/log-level' },
   getMember: { method: 'GET', path: '/allowlists/{id}/customers/{customerId}' },
   getMetrics: { method: 'GET', path: '/metrics', answer: 'stream', accept: ['text/plain'] },
   getResourceConfig: { method: 'GET', path: '/config/resources/{resource}' },
@@ -1730,7 +1765,7 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   getSystemConfig: { method: 'GET', path: '/config/system/{resource}' },
   getUsage: { method: 'GET', path: '/limits/{entity}/{resource}/usage', query: ['step', 'from', 'to'] },
   health: { method: 'GET', path: '/health' },
-  importMembers: { method: 'POST', path: '/allowlists/{id}/import', query: ['mode', 'importId', 'addedBy', 'format', 'async'], body: 'stream' },
+  importMembers: { method: 'POST', path: '/allowlists/{id}/import', query: ['mode', 'importId', 'addedBy', 'format', 'maxErrors', 'async'], body: 'stream' },
   issueCode: { method: 'POST', path: '/otp/{channel}', body: 'json' },
   listAllowlists: { method: 'GET', path: '/allowlists', query: ['limit', 'cursor', 'search', 'type', 'sort', 'order'] },
   listAllowlistsOfCustomer: { method: 'GET', path: '/customers/{customerId}/allowlists', query: ['limit', 'cursor'] },
@@ -1759,6 +1794,7 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   setCached: { method: 'PUT', path: '/cache/{space}/{key}', body: 'json', answer: 'none' },
   setEntity: { method: 'PUT', path: '/entities/{id}', body: 'json' },
   setEntityConfig: { method: 'PUT', path: '/config/entities/{entity}/{resource}', body: 'json' },
+  setLogLevel: { method: 'PUT', path: '/log-level', body: 'json' },
   setResourceConfig: { method: 'PUT', path: '/config/resources/{resource}', body: 'json' },
   setSystemConfig: { method: 'PUT', path: '/config/system/{resource}', body: 'json' },
   updateAllowlist: { method: 'PATCH', path: '/allowlists/{id}', headers: { ifMatch: 'if-match' }, body: 'json' },

@@ -1,5 +1,5 @@
 import { DEFAULT_MEMBERSHIP } from '../allowlist/membership/options.js'
-import { DEFAULT_AUDIT } from '../audit/types.js'
+import { DEFAULT_AUDIT, MAX_RETENTION_DAYS } from '../audit/types.js'
 import { DEFAULT_SPACE } from '../cache/options.js'
 import { DEFAULT_MAX_SERIES } from '../figures.js'
 import { DEFAULT_IDEMPOTENCY, MAX_LEASE_MS, MIN_LEASE_MS } from '../idempotency/options.js'
@@ -174,6 +174,20 @@ export const SCHEMA = {
       env: 'CATRACA_LOG_HASH_KEY',
       description:
         'Key of those hashes: the same everywhere to follow a customer across servers. Random when absent.',
+    }),
+    tlsCert: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
+      env: 'CATRACA_TLS_CERT',
+      description:
+        'Certificate of the server with those of its authorities, PEM. With it HTTPS is served, and nothing else.',
+    }),
+    tlsKey: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
+      env: 'CATRACA_TLS_KEY',
+      description: 'Private key of that certificate, PEM.',
+    }),
+    tlsClientCa: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
+      env: 'CATRACA_TLS_CLIENT_CA',
+      description:
+        'Authorities of clients, PEM. With them only clients with a certificate of theirs may connect, beside their API key.',
     }),
     spoolDir: optional(text, {
       env: 'CATRACA_SPOOL_DIR',
@@ -378,7 +392,7 @@ export const SCHEMA = {
       env: 'CATRACA_AUDIT_ENABLED',
       description: 'Whether changes of lists, limits and keys are recorded with who made them.',
     }),
-    retentionDays: setting(integer(1, 3650), DEFAULT_AUDIT.retentionDays, {
+    retentionDays: setting(integer(1, MAX_RETENTION_DAYS), DEFAULT_AUDIT.retentionDays, {
       env: 'CATRACA_AUDIT_RETENTION_DAYS',
       description: 'How long entries are kept; older ones are not shown, and dropped.',
     }),
@@ -592,6 +606,13 @@ export const SCHEMA = {
       env: 'CATRACA_METRICS_EMF',
       description:
         'Also write the metrics of the namespace `Allowlist/Pod` for CloudWatch to standard output, once a minute.',
+    }),
+  },
+  tracing: {
+    enabled: setting(flag, true, {
+      env: 'CATRACA_TRACING_ENABLED',
+      description:
+        'Make spans where the process has a provider of OpenTelemetry registered; without one there are none, and no cost.',
     }),
   },
   client: {

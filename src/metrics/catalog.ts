@@ -1,6 +1,8 @@
 import { allowlistMetrics } from './allowlists.js'
+import { auditMetrics } from './audit.js'
 import { cacheMetrics } from './cache.js'
 import { codeMetrics } from './codes.js'
+import { engineMetrics } from './engines.js'
 import type { MetricGroup } from './group.js'
 import { httpMetrics } from './http.js'
 import { idempotencyMetrics } from './idempotency.js'
@@ -8,6 +10,7 @@ import { limitMetrics } from './limits.js'
 import { lockMetrics } from './locks.js'
 import { membershipMetrics } from './membership.js'
 import { processMetrics } from './process.js'
+import { storeMetrics } from './stores.js'
 import { tokenMetrics } from './tokens.js'
 
 /** Every metric there is. A new group has its line here: it is then served, documented and tested. */
@@ -21,5 +24,8 @@ export const METRIC_GROUPS: readonly MetricGroup[] = [
   codeMetrics,
   tokenMetrics,
   cacheMetrics,
+  auditMetrics,
+  engineMetrics,
+  storeMetrics,
   processMetrics,
 ]

@@ -21,7 +21,7 @@ export interface MetricsSource {
   readonly http?: HttpFigures
   /** Of a server: whether it is ready. */
   readonly ready?: () => boolean
-  /** Also what prom-client knows of the process. */
+  /** Also what is known of the process: processor, memory, event loop. */
   readonly process?: boolean
 }
 

@@ -1,13 +1,11 @@
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { type Clock, isoTime, systemClock } from '../clock.js'
 import { Durations } from '../figures.js'
 import type { MetricsSource } from './group.js'
 import { type Lookups, lookupsOf, lookupsSince } from './lookups.js'
+import { LoopDelay } from './loop-delay.js'
 
 export const SERIES_STEP_MS = 5_000
 const KEPT = 720
-/** How often the event loop is looked at: often enough to see what a check would feel. */
-const LAG_RESOLUTION_MS = 20
 
 const NAMES = [
   'checksPerSecond',
@@ -61,7 +59,7 @@ export class Series {
   private readonly rings = Object.fromEntries(
     NAMES.map((name) => [name, new Float64Array(KEPT).fill(Number.NaN)]),
   ) as Record<SeriesName, Float64Array>
-  private readonly lag: IntervalHistogram
+  private readonly delay = new LoopDelay()
   private readonly timer: NodeJS.Timeout
   private taken = 0
   private last: Totals
@@ -71,8 +69,6 @@ export class Series {
     private readonly clock: Clock = systemClock,
   ) {
     this.last = this.totals()
-    this.lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS })
-    this.lag.enable()
     this.timer = setInterval(() => this.sample(), SERIES_STEP_MS)
     this.timer.unref()
   }
@@ -100,7 +96,7 @@ export class Series {
 
   stop(): void {
     clearInterval(this.timer)
-    this.lag.disable()
+    this.delay.stop()
   }
 
   private put(point: Point | undefined): void {
@@ -116,11 +112,8 @@ export class Series {
   }
 
   private processPoint(): Pick<Point, 'eventLoopLagMs' | 'residentBytes' | 'heapUsedBytes'> {
-    // It measures whole intervals, of which the resolution was asked for.
-    const lagMs = this.lag.count === 0 ? 0 : this.lag.percentile(99) / 1e6 - LAG_RESOLUTION_MS
-    this.lag.reset()
     const { rss, heapUsed } = process.memoryUsage()
-    return { eventLoopLagMs: Math.max(0, lagMs), residentBytes: rss, heapUsedBytes: heapUsed }
+    return { eventLoopLagMs: this.delay.take().p99 * 1000, residentBytes: rss, heapUsedBytes: heapUsed }
   }
 
   private totals(): Totals {

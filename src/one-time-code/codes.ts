@@ -162,6 +162,11 @@ export class OneTimeCodes implements CodesApi {
     return { revoked: hadCode || hadFailures }
   }
 
+  /** Stands for an address and purpose where the address itself must not be written. */
+  standIn(request: CodeAddress): string {
+    return this.pepper.entity(codeKey(request))
+  }
+
   stats(): CodeCounts {
     return { ...this.counts }
   }

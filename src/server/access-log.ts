@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
+import type { CheckFields } from './check/facts.js'
 import { isServerFault } from './problem.js'
 
 export interface AccessEntry {
@@ -8,10 +9,11 @@ export interface AccessEntry {
   /** The pattern of the route: a raw URL would carry customer ids into the log. */
   route: string
   status: number
-  durationMs: number
+  latencyMs: number
   customerId?: string | undefined
   /** Name of the API key; never the key. */
   key?: string | undefined
+  check?: CheckFields | undefined
   error?: unknown
 }
 
@@ -37,12 +39,13 @@ export class AccessLog {
     return Math.random() < this.options.sampling
   }
 
-  write({ customerId, error, ...entry }: AccessEntry): void {
+  write({ customerId, check, error, ...entry }: AccessEntry): void {
     const fault = isServerFault(entry.status)
     const line = {
       ...entry,
-      durationMs: Math.round(entry.durationMs * 1000) / 1000,
-      ...(customerId === undefined ? {} : { customer: this.customer(customerId) }),
+      latencyMs: Math.round(entry.latencyMs * 1000) / 1000,
+      ...(customerId === undefined ? {} : { customerId: this.customer(customerId) }),
+      ...check,
       ...(fault && error !== undefined ? { err: error } : {}),
     }
     if (fault) this.logger.error(line, 'request')

@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createTlsServer, type Server as HttpsServer } from 'node:https'
 import Fastify, { type FastifyServerOptions, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import type { Catraca } from '../catraca.js'
@@ -12,9 +13,11 @@ import type { App, ServerContext } from './context.js'
 import { addHooks, sendProblem } from './hooks.js'
 import { ImportJobs } from './imports/jobs.js'
 import { jsonParser } from './json-body.js'
+import { LogLevelSwitch } from './log-level.js'
 import { createLogger } from './logger.js'
 import { type ServerOptions, type ServerSettings, withDefaults } from './options.js'
 import { requestIdFrom } from './request-id.js'
+import { addTracing } from './request-spans.js'
 import type { RouteEntry } from './route-table.js'
 import { allowlistRoutes } from './routes/allowlists.js'
 import { auditRoutes } from './routes/audit.js'
@@ -31,6 +34,7 @@ import { keyRoutes } from './routes/keys.js'
 import { limitConfigRoutes } from './routes/limit-configs.js'
 import { limitRoutes } from './routes/limits.js'
 import { lockRoutes } from './routes/locks.js'
+import { logLevelRoutes } from './routes/log-level.js'
 import { memberRoutes } from './routes/members.js'
 import { metricsRoutes } from './routes/metrics.js'
 import { operationRoutes } from './routes/operations.js'
@@ -40,6 +44,7 @@ import { shardRoutes } from './routes/shards.js'
 import { tokenRoutes } from './routes/tokens.js'
 import { ServerMetrics } from './server-metrics.js'
 import { settleTicks } from './settle.js'
+import { followTls, HANDSHAKE_TIMEOUT_MS, type TlsMaterial, tlsOptions } from './tls.js'
 import { validatorCompiler } from './validation.js'
 
 export interface BuiltServer {
@@ -53,10 +58,14 @@ export interface BuiltServer {
 /** The server, complete but not listening. */
 export async function buildServer(catraca: Catraca, options: ServerOptions): Promise<BuiltServer> {
   await settleTicks()
+  // The host may have begun to collect traces after the instance was opened.
+  await catraca.tracing.look()
   const settings = withDefaults(options)
   const logger = settings.logger ?? createLogger()
   const context = createContext(catraca, settings, logger)
   const app = createApp(context, logger)
+  // First of all hooks: a request that the others refuse is traced too.
+  addTracing(app, context)
   const routes = addHooks(app, context)
   app.setValidatorCompiler(validatorCompiler)
   app.removeAllContentTypeParsers()
@@ -69,9 +78,13 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
     context.stopping = true
     door.closeIdle()
   })
+  const { tls, tlsRefreshMs } = settings
+  const unfollow = tls && followTls(app.server as HttpsServer, tls, tlsRefreshMs, logger)
   app.addHook('onClose', async () => {
     context.registry.stop()
+    context.logLevel.close()
     context.metrics?.stop()
+    unfollow?.()
   })
   await app.ready()
   await context.registry.refresh()
@@ -82,8 +95,9 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
 /** A new capability adds its routes here. */
 const ROUTES = [
   operationRoutes,
-  sessionRoutes,
+  logLevelRoutes,
   metricsRoutes,
+  sessionRoutes,
   checkRoutes,
   allowlistRoutes,
   memberRoutes,
@@ -116,9 +130,10 @@ function createContext(catraca: Catraca, settings: ServerSettings, logger: Logge
     hashKey: settings.logHashKey,
   })
   const gate = new Gate(registry)
+  const logLevel = new LogLevelSwitch(logger)
   const metrics = settings.metrics ? new ServerMetrics(catraca, settings) : undefined
   const imports = new ImportJobs()
-  return { catraca, settings, registry, gate, accessLog, metrics, imports, stopping: false }
+  return { catraca, settings, registry, gate, accessLog, logLevel, metrics, imports, stopping: false }
 }
 
 function createApp(context: ServerContext, logger: Logger): App {
@@ -140,13 +155,22 @@ function createApp(context: ServerContext, logger: Logger): App {
   return Fastify(options) as unknown as App
 }
 
+function createHttpsServer(material: TlsMaterial, parsing: object, listener: RequestListener): Server {
+  const { clientCa } = material
+  const clients = clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: true }
+  const secure = { ...tlsOptions(material), ...clients, handshakeTimeout: HANDSHAKE_TIMEOUT_MS }
+  return createTlsServer({ ...parsing, ...secure }, listener)
+}
+
 type Handler = Parameters<typeof withCheckDoor>[1]
 
 function createHttpServer(context: ServerContext, handler: Handler): Server {
-  const { headerLimitBytes, keepAliveTimeoutMs } = context.settings
+  const { headerLimitBytes, keepAliveTimeoutMs, tls } = context.settings
   // A missing `Host` is refused by hooks.ts, as a problem like any other.
   const parsing = { maxHeaderSize: headerLimitBytes, requireHostHeader: false }
-  const server = createServer(parsing, withCheckDoor(context, handler))
+  const listener = withCheckDoor(context, handler)
+  const server =
+    tls === undefined ? createServer(parsing, listener) : createHttpsServer(tls(), parsing, listener)
   server.keepAliveTimeout = keepAliveTimeoutMs
   // An import may take as long as it takes; headers that come slowly are cut off all the same.
   server.requestTimeout = 0

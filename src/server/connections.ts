@@ -10,10 +10,13 @@ export class Connections {
     private readonly server: Server,
     private readonly door: SocketDoor,
   ) {
-    server.on('connection', (socket) => {
+    const track = (socket: Socket) => {
       this.open.add(socket)
       socket.once('close', () => this.open.delete(socket))
-    })
+    }
+    server.on('connection', track)
+    // Only this one tells, on a connection that is encrypted, whether a request has come.
+    server.on('secureConnection', track)
   }
 
   get count(): number {

@@ -7,6 +7,7 @@ import type { Gate } from './access/gate.js'
 import type { KeyRegistry } from './access/registry.js'
 import type { AccessLog } from './access-log.js'
 import type { ImportJobs } from './imports/jobs.js'
+import type { LogLevelSwitch } from './log-level.js'
 import type { ServerSettings } from './options.js'
 import type { ServerMetrics } from './server-metrics.js'
 
@@ -18,6 +19,7 @@ export interface ServerContext {
   readonly gate: Gate
   readonly imports: ImportJobs
   readonly accessLog: AccessLog
+  readonly logLevel: LogLevelSwitch
   /** Absent where they are switched off. */
   readonly metrics: ServerMetrics | undefined
   /** Set by `stop()`: from then on no new work is taken. */

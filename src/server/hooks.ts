@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CatracaError, invalid } from '../errors.js'
 import { nameActors } from './acting.js'
+import type { CheckFields } from './check/facts.js'
 import type { App, ServerContext } from './context.js'
 import { answerSender, isStillSending } from './linger.js'
 import { isServerFault, renderProblem } from './problem.js'
@@ -81,6 +82,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** What the answer was about, for the log. */
     error?: unknown
+    /** How a check was answered, for the log. */
+    check?: CheckFields
   }
 }
 
@@ -92,7 +95,8 @@ function logAccess(request: FastifyRequest, reply: FastifyReply, { accessLog, ga
     method: request.method,
     route: request.routeOptions.url ?? 'none',
     status,
-    durationMs: reply.elapsedTime,
+    latencyMs: reply.elapsedTime,
+    check: request.check,
     customerId: (request.params as { customerId?: string } | undefined)?.customerId,
     key: gate.principal(request.raw)?.name,
     error: request.error,

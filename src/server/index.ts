@@ -4,7 +4,7 @@ import type { App } from './context.js'
 import type { ServerOptions } from './options.js'
 
 export { type RunningServer, startServer } from './lifecycle.js'
-export { createLogger } from './logger.js'
+export { createLogger, type LogLevel } from './logger.js'
 export { type BootstrapKey, SERVER_DEFAULTS, type ServerOptions } from './options.js'
 export { HTTP_STATUS } from './problem.js'
 export { type RouteEntry, renderRouteTable } from './route-table.js'

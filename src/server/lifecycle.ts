@@ -6,6 +6,7 @@ import { isLoopbackName } from './access/loopback.js'
 import { type BuiltServer, buildServer } from './app.js'
 import { Connections } from './connections.js'
 import type { App } from './context.js'
+import type { LogLevel } from './logger.js'
 import type { ServerOptions } from './options.js'
 
 export interface RunningServer {
@@ -14,6 +15,8 @@ export interface RunningServer {
   readonly url: string
   /** Whether callers need an API key. */
   readonly keyed: boolean
+  /** As `PUT /log-level` does. */
+  setLogLevel(level: LogLevel, forSeconds?: number): void
   /** Takes no new work, finishes what has begun, and is over within `shutdownTimeoutMs`. */
   stop(): Promise<void>
 }
@@ -38,10 +41,11 @@ export async function startServer(catraca: Catraca, options: ServerOptions = {})
   let stopped: Promise<void> | undefined
   return {
     app,
-    url: urlOf(app.server.address() as AddressInfo),
+    url: urlOf(app.server.address() as AddressInfo, context.settings.tls === undefined ? 'http' : 'https'),
     get keyed() {
       return context.registry.keyed
     },
+    setLogLevel: (level, forSeconds) => context.logLevel.set(level, forSeconds),
     stop: () => (stopped ??= stopServer(server, connections)),
   }
 }
@@ -73,8 +77,8 @@ async function stopServer({ app, context }: BuiltServer, connections: Connection
   }
 }
 
-function urlOf({ address, family, port }: AddressInfo): string {
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+function urlOf({ address, family, port }: AddressInfo, scheme: string): string {
+  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
 function notWithoutKeys(host: string): CatracaError {

@@ -1,13 +1,31 @@
-import { type Level, type Logger, pino } from 'pino'
+import { type LevelWithSilent, type Logger, pino } from 'pino'
 
 const FLUSH_EVERY_MS = 500
 const FLUSH_BYTES = 16_000
+
+export type LogLevel = LevelWithSilent
+export const LOG_LEVELS = [...Object.keys(pino.levels.values), 'silent'] as readonly LogLevel[]
+
+/**
+ * No code hands these to the log. Should some ever do, with a whole request or a body, they are not written: the
+ * names are those of the API and of the libraries underneath.
+ */
+const SECRETS = ['authorization', 'password', 'pepper', 'code', 'address', 'token', 'key', 'cert', 'secret']
+const HOLDERS = ['req.headers', 'request.headers', 'headers', 'body', 'req.body', 'request.body', 'options']
+
+export const REDACTED: readonly string[] = [
+  ...HOLDERS.flatMap((holder) => SECRETS.map((name) => `${holder}.${name}`)),
+  'authorization',
+  'password',
+  'pepper',
+  'leaseSecret',
+]
 
 /**
  * JSON lines on standard output. They are gathered and written by the block: a write per line would cost a
  * busy server more than the requests that it tells of. What is gathered is written out when the process exits.
  */
-export function createLogger(level: Level | 'silent' = 'info'): Logger {
+export function createLogger(level: LogLevel = 'info'): Logger {
   const destination = pino.destination({ sync: false, minLength: FLUSH_BYTES, periodicFlush: FLUSH_EVERY_MS })
-  return pino({ level }, destination)
+  return pino({ level, redact: [...REDACTED] }, destination)
 }

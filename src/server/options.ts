@@ -2,6 +2,8 @@ import { tmpdir } from 'node:os'
 import type { Logger } from 'pino'
 import type { KeyRecord } from '../access/port.js'
 import type { MetricsRegistry } from '../metrics/index.js'
+import type { LogLevel } from './logger.js'
+import type { TlsSource } from './tls.js'
 
 /** A key given by configuration instead of the store. */
 export type BootstrapKey = Pick<KeyRecord, 'name' | 'scopes' | 'hash'>
@@ -36,6 +38,12 @@ export interface ServerOptions {
   healthTimeoutMs?: number
   /** How often API keys are read again. */
   keyRefreshMs?: number
+  /** Told when somebody changes the log level here: processes that serve together change it together. */
+  onLogLevel?: (level: LogLevel, forSeconds: number | undefined) => void
+  /** Serves HTTPS with this, and follows it when it changes. */
+  tls?: TlsSource
+  /** How often the certificate is looked at again. */
+  tlsRefreshMs?: number
   /** Where the built web console is, when not beside the compiled product. */
   consoleDir?: string
   /** Whether requests are counted, and `/metrics` answers. */
@@ -44,7 +52,7 @@ export interface ServerOptions {
   shareMetrics?: (own: MetricsRegistry) => () => Promise<string>
 }
 
-type Absent = 'logger' | 'logHashKey' | 'shareMetrics' | 'consoleDir'
+type Absent = 'logger' | 'logHashKey' | 'shareMetrics' | 'tls' | 'consoleDir'
 
 export type ServerSettings = Required<Omit<ServerOptions, Absent>> & Pick<ServerOptions, Absent>
 
@@ -61,6 +69,8 @@ export const SERVER_DEFAULTS = {
   drainMs: 200,
   healthTimeoutMs: 2_000,
   keyRefreshMs: 2_000,
+  tlsRefreshMs: 10_000,
+  onLogLevel: (): void => {},
   metrics: true,
 } as const
 

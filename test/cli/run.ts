@@ -80,7 +80,7 @@ export interface Served extends Running {
 
 export async function serve(args: string[] = [], options: RunOptions = {}): Promise<Served> {
   const running = start(['serve', '--port', '0', ...args], options)
-  const [, url] = await running.said(/listens on (http:\S+)/)
+  const [, url] = await running.said(/listens on (https?:\S+)/)
   return {
     ...running,
     url: url!,

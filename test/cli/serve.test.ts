@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { after, describe, it } from 'node:test'
 import { restartDelayMs } from '../../src/cli/workers.js'
+import { makeCertificates } from '../support/redis/index.js'
 import { catraca, scratch, serve } from './run.js'
 
 const dir = scratch()
@@ -95,6 +96,28 @@ describe('serve', () => {
   })
 })
 
+describe('serve with a certificate', () => {
+  it('serves HTTPS from files', async () => {
+    const tls = makeCertificates()
+    const env = { CATRACA_TLS_CERT_FILE: tls.certificate, CATRACA_TLS_KEY_FILE: tls.key }
+    const server = await serve(['--store', 'memory:'], { env })
+    assert.match(server.url, /^https:/)
+    const list = ['allowlist', 'list', '--json', '--url', server.url]
+    const trusting = await catraca(list, { env: { NODE_EXTRA_CA_CERTS: tls.ca } })
+    assert.deepEqual(JSON.parse(trusting.stdout), { items: [] }, trusting.stderr)
+    assert.equal((await catraca(list)).code, 1)
+    assert.equal((await server.stop()).code, 0)
+    const half = await catraca(['serve', '--port', '0', '--store', 'memory:'], {
+      env: { CATRACA_TLS_CERT_FILE: tls.certificate },
+    })
+    assert.deepEqual(
+      [half.code, /server\.tlsCert and server\.tlsKey go together/.test(half.stderr)],
+      [1, true],
+    )
+    tls.remove()
+  })
+})
+
 describe('serve --workers', () => {
   it('replaces a worker that dies, and stops them all', async () => {
     const server = await serve(['--workers', '2', '--store', 'embedded:./several'], { cwd: dir.path })
@@ -114,6 +137,20 @@ describe('serve --workers', () => {
     const { code, stderr } = await server.stop()
     assert.equal(code, 0)
     assert.equal(stderr.match(/listens on/g)?.length, 1)
+  })
+
+  it('change the log level together', async () => {
+    const server = await serve(['--workers', '2', '--store', 'embedded:./levels'], {
+      cwd: dir.path,
+      env: { CATRACA_LOG_LEVEL: 'warn' },
+    })
+    const headers = { connection: 'close', 'content-type': 'application/json' }
+    const change = { method: 'PUT', headers, body: JSON.stringify({ level: 'debug', forSeconds: 60 }) }
+    const { ok } = await fetch(`${server.url}/log-level`, change)
+    assert.ok(ok)
+    const said = /"pid":(\d+)[^\n]*log level was changed[\s\S]*"pid":(?!\1,)\d+[^\n]*log level was changed/
+    await server.said(said, 'stdout')
+    assert.equal((await server.stop()).code, 0)
   })
 
   it('restarts quickly at first, slowly in a crash loop', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import { createClient } from 'redis'
 import { catraca, customers, type Served, scratch, serve } from '../cli/run.js'
 import { send, until } from '../server/support.js'
 import { makeCertificates, type RedisServers, startSingle } from '../support/redis/index.js'
@@ -133,6 +134,29 @@ describe('commands on Redis', () => {
       env: { CATRACA_REDIS_PASSWORD_FILE: directory.file('password') },
     })
     assert.deepEqual(JSON.parse(right.stdout), { items: [] }, right.stderr)
+  })
+
+  it('go on with a new password, without a restart, and recover once it is told', async () => {
+    const file = directory.file('rotated')
+    writeFileSync(file, PASSWORD)
+    const pod = await serve(['--store', url()], { env: { CATRACA_REDIS_PASSWORD_FILE: file } })
+    const admin = createClient({ url: redis.storeUrl })
+    await admin.connect()
+    try {
+      const healthy = async () => (await send(pod.url, 'GET', '/health')).status === 200
+      assert.ok(await healthy())
+      await admin.sendCommand(['CONFIG', 'SET', 'requirepass', 'the-next-one'])
+      // What is connected stays connected; only now the old one is of no use.
+      assert.ok(await healthy())
+      await admin.sendCommand(['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes'])
+      await until('refused', async () => !(await healthy()))
+      writeFileSync(file, 'the-next-one')
+      await until('recovered', healthy)
+    } finally {
+      await admin.sendCommand(['CONFIG', 'SET', 'requirepass', PASSWORD])
+      admin.destroy()
+      await pod.stop()
+    }
   })
 
   it('speak TLS, and believe only the authority that they are given', async () => {

@@ -31,12 +31,36 @@ describe('the access log', () => {
       assert.equal(line!.method, 'GET')
       assert.equal(line!.route, '/customers/:customerId/check')
       assert.equal(line!.status, 200)
-      assert.ok((line!.durationMs as number) > 0)
-      assert.match(String(line!.customer), /^[0-9a-f]{16}$/)
+      assert.ok((line!.latencyMs as number) > 0)
+      assert.match(String(line!.customerId), /^[0-9a-f]{16}$/)
     }
-    assert.equal(first!.customer, second!.customer, 'one customer, one hash')
-    assert.notEqual(first!.customer, third!.customer)
+    assert.equal(first!.customerId, second!.customerId, 'one customer, one hash')
+    assert.notEqual(first!.customerId, third!.customerId)
     assert.doesNotMatch(JSON.stringify(lines), /ana-secreta/)
+  })
+
+  it('tells of a check what the source design logs', async (t) => {
+    const { lines, logger } = capture()
+    const server = await serve(t, { logger, accessLogSampling: 1 })
+    await server.catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+    await server.catraca.allowlists.add('vip', 'ana')
+    await server.catraca.allowlists.rebuild('vip')
+    const ask = async (query: string) => {
+      await server.call('GET', `/customers/${query}`)
+      const { checks, cacheHit, bloomFiltered } = requests(lines).at(-1)!
+      return { checks, cacheHit, bloomFiltered }
+    }
+    await until('in memory', async () => (await ask('eva/check?allowlists=vip')).bloomFiltered === true)
+    const no = [{ allowlistId: 'vip', type: 'FIXA', reason: 'NOT_MEMBER' }]
+    const yes = [{ allowlistId: 'vip', type: 'FIXA', reason: 'MEMBER' }]
+    const eva = await ask('eva/check?allowlists=vip')
+    assert.deepEqual(eva, { checks: no, cacheHit: true, bloomFiltered: true })
+    const strong = await ask('eva/check?allowlists=vip&consistency=strong')
+    assert.deepEqual(strong, { checks: no, cacheHit: false, bloomFiltered: false })
+    const ana = await ask('ana/check?allowlists=vip')
+    assert.deepEqual(ana, { checks: yes, cacheHit: false, bloomFiltered: false })
+    const again = await ask('ana/check?allowlists=vip')
+    assert.deepEqual(again, { checks: yes, cacheHit: true, bloomFiltered: false })
   })
 
   it('makes the same hash under the same key only', async (t) => {
@@ -46,7 +70,7 @@ describe('the access log', () => {
       const options = { logger, accessLogSampling: 1 }
       const server = await serve(t, logHashKey === undefined ? options : { ...options, logHashKey })
       await server.call('GET', PLAIN)
-      hashes.push(requests(lines)[0]!.customer)
+      hashes.push(requests(lines)[0]!.customerId)
     }
     assert.equal(hashes[0], hashes[1])
     assert.equal(new Set(hashes).size, 3)
@@ -56,7 +80,7 @@ describe('the access log', () => {
     const { lines, logger } = capture()
     const server = await serve(t, { logger, accessLogSampling: 1, logCustomerIds: true })
     await server.call('GET', PLAIN)
-    assert.equal(requests(lines)[0]!.customer, 'ana-secreta')
+    assert.equal(requests(lines)[0]!.customerId, 'ana-secreta')
   })
 
   it('is a sample, which may be nothing', async (t) => {

@@ -32,6 +32,9 @@ export interface DynamoServer {
   names(): TableNames
   /** The store URL of these tables. */
   url(names: TableNames): string
+  /** It stays, and says nothing. */
+  pause(): void
+  resume(): void
   stop(): Promise<void>
 }
 
@@ -57,6 +60,8 @@ export async function startDynamo(emulator: Emulator = 'dynoxide'): Promise<Dyna
   return {
     emulator,
     endpoint,
+    pause: () => child.kill('SIGSTOP'),
+    resume: () => child.kill('SIGCONT'),
     stop,
     client(options = {}) {
       const client = new DynamoClient({ region: REGION, endpoint, credentials: CREDENTIALS, ...options })

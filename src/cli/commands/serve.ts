@@ -11,7 +11,7 @@ import { type ConfigOptions, configOf, configOption, settingOption } from '../se
 import { serverOptions, servingOptions } from '../settings.js'
 import { stopSignal } from '../stop-signal.js'
 import { shareMetrics } from '../worker-metrics.js'
-import { superviseWorkers } from '../workers.js'
+import { followLogLevel, superviseWorkers, tellLogLevel } from '../workers.js'
 
 export function addServeCommand(program: Command): void {
   program
@@ -71,10 +71,11 @@ async function serveHere(config: Config): Promise<void> {
   try {
     const ready = () => isWarm
     const sharing = cluster.isWorker ? { shareMetrics } : {}
-    const options = { ...serverOptions(config), ...sharing, logger, ready }
+    const options = { ...serverOptions(config), ...sharing, logger, ready, onLogLevel: tellLogLevel }
     const server = await startServer(catraca, options).catch((error) => {
       throw listenFailure(error, config)
     })
+    followLogLevel(server)
     // Of several workers only the first one speaks.
     if (!cluster.isWorker || cluster.worker?.id === 1) greet(server, catraca.store)
     await stopAsked
@@ -89,7 +90,9 @@ async function serveHere(config: Config): Promise<void> {
 function greet({ url, keyed }: RunningServer, store: string): void {
   const key = keyed ? "-H 'Authorization: Bearer YOUR_KEY' " : ''
   note(`Catraca listens on ${url} (store ${store})`)
-  note(`Try: curl ${key}'${url}/customers/alice/check?allowlists=vip'   API: ${url}/docs`)
+  note(
+    `Try: curl ${key}'${url}/customers/alice/check?allowlists=vip'   API: ${url}/docs   Console: ${url}/console`,
+  )
 }
 
 const LISTEN_FAILURES: Record<string, string> = {

@@ -30,6 +30,7 @@ import { DynamodbIdempotency, type ReadFirst } from './idempotency/index.js'
 import { DynamodbLocks } from './lock/locks.js'
 import { type LimitClock, type OpenLimits, openLimits } from './rate-limit/index.js'
 import { Times } from './rate-limit/times.js'
+import { TableWatch } from './tables/table-watch.js'
 
 export interface DynamodbOptions extends OpenStoreOptions {
   /** The topic to which the relay, or the Lambda, publishes: this pod gets a queue of its own, and follows at once. */
@@ -69,6 +70,8 @@ export interface DynamodbEngine {
   readonly source: MemberSource
   /** What calls have cost. */
   readonly capacity: CapacityCounts
+  /** Attempts of calls that failed on the way to DynamoDB, so far. */
+  connectionFailures(): number
   /** The lists that checks know without asking the store. */
   listCache(): { size: number; hits: number; misses: number }
   /** Rejects when the table cannot be read. */
@@ -81,6 +84,8 @@ export interface DynamodbEngine {
 export interface DynamodbHealth {
   region: string
   tables: { allowlists: string; giant: string; guards: string; idempotency: string }
+  /** As DynamoDB last said of each, such as `ACTIVE`; absent where this process may not ask, or has no answer yet. */
+  tableStatus?: Record<string, string>
   /** `partial`: the table was too large to be looked through for lists of other programs; `adopt` does. */
   adoption: 'partial' | 'complete'
   /**
@@ -127,6 +132,9 @@ function engineOf(
   const { lists, members, checks, index, keys } = core
   const times = new Times(options.limitClock ?? 'corrected', store.serverClock)
   const serverTime = (at: number) => at + store.serverClock.offsetMs()
+  const { allowlists, giant } = tables
+  const names = { allowlists, giant, guards, idempotency }
+  const tableWatch = new TableWatch(client.sdk, names)
   let adopted = store.identity.adoption ?? 'partial'
   return {
     allowlists: {
@@ -154,11 +162,13 @@ function engineOf(
     resharding,
     source: memberSource(store, region),
     capacity: store.capacity,
+    connectionFailures: () => store.connectionFailures(),
     listCache: () => store.catalog.figures(),
     async health() {
-      const { allowlists, giant } = tables
       await client.getItem('health', { TableName: allowlists, Key: STORE_KEY })
-      const facts = { region, tables: { allowlists, giant, guards, idempotency }, adoption: adopted }
+      const tableStatus = tableWatch.status()
+      const told = Object.keys(tableStatus).length > 0 ? { tableStatus } : {}
+      const facts = { region, tables: names, ...told, adoption: adopted }
       if (probeIntervalMs === 0) return facts
       const ageMs = await freshness.ageMs('allowlists')
       return { ...facts, feedAgeMs: Number.isFinite(ageMs) ? ageMs : null }

@@ -47,7 +47,9 @@ const ABORTABLE_SYNC_COMMIT = 0x3
 const NO_DISK_FLUSH = 0x10000
 const SYNC_INTERVAL_MS = 1000
 /** Address space, not memory or disk. From the start: threads that grow it at the same time have crashed the process. */
-const MAP_BYTES = 2 ** 40
+export const MAP_BYTES = 2 ** 40
+
+export const MAX_READERS = 1024
 
 /** Stands among the counters, where no list has the number 0. */
 const PULSE = new Uint8Array(4)
@@ -166,7 +168,7 @@ export class Environment {
         const root = open({
           path: directory,
           maxDbs: 64,
-          maxReaders: 1024,
+          maxReaders: MAX_READERS,
           noSubdir: false,
           mapSize: MAP_BYTES,
           // Measured: with it every commit waits for the disk, whatever its flags say.

@@ -12,6 +12,7 @@ import type { CodeStore } from '../../one-time-code/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
 import type { TokenStore } from '../../token-denylist/port.js'
 import { CacheLink } from './cache-link.js'
+import { type DiskUse, diskUse } from './disk-use.js'
 import type { Durability, EnvironmentOptions } from './environment.js'
 import { closeOnExit, createGate, type ExitGate } from './exit-gate.js'
 import { keptSecret } from './kept-secret.js'
@@ -62,8 +63,16 @@ export interface EmbeddedEngine {
   /** The lists that checks know without asking the store. */
   listCache(): { size: number; hits: number; misses: number }
   /** Throws when the store cannot be read. */
-  health(): { sizeBytes: number }
+  health(): EmbeddedHealth
+  diskUse(): DiskUse
   close(): Promise<void>
+}
+
+export interface EmbeddedHealth {
+  sizeBytes: number
+  freeBytes: number
+  /** What will go wrong when nobody does anything. */
+  warnings?: string[]
 }
 
 export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
@@ -152,8 +161,18 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
     health() {
       environment.refresh()
       environment.settings.get('format')
-      return { sizeBytes: environment.sizeBytes }
+      const { freeBytes } = diskUse(directory)
+      const warnings =
+        freeBytes < settings.minFreeBytes
+          ? [`fewer than ${settings.minFreeBytes} bytes are free on the disk: writes are refused`]
+          : []
+      return {
+        sizeBytes: environment.sizeBytes,
+        freeBytes,
+        ...(warnings.length > 0 && { warnings }),
+      }
     },
+    diskUse: () => diskUse(directory),
     async close() {
       await counters.close()
       await cache.close()

@@ -51,3 +51,10 @@ function whole(path: string): string {
   if (secret !== '') return secret
   throw new CatracaError('STORE_CORRUPT', `${path} is empty; remove it, and another secret is made`)
 }
+
+/** Of the files of a data directory those that hold such a secret: made by this file, and not half made. */
+export function secretFiles(names: readonly string[]): string[] {
+  return names.filter((name) => /^[a-z]+(-[a-z]+)*$/.test(name) && !ENVIRONMENTS.has(name)).sort()
+}
+
+const ENVIRONMENTS = new Set(['limits', 'cache'])

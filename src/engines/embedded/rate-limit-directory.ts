@@ -19,13 +19,16 @@ export function countersDirectory(store: string, durability: Durability): string
 /** A directory for what may be lost with the system, in `parent`. */
 export function bootDirectory(parent: string): string {
   mkdirSync(parent, { recursive: true })
-  const name = `${BOOT_PREFIX}${bootId()}`
+  const name = bootName()
   for (const other of readdirSync(parent)) {
     if (other.startsWith(BOOT_PREFIX) && other !== name)
       rmSync(join(parent, other), { recursive: true, force: true })
   }
   return join(parent, name)
 }
+
+/** What the directory of this boot is called. */
+export const bootName = (): string => `${BOOT_PREFIX}${bootId()}`
 
 /** The same for all processes since the system was started; where it is not told, the same for ever. */
 function bootId(): string {

@@ -16,7 +16,7 @@ import { RedisTokens } from './guards/tokens.js'
 import { type IdempotencyClock, type RecordNaming, RedisIdempotency } from './idempotency/index.js'
 import { openRedis as connect } from './link/open-redis.js'
 import { type RedisOptions, settingsOf } from './link/options.js'
-import type { Redis } from './link/redis.js'
+import type { Redis, RedisNode } from './link/redis.js'
 import { RedisLocks } from './lock/locks.js'
 import { type LimitClock, openLimits } from './rate-limit/index.js'
 import { openStores, type StoreOptions } from './stores.js'
@@ -60,6 +60,10 @@ export interface RedisEngine {
   listCache(): { size: number; hits: number; misses: number }
   /** Rejects when the store does not answer. */
   health(): Promise<Record<string, unknown>>
+  /** What INFO says of each primary that answers. */
+  servers(): Promise<RedisNode[]>
+  /** Connections that could not be made, or were lost, so far. */
+  connectionFailures(): number
   close(): Promise<void>
 }
 
@@ -119,6 +123,11 @@ async function openOn(
       const warnings = evictionWarnings(info, use)
       return { ...healthOf(info), ...(warnings.length > 0 ? { warnings } : {}) }
     },
+    async servers() {
+      const { nodes } = await redis.info()
+      return nodes.filter(({ role }) => role !== undefined)
+    },
+    connectionFailures: () => redis.connectionFailures(),
     async close() {
       await stores.resharding.close()
       stores.tokens.close()

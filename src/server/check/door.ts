@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { CheckAnswer } from '../../allowlist/types.js'
 import { isPromise } from '../../maybe.js'
+import type { Tracing } from '../../tracing.js'
 import type { ServerContext } from '../context.js'
 import { renderProblem } from '../problem.js'
 import { answerJson } from './answer.js'
@@ -18,24 +19,29 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void
  * with other requests, or was not in one piece: the others are answered by `socket-door.ts`.
  */
 export function withCheckDoor(context: ServerContext, next: Handler): Handler {
-  const { allowlists } = context.catraca
+  const { allowlists, tracing } = context.catraca
   return (request, response) => {
     const check = request.method === 'GET' && !context.stopping ? parsePlainCheck(request.url!) : undefined
-    if (check === undefined || isUnusual(request) || context.gate.refusal(request, 'check') !== undefined) {
+    if (
+      check === undefined ||
+      isUnusual(request, tracing) ||
+      context.gate.refusal(request, 'check') !== undefined
+    ) {
       next(request, response)
       return
     }
     const visit = new Visit(context, request.headers['x-request-id'], check.customerId)
     const answer = (answer: CheckAnswer) => {
       sendAnswer(response, visit.requestId, answerJson(answer))
-      visit.end(200, context.gate.principal(request))
+      visit.end(200, context.gate.principal(request), { answer })
     }
     const fail = (error: unknown) => {
       const status = sendFailure(response, visit.requestId, error)
-      visit.end(status, context.gate.principal(request), error)
+      visit.end(status, context.gate.principal(request), { error })
     }
     try {
       const answered = allowlists.checkNow(check.customerId, check.allowlists)
+      visit.asked()
       if (isPromise(answered)) answered.then(answer, fail)
       else answer(answered)
     } catch (error) {
@@ -44,12 +50,13 @@ export function withCheckDoor(context: ServerContext, next: Handler): Handler {
   }
 }
 
-/** Without a host, or with a body: the hooks of the framework know what to do. */
-function isUnusual({ headers }: IncomingMessage): boolean {
+/** Without a host, with a body, or part of a trace: the hooks of the framework know what to do. */
+function isUnusual({ headers }: IncomingMessage, { spans }: Tracing): boolean {
   return (
     headers.host === undefined ||
     headers['content-length'] !== undefined ||
-    headers['transfer-encoding'] !== undefined
+    headers['transfer-encoding'] !== undefined ||
+    (spans !== undefined && headers.traceparent !== undefined)
   )
 }
 

@@ -29,9 +29,10 @@ const MEANS_MORE = new Set(['content-length', 'transfer-encoding', 'expect', 'up
 
 /**
  * Reads the headers of a check. Whatever is not plainly harmless gives undefined: the parser of Node then decides,
- * so that there are never two opinions on where a request ends.
+ * so that there are never two opinions on where a request ends. The same for a request that is part of a trace, where
+ * traces are collected.
  */
-export function parseHeaders(text: string): CheckHeaders | undefined {
+export function parseHeaders(text: string, isTracing = false): CheckHeaders | undefined {
   let host: string | undefined
   let authorization: string | undefined
   let requestId: string | undefined
@@ -39,7 +40,7 @@ export function parseHeaders(text: string): CheckHeaders | undefined {
     const [, name, value] = HEADER.exec(line) ?? []
     if (name === undefined || value === undefined) return undefined
     const key = name.toLowerCase()
-    if (MEANS_MORE.has(key)) return undefined
+    if (MEANS_MORE.has(key) || (isTracing && key === 'traceparent')) return undefined
     if (key === 'connection' && value.trim().toLowerCase() !== 'keep-alive') return undefined
     if (key === 'host' && host !== undefined) return undefined
     if (key === 'authorization' && authorization !== undefined) return undefined

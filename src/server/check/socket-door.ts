@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { Server as TlsServer } from 'node:tls'
 import type { Principal } from '../../access/keys.js'
 import type { CheckAnswer } from '../../allowlist/types.js'
 import { isPromise } from '../../maybe.js'
@@ -23,11 +24,12 @@ export class SocketDoor {
   private readonly waiting = new Set<Socket>()
 
   constructor(context: ServerContext, server: Server) {
-    const [attach, ...others] = server.listeners('connection') as Attach[]
+    const event = (server as unknown) instanceof TlsServer ? 'secureConnection' : 'connection'
+    const [attach, ...others] = server.listeners(event) as Attach[]
     // Another version of Node may do this in another way: then it does it alone.
     if (attach === undefined || others.length > 0) return
-    server.off('connection', attach)
-    server.on('connection', (socket) => {
+    server.off(event, attach)
+    server.on(event, (socket: Socket) => {
       new CheckConnection(context, socket, this.waiting, () => attach.call(server, socket))
     })
   }
@@ -92,10 +94,10 @@ class CheckConnection {
 
   /** Requests on one connection mostly repeat their headers, so these are read once. */
   private admits(headers: string): boolean {
-    const { gate, registry } = this.context
+    const { gate, registry, catraca } = this.context
     if (!gate.isLocked()) return false
     if (this.epoch === registry.epoch && sameText(this.headers, headers)) return true
-    const parsed = parseHeaders(headers)
+    const parsed = parseHeaders(headers, catraca.tracing.spans !== undefined)
     const caller = parsed === undefined ? undefined : gate.identify(this.socket, parsed.authorization)
     if (!caller?.scopes.has('check')) return false
     this.headers = headers
@@ -109,6 +111,7 @@ class CheckConnection {
     const visit = new Visit(this.context, this.requestId, customerId)
     try {
       const answer = this.context.catraca.allowlists.checkNow(customerId, allowlists)
+      visit.asked()
       if (isPromise(answer)) this.wait(answer, visit, chunk)
       else this.send(answer, visit)
       return true
@@ -138,7 +141,7 @@ class CheckConnection {
       `HTTP/1.1 200 OK\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${json.length}\r\ncache-control: no-store\r\nx-request-id: ${visit.requestId}\r\nDate: ${httpDate()}\r\n${this.keepAlive}${json}`,
       'latin1',
     )
-    visit.end(200, this.caller)
+    visit.end(200, this.caller, { answer })
     if (isFlushed) return
     // A caller who asks and does not listen must not fill the memory with answers.
     this.socket.pause()

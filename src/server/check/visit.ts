@@ -1,13 +1,18 @@
+import type { CheckAnswer } from '../../allowlist/types.js'
 import type { ServerContext } from '../context.js'
 import { isServerFault } from '../problem.js'
 import { requestIdFrom } from '../request-id.js'
+import { CheckFacts } from './facts.js'
 
 export const CHECK_ROUTE = '/customers/:customerId/check'
+
+type Outcome = { answer: CheckAnswer } | { error: unknown }
 
 /** One check that is answered without the framework: its id, its place in the metrics and its line in the log. */
 export class Visit {
   readonly requestId: string
-  private readonly isSampled: boolean
+  /** Of those that are logged. */
+  private readonly facts: CheckFacts | undefined
   /** 0 when nobody wants to know. */
   private readonly startedAt: number
 
@@ -17,26 +22,31 @@ export class Visit {
     private readonly customerId: string,
   ) {
     this.requestId = requestIdFrom(requestIdHeader)
-    this.isSampled = context.accessLog.samples()
-    this.startedAt = this.isSampled || context.metrics !== undefined ? performance.now() : 0
+    this.facts = context.accessLog.samples() ? new CheckFacts(context.catraca) : undefined
+    this.startedAt = this.facts !== undefined || context.metrics !== undefined ? performance.now() : 0
+  }
+
+  /** The question was put; its answer may still be waited for. */
+  asked(): void {
+    this.facts?.asked()
   }
 
   /** Counts the visit, and logs it when it is one of the sample, or went wrong through our fault. */
-  end(status: number, caller: { name: string } | undefined, error?: unknown): void {
+  end(status: number, caller: { name: string } | undefined, outcome: Outcome): void {
     const { metrics, accessLog } = this.context
-    const durationMs = this.startedAt === 0 ? 0 : performance.now() - this.startedAt
-    if (metrics !== undefined && status === 200) metrics.checkAnswered(durationMs)
-    else metrics?.http.add('GET', CHECK_ROUTE, status, durationMs)
-    if (!this.isSampled && !isServerFault(status)) return
+    const latencyMs = this.startedAt === 0 ? 0 : performance.now() - this.startedAt
+    if (metrics !== undefined && status === 200) metrics.checkAnswered(latencyMs)
+    else metrics?.http.add('GET', CHECK_ROUTE, status, latencyMs)
+    if (this.facts === undefined && !isServerFault(status)) return
     accessLog.write({
       requestId: this.requestId,
       method: 'GET',
       route: CHECK_ROUTE,
       status,
-      durationMs,
+      latencyMs,
       customerId: this.customerId,
       key: caller?.name,
-      error,
+      ...('error' in outcome ? outcome : { check: this.facts?.fields(outcome.answer) }),
     })
   }
 }

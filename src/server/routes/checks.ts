@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { answerJson } from '../check/answer.js'
+import { CheckFacts } from '../check/facts.js'
 import { splitLists } from '../check/query.js'
 import { CHECK_ROUTE } from '../check/visit.js'
 import type { App, ServerContext } from '../context.js'
@@ -24,7 +25,8 @@ const splitQuery = (request: FastifyRequest, _reply: unknown, done: () => void):
   done()
 }
 
-export function checkRoutes(app: App, { catraca: { allowlists } }: ServerContext): void {
+export function checkRoutes(app: App, { catraca }: ServerContext): void {
+  const { allowlists } = catraca
   app.get(
     CHECK_ROUTE,
     {
@@ -43,7 +45,11 @@ export function checkRoutes(app: App, { catraca: { allowlists } }: ServerContext
     },
     async (request, reply) => {
       const { allowlists: lists, ...options } = request.query
-      const answer = await allowlists.check(request.params.customerId, lists, options)
+      const facts = new CheckFacts(catraca)
+      const pending = allowlists.check(request.params.customerId, lists, options)
+      facts.asked()
+      const answer = await pending
+      request.check = facts.fields(answer)
       reply.header('content-type', 'application/json; charset=utf-8')
       return reply.send(answerJson(answer) as never)
     },

@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import type { Catraca } from '../../catraca.js'
 import type { App, ServerContext } from '../context.js'
 import { version } from '../version.js'
 import { answers } from './responses.js'
@@ -74,7 +73,9 @@ export function operationRoutes(app: App, context: ServerContext): void {
       },
     },
     async (_request, reply) => {
-      const { status, engines, ...figures } = await healthOf(context)
+      const { status, engines } = await context.catraca.health({
+        timeoutMs: context.settings.healthTimeoutMs,
+      })
       reply.code(status === 'healthy' ? 200 : 503)
       const { store } = context.catraca
       return {
@@ -85,7 +86,6 @@ export function operationRoutes(app: App, context: ServerContext): void {
         store,
         engines,
         cache: context.catraca.stats(),
-        ...figures,
       }
     },
   )
@@ -109,26 +109,4 @@ export function operationRoutes(app: App, context: ServerContext): void {
       },
     }),
   )
-}
-
-type Health = Awaited<ReturnType<Catraca['health']>>
-
-/** An engine that hangs is as bad as one that is down. */
-async function healthOf({ catraca, settings }: ServerContext): Promise<Health> {
-  let timer: NodeJS.Timeout | undefined
-  const unhealthy = (error: string): Health => ({
-    status: 'unhealthy',
-    engines: [{ name: catraca.store, status: 'unhealthy', error }],
-  })
-  const late = new Promise<Health>((resolve) => {
-    const error = `no answer within ${settings.healthTimeoutMs} ms`
-    timer = setTimeout(() => resolve(unhealthy(error)), settings.healthTimeoutMs)
-  })
-  try {
-    return await Promise.race([catraca.health(), late])
-  } catch (error) {
-    return unhealthy((error as Error).message)
-  } finally {
-    clearTimeout(timer)
-  }
 }

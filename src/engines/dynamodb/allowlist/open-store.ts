@@ -14,7 +14,7 @@ import { AppliedChanges, Tokens } from './tokens.js'
 const ROLES = ['allowlists', 'giant', 'idempotency', 'guards'] as const
 
 export interface OpenStoreOptions
-  extends Omit<DynamoOptions, 'region' | 'endpoint' | 'counter' | 'serverClock'>,
+  extends Omit<DynamoOptions, 'region' | 'endpoint' | 'counter' | 'serverClock' | 'onConnectionFailure'>,
     Partial<StoreSettings> {
   /** `dax://…` or `daxs://…`: ordinary confirmations are read through it. */
   daxEndpoint?: string
@@ -31,6 +31,8 @@ export interface OpenedStore extends Store {
   readonly adoption: Adoption
   readonly capacity: CapacityCounts
   readonly serverClock: ServerClock
+  /** Attempts that failed on the way, so far. */
+  connectionFailures(): number
   close(): void
 }
 
@@ -41,9 +43,11 @@ export async function openStore(url: DynamodbUrl, options: OpenStoreOptions): Pr
   const settings = settingsOf(given)
   const capacity = new CapacityCounts()
   const serverClock = new ServerClock(now)
+  let connectionFailures = 0
   const client = new DynamoClient({
     ...given,
     serverClock,
+    onConnectionFailure: () => connectionFailures++,
     region,
     ...(endpoint !== undefined && { endpoint }),
     counter: counter === undefined ? capacity : both(capacity, counter),
@@ -73,6 +77,7 @@ export async function openStore(url: DynamodbUrl, options: OpenStoreOptions): Pr
       adoption,
       capacity,
       serverClock,
+      connectionFailures: () => connectionFailures,
       close() {
         dax?.close()
         client.close()

@@ -50,7 +50,7 @@ export interface CallOptions {
 }
 
 /** What has no default. */
-type Absent = 'endpoint' | 'credentials' | 'serverClock'
+type Absent = 'endpoint' | 'credentials' | 'serverClock' | 'onConnectionFailure'
 type Asked<T> = Omit<T, 'ReturnConsumedCapacity' | 'ReturnItemCollectionMetrics'>
 type AskedWrite<T> = Omit<Asked<T>, 'ReturnValuesOnConditionCheckFailure'>
 export type GetInput = Asked<GetItemCommandInput>

@@ -1,5 +1,5 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
-import { mayHaveBeenApplied, type SdkFailure } from './failures.js'
+import { isOfConnection, mayHaveBeenApplied, type SdkFailure } from './failures.js'
 import type { ServerClock } from './server-clock.js'
 
 export interface ConnectionOptions {
@@ -16,6 +16,8 @@ export interface ConnectionOptions {
   maxSockets: number
   /** Told what every answer says of the time. */
   serverClock?: ServerClock
+  /** Told of every attempt that failed on the way. */
+  onConnectionFailure?: () => void
 }
 
 /** What became of the attempts of one write. */
@@ -76,7 +78,23 @@ export function connect(options: ConnectionOptions, retryMode: 'standard' | 'ada
     { step: 'finalizeRequest', priority: 'low', name: 'catracaWriteTrace' },
   )
   if (options.serverClock !== undefined) tellTime(client, options.serverClock)
+  if (options.onConnectionFailure !== undefined) tellFailures(client, options.onConnectionFailure)
   return client
+}
+
+/** Next to the wire too: the SDK tells of the last attempt only. */
+function tellFailures(client: DynamoDBClient, onFailure: () => void): void {
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      try {
+        return await next(args)
+      } catch (error) {
+        if (isOfConnection(error as SdkFailure)) onFailure()
+        throw error
+      }
+    },
+    { step: 'deserialize', priority: 'low', name: 'catracaConnectionFailures' },
+  )
 }
 
 /** Next to the wire, so that refusals tell the time too, and waiting for another attempt does not count. */

@@ -44,6 +44,12 @@ export function isTransient(error: SdkFailure): boolean {
   return isThrottling(error) || NEVER_SENT.has(error.code ?? '') || isBrokenOff(error) || isServerFault(error)
 }
 
+/** The way to DynamoDB failed, and not DynamoDB: no connection, a lost one, or one that stayed silent. */
+export function isOfConnection(error: SdkFailure): boolean {
+  const code = error.code ?? ''
+  return NEVER_SENT.has(code) || BROKEN_OFF.has(code) || error.name === 'TimeoutError'
+}
+
 /** A failure as one of ours. `mayBeApplied`: an attempt of a write, not only the last, has an unknown end. */
 export function engineError(error: unknown, operation: string, mayBeApplied: boolean): CatracaError {
   if (error instanceof CatracaError) return error

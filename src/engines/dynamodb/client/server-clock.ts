@@ -50,6 +50,11 @@ export class ServerClock {
     if (!Number.isNaN(date)) this.bounds = narrow(this.bounds, { date, sentAt, receivedAt })
   }
 
+  /** As far as answers have told; undefined before the first. */
+  get known(): Bounds | undefined {
+    return this.bounds
+  }
+
   /** To be added to the local time. */
   offsetMs(): number {
     return offsetOf(this.bounds)

@@ -63,7 +63,7 @@ async function orphanArn(sqs: SQSClient, url: string, before: number): Promise<s
   }
 }
 
-async function subscriptionsOf(sns: SNSClient, topicArn: string): Promise<Map<string, string>> {
+export async function subscriptionsOf(sns: SNSClient, topicArn: string): Promise<Map<string, string>> {
   const byEndpoint = new Map<string, string>()
   let next: string | undefined
   do {

@@ -14,6 +14,8 @@ export interface ConnectionSettings {
   username?: string
   readonly password: string | undefined
   database: number
+  /** Told of every connection that could not be made, or was lost. */
+  onFailure: () => void
 }
 
 type Client = ReturnType<typeof newClient>

@@ -11,6 +11,8 @@ export class NoReply extends Error {
     message: string,
   ) {
     super(message)
+    // As it is called everywhere else: whoever counts timeouts looks at the name of the cause.
+    if (missing === 'timed-out') this.name = 'TimeoutError'
   }
 }
 
@@ -42,7 +44,7 @@ export function unavailable(reason: string): CatracaError {
 export function withoutReply(failure: NoReply, command: string, write: boolean): CatracaError {
   if (failure.missing === 'not-sent') return unavailable(failure.message)
   const message = `Redis gave no answer to ${command}: ${failure.message}`
-  return new CatracaError(write ? 'UNKNOWN_OUTCOME' : 'ENGINE_UNAVAILABLE', message)
+  return new CatracaError(write ? 'UNKNOWN_OUTCOME' : 'ENGINE_UNAVAILABLE', message, { cause: failure })
 }
 
 const UNAVAILABLE_CODES = new Set(['NOREPLICAS', 'MISCONF', 'NOAUTH', 'WRONGPASS', 'NOPERM', 'NOPROTO'])

@@ -1,5 +1,16 @@
 import type { RedisNode } from './redis.js'
 
+const NUMBERS = [
+  ['maxmemory', 'maxmemoryBytes'],
+  ['used_memory', 'usedMemoryBytes'],
+  ['connected_slaves', 'connectedReplicas'],
+  ['connected_clients', 'connectedClients'],
+  ['evicted_keys', 'evictedKeys'],
+  ['keyspace_hits', 'keyspaceHits'],
+  ['keyspace_misses', 'keyspaceMisses'],
+  ['total_commands_processed', 'commandsProcessed'],
+] as const
+
 /** What INFO tells of a server; CONFIG would tell more, but hosted services forbid it. */
 export function infoOf(address: string, text: string): RedisNode {
   const fields = new Map(text.split(/\r?\n/).map((line) => splitAtColon(line)))
@@ -10,9 +21,7 @@ export function infoOf(address: string, text: string): RedisNode {
   if (version !== undefined) node.version = version
   const policy = fields.get('maxmemory_policy')
   if (policy !== undefined) node.maxmemoryPolicy = policy
-  if (fields.has('maxmemory')) node.maxmemoryBytes = Number(fields.get('maxmemory'))
-  if (fields.has('used_memory')) node.usedMemoryBytes = Number(fields.get('used_memory'))
-  if (fields.has('connected_slaves')) node.connectedReplicas = Number(fields.get('connected_slaves'))
+  for (const [field, name] of NUMBERS) if (fields.has(field)) node[name] = Number(fields.get(field))
   return node
 }
 

@@ -89,6 +89,7 @@ export class Keeper {
   #lost(reason: string): void {
     if (this.#closed) return
     this.#reason = reason
+    this.kept.settings.onFailure()
     const longestMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures++, 10))
     this.#retry = setTimeout(() => void this.#connect(), Math.random() * longestMs)
     this.kept.onDown?.(reason)

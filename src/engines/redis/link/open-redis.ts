@@ -36,13 +36,14 @@ class OpenRedis implements Redis {
   readonly #scripts: ScriptRuns
   readonly #subscriptions: Subscriptions
   #onChange: OnChange = () => {}
+  #connectionFailures = 0
   #closed = false
 
   constructor(
     private readonly url: RedisUrl,
     private readonly settings: Settings,
   ) {
-    const connection = connectionSettings(url, settings)
+    const connection = connectionSettings(url, settings, () => this.#connectionFailures++)
     this.#calls = new Calls(() => this.#topology, settings)
     this.#topology = topologyOf(url, connection, settings.poolSize, () => {
       this.#calls.changed()
@@ -128,6 +129,10 @@ class OpenRedis implements Redis {
     return { topology: this.url.topology, nodes: await Promise.all(asked) }
   }
 
+  connectionFailures(): number {
+    return this.#connectionFailures
+  }
+
   async close(): Promise<void> {
     this.#closed = true
     this.#calls.close()
@@ -177,7 +182,11 @@ class OpenRedis implements Redis {
 
 const closed = (): CatracaError => new CatracaError('CLOSED', 'this connection to Redis was closed')
 
-function connectionSettings(url: RedisUrl, settings: Settings): ConnectionSettings {
+export function connectionSettings(
+  url: RedisUrl,
+  settings: Settings,
+  onFailure: () => void = () => {},
+): ConnectionSettings {
   const { connectTimeoutMs, commandTimeoutMs, maxInFlight, tls, readPassword } = settings
   return {
     connectTimeoutMs,
@@ -185,6 +194,7 @@ function connectionSettings(url: RedisUrl, settings: Settings): ConnectionSettin
     maxInFlight,
     tls: url.tls ? tls : undefined,
     database: url.database,
+    onFailure,
     ...(url.username === undefined ? {} : { username: url.username }),
     get password() {
       return readPassword() ?? url.password

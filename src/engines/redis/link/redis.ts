@@ -19,6 +19,12 @@ export interface RedisNode {
   maxmemoryBytes?: number
   usedMemoryBytes?: number
   connectedReplicas?: number
+  connectedClients?: number
+  /** Since the server was started, like those below. */
+  evictedKeys?: number
+  keyspaceHits?: number
+  keyspaceMisses?: number
+  commandsProcessed?: number
 }
 
 export interface RedisInfo {
@@ -84,6 +90,9 @@ export interface Redis {
 
   /** Never fails: a node that does not answer is listed without a role. */
   info(): Promise<RedisInfo>
+
+  /** Connections that could not be made, or were lost, so far. */
+  connectionFailures(): number
 
   close(): Promise<void>
 }

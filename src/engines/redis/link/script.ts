@@ -41,6 +41,11 @@ export interface Script {
 
 const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/
 
+const known = new Map<string, { name: string; source: string }>()
+
+/** Every script that was defined so far, by its SHA: what servers call them. */
+export const definedScripts = (): ReadonlyMap<string, { name: string; source: string }> => known
+
 /** Reads the file, once: declare scripts at the top of a module. */
 export function defineScript(name: string, options: ScriptOptions): Script {
   return assembleScript(name, options, readLua)
@@ -50,17 +55,18 @@ export function defineScript(name: string, options: ScriptOptions): Script {
 export function assembleScript(name: string, options: ScriptOptions, read: (name: string) => string): Script {
   const { keys, write, uses = [], offers = [], together = Number.POSITIVE_INFINITY } = options
   const { repeatable = !write, form = eachByItself } = options
-  const known = (part: string) => part.replaceAll('-', '_')
+  const spelled = (part: string) => part.replaceAll('-', '_')
   const enclosed = (part: string) => `(function()\n${read(part)}\nend)()`
-  const parts = [...offers, ...uses].map(known)
+  const parts = [...offers, ...uses].map(spelled)
   const source = [
     `local KEYS_PER_ITEM = ${keys}`,
     ...(parts.length === 0 ? [] : [`local ${parts.join(', ')}`]),
-    ...offers.map((part) => `function ${known(part)}()\n${read(part)}\nend`),
-    ...uses.map((part) => `${known(part)} = ${enclosed(part)}`),
+    ...offers.map((part) => `function ${spelled(part)}()\n${read(part)}\nend`),
+    ...uses.map((part) => `${spelled(part)} = ${enclosed(part)}`),
     ...(form === eachByItself ? [`local operation = ${enclosed(name)}`, readLua('batch')] : [read(name)]),
   ].join('\n')
   const sha = createHash('sha1').update(source).digest('hex')
+  known.set(sha, { name, source })
   return { name, keys, write, repeatable, together, form, alone: options.alone, source, sha }
 }
 

@@ -52,7 +52,7 @@ async function askSentinel(
 }
 
 /** Sentinels often have no password though their servers have one: it is sent only to those that ask for it. */
-async function openSentinel(sentinel: Address, settings: ConnectionSettings): Promise<Connection> {
+export async function openSentinel(sentinel: Address, settings: ConnectionSettings): Promise<Connection> {
   const { username, password, ...open } = settings
   try {
     return await Connection.open(sentinel, { ...open, password: undefined, database: 0 })

@@ -1,0 +1,75 @@
+import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
+import { TABLE_ROLES } from '../../src/engines/dynamodb/tables/tables.js'
+import { CREDENTIALS_ENV, startDynamo } from '../../test/support/dynamodb-server.js'
+import { startSingle } from '../../test/support/redis/index.js'
+import { inTemporaryDirectory } from './proof.js'
+import { type Served, type StartOptions, startRelayCommand, startServe } from './served.js'
+
+export const LOAD_STORES = ['embedded', 'redis', 'dynamodb'] as const
+export type LoadStore = (typeof LOAD_STORES)[number]
+
+/** Runs the product over a store of this kind as a process of its own, for as long as the work takes. */
+export function withServer<T>(
+  kind: LoadStore,
+  core: number | undefined,
+  work: Work<T>,
+  { isWatched = false, isPatient = false } = {},
+): Promise<T> {
+  const env = { ...ENV, ...(isPatient && PATIENCE) }
+  const options = { env, isWatched, ...(core !== undefined && { core }) }
+  if (kind === 'redis') return onRedis(options, work)
+  return kind === 'dynamodb' ? onDynamodb(options, work) : onEmbedded(options, work)
+}
+
+type Work<T> = (server: Served) => Promise<T>
+
+/** What a soak asks for too. */
+const SPACES = { CATRACA_CACHE_SPACES: JSON.stringify([{ name: 'load', ttlMs: 60_000 }]) }
+const ENV = { CATRACA_OTP_PEPPER: 'a pepper of a proof, long enough to be one', ...SPACES }
+/** For a proof that is not about time: a machine with other work must not decide it. */
+const PATIENCE = Object.fromEntries(
+  ['LIMITS', 'IDEMPOTENCY', 'TOKENS', 'CODES', 'LOCKS', 'CACHE'].map((guard) => [
+    ...[`CATRACA_${guard}_TIMEOUT_MS`, '30000'],
+  ]),
+) as Record<string, string>
+
+async function serving<T>(store: string, options: StartOptions, work: Work<T>): Promise<T> {
+  const server = await startServe(store, options)
+  try {
+    return await work(server)
+  } finally {
+    await server.stop()
+  }
+}
+
+function onEmbedded<T>(options: StartOptions, work: Work<T>): Promise<T> {
+  return inTemporaryDirectory((directory) => serving(`embedded:${directory}/data`, options, work))
+}
+
+async function onRedis<T>(options: StartOptions, work: Work<T>): Promise<T> {
+  const redis = await startSingle()
+  try {
+    return await serving(redis.storeUrl, options, work)
+  } finally {
+    await redis.stop()
+  }
+}
+
+async function onDynamodb<T>(options: StartOptions, work: Work<T>): Promise<T> {
+  const emulator = await startDynamo('dynoxide')
+  const names = emulator.names()
+  const store = emulator.url(names)
+  const given = { ...options.env, ...CREDENTIALS_ENV }
+  try {
+    await createTables(emulator.client().sdk, names, TABLE_ROLES)
+    // Without it memory never knows how far it is, and every check is asked of the table.
+    const relay = await startRelayCommand(store, { env: given })
+    try {
+      return await serving(store, { ...options, env: given }, work)
+    } finally {
+      await relay.stop()
+    }
+  } finally {
+    await emulator.stop()
+  }
+}

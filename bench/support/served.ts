@@ -1,0 +1,115 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { anonymousBytes } from './memory.js'
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+const MEMORY_TELLER = new URL('./memory-teller.js', import.meta.url).href
+const START_MS = 60_000
+
+/** Of a process, after a collection. */
+export interface Memory extends NodeJS.MemoryUsage {
+  /** Of its own, without mapped files. */
+  anonymousBytes: number
+}
+
+/** A command of the product that goes on in a process of its own. */
+export interface Served {
+  url: string
+  pid: number
+  /** Only of one that was started to be watched. */
+  memory(): Promise<Memory>
+  stop(): Promise<void>
+}
+
+export interface StartOptions {
+  env?: Record<string, string>
+  /** Where it may run; on a system without `taskset` anywhere. */
+  core?: number
+  isWatched?: boolean
+}
+
+let canPin: boolean | undefined
+
+function pinned(core: number | undefined, args: string[]): [string, string[]] {
+  canPin ??= hasTaskset()
+  if (core === undefined || !canPin) return [process.execPath, args]
+  return ['taskset', ['-c', String(core), process.execPath, ...args]]
+}
+
+function hasTaskset(): boolean {
+  try {
+    execFileSync('taskset', ['-c', '0,1', 'true'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function launch(args: string[], { env = {}, core, isWatched = false }: StartOptions): ChildProcess {
+  const watching = isWatched ? ['--expose-gc', '--import', MEMORY_TELLER] : []
+  const [command, all] = pinned(core, [...watching, MAIN, ...args])
+  return spawn(command, all, {
+    // Settings of whoever runs the proof must not decide it.
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe', isWatched ? 'ipc' : 'ignore'],
+  })
+}
+
+/** `catraca serve` or `catraca relay`: ready when it says so. */
+async function startCommand(args: string[], ready: RegExp, options: StartOptions): Promise<Served> {
+  const child = launch(args, options)
+  child.stdout!.resume()
+  let said = ''
+  const url = await new Promise<string>((resolve, reject) => {
+    const give = (why: string) => reject(new Error(`catraca ${args[0]} ${why}: ${said}`))
+    const timer = setTimeout(() => give('says nothing'), START_MS)
+    child.once('exit', (code) => give(`ended with ${code}`))
+    child.stderr!.on('data', (chunk) => {
+      said = (said + chunk).slice(-4000)
+      const match = ready.exec(said)
+      if (match === null) return
+      clearTimeout(timer)
+      resolve(match[1] ?? '')
+    })
+  })
+  return {
+    url,
+    pid: child.pid!,
+    async memory() {
+      const told = once(child, 'message')
+      child.send('memory')
+      const [usage] = (await told) as [NodeJS.MemoryUsage]
+      return { ...usage, anonymousBytes: anonymousBytes(child.pid!) ?? usage.rss }
+    },
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const ended = once(child, 'exit')
+      child.kill('SIGTERM')
+      const impatient = setTimeout(() => child.kill('SIGKILL'), 15_000)
+      await ended
+      clearTimeout(impatient)
+    },
+  }
+}
+
+export function startServe(store: string, options: StartOptions = {}): Promise<Served> {
+  return startCommand(['serve', '--port', '0', '--store', store], /listens on (http:\S+)/, options)
+}
+
+export function startRelayCommand(store: string, options: StartOptions = {}): Promise<Served> {
+  return startCommand(['relay', '--store', store], /relays the changes/, options)
+}
+
+/** Runs a command to its end and gives what it printed; what it says meanwhile goes to the terminal. */
+export async function runCommand(args: string[], options: StartOptions = {}): Promise<string> {
+  const child = launch(args, options)
+  let printed = ''
+  child.stdout!.on('data', (chunk) => {
+    printed += chunk
+  })
+  child.stderr!.pipe(process.stderr)
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`catraca ${args.join(' ')} ended with ${code}`)
+  return printed
+}

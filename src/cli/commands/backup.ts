@@ -1,0 +1,90 @@
+import { type Command, Option } from 'commander'
+import { storeOf } from '../../config/load.js'
+import { backUpStore, type Manifest, restoreStore, verifyStoreBackup } from '../../embedded-backup.js'
+import { invalid } from '../../errors.js'
+import { version } from '../../server/version.js'
+import { count, note, printJson, printLine } from '../output.js'
+import { type ConfigOptions, configOf, configOption, settingOption } from '../session.js'
+
+interface Flags extends ConfigOptions {
+  store?: string
+  url?: string
+  json?: boolean
+  cache?: boolean
+  force?: boolean
+  verify?: boolean
+}
+
+const TOLD_EVERY_MS = 1000
+
+export function addBackupCommands(program: Command): void {
+  const add = (nameAndArguments: string, description: string): Command =>
+    program
+      .command(nameAndArguments)
+      .description(description)
+      .option('--json', 'print JSON')
+      .addOption(settingOption('store', 'url'))
+      // Taken only to say why not: other commands have it.
+      .addOption(new Option('--url <url>').hideHelp())
+      .addOption(configOption())
+  add(
+    'backup <directory>',
+    'copy an embedded store into a new directory, while servers go on; secrets kept beside the data are in it',
+  )
+    .option('--cache', 'cached entries too; a restore then brings back what was removed from caches since')
+    .action(backup)
+  add('restore <backup>', 'make a data directory of a backup, all or nothing')
+    .option('--force', 'move aside the store that is there')
+    .option('--verify', 'only check the backup')
+    .action(restore)
+}
+
+function storeFlag(flags: Flags): string {
+  if (flags.url !== undefined) {
+    throw invalid(
+      'url',
+      'cannot be used: run this where the data directory is (see docs/guides/backup-and-recovery.md)',
+    )
+  }
+  return storeOf(configOf(flags, { store: 'store' }), 'allowlists')
+}
+
+async function backup(directory: string, flags: Flags): Promise<void> {
+  const store = storeFlag(flags)
+  const options = { version, withCache: flags.cache === true, onProgress: teller(flags, 'copied') }
+  const manifest = await backUpStore(store, directory, options)
+  if (flags.json) return printJson({ backup: directory, ...manifest })
+  printLine(`${sum(manifest)} in ${directory}, as of ${manifest.startedAt} or later`)
+  note('It holds the secrets of the store: keep it as safe as the store itself (files have mode 0600).')
+}
+
+async function restore(source: string, flags: Flags): Promise<void> {
+  const onProgress = teller(flags, 'checked')
+  const store = storeFlag(flags)
+  if (flags.verify === true) {
+    const manifest = await verifyStoreBackup(source, onProgress)
+    if (flags.json) return printJson({ ok: true, ...manifest })
+    return printLine(`${source} is whole: ${sum(manifest)}, as of ${manifest.startedAt}`)
+  }
+  const { manifest, movedTo } = await restoreStore(store, source, { force: flags.force === true, onProgress })
+  if (flags.json)
+    return printJson({ restored: source, ...(movedTo !== undefined && { movedTo }), ...manifest })
+  printLine(`${sum(manifest)} restored, as of ${manifest.startedAt}`)
+  if (movedTo !== undefined) note(`What was there is in ${movedTo} now.`)
+}
+
+function sum({ files }: Manifest): string {
+  const bytes = files.reduce((all, { sizeBytes }) => all + sizeBytes, 0)
+  return `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${count(bytes)} bytes`
+}
+
+/** Nothing for what is done in a second. */
+function teller({ json }: Flags, what: string): (doneBytes: number, totalBytes: number) => void {
+  let toldMs = performance.now()
+  return (doneBytes, totalBytes) => {
+    if (json === true || performance.now() - toldMs < TOLD_EVERY_MS) return
+    toldMs = performance.now()
+    const share = Math.min(99, Math.floor((100 * doneBytes) / Math.max(1, totalBytes)))
+    note(`${share} %: ${count(doneBytes)} bytes ${what}`)
+  }
+}

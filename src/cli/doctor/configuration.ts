@@ -1,0 +1,172 @@
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { loadConfig } from '../../config/load.js'
+import { type Config, SETTINGS } from '../../config/schema.js'
+import {
+  CONFIG_FILE,
+  CONFIG_FILE_ENV,
+  emptyFindings,
+  environmentNames,
+  type Findings,
+  readEnvironment,
+  readFile,
+} from '../../config/sources.js'
+import { parseStoreUrl } from '../../config/store-url.js'
+import {
+  type Check,
+  isLoopbackAddress,
+  ok,
+  problem,
+  skipped,
+  type Verdict,
+  warning,
+} from '../../diagnosis.js'
+import { type CatracaError, isCatracaError } from '../../errors.js'
+
+/** The configuration as far as it can be read, and what is wrong with it. */
+export interface ConfigLook {
+  env: Readonly<Record<string, string | undefined>>
+  cwd: string
+  configFile: string | undefined
+  /** Undefined when some setting is wrong. */
+  config: Config | undefined
+  failure: CatracaError | undefined
+  /** API keys in the store, where that is known. */
+  apiKeys?: number
+}
+
+type Sources = Pick<ConfigLook, 'env' | 'cwd' | 'configFile'>
+
+export function readConfiguration(sources: Sources, flags: Record<string, string | undefined>): ConfigLook {
+  const { cwd, configFile } = sources
+  // Variables that are no setting are a finding of their own, and hide nothing else.
+  const env = Object.fromEntries(Object.entries(sources.env).filter(([name, value]) => !isStray(name, value)))
+  try {
+    return { ...sources, config: loadConfig({ flags, configFile, env, cwd }), failure: undefined }
+  } catch (error) {
+    if (!isCatracaError(error)) throw error
+    return { ...sources, config: undefined, failure: error }
+  }
+}
+
+function isStray(name: string, value: string | undefined): boolean {
+  if (!name.startsWith('CATRACA_') || value === undefined || name === CONFIG_FILE_ENV) return false
+  return value === '' || !environmentNames().has(name)
+}
+
+const settingsCheck: Check<ConfigLook> = {
+  id: 'config.settings',
+  wants: 'Every setting can be read, in whichever source.',
+  remedy: 'Mend the setting: docs/reference/config.md says what it may be.',
+  look({ failure }): Verdict[] {
+    if (failure === undefined) return [ok('all settings can be read')]
+    const others = (failure.errors ?? []).map(({ path, message }) => `${path} ${message}`)
+    return [failure.message, ...others].map((found) => problem(found))
+  },
+}
+
+const variableCheck: Check<ConfigLook> = {
+  id: 'config.variables',
+  wants: 'Every variable CATRACA_… is a setting.',
+  remedy: 'Remove the variable or mend its name: with it no command and no server starts.',
+  look({ env }): Verdict[] {
+    const stray = Object.entries(env).filter(([name, value]) => isStray(name, value))
+    const { problems } = strayFindings(Object.fromEntries(stray))
+    if (problems.length === 0) return [ok('no variable is unknown')]
+    return problems.map(({ source, message }) => problem(`${source} ${message}`))
+  },
+}
+
+function strayFindings(env: Record<string, string | undefined>): Findings {
+  const findings = emptyFindings()
+  readEnvironment(findings, env)
+  return findings
+}
+
+const secretFileCheck: Check<ConfigLook> = {
+  id: 'config.secret-files',
+  wants: 'Files that hold secrets can be read by nobody but their owner and group.',
+  remedy:
+    'chmod 600 the file (640 if the group must read it), and change the secret if others may have read it.',
+  look(context): Verdict | Verdict[] {
+    const files = [...secretFiles(context)]
+    const verdicts = files.flatMap((path): Verdict[] => {
+      const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
+      return (mode & 0o007) === 0 ? [] : [problem(`everybody on the machine may read ${path}`)]
+    })
+    if (verdicts.length > 0) return verdicts
+    return ok(files.length === 0 ? 'no file holds a secret' : `${files.length} files, none open to others`)
+  },
+}
+
+/** The files that settings name, and the configuration file if a secret stands in it. */
+function secretFiles({ env, cwd, configFile }: ConfigLook): Set<string> {
+  const named = configFile ?? env[CONFIG_FILE_ENV]
+  const findings = emptyFindings()
+  readEnvironment(findings, env)
+  readFile(findings, named, cwd)
+  const files = new Set<string>()
+  for (const [path, readings] of findings.found) {
+    for (const { inFile, kind, value } of readings) {
+      const isSecret = SETTINGS.get(path)?.secret === true || hasPassword(path, value)
+      if (inFile && typeof value === 'string') files.add(resolve(cwd, value))
+      else if (kind === 'file' && isSecret) files.add(resolve(cwd, named ?? CONFIG_FILE))
+    }
+  }
+  return files
+}
+
+function hasPassword(path: string, value: unknown): boolean {
+  if (path !== 'store' && !path.startsWith('stores.')) return false
+  try {
+    const url = parseStoreUrl(String(value))
+    return url.engine === 'redis' && url.password !== undefined
+  } catch {
+    return false
+  }
+}
+
+const keyCheck: Check<ConfigLook> = {
+  id: 'config.keys',
+  wants: 'Whoever listens beyond this machine asks for API keys.',
+  remedy:
+    'Make a key (`catraca key create`, or `catraca key generate` for CATRACA_KEYS), or listen on 127.0.0.1.',
+  look({ config, apiKeys }): Verdict {
+    if (config === undefined) return skipped('the settings cannot be read')
+    const { host } = config.server
+    const keys = config.keys.read().length + (apiKeys ?? 0)
+    if (keys > 0) return ok(`${keys} keys; it listens on ${host}`)
+    if (isLoopbackAddress(host)) return ok(`no key, and only this machine can reach ${host}`)
+    return apiKeys === undefined
+      ? warning(`it listens on ${host}, and whether the store holds a key could not be told`)
+      : problem(`it listens on ${host}, and there is no key: the server does not start`)
+  },
+}
+
+const LEAST_PEPPER = 16
+
+const pepperCheck: Check<ConfigLook> = {
+  id: 'config.pepper',
+  wants: 'One-time codes have a pepper, and a long one.',
+  remedy: 'Set CATRACA_OTP_PEPPER_FILE to a file with a long random text, the same for all processes.',
+  look({ config }): Verdict {
+    if (config === undefined) return skipped('the settings cannot be read')
+    const { codes, stores, store } = config
+    const pepper = codes.pepper.read()
+    if (pepper !== undefined) {
+      return pepper.length < LEAST_PEPPER
+        ? warning(`it has fewer than ${LEAST_PEPPER} characters`)
+        : ok('it is set')
+    }
+    const { engine } = parseStoreUrl(stores.codes ?? store)
+    if (engine === 'embedded' || engine === 'memory') return ok('the store makes and keeps one')
+    return codes.required || stores.codes !== undefined
+      ? problem('none, and codes are to be used: the server does not start')
+      : ok('none, so that one-time codes are off')
+  },
+}
+
+/** Those that hold wherever commands run. */
+export const SOURCE_CHECKS: readonly Check<ConfigLook>[] = [settingsCheck, variableCheck, secretFileCheck]
+/** Those of whoever serves. */
+export const SERVING_CHECKS: readonly Check<ConfigLook>[] = [keyCheck, pepperCheck]

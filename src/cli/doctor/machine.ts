@@ -1,0 +1,70 @@
+import { readFileSync, statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { type Check, ok, problem, skipped, type Verdict, warning } from '../../diagnosis.js'
+
+const LEAST_NODE = [20, 19] as const
+const ENOUGH_FILES = 4096
+const TOO_FEW_FILES = 256
+const GIB = 1024 ** 3
+
+export interface MachineLook {
+  nodeVersion: string
+  /** Where imports are spooled and sorted. */
+  spoolDirectories: readonly string[]
+}
+
+export const hereAndNow = (...directories: (string | undefined)[]): MachineLook => ({
+  nodeVersion: process.versions.node,
+  spoolDirectories: [...new Set(directories.map((directory) => directory ?? tmpdir()))],
+})
+
+const nodeCheck: Check<MachineLook> = {
+  id: 'machine.node',
+  wants: `Node ${LEAST_NODE.join('.')} or newer.`,
+  remedy: 'Install a newer Node.',
+  look({ nodeVersion }): Verdict {
+    const [major = 0, minor = 0] = nodeVersion.split('.').map(Number)
+    const isNew = major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1])
+    return isNew ? ok(nodeVersion) : problem(nodeVersion)
+  },
+}
+
+const diskCheck: Check<MachineLook> = {
+  id: 'machine.disk',
+  wants: 'There is at least 1 GiB for the bodies and sorted runs of imports.',
+  remedy: 'Make room, or set `server.spoolDir` and `import.spoolDir` to a larger disk.',
+  look: ({ spoolDirectories }) =>
+    spoolDirectories.map((directory): Verdict => {
+      try {
+        const { bavail, bsize } = statfsSync(directory)
+        const found = `${((bavail * bsize) / GIB).toFixed(1)} GiB are free in ${directory}`
+        return bavail * bsize < GIB ? warning(found) : ok(found)
+      } catch {
+        return problem(`${directory} cannot be looked at`)
+      }
+    }),
+}
+
+const fileCheck: Check<MachineLook> = {
+  id: 'machine.files',
+  wants: `A process may have ${ENOUGH_FILES} files and connections open.`,
+  remedy: 'Raise the limit: `ulimit -n`, `LimitNOFILE=` of systemd, `ulimits` of the container.',
+  look(): Verdict {
+    const most = mostFiles()
+    if (most === undefined) return skipped('this system does not tell')
+    const found = `at most ${most} at once`
+    if (most < TOO_FEW_FILES) return problem(found)
+    return most < ENOUGH_FILES ? warning(found) : ok(found)
+  },
+}
+
+function mostFiles(): number | undefined {
+  try {
+    const line = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))
+    return line === null ? undefined : line[1] === 'unlimited' ? Number.POSITIVE_INFINITY : Number(line[1])
+  } catch {
+    return undefined
+  }
+}
+
+export const MACHINE_CHECKS: readonly Check<MachineLook>[] = [nodeCheck, diskCheck, fileCheck]

@@ -1,0 +1,180 @@
+import {
+  type Check,
+  clockVerdict,
+  isLoopbackAddress,
+  latencyVerdict,
+  ok,
+  problem,
+  skipped,
+  type Verdict,
+  warning,
+} from '../../diagnosis.js'
+import { version } from '../../server/version.js'
+
+const CALL_TIMEOUT_MS = 3000
+const CALLS = 20
+
+export interface ServerLook {
+  url: string
+  key: string | undefined
+  now: () => number
+}
+
+interface Answer {
+  isOk: boolean
+  status: number
+  date: string | null
+  sentAt: number
+  receivedAt: number
+  body: Record<string, unknown>
+}
+
+async function ask({ url, key, now }: ServerLook, path: string, withKey = false): Promise<Answer> {
+  const sentAt = now()
+  const response = await fetch(url.replace(/\/+$/, '') + path, {
+    headers: withKey && key !== undefined ? { authorization: `Bearer ${key}` } : {},
+    redirect: 'manual',
+    signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+  })
+  const receivedAt = now()
+  const body = (await response.json().catch(() => ({}))) as Record<string, unknown>
+  return {
+    isOk: response.ok,
+    status: response.status,
+    date: response.headers.get('date'),
+    sentAt,
+    receivedAt,
+    body,
+  }
+}
+
+const isYes = ({ isOk }: Answer): boolean => isOk
+const isRefused = ({ body }: Answer): boolean => body.code === 'UNAUTHENTICATED' || body.code === 'FORBIDDEN'
+
+const liveCheck: Check<ServerLook> = {
+  id: 'server.live',
+  wants: 'The server answers.',
+  remedy: 'Start it, and mend address or network.',
+  async look(context) {
+    try {
+      const answer = await ask(context, '/live')
+      return isYes(answer) ? ok('it answers') : problem(`/live answers ${answer.status}`)
+    } catch (error) {
+      const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException }
+      return problem(
+        name === 'TimeoutError'
+          ? `no answer within ${CALL_TIMEOUT_MS} ms`
+          : `no answer: ${cause?.code ?? name}`,
+      )
+    }
+  },
+}
+
+const readyCheck: Check<ServerLook> = {
+  id: 'server.ready',
+  wants: 'The server is ready for requests.',
+  remedy: 'Wait until its indexes are loaded; if it stays so, look into its log.',
+  async look(context) {
+    const answer = await ask(context, '/ready')
+    return isYes(answer) ? ok('ready') : problem(`not ready: ${String(answer.body.status ?? answer.status)}`)
+  },
+}
+
+const healthCheck: Check<ServerLook> = {
+  id: 'server.health',
+  wants: 'Every engine of the server answers, and none warns.',
+  remedy: 'Look at `GET /health`, and run `catraca doctor --store …` where the server runs.',
+  async look(context): Promise<Verdict> {
+    const answer = await ask(context, '/health', true)
+    if (isRefused(answer)) return skipped('it wants a key that may read: CATRACA_KEY')
+    const engines = Array.isArray(answer.body.engines)
+      ? (answer.body.engines as Record<string, unknown>[])
+      : []
+    const sick = engines.filter(({ status }) => status !== 'healthy').map(({ name }) => String(name))
+    if (!isYes(answer)) return problem(`unhealthy: ${sick.join(', ') || answer.status}`)
+    const warnings = engines.flatMap((engine) => (Array.isArray(engine.warnings) ? engine.warnings : []))
+    if (warnings.length > 0) return warning(String(warnings[0]))
+    return ok(`healthy: ${engines.map(({ name }) => String(name)).join(', ')}`)
+  },
+}
+
+const versionCheck: Check<ServerLook> = {
+  id: 'server.version',
+  wants: 'Server and command line are of one version.',
+  remedy: 'Upgrade the older one.',
+  async look(context) {
+    const { body } = await ask(context, '/')
+    const theirs = typeof body.version === 'string' ? body.version : undefined
+    if (theirs === undefined) return problem('it does not tell a version', 'Is it Catraca? Mend the address.')
+    return theirs === version ? ok(theirs) : warning(`the server is ${theirs}, this is ${version}`)
+  },
+}
+
+const keyCheck: Check<ServerLook> = {
+  id: 'server.keys',
+  wants: 'A server that other machines reach asks for API keys, and takes ours.',
+  remedy: 'Make a key (`catraca key create`) and give it to the commands as CATRACA_KEY.',
+  async look(context): Promise<Verdict> {
+    const path = '/allowlists?limit=1'
+    const [without, withKey] = [await ask(context, path), await ask(context, path, true)]
+    const { hostname } = new URL(context.url)
+    if (!isRefused(without)) {
+      return isLoopbackAddress(hostname)
+        ? ok('no key is asked for, on this machine')
+        : problem('no key is asked for: whoever reaches it may change everything')
+    }
+    if (context.key === undefined) return ok('a key is asked for')
+    return isRefused(withKey) ? problem('our key is refused') : ok('a key is asked for, and ours is taken')
+  },
+}
+
+const tlsCheck: Check<ServerLook> = {
+  id: 'server.tls',
+  wants: 'A server on another machine is reached by https.',
+  remedy: 'Use https: keys and customers can be read on the way otherwise.',
+  look({ url }) {
+    const { protocol, hostname } = new URL(url)
+    if (protocol === 'https:') return ok('https')
+    return isLoopbackAddress(hostname) ? ok('http, on this machine') : warning('http to another machine')
+  },
+}
+
+const clockCheck: Check<ServerLook> = {
+  id: 'server.clock',
+  wants: 'The clock of the server is that of this machine, to a second.',
+  remedy: 'Have both follow a time server (NTP).',
+  async look(context) {
+    const { date, sentAt, receivedAt } = await ask(context, '/live')
+    const at = Date.parse(date ?? '')
+    if (Number.isNaN(at)) return skipped('it does not tell the time')
+    // Dates are cut to whole seconds.
+    return clockVerdict(at + 500 - (sentAt + receivedAt) / 2, 500 + (receivedAt - sentAt) / 2)
+  },
+}
+
+const latencyCheck: Check<ServerLook> = {
+  id: 'server.latency',
+  wants: 'The server answers in less than 10 ms.',
+  remedy: 'Look for a busy event loop, a slow store or a long way (docs/runbooks).',
+  async look(context) {
+    const tookMs: number[] = []
+    // The first one makes the connection.
+    for (let i = 0; i <= CALLS; i++) {
+      const begunMs = performance.now()
+      await ask(context, '/live')
+      if (i > 0) tookMs.push(performance.now() - begunMs)
+    }
+    return latencyVerdict('GET /live', tookMs)
+  },
+}
+
+export const REACH_CHECK = liveCheck
+export const SERVER_CHECKS: readonly Check<ServerLook>[] = [
+  readyCheck,
+  healthCheck,
+  versionCheck,
+  keyCheck,
+  tlsCheck,
+  clockCheck,
+  latencyCheck,
+]

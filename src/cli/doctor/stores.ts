@@ -1,0 +1,50 @@
+import { storeOf } from '../../config/load.js'
+import type { Config } from '../../config/schema.js'
+import { redactStoreUrl } from '../../config/store-url.js'
+import { areSameStore, diagnoseStore } from '../../diagnose.js'
+import type { Finding } from '../../diagnosis.js'
+import { openOptions } from '../settings.js'
+
+interface ConfiguredStore {
+  url: string
+  /** The capabilities that are kept there. */
+  keeps: string[]
+}
+
+/** Every store that is configured, each once. */
+export function configuredStores(config: Config): ConfiguredStore[] {
+  const stores: ConfiguredStore[] = []
+  const note = (url: string, capability: string): void => {
+    const known = stores.find((store) => areSameStore(store.url, url))
+    if (known === undefined) stores.push({ url, keeps: [capability] })
+    else known.keeps.push(capability)
+  }
+  for (const capability of Object.keys(config.stores) as (keyof Config['stores'])[]) {
+    note(storeOf(config, capability), capability)
+  }
+  for (const url of config.locks.redlock.read()) note(url, 'locks')
+  const hotTier = config.dynamodb.hotTier.read()
+  if (hotTier !== undefined) note(hotTier, 'hot tier')
+  return stores
+}
+
+/** API keys are with the allowlists. */
+export async function diagnoseStores(config: Config): Promise<{ findings: Finding[]; apiKeys?: number }> {
+  const { embedded, redis, dynamodb } = openOptions(config, config.store)
+  const cacheSpaces = config.cache.spaces.map(({ name }) => name)
+  const findings: Finding[] = []
+  let apiKeys: number | undefined
+  for (const { url, keeps } of configuredStores(config)) {
+    const hasAllowlists = keeps.includes('allowlists')
+    const use = keeps.every((one) => one === 'cache') ? 'caches' : 'guards'
+    const diagnosis = await diagnoseStore(url, redactStoreUrl(url), {
+      ...{ use, hasAllowlists, cacheSpaces },
+      ...(embedded !== undefined && { embedded }),
+      ...(redis !== undefined && { redis }),
+      ...(dynamodb !== undefined && { dynamodb }),
+    })
+    findings.push(...diagnosis.findings)
+    if (hasAllowlists) apiKeys = diagnosis.apiKeys
+  }
+  return { findings, ...(apiKeys !== undefined && { apiKeys }) }
+}

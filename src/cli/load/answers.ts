@@ -1,0 +1,36 @@
+import type { HttpTransport } from '../http-transport.js'
+
+/** How answers about members can be made, as the server counts them. */
+const SOURCES = ['filtered', 'overlay', 'trusted', 'verified', 'confirmed', 'store'] as const
+export type AnswerSource = (typeof SOURCES)[number]
+export type AnswerCounts = Record<AnswerSource, number>
+
+export interface AnswerShares {
+  counts: AnswerCounts
+  total: number
+  /** Of the total; `verified` is what the sources call answered by cache. */
+  shares: AnswerCounts
+}
+
+interface Health {
+  cache?: { verificationCacheHits?: number; checks?: Partial<AnswerCounts> }
+}
+
+/** Undefined where the server does not say: an older one, or a key that may not read. */
+export async function readAnswers(transport: HttpTransport): Promise<AnswerCounts | undefined> {
+  const health = await transport.json<Health>('GET', '/health').catch(() => undefined)
+  const checks = health?.cache?.checks
+  if (checks === undefined) return undefined
+  const counts = Object.fromEntries(SOURCES.map((source) => [source, checks[source] ?? 0])) as AnswerCounts
+  return { ...counts, verified: health?.cache?.verificationCacheHits ?? 0 }
+}
+
+export function answersBetween(before: AnswerCounts, after: AnswerCounts): AnswerShares | undefined {
+  const of = (value: (source: AnswerSource) => number) =>
+    Object.fromEntries(SOURCES.map((source) => [source, value(source)])) as AnswerCounts
+  const counts = of((source) => after[source] - before[source])
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  // A restart meanwhile, or another process behind the same address, counts from elsewhere.
+  if (total <= 0 || Object.values(counts).some((count) => count < 0)) return undefined
+  return { counts, total, shares: of((source) => counts[source] / total) }
+}

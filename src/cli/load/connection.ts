@@ -1,0 +1,109 @@
+import { connect, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { Origin } from './origin.js'
+import type { LoadRequest } from './request.js'
+import { ResponseParser } from './response-parser.js'
+
+/** A request on its way. */
+export interface Flight {
+  readonly request: LoadRequest
+  readonly dueMs: number
+  readonly sentMs: number
+}
+
+export interface ConnectionEvents {
+  opened(connection: Connection): void
+  /** An answer came whole. The connection may be used again if it says so. */
+  answered(connection: Connection, flight: Flight, status: number, body: string): void
+  /** The connection is gone; `flight` is what it took with it, `opened` false when it never was. */
+  closed(connection: Connection, how: ClosedHow): void
+}
+
+export interface ClosedHow {
+  flight: Flight | undefined
+  opened: boolean
+  isProtocol: boolean
+}
+
+const READ_BYTES = 65_536
+// Read one after the other and to the end, so all connections can share it.
+const shared = Buffer.allocUnsafe(READ_BYTES)
+
+/** One connection with at most one request on its way. */
+export class Connection {
+  flight: Flight | undefined
+  private readonly parser = new ResponseParser()
+  private readonly socket: Socket
+  private isOpen = false
+  private isGone = false
+
+  constructor(
+    origin: Origin,
+    private readonly events: ConnectionEvents,
+  ) {
+    const onread = { buffer: shared, callback: (length: number) => this.read(length) }
+    const { host, port } = origin
+    const where = { host, port, noDelay: true, onread }
+    const named = /^[\d.:]+$/.test(host) ? {} : { servername: host }
+    this.socket = origin.isTls ? connectTls({ ...where, ...named }) : connect(where)
+    this.socket.on(origin.isTls ? 'secureConnect' : 'connect', () => {
+      this.isOpen = true
+      events.opened(this)
+    })
+    this.socket.on('error', () => {})
+    // A half-closed connection answers nothing any more.
+    this.socket.on('end', () => this.ended())
+    this.socket.on('close', () => this.gone(false))
+  }
+
+  send(flight: Flight): void {
+    this.flight = flight
+    this.parser.begin(flight.request.answered !== undefined)
+    this.socket.write(flight.request.text, 'latin1')
+  }
+
+  /** Lets go of it without another word to whoever listens. */
+  abandon(): void {
+    this.isGone = true
+    this.socket.destroy()
+  }
+
+  private read(length: number): boolean {
+    if (this.isGone) return true
+    const { flight, parser } = this
+    // Bytes that nobody asked for, or that no answer can hold.
+    if (flight === undefined) this.gone(true)
+    else {
+      const fed = parser.feed(shared, length)
+      if (fed === 'bad') this.gone(true)
+      else if (fed === 'done') this.finish(flight)
+    }
+    return true
+  }
+
+  private ended(): void {
+    if (this.flight !== undefined && this.parser.endsByClose) this.finish(this.flight)
+    this.socket.destroy()
+  }
+
+  private finish(flight: Flight): void {
+    const { parser } = this
+    this.flight = undefined
+    if (!parser.keepsOpen || parser.endsByClose) this.abandon()
+    this.events.answered(this, flight, parser.status, parser.body)
+  }
+
+  /** Whether another request may be sent on it. */
+  get isUsable(): boolean {
+    return !this.isGone && this.flight === undefined && this.isOpen && this.socket.writable
+  }
+
+  private gone(isProtocol: boolean): void {
+    if (this.isGone) return
+    this.isGone = true
+    const { flight } = this
+    this.flight = undefined
+    this.socket.destroy()
+    this.events.closed(this, { flight, opened: this.isOpen, isProtocol })
+  }
+}

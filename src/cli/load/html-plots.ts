@@ -1,0 +1,97 @@
+/** Line plots as SVG: no script, no style from elsewhere. */
+
+export interface Line {
+  name: string
+  /** Which of the colours of the page. */
+  colour: 1 | 2 | 3
+  points: readonly { x: number; y: number }[]
+}
+
+export interface Plot {
+  title: string
+  unit: string
+  lines: readonly Line[]
+  isLogarithmic?: boolean
+  /** Labels below the plot, at their places. */
+  ticks: readonly { x: number; label: string }[]
+}
+
+const WIDTH = 720
+const HEIGHT = 240
+const LEFT = 64
+const RIGHT = 12
+const TOP = 12
+const BOTTOM = 28
+const GRID_LINES = 4
+
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+export function escapeHtml(value: string | number): string {
+  return String(value).replace(/[&<>"']/g, (character) => ENTITIES[character]!)
+}
+
+export function plotSvg({ title, unit, lines, isLogarithmic = false, ticks }: Plot): string {
+  const points = lines.flatMap((line) => line.points).filter(({ y }) => Number.isFinite(y))
+  if (points.length === 0)
+    return `<figure><figcaption>${escapeHtml(title)}</figcaption><p>no data</p></figure>`
+  const scaleX = horizontal(points.map(({ x }) => x))
+  const { scaleY, marks } = vertical(
+    points.map(({ y }) => y),
+    isLogarithmic,
+  )
+  const round = (value: number) => Math.round(value * 10) / 10
+  const grid = marks.map((mark) => {
+    const y = round(scaleY(mark))
+    return `<line x1="${LEFT}" y1="${y}" x2="${WIDTH - RIGHT}" y2="${y}" class="grid"/><text x="${LEFT - 6}" y="${y + 4}" text-anchor="end">${escapeHtml(short(mark))}</text>`
+  })
+  const labels = ticks.map(
+    ({ x, label }) =>
+      `<text x="${round(scaleX(x))}" y="${HEIGHT - 8}" text-anchor="middle">${escapeHtml(label)}</text>`,
+  )
+  const drawn = lines.map(({ colour, points: of }) => {
+    const path = of.map(({ x, y }) => `${round(scaleX(x))},${round(scaleY(y))}`).join(' ')
+    return `<polyline points="${path}" class="line colour${colour}"/>`
+  })
+  const key = lines.map(({ name, colour }) => `<span class="key${colour}">${escapeHtml(name)}</span>`)
+  return `<figure><figcaption>${escapeHtml(title)} <small>${escapeHtml(unit)}</small> ${key.join(' ')}</figcaption><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escapeHtml(title)}">${[...grid, ...labels, ...drawn].join('')}</svg></figure>`
+}
+
+function horizontal(values: number[]): (x: number) => number {
+  const [least, most] = [Math.min(...values), Math.max(...values)]
+  const width = WIDTH - LEFT - RIGHT
+  return (x) => LEFT + (width * (x - least)) / (most - least || 1)
+}
+
+function vertical(
+  values: number[],
+  isLogarithmic: boolean,
+): { scaleY: (y: number) => number; marks: number[] } {
+  const height = HEIGHT - TOP - BOTTOM
+  if (!isLogarithmic) {
+    const most = niceAbove(Math.max(...values))
+    const marks = Array.from({ length: GRID_LINES + 1 }, (_, i) => (most * i) / GRID_LINES)
+    return { scaleY: (y) => TOP + height * (1 - y / most), marks }
+  }
+  const positive = values.filter((value) => value > 0)
+  const low = Math.floor(Math.log10(Math.min(...positive, 1)))
+  const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(...positive, 0.1))))
+  const marks = Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i))
+  const place = (y: number) => (Math.log10(Math.max(y, 10 ** low)) - low) / (high - low)
+  return { scaleY: (y) => TOP + height * (1 - place(y)), marks }
+}
+
+/** The next of 1, 2, 5 times a power of ten. */
+function niceAbove(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value || 1))
+  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value) ?? value
+}
+
+function short(value: number): string {
+  return value >= 1000 ? `${Math.round(value / 100) / 10}k` : String(Number(value.toPrecision(3)))
+}

@@ -1,0 +1,170 @@
+import { writeFileSync } from 'node:fs'
+import { CatracaError } from '../../errors.js'
+import { plainName } from '../../key.js'
+import type { LoadFlags } from '../commands/bench.js'
+import { EXIT, Exit } from '../failure.js'
+import { httpTarget } from '../http-target.js'
+import { HttpTransport } from '../http-transport.js'
+import { note, printJson, printLine } from '../output.js'
+import { configOf } from '../session.js'
+import { seeded } from './arrivals.js'
+import { customersOf, numberedCustomers } from './customers.js'
+import { type Display, openDisplay } from './display.js'
+import { type Bounds, broken, findMax, ramp, type Step } from './find-max.js'
+import { htmlReport } from './html-report.js'
+import { measure } from './measure.js'
+import type { MixContext } from './mixes/mix.js'
+import { mixesOf, openMix, parseMix } from './mixes/table.js'
+import { type Origin, originOf } from './origin.js'
+import { cleanUp, type Preparation, prepare } from './prepare.js'
+import type { NextRequest } from './request.js'
+import type { LoadResult } from './result.js'
+import { stepLine, textReport } from './text-report.js'
+
+const PREPARED_LIST = 'load-allowlist'
+/** Without a bound of its own `--find-max` ends here. */
+const HIGHEST_RATE = 200_000
+
+interface Scene {
+  flags: LoadFlags
+  origin: Origin
+  preparation: Preparation
+  display: Display
+  interrupted: AbortController
+  random: () => number
+}
+
+/** `catraca bench load`. */
+export async function runLoad(flags: LoadFlags): Promise<void> {
+  if (flags.connections > flags.maxConnections)
+    throw new CatracaError('INVALID_INPUT', 'connections must not be more than max-connections')
+  const scene = openScene(flags)
+  const { preparation, display, interrupted } = scene
+  // Once for a report of what there is; whoever asks again means it.
+  const interrupt = () => (interrupted.signal.aborted ? process.exit(EXIT.failure) : interrupted.abort())
+  process.on('SIGINT', interrupt)
+  try {
+    if (flags.prepare) await prepare(preparation)
+    else await demandLists(preparation)
+    const next = openMix(parseMix(flags.mix), preparation.context)
+    const { result, steps } = await runAll(scene, next)
+    display.close()
+    tell(flags, result, steps)
+    await conclude(flags, result, steps)
+  } finally {
+    display.close()
+    process.off('SIGINT', interrupt)
+    if (flags.cleanup) await cleanUp(preparation)
+  }
+}
+
+function openScene(flags: LoadFlags): Scene {
+  const { client } = configOf(flags, { 'client.url': 'url' })
+  if (client.url === undefined) throw new CatracaError('INVALID_INPUT', 'name the server: --url URL')
+  const key = () => client.key.read()
+  const origin = originOf(client.url, key())
+  const random = seeded(flags.seed ?? Date.now() % 2 ** 32)
+  const context: MixContext = {
+    ...{ origin, random, keys: flags.keys, cacheSpace: plainSpace(flags.cacheSpace) },
+    lists: (flags.lists ?? [PREPARED_LIST]).map((id) => plainName('lists', id)),
+    members: flags.customers === undefined ? numberedCustomers(flags.members) : customersOf(flags.customers),
+    runId: `load-${Date.now().toString(36)}`,
+  }
+  const display = openDisplay(flags.json === '-' ? process.stderr : process.stdout)
+  const preparation: Preparation = {
+    ...{ target: httpTarget(origin.url, key), transport: new HttpTransport(origin.url, key), context },
+    mixes: mixesOf(parseMix(flags.mix)),
+    tell: (line) => note(`catraca: ${line}`),
+  }
+  return { flags, origin, preparation, display, interrupted: new AbortController(), random }
+}
+
+function plainSpace(name: string): string {
+  if (!/^[\w.~:@+=-]{1,256}$/.test(name)) throw new CatracaError('INVALID_INPUT', 'cache-space is no name')
+  return name
+}
+
+/** A list that is not there would be answered quickly, and prove nothing. */
+async function demandLists({ target, mixes, context }: Preparation): Promise<void> {
+  if (!mixes.some(({ needsLists }) => needsLists)) return
+  for (const id of context.lists) await target.allowlists.get(id)
+}
+
+interface Outcome {
+  /** Of the only run, of the best step, or of the last. */
+  result: LoadResult
+  steps: Step[]
+}
+
+async function runAll(scene: Scene, next: NextRequest): Promise<Outcome> {
+  const { flags, display, interrupted } = scene
+  const { signal } = interrupted
+  if (!flags.findMax && flags.ramp === undefined) {
+    const onSample = display.sample
+    const result = await measure({ ...measurement(scene, next, flags.rate, flags.duration), onSample })
+    return { result, steps: [] }
+  }
+  const steps: Step[] = []
+  let last: LoadResult | undefined
+  const run = async (rate: number): Promise<LoadResult> => {
+    const step = measurement(scene, next, rate, flags.stepDuration)
+    last = await measure({ ...step, onSample: display.sample })
+    return last
+  }
+  const { from, to } = flags.ramp ?? { from: flags.rate, to: HIGHEST_RATE }
+  const onStep = (step: Step) => {
+    steps.push(step)
+    display.say(stepLine(step))
+  }
+  const search = { from, to, onStep, isStopped: () => signal.aborted }
+  const best = await (flags.ramp ? ramp : findMax)(run, boundsOf(flags), search)
+  display.say(best ? `highest rate that kept the bounds: ${best.rate}/s` : 'no rate kept the bounds')
+  return { result: best?.result ?? last!, steps }
+}
+
+function measurement(
+  { flags, origin, preparation, interrupted, random }: Scene,
+  next: NextRequest,
+  rate: number,
+  durationMs: number,
+) {
+  const { arrivals, connections, maxConnections, spin, timeout: timeoutMs, warmUp: warmUpMs, mix } = flags
+  const plan = { rate, durationMs, arrivals, connections, maxConnections, timeoutMs, spin, random }
+  return { origin, transport: preparation.transport, plan, warmUpMs, mix, next, signal: interrupted.signal }
+}
+
+function boundsOf({ maxP99, maxErrors }: LoadFlags): Bounds {
+  return {
+    ...(maxP99 !== undefined && { maxP99Ms: maxP99 }),
+    ...(maxErrors !== undefined && { maxErrors }),
+  }
+}
+
+function tell(flags: LoadFlags, result: LoadResult, steps: Step[]): void {
+  const searched = steps.map(({ rate, isKept }) => ({ rate, isKept }))
+  const report = steps.length === 0 ? result : { ...result, steps: searched }
+  if (flags.json === '-') printJson(report)
+  else for (const line of textReport(result)) printLine(line)
+  if (flags.json !== undefined && flags.json !== '-') save(flags.json, `${JSON.stringify(report, null, 2)}\n`)
+  if (flags.html !== undefined) save(flags.html, htmlReport(result, steps))
+}
+
+function save(file: string, text: string): void {
+  try {
+    writeFileSync(file, text)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new CatracaError('INVALID_INPUT', `the report cannot be written to ${file} (${code})`)
+  }
+}
+
+/** The bounds decide about the exit code: of the run, or whether any step kept them. */
+async function conclude(flags: LoadFlags, result: LoadResult, steps: Step[]): Promise<void> {
+  if (steps.length > 0) {
+    if (!steps.some(({ isKept }) => isKept)) throw new Exit(EXIT.failure)
+    return
+  }
+  const wrong = broken(result, boundsOf(flags))
+  for (const line of wrong) note(`catraca: ${line}`)
+  if (wrong.length > 0) throw new Exit(EXIT.failure)
+}

@@ -1,0 +1,34 @@
+import type { DynamodbUrl } from '../../../config/store-url-dynamodb.js'
+import { ok, problem, type Verdict } from '../../../diagnosis.js'
+import type { DynamoClient } from '../client/client.js'
+import type { ServerClock } from '../client/server-clock.js'
+import type { QueueClientOptions } from '../feed/topic.js'
+import { type Difference, differencesOf, type TableState } from '../tables/table-state.js'
+
+export interface DynamodbLook {
+  url: DynamodbUrl
+  client: DynamoClient
+  serverClock: ServerClock
+  /** Undefined until the tables could be described. */
+  tables: readonly TableState[]
+  /** Whether allowlists are kept here: only they have a feed. */
+  hasAllowlists: boolean
+  probeIntervalMs: number
+  topicArn: string | undefined
+  queues: QueueClientOptions
+  now: () => number
+}
+
+/** Every difference of that kind, by what `verify` calls it; a table that is missing has only that one. */
+export function differing(
+  { tables }: DynamodbLook,
+  isMeant: (what: string) => boolean,
+  fine: string,
+): Verdict[] {
+  const differences = tables.flatMap(differencesOf).filter(({ what }) => isMeant(what))
+  if (differences.length === 0) return [ok(fine)]
+  return differences.map((one) => ({ ...problem(sentence(one)), level: one.blocks ? 'problem' : 'warning' }))
+}
+
+const sentence = ({ table, what, expected, found }: Difference): string =>
+  `${table}: ${what} is ${found}, not ${expected}`

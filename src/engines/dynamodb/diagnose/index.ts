@@ -1,0 +1,115 @@
+import type { DynamodbUrl } from '../../../config/store-url-dynamodb.js'
+import {
+  type Check,
+  type Diagnosis,
+  type Finding,
+  ok,
+  problem,
+  reasonOf,
+  runChecks,
+  skipAll,
+  type Verdict,
+} from '../../../diagnosis.js'
+import { DynamoClient } from '../client/client.js'
+import { ServerClock } from '../client/server-clock.js'
+import { DEFAULT_PROBE_INTERVAL_MS, type DynamodbOptions } from '../index.js'
+import { describeTables, type TableState } from '../tables/table-state.js'
+import { TABLE_ROLES } from '../tables/tables.js'
+import type { DynamodbLook } from './context.js'
+import { clockCheck, feedCheck, latencyCheck, queueCheck } from './running.js'
+import {
+  billingCheck,
+  deletionCheck,
+  expiryCheck,
+  indexCheck,
+  layoutCheck,
+  recoveryCheck,
+  streamCheck,
+} from './tables.js'
+
+/** Short: whoever looks for a mistake does not want to wait for all the attempts that a server makes. */
+const PATIENCE = { maxAttempts: 2, connectTimeoutMs: 1000, requestTimeoutMs: 2000, readTimeoutMs: 3000 }
+
+const credentialCheck: Check<DynamoClient> = {
+  id: 'dynamodb.credentials',
+  wants: 'Credentials are found where the AWS SDK looks for them.',
+  remedy: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the machine or pod a role.',
+  async look({ sdk }) {
+    try {
+      await sdk.config.credentials()
+      return ok(`found, for ${await sdk.config.region()}`)
+    } catch (error) {
+      return problem(`none: ${reasonOf(error)}`)
+    }
+  },
+}
+
+const connectCheck: Check<Verdict> = {
+  id: 'dynamodb.connect',
+  wants: 'The tables can be described.',
+  remedy:
+    'Mend region, endpoint or network, and allow DescribeTable, DescribeTimeToLive and DescribeContinuousBackups.',
+  look: (verdict) => verdict,
+}
+
+const CHECKS: readonly Check<DynamodbLook>[] = [
+  layoutCheck,
+  indexCheck,
+  streamCheck,
+  expiryCheck,
+  billingCheck,
+  recoveryCheck,
+  deletionCheck,
+  clockCheck,
+  latencyCheck,
+  feedCheck,
+  queueCheck,
+]
+
+export const DYNAMODB_CHECKS: readonly Check<never>[] = [credentialCheck, connectCheck, ...CHECKS]
+
+/** Looks; the only item it writes is the probe that every pod sends through the stream. */
+export async function diagnoseDynamodb(
+  url: DynamodbUrl,
+  options: DynamodbOptions,
+  { hasAllowlists, now = Date.now }: { hasAllowlists: boolean; now?: () => number },
+  where: string,
+): Promise<Diagnosis> {
+  const { region, endpoint } = url
+  const { credentials, topicArn, queues, probeIntervalMs = DEFAULT_PROBE_INTERVAL_MS } = options
+  const serverClock = new ServerClock(now)
+  const given = {
+    ...(credentials !== undefined && { credentials }),
+    ...(endpoint !== undefined && { endpoint }),
+  }
+  const client = new DynamoClient({ ...PATIENCE, ...given, region, serverClock })
+  try {
+    const findings: Finding[] = await runChecks([credentialCheck], client, { where })
+    if (findings.some(({ level }) => level === 'problem')) {
+      return {
+        findings: [...findings, ...skipAll([connectCheck, ...CHECKS], 'there are no credentials', where)],
+      }
+    }
+    const { tables, verdict } = await describe(client, url)
+    findings.push(...(await runChecks([connectCheck], verdict, { where })))
+    if (tables === undefined)
+      return { findings: [...findings, ...skipAll(CHECKS, 'no table can be described', where)] }
+    const feed = { hasAllowlists, probeIntervalMs, topicArn, queues: { region, ...queues } }
+    const context = { url, client, serverClock, tables, ...feed, now }
+    return { findings: [...findings, ...(await runChecks(CHECKS, context, { where }))] }
+  } finally {
+    client.close()
+  }
+}
+
+async function describe(
+  client: DynamoClient,
+  { tables: names }: DynamodbUrl,
+): Promise<{ tables: TableState[] | undefined; verdict: Verdict }> {
+  try {
+    const tables = await describeTables(client.sdk, names, TABLE_ROLES)
+    return { tables, verdict: ok('it answers') }
+  } catch (error) {
+    return { tables: undefined, verdict: problem(reasonOf(error)) }
+  }
+}

@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SNSClient } from '@aws-sdk/client-sns'
+import {
+  type Check,
+  clockVerdict,
+  latencyVerdict,
+  ok,
+  problem,
+  reasonOf,
+  skipped,
+  type Verdict,
+  warning,
+} from '../../../diagnosis.js'
+import { STORE_KEY } from '../allowlist/items.js'
+import { Freshness } from '../feed/freshness.js'
+import { DEFAULT_POD_QUEUE } from '../feed/pod-queue.js'
+import { subscriptionsOf } from '../feed/pod-queue-sweep.js'
+import type { StreamTable } from '../feed/stream-records.js'
+import type { DynamodbLook } from './context.js'
+
+const READS = 20
+/** A relay that lives has a probe through in a second or two. */
+const PATIENCE_MS = 6000
+const POLL_MS = 250
+
+const isThere = ({ tables }: DynamodbLook, role: string): boolean =>
+  tables.some((table) => table.role === role && table.status !== 'MISSING')
+
+export const clockCheck: Check<DynamodbLook> = {
+  id: 'dynamodb.clock',
+  wants: 'The clock of this machine is that of DynamoDB, to a second.',
+  remedy: 'Have this machine follow a time server (NTP): leases, probes and expiry are judged by its clock.',
+  look({ serverClock }) {
+    const bounds = serverClock.known
+    if (bounds === undefined) return skipped('no answer has told the time')
+    return clockVerdict((bounds.lowMs + bounds.highMs) / 2, (bounds.highMs - bounds.lowMs) / 2)
+  },
+}
+
+export const latencyCheck: Check<DynamodbLook> = {
+  id: 'dynamodb.latency',
+  wants: 'A read is answered in less than 10 ms.',
+  remedy: 'Run in the region of the tables, with a VPC endpoint; look for throttling.',
+  async look(context) {
+    if (!isThere(context, 'allowlists')) return skipped('there is no table')
+    const { client, url } = context
+    const tookMs: number[] = []
+    // The first one makes the connection.
+    for (let i = 0; i <= READS; i++) {
+      const begunMs = performance.now()
+      await client.getItem('health', { TableName: url.tables.allowlists, Key: STORE_KEY })
+      if (i > 0) tookMs.push(performance.now() - begunMs)
+    }
+    return latencyVerdict('GetItem', tookMs)
+  },
+}
+
+export const feedCheck: Check<DynamodbLook> = {
+  id: 'dynamodb.feed',
+  wants: 'What is written comes through the streams into the logs: a relay, or the Lambda, is alive.',
+  remedy: 'Start `catraca relay`, or mend the Lambda: until then every check reads the table.',
+  async look(context) {
+    if (!context.hasAllowlists) return skipped('no allowlists are kept here')
+    if (context.probeIntervalMs === 0) return skipped('dynamodb.probeIntervalMs is 0')
+    const streams: StreamTable[] = ['allowlists', 'giant']
+    const present = streams.filter((role) => isThere(context, role))
+    if (present.length === 0) return skipped('there is no table')
+    return Promise.all(present.map((table) => lookAtFeed(context, table)))
+  },
+}
+
+/** Sends a probe through the stream, as every pod does, and waits until it has come out. */
+async function lookAtFeed(
+  { client, url, now, probeIntervalMs }: DynamodbLook,
+  table: StreamTable,
+): Promise<Verdict> {
+  const freshness = new Freshness({ client, tables: url.tables, now, probeIntervalMs })
+  const begunAt = now()
+  const endsMs = performance.now() + PATIENCE_MS
+  for (;;) {
+    const ageMs = await freshness.ageMs(table)
+    const tookMs = Math.max(0, now() - begunAt)
+    if (ageMs < tookMs + probeIntervalMs) return ok(`${table}: behind by ${Math.round(ageMs)} ms`)
+    if (performance.now() > endsMs) {
+      const age = Number.isFinite(ageMs)
+        ? `the logs are behind by ${Math.round(ageMs)} ms`
+        : 'nothing ever came through'
+      return problem(`${table}: ${age}`)
+    }
+    await sleep(POLL_MS)
+  }
+}
+
+export const queueCheck: Check<DynamodbLook> = {
+  id: 'dynamodb.queues',
+  wants: 'With a topic, every pod has a queue on it.',
+  remedy: 'Mend `dynamodb.topicArn` and the rights to SNS and SQS; pods make their queues when they start.',
+  async look({ topicArn, queues }) {
+    if (topicArn === undefined) return skipped('no dynamodb.topicArn: pods compare every second')
+    const sns = new SNSClient({ ...queues, maxAttempts: 2 })
+    try {
+      const endpoints = [...(await subscriptionsOf(sns, topicArn)).keys()]
+      const pods = endpoints.filter((one) => one.includes(DEFAULT_POD_QUEUE.prefix)).length
+      return pods === 0
+        ? warning('no pod has a queue on the topic')
+        : ok(`${pods} pods have a queue on the topic`)
+    } catch (error) {
+      return problem(`the topic cannot be read: ${reasonOf(error)}`)
+    } finally {
+      sns.destroy()
+    }
+  },
+}

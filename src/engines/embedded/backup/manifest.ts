@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { CatracaError } from '../../../errors.js'
+
+/** Raised when the layout of backups changes. */
+export const BACKUP_FORMAT = 1
+export const MANIFEST = 'manifest.json'
+
+/** `limits/boot` and `cache/boot` are of the boot at that time; a restore gives them to the boot of its own. */
+export interface BackupFile {
+  path: string
+  sizeBytes: number
+  sha256: string
+  /** The file is as of a moment between this one and the end of the backup. */
+  snapshotAt: string
+}
+
+export interface Manifest {
+  kind: 'catraca-backup'
+  format: number
+  /** Version that made it. */
+  catraca: string
+  /** Of the layout of the store. */
+  storeFormat: number
+  startedAt: string
+  endedAt: string
+  files: BackupFile[]
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** The manifest has a checksum too: its own. */
+export function sealManifest(manifest: Manifest): string {
+  const checksum = sha256(JSON.stringify(manifest))
+  return `${JSON.stringify({ ...manifest, checksum }, null, 2)}\n`
+}
+
+export function readManifest(directory: string): Manifest {
+  const path = join(directory, MANIFEST)
+  if (!existsSync(path))
+    throw broken(directory, `there is no ${MANIFEST}: it is no backup, or not a whole one`)
+  let read: Manifest & { checksum: string }
+  try {
+    read = JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    throw broken(directory, `${MANIFEST} is damaged`)
+  }
+  const { checksum, ...manifest } = read
+  if (manifest.kind !== 'catraca-backup' || sha256(JSON.stringify(manifest)) !== checksum) {
+    throw broken(directory, `${MANIFEST} is damaged`)
+  }
+  if (manifest.format > BACKUP_FORMAT) {
+    throw new CatracaError(
+      'STORE_NEWER_VERSION',
+      `${directory} is a backup of format ${manifest.format}; this version reads up to ${BACKUP_FORMAT}`,
+    )
+  }
+  return manifest
+}
+
+/** Every file is there, as it was, and no other. */
+export async function verifyFiles(
+  directory: string,
+  { files }: Manifest,
+  onBytes: (bytes: number) => void,
+): Promise<void> {
+  const named = new Set([MANIFEST, ...files.map(({ path }) => path)])
+  for (const path of filesBelow(directory)) {
+    if (!named.has(path)) throw broken(directory, `${path} does not belong to it`)
+  }
+  for (const file of files) {
+    const path = join(directory, file.path)
+    const size = statSync(path, { throwIfNoEntry: false })?.size
+    if (size === undefined) throw broken(directory, `${file.path} is missing`)
+    const isSame = size === file.sizeBytes && (await hashFile(path, onBytes)) === file.sha256
+    if (!isSame) throw broken(directory, `${file.path} is not as it was written`)
+  }
+}
+
+export async function hashFile(path: string, onBytes: (bytes: number) => void): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
+    hash.update(chunk as Buffer)
+    onBytes((chunk as Buffer).length)
+  }
+  return hash.digest('hex')
+}
+
+export function filesBelow(directory: string): string[] {
+  return readdirSync(directory, { withFileTypes: true, recursive: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(directory, join(entry.parentPath, entry.name)))
+}
+
+export function broken(directory: string, why: string): CatracaError {
+  return new CatracaError('STORE_CORRUPT', `the backup ${directory} cannot be used: ${why}`)
+}

@@ -1,0 +1,152 @@
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { CatracaError } from '../../../errors.js'
+import { FORMAT_VERSION } from '../environment.js'
+import { storeError } from '../failures.js'
+import { Looker } from '../looker.js'
+import { isAlive, openProcesses } from '../open-processes.js'
+import { bootName } from '../rate-limit-directory.js'
+import { broken, hashFile, type Manifest, readManifest, verifyFiles } from './manifest.js'
+import { draftOf, syncTree } from './steps.js'
+
+export interface RestoreOptions {
+  /** The backup. */
+  source: string
+  /** The data directory that it becomes. */
+  directory: string
+  /** Moves aside what is there. */
+  force: boolean
+  onProgress?: (doneBytes: number, totalBytes: number) => void
+}
+
+export interface Restored {
+  manifest: Manifest
+  /** Where the store that was there is now. */
+  movedTo?: string
+}
+
+/** Checks a backup alone. */
+export async function verifyBackup(
+  source: string,
+  onProgress: (doneBytes: number, totalBytes: number) => void = () => {},
+): Promise<Manifest> {
+  const manifest = readManifest(source)
+  const totalBytes = manifest.files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  let doneBytes = 0
+  await verifyFiles(source, manifest, (bytes) => onProgress((doneBytes += bytes), totalBytes))
+  if (manifest.storeFormat > FORMAT_VERSION) {
+    throw new CatracaError(
+      'STORE_NEWER_VERSION',
+      `${source} holds a store of format ${manifest.storeFormat}; this version reads up to ${FORMAT_VERSION}`,
+    )
+  }
+  return manifest
+}
+
+/** The directory has its name only when everything is in it and on the disk. */
+export async function restore(options: RestoreOptions): Promise<Restored> {
+  const { source, directory, force, onProgress } = options
+  // Before the long part, and again when it is about to count.
+  await refuseTarget(directory, force)
+  const manifest = await verifyBackup(source, onProgress)
+  const draft = draftOf(directory, 'restoring')
+  try {
+    for (const file of manifest.files) await bring(source, draft.path, file)
+    await refuseUnreadable(draft.path, source)
+    syncTree(draft.path)
+    await refuseTarget(directory, force)
+    const movedTo = moveAside(directory)
+    draft.publish()
+    return { manifest, ...(movedTo !== undefined && { movedTo }) }
+  } catch (error) {
+    draft.discard()
+    throw moved(error, directory)
+  }
+}
+
+async function bring(
+  source: string,
+  draft: string,
+  { path, sha256 }: Manifest['files'][number],
+): Promise<void> {
+  // Counters and caches of another boot are not read: these, which no crash has touched, are given to this one.
+  const place = path.replace(/^(limits|cache)\/boot\//, (_, kind: string) => `${kind}/${bootName()}/`)
+  const to = join(draft, place)
+  mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
+  copyFileSync(join(source, path), to)
+  chmodSync(to, 0o600)
+  if ((await hashFile(to, () => {})) !== sha256)
+    throw broken(source, `${path} was changed while it was copied`)
+}
+
+async function refuseUnreadable(draft: string, source: string): Promise<void> {
+  const looker = Looker.open(draft)
+  try {
+    if (looker.text('settings')?.get('format') === undefined) throw broken(source, 'it holds no store')
+  } finally {
+    await looker.close()
+  }
+  // Looking has made it; whoever opens the store makes its own.
+  rmSync(join(draft, 'lock.mdb'), { force: true })
+}
+
+async function refuseTarget(directory: string, force: boolean): Promise<void> {
+  const found = statSync(directory, { throwIfNoEntry: false })
+  if (found === undefined) return
+  if (!found.isDirectory()) throw new CatracaError('STORE_UNUSABLE', `${directory} is not a directory`)
+  const holders = openProcesses(directory, await readersAt(directory)).map(({ pid }) => pid)
+  if (holders.length > 0) {
+    throw new CatracaError(
+      'STORE_UNUSABLE',
+      `${directory} is open in process ${holders.join(', ')}: stop it, then restore`,
+    )
+  }
+  if (!force && readdirSync(directory).length > 0) {
+    throw new CatracaError(
+      'STORE_UNUSABLE',
+      `${directory} is not empty: restore into another directory, or move it aside with --force`,
+    )
+  }
+}
+
+async function readersAt(directory: string): Promise<number[]> {
+  if (!existsSync(join(directory, 'data.mdb'))) return []
+  let looker: Looker
+  try {
+    looker = Looker.open(directory)
+  } catch {
+    // What is to be replaced may well be broken.
+    return []
+  }
+  const readers = looker.readers().filter((pid) => pid !== process.pid && isAlive(pid))
+  await looker.close()
+  return readers
+}
+
+function moveAside(directory: string): string | undefined {
+  if (!existsSync(directory) || readdirSync(directory).length === 0) return undefined
+  const stamp = new Date().toISOString().replace(/[:.]/g, '-')
+  const movedTo = `${directory}.before-${stamp}`
+  renameSync(directory, movedTo)
+  return movedTo
+}
+
+/** A mount point cannot be renamed. */
+function moved(error: unknown, directory: string): unknown {
+  const { code } = error as NodeJS.ErrnoException
+  if (code !== 'EBUSY' && code !== 'EXDEV') return storeError(error, directory)
+  return new CatracaError(
+    'STORE_UNUSABLE',
+    `${directory} is a mount point, which cannot be replaced: name a directory below it`,
+    { cause: error },
+  )
+}

@@ -1,0 +1,130 @@
+import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Check, ok, problem, skipped, type Verdict, warning } from '../../../diagnosis.js'
+import { secretFiles } from '../kept-secret.js'
+import { openProcesses } from '../open-processes.js'
+import { bytesText, type EmbeddedLook } from './context.js'
+
+/** Numbers of statfs(2). */
+const NETWORK_FILE_SYSTEMS: Record<number, string> = {
+  26985: 'NFS',
+  20859: 'SMB',
+  4283649346: 'CIFS',
+  4266872130: 'SMB2',
+  16914839: '9P',
+  12805120: 'Ceph',
+  1397113167: 'AFS',
+  1799439955: 'AFS',
+  1196443219: 'GPFS',
+  198183888: 'Lustre',
+  18225520: 'GFS2',
+}
+const PASSING_FILE_SYSTEMS: Record<number, string> = {
+  16914836: 'tmpfs: the store is gone when the system restarts',
+  2240043254: 'ramfs: the store is gone when the system restarts',
+  2035054128: 'overlayfs: the store is gone with the container',
+  1702057286: 'FUSE: what a write survives is up to the program behind it',
+}
+const LOW_SHARE = 0.1
+
+export const directoryCheck: Check<EmbeddedLook> = {
+  id: 'embedded.directory',
+  wants: 'The directory is there and may be written to.',
+  remedy: 'Give the user of the server the right to read and write the directory and its files.',
+  look({ directory }): Verdict {
+    const found = statSync(directory, { throwIfNoEntry: false })
+    if (found === undefined) {
+      return isWritable(existingAbove(directory))
+        ? warning('there is no such directory yet', 'Nothing, if it is new: the first start makes it.')
+        : problem('there is no such directory, and it cannot be made')
+    }
+    if (!found.isDirectory()) return problem('it is not a directory', 'Name a directory.')
+    const files = ['data.mdb', 'lock.mdb'].map((name) => join(directory, name)).filter(existsSync)
+    const closed = [directory, ...files].filter((path) => !isWritable(path))
+    return closed.length === 0
+      ? ok('it can be written to')
+      : problem(`no right to write: ${closed.join(', ')}`)
+  },
+}
+
+function existingAbove(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : existingAbove(dirname(path))
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+export const fileSystemCheck: Check<EmbeddedLook> = {
+  id: 'embedded.file-system',
+  wants: 'The directory is on a local disk.',
+  remedy: 'Move the directory to a local disk: LMDB is not made for network file systems.',
+  look({ directory }): Verdict {
+    // The number is signed on some systems.
+    const type = Number(statfsSync(existingAbove(directory)).type) >>> 0
+    const network = NETWORK_FILE_SYSTEMS[type]
+    if (network !== undefined) return problem(`it is on a network file system (${network})`)
+    const passing = PASSING_FILE_SYSTEMS[type]
+    return passing === undefined
+      ? ok(`a local file system (0x${type.toString(16)})`)
+      : warning(passing, 'Keep the directory on a disk or volume that stays.')
+  },
+}
+
+export const spaceCheck: Check<EmbeddedLook> = {
+  id: 'embedded.space',
+  wants: 'There is room on the disk, below `embedded.maxSizeBytes` and in the map.',
+  remedy: 'Make room on the disk, or raise `embedded.maxSizeBytes`: writes answer `STORE_FULL` without it.',
+  look({ directory, minFreeBytes, maxSizeBytes, looker }): Verdict {
+    const { bavail, bsize, blocks } = statfsSync(existingAbove(directory))
+    const freeBytes = bavail * bsize
+    const { fileBytes, mapBytes } = looker?.room() ?? { fileBytes: 0, mapBytes: Number.POSITIVE_INFINITY }
+    const mostBytes = Math.min(maxSizeBytes ?? Number.POSITIVE_INFINITY, mapBytes)
+    const limit = Number.isFinite(mostBytes) ? ` of at most ${bytesText(mostBytes)}` : ''
+    const found = `the data takes ${bytesText(fileBytes)}${limit}; ${bytesText(freeBytes)} are free on the disk`
+    if (freeBytes < minFreeBytes || fileBytes > mostBytes) return problem(found)
+    const isLow = freeBytes < Math.max(2 * minFreeBytes, Math.min(fileBytes, LOW_SHARE * blocks * bsize))
+    return isLow || fileBytes > (1 - 2 * LOW_SHARE) * mostBytes ? warning(found) : ok(found)
+  },
+}
+
+export const processCheck: Check<EmbeddedLook> = {
+  id: 'embedded.processes',
+  wants: 'No process that has the store open is stopped.',
+  remedy: 'Let the stopped process go on, or kill it: while it holds the lock nobody can write.',
+  look({ directory, looker }): Verdict {
+    const others = openProcesses(directory, looker?.readers())
+    const stopped = others.filter(({ isStopped }) => isStopped).map(({ pid }) => pid)
+    if (stopped.length > 0) return problem(`stopped, with the store open: process ${stopped.join(', ')}`)
+    if (others.length === 0) return ok('no other process has it open')
+    return ok(`open in process ${others.map(({ pid }) => pid).join(', ')}`)
+  },
+}
+
+export const secretCheck: Check<EmbeddedLook> = {
+  id: 'embedded.secrets',
+  wants: 'Secrets that are kept beside the data are for the eyes of their owner only.',
+  remedy: 'chmod 600 the file, and change the secret if somebody may have read it.',
+  look({ directory }): Verdict {
+    if (!existsSync(directory)) return skipped('there is no directory yet')
+    const files = secretFiles(readdirSync(directory))
+    const open = files.filter((name) => (statSync(join(directory, name)).mode & 0o077) !== 0)
+    if (open.length > 0) return problem(`others may read ${open.join(', ')}`)
+    return ok(files.length === 0 ? 'none is kept' : `${files.join(', ')}: only the owner may read it`)
+  },
+}
+
+export const durabilityCheck: Check<EmbeddedLook> = {
+  id: 'embedded.durability',
+  wants: 'An acknowledged write survives a loss of power.',
+  remedy: 'Set `embedded.durability` to `disk`, unless the last second may be lost with the power.',
+  look: ({ durability }) =>
+    durability === 'disk'
+      ? ok('writes wait for the disk')
+      : warning('writes do not wait for the disk: a loss of power may lose a second, or damage the file'),
+}

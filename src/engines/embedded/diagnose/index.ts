@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type Check,
+  type Diagnosis,
+  type Finding,
+  ok,
+  problem,
+  reasonOf,
+  runChecks,
+  type Verdict,
+} from '../../../diagnosis.js'
+import type { EmbeddedOptions } from '../index.js'
+import { Looker } from '../looker.js'
+import { buildCheck, formatCheck, importCheck, indexCheck, rowCheck } from './contents.js'
+import type { EmbeddedLook } from './context.js'
+import {
+  directoryCheck,
+  durabilityCheck,
+  fileSystemCheck,
+  processCheck,
+  secretCheck,
+  spaceCheck,
+} from './files.js'
+
+const MIB = 1024 * 1024
+
+/** Whether it opens is known before the others are asked. */
+const openCheck: Check<Verdict> = {
+  id: 'embedded.open',
+  wants: 'The data file is whole and opens.',
+  remedy: 'Mend its rights, or restore a backup: docs/guides/backup-and-recovery.md.',
+  look: (verdict) => verdict,
+}
+
+const CHECKS: readonly Check<EmbeddedLook>[] = [
+  directoryCheck,
+  fileSystemCheck,
+  spaceCheck,
+  durabilityCheck,
+  formatCheck,
+  processCheck,
+  secretCheck,
+  importCheck,
+  buildCheck,
+  rowCheck,
+  indexCheck,
+]
+
+export const EMBEDDED_CHECKS: readonly Check<never>[] = [openCheck, ...CHECKS]
+
+/** Looks, and changes nothing: a directory that is not there is not made. */
+export async function diagnoseEmbedded(
+  options: EmbeddedOptions & { directory: string },
+  where: string,
+  now: () => number = Date.now,
+): Promise<Diagnosis> {
+  const { directory, durability = 'disk', minFreeBytes = 64 * MIB, maxSizeBytes } = options
+  const { looker, verdict } = look(directory)
+  try {
+    const context = { directory, durability, minFreeBytes, maxSizeBytes, now, looker }
+    const opened: Finding[] = await runChecks([openCheck], verdict, { where })
+    const findings = [...opened, ...(await runChecks(CHECKS, context, { where }))]
+    const apiKeys = looker === undefined ? 0 : (looker.text('api-keys')?.getKeysCount() ?? 0)
+    return { findings, apiKeys }
+  } finally {
+    await looker?.close()
+  }
+}
+
+function look(directory: string): { looker: Looker | undefined; verdict: Verdict } {
+  if (!existsSync(join(directory, 'data.mdb')))
+    return { looker: undefined, verdict: ok('there is no data yet') }
+  try {
+    return { looker: Looker.open(directory), verdict: ok('it opens') }
+  } catch (error) {
+    return { looker: undefined, verdict: problem(reasonOf(error)) }
+  }
+}

@@ -1,0 +1,32 @@
+import { readdirSync, statfsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface DiskUse {
+  /** What is stored for good, what is used of limits, and what is cached; absent what was never opened. */
+  files: { file: 'store' | 'limits' | 'cache'; sizeBytes: number }[]
+  /** What the disk has left for this user. */
+  freeBytes: number
+}
+
+const DATA_FILE = 'data.mdb'
+
+export function diskUse(directory: string): DiskUse {
+  const sizes = [
+    { file: 'store' as const, sizeBytes: sizeOf(join(directory, DATA_FILE)) },
+    { file: 'limits' as const, sizeBytes: sizeWithin(join(directory, 'limits')) },
+    { file: 'cache' as const, sizeBytes: sizeWithin(join(directory, 'cache')) },
+  ]
+  const { bavail, bsize } = statfsSync(directory)
+  return { files: sizes.filter(({ sizeBytes }) => sizeBytes > 0), freeBytes: bavail * bsize }
+}
+
+/** Each boot has a directory of its own, see rate-limit-directory.ts. */
+function sizeWithin(parent: string): number {
+  try {
+    return readdirSync(parent).reduce((sum, name) => sum + sizeOf(join(parent, name, DATA_FILE)), 0)
+  } catch {
+    return 0
+  }
+}
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0

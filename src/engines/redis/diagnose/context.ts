@@ -1,0 +1,61 @@
+import type { RedisUrl } from '../../../config/store-url-redis.js'
+import { problem, type Verdict } from '../../../diagnosis.js'
+import type { RedisUse } from '../eviction.js'
+import type { ConnectionSettings } from '../link/connection.js'
+import type { Redis } from '../link/redis.js'
+
+export interface RedisLook {
+  url: RedisUrl
+  use: RedisUse
+  redis: Redis
+  /** Of every server that takes writes. */
+  servers: readonly Server[]
+  waitReplicas: number
+  hasPassword: boolean
+  /** Names of cache spaces: their values are not to be told from other keys otherwise. */
+  cacheSpaces: readonly string[]
+  connection: ConnectionSettings
+  now: () => number
+}
+
+export interface Server {
+  address: string
+  /** The fields of INFO. */
+  info: ReadonlyMap<string, string>
+  /** Settings, where CONFIG may be read: hosted services forbid it. */
+  settings: ReadonlyMap<string, string>
+}
+
+const SETTINGS = ['maxmemory', 'maxmemory-policy', 'appendfsync', 'save', 'min-replicas-to-write']
+
+export async function readServer(redis: Redis, address: string): Promise<Server> {
+  const ask = (args: string[]): Promise<unknown> => redis.readAt(address, args)
+  const info = String(await ask(['INFO']))
+  const told = await ask(['CONFIG', 'GET', ...SETTINGS]).catch(() => new Map())
+  const settings = told instanceof Map ? (told as Map<string, string>) : new Map<string, string>()
+  return { address, info: fieldsOf(info), settings }
+}
+
+export function fieldsOf(text: string): Map<string, string> {
+  const pairs = text.split(/\r?\n/).flatMap((line): [string, string][] => {
+    const colon = line.indexOf(':')
+    return colon < 1 || line.startsWith('#') ? [] : [[line.slice(0, colon), line.slice(colon + 1)]]
+  })
+  return new Map(pairs)
+}
+
+/** The verdict on each server, its address in front; what is said of all alike is said once. */
+export async function ofEach(
+  { servers }: RedisLook,
+  look: (server: Server) => Verdict | Promise<Verdict>,
+): Promise<Verdict[]> {
+  if (servers.length === 0) return [problem('no server takes writes')]
+  const verdicts: Verdict[] = []
+  for (const server of servers) verdicts.push(await look(server))
+  const first = verdicts[0]!
+  if (verdicts.every(({ found, level }) => found === first.found && level === first.level)) return [first]
+  return verdicts.map((one, i) => ({ ...one, found: `${servers[i]!.address}: ${one.found}` }))
+}
+
+export const numberOf = (server: Server, field: string): number =>
+  Number(server.info.get(field) ?? Number.NaN)

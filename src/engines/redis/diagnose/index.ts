@@ -1,0 +1,110 @@
+import type { RedisUrl } from '../../../config/store-url-redis.js'
+import {
+  type Check,
+  type Diagnosis,
+  ok,
+  problem,
+  reasonOf,
+  runChecks,
+  skipAll,
+  type Verdict,
+} from '../../../diagnosis.js'
+// For its scripts, all of which it defines.
+import type { RedisEngineOptions } from '../index.js'
+import '../index.js'
+import type { RedisUse } from '../eviction.js'
+import { connectionSettings, openRedis } from '../link/open-redis.js'
+import { settingsOf } from '../link/options.js'
+import type { Redis } from '../link/redis.js'
+import { type RedisLook, readServer } from './context.js'
+import { expiryCheck, scriptCheck, slowLogCheck } from './keys.js'
+import { permissionCheck } from './permissions.js'
+import {
+  clockCheck,
+  droppedCheck,
+  evictionCheck,
+  latencyCheck,
+  maxmemoryCheck,
+  memoryCheck,
+  networkCheck,
+  persistenceCheck,
+  versionCheck,
+} from './servers.js'
+import { replicaCheck, roleCheck, topologyCheck } from './topology.js'
+
+const connectCheck: Check<Verdict> = {
+  id: 'redis.connect',
+  wants: 'The servers can be reached, and accept the password.',
+  remedy: 'Start the servers, and mend address, network, TLS or password.',
+  look: (verdict) => verdict,
+}
+
+const CHECKS: readonly Check<RedisLook>[] = [
+  versionCheck,
+  roleCheck,
+  replicaCheck,
+  evictionCheck,
+  maxmemoryCheck,
+  memoryCheck,
+  droppedCheck,
+  persistenceCheck,
+  networkCheck,
+  clockCheck,
+  latencyCheck,
+  permissionCheck,
+  scriptCheck,
+  slowLogCheck,
+  expiryCheck,
+]
+
+export const REDIS_CHECKS: readonly Check<never>[] = [connectCheck, topologyCheck, ...CHECKS]
+
+export interface RedisDiagnoseOptions {
+  use: RedisUse
+  cacheSpaces: readonly string[]
+  now?: () => number
+}
+
+/** Looks; the only thing it leaves is our scripts in the servers' memory, as any start does. */
+export async function diagnoseRedis(
+  url: RedisUrl,
+  options: RedisEngineOptions,
+  { use, cacheSpaces, now = Date.now }: RedisDiagnoseOptions,
+  where: string,
+): Promise<Diagnosis> {
+  const settings = settingsOf(options)
+  const connection = connectionSettings(url, settings)
+  const { redis, verdict } = await connect(url, options)
+  try {
+    const findings = [
+      ...(await runChecks([connectCheck], verdict, { where })),
+      ...(await runChecks([topologyCheck], { url, connection }, { where })),
+    ]
+    if (redis === undefined)
+      return { findings: [...findings, ...skipAll(CHECKS, 'there is no connection', where)] }
+    const servers = await Promise.all(redis.primaries().map((address) => readServer(redis, address)))
+    const waitReplicas = settings.waitReplicas?.replicas ?? 0
+    const hasPassword = connection.password !== undefined
+    const context = { url, use, redis, servers, waitReplicas, hasPassword, cacheSpaces, connection, now }
+    const apiKeys = await redis.read('catraca:keys', ['HLEN', 'catraca:keys']).catch(() => undefined)
+    findings.push(...(await runChecks(CHECKS, context, { where })))
+    return { findings, ...(typeof apiKeys === 'number' && { apiKeys }) }
+  } catch (error) {
+    const broken = await runChecks([connectCheck], problem(reasonOf(error)), { where })
+    return { findings: [...broken, ...skipAll(CHECKS, 'the connection was lost', where)] }
+  } finally {
+    await redis?.close()
+  }
+}
+
+async function connect(
+  url: RedisUrl,
+  options: RedisEngineOptions,
+): Promise<{ redis: Redis | undefined; verdict: Verdict }> {
+  try {
+    const redis = await openRedis(url, options)
+    return { redis, verdict: ok(`connected to ${redis.primaries().join(', ')}`) }
+  } catch (error) {
+    return { redis: undefined, verdict: problem(reasonOf(error)) }
+  }
+}

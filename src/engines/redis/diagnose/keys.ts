@@ -1,0 +1,106 @@
+import { type Check, ok, problem, type Verdict, warning } from '../../../diagnosis.js'
+import { definedScripts } from '../link/script.js'
+import { ofEach, type RedisLook } from './context.js'
+
+/** Bounds of the walk over all servers: a picture, not a census. */
+const MOST_KEYS = 20_000
+const MOST_MS = 2000
+const SCANNED_AT_ONCE = 1000
+const SLOW_ENTRIES = 10
+const RECENT_SECONDS = 3600
+
+/** Keys that expire by themselves, by who made them; see the README of the engine. */
+const EXPIRING: readonly [string, RegExp][] = [
+  ['rate limits', /^(ratelimit:[^:]+:[^:]+$|\{ratelimit:[^:]+:[^:]+\}:(log|lease|usage)\b)/],
+  ['one-time codes', /^otp:/],
+  ['locks', /^(lock:|\{lock:.+\}:(fence|waiting)$)/],
+  ['idempotency', /^(bridge:idempotency:|\{bridge:idempotency:.+\}:state$)/],
+  ['revoked tokens', /^jwt:blacklist:/],
+  ['cache', /^(\{.+\}:fill$|\{cache:tag:.+\}:mark$)/],
+]
+
+export const expiryCheck: Check<RedisLook> = {
+  id: 'redis.expiry',
+  wants: 'Keys that should expire have a TTL.',
+  remedy:
+    'Find who wrote them (another program, `PERSIST`, a restore) and delete them or give them a TTL: they stay for ever, and a lock or record among them blocks.',
+  look: (context) => ofEach(context, ({ address }) => lookForEver(context, address)),
+}
+
+async function lookForEver({ redis, cacheSpaces, servers }: RedisLook, address: string): Promise<Verdict> {
+  const mostKeys = MOST_KEYS / servers.length
+  const spaces = cacheSpaces.map((space) => `${space}:`)
+  const kindOf = (key: string): string | undefined =>
+    EXPIRING.find(([, form]) => form.test(key))?.[0] ??
+    (spaces.some((space) => key.startsWith(space)) ? 'cache' : undefined)
+  const endless = new Map<string, number>()
+  const endsMs = performance.now() + MOST_MS / servers.length
+  let [cursor, seen] = ['0', 0]
+  do {
+    const [next, keys] = (await redis.readAt(address, [
+      'SCAN',
+      cursor,
+      'COUNT',
+      String(SCANNED_AT_ONCE),
+    ])) as [string, string[]]
+    ;[cursor, seen] = [next, seen + keys.length]
+    const ours = keys.flatMap((key) => ({ key, kind: kindOf(key) })).filter(({ kind }) => kind !== undefined)
+    const lives = await Promise.all(ours.map(({ key }) => redis.readAt(address, ['PTTL', key])))
+    for (const [i, { kind }] of ours.entries()) {
+      if (Number(lives[i]) === -1) endless.set(kind!, (endless.get(kind!) ?? 0) + 1)
+    }
+  } while (cursor !== '0' && seen < mostKeys && performance.now() < endsMs)
+  const extent = cursor === '0' ? `all ${seen} keys` : `a sample of ${seen} keys`
+  // Names of keys hold addresses of customers, so only kinds are told.
+  const told = [...endless].map(([kind, count]) => `${count} of ${kind}`).join(', ')
+  return endless.size === 0
+    ? ok(`none without, in ${extent}`)
+    : warning(`without a TTL, in ${extent}: ${told}`)
+}
+
+export const slowLogCheck: Check<RedisLook> = {
+  id: 'redis.slow-log',
+  wants: 'Nothing of the last hour is in the slow log.',
+  remedy:
+    'Look at what was slow: a script of ours may want smaller batches or more shards; `KEYS` and the like are others’.',
+  look: (context) =>
+    ofEach(context, async ({ address }) => {
+      const entries = (await context.redis.readAt(address, ['SLOWLOG', 'GET', String(SLOW_ENTRIES)])) as [
+        number,
+        number,
+        number,
+        string[],
+      ][]
+      const since = context.now() / 1000 - RECENT_SECONDS
+      const recent = entries.filter(([, at]) => at >= since)
+      const told = recent.map(([, , micros, words]) => `${nameOf(words)} ${(micros / 1000).toFixed(1)} ms`)
+      return told.length === 0
+        ? ok('nothing in the last hour')
+        : warning(`in the last hour: ${told.join(', ')}`)
+    }),
+}
+
+/** A script by its name, anything else by its command: arguments hold what customers stored. */
+function nameOf([command = '', second = '']: string[]): string {
+  const name = command.toUpperCase().replace(/[^A-Z_]/g, '')
+  const script = name.startsWith('EVALSHA') ? definedScripts().get(second)?.name : undefined
+  return script === undefined ? name : `script ${script}`
+}
+
+export const scriptCheck: Check<RedisLook> = {
+  id: 'redis.scripts',
+  wants: 'The server takes our scripts.',
+  remedy: 'Allow `SCRIPT LOAD`, `EVALSHA` and `EVALSHA_RO` to this user.',
+  look: (context) =>
+    ofEach(context, async ({ address }) => {
+      const scripts = [...definedScripts()]
+      const refused: string[] = []
+      const loads = scripts.map(async ([sha, { name, source }]) => {
+        const told = await context.redis.readAt(address, ['SCRIPT', 'LOAD', source]).catch(() => undefined)
+        if (told !== sha) refused.push(name)
+      })
+      await Promise.all(loads)
+      if (refused.length > 0) return problem(`refused: ${refused.sort().slice(0, 5).join(', ')}`)
+      return ok(`${scripts.length} scripts are loaded`)
+    }),
+}

@@ -1,0 +1,164 @@
+import {
+  type Check,
+  clockVerdict,
+  isLoopbackAddress,
+  latencyVerdict,
+  ok,
+  problem,
+  skipped,
+  type Verdict,
+  warning,
+} from '../../../diagnosis.js'
+import { numberOf, ofEach, type RedisLook, type Server } from './context.js'
+
+const LEAST_VERSION = [7, 0] as const
+const PINGS = 50
+const TIMES = 5
+const FULL_SHARE = 0.8
+const TOO_FULL_SHARE = 0.95
+
+export const versionCheck: Check<RedisLook> = {
+  id: 'redis.version',
+  wants: `Redis ${LEAST_VERSION.join('.')} or newer.`,
+  remedy: 'Upgrade the server.',
+  look: (context) =>
+    ofEach(context, ({ info }) => {
+      const version = info.get('redis_version') ?? ''
+      const [major = 0, minor = 0] = version.split('.').map(Number)
+      const isNew = major > LEAST_VERSION[0] || (major === LEAST_VERSION[0] && minor >= LEAST_VERSION[1])
+      return isNew ? ok(version) : problem(version === '' ? 'it does not tell its version' : version)
+    }),
+}
+
+export const evictionCheck: Check<RedisLook> = {
+  id: 'redis.eviction',
+  wants: 'A server that keeps guards never drops keys; one for nothing but caches drops those that expire.',
+  remedy:
+    'Set `maxmemory-policy noeviction`, or `volatile-lru` where nothing but caches is kept: a key that was dropped denies customers, or lets them in.',
+  look: (context) =>
+    ofEach(context, (server) => {
+      const policy = server.info.get('maxmemory_policy') ?? server.settings.get('maxmemory-policy')
+      if (policy === undefined) return skipped('it does not tell its maxmemory-policy')
+      const found = `maxmemory-policy is ${policy}`
+      if (context.use === 'caches') return policy.startsWith('volatile-') ? ok(found) : warning(found)
+      return policy === 'noeviction' ? ok(found) : problem(found)
+    }),
+}
+
+export const maxmemoryCheck: Check<RedisLook> = {
+  id: 'redis.maxmemory',
+  wants: '`maxmemory` is set.',
+  remedy:
+    'Set `maxmemory` below the memory of the machine: without it the system kills a server that is full.',
+  look: (context) =>
+    ofEach(context, (server) => {
+      const bytes = numberOf(server, 'maxmemory')
+      if (Number.isNaN(bytes)) return skipped('it does not tell its maxmemory')
+      return bytes === 0 ? warning('maxmemory is not set') : ok(`maxmemory is ${bytes} bytes`)
+    }),
+}
+
+export const memoryCheck: Check<RedisLook> = {
+  id: 'redis.memory',
+  wants: 'Less than 80 % of the memory is used.',
+  remedy: 'Raise `maxmemory`, spread the data over a cluster, or keep less: a full server refuses writes.',
+  look: (context) =>
+    ofEach(context, (server) => {
+      const usedBytes = numberOf(server, 'used_memory')
+      const mostBytes = numberOf(server, 'maxmemory') || numberOf(server, 'total_system_memory')
+      if (!(mostBytes > 0)) return skipped('it does not tell how much memory there is')
+      const share = usedBytes / mostBytes
+      const found = `${Math.round(share * 100)} % of ${mostBytes} bytes are used`
+      if (share > TOO_FULL_SHARE) return problem(found)
+      return share > FULL_SHARE ? warning(found) : ok(found)
+    }),
+}
+
+export const droppedCheck: Check<RedisLook> = {
+  id: 'redis.evictions',
+  wants: 'A server that keeps guards has dropped no key since it was started.',
+  remedy:
+    'Set `maxmemory-policy noeviction` and give it memory; import lists again that may have lost members; then `CONFIG RESETSTAT`.',
+  look: (context) =>
+    ofEach(context, (server) => {
+      const dropped = numberOf(server, 'evicted_keys')
+      const found = `${dropped} keys dropped since its start`
+      return dropped > 0 && context.use === 'guards' ? problem(found) : ok(found)
+    }),
+}
+
+export const persistenceCheck: Check<RedisLook> = {
+  id: 'redis.persistence',
+  wants: 'A server that keeps guards writes to its disk, and the last writing went well.',
+  remedy:
+    'Set `appendonly yes` and `appendfsync everysec`, and look into the log of the server for what failed.',
+  look: (context) => ofEach(context, (server) => persistenceOf(server, context.use === 'caches')),
+}
+
+function persistenceOf({ info, settings }: Server, isCache: boolean): Verdict {
+  const failed = ['rdb_last_bgsave_status', 'aof_last_bgrewrite_status', 'aof_last_write_status'].filter(
+    (field) => (info.get(field) ?? 'ok') !== 'ok',
+  )
+  if (failed.length > 0) return problem(`failed: ${failed.join(', ')}`)
+  if (isCache) return ok('nothing but caches is kept')
+  if (info.get('aof_enabled') === '1') {
+    const fsync = settings.get('appendfsync')
+    const found = `append-only file${fsync === undefined ? '' : `, appendfsync ${fsync}`}`
+    return fsync === 'no' ? warning(`${found}: the system decides when it is on the disk`) : ok(found)
+  }
+  const save = settings.get('save')
+  if (save === undefined) return skipped('no append-only file; whether snapshots are made it does not tell')
+  return save === ''
+    ? warning('neither append-only file nor snapshots: a restart loses everything')
+    : warning(`snapshots only (save ${save}): a crash loses what came since the last one`)
+}
+
+export const clockCheck: Check<RedisLook> = {
+  id: 'redis.clock',
+  wants: 'The clock of the server is that of this machine, to a second.',
+  remedy: 'Have both follow a time server (NTP): leases, limits and expiry are judged by either clock.',
+  look: (context) =>
+    ofEach(context, async ({ address }) => {
+      let best = { offMs: Number.NaN, withinMs: Number.POSITIVE_INFINITY }
+      for (let i = 0; i < TIMES; i++) {
+        const sentAt = context.now()
+        const [seconds, micros] = (await context.redis.readAt(address, ['TIME'])) as [string, string]
+        const receivedAt = context.now()
+        const withinMs = (receivedAt - sentAt) / 2 + 1
+        const theirs = Number(seconds) * 1000 + Number(micros) / 1000
+        if (withinMs < best.withinMs) best = { offMs: theirs - (sentAt + receivedAt) / 2, withinMs }
+      }
+      return clockVerdict(best.offMs, best.withinMs)
+    }),
+}
+
+export const latencyCheck: Check<RedisLook> = {
+  id: 'redis.latency',
+  wants: 'The server answers in less than 10 ms.',
+  remedy:
+    'Bring server and pods nearer to each other, and look for slow commands, a busy disk or a swapping machine.',
+  look: (context) =>
+    ofEach(context, async ({ address }) => {
+      const tookMs: number[] = []
+      for (let i = 0; i < PINGS; i++) {
+        const begunMs = performance.now()
+        await context.redis.readAt(address, ['PING'])
+        tookMs.push(performance.now() - begunMs)
+      }
+      return latencyVerdict('PING', tookMs)
+    }),
+}
+
+export const networkCheck: Check<RedisLook> = {
+  id: 'redis.network',
+  wants: 'Where the server is on another machine, there is TLS and a password.',
+  remedy:
+    'Use `rediss://` (or `tls=true`) and a password: everybody on the way can read and change the rest.',
+  look({ url, hasPassword }): Verdict {
+    if (url.nodes.every(({ host }) => isLoopbackAddress(host))) return ok('it is on this machine')
+    const missing = [...(url.tls ? [] : ['no TLS']), ...(hasPassword ? [] : ['no password'])]
+    return missing.length === 0
+      ? ok('TLS and a password')
+      : warning(`on another machine: ${missing.join(', ')}`)
+  },
+}

@@ -1,0 +1,93 @@
+import type { EngineCalls, VerbCalls } from '../engine-calls.js'
+import type { Durations } from '../figures.js'
+import type { MetricFacts, MetricGroup } from './group.js'
+import type { DurationsReading, Reading } from './registry.js'
+
+const BUCKETS_MS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 25, 50, 100, 250, 1000]
+
+const up: MetricFacts = {
+  name: 'catraca_engine_up',
+  type: 'gauge',
+  help: 'Whether the store answered when it was last asked, at most 5 s ago: 1 or 0.',
+  labels: ['engine', 'store'],
+  together: 'min',
+}
+const calls: MetricFacts = {
+  name: 'catraca_engine_calls_total',
+  type: 'counter',
+  help: 'Calls of an engine by its serving thread, by how they ended: ok, unavailable, timeout, unknown_outcome or error. Not those that the embedded store answers from mapped memory for checks.',
+  labels: ['engine', 'capability', 'verb', 'outcome'],
+}
+const duration: MetricFacts = {
+  name: 'catraca_engine_call_duration_seconds',
+  type: 'histogram',
+  help: 'Time of calls of an engine that had to be waited for.',
+  labels: ['engine', 'capability'],
+  buckets: BUCKETS_MS.map((ms) => ms / 1000),
+}
+const failures: MetricFacts = {
+  name: 'catraca_engine_connection_failures_total',
+  type: 'counter',
+  help: 'Connections to a store that could not be made, or were lost; for DynamoDB attempts of calls that failed on the way.',
+  labels: ['engine'],
+}
+const latency: MetricFacts = {
+  name: 'redis_operation_latency_ms',
+  type: 'histogram',
+  help: 'Time of our calls to Redis, by what they are for: capability and verb of catraca_engine_calls_total, such as CACHE_READ, LIMITS_COUNTERS_TAKE or ALLOWLISTS_CHECKS_MEMBER.',
+  labels: ['operation'],
+  buckets: BUCKETS_MS,
+}
+
+export const engineMetrics: MetricGroup = {
+  title: 'Engines',
+  metrics: [up, calls, duration, failures, latency],
+  register(registry, { catraca: { engineFigures } }) {
+    const verbs = () => [...engineFigures.calls.rows()]
+    registry.read(up, async () =>
+      (await engineFigures.up()).map(({ engine, store, isUp }): Reading => [isUp ? 1 : 0, { engine, store }]),
+    )
+    registry.read(calls, () => verbs().flatMap(outcomes))
+    registry.readDurations(duration, () => byCapability(engineFigures.calls))
+    registry.read(failures, () =>
+      [...engineFigures.connectionFailures()].map(([engine, count]): Reading => [count, { engine }]),
+    )
+    registry.readDurations(latency, () =>
+      verbs()
+        .filter(({ engine, durations }) => engine === 'redis' && durations.count > 0)
+        .map((verb): DurationsReading => [verb.durations, { operation: operationOf(verb) }]),
+    )
+  },
+}
+
+/** Only what has happened: most verbs never fail, and their zeroes are not worth a series each. */
+function outcomes({ engine, capability, verb, outcomes }: VerbCalls): Reading[] {
+  return Object.entries(outcomes).flatMap(([outcome, count]): Reading[] =>
+    count === 0 ? [] : [[count, { engine, capability, verb, outcome }]],
+  )
+}
+
+function byCapability(calls: EngineCalls): DurationsReading[] {
+  const sums = new Map<string, DurationsReading>()
+  for (const { engine, capability, durations } of calls.rows()) {
+    if (durations.count === 0) continue
+    const key = `${engine}/${capability}`
+    const known = sums.get(key)
+    if (known === undefined) sums.set(key, [durations.copy(), { engine, capability }])
+    else addTo(known[0], durations)
+  }
+  return [...sums.values()]
+}
+
+function addTo(sum: Durations, { counts, count, sumMs }: Durations): void {
+  for (let i = 0; i < counts.length; i++) sum.counts[i]! += counts[i]!
+  sum.count += count
+  sum.sumMs += sumMs
+}
+
+/** `limits` and `counters.giveBack`: `LIMITS_COUNTERS_GIVE_BACK`. */
+const operationOf = ({ capability, verb }: VerbCalls): string =>
+  `${capability}.${verb}`
+    .replace(/[A-Z]/g, (letter) => `_${letter}`)
+    .replaceAll('.', '_')
+    .toUpperCase()

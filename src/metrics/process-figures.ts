@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { getHeapSpaceStatistics } from 'node:v8'
+
+export interface ProcessFigures {
+  cpuUserSeconds: number
+  cpuSystemSeconds: number
+  cpuSeconds: number
+  startSeconds: number
+  residentBytes: number
+  heapTotalBytes: number
+  heapUsedBytes: number
+  externalBytes: number
+  /** Where the system tells. */
+  openFiles: number | undefined
+  maxFiles: number | undefined
+}
+
+/** A scrape asks for each of them alone, within one turn. */
+const KEPT_MS = 100
+let takenAtMs = Number.NEGATIVE_INFINITY
+let taken: ProcessFigures
+
+/**
+ * What is known of this process. Of garbage collections nothing is: V8 tells of them only to an observer, which costs a
+ * busy server about a twentieth of its throughput.
+ */
+export function processFigures(): ProcessFigures {
+  const nowMs = performance.now()
+  if (nowMs - takenAtMs < KEPT_MS) return taken
+  takenAtMs = nowMs
+  const { user, system } = process.cpuUsage()
+  const { rss, heapTotal, heapUsed, external } = process.memoryUsage()
+  taken = {
+    cpuUserSeconds: user / 1e6,
+    cpuSystemSeconds: system / 1e6,
+    cpuSeconds: (user + system) / 1e6,
+    startSeconds: Math.round(performance.timeOrigin) / 1000,
+    residentBytes: rss,
+    heapTotalBytes: heapTotal,
+    heapUsedBytes: heapUsed,
+    externalBytes: external,
+    openFiles: tried(() => readdirSync('/proc/self/fd').length),
+    maxFiles: tried(() => {
+      const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+      return soft === undefined ? undefined : Number(soft)
+    }),
+  }
+  return taken
+}
+
+/** Used bytes by the short name of the space. */
+export function heapSpaces(): Record<string, number> {
+  return Object.fromEntries(
+    getHeapSpaceStatistics().map(({ space_name, space_used_size }) => [
+      space_name.replace(/_space$/, ''),
+      space_used_size,
+    ]),
+  )
+}
+
+function tried<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}

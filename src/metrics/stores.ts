@@ -1,0 +1,153 @@
+import type { EngineFigures } from '../open-engine.js'
+import type { MetricFacts, MetricGroup } from './group.js'
+import type { Labels, MetricsRegistry, Reading } from './registry.js'
+
+const fact = (
+  type: 'counter' | 'gauge',
+  name: string,
+  labels: string[],
+  help: string,
+  together: MetricFacts['together'] = 'sum',
+): MetricFacts => ({ name, type, help, labels, together })
+
+const units = fact(
+  'counter',
+  'catraca_dynamodb_consumed_units_total',
+  ['table', 'kind'],
+  'Capacity units that DynamoDB says it charged for calls of this process: read or write.',
+)
+const dynamodbCalls = fact(
+  'counter',
+  'catraca_dynamodb_calls_total',
+  ['verb', 'operation'],
+  'Answered calls of DynamoDB, by what they were for and by its operation.',
+)
+const retries = fact(
+  'counter',
+  'catraca_dynamodb_retries_total',
+  ['verb', 'operation'],
+  'Further attempts that calls of DynamoDB needed.',
+)
+const refused = fact(
+  'counter',
+  'catraca_dynamodb_refused_writes_total',
+  ['verb', 'operation'],
+  'Writes that their condition refused: charged for, though DynamoDB does not say how much.',
+)
+const fileBytes = fact(
+  'gauge',
+  'catraca_embedded_file_bytes',
+  ['file'],
+  'Size of the files of the embedded store: store, limits, cache.',
+  'max',
+)
+const freeBytes = fact(
+  'gauge',
+  'catraca_embedded_free_bytes',
+  [],
+  'What the disk of the embedded store has left.',
+  'min',
+)
+
+type ServerFigure =
+  | 'connectedClients'
+  | 'usedMemoryBytes'
+  | 'maxmemoryBytes'
+  | 'evictedKeys'
+  | 'keyspaceHits'
+  | 'keyspaceMisses'
+  | 'commandsProcessed'
+
+/** The workers of one server ask the same Redis, so the newest of their answers is the one that counts. */
+const redis = (type: 'counter' | 'gauge', name: string, help: string): MetricFacts =>
+  fact(type, name, ['server'], help, 'max')
+
+const SERVER_METRICS: readonly [ServerFigure, MetricFacts][] = [
+  [
+    'connectedClients',
+    redis('gauge', 'redis_connected_clients', 'Clients that are connected to the server.'),
+  ],
+  ['usedMemoryBytes', redis('gauge', 'redis_used_memory_bytes', 'Memory that the server uses.')],
+  [
+    'maxmemoryBytes',
+    redis('gauge', 'redis_maxmemory_bytes', 'Memory that it may use; 0: as much as it wants.'),
+  ],
+  ['evictedKeys', redis('counter', 'redis_evicted_keys_total', 'Keys that it dropped to make room.')],
+  ['keyspaceHits', redis('counter', 'redis_keyspace_hits_total', 'Keys that were asked for and found.')],
+  [
+    'keyspaceMisses',
+    redis('counter', 'redis_keyspace_misses_total', 'Keys that were asked for and not there.'),
+  ],
+  ['commandsProcessed', redis('counter', 'redis_commands_processed_total', 'Commands that it carried out.')],
+]
+
+export const storeMetrics: MetricGroup = {
+  title: 'Stores',
+  metrics: [
+    units,
+    dynamodbCalls,
+    retries,
+    refused,
+    fileBytes,
+    freeBytes,
+    ...SERVER_METRICS.map(([, facts]) => facts),
+  ],
+  register(registry, { catraca: { engineFigures } }) {
+    const figures = () => engineFigures.figures()
+    registerCapacity(registry, figures)
+    registry.read(fileBytes, async () => {
+      const files = (await figures()).flatMap(({ diskUse }) => diskUse?.files ?? [])
+      return summed(files.map(({ file, sizeBytes }) => [sizeBytes, { file }]))
+    })
+    registry.read(freeBytes, async () => {
+      const free = (await figures()).flatMap(({ diskUse }) => diskUse?.freeBytes ?? [])
+      return free.length === 0 ? [] : [[Math.min(...free)]]
+    })
+    for (const [name, facts] of SERVER_METRICS)
+      registry.read(facts, async () => ofServers(await figures(), name))
+  },
+}
+
+function registerCapacity(registry: MetricsRegistry, figures: () => Promise<EngineFigures[]>): void {
+  const rows = async () => (await figures()).flatMap(({ capacity }) => capacity?.rows() ?? [])
+  const retried = async () => (await figures()).flatMap(({ capacity }) => capacity?.retries() ?? [])
+  registry.read(units, async () =>
+    summed(
+      (await rows()).flatMap(({ table, readUnits, writeUnits }): Reading[] => [
+        [readUnits, { table, kind: 'read' }],
+        [writeUnits, { table, kind: 'write' }],
+      ]),
+    ),
+  )
+  registry.read(dynamodbCalls, async () =>
+    summed((await rows()).map(({ verb, operation, calls }) => [calls, { verb, operation }])),
+  )
+  registry.read(retries, async () =>
+    summed((await retried()).map(({ verb, operation, retried }) => [retried, { verb, operation }])),
+  )
+  registry.read(refused, async () =>
+    summed((await retried()).map(({ verb, operation, refused }) => [refused, { verb, operation }])),
+  )
+}
+
+/** Two stores may be databases of one server. */
+function ofServers(figures: readonly EngineFigures[], name: ServerFigure): Reading[] {
+  const servers = new Map(
+    figures.flatMap((each) => each.redisServers ?? []).map((node) => [node.address, node]),
+  )
+  return [...servers].flatMap(([server, { [name]: value }]): Reading[] =>
+    value === undefined ? [] : [[value, { server }]],
+  )
+}
+
+/** One for each set of labels: whoever reads metrics takes no series twice. */
+function summed(readings: readonly Reading[]): Reading[] {
+  const sums = new Map<string, [number, Labels]>()
+  for (const [value, labels = {}] of readings) {
+    const key = JSON.stringify(labels)
+    const sum = sums.get(key)
+    if (sum === undefined) sums.set(key, [value, labels])
+    else sum[0] += value
+  }
+  return [...sums.values()]
+}

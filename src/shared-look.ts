@@ -1,0 +1,50 @@
+export interface Bounds {
+  /** An answer that is older is asked for again. */
+  maxAgeMs: number
+  /** Whoever asks is not held up for longer. */
+  timeoutMs: number
+}
+
+/** `late`: there was no answer in time, since so long. */
+export type Look<T> = { value: T } | { late: true; forMs: number }
+
+/**
+ * A question that many ask and that must not be asked too often: those who come together share one answer, which
+ * counts for a while, and while a question is on its way no second one is sent after it, however long it takes.
+ */
+export class SharedLook<T> {
+  #pending: Promise<T> | undefined
+  #askedAtMs = 0
+  #last: { value: T; atMs: number } | undefined
+
+  /** `ask` does not reject. */
+  constructor(private readonly ask: () => Promise<T>) {}
+
+  async look({ maxAgeMs, timeoutMs }: Bounds): Promise<Look<T>> {
+    const nowMs = performance.now()
+    if (this.#last !== undefined && nowMs - this.#last.atMs < maxAgeMs) return { value: this.#last.value }
+    const pending = (this.#pending ??= this.#start(nowMs))
+    const leftMs = timeoutMs - (nowMs - this.#askedAtMs)
+    let timer!: NodeJS.Timeout
+    const late = new Promise<Look<T>>((resolve) => {
+      timer = setTimeout(() => resolve(this.#late()), Math.max(0, leftMs))
+    })
+    try {
+      return await Promise.race([pending.then((value) => ({ value })), late])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  #late(): Look<T> {
+    return { late: true, forMs: performance.now() - this.#askedAtMs }
+  }
+
+  async #start(nowMs: number): Promise<T> {
+    this.#askedAtMs = nowMs
+    const value = await this.ask()
+    this.#last = { value, atMs: performance.now() }
+    this.#pending = undefined
+    return value
+  }
+}

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { type Catraca, type OpenOptions, openCatraca } from '../../src/catraca.js'
+import { EngineCalls } from '../../src/engine-calls.js'
+import { EngineFiguresReader } from '../../src/engine-figures.js'
+import { HealthLooks } from '../../src/health.js'
+import { metricsOf } from '../../src/metrics/index.js'
+import { engineSource, openEngine } from '../../src/open-engine.js'
+import { makeTables } from '../support/dynamodb-engine.js'
+import { CREDENTIALS, startDynamo } from '../support/dynamodb-server.js'
+import { commandCounts, type RedisServers, startCluster, startSingle, until } from '../support/redis/index.js'
+
+/** What the metrics of engines say while real servers work, stop and die. */
+async function open(t: TestContext, options: OpenOptions) {
+  const catraca = await openCatraca({ sweepIntervalMs: 0, ...options })
+  t.after(() => catraca.close())
+  const registry = metricsOf(catraca)
+  return { catraca, text: () => registry.metrics() }
+}
+
+/** The value of one series, labels in any order; undefined when it is not shown. */
+function value(text: string, name: string, labels: Record<string, string> = {}): number | undefined {
+  for (const line of text.split('\n')) {
+    const [, found, inside = '', number] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []
+    if (found !== name) continue
+    const has = new Map([...inside.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, text]) => [key!, text!]))
+    const isIt = Object.entries(labels).every(([key, wanted]) => has.get(key) === wanted)
+    if (isIt) return Number(number)
+  }
+  return undefined
+}
+
+async function useAll({ allowlists, limits, cache }: Catraca): Promise<void> {
+  await allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+  await allowlists.add('vip', 'alice')
+  await allowlists.check('alice', ['vip'], { consistency: 'strong' })
+  const perMinute = { capacity: 10, refillPeriodSeconds: 60 }
+  await limits.acquire({ entity: 'alice', resource: 'orders', limits: { perMinute } })
+  await cache.space({ name: 'things', ttlMs: 60_000 }).set('a', 1)
+}
+
+const redisCalls = (verb: string, outcome: string) => ({ engine: 'redis', verb, outcome })
+
+describe('metrics of Redis', () => {
+  let redis: RedisServers
+  before(async () => {
+    redis = await startSingle()
+  })
+  after(() => redis.stop())
+
+  it('count calls by verb and outcome, and show what INFO says', async (t) => {
+    await redis.flush()
+    const { catraca, text } = await open(t, { store: redis.storeUrl })
+    await useAll(catraca)
+    const shown = await text()
+    for (const verb of ['lists.create', 'members.add', 'checks.member', 'counters.take', 'write']) {
+      assert.ok(value(shown, 'catraca_engine_calls_total', redisCalls(verb, 'ok'))! >= 1, verb)
+    }
+    assert.equal(value(shown, 'catraca_engine_calls_total', { outcome: 'error' }), undefined)
+    for (const operation of ['ALLOWLISTS_MEMBERS_ADD', 'LIMITS_COUNTERS_TAKE', 'CACHE_WRITE']) {
+      assert.ok(value(shown, 'redis_operation_latency_ms_count', { operation })! >= 1, operation)
+    }
+    const limits = { engine: 'redis', capability: 'limits' }
+    const count = value(shown, 'catraca_engine_call_duration_seconds_count', limits)!
+    assert.ok(count >= 2)
+    assert.equal(
+      value(shown, 'catraca_engine_call_duration_seconds_bucket', { ...limits, le: '+Inf' }),
+      count,
+      'buckets hold all calls',
+    )
+    const server = redis.servers[0]!.address
+    assert.equal(value(shown, 'catraca_engine_up', { engine: 'redis', store: `redis://${server}/0` }), 1)
+    for (const name of [
+      'redis_connected_clients',
+      'redis_used_memory_bytes',
+      'redis_commands_processed_total',
+    ])
+      assert.ok(value(shown, name, { server })! > 0, name)
+    for (const name of ['redis_maxmemory_bytes', 'redis_evicted_keys_total'])
+      assert.equal(value(shown, name, { server }), 0, name)
+    for (const name of ['redis_keyspace_hits_total', 'redis_keyspace_misses_total'])
+      assert.ok(value(shown, name, { server })! >= 0, name)
+    assert.doesNotMatch(shown, /alice/)
+  })
+
+  it('of any number of scrapes come two questions, and none that hangs', async (t) => {
+    const { text } = await open(t, { store: redis.storeUrl, redis: { commandTimeoutMs: 4000 } })
+    const asked = async () => (await commandCounts(redis.servers[0]!)).get('info') ?? 0
+    const before = await asked()
+    await Promise.all(Array.from({ length: 50 }, text))
+    // For /health, for the figures, and that which counts.
+    assert.equal((await asked()) - before, 3)
+    redis.servers[0]!.pause()
+    try {
+      const startedMs = performance.now()
+      assert.match(await text(), /redis_connected_clients\{/, 'at most 5 s old')
+      assert.ok(performance.now() - startedMs < 1000)
+    } finally {
+      redis.servers[0]!.resume()
+    }
+  })
+
+  it('show nothing of a server that is silent, instead of what was', async (t) => {
+    const source = engineSource(redis.storeUrl, { redis: { commandTimeoutMs: 3000 } })
+    const engine = await openEngine(source)
+    t.after(() => engine.close())
+    const stores = () => [{ source, store: redis.storeUrl, engine }]
+    const looks = new HealthLooks(stores, () => undefined)
+    const bounds = { maxAgeMs: 20, timeoutMs: 200 }
+    const reader = new EngineFiguresReader(stores, looks, new EngineCalls(), bounds)
+    assert.equal((await reader.figures())[0]?.redisServers?.length, 1)
+    assert.equal((await reader.up())[0]?.isUp, true)
+    redis.servers[0]!.pause()
+    try {
+      await until('the last answer is too old', async () => (await reader.figures()).length === 0)
+      await until('it counts as down', async () => (await reader.up())[0]?.isUp === false)
+      const startedMs = performance.now()
+      await Promise.all([reader.figures(), reader.up()])
+      assert.ok(performance.now() - startedMs < 400)
+    } finally {
+      redis.servers[0]!.resume()
+    }
+    await until('it tells again', async () => (await reader.figures())[0]?.redisServers?.length === 1)
+  })
+
+  it('tell timeouts, unknown outcomes and lost connections apart', async (t) => {
+    await redis.flush()
+    // What was before a change is read first, for the trail, and would fail first.
+    const options = { redis: { commandTimeoutMs: 200 }, audit: { enabled: false } }
+    const { catraca, text } = await open(t, { store: redis.storeUrl, ...options })
+    await catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+    assert.equal(value(await text(), 'catraca_engine_connection_failures_total', { engine: 'redis' }), 0)
+    redis.servers[0]!.pause()
+    try {
+      const calls = [
+        catraca.allowlists.check('alice', ['vip'], { consistency: 'strong' }),
+        catraca.keys.revoke('nobody'),
+      ]
+      for (const { status } of await Promise.allSettled(calls)) assert.equal(status, 'rejected')
+    } finally {
+      redis.servers[0]!.resume()
+    }
+    const shown = await text()
+    assert.equal(value(shown, 'catraca_engine_calls_total', redisCalls('checks.list', 'timeout')), 1)
+    assert.equal(value(shown, 'catraca_engine_calls_total', redisCalls('remove', 'unknown_outcome')), 1)
+    await redis.servers[0]!.kill()
+    try {
+      const down = () => catraca.allowlists.get('vip').then(() => false)
+      await until('it is known to be gone', () => down().catch(() => true))
+      await assert.rejects(catraca.allowlists.get('vip'))
+      const gone = await text()
+      assert.ok(value(gone, 'catraca_engine_calls_total', redisCalls('lists.get', 'unavailable'))! >= 1)
+      assert.ok(value(gone, 'catraca_engine_connection_failures_total', { engine: 'redis' })! >= 1)
+    } finally {
+      await redis.servers[0]!.restart()
+    }
+  })
+
+  it('are silent where nobody wants to count', async (t) => {
+    const { catraca, text } = await open(t, { store: redis.storeUrl, metrics: { enabled: false } })
+    await catraca.keys.list()
+    assert.doesNotMatch(await text(), /catraca_engine_calls_total\{/)
+  })
+})
+
+describe('metrics of a Redis Cluster', () => {
+  it('show every primary', async (t) => {
+    const cluster = await startCluster()
+    t.after(() => cluster.stop())
+    const { text } = await open(t, { store: cluster.storeUrl })
+    const shown = await text()
+    const primaries = await cluster.primaries()
+    assert.equal(primaries.length, 3)
+    for (const { address: server } of primaries)
+      assert.ok(value(shown, 'redis_used_memory_bytes', { server })! > 0, shown)
+  })
+})
+
+describe('metrics of DynamoDB', async () => {
+  const dynamo = await startDynamo()
+  const { names } = await makeTables(dynamo)
+
+  it('count units, calls, refused writes and failures on the way', async (t) => {
+    const dynamodb = { credentials: CREDENTIALS, readTimeoutMs: 500, writeTimeoutMs: 500, probeIntervalMs: 0 }
+    const { catraca, text } = await open(t, { store: dynamo.url(names), dynamodb })
+    await useAll(catraca)
+    await assert.rejects(catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' }))
+    const shown = await text()
+    const table = names.allowlists
+    for (const kind of ['read', 'write'])
+      assert.ok(value(shown, 'catraca_dynamodb_consumed_units_total', { table, kind })! > 0, kind)
+    const get = { verb: 'allowlist.check', operation: 'GetItem' }
+    assert.ok(value(shown, 'catraca_dynamodb_calls_total', get)! >= 1)
+    const create = { verb: 'allowlist.create', operation: 'TransactWriteItems' }
+    assert.equal(value(shown, 'catraca_dynamodb_refused_writes_total', create), 1)
+    assert.equal(value(shown, 'catraca_dynamodb_retries_total', create), 0)
+    assert.equal(value(shown, 'catraca_engine_up', { engine: 'dynamodb' }), 1)
+    assert.ok(value(shown, 'catraca_engine_calls_total', { engine: 'dynamodb', verb: 'members.add' })! >= 1)
+    assert.equal(value(shown, 'catraca_engine_connection_failures_total', { engine: 'dynamodb' }), 0)
+    await dynamo.stop()
+    await assert.rejects(catraca.allowlists.get('vip'))
+    const gone = await text()
+    assert.ok(value(gone, 'catraca_engine_connection_failures_total', { engine: 'dynamodb' })! >= 1)
+  })
+})
+
+describe('metrics of the embedded store', () => {
+  it('show its files and the disk, and count its calls but for checks', async (t) => {
+    const { catraca, text } = await open(t, { store: 'memory:' })
+    await useAll(catraca)
+    const shown = await text()
+    for (const file of ['store', 'limits', 'cache'])
+      assert.ok(value(shown, 'catraca_embedded_file_bytes', { file })! > 0, file)
+    assert.ok(value(shown, 'catraca_embedded_free_bytes')! > 0)
+    assert.equal(
+      value(shown, 'catraca_engine_calls_total', { engine: 'embedded', verb: 'members.add', outcome: 'ok' }),
+      1,
+    )
+    assert.equal(value(shown, 'catraca_engine_calls_total', { verb: 'checks.member' }), undefined)
+    assert.equal(value(shown, 'catraca_engine_up', { engine: 'embedded', store: 'memory:' }), 1)
+  })
+})

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { makeTables } from '../support/dynamodb-engine.js'
+import { CREDENTIALS, startDynamo } from '../support/dynamodb-server.js'
+import { commandCounts, type RedisServers, startSingle } from '../support/redis/index.js'
+import { serve, until } from './support.js'
+
+/** `/health`, `/ready` and `/live` over engines that stop and go on. */
+let redis: RedisServers
+before(async () => {
+  redis = await startSingle()
+})
+after(() => redis.stop())
+
+const HEALTH_TIMEOUT_MS = 400
+
+/** The embedded store for all but limits, which are in Redis. */
+const mixed = () => ({ store: 'memory:', sweepIntervalMs: 0, limits: { store: redis.storeUrl } })
+
+describe('health of several engines', () => {
+  it('one that hangs is told apart, in time, and hides nothing of the others', async (t) => {
+    const server = await serve(t, { healthTimeoutMs: HEALTH_TIMEOUT_MS }, mixed())
+    const well = await server.call('GET', '/health')
+    assert.equal(well.status, 200, well.text)
+    const [embedded, limits] = well.json.engines
+    assert.deepEqual([embedded.name, embedded.store, embedded.status], ['embedded', 'memory:', 'healthy'])
+    assert.ok(embedded.sizeBytes > 0 && embedded.freeBytes > 0, well.text)
+    assert.deepEqual([limits.name, limits.status, limits.topology], ['redis', 'healthy', 'single'])
+    const [node] = limits.nodes
+    assert.deepEqual([node.address, node.role], [redis.servers[0]!.address, 'master'])
+    assert.match(node.version, /^\d+\.\d+/)
+    assert.ok(node.usedMemoryBytes > 0 && node.connectedClients > 0, well.text)
+    assert.equal(well.json.cache.metaCacheSize, 0)
+
+    redis.servers[0]!.pause()
+    try {
+      await until('it is seen', async () => (await server.call('GET', '/health')).status === 503)
+      const startedMs = performance.now()
+      const ill = await server.call('GET', '/health')
+      assert.ok(performance.now() - startedMs < 2 * HEALTH_TIMEOUT_MS)
+      assert.equal(ill.json.status, 'unhealthy')
+      const [other, stopped] = ill.json.engines
+      assert.deepEqual([other.status, other.sizeBytes > 0], ['healthy', true])
+      assert.deepEqual([stopped.name, stopped.status], ['redis', 'unhealthy'])
+      assert.match(stopped.error, /no answer/)
+      assert.equal((await server.call('GET', '/ready')).status, 200, 'memory still answers')
+      assert.equal((await server.call('GET', '/live')).status, 200)
+    } finally {
+      redis.servers[0]!.resume()
+    }
+    await until('it is well again', async () => (await server.call('GET', '/health')).status === 200)
+  })
+
+  it('a storm of questions is one question to the engine', async (t) => {
+    const server = await serve(t, { healthTimeoutMs: 5000 }, mixed())
+    const asked = async () => (await commandCounts(redis.servers[0]!)).get('info') ?? 0
+    const before = await asked()
+    const startedMs = performance.now()
+    for (let i = 0; i < 5; i++) {
+      const answers = await Promise.all(Array.from({ length: 40 }, () => server.call('GET', '/health')))
+      assert.ok(answers.every(({ status }) => status === 200))
+    }
+    const seconds = (performance.now() - startedMs) / 1000
+    // One of them is that which counts.
+    const questions = (await asked()) - before - 1
+    assert.ok(questions <= Math.ceil(seconds), `${questions} questions in ${seconds} s`)
+  })
+})
+
+describe('health of the embedded engine', () => {
+  it('warns of a disk on which nothing can be written any more', async (t) => {
+    const server = await serve(t, {}, { embedded: { minFreeBytes: Number.MAX_SAFE_INTEGER } })
+    const { status, json } = await server.call('GET', '/health')
+    assert.equal(status, 200, 'what is stored can be read')
+    assert.match(json.engines[0].warnings[0], /writes are refused/)
+  })
+
+  it('is 503 when the store cannot be read', async (t) => {
+    const server = await serve(t)
+    await server.catraca.close()
+    const { status, json } = await server.call('GET', '/health')
+    assert.deepEqual([status, json.engines[0].status], [503, 'unhealthy'])
+    assert.match(json.engines[0].error, /closed/)
+  })
+})
+
+describe('health of DynamoDB', async () => {
+  const dynamo = await startDynamo()
+  const { names } = await makeTables(dynamo)
+
+  it('tells of its tables, and that it hangs', async (t) => {
+    const open = { store: dynamo.url(names), sweepIntervalMs: 0, dynamodb: { credentials: CREDENTIALS } }
+    const server = await serve(t, { healthTimeoutMs: HEALTH_TIMEOUT_MS }, open)
+    const health = () => server.call('GET', '/health')
+    await until(
+      'tables were looked at',
+      async () => (await health()).json.engines[0].tableStatus !== undefined,
+    )
+    const [engine] = (await health()).json.engines
+    assert.deepEqual(engine.tables, names)
+    assert.deepEqual(
+      engine.tableStatus,
+      Object.fromEntries(Object.keys(names).map((role) => [role, 'ACTIVE'])),
+    )
+    assert.ok('feedAgeMs' in engine)
+    dynamo.pause()
+    try {
+      await until('it is seen', async () => (await health()).status === 503)
+      assert.match((await health()).json.engines[0].error, /no answer|Timeout/)
+      assert.equal((await server.call('GET', '/ready')).status, 200)
+    } finally {
+      dynamo.resume()
+    }
+    await until('it is well again', async () => (await health()).status === 200)
+  })
+})

@@ -50,7 +50,7 @@ describe('the console over Redis', () => {
     await page.getByRole('button', { name: 'Preview the change' }).click()
     await page.getByRole('dialog').getByText('8 in each fixed window of 1 h').waitFor()
     await page.getByRole('button', { name: 'Save the change' }).click()
-    await page.getByText('8 in each fixed window of 1 h').waitFor()
+    await page.getByRole('region', { name: 'What applies' }).getByText('8 in each fixed').waitFor()
     await visit('/limits/entities/tenant%3A1/chat')
     await page.getByText('8 of 8').waitFor()
     const { limits } = await another(t)

@@ -18,11 +18,14 @@ describe('the form of limits', () => {
     const { page, server, visit, assertAccessible } = await openConsole(t)
     const { limits } = server.catraca
     await limits.setConfig(SYSTEM, BASE)
+    const over = { limits: { requests: { burst: 300 } } }
+    await limits.setConfig({ level: 'resource', resource: 'chat' }, over)
     await visit('/limits/entities/tenant%3A1/chat')
     await page.getByRole('link', { name: 'Set something here' }).click()
     await page.getByRole('button', { name: 'Override requests' }).click()
     const card = page.locator('.limit-card', { hasText: 'requests' })
-    assert.equal(await card.getByLabel('Burst').getAttribute('placeholder'), '200 (system)')
+    assert.equal(await card.getByLabel('Burst').getAttribute('placeholder'), '300 (resource)')
+    assert.equal(await card.getByLabel('Capacity').getAttribute('placeholder'), '100 (system)')
     assert.equal(await card.getByLabel('Refill amount').getAttribute('placeholder'), 'as capacity (default)')
     assert.equal(await card.getByLabel('Mode').locator('option').first().textContent(), 'enforce (default)')
     await page.getByText('let pass (system)').waitFor({ state: 'attached' })
@@ -41,12 +44,12 @@ describe('the form of limits', () => {
     await card.getByLabel('Burst').fill('20')
     await preview(page).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByText('100 every 1 min, bursts to 200').waitFor()
+    await dialog.getByText('100 every 1 min, bursts to 300').waitFor()
     await dialog.getByText('10 every 1 min, bursts to 20').waitFor()
     const row = dialog.locator('tbody tr', { hasText: 'Burst' })
     assert.deepEqual(await row.locator('td').allInnerTexts(), [
       'requests Burst',
-      'inherited: 200 (system)',
+      'inherited: 300 (resource)',
       '20',
     ])
     await assertAccessible()

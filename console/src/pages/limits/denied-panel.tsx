@@ -72,7 +72,9 @@ function useColumns(most: number): Column<Denied>[] {
       align: 'right',
       cell: ({ denied }) => (
         <span className="denied-cell">
-          <span className="denied-bar" style={{ width: `${(100 * denied) / most}%` }} />
+          <span className="denied-track">
+            <span style={{ width: `${(100 * denied) / most}%` }} />
+          </span>
           <span className="figure">{format.number(denied)}</span>
         </span>
       ),

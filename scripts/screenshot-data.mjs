@@ -61,12 +61,13 @@ async function fillLimits(call) {
   await call('PUT', '/entities/tenant:acme', { parent: 'group:south' })
   const take = (entity, resource, consume) => call('POST', '/limits/acquire', { entity, resource, consume })
   for (let i = 0; i < 46; i++) await take('tenant:acme', 'payments', { perMinute: 1, perHour: 14 })
-  for (const [entity, cost] of [
-    ['tenant:acme', 60],
-    ['tenant:umbra', 901],
-    ['tenant:globex', 901],
-  ]) {
-    for (let i = 0; i < cost % 41; i++) await take(entity, 'payments', { perMinute: cost }).catch(() => {})
+  const denied = [
+    ['tenant:acme', 60, 19],
+    ['tenant:umbra', 900, 12],
+    ['tenant:globex', 900, 5],
+  ]
+  for (const [entity, cost, times] of denied) {
+    for (let i = 0; i <= times; i++) await take(entity, 'payments', { perMinute: cost }).catch(() => {})
   }
 }
 

@@ -31,7 +31,7 @@ const PAGES = {
   'limits-preview': {
     path: '/limits/entities/tenant%3Aacme/payments/edit',
     act: async (page) => {
-      await page.locator('.limit-grid input').first().fill('80')
+      await page.locator('.limit-grid input').first().fill('50')
       await page.locator('.edit-form button[type=submit]').click()
     },
   },

@@ -113,7 +113,10 @@ describe('the page of a resource', () => {
     await dialog.getByText('LIMIT_NOT_CONFIGURED').waitFor()
     await dialog.getByRole('button', { name: 'Delete' }).click()
     await page.getByText('No level configures limits here').waitFor()
-    const audit = (await server.call('GET', '/audit?action=limit.config.delete')).json
+    await page.getByRole('link', { name: 'Who changed it' }).click()
+    await page.getByRole('cell', { name: 'CreateEntry' }).first().waitFor()
+    const audit = (await server.call('GET', '/audit?target=limit:CreateEntry&action=limit.config.delete'))
+      .json
     assert.equal(audit.items.length, 2)
   })
 })

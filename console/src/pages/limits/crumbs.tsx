@@ -1,5 +1,7 @@
-import { Anchor } from '@mantine/core'
+import { Anchor, Button } from '@mantine/core'
 import { Link } from 'wouter'
+import { Icon } from '../../parts/icons.js'
+import { useSignedIn } from '../../session/store.js'
 import { useTexts } from '../../texts/language.js'
 import { resourcePath } from './model.js'
 
@@ -20,5 +22,17 @@ export function Crumbs({ resource }: { resource?: string }) {
         </>
       )}
     </>
+  )
+}
+
+/** Who changed the limits of a resource, and how. */
+export function AuditLink({ resource }: { resource: string }) {
+  const { limits: texts } = useTexts()
+  if (!useSignedIn().can('admin')) return null
+  const href = `/audit?${new URLSearchParams({ target: `limit:${resource}` })}`
+  return (
+    <Button component={Link} href={href} variant="default" leftSection={<Icon name="history" size={16} />}>
+      {texts.changes}
+    </Button>
   )
 }

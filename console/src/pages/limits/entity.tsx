@@ -8,7 +8,7 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.js'
 import { Page } from '../../parts/page.js'
 import { useSignedIn } from '../../session/store.js'
 import { useTexts } from '../../texts/language.js'
-import { Crumbs } from './crumbs.js'
+import { AuditLink, Crumbs } from './crumbs.js'
 import { EffectivePanel } from './effective-panel.js'
 import { LevelPanel } from './level-panel.js'
 import { LivePanel } from './live-panel.js'
@@ -44,7 +44,12 @@ function Entity({ entity, resource }: SubjectProps) {
     <Page
       title={entity}
       lead={<Crumbs resource={resource} />}
-      actions={can('limits') && <Reset {...subject} onReset={changed} />}
+      actions={
+        <>
+          <AuditLink resource={resource} />
+          {can('limits') && <Reset {...subject} onReset={changed} />}
+        </>
+      }
     >
       {can('limits') ? (
         <LivePanel {...subject} round={round} />

@@ -6,7 +6,7 @@ import { Page } from '../../parts/page.js'
 import { Panel } from '../../parts/panel.js'
 import { ProblemView } from '../../parts/problem.js'
 import { useTexts } from '../../texts/language.js'
-import { Crumbs } from './crumbs.js'
+import { AuditLink, Crumbs } from './crumbs.js'
 import { DeniedPanel } from './denied-panel.js'
 import { EntitiesPanel } from './entities-panel.js'
 import { LevelPanel } from './level-panel.js'
@@ -23,7 +23,7 @@ export default function ResourcePage() {
   const levels = query.data
   const together = levels === undefined ? [] : effectiveLimits(levels, levelsFrom('resource'))
   return (
-    <Page title={resource} lead={<Crumbs />}>
+    <Page title={resource} lead={<Crumbs />} actions={<AuditLink resource={resource} />}>
       <ProblemView problem={query.problem} retry={query.reload} />
       {query.loading && <Skeleton height={140} radius="md" />}
       {levels !== undefined && (

@@ -32,6 +32,7 @@ export const limits = {
   deniedCalls: 'Denied calls',
   nobodyDenied: 'Nobody was denied.',
 
+  changes: 'Who changed it',
   appliesToAll: 'What applies',
   appliesToAllLead: 'To every entity without a word of its own.',
   nothingConfigured: 'No level configures limits here: calls that ask are refused with LIMIT_NOT_CONFIGURED.',

@@ -34,6 +34,7 @@ export const limits: typeof en = {
   deniedCalls: 'Chamadas negadas',
   nobodyDenied: 'Ninguém foi negado.',
 
+  changes: 'Quem alterou',
   appliesToAll: 'O que se aplica',
   appliesToAllLead: 'A toda entidade sem configuração própria.',
   nothingConfigured:

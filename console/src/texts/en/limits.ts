@@ -104,8 +104,8 @@ export const limits = {
   period: 'Period',
   fieldHints: {
     onUnavailable: 'Whether calls pass that cannot be counted.',
-    autoUpdate: 'Whether a newer schema of the store is taken over by itself.',
-    strictVersion: 'Whether another version of the schema is refused.',
+    autoUpdate: 'Whether stored records of an older version are brought up to date.',
+    strictVersion: 'Whether programs older than the stored records refuse to go on.',
   },
   values: {
     'onUnavailable.allow': 'let pass',

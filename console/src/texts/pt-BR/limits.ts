@@ -105,8 +105,8 @@ export const limits: typeof en = {
   period: 'Período',
   fieldHints: {
     onUnavailable: 'Se passam as chamadas que não podem ser contadas.',
-    autoUpdate: 'Se um esquema mais novo do armazenamento é adotado sozinho.',
-    strictVersion: 'Se outra versão do esquema é recusada.',
+    autoUpdate: 'Se registros gravados em versão mais antiga são atualizados.',
+    strictVersion: 'Se programas mais antigos que os registros gravados se recusam a continuar.',
   },
   values: {
     'onUnavailable.allow': 'deixar passar',

@@ -21,6 +21,7 @@ export const MAX_LISTS_PER_CHECK = 100
 export const MAX_CUSTOMERS_PER_CHECK = 1000
 export const MAX_PAIRS_PER_CHECK = 20_000
 export const MAX_SHARDS = 1000
+export const MAX_TOLD_ERRORS = 1000
 const EXPORT_PAGE = 1000
 /** An import into a list of 1,000 shards names one entry of each. */
 const MAX_TOKEN_LENGTH = 16_000
@@ -232,6 +233,10 @@ export class Allowlists implements AllowlistsApi {
     const format = oneOf('format', options.format ?? 'csv', ['csv', 'ndjson', 'text'])
     const importId = options.importId === undefined ? randomUUID() : identifier('importId', options.importId)
     if (options.addedBy !== undefined) parseMemberInput('', { addedBy: options.addedBy })
+    const { maxErrors = 1 } = options
+    if (!Number.isInteger(maxErrors) || maxErrors < 1 || maxErrors > MAX_TOLD_ERRORS) {
+      throw invalid('maxErrors', `must be a whole number from 1 to ${MAX_TOLD_ERRORS}`)
+    }
     const list = await this.fixa(id)
     return this.parts.runImport(list, body, { ...options, mode, format, importId })
   }

@@ -19,8 +19,10 @@ interface Found {
 const SCAN_PAGE = 1000
 /** Lists beyond these are not found by a search; pages without one reach them all. */
 const MAX_SCANNED = 50_000
-/** Somebody who types, sorts and pages asks many times within moments. */
+/** Somebody who types, sorts and pages asks many times within moments. A scan that takes long is kept for longer. */
 const KEPT_MS = 2000
+const MAX_KEPT_MS = 20_000
+const KEPT_TIMES = 2
 const MAX_SEARCH_LENGTH = 256
 const MAX_CURSOR_LENGTH = 4000
 
@@ -38,7 +40,7 @@ export const isSearch = ({ search, type, sort, order }: AllowlistQuery): boolean
 
 /** Finds and sorts lists in memory, over what a scan of their records told a moment ago. */
 export class ListSearch {
-  private scan: { rows: Promise<Row[]>; atMs: number } | undefined
+  private scan: { rows: Promise<Row[]>; untilMs: number } | undefined
 
   constructor(private readonly lists: ListStore) {}
 
@@ -68,14 +70,20 @@ export class ListSearch {
   }
 
   private rows(): Promise<Row[]> {
-    const now = performance.now()
-    if (this.scan !== undefined && now - this.scan.atMs < KEPT_MS) return this.scan.rows
-    const rows = this.read()
-    this.scan = { rows, atMs: now }
-    rows.catch(() => {
-      if (this.scan?.rows === rows) this.scan = undefined
-    })
-    return rows
+    const beganMs = performance.now()
+    if (this.scan !== undefined && beganMs < this.scan.untilMs) return this.scan.rows
+    const scan = { rows: this.read(), untilMs: Number.POSITIVE_INFINITY }
+    this.scan = scan
+    scan.rows.then(
+      () => {
+        const endedMs = performance.now()
+        scan.untilMs = endedMs + Math.min(Math.max(KEPT_MS, KEPT_TIMES * (endedMs - beganMs)), MAX_KEPT_MS)
+      },
+      () => {
+        if (this.scan === scan) this.scan = undefined
+      },
+    )
+    return scan.rows
   }
 
   private async read(): Promise<Row[]> {

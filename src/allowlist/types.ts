@@ -227,6 +227,8 @@ export type ImportState = 'running' | 'completed' | 'interrupted' | 'failed'
 export interface RejectedRow {
   line: number
   message: string
+  /** As it came, up to 256 characters; absent where too many rows are told to show them all. */
+  row?: string
 }
 
 export interface ImportProgress {
@@ -247,6 +249,8 @@ export interface ImportOptions {
   gzip?: boolean
   /** `addedBy` of rows that do not say it themselves. */
   addedBy?: string
+  /** Rejected rows that are told one by one: 1 to 1000, 100 when absent. */
+  maxErrors?: number
   signal?: AbortSignal
   onProgress?: (progress: ImportProgress) => void
 }

@@ -76,6 +76,8 @@ export type ImportResult = {
   firstErrors: {
     line: number
     message: string
+    /** As it came, up to 256 characters */
+    row?: string
   }[]
   customerCount: number
   /** Pass it as `atLeast` to see this write */
@@ -96,6 +98,8 @@ export type ImportStatus = {
   firstErrors: {
     line: number
     message: string
+    /** As it came, up to 256 characters */
+    row?: string
   }[]
   /** ISO 8601 in UTC */
   startedAt: string
@@ -867,6 +871,8 @@ export type ImportMembersInput = {
   addedBy?: string | undefined
   /** When the content type does not tell */
   format?: 'csv' | 'ndjson' | 'text' | undefined
+  /** Rejected rows that are told one by one: up to 1,000; 100 when absent */
+  maxErrors?: number | undefined
   /** Answer as soon as the body is received */
   async?: '0' | '1' | 'false' | 'true' | undefined
   body: StreamBody
@@ -1730,7 +1736,7 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   getSystemConfig: { method: 'GET', path: '/config/system/{resource}' },
   getUsage: { method: 'GET', path: '/limits/{entity}/{resource}/usage', query: ['step', 'from', 'to'] },
   health: { method: 'GET', path: '/health' },
-  importMembers: { method: 'POST', path: '/allowlists/{id}/import', query: ['mode', 'importId', 'addedBy', 'format', 'async'], body: 'stream' },
+  importMembers: { method: 'POST', path: '/allowlists/{id}/import', query: ['mode', 'importId', 'addedBy', 'format', 'maxErrors', 'async'], body: 'stream' },
   issueCode: { method: 'POST', path: '/otp/{channel}', body: 'json' },
   listAllowlists: { method: 'GET', path: '/allowlists', query: ['limit', 'cursor', 'search', 'type', 'sort', 'order'] },
   listAllowlistsOfCustomer: { method: 'GET', path: '/customers/{customerId}/allowlists', query: ['limit', 'cursor'] },

@@ -95,7 +95,8 @@ export class Exhausted {
     const known = this.subjects.get(resource)?.get(entity)
     if (known === undefined || now < known.at) return undefined
     if (consume === undefined && known.last !== undefined && known.lastAt === now) {
-      for (const limit of known.denying) limit.denied++
+      const { denying } = known
+      for (let i = 0; i < denying.length; i++) denying[i]!.denied++
       return known.last
     }
     if (consume !== undefined && !isRight(consume, known.statuses)) return undefined
@@ -104,7 +105,7 @@ export class Exhausted {
     )
     if (denying.length === 0) return undefined
     const denied = denialOf(known, denying, now)
-    for (const limit of denying) limit.denied++
+    for (let i = 0; i < denying.length; i++) denying[i]!.denied++
     known.deniedAt = now
     if (consume === undefined) {
       known.denying = denying

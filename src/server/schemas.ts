@@ -213,7 +213,14 @@ export const checkManyQuestion = Type.Object(
   closed,
 )
 
-const rejectedRow = Type.Object({ line: Type.Integer(), message: Type.String() }, closed)
+const rejectedRow = Type.Object(
+  {
+    line: Type.Integer(),
+    message: Type.String(),
+    row: Type.Optional(Type.String({ description: 'As it came, up to 256 characters' })),
+  },
+  closed,
+)
 const importCounts = {
   added: count,
   unchanged: count,

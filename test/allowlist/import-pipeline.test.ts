@@ -21,7 +21,7 @@ test('adds in sorted batches and counts every row once', async () => {
     unchanged: 3,
     removed: 0,
     rejected: 1,
-    firstErrors: [{ line: 5, message: result.firstErrors[0]!.message }],
+    firstErrors: [{ line: 5, message: result.firstErrors[0]!.message, row: 'c c' }],
     customerCount: 5,
   })
   const { state, rowsAcknowledged, run } = await list.record()

@@ -15,7 +15,7 @@ const noPause = async (): Promise<void> => {}
 
 function build(rows: Row[], builder = new RunBuilder(DEFAULT_LIMITS)): RunBuilder {
   for (const [index, row] of rows.entries()) {
-    if (row === null) builder.reject(index + 1, 'no id')
+    if (row === null) builder.reject(index + 1, 'no id', new Uint8Array(0))
     else assert.ok(builder.add(Buffer.from(row[0]), 0, row[0].length, row[1]))
   }
   return builder
@@ -113,7 +113,7 @@ test('errors are kept up to a limit, and all are counted', () => {
   const builder = build(new Array(150).fill(null))
   assert.equal(builder.rejected, 150)
   assert.equal(builder.errors.length, 100)
-  assert.deepEqual(builder.errors[99], { line: 100, message: 'no id' })
+  assert.deepEqual(builder.errors[99], { line: 100, message: 'no id', row: '' })
 })
 
 test('the digest tells apart whatever differs, and nothing else', async () => {

@@ -114,7 +114,6 @@ const SCRIPT: string[][] = [
   ['config', 'plan', 'wrong.yaml'],
   ['config', 'list', '--level', 'entity'],
   ['config', 'list', '--level', 'entity', '--resource', 'gpt-4', '--limit', '1', '--json'],
-  ['config', 'list', '--level', 'system', '--resource', 'gpt-4', '--json'],
   ['config', 'list', '--level', 'system', '--cursor', 'x'],
   ['config', 'plan', 'limits.yaml', '--prune'],
   ['config', 'apply', 'limits.yaml', '--prune', '--json'],

@@ -1,6 +1,7 @@
 import type { BatchOutcome, ImportCheckpoint } from '../port.js'
-import { firstOf, inputChanged } from './checkpoint.js'
+import { inputChanged } from './checkpoint.js'
 import type { ImportWork } from './job.js'
+import { firstOf } from './rejected-row.js'
 import type { RunBuilder } from './run.js'
 import { SortedRun } from './sorted-run.js'
 import { ImportStop } from './stop.js'

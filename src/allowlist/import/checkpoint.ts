@@ -1,6 +1,5 @@
 import { CatracaError } from '../../errors.js'
 import type { ImportCheckpoint, ImportRecord } from '../port.js'
-import type { RejectedRow } from '../types.js'
 
 export const NOTHING_YET: ImportCheckpoint = {
   rowsAcknowledged: 0,
@@ -17,11 +16,6 @@ export function checkpointOf(record: ImportRecord): ImportCheckpoint {
   const { rowsAcknowledged, inputDigest, added, unchanged, removed, rejected, run, firstErrors } = record
   const checkpoint = { rowsAcknowledged, inputDigest, added, unchanged, removed, rejected, firstErrors }
   return run === undefined ? checkpoint : { ...checkpoint, run }
-}
-
-/** The first errors of all, given those so far and those that follow. */
-export function firstOf(sofar: RejectedRow[], more: RejectedRow[], limit: number): RejectedRow[] {
-  return more.length === 0 || sofar.length >= limit ? sofar : [...sofar, ...more].slice(0, limit)
 }
 
 export function inputChanged(): CatracaError {

@@ -53,7 +53,8 @@ class RunningImport {
     const { body, options, clock } = job
     this.session = begun.session
     this.record = begun.record
-    this.limits = { ...DEFAULT_LIMITS, ...job.limits }
+    const { maxErrors = DEFAULT_LIMITS.maxErrors } = job.options
+    this.limits = { ...DEFAULT_LIMITS, maxErrors, ...job.limits }
     this.source = new BodySource(body, {
       gzip: options.gzip,
       signal: this.stop.signal,

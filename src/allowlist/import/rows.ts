@@ -6,7 +6,8 @@ export interface RowSink {
   readonly full: boolean
   /** Takes the customer whose id stands in these bytes. False: that is no identifier, and nothing was taken. */
   add(source: Uint8Array, start: number, end: number, attributes?: MemberAttributes): boolean
-  reject(line: number, message: string): void
+  /** With the row as it came, as far as it is known. */
+  reject(line: number, message: string, row: Uint8Array): void
 }
 
 export interface RowOptions {
@@ -18,6 +19,7 @@ export interface RowOptions {
 export const ID_RULE = 'customerId must be 1 to 256 characters of A-Z a-z 0-9 . _ ~ : @ + = - and not . or ..'
 const BOM = Uint8Array.of(0xef, 0xbb, 0xbf)
 export const NEWLINE = 0x0a
+const HEAD_BYTES = 1024
 
 /**
  * Finds rows in a stream of bytes. A row that lies within one chunk is read where it stands; only one that
@@ -31,6 +33,8 @@ export abstract class RowReader {
   private readonly carry: Uint8Array
   private carried = 0
   private isTooLong = false
+  /** How a row that is too long begins. */
+  private head = new Uint8Array(0)
 
   constructor(
     protected readonly sink: RowSink,
@@ -73,7 +77,7 @@ export abstract class RowReader {
     if (!this.hasRest) return
     const problem = this.unfinished()
     if (problem === undefined || this.isTooLong) this.take(this.carry, 0, 0)
-    else this.sink.reject(this.rowLine, problem)
+    else this.sink.reject(this.rowLine, problem, this.carry.subarray(0, this.carried))
   }
 
   private take(chunk: Uint8Array, start: number, end: number): void {
@@ -84,18 +88,24 @@ export abstract class RowReader {
     this.keep(chunk, start, end)
     const length = this.carried
     this.carried = 0
-    if (this.isTooLong) this.sink.reject(this.rowLine, `row is longer than ${this.options.maxRowBytes} bytes`)
+    if (this.isTooLong)
+      this.sink.reject(this.rowLine, `row is longer than ${this.options.maxRowBytes} bytes`, this.head)
     else this.hand(this.carry, 0, length)
     this.isTooLong = false
   }
 
   private hand(bytes: Uint8Array, start: number, end: number): void {
     const problem = this.row(bytes, start, end)
-    if (problem !== undefined) this.sink.reject(this.rowLine, problem)
+    if (problem !== undefined) this.sink.reject(this.rowLine, problem, bytes.subarray(start, end))
   }
 
   private keep(chunk: Uint8Array, start: number, end: number): void {
-    if (this.carried + end - start > this.options.maxRowBytes) this.isTooLong = true
+    if (!this.isTooLong && this.carried + end - start > this.options.maxRowBytes) {
+      this.isTooLong = true
+      this.head = (
+        this.carried > 0 ? this.carry.subarray(0, this.carried) : chunk.subarray(start, end)
+      ).slice(0, HEAD_BYTES)
+    }
     if (this.isTooLong) {
       this.carried = 0
       return

@@ -3,6 +3,7 @@ import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKeyFromBytes } from '../customer-
 import type { MemberAttributes } from '../port.js'
 import type { RejectedRow } from '../types.js'
 import type { ImportLimits } from './limits.js'
+import { shownRow } from './rejected-row.js'
 import type { RowSink } from './rows.js'
 
 /** Lets everybody else have a turn. */
@@ -64,8 +65,10 @@ export class RunBuilder implements RowSink {
     return true
   }
 
-  reject(line: number, message: string): void {
-    if (this.errors.length < this.limits.maxErrors) this.errors.push({ line, message })
+  reject(line: number, message: string, row: Uint8Array): void {
+    if (this.errors.length < this.limits.maxErrors) {
+      this.errors.push({ line, message, row: shownRow(row) })
+    }
     this.rejected++
     this.closeRow()
   }

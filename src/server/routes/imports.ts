@@ -18,6 +18,9 @@ const query = Type.Object(
     importId: Type.Optional(Type.String({ description: 'Names the import, so that it can be resumed' })),
     addedBy: Type.Optional(Type.String({ description: 'Of rows that do not say it themselves' })),
     format: Type.Optional(schemas.oneOf(['csv', 'ndjson', 'text'], 'When the content type does not tell')),
+    maxErrors: Type.Optional(
+      Type.Integer({ description: 'Rejected rows that are told one by one: up to 1,000; 100 when absent' }),
+    ),
     async: Type.Optional(
       schemas.oneOf(['0', '1', 'false', 'true'], 'Answer as soon as the body is received'),
     ),

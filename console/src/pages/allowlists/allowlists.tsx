@@ -147,7 +147,7 @@ function useColumns(): Column<Allowlist>[] {
       sortable: true,
       cell: ({ id, name }) => (
         <div className="list-name">
-          <Anchor component={Link} href={listPath(id)} fw={550}>
+          <Anchor component={Link} href={listPath(id)} size="sm" fw={600}>
             {name}
           </Anchor>
           <span className="list-id">{id}</span>

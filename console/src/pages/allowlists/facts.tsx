@@ -11,7 +11,7 @@ export function ListFacts({ list }: { list: Allowlist }) {
   const isWave = list.type === 'ONDA'
   return (
     <dl className="panel list-facts">
-      <div className="list-fact-wide">
+      <div>
         <dt>{allowlists.id}</dt>
         <dd className="list-fact-id">
           <span className="mono">{list.id}</span>

@@ -34,7 +34,7 @@ export function HistoryPanel({ id, changes }: { id: string; changes: number }) {
         <>
           <ActionName entry={entry} />
           {entry.target.customerId !== undefined && (
-            <span className="list-id mono">{entry.target.customerId}</span>
+            <div className="list-id mono">{entry.target.customerId}</div>
           )}
         </>
       ),

@@ -1,5 +1,5 @@
 import { Button, Skeleton } from '@mantine/core'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { api, type GetIndexAnswer } from '../../api/client.js'
 import { useQuery } from '../../data/use-query.js'
 import { announce } from '../../parts/announcer.js'
@@ -32,21 +32,30 @@ export function IndexPanel({ id, changes, onChanged }: IndexPanelProps) {
   const texts = allowlists.index
   const { can } = useSignedIn()
   const [asking, setAsking] = useState(false)
+  const [awaited, setAwaited] = useState<{ insteadOf: string | undefined }>()
   const [pollMs, setPollMs] = useState(POLL_MS)
   const query = useQuery(
     `${id} ${changes}`,
     async (signal) => {
       const index = await api.getIndex({ id }, { signal })
-      setPollMs(index.building ? POLL_BUILDING_MS : POLL_MS)
+      setPollMs(index.building || awaited !== undefined ? POLL_BUILDING_MS : POLL_MS)
       return index
     },
     { pollMs, keepPrevious: true },
   )
   const rebuild = async (): Promise<void> => {
-    await api.rebuildIndex({ id })
+    const { lastBuild } = await api.rebuildIndex({ id })
+    setAwaited({ insteadOf: lastBuild?.at })
     announce(texts.rebuilding)
-    onChanged()
+    query.reload()
   }
+  const isBuilt = awaited !== undefined && query.data?.lastBuild?.at !== awaited.insteadOf
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the build that was asked for is there.
+  useEffect(() => {
+    if (!isBuilt) return
+    setAwaited(undefined)
+    onChanged()
+  }, [isBuilt])
   const button = (
     <Button
       size="sm"

@@ -15,7 +15,7 @@ import { useTexts } from '../../texts/language.js'
 import { AddMemberDialog } from './add-member-dialog.js'
 import { MemberLookup } from './member-lookup.js'
 
-const PAGE_SIZE = 20
+const PAGE_SIZE = 10
 
 export interface MembersPanelProps {
   list: Allowlist
@@ -86,16 +86,17 @@ function useColumns(onRemove: ((customer: string) => void) | undefined): Column<
     {
       name: 'customer',
       header: texts.customer,
-      cell: ({ customerId, metadata }) => (
-        <>
-          <span className="mono">{customerId}</span>
-          {metadata !== undefined && <span className="list-id mono">{JSON.stringify(metadata)}</span>}
-        </>
-      ),
+      cell: ({ customerId }) => <span className="mono">{customerId}</span>,
     },
     { name: 'addedAt', header: texts.addedAt, cell: ({ addedAt }) => <Time value={addedAt} /> },
     { name: 'addedBy', header: texts.addedBy, cell: ({ addedBy }) => addedBy ?? '–' },
     { name: 'expiresAt', header: texts.expiresAt, cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },
+    {
+      name: 'metadata',
+      header: texts.metadata,
+      cell: ({ metadata }) =>
+        metadata === undefined ? '–' : <div className="mono member-details">{JSON.stringify(metadata)}</div>,
+    },
   ]
   if (onRemove === undefined) return columns
   const actions: Column<Member> = {

@@ -30,10 +30,10 @@ export function RampChart(props: RampChartProps) {
         {saved !== undefined && (
           <ul className="chart-legend">
             <li>
-              <span className="swatch" /> {waves.difference.after}
+              <span className="swatch" /> {texts.changed}
             </li>
             <li>
-              <span className="swatch swatch-middle" /> {waves.difference.before}
+              <span className="swatch swatch-middle" /> {texts.saved}
             </li>
           </ul>
         )}

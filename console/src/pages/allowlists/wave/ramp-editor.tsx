@@ -1,4 +1,5 @@
-import { Button, Group, Input, NativeSelect, NumberInput, TextInput } from '@mantine/core'
+import { Button, Input, NativeSelect, NumberInput, Stack, TextInput } from '@mantine/core'
+import { Icon } from '../../../parts/icons.js'
 import { useTexts } from '../../../texts/language.js'
 import { type DraftStep, type Problems, stepOf, typedShare, typedTime } from './draft.js'
 import { useWords } from './use-words.js'
@@ -56,8 +57,8 @@ export function RampEditor({ ramp, problems, zone, disabled, onRamp }: RampEdito
         ))}
       </div>
       {!disabled && (
-        <Group gap="sm" align="flex-end" mt="sm">
-          <Button variant="default" onClick={add}>
+        <Stack gap="sm" align="flex-start" mt="sm">
+          <Button variant="default" leftSection={<Icon name="plus" size={16} />} onClick={add}>
             {texts.add}
           </Button>
           <NativeSelect
@@ -71,7 +72,7 @@ export function RampEditor({ ramp, problems, zone, disabled, onRamp }: RampEdito
             ]}
             onChange={(event) => fill(event.currentTarget.value)}
           />
-        </Group>
+        </Stack>
       )}
     </fieldset>
   )

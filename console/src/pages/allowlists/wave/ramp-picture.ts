@@ -18,6 +18,9 @@ export interface PictureLook {
   share(share: number): string
 }
 
+const DAY_SECONDS = 86_400
+/** Labels that only name the day must not come twice a day. */
+const DAYS = [1, 2, 7, 14, 30, 60, 90, 180, 365, 730].map((days) => days * DAY_SECONDS)
 const HEIGHT = 190
 const DAY_MS = 86_400_000
 /** What is further away would squeeze all the rest. */
@@ -45,10 +48,10 @@ export function pictureOf(rule: Rule, saved: Rule | undefined, now: number): Pic
 export function rampOptions(picture: Picture, look: PictureLook): uPlot.Options {
   const style = getComputedStyle(document.documentElement)
   const colour = (name: string): string => style.getPropertyValue(name).trim()
-  const spanDays = (picture.to - picture.from) / 86_400
+  const isLong = picture.to - picture.from > 3 * DAY_SECONDS
   const time = new Intl.DateTimeFormat(look.language, {
     timeZone: look.zone,
-    ...(spanDays > 3
+    ...(isLong
       ? { day: 'numeric', month: 'short' }
       : { weekday: 'short', hour: '2-digit', minute: '2-digit' }),
   })
@@ -76,7 +79,13 @@ export function rampOptions(picture: Picture, look: PictureLook): uPlot.Options 
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), look.zone),
     scales: { x: { time: true, range: [picture.from, picture.to] }, y: { range: [0, 1.02] } },
     axes: [
-      { ...axis, values: (_, splits) => splits.map((at) => time.format(at * 1000)), space: 84, size: 26 },
+      {
+        ...axis,
+        values: (_, splits) => splits.map((at) => time.format(at * 1000)),
+        space: 84,
+        size: 26,
+        ...(isLong && { incrs: DAYS }),
+      },
       {
         ...axis,
         splits: () => [0, 0.25, 0.5, 0.75, 1],

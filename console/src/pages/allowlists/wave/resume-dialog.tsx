@@ -37,7 +37,7 @@ export function ResumeDialog(props: ResumeDialogProps) {
       opened={props.opened}
       onClose={props.onClose}
       title={waves.resume.title}
-      size="lg"
+      size="xl"
       closeButtonProps={{ 'aria-label': common.close }}
     >
       {props.opened && <Resume {...props} />}

@@ -41,7 +41,7 @@ export function ReviewDialog({ list, before, after, now, zone, opened, ...on }: 
       opened={opened}
       onClose={on.onClose}
       title={texts.title}
-      size="lg"
+      size="xl"
       closeButtonProps={{ 'aria-label': common.close }}
     >
       <Stack gap="md">

@@ -38,7 +38,8 @@ export function ShareField({ label, share, error, disabled, onShare }: ShareFiel
           marks={MARKS}
           label={(value) => `${Math.round(value * 100) / 100}%`}
           disabled={disabled}
-          thumbProps={{ 'aria-label': label, 'aria-valuetext': `${percent}%` }}
+          thumbLabel={label}
+          thumbProps={{ 'aria-valuetext': `${percent}%` }}
         />
         <NumberInput
           aria-label={`${label}: ${texts.shareNumber}`}

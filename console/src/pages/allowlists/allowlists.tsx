@@ -78,19 +78,21 @@ export default function AllowlistsPage() {
     <Page title={texts.title} lead={texts.lead} actions={can('admin') && create}>
       <Panel flush>
         <FilterForm filter={filter} onChange={change} />
-        <DataTable
-          label={texts.title}
-          columns={useColumns()}
-          rows={query.data?.items}
-          rowKey={(list) => list.id}
-          query={query}
-          empty={search === '' && type === '' ? texts.noLists : texts.noMatch}
-          sort={{ by: sort, order }}
-          onSort={({ by, order }: Sort) => change({ sort: by as Filter['sort'], order })}
-          pages={pages}
-          nextCursor={query.data?.nextCursor}
-          total={query.data?.total}
-        />
+        <div className="lists-table">
+          <DataTable
+            label={texts.title}
+            columns={useColumns()}
+            rows={query.data?.items}
+            rowKey={(list) => list.id}
+            query={query}
+            empty={search === '' && type === '' ? texts.noLists : texts.noMatch}
+            sort={{ by: sort, order }}
+            onSort={({ by, order }: Sort) => change({ sort: by as Filter['sort'], order })}
+            pages={pages}
+            nextCursor={query.data?.nextCursor}
+            total={query.data?.total}
+          />
+        </div>
       </Panel>
       <CreateDialog opened={creating} onClose={() => setCreating(false)} />
     </Page>
@@ -145,12 +147,15 @@ function useColumns(): Column<Allowlist>[] {
       name: 'name',
       header: texts.name,
       sortable: true,
-      cell: ({ id, name }) => (
+      cell: ({ id, name, type }) => (
         <div className="list-name">
           <Anchor component={Link} href={listPath(id)} size="sm" fw={600}>
             {name}
           </Anchor>
-          <span className="list-id">{id}</span>
+          <span className="list-id">
+            <span className="on-phones">{texts.types[type]} · </span>
+            {id}
+          </span>
         </div>
       ),
     },

@@ -5,8 +5,8 @@ import type { ImportMembersInput } from '../../../api/client.js'
 import { currentKey, signOut } from '../../../session/store.js'
 
 export interface Sending {
-  /** The id of the import that the server has begun. */
-  done: Promise<string>
+  /** When the server has begun the import. */
+  done: Promise<void>
   cancel(): void
 }
 
@@ -30,16 +30,14 @@ export function kindOf(name: string): Pick<ImportMembersInput, 'contentType' | '
 
 /** `fetch` tells nothing of what is sent so far; the older way does. */
 export function send(
-  id: string,
-  file: File,
-  mode: 'add' | 'replace',
+  { file, ...named }: { id: string; file: File; mode: 'add' | 'replace'; importId: string },
   onProgress: (sentBytes: number) => void,
 ): Sending {
   const xhr = new XMLHttpRequest()
   const key = currentKey()
-  const input = { id, mode, async: '1', maxErrors: MAX_ERRORS, ...kindOf(file.name), body: file }
+  const input = { ...named, async: '1', maxErrors: MAX_ERRORS, ...kindOf(file.name), body: file }
   const { url, init } = requestOf(OPERATIONS.importMembers, input, '', key)
-  const done = new Promise<string>((resolve, reject) => {
+  const done = new Promise<void>((resolve, reject) => {
     xhr.open(init.method!, url)
     for (const [name, value] of Object.entries(init.headers as Record<string, string>))
       xhr.setRequestHeader(name, value)
@@ -55,8 +53,8 @@ export function send(
   return { done, cancel: () => xhr.abort() }
 }
 
-async function answered(xhr: XMLHttpRequest): Promise<string> {
-  if (xhr.status === 202) return (JSON.parse(xhr.responseText) as { importId: string }).importId
+async function answered(xhr: XMLHttpRequest): Promise<void> {
+  if (xhr.status === 202) return
   const requestId = xhr.getResponseHeader('x-request-id')
   const headers = requestId === null ? {} : { 'x-request-id': requestId }
   throw await errorOf(new Response(xhr.responseText, { status: xhr.status, headers }))

@@ -99,7 +99,8 @@ function UnderWay({ upload, totalBytes, onCancel }: UnderWayProps) {
   const { allowlists } = useTexts()
   const texts = allowlists.upload
   const format = useFormat()
-  if (upload.phase === 'sending') {
+  // All of it sent: from here on it cannot be taken back.
+  if (upload.phase === 'sending' && upload.sentBytes < totalBytes) {
     // What is counted has headers on top.
     const sent = Math.min(upload.sentBytes, totalBytes)
     const percent = totalBytes === 0 ? 100 : (sent / totalBytes) * 100

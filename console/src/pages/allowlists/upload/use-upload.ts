@@ -12,6 +12,12 @@ export type Upload =
 export type Mode = 'add' | 'replace'
 
 const POLL_MS = 400
+const MAX_FAILURES = 30
+
+/** `crypto.randomUUID` is there on secure pages only. */
+function newId(): string {
+  return `upload-${[...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join('')}`
+}
 
 export interface UploadControl {
   upload: Upload
@@ -33,30 +39,47 @@ export function useUpload(id: string, onEnded: (status: ImportStatus) => void): 
     }
   }, [])
 
+  /** Giving up can come a moment too late. */
+  const hasBegun = (importId: string): Promise<boolean> =>
+    api.getImport({ id, importId }).then(
+      () => true,
+      () => false,
+    )
+
   const follow = async (importId: string): Promise<void> => {
     setUpload({ phase: 'storing', status: undefined })
+    let failures = 0
     while (!gone.current) {
-      const status = await api.getImport({ id, importId })
+      // The import goes on whether it is watched or not: a hiccup on the way is no reason to call it broken.
+      const status = await api.getImport({ id, importId }).catch((error: unknown) => {
+        if (++failures > MAX_FAILURES) throw error
+      })
       if (gone.current) return
-      if (status.state !== 'running') {
+      if (status !== undefined && status.state !== 'running') {
         setUpload({ phase: 'ended', status })
         return onEnded(status)
       }
-      setUpload({ phase: 'storing', status })
+      if (status !== undefined) setUpload({ phase: 'storing', status })
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }
   }
 
   const start = async (file: File, mode: Mode): Promise<void> => {
     setUpload({ phase: 'sending', sentBytes: 0 })
+    const importId = newId()
     try {
-      sending.current = send(id, file, mode, (sentBytes) => setUpload({ phase: 'sending', sentBytes }))
-      const importId = await sending.current.done
-      sending.current = undefined
+      sending.current = send({ id, file, mode, importId }, (sentBytes) =>
+        setUpload({ phase: 'sending', sentBytes }),
+      )
+      await sending.current.done
       await follow(importId)
     } catch (error) {
       const problem = toProblem(error)
-      setUpload(problem.code === 'ABORTED' ? { phase: 'cancelled' } : { phase: 'refused', problem })
+      if (problem.code !== 'ABORTED') setUpload({ phase: 'refused', problem })
+      else if (await hasBegun(importId)) await follow(importId)
+      else setUpload({ phase: 'cancelled' })
+    } finally {
+      sending.current = undefined
     }
   }
 

@@ -9,7 +9,7 @@ import { useTexts } from '../../../texts/language.js'
 import { useEstimate } from './estimate.js'
 import { PauseDialog } from './pause-dialog.js'
 import { ResumeDialog } from './resume-dialog.js'
-import { isShut, nextTurn, type Rule, shareNow } from './rule.js'
+import { insideWindow, isShut, nextTurn, type Rule, shareNow } from './rule.js'
 import { useWords, type Words } from './use-words.js'
 
 export interface NowPanelProps {
@@ -28,6 +28,7 @@ export function NowPanel({ list, rule, now, zone, onChanged }: NowPanelProps) {
   const words = useWords(zone)
   const [asking, setAsking] = useState<'pause' | 'resume'>()
   const isOff = isShut(rule, now)
+  const isPaused = isOff && rule.strategy === 'PERCENTAGE' && insideWindow(rule, now)
   const open = shareNow(rule, now) > 0
   const estimate = useEstimate(rule, now, words)
   const button = isOff ? (
@@ -52,7 +53,7 @@ export function NowPanel({ list, rule, now, zone, onChanged }: NowPanelProps) {
           <dd>
             <span className="tile-value">{shareWords(rule, now, words, texts)}</span>{' '}
             <State kind={open ? 'good' : isOff ? 'bad' : 'neutral'}>
-              {open ? texts.open : isOff ? texts.paused : texts.closed}
+              {open ? texts.open : isPaused ? texts.paused : texts.closed}
             </State>
           </dd>
         </div>

@@ -44,11 +44,7 @@ export function RulePanel(props: RulePanelProps) {
         {hasPicture && (
           <RampChart rule={next} saved={isChanged && !isWrong ? rule : undefined} now={now} zone={zone} />
         )}
-        <fieldset className="plain-fieldset" disabled={!can('admin')}>
-          <Stack gap="lg">
-            <Fields {...props} />
-          </Stack>
-        </fieldset>
+        <Fields {...props} />
         {can('admin') && (
           <Group gap="xs" className="save-bar">
             <Button disabled={!isChanged || isWrong} onClick={() => setReviewing(true)}>
@@ -90,6 +86,8 @@ function Fields({ list, draft, onDraft, problems, zone, onZone }: RulePanelProps
         value={draft.strategy}
         data={STRATEGIES.map((value) => ({ value, label: allowlists.create.strategies[value] }))}
         onChange={(event) => change({ strategy: event.currentTarget.value as Strategy })}
+        disabled={isFixed}
+        maw={420}
       />
       {draft.strategy === 'PERCENTAGE' && (
         <>
@@ -110,9 +108,16 @@ function Fields({ list, draft, onDraft, problems, zone, onZone }: RulePanelProps
         </>
       )}
       {draft.strategy === 'EXPLICIT_LIST' && (
-        <NamedCustomers draft={draft} problems={problems} onDraft={onDraft} />
+        <NamedCustomers draft={draft} problems={problems} disabled={isFixed} onDraft={onDraft} />
       )}
-      <WindowFields draft={draft} problems={problems} zone={zone} onZone={onZone} onChange={change} />
+      <WindowFields
+        draft={draft}
+        problems={problems}
+        zone={zone}
+        disabled={isFixed}
+        onZone={onZone}
+        onChange={change}
+      />
       <div className="choice-pair">
         <ListPicker
           label={texts.base}
@@ -136,11 +141,11 @@ function Fields({ list, draft, onDraft, problems, zone, onZone }: RulePanelProps
   )
 }
 
-function NamedCustomers({
-  draft,
-  problems,
-  onDraft,
-}: Pick<RulePanelProps, 'draft' | 'problems' | 'onDraft'>) {
+interface NamedCustomersProps extends Pick<RulePanelProps, 'draft' | 'problems' | 'onDraft'> {
+  disabled: boolean
+}
+
+function NamedCustomers({ draft, problems, disabled, onDraft }: NamedCustomersProps) {
   const { waves } = useTexts()
   const texts = waves.rule
   const format = useFormat()
@@ -152,6 +157,7 @@ function NamedCustomers({
       value={draft.customers}
       onChange={(event) => onDraft({ ...draft, customers: event.currentTarget.value })}
       error={problems.customers}
+      disabled={disabled}
       rows={6}
       spellCheck={false}
       classNames={{ input: 'mono' }}

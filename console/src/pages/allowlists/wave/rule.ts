@@ -9,7 +9,7 @@ export const STRATEGIES: readonly Strategy[] = ['PERCENTAGE', 'TIME_WINDOW', 'EX
 /** An end that is past on this clock must be past on the server's too. */
 const SKEW_MS = 3_600_000
 
-const insideWindow = ({ startTime, endTime }: Rule, at: number): boolean =>
+export const insideWindow = ({ startTime, endTime }: Rule, at: number): boolean =>
   at >= (startTime ?? Number.NEGATIVE_INFINITY) && at <= (endTime ?? Number.POSITIVE_INFINITY)
 
 /** The share that the rule lets in at a time, from 0 to 1. Of named customers only whether they are let in. */

@@ -9,12 +9,13 @@ export interface WindowFieldsProps {
   draft: Draft
   problems: Problems
   zone: string
+  disabled: boolean
   onZone(zone: string): void
   onChange(change: Partial<Draft>): void
 }
 
 /** From when to when, in the zone that the times of the page are in. */
-export function WindowFields({ draft, problems, zone, onZone, onChange }: WindowFieldsProps) {
+export function WindowFields({ draft, problems, zone, disabled, onZone, onChange }: WindowFieldsProps) {
   const { waves } = useTexts()
   const texts = waves.rule
   const zones = useMemo(allZones, [])
@@ -28,6 +29,7 @@ export function WindowFields({ draft, problems, zone, onZone, onChange }: Window
           value={draft.start}
           zone={zone}
           error={problems.start}
+          disabled={disabled}
           onChange={(start) => onChange({ start })}
         />
         <Moment
@@ -35,6 +37,7 @@ export function WindowFields({ draft, problems, zone, onZone, onChange }: Window
           value={draft.end}
           zone={zone}
           error={problems.end}
+          disabled={disabled}
           onChange={(end) => onChange({ end })}
         />
         <NativeSelect
@@ -55,11 +58,12 @@ interface MomentProps {
   value: Typed
   zone: string
   error: string | undefined
+  disabled: boolean
   onChange(value: Typed): void
 }
 
 /** A time as it is typed, and what that is for the reader and in UTC. */
-function Moment({ label, value, zone, error, onChange }: MomentProps) {
+function Moment({ label, value, zone, error, disabled, onChange }: MomentProps) {
   const { waves } = useTexts()
   const texts = waves.rule
   const words = useWords(zone)
@@ -69,12 +73,21 @@ function Moment({ label, value, zone, error, onChange }: MomentProps) {
       type="datetime-local"
       label={label}
       description={
-        at === undefined ? texts.noTime : `${texts.yours(words.local(at))} · ${texts.utc(words.utc(at))}`
+        at === undefined ? (
+          texts.noTime
+        ) : (
+          <>
+            {texts.yours(words.local(at))}
+            <br />
+            {texts.utc(words.utc(at))}
+          </>
+        )
       }
       inputWrapperOrder={['label', 'input', 'error', 'description']}
       value={value.text}
       onChange={(event) => onChange(typedTime(event.currentTarget.value, zone))}
       error={error}
+      disabled={disabled}
     />
   )
 }

@@ -184,7 +184,7 @@ function Size({ list }: { list: Allowlist }) {
   const share = shareNow(list.config, Date.now())
   const named = list.config.customerIds?.length
   if (list.config.strategy === 'EXPLICIT_LIST' && named !== undefined && share > 0) {
-    return <span className="figure detail">{waves.now.named(format.number(named))}</span>
+    return <span className="figure detail">{waves.rule.customersCount(format.number(named))}</span>
   }
   return (
     <span className="figure detail" title={texts.byRule}>

@@ -91,7 +91,7 @@ function IndexFacts({ index }: { index: GetIndexAnswer }) {
   const { lastBuild, feedLagMs } = index
   return (
     <>
-      <div className="tags" role="status">
+      <div className="tags index-state" role="status">
         <State kind={KINDS[index.state]}>{texts.states[index.state]}</State>
         {index.building && <State kind="warning">{texts.building}</State>}
       </div>

@@ -1,6 +1,7 @@
 // Takes pictures of every page of the console, light and dark, on a desk and on a phone, from the build in dist/.
 // The store is a small one made for the pictures, and the hour of figures on the overview is made up.
 //   node scripts/screenshots.mjs [--out docs/images] [--only overview,check] [--language en-US]
+import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -65,7 +66,7 @@ const [{ openCatraca }, { startServer }] = await Promise.all([load('catraca.js')
 const catraca = await openCatraca({ store: 'memory:' })
 const server = await startServer(catraca, { port: 0, logger: pino({ level: 'silent' }), keyRefreshMs: 100 })
 const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
+  executablePath: String(spawnSync('which', ['chromium']).stdout).trim(),
   args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
 })
 try {

@@ -100,6 +100,14 @@ const BY_TAG: Record<string, (client: CatracaClient, server: TestServer) => Prom
     assert.deepEqual(await client.live(), { status: 'live' })
     assert.equal((await client.health()).status, 'healthy')
   },
+  audit: async (client) => {
+    await client.createAllowlist({ body: { id: 'audited', name: 'Audited', type: 'FIXA' } })
+    const { items } = await client.listAudit({ target: 'allowlist:audited' })
+    assert.deepEqual(
+      items.map(({ action }) => action),
+      ['allowlist.create'],
+    )
+  },
   keys: async (client, server) => {
     const { key } = await client.createKey({ body: { name: 'console', scopes: ['admin'] } })
     assert.equal((await caught(client.listKeys())).code, 'UNAUTHENTICATED')

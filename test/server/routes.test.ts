@@ -21,7 +21,7 @@ const CALLED: [RegExp, string][] = [
   // To take it from its holder is administration.
   [/^POST \/locks\//, 'locks'],
 ]
-const OPEN = ['/', '/live', '/ready', '/openapi.json', '/docs', '/docs/']
+const OPEN = ['/', '/live', '/ready', '/openapi.json', '/docs', '/docs/', '/console', '/console/*']
 
 async function build(t: TestContext) {
   const catraca = await openCatraca({ store: 'memory:' })
@@ -103,7 +103,8 @@ describe('documentation', () => {
     const documented = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     )
-    const hidden = (path: string) => path.startsWith('/docs') || ['/', '/openapi.json'].includes(path)
+    const hidden = (path: string) =>
+      path.startsWith('/docs') || path.startsWith('/console') || ['/', '/openapi.json'].includes(path)
     const expected = routes
       .filter(({ method, path }) => method !== 'HEAD' && !hidden(path))
       .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`)

@@ -54,6 +54,8 @@ async function compare(name: string, open: (enabled: boolean) => Promise<Catraca
     figures[`${at}, adds/s with`] = median(on.map(({ perSecond }) => perSecond))
     figures[`${at}, processor µs per add without`] = median(off.map(({ cpuMicros }) => cpuMicros))
     figures[`${at}, processor µs per add with`] = median(on.map(({ cpuMicros }) => cpuMicros))
+    ratios[`${at}, processor with / without`] =
+      figures[`${at}, processor µs per add with`]! / figures[`${at}, processor µs per add without`]!
     ratios[`${at}, with / without`] = figures[`${at}, adds/s with`]! / figures[`${at}, adds/s without`]!
   }
   const { failures, entries } = instances.with.audit.stats()

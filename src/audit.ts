@@ -4,8 +4,9 @@ import { recordAllowlists } from './audit/recorded-allowlists.js'
 import { recordLimits } from './audit/recorded-limits.js'
 import { recordIdempotency, recordKeys, recordLocks, recordTokens } from './audit/recorded-others.js'
 import { AuditTrail } from './audit/trail.js'
-import { type AuditOptions, DEFAULT_AUDIT } from './audit/types.js'
+import { type AuditOptions, DEFAULT_AUDIT, MAX_RETENTION_DAYS } from './audit/types.js'
 import type { Clock } from './clock.js'
+import { CatracaError } from './errors.js'
 import type { Idempotency } from './idempotency/idempotency.js'
 import type { Locks } from './lock/locks.js'
 import type { StoreEngine } from './open-engine.js'
@@ -32,14 +33,24 @@ export interface RecordedGuards {
   locks: Locks
 }
 
+/** The options, whole and checked: before anything is opened that would have to be closed again. */
+export function auditOptions({ store: _, ...given }: OpenAuditOptions = {}): AuditOptions {
+  const options = { ...DEFAULT_AUDIT, ...given }
+  const { retentionDays } = options
+  if (!Number.isInteger(retentionDays) || retentionDays < 1 || retentionDays > MAX_RETENTION_DAYS) {
+    const message = `audit.retentionDays must be a whole number from 1 to ${MAX_RETENTION_DAYS}`
+    throw new CatracaError('CONFIG_INVALID', message)
+  }
+  return options
+}
+
 /** The trail over its engine, recording what these guards change. */
 export function openAudit(
-  { store: _, ...given }: OpenAuditOptions,
+  options: AuditOptions,
   { audit }: StoreEngine,
   guards: RecordedGuards,
   around: Surroundings,
 ): AuditTrail {
-  const options = { ...DEFAULT_AUDIT, ...given }
   const trail = new AuditTrail({ ...around, store: audit, options })
   if (!options.enabled) return trail
   recordAllowlists(guards.allowlists, trail, options.members)

@@ -11,7 +11,7 @@ import { DEFAULT_MEMBERSHIP, type MembershipOptions } from './allowlist/membersh
 import { UseCounts, warmUp } from './allowlist/membership/warm-up.js'
 import type { OnUnavailable } from './allowlist/types.js'
 import type { AuditTrail } from './audit/trail.js'
-import { type OpenAuditOptions, openAudit } from './audit.js'
+import { auditOptions, type OpenAuditOptions, openAudit } from './audit.js'
 import type { Caches } from './cache/caches.js'
 import { type OpenCacheOptions, openCache } from './cache.js'
 import type { ListRef } from './changes/port.js'
@@ -137,6 +137,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
   // What an image may be behind, a list's own record may be too.
   const redis = { staleAfterMs: membership.staleAfterMs, ...options.redis }
+  const recording = auditOptions(options.audit)
   const stores = await Stores.open(store, (url) => engineSource(url, { ...options, dynamodb, redis }), report)
   const closing = async (error: unknown): Promise<never> => {
     await stores.close()
@@ -217,7 +218,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   })
   const keys = new ApiKeys(engine.keys, clock)
   const recorded = { allowlists, keys, limits, idempotency, tokens, locks }
-  const audit = openAudit(options.audit ?? {}, auditEngine, recorded, around)
+  const audit = openAudit(recording, auditEngine, recorded, around)
   upkeep.start(sweepIntervalMs)
   return {
     allowlists,

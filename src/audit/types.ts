@@ -115,6 +115,8 @@ export const DEFAULT_AUDIT: AuditOptions = {
   actor: { kind: 'library', name: 'library' },
 }
 
+export const MAX_RETENTION_DAYS = 3650
+
 export interface AuditStats {
   /** Written by this process, by action. */
   entries: Partial<Record<AuditAction, number>>

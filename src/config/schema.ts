@@ -1,5 +1,5 @@
 import { DEFAULT_MEMBERSHIP } from '../allowlist/membership/options.js'
-import { DEFAULT_AUDIT } from '../audit/types.js'
+import { DEFAULT_AUDIT, MAX_RETENTION_DAYS } from '../audit/types.js'
 import { DEFAULT_SPACE } from '../cache/options.js'
 import { DEFAULT_MAX_SERIES } from '../figures.js'
 import { DEFAULT_IDEMPOTENCY, MAX_LEASE_MS, MIN_LEASE_MS } from '../idempotency/options.js'
@@ -378,7 +378,7 @@ export const SCHEMA = {
       env: 'CATRACA_AUDIT_ENABLED',
       description: 'Whether changes of lists, limits and keys are recorded with who made them.',
     }),
-    retentionDays: setting(integer(1, 3650), DEFAULT_AUDIT.retentionDays, {
+    retentionDays: setting(integer(1, MAX_RETENTION_DAYS), DEFAULT_AUDIT.retentionDays, {
       env: 'CATRACA_AUDIT_RETENTION_DAYS',
       description: 'How long entries are kept; older ones are not shown, and dropped.',
     }),

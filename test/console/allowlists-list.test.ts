@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import type { Download } from 'playwright-core'
+import { until } from '../server/support.js'
 import { openConsole } from '../support/console.js'
 
 const textOf = async (download: Download): Promise<string> => readFile(await download.path(), 'utf8')
@@ -64,6 +65,13 @@ describe('the page of an explicit list', () => {
     await panel.getByText(/took .*1 pages/).waitFor()
     assert.ok((await allowlists.index('vip')).lastBuild !== undefined)
     await page.getByRole('row', { name: /Index rebuilt/ }).waitFor()
+    await until('in memory', async () => {
+      await allowlists.check('ana', ['vip'])
+      return (await allowlists.index('vip')).state === 'loaded'
+    })
+    await visit('/allowlists/vip')
+    await panel.getByText('Answers from memory').waitFor()
+    assert.match((await panel.locator('dl').textContent()) ?? '', /Feed lag0 µs/)
   })
 
   it('tells when somebody else was faster, and deletes only when its id is typed', async (t) => {

@@ -116,6 +116,28 @@ describe('the page of all allowlists', () => {
     await assertAccessible()
   })
 
+  it('fits a phone, in the dark and in Portuguese', async (t) => {
+    const browser = { viewport: { width: 390, height: 800 }, locale: 'pt-BR', colorScheme: 'dark' } as const
+    const { page, server, visit, assertAccessible } = await openConsole(t, { browser })
+    const { allowlists } = server.catraca
+    await allowlists.create({ id: 'vip', name: 'Clientes com um nome bastante comprido', type: 'FIXA' })
+    await allowlists.add('vip', 'a'.repeat(200), { metadata: { plano: 'ouro'.repeat(40) } })
+    const ramp = [{ at: Date.now() + 60_000, percentage: 0.5 }]
+    const config = { strategy: 'PERCENTAGE' as const, ramp, base: 'vip' }
+    await allowlists.create({ id: 'onda', name: 'Onda', type: 'ONDA', config })
+    for (const [path, text] of [
+      ['/allowlists', 'Nova lista'],
+      ['/allowlists/vip', 'Fora da memória'],
+      ['/allowlists/onda', 'Parcela ao longo do tempo'],
+    ] as const) {
+      await visit(path)
+      await page.getByText(text).first().waitFor()
+      await page.waitForLoadState('networkidle')
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, path)
+      await assertAccessible()
+    }
+  })
+
   it('shows any name as text', async (t) => {
     const { page, server, visit } = await openConsole(t)
     const { allowlists } = server.catraca

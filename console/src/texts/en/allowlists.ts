@@ -57,7 +57,6 @@ export const allowlists = {
     shards: 'Shards',
     createdAt: 'Created',
     updatedAt: 'Last change',
-    openNow: 'Open now',
   },
   rename: {
     open: 'Rename',

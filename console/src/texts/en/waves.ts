@@ -39,7 +39,6 @@ export const waves = {
     windowHint: 'Outside of it nobody passes. Either end may be left open.',
     from: 'Opens',
     to: 'Closes',
-    clearTime: (name: string) => `Leave ${name} open`,
     zone: 'Time zone of the times on this page',
     zoneHint: 'Another zone shows the same moments in other words.',
     utc: (at: string) => `${at} UTC`,

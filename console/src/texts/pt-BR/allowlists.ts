@@ -58,7 +58,6 @@ export const allowlists: typeof en = {
     shards: 'Fragmentos',
     createdAt: 'Criada',
     updatedAt: 'Última mudança',
-    openNow: 'Aberta agora',
   },
   rename: {
     open: 'Renomear',

@@ -39,7 +39,6 @@ export const waves: typeof en = {
     windowHint: 'Fora dela ninguém passa. Qualquer ponta pode ficar aberta.',
     from: 'Abre',
     to: 'Fecha',
-    clearTime: (name) => `Deixar ${name} em aberto`,
     zone: 'Fuso horário das horas desta página',
     zoneHint: 'Outro fuso mostra os mesmos momentos com outras horas.',
     utc: (at) => `${at} UTC`,

@@ -28,6 +28,17 @@ export const ROUTES: readonly Route[] = [
     menu: { group: 'look', icon: 'question', title: (texts) => texts.check.title },
   },
   {
+    path: '/allowlists',
+    page: lazy(() => import('./pages/allowlists/allowlists.js')),
+    scopes: ['read'],
+    menu: { group: 'guards', icon: 'list', title: (texts) => texts.allowlists.title },
+  },
+  {
+    path: '/allowlists/:id',
+    page: lazy(() => import('./pages/allowlists/list.js')),
+    scopes: ['read'],
+  },
+  {
     path: '/limits',
     page: lazy(() => import('./pages/limits/limits.js')),
     scopes: ['read', 'limits'],

@@ -32,8 +32,47 @@ export async function fillDemo(catraca, url) {
   })
   await call('POST', '/keys', { name: 'checkout-service', scopes: ['check'] })
   await call('POST', '/keys', { name: 'grafana', scopes: ['read'] })
+  await fillLists(call, url, key)
   await fillLimits(call)
+  await fillRecords(catraca)
   return key
+}
+
+async function fillLists(call, url, key) {
+  const rows = Array.from({ length: 48_000 }, (_, i) => `customer-${String(i * 7919).padStart(9, '0')}`)
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'text/csv' }
+  await fetch(`${url}/allowlists/vip/import`, {
+    method: 'POST',
+    headers,
+    body: `customerId\n${rows.join('\n')}\n`,
+  })
+  await call('POST', '/allowlists/vip/rebuild')
+  const dayMs = 86_400_000
+  const ramp = [0.01, 0.05, 0.25, 0.5, 1].map((percentage, i) => ({
+    at: Date.now() + (i - 2) * dayMs,
+    percentage,
+  }))
+  await call('POST', '/allowlists', {
+    id: 'pix-limits',
+    name: 'Pix: new limits',
+    type: 'ONDA',
+    config: { strategy: 'PERCENTAGE', ramp, base: 'vip', exclude: ['blocked'] },
+  })
+  for (const [id, name] of [
+    ['early-salary', 'Early salary'],
+    ['card-virtual', 'Virtual card'],
+    ['insurance', 'Insurance offers'],
+  ]) {
+    await call('POST', '/allowlists', { id, name, type: 'FIXA' })
+  }
+}
+
+async function fillRecords({ locks, idempotency, codes, tokens }) {
+  await locks.acquire('claim:8f2c', { ttlMs: 600_000 })
+  await idempotency.run({ operation: 'PRODUCE', key: 'order-1042', payload: {} }, () => ({ paid: true }))
+  await codes.issue({ channel: 'email', address: 'ana@example.com' })
+  const expiresAt = new Date(Date.now() + 86_400_000).toISOString()
+  await tokens.revokeSubject({ subject: 'user-7', notBefore: new Date().toISOString(), expiresAt })
 }
 
 async function fillLimits(call) {

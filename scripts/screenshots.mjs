@@ -25,6 +25,9 @@ const PAGES = {
   'sign-in': { path: '', signedOut: true },
   overview: { path: '' },
   check: { path: '/check?customer=ana.souza&lists=vip,new-home,blocked' },
+  allowlists: { path: '/allowlists' },
+  allowlist: { path: '/allowlists/vip' },
+  wave: { path: '/allowlists/pix-limits' },
   limits: { path: '/limits' },
   'limits-resource': { path: '/limits/resources/payments' },
   'limits-entity': { path: '/limits/entities/tenant%3Aacme/payments' },
@@ -35,6 +38,16 @@ const PAGES = {
       await page.locator('.edit-form button[type=submit]').click()
     },
   },
+  idempotency: { path: '/idempotency', act: (page) => look(page, ['PRODUCE', 'order-1042']) },
+  locks: { path: '/locks', act: (page) => look(page, ['claim:8f2c']) },
+  codes: { path: '/codes', act: (page) => look(page, ['ana@example.com']) },
+  tokens: {
+    path: '/tokens',
+    act: async (page) => {
+      await page.locator('.lookup select').selectOption('subject')
+      await look(page, ['user-7'])
+    },
+  },
   audit: { path: '/audit' },
   'audit-entry': { path: '/audit', act: (page) => page.locator('td button').first().click() },
   settings: { path: '/settings' },
@@ -43,6 +56,13 @@ const PAGES = {
     act: (page) => page.locator('.panel-head button').first().click(),
   },
 }
+async function look(page, values) {
+  const fields = page.locator('.lookup input')
+  for (const [i, value] of values.entries()) await fields.nth(i).fill(value)
+  await page.locator('.lookup button[type=submit]').click()
+  await page.locator('.record-facts').waitFor()
+}
+
 const SIZES = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } }
 
 const only = options.only?.split(',')

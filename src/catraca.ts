@@ -11,7 +11,7 @@ import { DEFAULT_MEMBERSHIP, type MembershipOptions } from './allowlist/membersh
 import { UseCounts, warmUp } from './allowlist/membership/warm-up.js'
 import type { OnUnavailable } from './allowlist/types.js'
 import type { AuditTrail } from './audit/trail.js'
-import { auditOptions, type OpenAuditOptions, openAudit } from './audit.js'
+import { auditOptions, type OpenAuditOptions, openAudit, recordGuards } from './audit.js'
 import type { Caches } from './cache/caches.js'
 import { type OpenCacheOptions, openCache } from './cache.js'
 import type { ListRef } from './changes/port.js'
@@ -143,9 +143,9 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   await tracing.look()
   const calls = new EngineCalls()
   const sourceOf = (url: string) => engineSource(url, { ...options, dynamodb, redis })
+  const recording = auditOptions(options.audit)
   const isWatched = isCounting || tracing.spans !== undefined
   const stores = await Stores.open(store, sourceOf, report, isWatched ? { calls, tracing } : undefined)
-  const recording = auditOptions(options.audit)
   const closing = async (error: unknown): Promise<never> => {
     await stores.close()
     throw error
@@ -168,6 +168,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   }).catch(closing)
   const { locks } = openedLocks
   const auditEngine = await engineOf(options.audit)
+  const { audit, allowlistEngine } = openAudit(recording, auditEngine, engine, around)
   const cacheEngine = await stores.engineOf(options.cache?.store, 'caches').catch(closing)
   const cache = openCache(options.cache ?? {}, cacheEngine, around)
   const imports = new ImportThreads(
@@ -218,7 +219,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   )
   const upkeep = new Upkeep(sweeps, clock)
   const allowlists = new Allowlists({
-    engine: { ...engine.allowlists, checks },
+    engine: { ...allowlistEngine, checks },
     clock,
     runImport: imports.run,
     indexes,
@@ -229,8 +230,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     sweepSoon: () => upkeep.runSoon(),
   })
   const keys = new ApiKeys(engine.keys, clock)
-  const recorded = { allowlists, keys, limits, idempotency, codes, tokens, locks }
-  const audit = openAudit(recording, auditEngine, recorded, around)
+  recordGuards(recording, audit, { allowlists, keys, limits, idempotency, codes, tokens, locks })
   upkeep.start(sweepIntervalMs)
   return {
     allowlists,

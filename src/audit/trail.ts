@@ -7,7 +7,7 @@ import { Appender } from './appender.js'
 import { boundedText } from './bounded.js'
 import { DAY_MS, entryId } from './entry-id.js'
 import { makeCursor, parseQuery } from './filter.js'
-import { type AuditStore, MAX_READ, type StoredEntry } from './port.js'
+import { type AuditStore, MAX_READ, type Note, type StoredEntry } from './port.js'
 import type { AuditEntry, AuditOptions, AuditPage, AuditQuery, AuditStats } from './types.js'
 
 export interface AuditDependencies {
@@ -70,21 +70,29 @@ export class AuditTrail implements AuditApi {
       if (options.onFailure === 'fail') throw notRecorded(error)
       return
     }
-    for (const { action } of deeds) this.counts.entries[action] = (this.counts.entries[action] ?? 0) + 1
+    for (const deed of deeds) this.kept(deed)
   }
 
-  private stored({ actor, requestId }: Acting, deed: Deed): StoredEntry {
+  /** What is to be kept with a change by the engine that makes it, whichever of these it turns out to be. */
+  note(deeds: Readonly<Partial<Record<string, Deed>>>): Note {
+    const acting = this.current()
     const at = this.dependencies.clock.now()
-    const { action, target, before, after, outcome, detail } = deed
-    const text = boundedText({
-      ...{ at: isoTime(at), actor, action, target },
-      ...(before !== undefined && { before }),
-      ...(after !== undefined && { after }),
-      ...(outcome !== undefined && { outcome }),
-      ...(requestId !== undefined && { requestId }),
-      ...(detail !== undefined && { detail }),
-    })
-    return { id: entryId(at, this.number++, this.process), text }
+    const texts = Object.entries(deeds).map(([outcome, deed]) => [outcome, textOf(acting, deed!, at)])
+    return { id: this.nextId(at), texts: Object.fromEntries(texts) }
+  }
+
+  /** The entry of this is kept. */
+  kept({ action }: Deed): void {
+    this.counts.entries[action] = (this.counts.entries[action] ?? 0) + 1
+  }
+
+  private stored(acting: Acting, deed: Deed): StoredEntry {
+    const at = this.dependencies.clock.now()
+    return { id: this.nextId(at), text: textOf(acting, deed, at) }
+  }
+
+  private nextId(at: number): string {
+    return entryId(at, this.number++, this.process)
   }
 
   async list(query: AuditQuery = {}): Promise<AuditPage> {
@@ -120,6 +128,18 @@ export class AuditTrail implements AuditApi {
     const { store, options } = this.dependencies
     return store.sweep(now - options.retentionDays * DAY_MS)
   }
+}
+
+function textOf({ actor, requestId }: Acting, deed: Deed, at: number): string {
+  const { action, target, before, after, outcome, detail } = deed
+  return boundedText({
+    ...{ at: isoTime(at), actor, action, target },
+    ...(before !== undefined && { before }),
+    ...(after !== undefined && { after }),
+    ...(outcome !== undefined && { outcome }),
+    ...(requestId !== undefined && { requestId }),
+    ...(detail !== undefined && { detail }),
+  })
 }
 
 function readEntry({ id, text }: StoredEntry): AuditEntry {

@@ -2,11 +2,12 @@ import type { MemberAttributes, MemberStore } from '../allowlist/port.js'
 import { isoTime } from '../clock.js'
 import type { Note } from './port.js'
 import { recording } from './recording.js'
-import type { AuditTrail, Deed } from './trail.js'
+import type { AuditTrail, Deed, Outcomes } from './trail.js'
 import type { AuditTarget } from './types.js'
 
-/** Of each outcome, what was done; nothing is told of those that changed nothing. */
-type Deeds = Readonly<Partial<Record<string, Deed>>>
+const ADDING: Outcomes = { added: { added: true }, replaced: { added: false } }
+/** Nothing is told of a removal that changed nothing. */
+const REMOVING: Outcomes = { removed: 'plain' }
 
 /**
  * Members whose every change is recorded. Here and not at the guard, because the engine may keep the entry with the
@@ -16,17 +17,17 @@ type Deeds = Readonly<Partial<Record<string, Deed>>>
 export function recordedMembers(members: MemberStore, trail: AuditTrail, isTogether: boolean): MemberStore {
   const keepsNotes = members.keepsNotes && isTogether
   const recorded = <T extends { outcome: string }>(
+    deed: Deed,
+    outcomes: Outcomes,
     change: (note: Note | undefined) => Promise<T>,
-    asked: Deed,
-    deeds: Deeds,
   ): Promise<T> => {
-    const note = keepsNotes ? trail.note(deeds) : undefined
+    const note = keepsNotes ? trail.note(deed, outcomes) : undefined
     return recording(trail, () => change(note), {
-      asked: () => asked,
+      asked: () => deed,
       done({ outcome }) {
-        const deed = deeds[outcome]
-        if (deed === undefined) return []
-        if (note === undefined) return [deed]
+        const detail = outcomes[outcome]
+        if (detail === undefined) return []
+        if (note === undefined) return [detail === 'plain' ? deed : { ...deed, detail }]
         trail.kept(deed)
         return []
       },
@@ -35,21 +36,13 @@ export function recordedMembers(members: MemberStore, trail: AuditTrail, isToget
   return {
     keepsNotes: false,
     add(listId, customerId, attributes, now) {
-      const deed: Deed = {
-        action: 'allowlist.member.add',
-        target: memberOf(listId, customerId),
-        ...given(attributes),
-      }
-      const change = (note?: Note) => members.add(listId, customerId, attributes, now, note)
-      return recorded(change, deed, {
-        added: { ...deed, detail: { added: true } },
-        replaced: { ...deed, detail: { added: false } },
-      })
+      const after = given(attributes)
+      const deed: Deed = { action: 'allowlist.member.add', target: memberOf(listId, customerId), after }
+      return recorded(deed, ADDING, (note) => members.add(listId, customerId, attributes, now, note))
     },
     remove(listId, customerId, now) {
       const deed: Deed = { action: 'allowlist.member.remove', target: memberOf(listId, customerId) }
-      const change = (note?: Note) => members.remove(listId, customerId, now, note)
-      return recorded(change, deed, { removed: deed })
+      return recorded(deed, REMOVING, (note) => members.remove(listId, customerId, now, note))
     },
     get: (listId, customerId) => members.get(listId, customerId),
     page: (listId, after, limit) => members.page(listId, after, limit),
@@ -60,7 +53,8 @@ export function recordedMembers(members: MemberStore, trail: AuditTrail, isToget
 const memberOf = (id: string, customerId: string): AuditTarget => ({ kind: 'allowlist', id, customerId })
 
 /** What was said of the member, if anything. */
-function given({ expiresAt, ...rest }: MemberAttributes): { after?: object } {
-  const after = { ...rest, ...(expiresAt !== undefined && { expiresAt: isoTime(expiresAt) }) }
-  return Object.keys(after).length === 0 ? {} : { after }
+function given(attributes: MemberAttributes): object | undefined {
+  const { expiresAt } = attributes
+  if (expiresAt !== undefined) return { ...attributes, expiresAt: isoTime(expiresAt) }
+  return Object.keys(attributes).length === 0 ? undefined : attributes
 }

@@ -20,10 +20,14 @@ export interface AuditDependencies {
 /** What was done, without who did it and when. */
 export type Deed = Pick<AuditEntry, 'action' | 'target' | 'before' | 'after' | 'outcome' | 'detail'>
 
+/** Outcomes that are recorded, each with the detail that it adds. */
+export type Outcomes = Readonly<Record<string, Record<string, unknown> | 'plain'>>
+
 /** What one call of `list` looks through at most; a page that is short of matches then has a cursor. */
 const MAX_SCANNED = 5000
 const MAX_READS = 20
 const MAX_NAME = 256
+const SHORT = 1000
 
 /** The audit trail: who changed what, when, from what to what. Entries are added and read, never changed. */
 export class AuditTrail implements AuditApi {
@@ -73,12 +77,21 @@ export class AuditTrail implements AuditApi {
     for (const deed of deeds) this.kept(deed)
   }
 
-  /** What is to be kept with a change by the engine that makes it, whichever of these it turns out to be. */
-  note(deeds: Readonly<Partial<Record<string, Deed>>>): Note {
+  /** What is to be kept with a change by the engine that makes it: the deed, with the detail of the outcome. */
+  note(deed: Deed, outcomes: Outcomes): Note {
     const acting = this.current()
     const at = this.dependencies.clock.now()
-    const texts = Object.entries(deeds).map(([outcome, deed]) => [outcome, textOf(acting, deed!, at)])
-    return { id: this.nextId(at), texts: Object.fromEntries(texts) }
+    const plain = textOf(acting, deed, at)
+    const texts: Record<string, string> = {}
+    for (const outcome in outcomes) {
+      const detail = outcomes[outcome]!
+      if (detail === 'plain') texts[outcome] = plain
+      // The last field of a text: most are short, and so what they have in common is written once.
+      else if (plain.length < SHORT)
+        texts[outcome] = `${plain.slice(0, -1)},"detail":${JSON.stringify(detail)}}`
+      else texts[outcome] = textOf(acting, { ...deed, detail }, at)
+    }
+    return { id: this.nextId(at), texts }
   }
 
   /** The entry of this is kept. */
@@ -132,14 +145,9 @@ export class AuditTrail implements AuditApi {
 
 function textOf({ actor, requestId }: Acting, deed: Deed, at: number): string {
   const { action, target, before, after, outcome, detail } = deed
-  return boundedText({
-    ...{ at: isoTime(at), actor, action, target },
-    ...(before !== undefined && { before }),
-    ...(after !== undefined && { after }),
-    ...(outcome !== undefined && { outcome }),
-    ...(requestId !== undefined && { requestId }),
-    ...(detail !== undefined && { detail }),
-  })
+  // Without those that are undefined, as text.
+  const entry = { at: isoTime(at), actor, action, target, before, after, outcome, requestId, detail }
+  return boundedText(entry)
 }
 
 function readEntry({ id, text }: StoredEntry): AuditEntry {

@@ -108,6 +108,8 @@ export interface Catraca {
   /** Settles when the most used lists are in memory. */
   readonly ready: Promise<void>
   stats(): Stats
+  /** How checks were answered so far, as they go on: costs nothing, unlike `stats`. */
+  readonly checkCounts: Readonly<CheckCounts>
   /** How many lists, resources and cache spaces metrics show apart, of each. */
   readonly maxSeries: number
   /** Figures of the lists in memory. */
@@ -246,6 +248,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     maxSeries,
     ready: warmUp(engine.allowlists, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),
+    checkCounts: checks.counts,
     indexFigures: () => indexes.figures(),
     engineFigures: new EngineFiguresReader(() => stores.open, looks, calls),
     health: (bounds) => looks.health(bounds),

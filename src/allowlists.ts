@@ -8,6 +8,7 @@ import { type CheckCounts, IndexedChecks } from './allowlist/membership/indexed-
 import { Indexes } from './allowlist/membership/indexes.js'
 import type { MembershipOptions } from './allowlist/membership/options.js'
 import { UseCounts, warmUp } from './allowlist/membership/warm-up.js'
+import type { AllowlistEngine } from './allowlist/port.js'
 import type { OnUnavailable } from './allowlist/types.js'
 import type { ListRef } from './changes/port.js'
 import type { Clock } from './clock.js'
@@ -41,6 +42,8 @@ interface Surroundings {
   report: (message: string, error: unknown) => void
   membership: MembershipOptions
   hotTier: HotTier | undefined
+  /** The engine of the lists with the audit trail in front of single members. */
+  recorded: AllowlistEngine
   import: ImportOptions | undefined
   figures: CheckFigures | undefined
   onUnavailable: OnUnavailable
@@ -53,6 +56,7 @@ export interface OpenedAllowlists {
   /** Settles when the most used lists are in memory. */
   ready: Promise<void>
   stats(): Stats
+  checkCounts: Readonly<CheckCounts>
   close(): Promise<void>
 }
 
@@ -77,7 +81,7 @@ export function openAllowlists(engine: StoreEngine, around: Surroundings): Opene
   const checks = new IndexedChecks(hot ?? engine.allowlists.checks, indexes, clock, hot?.direct)
   const uses = new UseCounts(indexes, report)
   const allowlists = new Allowlists({
-    engine: { ...engine.allowlists, checks },
+    engine: { ...around.recorded, checks },
     clock,
     runImport: imports.run,
     indexes,
@@ -92,6 +96,7 @@ export function openAllowlists(engine: StoreEngine, around: Surroundings): Opene
     indexes,
     ready: warmUp(engine.allowlists, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),
+    checkCounts: checks.counts,
     async close() {
       builds.stop()
       // First of all: nothing may be begun that waits for what is closed next.

@@ -1,7 +1,9 @@
 import type { ApiKeys } from './access/keys.js'
 import type { Allowlists } from './allowlist/allowlists.js'
+import type { AllowlistEngine } from './allowlist/port.js'
 import { recordAllowlists } from './audit/recorded-allowlists.js'
 import { recordLimits } from './audit/recorded-limits.js'
+import { recordedMembers } from './audit/recorded-members.js'
 import {
   recordCodes,
   recordIdempotency,
@@ -52,21 +54,27 @@ export function auditOptions({ store: _, ...given }: OpenAuditOptions = {}): Aud
   return options
 }
 
-/** The trail over its engine, recording what these guards change. */
+/** The trail over its engine, and the engine of the lists with it in front of single members. */
 export function openAudit(
   options: AuditOptions,
-  { audit }: StoreEngine,
-  guards: RecordedGuards,
+  { audit: store }: StoreEngine,
+  { audit: beside, allowlists }: StoreEngine,
   around: Surroundings,
-): AuditTrail {
-  const trail = new AuditTrail({ ...around, store: audit, options })
-  if (!options.enabled) return trail
-  recordAllowlists(guards.allowlists, trail, options.members)
+): { audit: AuditTrail; allowlistEngine: AllowlistEngine } {
+  const audit = new AuditTrail({ ...around, store, options })
+  if (!options.enabled || !options.members) return { audit, allowlistEngine: allowlists }
+  const members = recordedMembers(allowlists.members, audit, store === beside)
+  return { audit, allowlistEngine: { ...allowlists, members } }
+}
+
+/** Has the trail record what these guards change. */
+export function recordGuards({ enabled }: AuditOptions, trail: AuditTrail, guards: RecordedGuards): void {
+  if (!enabled) return
+  recordAllowlists(guards.allowlists, trail)
   recordKeys(guards.keys, trail)
   recordLimits(guards.limits, trail)
   recordIdempotency(guards.idempotency, trail)
   recordCodes(guards.codes, trail)
   recordTokens(guards.tokens, trail)
   recordLocks(guards.locks, trail)
-  return trail
 }

@@ -1,12 +1,13 @@
 import { ApiKeys } from './access/keys.js'
 import type { Allowlists } from './allowlist/allowlists.js'
 import { CheckFigures } from './allowlist/check-figures.js'
+import type { CheckCounts } from './allowlist/membership/indexed-checks.js'
 import type { IndexFigures } from './allowlist/membership/indexes.js'
 import { DEFAULT_MEMBERSHIP, type MembershipOptions } from './allowlist/membership/options.js'
 import type { OnUnavailable } from './allowlist/types.js'
 import { type ImportOptions, openAllowlists, type Stats } from './allowlists.js'
 import type { AuditTrail } from './audit/trail.js'
-import { auditOptions, type OpenAuditOptions, openAudit } from './audit.js'
+import { auditOptions, type OpenAuditOptions, openAudit, recordGuards } from './audit.js'
 import type { Caches } from './cache/caches.js'
 import { type OpenCacheOptions, openCache } from './cache.js'
 import { type Clock, systemClock } from './clock.js'
@@ -82,6 +83,8 @@ export interface Catraca {
   /** Settles when the most used lists are in memory. */
   readonly ready: Promise<void>
   stats(): Stats
+  /** How checks were answered so far, as they go on: costs nothing, unlike `stats`. */
+  readonly checkCounts: Readonly<CheckCounts>
   /** How many lists, resources and cache spaces metrics show apart, of each. */
   readonly maxSeries: number
   /** Figures of the lists in memory. */
@@ -139,6 +142,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   }).catch(closing)
   const { locks } = openedLocks
   const auditEngine = await engineOf(options.audit)
+  const { audit, allowlistEngine } = openAudit(recording, auditEngine, engine, around)
   const cacheEngine = await stores.engineOf(options.cache?.store, 'caches').catch(closing)
   const cache = openCache(options.cache ?? {}, cacheEngine, around)
   const sweeps = [engine.allowlists.upkeep, limits, idempotency, codes, tokens, locks, cache].map(
@@ -155,6 +159,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     ...around,
     membership,
     hotTier,
+    recorded: allowlistEngine,
     import: options.import,
     figures: isCounting ? new CheckFigures(maxSeries) : undefined,
     onUnavailable: options.onUnavailable ?? 'block',
@@ -162,8 +167,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   })
   const { allowlists, indexes } = opened
   const keys = new ApiKeys(engine.keys, clock)
-  const recorded = { allowlists, keys, limits, idempotency, codes, tokens, locks }
-  const audit = openAudit(recording, auditEngine, recorded, around)
+  recordGuards(recording, audit, { allowlists, keys, limits, idempotency, codes, tokens, locks })
   upkeep.start(sweepIntervalMs)
   return {
     allowlists,
@@ -179,6 +183,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     maxSeries,
     ready: opened.ready,
     stats: () => opened.stats(),
+    checkCounts: opened.checkCounts,
     indexFigures: () => indexes.figures(),
     engineFigures: new EngineFiguresReader(() => stores.open, looks, calls),
     health: (bounds) => looks.health(bounds),

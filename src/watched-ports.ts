@@ -25,6 +25,7 @@ export const LISTS: Watched<ListStore> = {
   delete: 'call',
 }
 export const MEMBERS: Watched<MemberStore> = {
+  keepsNotes: 'plain',
   add: 'call',
   remove: 'call',
   get: 'call',

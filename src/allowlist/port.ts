@@ -1,3 +1,4 @@
+import type { Note } from '../audit/port.js'
 import type { ChangeFeed, Position } from '../changes/port.js'
 import type { MaybePromise } from '../maybe.js'
 import type { IndexStore } from './membership/port.js'
@@ -93,8 +94,16 @@ export type RemoveOutcome =
   | { outcome: 'list-not-found' }
 
 export interface MemberStore {
-  add(listId: string, customerId: string, attributes: MemberAttributes, now: number): Promise<AddOutcome>
-  remove(listId: string, customerId: string, now: number): Promise<RemoveOutcome>
+  /** Whether a note is kept with the change that it tells of: both or neither. Where not, none is given. */
+  readonly keepsNotes: boolean
+  add(
+    listId: string,
+    customerId: string,
+    attributes: MemberAttributes,
+    now: number,
+    note?: Note,
+  ): Promise<AddOutcome>
+  remove(listId: string, customerId: string, now: number, note?: Note): Promise<RemoveOutcome>
   get(listId: string, customerId: string): Promise<MemberRecord | undefined>
   /** Members in the engine's own order, behind the page whose `next` is given as `after`. */
   page(listId: string, after: string | undefined, limit: number): Promise<MemberPage | undefined>

@@ -1,6 +1,6 @@
 import { invalid } from '../errors.js'
 import { boundAt, isPosition } from './entry-id.js'
-import type { AuditEntry, AuditQuery } from './types.js'
+import type { AuditEntry, AuditQuery, TargetKind } from './types.js'
 
 export const MAX_PAGE = 1000
 const DEFAULT_PAGE = 100
@@ -14,9 +14,10 @@ const KINDS = [
   'key',
   'idempotency',
   'lock',
+  'code',
   'token',
   'subject',
-] as const
+] as const satisfies readonly (TargetKind | 'customer')[]
 const MAX_NAME = 256
 
 export interface Filter {

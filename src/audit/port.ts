@@ -24,6 +24,13 @@ export interface StoredEntry {
   text: string
 }
 
+/** An entry of which the text depends on what becomes of a change, for a store that keeps it together with the change. */
+export interface Note {
+  id: string
+  /** By outcome; where there is none, nothing is kept. */
+  texts: Readonly<Partial<Record<string, string>>>
+}
+
 export interface Keeping {
   /** How long entries are kept at least. */
   retentionMs: number

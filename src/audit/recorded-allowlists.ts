@@ -1,23 +1,18 @@
 import type { Allowlists } from '../allowlist/allowlists.js'
 import type { Allowlist, AllowlistChange, ImportOptions, ImportResult } from '../allowlist/types.js'
 import { isCatracaError } from '../errors.js'
-import { identifier, plainName } from '../key.js'
+import { plainName } from '../key.js'
 import { inFront, recording } from './recording.js'
 import type { AuditTrail, Deed } from './trail.js'
 import type { AuditAction, AuditTarget } from './types.js'
 
 const target = (id: string): AuditTarget => ({ kind: 'allowlist', id: plainName('allowlistId', id) })
-const member = (id: string, customerId: string): AuditTarget => ({
-  ...target(id),
-  customerId: identifier('customerId', customerId),
-})
 
-/** Has every change of lists recorded, and of their members one by one if so told. */
-export function recordAllowlists(lists: Allowlists, trail: AuditTrail, members: boolean): void {
+/** Has every change of lists recorded; those of single members are by `recorded-members.ts`. */
+export function recordAllowlists(lists: Allowlists, trail: AuditTrail): void {
   recordLists(lists, trail)
   recordIndexes(lists, trail)
   recordImports(lists, trail)
-  if (members) recordMembers(lists, trail)
 }
 
 function recordLists(lists: Allowlists, trail: AuditTrail): void {
@@ -57,27 +52,6 @@ function recordLists(lists: Allowlists, trail: AuditTrail): void {
       look: () => lists.get(id),
       asked: deed,
       done: (_, before) => [deed(before)],
-    })
-  })
-}
-
-function recordMembers(lists: Allowlists, trail: AuditTrail): void {
-  inFront(lists, 'add', (add) => (id, customerId, input) => {
-    const deed = (): Deed => ({
-      action: 'allowlist.member.add',
-      target: member(id, customerId),
-      ...(input !== undefined && { after: input }),
-    })
-    return recording(trail, () => add(id, customerId, input), {
-      asked: deed,
-      done: ({ added }) => [{ ...deed(), detail: { added } }],
-    })
-  })
-  inFront(lists, 'remove', (remove) => (id, customerId) => {
-    const deed = (): Deed => ({ action: 'allowlist.member.remove', target: member(id, customerId) })
-    return recording(trail, () => remove(id, customerId), {
-      asked: deed,
-      done: ({ removed }) => (removed ? [deed()] : []),
     })
   })
 }

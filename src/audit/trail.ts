@@ -7,7 +7,7 @@ import { Appender } from './appender.js'
 import { boundedText } from './bounded.js'
 import { DAY_MS, entryId } from './entry-id.js'
 import { makeCursor, parseQuery } from './filter.js'
-import { type AuditStore, MAX_READ, type StoredEntry } from './port.js'
+import { type AuditStore, MAX_READ, type Note, type StoredEntry } from './port.js'
 import type { AuditEntry, AuditOptions, AuditPage, AuditQuery, AuditStats } from './types.js'
 
 export interface AuditDependencies {
@@ -20,10 +20,14 @@ export interface AuditDependencies {
 /** What was done, without who did it and when. */
 export type Deed = Pick<AuditEntry, 'action' | 'target' | 'before' | 'after' | 'outcome' | 'detail'>
 
+/** Outcomes that are recorded, each with the detail that it adds. */
+export type Outcomes = Readonly<Record<string, Record<string, unknown> | 'plain'>>
+
 /** What one call of `list` looks through at most; a page that is short of matches then has a cursor. */
 const MAX_SCANNED = 5000
 const MAX_READS = 20
 const MAX_NAME = 256
+const SHORT = 1000
 
 /** The audit trail: who changed what, when, from what to what. Entries are added and read, never changed. */
 export class AuditTrail implements AuditApi {
@@ -70,21 +74,38 @@ export class AuditTrail implements AuditApi {
       if (options.onFailure === 'fail') throw notRecorded(error)
       return
     }
-    for (const { action } of deeds) this.counts.entries[action] = (this.counts.entries[action] ?? 0) + 1
+    for (const deed of deeds) this.kept(deed)
   }
 
-  private stored({ actor, requestId }: Acting, deed: Deed): StoredEntry {
+  /** What is to be kept with a change by the engine that makes it: the deed, with the detail of the outcome. */
+  note(deed: Deed, outcomes: Outcomes): Note {
+    const acting = this.current()
     const at = this.dependencies.clock.now()
-    const { action, target, before, after, outcome, detail } = deed
-    const text = boundedText({
-      ...{ at: isoTime(at), actor, action, target },
-      ...(before !== undefined && { before }),
-      ...(after !== undefined && { after }),
-      ...(outcome !== undefined && { outcome }),
-      ...(requestId !== undefined && { requestId }),
-      ...(detail !== undefined && { detail }),
-    })
-    return { id: entryId(at, this.number++, this.process), text }
+    const plain = textOf(acting, deed, at)
+    const texts: Record<string, string> = {}
+    for (const outcome in outcomes) {
+      const detail = outcomes[outcome]!
+      if (detail === 'plain') texts[outcome] = plain
+      // The last field of a text: most are short, and so what they have in common is written once.
+      else if (plain.length < SHORT)
+        texts[outcome] = `${plain.slice(0, -1)},"detail":${JSON.stringify(detail)}}`
+      else texts[outcome] = textOf(acting, { ...deed, detail }, at)
+    }
+    return { id: this.nextId(at), texts }
+  }
+
+  /** The entry of this is kept. */
+  kept({ action }: Deed): void {
+    this.counts.entries[action] = (this.counts.entries[action] ?? 0) + 1
+  }
+
+  private stored(acting: Acting, deed: Deed): StoredEntry {
+    const at = this.dependencies.clock.now()
+    return { id: this.nextId(at), text: textOf(acting, deed, at) }
+  }
+
+  private nextId(at: number): string {
+    return entryId(at, this.number++, this.process)
   }
 
   async list(query: AuditQuery = {}): Promise<AuditPage> {
@@ -120,6 +141,13 @@ export class AuditTrail implements AuditApi {
     const { store, options } = this.dependencies
     return store.sweep(now - options.retentionDays * DAY_MS)
   }
+}
+
+function textOf({ actor, requestId }: Acting, deed: Deed, at: number): string {
+  const { action, target, before, after, outcome, detail } = deed
+  // Without those that are undefined, as text.
+  const entry = { at: isoTime(at), actor, action, target, before, after, outcome, requestId, detail }
+  return boundedText(entry)
 }
 
 function readEntry({ id, text }: StoredEntry): AuditEntry {

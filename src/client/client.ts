@@ -35,21 +35,27 @@ async function perform(
 ): Promise<unknown> {
   const { url, init } = requestOf(facts, input, options.url, keyOf(options))
   const clock = timer(signal, facts.body === 'stream' ? 0 : timeoutMs)
+  let isStreaming = false
   try {
     const response = await (options.fetch ?? globalThis.fetch)(url, { ...init, signal: clock.signal })
     if (!response.ok) throw await errorOf(response)
-    if (facts.answer === 'stream') return response
+    isStreaming = facts.answer === 'stream'
+    if (isStreaming) return response
     const text = await response.text()
     return text === '' ? undefined : readJson(text, response.status)
   } catch (error) {
     throw error instanceof CatracaApiError ? error : unanswered(error, clock.isOver(), signal)
   } finally {
-    clock.stop(facts.answer === 'stream')
+    clock.stop(isStreaming)
   }
 }
 
-function keyOf({ key }: ClientOptions): string | undefined {
-  return typeof key === 'function' ? key() : key
+/** Judged here: what cannot be sent in a header would stand in the error of whoever tries. */
+function keyOf({ key: given }: ClientOptions): string | undefined {
+  const key = (typeof given === 'function' ? given() : given)?.trim()
+  if (key === undefined || /^[\x21-\x7e]+$/.test(key)) return key
+  const errors = [{ path: 'key', message: 'must be printable ASCII without spaces' }]
+  throw new CatracaApiError('the key cannot be sent', { code: 'INVALID_INPUT', status: 0, errors })
 }
 
 /** Ends the call when its time is over or the caller gives up; a stream that has begun is only the caller's to end. */

@@ -789,8 +789,8 @@ export type GetSessionAnswer = {
   scopes: ('check' | 'read' | 'admin' | 'limits' | 'idempotency' | 'locks' | 'cache' | 'codes:issue' | 'codes:verify' | 'tokens:check' | 'tokens:revoke')[]
   keysRequired: boolean
   version: string
-  /** Without credentials */
-  store: string
+  /** Without credentials; for those who may read */
+  store?: string
 }
 
 export type GetShardsInput = {

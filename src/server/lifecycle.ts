@@ -29,11 +29,14 @@ const IDLE_CHECK_MS = 25
 export async function startServer(catraca: Catraca, options: ServerOptions = {}): Promise<RunningServer> {
   const server = await buildServer(catraca, options)
   const { app, context } = server
-  const { host, port } = context.settings
+  const { host, port, tls } = context.settings
+  const scheme = tls === undefined ? 'http' : 'https'
   const connections = new Connections(app.server, server.door)
   try {
     if (!context.registry.keyed && !isLoopbackName(host)) throw notWithoutKeys(host)
-    await app.listen({ host, port, listenTextResolver: (address) => `listening at ${address}` })
+    // The framework did not make the server, and so does not know that it speaks TLS.
+    const listenTextResolver = (address: string) => `listening at ${address.replace(/^https?(?=:)/, scheme)}`
+    await app.listen({ host, port, listenTextResolver })
   } catch (error) {
     await app.close()
     throw error
@@ -41,7 +44,7 @@ export async function startServer(catraca: Catraca, options: ServerOptions = {})
   let stopped: Promise<void> | undefined
   return {
     app,
-    url: urlOf(app.server.address() as AddressInfo, context.settings.tls === undefined ? 'http' : 'https'),
+    url: urlOf(app.server.address() as AddressInfo, scheme),
     get keyed() {
       return context.registry.keyed
     },

@@ -8,7 +8,7 @@ export class LogLevelSwitch {
   private until: number | undefined
 
   constructor(
-    private readonly logger: Pick<Logger, 'level' | 'warn'>,
+    private readonly logger: Pick<Logger, 'level' | 'warn' | 'isLevelEnabled'>,
     private readonly now: () => number = Date.now,
   ) {
     this.configured = logger.level
@@ -20,19 +20,31 @@ export class LogLevelSwitch {
     return { level, configured, ...(until !== undefined && { until: new Date(until).toISOString() }) }
   }
 
-  set(level: LogLevel, forSeconds: number | undefined): void {
+  /** `key`: the name of that of whoever wants it so. */
+  set(level: LogLevel, forSeconds: number | undefined, key?: string): void {
     clearTimeout(this.timer)
-    // Told at a level that nobody hides, before it may be hidden.
-    this.logger.warn({ level, forSeconds }, 'the log level was changed')
-    this.logger.level = level
+    this.change(level, { forSeconds, key }, 'the log level was changed')
     this.until = undefined
     if (forSeconds === undefined) return
     this.until = this.now() + forSeconds * 1000
     this.timer = setTimeout(() => {
-      this.logger.level = this.configured
       this.until = undefined
-      this.logger.warn({ level: this.configured }, 'the log level is as configured again')
+      this.change(this.configured, {}, 'the log level is as configured again')
     }, forSeconds * 1000).unref()
+  }
+
+  /** Told before it may be hidden by the new level, or else when the old one hides it no longer. */
+  private change(
+    level: string,
+    facts: { forSeconds?: number | undefined; key?: string | undefined },
+    message: string,
+  ): void {
+    // Not as `level`, which every line has: the last of two would count.
+    const tell = () => this.logger.warn({ logLevel: level, ...facts }, message)
+    const wasSeen = this.logger.isLevelEnabled('warn')
+    if (wasSeen) tell()
+    this.logger.level = level
+    if (!wasSeen) tell()
   }
 
   close(): void {

@@ -56,6 +56,8 @@ describe('searching and sorting lists', () => {
       await fill(catraca, clock)
       assert.deepEqual(await idsOf(catraca, { search: 'BETA' }), ['Wave', 'list-1', 'list-2'])
       assert.deepEqual(await idsOf(catraca, { search: 'LIST-3' }), ['list-3'])
+      for (const search of ['orbita', 'ÓRBITA'])
+        assert.deepEqual(await idsOf(catraca, { search }), ['list-0'])
       assert.deepEqual(await idsOf(catraca, { search: 'nothing like it' }), [])
       assert.deepEqual(await idsOf(catraca, { type: 'ONDA' }), ['Wave'])
       const byName = ['list-3', 'list-4', 'list-2', 'list-1', 'Wave', 'list-0', 'list-5']

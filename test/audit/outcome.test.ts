@@ -4,14 +4,16 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Allowlists } from '../../src/allowlist/allowlists.js'
 import type { StoredEntry } from '../../src/audit/port.js'
 import { recordAllowlists } from '../../src/audit/recorded-allowlists.js'
+import { recordedMembers } from '../../src/audit/recorded-members.js'
 import { AuditTrail } from '../../src/audit/trail.js'
 import { DEFAULT_AUDIT } from '../../src/audit/types.js'
-import { openCatraca } from '../../src/catraca.js'
+import { type Catraca, openCatraca } from '../../src/catraca.js'
 import { ManualClock } from '../../src/clock.js'
 import { CatracaError } from '../../src/errors.js'
 
@@ -24,10 +26,9 @@ function failing(error: CatracaError) {
     update: fail,
     delete: fail,
     get: fail,
-    add: fail,
-    remove: fail,
     rebuild: fail,
   }
+  const store = { add: fail, remove: fail, get: fail, page: fail, listsOf: fail }
   const guard = { ...lists, reshard: fail, import: fail } as unknown as Allowlists
   const trail = new AuditTrail({
     store: {
@@ -39,20 +40,24 @@ function failing(error: CatracaError) {
     options: DEFAULT_AUDIT,
     report: () => {},
   })
-  recordAllowlists(guard, trail, true)
-  return { guard, entries: () => stored.map(({ text }) => JSON.parse(text)) }
+  recordAllowlists(guard, trail)
+  const members = [true, false].map((keepsNotes) => recordedMembers({ ...store, keepsNotes }, trail, true))
+  return { guard, members, entries: () => stored.map(({ text }) => JSON.parse(text)) }
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 describe('a change that fails', () => {
   it('is recorded as of unknown outcome when the store did not say', async () => {
-    const { guard, entries } = failing(new CatracaError('UNKNOWN_OUTCOME', 'no answer'))
-    await assert.rejects(guard.add('vip', 'ann', { addedBy: 'me' }), { code: 'UNKNOWN_OUTCOME' })
+    const { guard, members, entries } = failing(new CatracaError('UNKNOWN_OUTCOME', 'no answer'))
+    for (const store of members) {
+      await assert.rejects(store.add('vip', 'ann', { addedBy: 'me' }, 0), { code: 'UNKNOWN_OUTCOME' })
+    }
     await assert.rejects(guard.delete('vip'), { code: 'UNKNOWN_OUTCOME' })
     assert.deepEqual(
       entries().map(({ action, outcome, after }) => [action, outcome, after]),
       [
+        ['allowlist.member.add', 'unknown', { addedBy: 'me' }],
         ['allowlist.member.add', 'unknown', { addedBy: 'me' }],
         ['allowlist.delete', 'unknown', undefined],
       ],
@@ -60,8 +65,10 @@ describe('a change that fails', () => {
   })
 
   it('is not recorded when nothing was changed', async () => {
-    const { guard, entries } = failing(new CatracaError('ENGINE_UNAVAILABLE', 'down'))
-    await assert.rejects(guard.add('vip', 'ann'), { code: 'ENGINE_UNAVAILABLE' })
+    const { guard, members, entries } = failing(new CatracaError('ENGINE_UNAVAILABLE', 'down'))
+    for (const store of members) {
+      await assert.rejects(store.add('vip', 'ann', {}, 0), { code: 'ENGINE_UNAVAILABLE' })
+    }
     await assert.rejects(guard.import('vip', nothing()), { code: 'ENGINE_UNAVAILABLE' })
     assert.deepEqual(entries(), [])
   })
@@ -78,37 +85,88 @@ describe('a change that fails', () => {
   })
 })
 
-/** Dies in the moment between a change and its entry. */
-const VICTIM = `
-const { openCatraca } = await import(process.argv[2])
-const catraca = await openCatraca({ store: process.argv[3], sweepIntervalMs: 0 })
-await catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
-await catraca.allowlists.add('vip', 'recorded')
-catraca.audit.appender.flush = () => process.kill(process.pid, 'SIGKILL')
-await catraca.allowlists.add('vip', 'unrecorded')
-`
+const library = fileURLToPath(new URL('../../src/catraca.js', import.meta.url))
+
+/** Runs the lines with `catraca` open on a store of its own until it is killed, by itself or at its first word. */
+async function victim(t: TestContext, lines: string): Promise<Catraca> {
+  const directory = mkdtempSync(join(tmpdir(), 'catraca-audit-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const store = `embedded:${directory}`
+  const source = `
+const { openCatraca } = await import(${JSON.stringify(library)})
+const catraca = await openCatraca({ store: ${JSON.stringify(store)}, sweepIntervalMs: 0 })
+const { allowlists, audit } = catraca
+await allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+${lines}`
+  const stdio = ['ignore', 'pipe', 'inherit'] as const
+  const child = spawn(process.execPath, ['--input-type=module', '-e', source], { stdio: [...stdio] })
+  child.stdout!.once('data', () => child.kill('SIGKILL'))
+  const [, signal] = await once(child, 'exit')
+  assert.equal(signal, 'SIGKILL')
+  const catraca = await openCatraca({ store, sweepIntervalMs: 0 })
+  t.after(() => catraca.close())
+  return catraca
+}
 
 describe('a process that is killed between a change and its entry', () => {
-  it('leaves the change without an entry, and a trail that goes on', async (t: TestContext) => {
-    const directory = mkdtempSync(join(tmpdir(), 'catraca-audit-'))
-    t.after(() => rmSync(directory, { recursive: true, force: true }))
-    const store = `embedded:${directory}`
-    const library = fileURLToPath(new URL('../../src/catraca.js', import.meta.url))
-    const source = VICTIM.replace('process.argv[2]', JSON.stringify(library)).replace(
-      'process.argv[3]',
-      JSON.stringify(store),
+  it('leaves the change without an entry, and a trail that goes on', async (t) => {
+    const catraca = await victim(
+      t,
+      `await allowlists.add('vip', 'recorded')
+audit.appender.flush = () => process.kill(process.pid, 'SIGKILL')
+await allowlists.update('vip', { name: 'V' })`,
     )
-    const child = spawn(process.execPath, ['--input-type=module', '-e', source], { stdio: 'inherit' })
-    const [, signal] = await once(child, 'exit')
-    assert.equal(signal, 'SIGKILL')
-    const catraca = await openCatraca({ store, sweepIntervalMs: 0 })
-    t.after(() => catraca.close())
-    assert.equal((await catraca.allowlists.member('vip', 'unrecorded')).customerId, 'unrecorded')
+    assert.equal((await catraca.allowlists.get('vip')).name, 'V')
     await catraca.allowlists.add('vip', 'later')
     const { items } = await catraca.audit.list()
     assert.deepEqual(
       items.map(({ target }) => target.customerId),
       ['later', 'recorded', undefined],
     )
+  })
+
+  it('finds every single member and its entry together where one store keeps both', async (t) => {
+    const { allowlists, audit } = await victim(
+      t,
+      `let next = 0
+const adding = async () => {
+  for (;;) {
+    await allowlists.add('vip', 'customer-' + next++)
+    if (next === 300) console.log('kill me')
+  }
+}
+await Promise.all(Array.from({ length: 32 }, adding))`,
+    )
+    const found = (await text(allowlists.export('vip', { format: 'text' }))).split('\n').filter(Boolean)
+    const entries: string[] = []
+    let cursor: string | undefined
+    do {
+      const page = await audit.list({ action: 'allowlist.member', limit: 1000, ...(cursor && { cursor }) })
+      entries.push(...page.items.map(({ target }) => target.customerId!))
+      cursor = page.nextCursor
+    } while (cursor !== undefined)
+    assert.ok(found.length > 200, `${found.length} members`)
+    assert.deepEqual(entries.sort(), found.sort())
+  })
+})
+
+describe('a trail in a store of its own', () => {
+  it('has the entries of members, and the store of the lists has none', async (t) => {
+    const directory = mkdtempSync(join(tmpdir(), 'catraca-audit-'))
+    t.after(() => rmSync(directory, { recursive: true, force: true }))
+    const lists = `embedded:${join(directory, 'lists')}`
+    const trail = `embedded:${join(directory, 'trail')}`
+    const catraca = await openCatraca({ store: lists, sweepIntervalMs: 0, audit: { store: trail } })
+    await catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+    await catraca.allowlists.add('vip', 'ann')
+    const { items } = await catraca.audit.list()
+    assert.deepEqual(
+      items.map(({ action }) => action),
+      ['allowlist.member.add', 'allowlist.create'],
+    )
+    await catraca.close()
+    const alone = await openCatraca({ store: lists, sweepIntervalMs: 0 })
+    t.after(() => alone.close())
+    assert.deepEqual((await alone.audit.list()).items, [])
   })
 })

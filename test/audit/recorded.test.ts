@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { AuditEntry } from '../../src/audit/types.js'
 import { type Catraca, openCatraca } from '../../src/catraca.js'
@@ -225,12 +228,13 @@ describe('the audit trail of the library', () => {
     )
   })
 
-  it('refuses a time that cannot be kept', async () => {
+  it('refuses a time that cannot be kept before it opens a store', async () => {
+    const directory = join(tmpdir(), `catraca-audit-unopened-${process.pid}`)
     for (const retentionDays of [0, 1.5, 4000, Number.NaN]) {
-      await assert.rejects(openCatraca({ store: 'memory:', audit: { retentionDays } }), {
-        code: 'CONFIG_INVALID',
-      })
+      const opening = openCatraca({ store: `embedded:${directory}`, audit: { retentionDays } })
+      await assert.rejects(opening, { code: 'CONFIG_INVALID' })
     }
+    assert.equal(existsSync(directory), false)
   })
 
   it('keeps entries for the set time', async (t) => {

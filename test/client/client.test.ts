@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { getEventListeners } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { inspect } from 'node:util'
 import { type CatracaClient, createClient, OPERATIONS } from '../../src/client/index.js'
 import { ManualClock } from '../../src/clock.js'
-import { serve, type TestServer } from '../server/support.js'
+import { serve, type TestServer, until } from '../server/support.js'
 import { caught } from './support.js'
 
 const NOW = Date.UTC(2030, 0, 1)
@@ -166,6 +168,26 @@ describe('a call that goes wrong', () => {
     const gone = AbortSignal.abort()
     assert.equal((await caught(createClient({ url }).live({}, { signal: gone }))).code, 'ABORTED')
     assert.equal((await caught(createClient({ url: 'http://127.0.0.1:1' }).live())).code, 'UNREACHABLE')
+  })
+
+  it('takes a key with the end of its line, and shows none that cannot be sent', async (t) => {
+    const { server } = await start(t)
+    const { key } = await server.catraca.keys.create({ name: 'ops', scopes: ['read'] })
+    await until('locked', () => server.keyed)
+    const session = await createClient({ url: server.url, key: () => `${key}\n` }).getSession()
+    assert.equal(session.name, 'ops')
+    for (const wrong of [`${key}\nX-Other: 1`, `${key} …`, '']) {
+      const error = await caught(createClient({ url: server.url, key: wrong }).getSession())
+      assert.deepEqual([error.code, error.errors[0]?.path], ['INVALID_INPUT', 'key'])
+      assert.ok(!inspect(error, { depth: 9 }).includes(key))
+    }
+  })
+
+  it('leaves nothing on the signal of a stream that was refused', async (t) => {
+    const { client } = await start(t)
+    const { signal } = new AbortController()
+    await caught(client.exportMembers({ id: 'none' }, { signal }))
+    assert.equal(getEventListeners(signal, 'abort').length, 0)
   })
 
   it('keeps its key from wherever a redirect leads', async (t) => {

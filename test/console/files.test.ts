@@ -40,8 +40,10 @@ describe('the files of the console', () => {
       )
       assert.equal(headers['cache-control'], 'public, max-age=31536000, immutable')
       etags.add(headers.etag!)
-      const again = { 'accept-encoding': accept, 'if-none-match': `"x", ${headers.etag}` }
-      assert.equal((await server.call('GET', path, { headers: again })).status, 304)
+      for (const known of [`"x", ${headers.etag}`, `W/${headers.etag}`, '*']) {
+        const again = { 'accept-encoding': accept, 'if-none-match': known }
+        assert.equal((await server.call('GET', path, { headers: again })).status, 304, known)
+      }
     }
     const { text, headers } = await server.call('GET', path)
     assert.equal(text, plain.toString())
@@ -77,8 +79,10 @@ describe('the files of the console', () => {
   it('are only those that were built', async (t) => {
     const server = await serve(t)
     for (const path of ['/console/none.js', '/console/assets/none', '/console/.built-from']) {
-      const { status, json } = await server.call('GET', path)
+      const { status, json, headers } = await server.call('GET', path)
       assert.deepEqual([status, json?.code], [404, 'ROUTE_NOT_FOUND'], path)
+      assert.match(String(headers['content-security-policy']), /^default-src 'none'/, path)
+      assert.equal(headers['x-frame-options'], 'DENY')
     }
     for (const path of [
       '/console/../package.json',

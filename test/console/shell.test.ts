@@ -17,9 +17,12 @@ describe('signing in', () => {
     await page.goto(`${server.url}/console/settings`)
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await assertAccessible()
-    await page.getByLabel('API key').fill('ctr_wrong')
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('does not know this key').waitFor()
+    for (const wrong of ['ctr_wrong', 'a key … in words']) {
+      await page.getByLabel('API key').fill(wrong)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByText('does not know this key').waitFor()
+      assert.equal(await page.getByText('cannot be reached').count(), 0)
+    }
     await signIn(page, key!)
     await page.getByRole('heading', { name: 'Settings' }).waitFor()
     await page.reload()

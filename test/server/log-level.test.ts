@@ -56,7 +56,18 @@ describe('the log level', () => {
     level.set('error', undefined)
     t.mock.timers.tick(60_000)
     assert.equal(logger.level, 'error')
-    assert.ok(lines.length >= 3)
+    level.set('silent', undefined)
+    level.set('info', undefined, 'ops')
+    assert.deepEqual(
+      lines.map(({ level: severity, logLevel, key }) => [severity, logLevel, key]),
+      [
+        [40, 'debug', undefined],
+        [40, 'warn', undefined],
+        [40, 'trace', undefined],
+        [40, 'error', undefined],
+        [40, 'info', 'ops'],
+      ],
+    )
   })
 })
 

@@ -63,6 +63,14 @@ describe('the access log', () => {
     assert.deepEqual(again, { checks: yes, cacheHit: true, bloomFiltered: false })
   })
 
+  it('asks for no figures that grow with the lists in memory', async (t) => {
+    const { lines, logger } = capture()
+    const server = await serve(t, { logger, accessLogSampling: 1 })
+    server.catraca.stats = () => assert.fail('looks through all lists')
+    for (const path of [PLAIN, LONG]) assert.equal((await server.call('GET', path)).status, 200)
+    assert.equal(requests(lines).length, 2)
+  })
+
   it('makes the same hash under the same key only', async (t) => {
     const hashes: unknown[] = []
     for (const logHashKey of ['one', 'one', 'two', undefined]) {

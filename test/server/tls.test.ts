@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { connect, type TLSSocket } from 'node:tls'
+import { pino } from 'pino'
 import type { TlsMaterial } from '../../src/server/tls.js'
 import { type Certificates, makeCertificates } from '../support/redis/index.js'
 import { serve, until } from './support.js'
@@ -67,8 +68,11 @@ async function shown(url: string, ca: string, t: TestContext): Promise<string> {
 
 describe('a server with a certificate', () => {
   it('speaks HTTPS alone, on every way to an answer', async (t) => {
-    const server = await serve(t, { tls: () => materialOf(first) })
+    const lines: string[] = []
+    const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
+    const server = await serve(t, { tls: () => materialOf(first), logger })
     assert.match(server.url, /^https:/)
+    assert.ok(lines.some((line) => line.includes(`listening at ${server.url}`)))
     const { key } = await server.catraca.keys.create({ name: 'ops', scopes: ['check', 'read'] })
     await until('locked', () => server.keyed)
     const trust = { ca: first.authority, agent: new Agent({ keepAlive: true, maxSockets: 1 }) }

@@ -18,7 +18,8 @@ export interface SessionInfo {
   scopes: readonly Scope[]
   keysRequired: boolean
   version: string
-  store: string
+  /** For those who may read. */
+  store?: string | undefined
 }
 
 /** Why there is no session. */

@@ -1,5 +1,5 @@
 import { boundAt } from '../../audit/entry-id.js'
-import type { AuditPart, AuditStore, StoredEntry } from '../../audit/port.js'
+import type { AuditPart, AuditStore, Note, StoredEntry } from '../../audit/port.js'
 import type { Environment } from './environment.js'
 
 const SWEPT_AT_ONCE = 1000
@@ -13,6 +13,12 @@ export class EmbeddedAudit implements AuditStore {
     return this.environment.write(() => {
       for (const { id, text } of entries) audit.putSync(id, text)
     })
+  }
+
+  /** In the write transaction of the change that it tells of. */
+  keep(note: Note | undefined, outcome: string): void {
+    const text = note?.texts[outcome]
+    if (note !== undefined && text !== undefined) this.environment.audit.putSync(note.id, text)
   }
 
   async read(below: string, from: string, limit: number): Promise<AuditPart> {

@@ -8,6 +8,8 @@ import type {
   Membership,
   RemoveOutcome,
 } from '../../allowlist/port.js'
+import type { Note } from '../../audit/port.js'
+import type { EmbeddedAudit } from './audit.js'
 import type { Catalog, StoredList } from './catalog.js'
 import type { Environment } from './environment.js'
 import type { Journal } from './journal.js'
@@ -19,6 +21,7 @@ import { decodeRow, isMember, newRow, type Row, toMember, visible } from './rows
 const MAX_SCANNED = 5000
 
 export class EmbeddedMembers implements MemberStore {
+  readonly keepsNotes = true
   private readonly rows: MemberRows
   private readonly key = new CustomerRef()
 
@@ -26,11 +29,18 @@ export class EmbeddedMembers implements MemberStore {
     private readonly environment: Environment,
     private readonly catalog: Catalog,
     private readonly journal: Journal,
+    private readonly audit: EmbeddedAudit,
   ) {
     this.rows = new MemberRows(environment)
   }
 
-  add(listId: string, customerId: string, attributes: MemberAttributes, now: number): Promise<AddOutcome> {
+  add(
+    listId: string,
+    customerId: string,
+    attributes: MemberAttributes,
+    now: number,
+    note?: Note,
+  ): Promise<AddOutcome> {
     return this.environment.write((): AddOutcome => {
       const list = this.catalog.read(listId)
       if (list === undefined) return { outcome: 'list-not-found' }
@@ -42,17 +52,20 @@ export class EmbeddedMembers implements MemberStore {
       this.rows.put(row, previous)
       this.journal.begin()
       this.journal.added(this.rows.key, row, list.generation)
-      return { outcome: member ? 'replaced' : 'added', ...this.changed(list, previous, row, now) }
+      const outcome = member ? 'replaced' : 'added'
+      this.audit.keep(note, outcome)
+      return { outcome, ...this.changed(list, previous, row, now) }
     })
   }
 
-  remove(listId: string, customerId: string, now: number): Promise<RemoveOutcome> {
+  remove(listId: string, customerId: string, now: number, note?: Note): Promise<RemoveOutcome> {
     return this.environment.write((): RemoveOutcome => {
       const list = this.catalog.read(listId)
       if (list === undefined) return { outcome: 'list-not-found' }
       this.rows.key.of(list.no, customerId)
       const previous = this.rows.read()
       const outcome = visible(previous, list.generation) ? 'removed' : 'absent'
+      this.audit.keep(note, outcome)
       let row: Row | undefined
       if (list.replacing) {
         // The running replace may still come to this customer, and must find that it was removed since.

@@ -24,11 +24,12 @@ export function openStores(options: EnvironmentOptions) {
   const changes = new ChangeLog(environment, catalog)
   const journal = new Journal(changes)
   const index = new EmbeddedIndexStore(environment, catalog)
+  const audit = new EmbeddedAudit(environment)
   const upkeep = new Sweeper(environment, catalog, journal, index)
   return {
     environment,
     lists: new EmbeddedLists(environment, catalog),
-    members: new EmbeddedMembers(environment, catalog, journal),
+    members: new EmbeddedMembers(environment, catalog, journal, audit),
     checks: new EmbeddedChecks(environment, catalog),
     bulk: new EmbeddedBulk(environment, catalog, upkeep, journal),
     changes,
@@ -42,7 +43,7 @@ export function openStores(options: EnvironmentOptions) {
     codes: new EmbeddedCodes(environment),
     tokens: new EmbeddedTokens(environment),
     locks: new EmbeddedLocks(environment),
-    audit: new EmbeddedAudit(environment),
+    audit,
   }
 }
 

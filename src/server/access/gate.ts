@@ -16,6 +16,10 @@ interface Verified {
 const VERIFIED = Symbol('verified key')
 type KnownSocket = Socket & { [VERIFIED]?: Verified }
 
+/** Who sent this request: requests of others may come over its connection before it is answered. */
+const CALLER = Symbol('caller')
+type KnownRequest = IncomingMessage & { [CALLER]?: Principal }
+
 const BEARER = /^Bearer +(\S{1,512})$/i
 
 /** Decides who may pass: by API key, or on a server without keys by coming from this machine. */
@@ -30,6 +34,7 @@ export class Gate {
     if (header === undefined) return new CatracaError('UNAUTHENTICATED', 'this call needs an API key')
     const principal = this.identify(request.socket, header)
     if (principal === undefined) return unknownKey()
+    ;(request as KnownRequest)[CALLER] = principal
     if (scope === 'any' || principal.scopes.has(scope)) return undefined
     return new CatracaError('FORBIDDEN', `the API key ${principal.name} lacks the scope ${scope}`)
   }
@@ -44,10 +49,9 @@ export class Gate {
     return this.registry.keyed ? undefined : localOnlyRefusal(request)
   }
 
-  /** The caller that passed with this request. */
+  /** The caller whose key came with this request; also where it lacked the scope. */
   principal(request: IncomingMessage): Principal | undefined {
-    const { header, principal } = (request.socket as KnownSocket)[VERIFIED] ?? {}
-    return header !== undefined && header === request.headers.authorization ? principal : undefined
+    return (request as KnownRequest)[CALLER]
   }
 
   private keylessRefusal(request: IncomingMessage): CatracaError | undefined {

@@ -15,18 +15,18 @@ const MAX_LISTS = 10
 
 /** How a check was answered: what was counted while it was asked, since a check is asked in one go. */
 export class CheckFacts {
-  private readonly before: ReturnType<Catraca['stats']>['checks']
+  private readonly before: Catraca['checkCounts']
   private cacheHit = false
   private bloomFiltered = false
 
   constructor(private readonly catraca: Catraca) {
-    this.before = catraca.stats().checks
+    this.before = { ...catraca.checkCounts }
   }
 
   /** Right after the question, before anything is waited for: others count too. */
   asked(): void {
     const { before } = this
-    const after = this.catraca.stats().checks
+    const after = this.catraca.checkCounts
     this.cacheHit = after.confirmed === before.confirmed && after.store === before.store
     this.bloomFiltered = after.filtered > before.filtered
   }

@@ -55,7 +55,7 @@ function answer(
   if (built === undefined) {
     throw new CatracaError('ROUTE_NOT_FOUND', 'the web console was not built: run `npm run build`')
   }
-  reply.headers(HEADERS)
+  reply.headers({ ...HEADERS, 'content-security-policy': policy() })
   const file = built.files.get(name)
   if (file === undefined) {
     if (FILE_NAME.test(name)) throw new CatracaError('ROUTE_NOT_FOUND', 'the web console has no such file')
@@ -66,12 +66,16 @@ function answer(
     etag,
     vary: 'accept-encoding',
     'content-type': file.type,
-    'content-security-policy': policy(),
     'cache-control': file.immutable ? 'public, max-age=31536000, immutable' : 'no-cache',
   })
-  if (request.headers['if-none-match']?.split(/\s*,\s*/).includes(etag)) return reply.code(304).send()
+  if (isKnown(etag, request.headers['if-none-match'])) return reply.code(304).send()
   if (encoding !== undefined) reply.header('content-encoding', encoding)
   return reply.send(body)
+}
+
+/** Proxies that pack anew mark a tag as weak; for this question that makes no difference. */
+function isKnown(etag: string, ifNoneMatch = ''): boolean {
+  return ifNoneMatch.split(',').some((tag) => [etag, `W/${etag}`, '*'].includes(tag.trim()))
 }
 
 function sendPage(page: string, reply: FastifyReply): FastifyReply {

@@ -18,7 +18,7 @@ const state = Type.Object(
   closed,
 )
 
-export function logLevelRoutes(app: App, { logLevel, settings }: ServerContext): void {
+export function logLevelRoutes(app: App, { logLevel, settings, gate }: ServerContext): void {
   app.get(
     '/log-level',
     {
@@ -48,8 +48,8 @@ export function logLevelRoutes(app: App, { logLevel, settings }: ServerContext):
         response: answers({ 200: { description: 'The level', schema: state } }),
       },
     },
-    async ({ body }) => {
-      logLevel.set(body.level, body.forSeconds)
+    async ({ body, raw }) => {
+      logLevel.set(body.level, body.forSeconds, gate.principal(raw)?.name)
       settings.onLogLevel(body.level, body.forSeconds)
       return logLevel.read()
     },

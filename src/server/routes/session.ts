@@ -14,7 +14,7 @@ const session = Type.Object(
     scopes: Type.Array(oneOf(SCOPES), { description: 'Those that another one implies included' }),
     keysRequired: Type.Boolean(),
     version: Type.String(),
-    store: Type.String({ description: 'Without credentials' }),
+    store: Type.Optional(Type.String({ description: 'Without credentials; for those who may read' })),
   },
   { additionalProperties: false },
 )
@@ -35,8 +35,8 @@ export function sessionRoutes(app: App, { catraca, gate, registry }: ServerConte
     async (request) => {
       const principal = gate.principal(request.raw)
       const scopes = registry.keyed ? [...(principal?.scopes ?? [])] : [...SCOPES]
-      const { store } = catraca
-      return { name: principal?.name ?? null, scopes, keysRequired: registry.keyed, version, store }
+      const store = scopes.includes('read') ? { store: catraca.store } : {}
+      return { name: principal?.name ?? null, scopes, keysRequired: registry.keyed, version, ...store }
     },
   )
 }

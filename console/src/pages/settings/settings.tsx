@@ -60,8 +60,12 @@ function ServerPanel() {
   return (
     <Panel title={settings.server}>
       <dl className="facts">
-        <dt>{common.store}</dt>
-        <dd className="mono">{store}</dd>
+        {store !== undefined && (
+          <>
+            <dt>{common.store}</dt>
+            <dd className="mono">{store}</dd>
+          </>
+        )}
         <dt>{common.version}</dt>
         <dd>{version}</dd>
         <dt>{settings.key}</dt>

@@ -1,5 +1,6 @@
 import { Button, Group, PasswordInput, Stack, Text, Title } from '@mantine/core'
 import { type FormEvent, useEffect, useState } from 'react'
+import { fieldProblem } from '../../api/client.js'
 import { useAction } from '../../data/use-action.js'
 import { ColourMenu, LanguageMenu } from '../../parts/header-menus.js'
 import { Brand } from '../../parts/icons.js'
@@ -22,7 +23,9 @@ export function SignIn({ because }: { because: SignedOutBecause }) {
     setMissing(trimmed === '')
     if (trimmed !== '') void run(trimmed)
   }
-  const wrong = problem?.status === 401 ? texts.wrongKey : undefined
+  // A key that cannot be sent is as wrong as one that is refused.
+  const isWrong = problem?.status === 401 || fieldProblem(problem, 'key') !== undefined
+  const wrong = isWrong ? texts.wrongKey : undefined
   const reasons = {
     start: undefined,
     chosen: texts.signedOut,

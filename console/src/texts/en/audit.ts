@@ -46,6 +46,7 @@ export const audit = {
     'key.revoke': 'API key revoked',
     'idempotency.delete': 'Idempotency record deleted',
     'lock.break': 'Lock broken',
+    'code.revoke': 'One-time code revoked',
     'token.revoke': 'Token revoked',
     'subject.revoke': 'Subject revoked',
   },

@@ -48,6 +48,7 @@ export const audit: typeof en = {
     'key.revoke': 'Chave de API revogada',
     'idempotency.delete': 'Registro de idempotência apagado',
     'lock.break': 'Trava rompida',
+    'code.revoke': 'Código de uso único revogado',
     'token.revoke': 'Token revogado',
     'subject.revoke': 'Sujeito revogado',
   },

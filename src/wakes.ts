@@ -8,6 +8,9 @@ export class Sleeper {
   onDue(_now: number): void {}
 }
 
+/** A timer that comes so late was kept waiting by its own thread. */
+const STOOD_STILL_MS = 50
+
 /**
  * Wakes many with one timer: nearly all are called off long before they are due. Those that are leave the list at once,
  * because what they hold would grow old in memory.
@@ -17,12 +20,15 @@ export class Wakes {
   private last: Sleeper | undefined
   private timer: NodeJS.Timeout | undefined
   private timerDue = 0
+  private hasListened = false
 
   constructor(
     /** A clock that only goes forward. */
     private readonly monotonicMs: () => number,
     /** Whether a process that has nothing else to do waits for those who sleep. */
     private readonly keepsAlive = false,
+    /** Whether a thread that stood still first hears what was sent to it meanwhile: that may call them off. */
+    private readonly listensFirst = false,
   ) {}
 
   /** Instead of what was said before. */
@@ -71,6 +77,12 @@ export class Wakes {
   private look(): void {
     this.timer = undefined
     const now = this.monotonicMs()
+    if (this.listensFirst && !this.hasListened && now - this.timerDue > STOOD_STILL_MS) {
+      this.hasListened = true
+      this.setTimer(now + 1, now)
+      return
+    }
+    this.hasListened = false
     while (this.first !== undefined && this.first.due <= now) {
       const sleeper = this.first
       this.callOff(sleeper)

@@ -2,6 +2,7 @@
 export class Sleeper {
   due = Number.POSITIVE_INFINITY
   isWaiting = false
+  hasGrace = false
   previous: Sleeper | undefined = undefined
   next: Sleeper | undefined = undefined
 
@@ -10,6 +11,7 @@ export class Sleeper {
 
 /** A timer that comes so late was kept waiting by its own thread. */
 const STOOD_STILL_MS = 50
+const MAX_GRACE_MS = 250
 
 /**
  * Wakes many with one timer: nearly all are called off long before they are due. Those that are leave the list at once,
@@ -20,15 +22,17 @@ export class Wakes {
   private last: Sleeper | undefined
   private timer: NodeJS.Timeout | undefined
   private timerDue = 0
-  private hasListened = false
 
   constructor(
     /** A clock that only goes forward. */
     private readonly monotonicMs: () => number,
     /** Whether a process that has nothing else to do waits for those who sleep. */
     private readonly keepsAlive = false,
-    /** Whether a thread that stood still first hears what was sent to it meanwhile: that may call them off. */
-    private readonly listensFirst = false,
+    /**
+     * Whether those who are due when this thread stood still are given some of that time back, once: what they wait
+     * for may be there, and not heard yet.
+     */
+    private readonly givesGrace = false,
   ) {}
 
   /** Instead of what was said before. */
@@ -36,6 +40,7 @@ export class Wakes {
     this.callOff(sleeper)
     sleeper.due = due
     sleeper.isWaiting = true
+    sleeper.hasGrace = false
     const isAlone = this.first === undefined
     this.insert(sleeper)
     if (this.timer === undefined || due < this.timerDue) this.setTimer(due, now)
@@ -77,16 +82,15 @@ export class Wakes {
   private look(): void {
     this.timer = undefined
     const now = this.monotonicMs()
-    if (this.listensFirst && !this.hasListened && now - this.timerDue > STOOD_STILL_MS) {
-      this.hasListened = true
-      this.setTimer(now + 1, now)
-      return
-    }
-    this.hasListened = false
+    const lateMs = now - this.timerDue
+    const stoodStill = this.givesGrace && lateMs > STOOD_STILL_MS
     while (this.first !== undefined && this.first.due <= now) {
       const sleeper = this.first
       this.callOff(sleeper)
-      sleeper.onDue(now)
+      if (stoodStill && !sleeper.hasGrace) {
+        this.wakeAt(sleeper, now + Math.min(lateMs, MAX_GRACE_MS), now)
+        sleeper.hasGrace = true
+      } else sleeper.onDue(now)
     }
     // Whoever was woken may have asked for another time, and got a timer with it.
     if (this.first !== undefined && (this.timer === undefined || this.first.due < this.timerDue))

@@ -25,9 +25,10 @@ export async function membersOf(
   lists: readonly string[],
 ): Promise<string[]> {
   if (flags.prepare === true) return numberedCustomers(flags.members ?? membersFor(flags))
+  const named = flags.customers === undefined ? undefined : customersOf(flags.customers)
   // A list that is not there would be answered quickly, and prove nothing.
   const found = await Promise.all(lists.map((id) => target.allowlists.get(id)))
-  if (flags.customers !== undefined) return customersOf(flags.customers)
+  if (named !== undefined) return named
   if (flags.members !== undefined) return numberedCustomers(flags.members)
   const least = Math.min(...found.map(({ customerCount }) => customerCount))
   return numberedCustomers(Math.min(MAX_CUSTOMERS, Math.max(2, least)))

@@ -42,6 +42,15 @@ describe('report of a load test', () => {
     assert.ok(!page.includes('NaN'))
   })
 
+  it('as a page may speak of a day, and shades the warm-up', () => {
+    const second = { sent: 5, answered: 5, errors: 0, inFlight: 0, p50: 1, p95: 2, p99: 3 }
+    const samples = Array.from({ length: 90_000 }, (_, i) => ({ second: i - 1, ...second }))
+    const page = htmlReport(result({ samples }))
+    assert.ok(!page.includes('class="shade"'), 'two seconds of a day have no width')
+    const short = htmlReport(result({ samples: samples.slice(0, 10) }))
+    assert.equal(short.match(/class="shade"/g)?.length, 2)
+  })
+
   it('as a page stands also where nothing was answered', () => {
     const none = new Recorder()
     const page = htmlReport(result({ ...none.summaries(), samples: [], curve: [], operations: [] }))

@@ -16,8 +16,8 @@ const SIZES = { rate: 5000, seconds: 60, stepSeconds: 5, members: 150_000, maxP9
 const SERVER_CORE = 0
 const LOAD_CORE = 1
 const WARM_UP_SECONDS = 3
-/** The emulator takes rows slowly; up to 16,000 checks a second no member of so many comes back within a minute. */
-const DYNAMODB_MEMBERS = 50_000
+/** The emulator takes rows slowly; up to 10,000 checks a second no member of so many comes back within a minute. */
+const DYNAMODB_MEMBERS = 30_000
 
 type Sizes = typeof SIZES
 /** `stepSeconds` 0 leaves the search out; `isPinned` keeps server and generator on cores of their own. */

@@ -37,7 +37,7 @@ const monotonicMs = (): number => performance.now()
 
 /** Ends waits that take too long; all take the same time. Nobody who waits is forgotten by a process that is done. */
 export class Deadlines {
-  private readonly wakes = new Wakes(monotonicMs, true)
+  private readonly wakes = new Wakes(monotonicMs, true, true)
 
   constructor(private readonly timeoutMs: number) {}
 

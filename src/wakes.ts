@@ -2,11 +2,16 @@
 export class Sleeper {
   due = Number.POSITIVE_INFINITY
   isWaiting = false
+  hasGrace = false
   previous: Sleeper | undefined = undefined
   next: Sleeper | undefined = undefined
 
   onDue(_now: number): void {}
 }
+
+/** A timer that comes so late was kept waiting by its own thread. */
+const STOOD_STILL_MS = 50
+const MAX_GRACE_MS = 250
 
 /**
  * Wakes many with one timer: nearly all are called off long before they are due. Those that are leave the list at once,
@@ -23,6 +28,11 @@ export class Wakes {
     private readonly monotonicMs: () => number,
     /** Whether a process that has nothing else to do waits for those who sleep. */
     private readonly keepsAlive = false,
+    /**
+     * Whether those who are due when this thread stood still are given some of that time back, once: what they wait
+     * for may be there, and not heard yet.
+     */
+    private readonly givesGrace = false,
   ) {}
 
   /** Instead of what was said before. */
@@ -30,6 +40,7 @@ export class Wakes {
     this.callOff(sleeper)
     sleeper.due = due
     sleeper.isWaiting = true
+    sleeper.hasGrace = false
     const isAlone = this.first === undefined
     this.insert(sleeper)
     if (this.timer === undefined || due < this.timerDue) this.setTimer(due, now)
@@ -71,10 +82,15 @@ export class Wakes {
   private look(): void {
     this.timer = undefined
     const now = this.monotonicMs()
+    const lateMs = now - this.timerDue
+    const stoodStill = this.givesGrace && lateMs > STOOD_STILL_MS
     while (this.first !== undefined && this.first.due <= now) {
       const sleeper = this.first
       this.callOff(sleeper)
-      sleeper.onDue(now)
+      if (stoodStill && !sleeper.hasGrace) {
+        this.wakeAt(sleeper, now + Math.min(lateMs, MAX_GRACE_MS), now)
+        sleeper.hasGrace = true
+      } else sleeper.onDue(now)
     }
     // Whoever was woken may have asked for another time, and got a timer with it.
     if (this.first !== undefined && (this.timer === undefined || this.first.due < this.timerDue))

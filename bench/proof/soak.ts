@@ -44,7 +44,7 @@ type Sizes = typeof SIZES
 
 export async function run(given: Partial<Sizes>, store: LoadStore = 'embedded'): Promise<Figures> {
   const sizes = { ...SIZES, ...given }
-  return withServer(store, undefined, (server) => soak(server, sizes), { isWatched: true, isPatient: true })
+  return withServer(store, undefined, (server) => soak(server, sizes), { isWatched: true })
 }
 
 async function soak(server: Served, sizes: Sizes): Promise<Figures> {

@@ -13,10 +13,9 @@ export function withServer<T>(
   kind: LoadStore,
   core: number | undefined,
   work: Work<T>,
-  { isWatched = false, isPatient = false } = {},
+  { isWatched = false } = {},
 ): Promise<T> {
-  const env = { ...ENV, ...(isPatient && PATIENCE) }
-  const options = { env, isWatched, ...(core !== undefined && { core }) }
+  const options = { env: ENV, isWatched, ...(core !== undefined && { core }) }
   if (kind === 'redis') return onRedis(options, work)
   return kind === 'dynamodb' ? onDynamodb(options, work) : onEmbedded(options, work)
 }
@@ -26,13 +25,6 @@ type Work<T> = (server: Served) => Promise<T>
 /** What a soak asks for too. */
 const SPACES = { CATRACA_CACHE_SPACES: JSON.stringify([{ name: 'load', ttlMs: 60_000 }]) }
 const ENV = { CATRACA_OTP_PEPPER: 'a pepper of a proof, long enough to be one', ...SPACES }
-/** For a proof that is not about time: a machine with other work must not decide it. */
-const PATIENCE = Object.fromEntries(
-  ['LIMITS', 'IDEMPOTENCY', 'TOKENS', 'CODES', 'LOCKS', 'CACHE'].map((guard) => [
-    ...[`CATRACA_${guard}_TIMEOUT_MS`, '30000'],
-  ]),
-) as Record<string, string>
-
 async function serving<T>(store: string, options: StartOptions, work: Work<T>): Promise<T> {
   const server = await startServe(store, options)
   try {

@@ -14,6 +14,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { before, describe, it } from 'node:test'
 import { type Catraca, openCatraca } from '../../src/catraca.js'
+import { sealManifest } from '../../src/engines/embedded/backup/manifest.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { catraca, customers, serve, start } from './run.js'
 
@@ -186,6 +187,14 @@ describe('catraca backup and restore', () => {
     assert.match(await spoil('missing', (bad) => rmSync(join(bad, 'otp-pepper'))), /otp-pepper is missing/)
     const extra = (bad: string) => copyFileSync(join(bad, 'data.mdb'), join(bad, 'other.mdb'))
     assert.match(await spoil('extra', extra), /other\.mdb does not belong/)
+    const outside = (bad: string) => {
+      const { checksum: _, ...read } = JSON.parse(readFileSync(manifest(bad), 'utf8'))
+      const pepper = read.files.find(({ path }: { path: string }) => path === 'otp-pepper')
+      copyFileSync(join(bad, 'otp-pepper'), join(root, 'planted'))
+      read.files.push({ ...pepper, path: '../planted' })
+      writeFileSync(manifest(bad), sealManifest(read))
+    }
+    assert.match(await spoil('outside', outside), /names a file outside of it/)
   })
 
   it('refuse a directory that is in use, or not empty; --force moves it aside', async () => {

@@ -27,6 +27,19 @@ async function doctor(
 
 const memory = ['--store', 'memory:']
 
+describe('catraca doctor on a file in the place of a directory', () => {
+  for (const below of ['', '/data']) {
+    it(`says so, and what to do: file${below}`, async () => {
+      const file = `${temporaryDirectory()}/file`
+      writeFileSync(file, '')
+      const { findings, levels } = await doctor(['--store', `embedded:${file}${below}`])
+      const { found, remedy } = findings.find(({ id }) => id === 'embedded.directory')!
+      assert.deepEqual([found, remedy], [`${file} is not a directory`, 'Name a directory.'])
+      assert.equal(levels['embedded.secrets'], 'skipped')
+    })
+  }
+})
+
 describe('catraca doctor on the configuration', () => {
   it('names variables that are no setting, and settings that are wrong, and goes on', async () => {
     const env = { CATRACA_PROT: '8081', CATRACA_KEYS: '' }

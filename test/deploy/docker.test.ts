@@ -84,6 +84,8 @@ describe('Dockerfile', () => {
   it('runs as a user without rights, with data on a volume that this user owns', () => {
     assert.equal(only('USER'), '10001:10001')
     assert.equal(only('VOLUME'), '/var/lib/catraca')
+    // Below the mount, which `catraca restore` could not rename.
+    assert.match(values(image, 'ENV').join(' '), /CATRACA_STORE=embedded:\/var\/lib\/catraca\/data\b/)
     assert.ok(values(image, 'COPY').some((copy) => /--chown=10001:10001 \S+ \/var\/lib\/catraca$/.test(copy)))
   })
 

@@ -43,6 +43,7 @@ describe('Helm chart', () => {
     assert.ok(wrong({ store: { url: 'embedded:relative' } }))
     assert.ok(wrong({ store: { perCapability: { keys: 'redis://r:6379/0' } } }))
     assert.ok(wrong({ dynamodb: { topicArn: 'my-topic' } }))
+    assert.ok(wrong({ store: { url: 'embedded:/data' } }), 'its volume would be the root')
     assert.ok(wrong({ persistence: { accessModes: ['ReadWriteMany'] } }))
   })
 
@@ -51,6 +52,9 @@ describe('Helm chart', () => {
     const [claim] = find(embedded, 'StatefulSet').spec.volumeClaimTemplates
     const [{ containers }] = pods(embedded).map(({ spec }) => spec)
     assert.equal(find(embedded, 'StatefulSet').spec.replicas, 1)
+    // A mount upon the store itself could not be renamed by `catraca restore`.
+    const { value: store } = containers[0].env.find((one: Any) => one.name === 'CATRACA_STORE')
+    assert.equal(store, 'embedded:/var/lib/catraca/data')
     assert.ok(
       containers[0].volumeMounts.some(
         (one: Any) => one.name === claim.metadata.name && one.mountPath === '/var/lib/catraca',

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { posix } from 'node:path'
 import { stringify } from 'yaml'
 import { type Expression, type Node, TemplateParser } from './go-template-parse.js'
 
@@ -42,6 +43,7 @@ const FUNCTIONS: Record<string, (...args: Any[]) => Any> = {
     text(value).endsWith(suffix) ? text(value).slice(0, -suffix.length) : value,
   trunc: (count, value) => text(value).slice(0, count),
   replace: (from, to, value) => text(value).replaceAll(from, to),
+  dir: (value) => posix.dirname(text(value)),
   upper: (value) => text(value).toUpperCase(),
   int64: whole,
   add: (...args) => args.reduce((sum: number, one) => sum + whole(one), 0),

@@ -18,7 +18,7 @@ export interface LoadFlags extends ConfigOptions {
   cleanup?: boolean
   lists?: string[]
   customers?: string
-  members: number
+  members?: number
   keys: number
   cacheSpace: string
   seed?: number
@@ -81,7 +81,11 @@ function addQuestions(load: Command): void {
     .addOption(
       new Option('--customers <file>', 'who is on them, one a line').conflicts(['prepare', 'cleanup']),
     )
-    .option('--members <count>', 'customers on the prepared list', between(2, 5_000_000), 100_000)
+    .option(
+      '--members <count>',
+      'customers on the list (default: by the rate with --prepare, otherwise all that are on it)',
+      between(2, 5_000_000),
+    )
     .option('--keys <count>', 'entities, tokens and cached keys', between(1, 1_000_000), 1000)
     .option('--cache-space <name>', 'a cache space that the server configures', 'load')
     .hook('preAction', (command) => void parseMix(command.opts().mix as string))

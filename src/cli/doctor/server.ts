@@ -64,7 +64,7 @@ const liveCheck: Check<ServerLook> = {
       return problem(
         name === 'TimeoutError'
           ? `no answer within ${CALL_TIMEOUT_MS} ms`
-          : `no answer: ${cause?.code ?? name}`,
+          : `no answer: ${cause?.code ?? cause?.message ?? name}`,
       )
     }
   },

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { CatracaError } from '../../errors.js'
 import { identifier } from '../../key.js'
 
-const MAX_CUSTOMERS = 5_000_000
+export const MAX_CUSTOMERS = 5_000_000
 const LINES_PER_CHUNK = 2000
 
 /** The same id for the same number, spread as random ids are. */

@@ -19,6 +19,8 @@ export function broken({ latencyMs, errorCount }: LoadResult, { maxP99Ms, maxErr
 export interface Step {
   rate: number
   isKept: boolean
+  /** Why an attempt before did not count, where there was one. */
+  firstBroke?: string[]
   result: LoadResult
 }
 
@@ -37,9 +39,15 @@ const PRECISION = 0.05
 /** Answers that came, of those that were due: below that the server did not keep up, however fast each was. */
 const LEAST_ANSWERED = 0.98
 
-export function keepsUp(result: LoadResult, bounds: Bounds): boolean {
-  const isServed = result.answered >= LEAST_ANSWERED * result.due
-  return isServed && broken(result, { maxErrors: 0, ...bounds }).length === 0
+/** Like `broken`, with what goes without saying for the highest rate. */
+export function notKept(result: LoadResult, bounds: Bounds): string[] {
+  const wrong = broken(result, { maxErrors: 0, ...bounds })
+  const { due, answered, achievedRate, seconds } = result
+  if (answered < LEAST_ANSWERED * due) wrong.push(`${answered} of ${due} were answered`)
+  // A queue that only grows is emptied behind the run; where no time bounds it, nothing else tells.
+  else if (bounds.maxP99Ms === undefined && achievedRate * seconds < LEAST_ANSWERED * due)
+    wrong.push(`only ${Math.round(achievedRate)}/s were answered in time`)
+  return wrong
 }
 
 type Run = (rate: number) => Promise<LoadResult>
@@ -47,9 +55,11 @@ type Run = (rate: number) => Promise<LoadResult>
 /** A step that breaks the bounds is tried once more: another program may have had the machine for a moment. */
 async function stepAt(rate: number, run: Run, bounds: Bounds): Promise<Step> {
   const first = await run(rate)
-  if (first.endedEarly || keepsUp(first, bounds)) return { rate, isKept: !first.endedEarly, result: first }
+  const firstBroke = notKept(first, bounds)
+  if (first.endedEarly || firstBroke.length === 0) return { rate, isKept: !first.endedEarly, result: first }
   const second = await run(rate)
-  return { rate, isKept: !second.endedEarly && keepsUp(second, bounds), result: second }
+  const isKept = !second.endedEarly && notKept(second, bounds).length === 0
+  return { rate, isKept, firstBroke, result: second }
 }
 
 /** Doubles while the bounds are kept, then halves the distance to what breaks them. */

@@ -5,6 +5,8 @@ export interface Line {
   /** Which of the colours of the page. */
   colour: 1 | 2 | 3
   points: readonly { x: number; y: number }[]
+  /** Where another line may lie upon it. */
+  isDashed?: boolean
 }
 
 export interface Plot {
@@ -14,12 +16,14 @@ export interface Plot {
   isLogarithmic?: boolean
   /** Labels below the plot, at their places. */
   ticks: readonly { x: number; label: string }[]
+  /** What lies before this place is shaded, and is called so. */
+  before?: { x: number; label: string }
 }
 
 const WIDTH = 720
 const HEIGHT = 240
 const LEFT = 64
-const RIGHT = 12
+const RIGHT = 20
 const TOP = 12
 const BOTTOM = 28
 const GRID_LINES = 4
@@ -36,7 +40,7 @@ export function escapeHtml(value: string | number): string {
   return String(value).replace(/[&<>"']/g, (character) => ENTITIES[character]!)
 }
 
-export function plotSvg({ title, unit, lines, isLogarithmic = false, ticks }: Plot): string {
+export function plotSvg({ title, unit, lines, isLogarithmic = false, ticks, before }: Plot): string {
   const points = lines.flatMap((line) => line.points).filter(({ y }) => Number.isFinite(y))
   if (points.length === 0)
     return `<figure><figcaption>${escapeHtml(title)}</figcaption><p>no data</p></figure>`
@@ -54,18 +58,28 @@ export function plotSvg({ title, unit, lines, isLogarithmic = false, ticks }: Pl
     ({ x, label }) =>
       `<text x="${round(scaleX(x))}" y="${HEIGHT - 8}" text-anchor="middle">${escapeHtml(label)}</text>`,
   )
-  const drawn = lines.map(({ colour, points: of }) => {
+  const drawn = lines.map(({ colour, points: of, isDashed }) => {
     const path = of.map(({ x, y }) => `${round(scaleX(x))},${round(scaleY(y))}`).join(' ')
-    return `<polyline points="${path}" class="line colour${colour}"/>`
+    return `<polyline points="${path}" class="line colour${colour}${isDashed ? ' dashed' : ''}"/>`
   })
   const key = lines.map(({ name, colour }) => `<span class="key${colour}">${escapeHtml(name)}</span>`)
-  return `<figure><figcaption>${escapeHtml(title)} <small>${escapeHtml(unit)}</small> ${key.join(' ')}</figcaption><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escapeHtml(title)}">${[...grid, ...labels, ...drawn].join('')}</svg></figure>`
+  return `<figure><figcaption>${escapeHtml(title)} <small>${escapeHtml(unit)}</small> ${key.join(' ')}</figcaption><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escapeHtml(title)}">${[shade(scaleX, before), ...grid, ...labels, ...drawn].join('')}</svg></figure>`
 }
 
+function shade(scaleX: (x: number) => number, before: Plot['before']): string {
+  const width = before === undefined ? 0 : Math.round(scaleX(before.x) - LEFT)
+  if (before === undefined || width <= 0) return ''
+  return `<rect x="${LEFT}" y="${TOP}" width="${width}" height="${HEIGHT - TOP - BOTTOM}" class="shade"/><text x="${LEFT + 4}" y="${TOP + 12}">${escapeHtml(before.label)}</text>`
+}
+
+// A day has more seconds than a call may have arguments.
+const least = (values: readonly number[]): number => values.reduce((a, b) => Math.min(a, b), Infinity)
+const most = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b), -Infinity)
+
 function horizontal(values: number[]): (x: number) => number {
-  const [least, most] = [Math.min(...values), Math.max(...values)]
+  const [from, to] = [least(values), most(values)]
   const width = WIDTH - LEFT - RIGHT
-  return (x) => LEFT + (width * (x - least)) / (most - least || 1)
+  return (x) => LEFT + (width * (x - from)) / (to - from || 1)
 }
 
 function vertical(
@@ -74,13 +88,13 @@ function vertical(
 ): { scaleY: (y: number) => number; marks: number[] } {
   const height = HEIGHT - TOP - BOTTOM
   if (!isLogarithmic) {
-    const most = niceAbove(Math.max(...values))
-    const marks = Array.from({ length: GRID_LINES + 1 }, (_, i) => (most * i) / GRID_LINES)
-    return { scaleY: (y) => TOP + height * (1 - y / most), marks }
+    const top = niceAbove(most(values))
+    const marks = Array.from({ length: GRID_LINES + 1 }, (_, i) => (top * i) / GRID_LINES)
+    return { scaleY: (y) => TOP + height * (1 - y / top), marks }
   }
   const positive = values.filter((value) => value > 0)
-  const low = Math.floor(Math.log10(Math.min(...positive, 1)))
-  const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(...positive, 0.1))))
+  const low = Math.floor(Math.log10(Math.min(least(positive), 1)))
+  const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(most(positive), 0.1))))
   const marks = Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i))
   const place = (y: number) => (Math.log10(Math.max(y, 10 ** low)) - low) / (high - low)
   return { scaleY: (y) => TOP + height * (1 - place(y)), marks }

@@ -11,7 +11,9 @@ body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
 table { border-collapse: collapse; width: 100%; margin: 1rem 0 } th, td { text-align: right; padding: .25rem .5rem; border-bottom: 1px solid var(--soft) }
 th:first-child, td:first-child { text-align: left } figure { margin: 1.5rem 0 } svg { width: 100%; height: auto } svg text { font-size: 11px; fill: var(--ink) }
 .grid { stroke: var(--soft) } .line { fill: none; stroke-width: 1.5 } .colour1 { stroke: var(--c1) } .colour2 { stroke: var(--c2) } .colour3 { stroke: var(--c3) }
-.key1 { color: var(--c1) } .key2 { color: var(--c2) } .key3 { color: var(--c3) } .warning { border-left: 4px solid var(--c3); padding-left: .75rem }`
+.key1 { color: var(--c1) } .key2 { color: var(--c2) } .key3 { color: var(--c3) } [class^=key]::before { content: '\\2014\\a0' } .dashed { stroke-dasharray: 5 4; stroke-width: 2.5 } .shade { fill: var(--soft); opacity: .4 }
+.tiles { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1rem 0; padding: 0 } .tiles div { flex: 1 1 8rem; border: 1px solid var(--soft); border-radius: 6px; padding: .5rem .75rem } .tiles dt { font-size: 13px } .tiles dd { margin: 0; font-size: 1.5rem; font-variant-numeric: tabular-nums }
+.scroll { overflow-x: auto } td { font-variant-numeric: tabular-nums; white-space: nowrap } h1 { overflow-wrap: anywhere } .bad { color: var(--c3) } .warning { border-left: 4px solid var(--c3); padding-left: .75rem }`
 
 /** One page that needs nothing from anywhere. */
 export function htmlReport(result: LoadResult, steps: readonly Step[] = []): string {
@@ -21,13 +23,14 @@ export function htmlReport(result: LoadResult, steps: readonly Step[] = []): str
 <title>${escapeHtml(title)}</title><style>${STYLE}</style></head><body>
 <h1>${escapeHtml(title)}</h1>
 <p>${escapeHtml(intro(result))}</p>
+${tiles(result)}
 ${result.generator.saturation.map((reason) => `<p class="warning">The generator was at its limit: ${escapeHtml(reason)}.</p>`).join('')}
+${steps.length === 0 ? '' : stepTable(steps)}
 ${table(['', 'mean', 'p50', 'p90', 'p95', 'p99', 'p99.9', 'max'], timeRows(result))}
 ${plots(result).join('\n')}
 ${table(['operation', 'answered', 'share', 'p50 ms', 'p99 ms', 'errors'], operationRows(result))}
-${table(['errors and statuses', ''], errorRows(result))}
+${table(['errors and statuses', 'count'], errorRows(result))}
 ${result.answers === undefined ? '' : table(['answers by the server', 'count', 'share'], answerRows(result.answers))}
-${steps.length === 0 ? '' : table(['step, requests/s', 'answered/s', 'p99 ms', 'errors', 'bounds'], steps.map(stepRow))}
 <p>Latency counts from the time a request was due, service time from the time it was sent. ${escapeHtml(count(result.generator.late))} requests were sent late by the generator itself.</p>
 </body></html>
 `
@@ -50,7 +53,7 @@ function intro({
 function table(headers: string[], rows: (string | number)[][]): string {
   const cells = (tag: string, values: (string | number)[]) =>
     values.map((value) => `<${tag}>${escapeHtml(value)}</${tag}>`).join('')
-  return `<table><thead><tr>${cells('th', headers)}</tr></thead><tbody>${rows.map((row) => `<tr>${cells('td', row)}</tr>`).join('')}</tbody></table>`
+  return `<div class="scroll"><table><thead><tr>${cells('th', headers)}</tr></thead><tbody>${rows.map((row) => `<tr>${cells('td', row)}</tr>`).join('')}</tbody></table></div>`
 }
 
 function timeRows({ latencyMs, serviceMs }: LoadResult): string[][] {
@@ -69,7 +72,9 @@ function operationRows({ operations }: LoadResult): (string | number)[][] {
 
 function errorRows({ errors, statuses }: LoadResult): (string | number)[][] {
   return [
-    ...Object.entries(errors).map(([kind, times]) => [kind, count(times)]),
+    ...Object.entries(errors)
+      .filter(([, times]) => times > 0)
+      .map(([kind, times]) => [`errors: ${kind}`, count(times)]),
     ...Object.entries(statuses).map(([status, times]) => [`answers of status ${status}`, count(times)]),
   ]
 }
@@ -80,11 +85,36 @@ function answerRows({ counts, shares }: NonNullable<LoadResult['answers']>): str
   ])
 }
 
-function stepRow({ rate, isKept, result }: Step): (string | number)[] {
+/** Of a search: what was tried, and what this page is about. */
+function stepTable(steps: readonly Step[]): string {
+  const kept = steps.filter(({ isKept }) => isKept).map(({ rate }) => rate)
+  const found =
+    kept.length === 0
+      ? 'No rate kept the bounds; the figures are of the last step.'
+      : `The highest rate that kept the bounds is ${count(Math.max(...kept))} requests a second; the figures are of that step.`
+  const headers = ['step, requests/s', 'answered/s', 'p99 ms', 'errors', 'sent late', 'bounds']
+  return `<p>${escapeHtml(found)}</p>${table(headers, steps.map(stepRow))}`
+}
+
+function stepRow({ rate, isKept, firstBroke, result }: Step): (string | number)[] {
+  const verdict = isKept ? (firstBroke ? 'kept at the second attempt' : 'kept') : 'not kept'
   return [
     ...[count(rate), count(Math.round(result.achievedRate)), milliseconds(result.latencyMs.p99)],
-    ...[count(result.errorCount), isKept ? 'kept' : 'not kept'],
+    ...[count(result.errorCount), `${(100 * result.generator.lateShare).toFixed(1)} %`, verdict],
   ]
+}
+
+/** What is looked for first. */
+function tiles({ achievedRate, latencyMs, errorCount }: LoadResult): string {
+  const figures: [string, string, boolean?][] = [
+    ['answered a second', count(Math.round(achievedRate))],
+    ['p50, ms', milliseconds(latencyMs.p50)],
+    ['p99, ms', milliseconds(latencyMs.p99)],
+    ['errors', count(errorCount), errorCount > 0],
+  ]
+  const tile = ([name, value, isBad]: (typeof figures)[number]) =>
+    `<div><dt>${name}</dt><dd${isBad ? ' class="bad"' : ''}>${value}</dd></div>`
+  return `<dl class="tiles">${figures.map(tile).join('')}</dl>`
 }
 
 function plots({ samples, curve }: LoadResult): string[] {
@@ -93,13 +123,14 @@ function plots({ samples, curve }: LoadResult): string[] {
   })
   const seconds = samples.filter((_, i) => i % Math.max(1, Math.ceil(samples.length / 10)) === 0)
   const ticks = seconds.map(({ second }) => ({ x: second, label: `${second} s` }))
+  const before = { x: 1, label: 'warm-up' }
   // A share of 1 has no place on a scale of nines.
   const shown = curve.filter(({ percentile }) => percentile < 1)
   const place = (percentile: number) => -Math.log10(1 - percentile)
   const labelled = [0, 0.5, 0.9, 0.99, 0.999, 0.9999]
   return [
     plotSvg({
-      ...{ title: 'Latency over time', unit: 'ms', ticks },
+      ...{ title: 'Latency over time', unit: 'ms', ticks, before },
       lines: [
         over('p50', 1, ({ p50 }) => p50),
         over('p95', 2, ({ p95 }) => p95),
@@ -107,9 +138,9 @@ function plots({ samples, curve }: LoadResult): string[] {
       ],
     }),
     plotSvg({
-      ...{ title: 'Rate over time', unit: 'requests/s', ticks },
+      ...{ title: 'Rate over time', unit: 'requests/s', ticks, before },
       lines: [
-        over('sent', 2, ({ sent }) => sent),
+        { ...over('sent', 2, ({ sent }) => sent), isDashed: true },
         over('answered', 1, ({ answered }) => answered),
         over('errors', 3, ({ errors }) => errors),
       ],

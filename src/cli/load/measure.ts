@@ -32,12 +32,14 @@ export async function measure(measurement: Measurement): Promise<LoadResult> {
   let endedMs = 0
   const stop = () => {
     endedMs = performance.now()
+    recorder.measureUntilMs = endedMs
     generator.stop()
   }
   let ticking: NodeJS.Timeout | undefined
   try {
     await generator.run((startMs) => {
       recorder.measureFromMs = startMs + warmUpMs
+      recorder.measureUntilMs = recorder.measureFromMs + plan.durationMs
       ticking = setInterval(() => {
         const sample = recorder.sample(generator.inFlight)
         onSample?.(sample)
@@ -58,7 +60,7 @@ export async function measure(measurement: Measurement): Promise<LoadResult> {
     endedEarly: endedMs !== 0,
     due: recorder.dueCount,
     answered: recorder.answeredCount,
-    achievedRate: measuredMs === 0 ? 0 : (SECOND_MS * recorder.answeredCount) / measuredMs,
+    achievedRate: measuredMs === 0 ? 0 : (SECOND_MS * recorder.answeredInTime) / measuredMs,
     ...recorder.summaries(),
     ...{ errors: recorder.errors, errorCount: recorder.errorCount, statuses: recorder.statusCounts() },
     operations: recorder.operationResults(),

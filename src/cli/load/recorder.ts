@@ -36,6 +36,10 @@ export class Recorder implements LoadObserver {
     ...{ status: 0, refused: 0, reset: 0, timeout: 0, protocol: 0, unsent: 0 },
   }
   measureFromMs = 0
+  /** Answers that come later still count, but not as what was answered in a second. */
+  measureUntilMs = Number.POSITIVE_INFINITY
+  /** Answers that came between both, also to what was due in the warm-up. */
+  answeredInTime = 0
   dueCount = 0
   private late = 0
   private waited = 0
@@ -63,6 +67,7 @@ export class Recorder implements LoadObserver {
     this.window.answered++
     this.window.latency.add(endMs - dueMs)
     if (isError) this.window.errors++
+    if (endMs >= this.measureFromMs && endMs < this.measureUntilMs) this.answeredInTime++
     if (dueMs < this.measureFromMs) return
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1)
     const tally = this.tallyOf(operation)

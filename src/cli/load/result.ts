@@ -61,6 +61,7 @@ export interface LoadResult {
   endedEarly: boolean
   due: number
   answered: number
+  /** Answers a second that came while it was measured; what came when nothing was due any more is not in it. */
   achievedRate: number
   /** From the time a request was due to the end of its answer. */
   latencyMs: Summary

@@ -8,11 +8,11 @@ import { HttpTransport } from '../http-transport.js'
 import { note, printJson, printLine } from '../output.js'
 import { configOf } from '../session.js'
 import { seeded } from './arrivals.js'
-import { customersOf, numberedCustomers } from './customers.js'
 import { type Display, openDisplay } from './display.js'
 import { type Bounds, broken, findMax, ramp, type Step } from './find-max.js'
 import { htmlReport } from './html-report.js'
 import { measure } from './measure.js'
+import { membersOf } from './members.js'
 import type { MixContext } from './mixes/mix.js'
 import { mixesOf, openMix, parseMix } from './mixes/table.js'
 import { type Origin, originOf } from './origin.js'
@@ -38,14 +38,13 @@ interface Scene {
 export async function runLoad(flags: LoadFlags): Promise<void> {
   if (flags.connections > flags.maxConnections)
     throw new CatracaError('INVALID_INPUT', 'connections must not be more than max-connections')
-  const scene = openScene(flags)
+  const scene = await openScene(flags)
   const { preparation, display, interrupted } = scene
   // Once for a report of what there is; whoever asks again means it.
   const interrupt = () => (interrupted.signal.aborted ? process.exit(EXIT.failure) : interrupted.abort())
   process.on('SIGINT', interrupt)
   try {
     if (flags.prepare) await prepare(preparation)
-    else await demandLists(preparation)
     const next = openMix(parseMix(flags.mix), preparation.context)
     const { result, steps } = await runAll(scene, next)
     display.close()
@@ -58,22 +57,23 @@ export async function runLoad(flags: LoadFlags): Promise<void> {
   }
 }
 
-function openScene(flags: LoadFlags): Scene {
+async function openScene(flags: LoadFlags): Promise<Scene> {
   const { client } = configOf(flags, { 'client.url': 'url' })
   if (client.url === undefined) throw new CatracaError('INVALID_INPUT', 'name the server: --url URL')
   const key = () => client.key.read()
   const origin = originOf(client.url, key())
   const random = seeded(flags.seed ?? Date.now() % 2 ** 32)
+  const target = httpTarget(origin.url, key)
+  const mixes = mixesOf(parseMix(flags.mix))
+  const lists = (flags.lists ?? [PREPARED_LIST]).map((id) => plainName('lists', id))
   const context: MixContext = {
-    ...{ origin, random, keys: flags.keys, cacheSpace: plainSpace(flags.cacheSpace) },
-    lists: (flags.lists ?? [PREPARED_LIST]).map((id) => plainName('lists', id)),
-    members: flags.customers === undefined ? numberedCustomers(flags.members) : customersOf(flags.customers),
+    ...{ origin, random, lists, keys: flags.keys, cacheSpace: plainSpace(flags.cacheSpace) },
+    members: mixes.some(({ needsLists }) => needsLists) ? await membersOf(flags, target, lists) : [],
     runId: `load-${Date.now().toString(36)}`,
   }
   const display = openDisplay(flags.json === '-' ? process.stderr : process.stdout)
   const preparation: Preparation = {
-    ...{ target: httpTarget(origin.url, key), transport: new HttpTransport(origin.url, key), context },
-    mixes: mixesOf(parseMix(flags.mix)),
+    ...{ target, transport: new HttpTransport(origin.url, key), context, mixes },
     tell: (line) => note(`catraca: ${line}`),
   }
   return { flags, origin, preparation, display, interrupted: new AbortController(), random }
@@ -82,12 +82,6 @@ function openScene(flags: LoadFlags): Scene {
 function plainSpace(name: string): string {
   if (!/^[\w.~:@+=-]{1,256}$/.test(name)) throw new CatracaError('INVALID_INPUT', 'cache-space is no name')
   return name
-}
-
-/** A list that is not there would be answered quickly, and prove nothing. */
-async function demandLists({ target, mixes, context }: Preparation): Promise<void> {
-  if (!mixes.some(({ needsLists }) => needsLists)) return
-  for (const id of context.lists) await target.allowlists.get(id)
 }
 
 interface Outcome {
@@ -141,7 +135,11 @@ function boundsOf({ maxP99, maxErrors }: LoadFlags): Bounds {
 }
 
 function tell(flags: LoadFlags, result: LoadResult, steps: Step[]): void {
-  const searched = steps.map(({ rate, isKept }) => ({ rate, isKept }))
+  const searched = steps.map(({ rate, isKept, firstBroke, result: of }) => ({
+    ...{ rate, isKept, ...(firstBroke && { firstBroke }), achievedRate: of.achievedRate },
+    ...{ p99Ms: of.latencyMs.p99, errorCount: of.errorCount, lateShare: of.generator.lateShare },
+    ...(of.answers && { shares: of.answers.shares }),
+  }))
   const report = steps.length === 0 ? result : { ...result, steps: searched }
   if (flags.json === '-') printJson(report)
   else for (const line of textReport(result)) printLine(line)

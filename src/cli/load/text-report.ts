@@ -1,4 +1,5 @@
 import { count } from '../output.js'
+import type { AnswerShares } from './answers.js'
 import { milliseconds } from './display.js'
 import type { Step } from './find-max.js'
 import type { LoadResult, Summary } from './result.js'
@@ -20,13 +21,15 @@ export function textReport(result: LoadResult): string[] {
   ]
 }
 
-export function stepLine({ rate, isKept, result }: Step): string {
-  const { latencyMs, errorCount, achievedRate, generator } = result
+export function stepLine({ rate, isKept, firstBroke, result }: Step): string {
+  const { latencyMs, errorCount, achievedRate, generator, answers: made } = result
   const verdict = isKept ? 'kept' : 'not kept'
   const behind = generator.saturation.length > 0 ? '  (generator or connections at their limit)' : ''
+  const again = isKept && firstBroke ? ` at the second attempt (the first: ${firstBroke.join('; ')})` : ''
+  const mix = made === undefined ? '' : `  [${sharesOf(made)}]`
   return (
     `${count(rate).padStart(8)}/s  answered ${count(Math.round(achievedRate)).padStart(7)}/s  ` +
-    `p99 ${milliseconds(latencyMs.p99).padStart(7)} ms  ${count(errorCount)} errors  ${verdict}${behind}`
+    `p99 ${milliseconds(latencyMs.p99).padStart(7)} ms  ${count(errorCount)} errors  ${verdict}${again}${behind}${mix}`
   )
 }
 
@@ -69,9 +72,12 @@ function operations({ operations: rows }: LoadResult): string[] {
 
 function answers({ answers: made }: LoadResult): string[] {
   if (made === undefined) return []
-  const parts = Object.entries(made.shares).filter(([, share]) => share > 0)
-  const text = parts.map(([source, share]) => `${source} ${percent(share)}`).join(', ')
-  return ['', `answers about members, by the server's own count of ${count(made.total)}: ${text}`]
+  return ['', `answers about members, by the server's own count of ${count(made.total)}: ${sharesOf(made)}`]
+}
+
+function sharesOf({ shares }: AnswerShares): string {
+  const parts = Object.entries(shares).filter(([, share]) => share > 0)
+  return parts.map(([source, share]) => `${source} ${percent(share)}`).join(', ')
 }
 
 function generator({ generator: { late, lagP99Ms, peakConnections, saturation } }: LoadResult): string[] {

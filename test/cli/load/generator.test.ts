@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, createServer as createRawServer, type Server, type Socket } from 'node:net'
 import { after, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { arrivals, seeded } from '../../../src/cli/load/arrivals.js'
 import type { LoadPlan } from '../../../src/cli/load/generator.js'
 import { measure } from '../../../src/cli/load/measure.js'
 import { operation } from '../../../src/cli/load/mixes/mix.js'
 import { type Origin, originOf } from '../../../src/cli/load/origin.js'
 import type { LoadResult } from '../../../src/cli/load/result.js'
+import { makeCertificates } from '../../support/redis/certificates.js'
 import { freePort } from '../../support/redis/index.js'
 
 const servers: { server: Server; sockets: Set<Socket> }[] = []
@@ -42,6 +48,33 @@ function load(origin: Origin, plan: Partial<LoadPlan> = {}, warmUpMs = 0): Promi
 }
 
 describe('load generator', () => {
+  it('does not count as answered in a second what was answered when nothing was due any more', async () => {
+    const origin = await http((_, reply) => void setTimeout(() => reply.end('ok'), 20))
+    const { due, answered, achievedRate } = await load(origin)
+    assert.deepEqual([due, answered], [500, 500])
+    // Four connections, each busy for at least 20 ms.
+    assert.ok(achievedRate <= 210, `${achievedRate}/s`)
+  })
+
+  it('asks over TLS, and not a server whose certificate nobody vouches for', async () => {
+    const certificates = makeCertificates()
+    try {
+      const [cert, key] = [readFileSync(certificates.certificate), readFileSync(certificates.key)]
+      const plain = await listen(createTlsServer({ cert, key }, (_, reply) => void reply.end('ok')))
+      const origin = originOf(plain.url.replace('http:', 'https:'), undefined)
+      const strangers = await load(origin, { rate: 20 })
+      assert.deepEqual([strangers.answered, strangers.errors.refused], [0, 20])
+      const script = new URL('./tls-load.js', import.meta.url)
+      const env = { ...process.env, NODE_EXTRA_CA_CERTS: certificates.ca }
+      const { stdout } = await promisify(execFile)(process.execPath, [fileURLToPath(script), origin.url], {
+        env,
+      })
+      assert.deepEqual(JSON.parse(stdout), { answered: 100, errorCount: 0 })
+    } finally {
+      certificates.remove()
+    }
+  })
+
   it('counts a stall for every request due in it, where service time shows it for few', async () => {
     const STALL_MS = 300
     let begun: number | undefined

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { seeded } from '../../../src/cli/load/arrivals.js'
 import { numberedCustomers } from '../../../src/cli/load/customers.js'
+import { membersFor } from '../../../src/cli/load/members.js'
 import type { MixContext } from '../../../src/cli/load/mixes/mix.js'
 import { COMPOUNDS, MIXES, openMix, parseMix } from '../../../src/cli/load/mixes/table.js'
 import { originOf } from '../../../src/cli/load/origin.js'
@@ -46,6 +47,14 @@ describe('mixes', () => {
     assert.equal(hot.size, 100)
     assert.equal(new Set(walked).size, walked.length, 'each of them once')
     assert.ok(walked.every((customer) => !hot.has(customer)))
+  })
+
+  it('source: the list is so long that nobody who was confirmed comes back within a minute', () => {
+    assert.equal(membersFor({ rate: 100 }), 100_000)
+    for (const rate of [30_000, 100_000]) assert.ok(membersFor({ rate }) >= 0.05 * rate * 60)
+    assert.ok(membersFor({ rate: 1, ramp: { from: 1, to: 90_000 } }) >= 0.05 * 90_000 * 60)
+    assert.ok(membersFor({ rate: 1000, findMax: true }) >= 0.05 * 40_000 * 60)
+    assert.equal(membersFor({ rate: 1_000_000 }), 1_000_000)
   })
 
   it('by weight, whatever they add up to', () => {

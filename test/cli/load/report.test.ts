@@ -6,7 +6,7 @@ import { broken, findMax, ramp, type Step } from '../../../src/cli/load/find-max
 import { htmlReport } from '../../../src/cli/load/html-report.js'
 import { Recorder } from '../../../src/cli/load/recorder.js'
 import type { LoadResult } from '../../../src/cli/load/result.js'
-import { textReport } from '../../../src/cli/load/text-report.js'
+import { stepLine, textReport } from '../../../src/cli/load/text-report.js'
 
 const EVIL = `<script src="https://evil.example/x.js">'&"</script>`
 
@@ -40,6 +40,15 @@ describe('report of a load test', () => {
     assert.equal(page.match(/<svg /g)?.length, 3)
     assert.match(page, /prefers-color-scheme: dark/)
     assert.ok(!page.includes('NaN'))
+  })
+
+  it('as a page may speak of a day, and shades the warm-up', () => {
+    const second = { sent: 5, answered: 5, errors: 0, inFlight: 0, p50: 1, p95: 2, p99: 3 }
+    const samples = Array.from({ length: 90_000 }, (_, i) => ({ second: i - 1, ...second }))
+    const page = htmlReport(result({ samples }))
+    assert.ok(!page.includes('class="shade"'), 'two seconds of a day have no width')
+    const short = htmlReport(result({ samples: samples.slice(0, 10) }))
+    assert.equal(short.match(/class="shade"/g)?.length, 2)
   })
 
   it('as a page stands also where nothing was answered', () => {
@@ -128,6 +137,25 @@ describe('the highest rate', () => {
       if (expected === undefined) assert.ok(best!.rate < 1000)
       else assert.equal(best!.rate, expected)
     }
+  })
+
+  it('is not one whose answers came behind the run, where no time bounds it', async () => {
+    const run = async (rate: number) => at(rate, 900, rate > 2000 ? { achievedRate: 60 } : {})
+    const best = await findMax(run, {}, { from: 1000, to: 9000, onStep: () => {} })
+    assert.equal(best!.rate, 2000)
+  })
+
+  it('tells of the attempt that did not count, and how answers were made', async () => {
+    const counts = { filtered: 15, overlay: 0, trusted: 0, verified: 80, confirmed: 5, store: 0 }
+    const none = { filtered: 0, overlay: 0, trusted: 0, verified: 0, confirmed: 0, store: 0 }
+    const answers = answersBetween(none, counts)!
+    let attempts = 0
+    const run = async (rate: number) => at(rate, attempts++ === 0 ? 99 : 5, { answers })
+    const lines: string[] = []
+    const onStep = (step: Step) => lines.push(stepLine(step))
+    await findMax(run, { maxP99Ms: 10 }, { from: 1000, to: 2000, onStep })
+    assert.match(lines[0]!, /kept at the second attempt \(the first: p99 is 99\.00 ms, more than 10 ms\)/)
+    assert.match(lines[1]!, /kept {2}\[filtered 15\.0 %, verified 80\.0 %, confirmed 5\.0 %\]/)
   })
 
   it('is told of a ramp too', async () => {

@@ -96,7 +96,8 @@ spec:
         {{- end }}
         - { name: spool, mountPath: /tmp }
         {{- if include "catraca.embedded" . }}
-        - { name: data, mountPath: {{ trimPrefix "embedded:" .Values.store.url | quote }} }
+        # Around the data and not upon it: `catraca restore` cannot rename a mount.
+        - { name: data, mountPath: {{ trimPrefix "embedded:" .Values.store.url | trimSuffix "/" | dir | quote }} }
         {{- end }}
   volumes:
     {{- include "catraca.volumes" . | nindent 4 }}

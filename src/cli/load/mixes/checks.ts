@@ -4,6 +4,7 @@ import { below, type Mix, type MixContext, operation } from './mix.js'
 /** The source's profile: 80 % answered by cache, 15 % stopped by the filter, the rest confirmed by the store. */
 const CACHED_SHARE = 0.8
 const FILTERED_SHARE = 0.15
+export const CONFIRMED_SHARE = 1 - CACHED_SHARE - FILTERED_SHARE
 /** Customers who come back again and again. */
 const HOT_CUSTOMERS = 100
 /** Numbers of customers who are on no list. */

@@ -6,6 +6,8 @@ import { CatracaError } from '../../../errors.js'
 /** Raised when the layout of backups changes. */
 export const BACKUP_FORMAT = 1
 export const MANIFEST = 'manifest.json'
+/** Names below a directory, none of which begins with a dot. */
+const INSIDE = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*$/
 
 /** `limits/boot` and `cache/boot` are of the boot at that time; a restore gives them to the boot of its own. */
 export interface BackupFile {
@@ -55,6 +57,10 @@ export function readManifest(directory: string): Manifest {
       'STORE_NEWER_VERSION',
       `${directory} is a backup of format ${manifest.format}; this version reads up to ${BACKUP_FORMAT}`,
     )
+  }
+  // The checksum finds damage, not malice: a backup from elsewhere must not write elsewhere.
+  if (!manifest.files.every(({ path }) => INSIDE.test(path))) {
+    throw broken(directory, `${MANIFEST} names a file outside of it`)
   }
   return manifest
 }

@@ -65,7 +65,12 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
     syncTree(draft.path)
     await refuseTarget(directory, force)
     const movedTo = moveAside(directory)
-    draft.publish()
+    try {
+      draft.publish()
+    } catch (error) {
+      if (movedTo !== undefined) renameSync(movedTo, directory)
+      throw error
+    }
     return { manifest, ...(movedTo !== undefined && { movedTo }) }
   } catch (error) {
     draft.discard()

@@ -32,13 +32,13 @@ export const directoryCheck: Check<EmbeddedLook> = {
   wants: 'The directory is there and may be written to.',
   remedy: 'Give the user of the server the right to read and write the directory and its files.',
   look({ directory }): Verdict {
-    const found = statSync(directory, { throwIfNoEntry: false })
-    if (found === undefined) {
-      return isWritable(existingAbove(directory))
+    const above = existingAbove(directory)
+    if (!isDirectory(above)) return problem(`${above} is not a directory`, 'Name a directory.')
+    if (above !== directory) {
+      return isWritable(above)
         ? warning('there is no such directory yet', 'Nothing, if it is new: the first start makes it.')
         : problem('there is no such directory, and it cannot be made')
     }
-    if (!found.isDirectory()) return problem('it is not a directory', 'Name a directory.')
     const files = ['data.mdb', 'lock.mdb'].map((name) => join(directory, name)).filter(existsSync)
     const closed = [directory, ...files].filter((path) => !isWritable(path))
     return closed.length === 0
@@ -50,6 +50,8 @@ export const directoryCheck: Check<EmbeddedLook> = {
 function existingAbove(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : existingAbove(dirname(path))
 }
+
+const isDirectory = (path: string): boolean => statSync(path).isDirectory()
 
 function isWritable(path: string): boolean {
   try {
@@ -111,7 +113,7 @@ export const secretCheck: Check<EmbeddedLook> = {
   wants: 'Secrets that are kept beside the data are for the eyes of their owner only.',
   remedy: 'chmod 600 the file, and change the secret if somebody may have read it.',
   look({ directory }): Verdict {
-    if (!existsSync(directory)) return skipped('there is no directory yet')
+    if (!existsSync(directory) || !isDirectory(directory)) return skipped('there is no directory')
     const files = secretFiles(readdirSync(directory))
     const open = files.filter((name) => (statSync(join(directory, name)).mode & 0o077) !== 0)
     if (open.length > 0) return problem(`others may read ${open.join(', ')}`)

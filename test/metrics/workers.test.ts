@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { remainsOf, together } from '../../src/metrics/index.js'
 import { scratch, serve } from '../cli/run.js'
+import { startSingle } from '../support/redis/index.js'
 import { parse, sampleOf } from './support.js'
 
 const dir = scratch()
@@ -41,6 +42,26 @@ describe('metrics of several workers', () => {
     assert.equal((await server.stop()).code, 0)
   })
 
+  it('tell of an engine that hangs, though each worker waits for it', async (t) => {
+    const redis = await startSingle()
+    t.after(() => redis.stop())
+    const server = await serve(['--workers', '2', '--store', redis.storeUrl], {
+      cwd: dir.path,
+      env: { CATRACA_ACCESS_LOG_SAMPLING: '1' },
+    })
+    await server.said(/"pid":(\d+)[\s\S]*"pid":(?!\1,)(\d+)/, 'stdout')
+    redis.servers[0]!.pause()
+    try {
+      const samples = parse(await (await fetch(`${server.url}/metrics`, fresh)).text())
+      assert.equal(sampleOf(samples, 'catraca_engine_up'), 0)
+      assert.equal(sampleOf(samples, 'catraca_build_info'), 1)
+      assert.equal(sampleOf(samples, 'redis_connected_clients'), undefined)
+    } finally {
+      redis.servers[0]!.resume()
+    }
+    assert.equal((await server.stop()).code, 0)
+  })
+
   it('keep of those that are gone only what grows', async () => {
     const metric = (name: string, type: string, value: number, aggregator = 'sum') =>
       ({ name, help: name, type, aggregator, values: [{ value, labels: {} }] }) as never
@@ -48,6 +69,8 @@ describe('metrics of several workers', () => {
       metric('a_total', 'counter', n),
       metric('b', 'gauge', n),
       metric('c', 'gauge', n, 'max'),
+      // Of a server that all of them ask: when it begins anew, those that are gone must not hide it.
+      metric('d_total', 'counter', n, 'max'),
     ])
     const samples = parse(await together(parts).metrics())
     assert.deepEqual(
@@ -56,6 +79,7 @@ describe('metrics of several workers', () => {
         ['a_total', 3],
         ['b', 3],
         ['c', 2],
+        ['d_total', 2],
       ],
     )
     const remains = await remainsOf(parts)

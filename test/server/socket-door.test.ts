@@ -8,6 +8,7 @@ import { hashKey } from '../../src/access/keys.js'
 import type { CheckAnswer } from '../../src/allowlist/types.js'
 import { MAX_KEY_AGE_MS } from '../../src/server/access/registry.js'
 import { createServer } from '../../src/server/index.js'
+import { parse, sampleOf } from '../metrics/support.js'
 import { oneConnection, send, serve, type TestServer, until } from './support.js'
 
 const KEY = 'ctr_the-key-of-these-tests'
@@ -226,8 +227,15 @@ describe('the socket door', () => {
       const received = await talk(t, server, [head(LINE, ...PLAIN)])
       assert.match(received, /^HTTP\/1\.1 500 /)
       assert.match(received, /"code":"INTERNAL"/)
+      assert.equal(mock.callCount(), 1, 'what has failed is not asked again')
       mock.restore()
+      const after = await talk(t, server, [head('GET /live HTTP/1.1', ...PLAIN), head(LINE, ...PLAIN)])
+      assert.match(after, /^HTTP\/1\.1 200 [\s\S]*HTTP\/1\.1 200 /)
     }
+    const route = '/customers/:customerId/check'
+    const headers = { authorization: `Bearer ${READ_KEY}` }
+    const samples = parse((await server.call('GET', '/metrics', { headers })).text)
+    assert.equal(sampleOf(samples, 'catraca_http_requests_total', { route, status: '500' }), 2)
   })
 
   it('asks no more of a caller who does not read', async (t) => {

@@ -46,7 +46,9 @@ describe('GET /metrics', () => {
     assert.equal(new Set(names).size, names.length)
     assert.deepEqual(declared(text).sort(), [...names].sort())
     const samples = parse(text)
-    const silent = names.filter((name) => !samples.some((sample) => sample.name.startsWith(name)))
+    // Those of other engines are looked at where these engines are: `engines.test.ts`.
+    const here = names.filter((name) => !/^(redis|catraca_dynamodb)_/.test(name))
+    const silent = here.filter((name) => !samples.some((sample) => sample.name.startsWith(name)))
     assert.deepEqual(silent, [])
   })
 

@@ -163,6 +163,29 @@ describe('metrics of Redis', () => {
     }
   })
 
+  it('do not let resources that nobody knows take the place of others', async (t) => {
+    await redis.flush()
+    const { catraca, text } = await open(t, { store: redis.storeUrl, limits: { timeoutMs: 50 } })
+    const decided = async (outcome: string) => {
+      const shown = (await text()).matchAll(/^catraca_limit_decisions_total\{(.*)\} (\d+)$/gm)
+      return [...shown].flatMap(([, labels, count]) =>
+        labels!.includes(`outcome="${outcome}"`)
+          ? [`${/resource="([^"]*)"/.exec(labels!)![1]} ${count}`]
+          : [],
+      )
+    }
+    assert.deepEqual(await decided('degraded_blocked'), ['other 0'])
+    redis.servers[0]!.pause()
+    try {
+      const made = Array.from({ length: 5 }, (_, i) => `made-up-${i}`)
+      for (const resource of made)
+        await assert.rejects(catraca.limits.acquire({ entity: 'eve', resource, consume: { rpm: 1 } }))
+    } finally {
+      redis.servers[0]!.resume()
+    }
+    assert.deepEqual(await decided('degraded_blocked'), ['other 5'])
+  })
+
   it('are silent where nobody wants to count', async (t) => {
     const { catraca, text } = await open(t, { store: redis.storeUrl, metrics: { enabled: false } })
     await catraca.keys.list()

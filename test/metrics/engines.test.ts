@@ -186,6 +186,24 @@ describe('metrics of Redis', () => {
     assert.deepEqual(await decided('degraded_blocked'), ['other 5'])
   })
 
+  it('tell of tokens that were let through though nobody could tell', async (t) => {
+    await redis.flush()
+    const tokens = { timeoutMs: 50, onUnavailable: 'allow' as const }
+    const { catraca, text } = await open(t, { store: redis.storeUrl, tokens })
+    const outcome = async (name: string) =>
+      value(await text(), 'catraca_token_checks_total', { outcome: name })
+    redis.servers[0]!.pause()
+    try {
+      assert.deepEqual(await catraca.tokens.check({ jti: 'a' }), { revoked: false, degraded: true })
+    } finally {
+      redis.servers[0]!.resume()
+    }
+    assert.deepEqual(
+      [await outcome('degraded'), await outcome('passed'), await outcome('revoked')],
+      [1, 0, 0],
+    )
+  })
+
   it('are silent where nobody wants to count', async (t) => {
     const { catraca, text } = await open(t, { store: redis.storeUrl, metrics: { enabled: false } })
     await catraca.keys.list()

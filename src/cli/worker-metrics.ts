@@ -97,10 +97,12 @@ export class MetricsExchange {
     this.reading.get(id)?.(worker)
   }
 
-  private keep({ id }: Worker): void {
-    const last = this.seen.get(id)
+  private keep(worker: Worker): void {
+    // Nobody waits for an answer that cannot come any more.
+    for (const answered of this.reading.values()) answered(worker)
+    const last = this.seen.get(worker.id)
     if (last === undefined) return
-    this.seen.delete(id)
+    this.seen.delete(worker.id)
     const before = this.gone
     this.gone = (async () => remainsOf([...(before === undefined ? [] : [await before]), last]))()
   }

@@ -23,7 +23,9 @@ describe('metrics of several workers', () => {
       for (let i = 0; i < times; i++)
         await (await fetch(`${server.url}/customers/c${i}/check?allowlists=x`, fresh)).text()
     }
-    const scrape = async () => parse(await (await fetch(`${server.url}/metrics`, fresh)).text())
+    // A connection that a worker takes with it into its death is never closed by Node.
+    const scrape = async (signal = AbortSignal.timeout(4000)) =>
+      parse(await (await fetch(`${server.url}/metrics`, { ...fresh, signal })).text())
     const checks = async () => sampleOf(await scrape(), 'catraca_http_requests_total', CHECK)
     await check(10)
     const answers = [await checks(), await checks(), await checks(), await checks()]
@@ -39,6 +41,15 @@ describe('metrics of several workers', () => {
     assert.equal(await checks(), 10, 'what the dead one had counted stays')
     await check(4)
     assert.equal(await checks(), 14)
+    // Connections go to the workers in turn, so one of two scrapes comes to the one that lives.
+    process.kill(Number(second), 'SIGSTOP')
+    const scrapes = [checks(), checks()]
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const killedMs = performance.now()
+    process.kill(Number(second), 'SIGKILL')
+    assert.equal(await Promise.any(scrapes), 14)
+    assert.ok(performance.now() - killedMs < 1500, 'nobody waits for one that is dead')
+    await Promise.allSettled(scrapes)
     assert.equal((await server.stop()).code, 0)
   })
 

@@ -32,10 +32,56 @@ export async function fillDemo(catraca, url) {
   })
   await call('POST', '/keys', { name: 'checkout-service', scopes: ['check'] })
   await call('POST', '/keys', { name: 'grafana', scopes: ['read'] })
-  await call('PUT', '/config/resources/payments', {
-    limits: { rpm: { capacity: 600, refillAmount: 600, refillPeriodSeconds: 60 } },
-  })
+  await fillLimits(call)
   return key
+}
+
+async function fillLimits(call) {
+  const window = { refillPeriodSeconds: 60, algorithm: 'fixed-window' }
+  await call('PUT', '/config/system/payments', {
+    limits: {
+      perMinute: { capacity: 100, ...window },
+      perHour: { capacity: 2000, refillPeriodSeconds: 3600, algorithm: 'sliding-window-counter' },
+    },
+    onUnavailable: 'allow',
+  })
+  await call('PUT', '/config/resources/payments', {
+    limits: { perMinute: { capacity: 600, burst: 900, algorithm: 'token-bucket' } },
+  })
+  await call('PUT', '/config/system/CreateEntry', { limits: { perMinute: { capacity: 100, ...window } } })
+  await call('PUT', '/config/resources/reports', {
+    limits: { atOnce: { capacity: 4, refillPeriodSeconds: 300, algorithm: 'concurrency' } },
+  })
+  await call('PUT', '/config/entities/tenant:acme/payments', {
+    limits: { perMinute: { capacity: 40, burst: 60 } },
+  })
+  await call('PUT', '/config/entities/tenant:fast-lane/payments', {
+    limits: { perMinute: { capacity: 5000, mode: 'shadow' } },
+  })
+  await call('PUT', '/entities/tenant:acme', { parent: 'group:south' })
+  const take = (entity, resource, consume) => call('POST', '/limits/acquire', { entity, resource, consume })
+  for (let i = 0; i < 46; i++) await take('tenant:acme', 'payments', { perMinute: 1, perHour: 14 })
+  const denied = [
+    ['tenant:acme', 60, 19],
+    ['tenant:umbra', 900, 12],
+    ['tenant:globex', 900, 5],
+  ]
+  for (const [entity, cost, times] of denied) {
+    for (let i = 0; i <= times; i++) await take(entity, 'payments', { perMinute: cost }).catch(() => {})
+  }
+}
+
+/** What an entity used in a day or a month: busy by day, quiet by night, at times more than it may. */
+export function usage(step) {
+  const seconds = step === 'day' ? 86_400 : 3600
+  const last = Math.floor(Date.now() / 1000 / seconds)
+  const items = Array.from({ length: step === 'day' ? 31 : 24 }, (_, i) => {
+    const start = new Date((last - i) * seconds * 1000).toISOString()
+    const admitted = Math.round((seconds / 3600) * (900 + 700 * Math.sin(i / 3.8) + 130 * Math.cos(i * 2)))
+    const denied = Math.max(0, Math.round(admitted * 0.2 * Math.sin(i / 1.7) - 60))
+    return { limit: 'perMinute', start, admitted, denied }
+  })
+  return { items }
 }
 
 const STEP_SECONDS = 5

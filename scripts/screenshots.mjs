@@ -1,5 +1,5 @@
 // Takes pictures of every page of the console, light and dark, on a desk and on a phone, from the build in dist/.
-// The store is a small one made for the pictures, and the hour of figures on the overview is made up.
+// The store is a small one made for the pictures, and the figures over time are made up.
 //   node scripts/screenshots.mjs [--out docs/images] [--only overview,check] [--language en-US]
 import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { pino } from 'pino'
 import { chromium } from 'playwright-core'
-import { fillDemo, hourOfFigures } from './screenshot-data.mjs'
+import { fillDemo, hourOfFigures, usage } from './screenshot-data.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { values: options } = parseArgs({
@@ -25,6 +25,16 @@ const PAGES = {
   'sign-in': { path: '', signedOut: true },
   overview: { path: '' },
   check: { path: '/check?customer=ana.souza&lists=vip,new-home,blocked' },
+  limits: { path: '/limits' },
+  'limits-resource': { path: '/limits/resources/payments' },
+  'limits-entity': { path: '/limits/entities/tenant%3Aacme/payments' },
+  'limits-preview': {
+    path: '/limits/entities/tenant%3Aacme/payments/edit',
+    act: async (page) => {
+      await page.locator('.limit-grid input').first().fill('50')
+      await page.locator('.edit-form button[type=submit]').click()
+    },
+  },
   audit: { path: '/audit' },
   'audit-entry': { path: '/audit', act: (page) => page.locator('td button').first().click() },
   settings: { path: '/settings' },
@@ -46,6 +56,9 @@ async function takePictures(browser, url, key) {
         const page = await context.newPage()
         if (!signedOut) await page.addInitScript(`sessionStorage.setItem('catraca.key', '${key}')`)
         await page.route('**/stats/series*', (route) => route.fulfill({ json: hourOfFigures() }))
+        await page.route('**/usage?*', (route) =>
+          route.fulfill({ json: usage(new URL(route.request().url()).searchParams.get('step')) }),
+        )
         await page.goto(`${url}/console${path}`)
         await page.locator('h1').waitFor()
         await page.waitForLoadState('networkidle')

@@ -24,6 +24,7 @@ const LEAVES = [
 ]
 /** What stands beside catraca.ts and helps it compose; nothing else may see guards and engines together. */
 const COMPOSITION = [
+  'allowlists.ts',
   'audit.ts',
   'cache.ts',
   'catraca.ts',

@@ -28,6 +28,44 @@ export const ROUTES: readonly Route[] = [
     menu: { group: 'look', icon: 'question', title: (texts) => texts.check.title },
   },
   {
+    path: '/allowlists',
+    page: lazy(() => import('./pages/allowlists/allowlists.js')),
+    scopes: ['read'],
+    menu: { group: 'guards', icon: 'list', title: (texts) => texts.allowlists.title },
+  },
+  {
+    path: '/allowlists/:id',
+    page: lazy(() => import('./pages/allowlists/list.js')),
+    scopes: ['read'],
+  },
+  {
+    path: '/limits',
+    page: lazy(() => import('./pages/limits/limits.js')),
+    scopes: ['read', 'limits'],
+    menu: { group: 'guards', icon: 'gauge', title: (texts) => texts.limits.title },
+  },
+  { path: '/limits/new', page: lazy(() => import('./pages/limits/create.js')), scopes: ['admin'] },
+  {
+    path: '/limits/resources/:resource',
+    page: lazy(() => import('./pages/limits/resource.js')),
+    scopes: ['read'],
+  },
+  {
+    path: '/limits/resources/:resource/edit/:level',
+    page: lazy(() => import('./pages/limits/edit.js')),
+    scopes: ['admin'],
+  },
+  {
+    path: '/limits/entities/:entity/:resource',
+    page: lazy(() => import('./pages/limits/entity.js')),
+    scopes: ['read', 'limits'],
+  },
+  {
+    path: '/limits/entities/:entity/:resource/edit',
+    page: lazy(() => import('./pages/limits/edit.js')),
+    scopes: ['admin'],
+  },
+  {
     path: '/idempotency',
     page: lazy(() => import('./pages/guards/idempotency.js')),
     scopes: ['idempotency'],

@@ -216,6 +216,8 @@ export interface IndexStatus {
   position: number
   /** Customers changed since the snapshot, in memory. */
   overlaySize: number
+  /** How far the image in memory may be behind the store; absent when there is none. */
+  feedLagMs?: number
   lastBuild?: { at: string; tookMs: number; rebuiltPages: number }
 }
 

@@ -675,6 +675,8 @@ export type GetIndexAnswer = {
   position: number
   /** Customers changed since the snapshot */
   overlaySize: number
+  /** How far the image in memory may be behind; absent when there is none */
+  feedLagMs?: number
   lastBuild?: {
     /** ISO 8601 in UTC */
     at: string
@@ -1174,6 +1176,8 @@ export type RebuildIndexAnswer = {
   position: number
   /** Customers changed since the snapshot */
   overlaySize: number
+  /** How far the image in memory may be behind; absent when there is none */
+  feedLagMs?: number
   lastBuild?: {
     /** ISO 8601 in UTC */
     at: string

@@ -93,6 +93,9 @@ export const indexStatus = Type.Object(
     customers: Type.Integer({ minimum: 0, description: 'In the snapshot' }),
     position: Type.Integer({ minimum: 0, description: 'The last change that is applied' }),
     overlaySize: Type.Integer({ minimum: 0, description: 'Customers changed since the snapshot' }),
+    feedLagMs: Type.Optional(
+      Type.Number({ description: 'How far the image in memory may be behind; absent when there is none' }),
+    ),
     lastBuild: Type.Optional(
       Type.Object({ at: isoTime, tookMs: Type.Number(), rebuiltPages: count }, closed),
     ),

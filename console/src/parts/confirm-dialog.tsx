@@ -1,5 +1,6 @@
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
+import type { ApiProblem } from '../api/client.js'
 import { useAction } from '../data/use-action.js'
 import { useTexts } from '../texts/language.js'
 import { ProblemView } from './problem.js'
@@ -15,6 +16,8 @@ export interface ConfirmDialogProps {
   typed?: string | undefined
   /** Closes when it succeeds; a problem is shown in the dialog. */
   onConfirm(): Promise<unknown>
+  /** Shows the problem in other words. */
+  problemView?(problem: ApiProblem | undefined): ReactNode
 }
 
 /** Asks before something that takes away. */
@@ -50,7 +53,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
               spellCheck={false}
             />
           )}
-          <ProblemView problem={problem} />
+          {props.problemView === undefined ? <ProblemView problem={problem} /> : props.problemView(problem)}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose} data-autofocus={typed === undefined || undefined}>
               {common.cancel}

@@ -27,6 +27,10 @@ const SHAPES = {
   right: 'M9 6l6 6-6 6',
   key: 'M8 15.5a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM12 11.5h9M18 11.5v4',
   dot: 'M12 12h.01',
+  upload: 'M12 16V5M7 9.5L12 5l5 4.5M5 19h14',
+  download: 'M12 5v11M7 11.5l5 4.5 5-4.5M5 20h14',
+  pause: 'M9 6v12M15 6v12',
+  play: 'M8 5.5l11 6.5-11 6.5z',
 } as const
 
 export type IconName = keyof typeof SHAPES

@@ -1,4 +1,4 @@
-import type uPlot from 'uplot'
+import uPlot from 'uplot'
 
 /** What a line means; each has a colour in `styles.css` and a dash of its own, so that colour is not all there is. */
 export const TONES = { main: [], good: [], bad: [6, 3], low: [], middle: [6, 3], high: [2, 3] } as const
@@ -9,6 +9,8 @@ export interface ChartLook {
   spanSeconds: number
   group: string | undefined
   width: number
+  /** Whether the axis is divided at midnight of UTC, and not of the user's zone. */
+  days: boolean
   format(value: number): string
   time(seconds: number): string
   onPoint(index: number | undefined): void
@@ -31,6 +33,7 @@ export function chartOptions(look: ChartLook): uPlot.Options {
     height: HEIGHT,
     padding: [8, 8, 0, 0],
     legend: { show: false },
+    ...(look.days ? { tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') } : {}),
     cursor: {
       y: false,
       drag: { x: false, y: false },

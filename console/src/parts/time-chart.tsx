@@ -20,6 +20,8 @@ export interface TimeChartProps {
   spanSeconds: number
   series: readonly ChartSeries[]
   format(value: number): string
+  /** Times are days of UTC, and are shown as such. */
+  days?: boolean
   /** Charts of one group show the same moment under the pointer. */
   group?: string
 }
@@ -32,7 +34,7 @@ export function TimeChart(props: TimeChartProps) {
   const titleId = useId()
   const [pointed, setPointed] = useState<number>()
   const index = pointed ?? times.length - 1
-  const clock = useFormat().clock
+  const time = useTimeName(props.days)
   const at = times[index]
   return (
     <figure className="chart" aria-labelledby={titleId}>
@@ -40,7 +42,7 @@ export function TimeChart(props: TimeChartProps) {
         <span className="chart-title" id={titleId}>
           {title}
         </span>
-        {pointed !== undefined && at !== undefined && <span className="detail">{clock(at * 1000)}</span>}
+        {pointed !== undefined && at !== undefined && <span className="detail">{time(at * 1000)}</span>}
       </figcaption>
       <ul className="chart-legend">
         {series.map(({ label, values, tone }) => (
@@ -56,11 +58,16 @@ export function TimeChart(props: TimeChartProps) {
   )
 }
 
+function useTimeName(days = false): (ms: number) => string {
+  const { clock, dayUtc } = useFormat()
+  return days ? dayUtc : clock
+}
+
 const shown = (value: number | null | undefined, format: (value: number) => string): string =>
   value === null || value === undefined ? '–' : format(value)
 
 function Canvas(props: TimeChartProps & { onPoint(index: number | undefined): void }) {
-  const { times, series, spanSeconds, format, group, onPoint } = props
+  const { times, series, spanSeconds, format, group, onPoint, days = false } = props
   const place = useRef<HTMLDivElement>(null)
   const chart = useRef<uPlot>(undefined)
   const scheme = useComputedColorScheme()
@@ -82,7 +89,8 @@ function Canvas(props: TimeChartProps & { onPoint(index: number | undefined): vo
       group,
       width: element.clientWidth,
       format: (value) => latest.current.format(value),
-      time: (seconds) => words.hourMinute(seconds * 1000),
+      days,
+      time: (seconds) => (days ? words.dayUtc : words.hourMinute)(seconds * 1000),
       onPoint: (index) => latest.current.onPoint(index),
     })
     const drawn = new uPlot(options, latest.current.data, element)
@@ -95,7 +103,7 @@ function Canvas(props: TimeChartProps & { onPoint(index: number | undefined): vo
       sizes.disconnect()
       drawn.destroy()
     }
-  }, [scheme, words, tones, spanSeconds, group])
+  }, [scheme, words, tones, spanSeconds, group, days])
 
   useEffect(() => chart.current?.setData(data), [data])
   return <div ref={place} className="chart-canvas" role="img" aria-label={useSummary(props)} />
@@ -113,9 +121,9 @@ function useSummary({ title, series, format }: TimeChartProps): string {
   return `${title}. ${parts.join(' ')}`
 }
 
-function AsTable({ title, times, series, format }: TimeChartProps) {
+function AsTable({ title, times, series, format, days }: TimeChartProps) {
   const { common } = useTexts()
-  const { clock } = useFormat()
+  const time = useTimeName(days)
   const [opened, setOpened] = useState(false)
   const step = Math.max(1, Math.ceil(times.length / TABLE_ROWS))
   const rows = times.map((_, index) => index).filter((index) => (times.length - 1 - index) % step === 0)
@@ -140,7 +148,7 @@ function AsTable({ title, times, series, format }: TimeChartProps) {
           <Table.Tbody>
             {rows.map((index) => (
               <Table.Tr key={times[index]}>
-                <Table.Td>{clock(times[index]! * 1000)}</Table.Td>
+                <Table.Td>{time(times[index]! * 1000)}</Table.Td>
                 {series.map(({ label, values }) => (
                   <Table.Td key={label} ta="right" className="figure">
                     {shown(values[index], format)}

@@ -7,8 +7,9 @@ import { limits } from './en/limits.js'
 import { overview } from './en/overview.js'
 import { settings } from './en/settings.js'
 import { signIn } from './en/sign-in.js'
+import { waves } from './en/waves.js'
 
 /** All texts of the console. The other languages have this type, so that a missing text is a type error. */
-export const en = { allowlists, audit, check, common, guards, limits, overview, settings, signIn }
+export const en = { allowlists, audit, check, common, guards, limits, overview, settings, signIn, waves }
 
 export type Texts = typeof en

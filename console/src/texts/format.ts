@@ -7,6 +7,8 @@ export interface Format {
   /** Hours, minutes and seconds. */
   clock(value: string | number): string
   hourMinute(value: string | number): string
+  /** The day of UTC: 15 Nov. */
+  dayUtc(value: string | number): string
   /** As "3 minutes ago". */
   ago(value: string | number, nowMs?: number): string
   /** Of microseconds: µs, ms or s, whichever reads best. */
@@ -27,6 +29,7 @@ export function makeFormat(language: string): Format {
   const dateTime = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' })
   const clock = new Intl.DateTimeFormat(language, { timeStyle: 'medium' })
   const hourMinute = new Intl.DateTimeFormat(language, { timeStyle: 'short' })
+  const dayUtc = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', timeZone: 'UTC' })
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
   const number = (value: number, digits = 0): string =>
     new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(value)
@@ -43,6 +46,7 @@ export function makeFormat(language: string): Format {
     dateTime: (value) => dateTime.format(new Date(value)),
     clock: (value) => clock.format(new Date(value)),
     hourMinute: (value) => hourMinute.format(new Date(value)),
+    dayUtc: (value) => dayUtc.format(new Date(value)),
     ago: (value, nowMs = Date.now()) => {
       const seconds = (new Date(value).getTime() - nowMs) / 1000
       const [unit, size] = AGO_UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? (['second', 1] as const)

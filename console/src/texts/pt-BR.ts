@@ -8,5 +8,17 @@ import { limits } from './pt-BR/limits.js'
 import { overview } from './pt-BR/overview.js'
 import { settings } from './pt-BR/settings.js'
 import { signIn } from './pt-BR/sign-in.js'
+import { waves } from './pt-BR/waves.js'
 
-export const ptBR: Texts = { allowlists, audit, check, common, guards, limits, overview, settings, signIn }
+export const ptBR: Texts = {
+  allowlists,
+  audit,
+  check,
+  common,
+  guards,
+  limits,
+  overview,
+  settings,
+  signIn,
+  waves,
+}

@@ -109,6 +109,11 @@ export class Indexes {
     return { index: this.loaded.get(incarnation), building: this.building.has(incarnation) }
   }
 
+  /** How far the image in memory may be behind the store. */
+  feedLagMs(index: ListIndex): number {
+    return Math.round(lagMs(index, performance.now(), this.parts.changes.isImmediate))
+  }
+
   get sizeBytes(): number {
     let sum = 0
     for (const index of this.loaded.values()) sum += index.sizeBytes
@@ -375,6 +380,7 @@ export function indexStatus(
     customers: manifest?.customers ?? 0,
     position: entriesOf(index?.position ?? manifest?.position),
     overlaySize: index?.overlaySize ?? 0,
+    ...(index !== undefined && { feedLagMs: indexes.feedLagMs(index) }),
   }
   if (manifest === undefined) return status
   const { builtAt, tookMs, rebuiltPages } = manifest

@@ -90,7 +90,9 @@ async function serveHere(config: Config): Promise<void> {
 function greet({ url, keyed }: RunningServer, store: string): void {
   const key = keyed ? "-H 'Authorization: Bearer YOUR_KEY' " : ''
   note(`Catraca listens on ${url} (store ${store})`)
-  note(`Try: curl ${key}'${url}/customers/alice/check?allowlists=vip'   API: ${url}/docs   Console: ${url}/console`)
+  note(
+    `Try: curl ${key}'${url}/customers/alice/check?allowlists=vip'   API: ${url}/docs   Console: ${url}/console`,
+  )
 }
 
 const LISTEN_FAILURES: Record<string, string> = {

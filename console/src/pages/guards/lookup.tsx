@@ -117,7 +117,7 @@ export function Found<T>({
 /** Facts with their names. */
 export function Facts({ items }: { items: readonly (readonly [string, ReactNode] | undefined)[] }) {
   return (
-    <dl className="facts">
+    <dl className="record-facts">
       {items.map(
         (item) =>
           item !== undefined && (

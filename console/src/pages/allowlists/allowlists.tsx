@@ -1,0 +1,194 @@
+import './allowlists.css'
+import { Anchor, Button, NativeSelect, TextInput } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import { Link, useSearchParams } from 'wouter'
+import { type Allowlist, api } from '../../api/client.js'
+import { usePages } from '../../data/use-pages.js'
+import { useQuery } from '../../data/use-query.js'
+import { type Column, DataTable, type Sort } from '../../parts/data-table.js'
+import { Icon } from '../../parts/icons.js'
+import { Page } from '../../parts/page.js'
+import { Panel } from '../../parts/panel.js'
+import { Tag } from '../../parts/state.js'
+import { Time } from '../../parts/time.js'
+import { useSignedIn } from '../../session/store.js'
+import { useFormat, useTexts } from '../../texts/language.js'
+import { CreateDialog } from './create-dialog.js'
+import { listPath } from './list-path.js'
+import { shareNow } from './wave/rule.js'
+
+const PAGE_SIZE = 50
+const TYPING_MS = 250
+const SORTS = ['name', 'customerCount', 'updatedAt'] as const
+
+interface Filter {
+  search: string
+  type: '' | Allowlist['type']
+  sort: (typeof SORTS)[number]
+  order: 'asc' | 'desc'
+}
+
+/** What is searched is in the address: coming back from a list shows the same again. */
+function useFilter(): [Filter, (change: Partial<Filter>) => void] {
+  const [params, setParams] = useSearchParams()
+  const type = params.get('type')
+  const filter: Filter = {
+    search: params.get('search') ?? '',
+    type: type === 'FIXA' || type === 'ONDA' ? type : '',
+    sort: SORTS.find((name) => name === params.get('sort')) ?? 'name',
+    order: params.get('order') === 'desc' ? 'desc' : 'asc',
+  }
+  const change = (next: Partial<Filter>): void => {
+    const given = Object.entries({ ...filter, ...next }).filter(([, value]) => value !== '')
+    setParams(new URLSearchParams(given), { replace: true })
+  }
+  return [filter, change]
+}
+
+export default function AllowlistsPage() {
+  const { allowlists: texts } = useTexts()
+  const { can } = useSignedIn()
+  const [filter, change] = useFilter()
+  const [creating, setCreating] = useState(false)
+  const { search, type, sort, order } = filter
+  const id = JSON.stringify(filter)
+  const pages = usePages(id)
+  const query = useQuery(
+    `${id} ${pages.cursor}`,
+    (signal) =>
+      api.listAllowlists(
+        {
+          search: search || undefined,
+          type: type || undefined,
+          sort,
+          order,
+          limit: PAGE_SIZE,
+          cursor: pages.cursor,
+        },
+        { signal },
+      ),
+    { keepPrevious: true },
+  )
+  const create = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
+      {texts.create.open}
+    </Button>
+  )
+  return (
+    <Page title={texts.title} lead={texts.lead} actions={can('admin') && create}>
+      <Panel flush>
+        <FilterForm filter={filter} onChange={change} />
+        <div className="lists-table">
+          <DataTable
+            label={texts.title}
+            columns={useColumns()}
+            rows={query.data?.items}
+            rowKey={(list) => list.id}
+            query={query}
+            empty={search === '' && type === '' ? texts.noLists : texts.noMatch}
+            sort={{ by: sort, order }}
+            onSort={({ by, order }: Sort) => change({ sort: by as Filter['sort'], order })}
+            pages={pages}
+            nextCursor={query.data?.nextCursor}
+            total={query.data?.total}
+          />
+        </div>
+      </Panel>
+      <CreateDialog opened={creating} onClose={() => setCreating(false)} />
+    </Page>
+  )
+}
+
+interface FilterFormProps {
+  filter: Filter
+  onChange(change: Partial<Filter>): void
+}
+
+function FilterForm({ filter, onChange }: FilterFormProps) {
+  const { allowlists: texts } = useTexts()
+  const [typed, setTyped] = useState(filter.search)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only typing starts the wait.
+  useEffect(() => {
+    if (typed.trim() === filter.search) return
+    const timer = setTimeout(() => onChange({ search: typed.trim() }), TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [typed])
+  return (
+    <search className="list-filter">
+      <TextInput
+        type="search"
+        label={texts.search}
+        placeholder={texts.searchHint}
+        leftSection={<Icon name="search" size={16} />}
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+        maxLength={256}
+        autoComplete="off"
+        spellCheck={false}
+      />
+      <NativeSelect
+        label={texts.type}
+        value={filter.type}
+        data={[
+          { value: '', label: texts.anyType },
+          { value: 'FIXA', label: texts.typesLong.FIXA },
+          { value: 'ONDA', label: texts.typesLong.ONDA },
+        ]}
+        onChange={(event) => onChange({ type: event.currentTarget.value as Filter['type'] })}
+      />
+    </search>
+  )
+}
+
+function useColumns(): Column<Allowlist>[] {
+  const { allowlists: texts } = useTexts()
+  return [
+    {
+      name: 'name',
+      header: texts.name,
+      sortable: true,
+      cell: ({ id, name, type }) => (
+        <div className="list-name">
+          <Anchor component={Link} href={listPath(id)} size="sm" fw={600}>
+            {name}
+          </Anchor>
+          <span className="list-id">
+            <span className="on-phones">{texts.types[type]} · </span>
+            {id}
+          </span>
+        </div>
+      ),
+    },
+    { name: 'type', header: texts.type, cell: ({ type }) => <Tag>{texts.types[type]}</Tag> },
+    {
+      name: 'customerCount',
+      header: texts.customers,
+      sortable: true,
+      align: 'right',
+      cell: (list) => <Size list={list} />,
+    },
+    {
+      name: 'updatedAt',
+      header: texts.updatedAt,
+      sortable: true,
+      cell: ({ updatedAt }) => <Time value={updatedAt} ago />,
+    },
+  ]
+}
+
+/** A wave has no size of its own: the share that is in says more. */
+function Size({ list }: { list: Allowlist }) {
+  const { allowlists: texts, waves } = useTexts()
+  const format = useFormat()
+  if (list.config === undefined) return <span className="figure">{format.number(list.customerCount)}</span>
+  const share = shareNow(list.config, Date.now())
+  const named = list.config.customerIds?.length
+  if (list.config.strategy === 'EXPLICIT_LIST' && named !== undefined && share > 0) {
+    return <span className="figure detail">{waves.rule.customersCount(format.number(named))}</span>
+  }
+  return (
+    <span className="figure detail" title={texts.byRule}>
+      {format.percent(share, 4)}
+    </span>
+  )
+}

@@ -1,0 +1,143 @@
+import { Button, Group, Modal, NativeSelect, Radio, Stack, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { useLocation } from 'wouter'
+import { type Allowlist, api, fieldProblem } from '../../api/client.js'
+import { useAction } from '../../data/use-action.js'
+import { announce } from '../../parts/announcer.js'
+import { ProblemView } from '../../parts/problem.js'
+import { useTexts } from '../../texts/language.js'
+import { listPath } from './list-path.js'
+import { type Rule, STRATEGIES, type Strategy } from './wave/rule.js'
+
+const DAY_MS = 86_400_000
+
+export function CreateDialog({ opened, onClose }: { opened: boolean; onClose(): void }) {
+  const { allowlists, common } = useTexts()
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title={allowlists.create.title}
+      size="lg"
+      closeButtonProps={{ 'aria-label': common.close }}
+    >
+      <CreateForm onCancel={onClose} />
+    </Modal>
+  )
+}
+
+/** A new wave lets nobody in: what it opens to is said on its own page, with a look at the difference. */
+function closedRule(strategy: Strategy): Rule {
+  if (strategy === 'PERCENTAGE') return { strategy, percentage: 0 }
+  if (strategy === 'EXPLICIT_LIST') return { strategy, customerIds: [] }
+  return { strategy, startTime: Math.ceil((Date.now() + DAY_MS) / 3_600_000) * 3_600_000 }
+}
+
+function CreateForm({ onCancel }: { onCancel(): void }) {
+  const { allowlists, common } = useTexts()
+  const texts = allowlists.create
+  const [, navigate] = useLocation()
+  const [name, setName] = useState('')
+  const [id, setId] = useState('')
+  const [type, setType] = useState<Allowlist['type']>('FIXA')
+  const [strategy, setStrategy] = useState<Strategy>('PERCENTAGE')
+  const [precision, setPrecision] = useState<Allowlist['precision']>('exact')
+  const { run, running, problem } = useAction(async () => {
+    const created = await api.createAllowlist({
+      body: {
+        name: name.trim(),
+        type,
+        ...(id.trim() === '' ? {} : { id: id.trim() }),
+        ...(type === 'ONDA' ? { config: closedRule(strategy) } : { precision }),
+      },
+    })
+    announce(texts.created(created.name))
+    navigate(listPath(created.id))
+  })
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    void run()
+  }
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <TextInput
+          label={allowlists.name}
+          description={texts.nameHint}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          error={fieldProblem(problem, 'name')}
+          autoComplete="off"
+          data-autofocus
+        />
+        <TextInput
+          label={allowlists.id}
+          description={texts.idHint}
+          value={id}
+          onChange={(event) => setId(event.currentTarget.value)}
+          error={fieldProblem(problem, 'id')}
+          autoComplete="off"
+          spellCheck={false}
+        />
+        <Choice
+          label={allowlists.type}
+          value={type}
+          onChange={(value: Allowlist['type']) => setType(value)}
+          options={(['FIXA', 'ONDA'] as const).map((value) => ({
+            value,
+            label: allowlists.typesLong[value],
+            hint: texts.typeHint[value],
+          }))}
+        />
+        {type === 'ONDA' ? (
+          <NativeSelect
+            label={texts.strategy}
+            description={texts.closedFirst[strategy]}
+            value={strategy}
+            data={STRATEGIES.map((value) => ({ value, label: texts.strategies[value] }))}
+            onChange={(event) => setStrategy(event.currentTarget.value as Strategy)}
+          />
+        ) : (
+          <Choice
+            label={texts.precision}
+            value={precision}
+            onChange={(value: Allowlist['precision']) => setPrecision(value)}
+            options={(['exact', 'trusted'] as const).map((value) => ({
+              value,
+              label: texts.precisions[value],
+              hint: texts.precisionHint[value],
+            }))}
+          />
+        )}
+        <ProblemView problem={problem} />
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onCancel}>
+            {common.cancel}
+          </Button>
+          <Button type="submit" loading={running}>
+            {texts.submit}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+interface ChoiceProps<T extends string> {
+  label: string
+  value: T
+  onChange(value: T): void
+  options: readonly { value: T; label: string; hint: string }[]
+}
+
+function Choice<T extends string>({ label, value, onChange, options }: ChoiceProps<T>) {
+  return (
+    <Radio.Group label={label} value={value} onChange={(next) => onChange(next as T)}>
+      <Stack gap={10} mt={6}>
+        {options.map((option) => (
+          <Radio key={option.value} value={option.value} label={option.label} description={option.hint} />
+        ))}
+      </Stack>
+    </Radio.Group>
+  )
+}

@@ -1,0 +1,128 @@
+import './allowlists.css'
+import { Anchor, Button, Skeleton } from '@mantine/core'
+import { useState } from 'react'
+import { Link, useLocation, useParams } from 'wouter'
+import { type Allowlist, api } from '../../api/client.js'
+import { type Query, useQuery } from '../../data/use-query.js'
+import { announce } from '../../parts/announcer.js'
+import { ConfirmDialog } from '../../parts/confirm-dialog.js'
+import { Page } from '../../parts/page.js'
+import { ProblemView } from '../../parts/problem.js'
+import { useSignedIn } from '../../session/store.js'
+import { useFormat, useTexts } from '../../texts/language.js'
+import { ExportMenu } from './export-menu.js'
+import { ListFacts } from './facts.js'
+import { HistoryPanel } from './history-panel.js'
+import { IndexPanel } from './index-panel.js'
+import { MembersPanel } from './members-panel.js'
+import { RenameDialog } from './rename-dialog.js'
+import { UploadPanel } from './upload/upload-panel.js'
+import { WavePanels } from './wave/wave-panels.js'
+
+export default function ListPage() {
+  const { id = '' } = useParams<{ id: string }>()
+  // Another list is another page: nothing typed for one may reach the other.
+  return <OneList key={id} id={id} />
+}
+
+function OneList({ id }: { id: string }) {
+  const { allowlists: texts } = useTexts()
+  const query = useQuery(id, (signal) => api.getAllowlist({ id }, { signal }))
+  const list = query.data
+  const back = (
+    <Anchor component={Link} href="/allowlists" size="sm">
+      {texts.backToAll}
+    </Anchor>
+  )
+  if (list !== undefined) return <Shown list={list} query={query} back={back} />
+  const isMissing = query.problem?.status === 404
+  return (
+    <Page title={texts.loadingList} lead={back}>
+      {query.loading && <Skeleton height={160} radius="md" />}
+      {isMissing ? (
+        <div className="notice" role="alert">
+          {texts.notFound}
+        </div>
+      ) : (
+        <ProblemView problem={query.problem} retry={query.reload} />
+      )}
+    </Page>
+  )
+}
+
+interface ShownProps {
+  list: Allowlist
+  query: Query<Allowlist>
+  back: React.ReactNode
+}
+
+function Shown({ list, query, back }: ShownProps) {
+  const { can } = useSignedIn()
+  // Grows with every change made here, so that the history shows it.
+  const [changes, setChanges] = useState(0)
+  const changed = (): void => {
+    setChanges((count) => count + 1)
+    query.reload()
+  }
+  return (
+    <Page title={list.name} lead={back} actions={can('admin') && <Actions list={list} onChanged={changed} />}>
+      <ProblemView problem={query.problem} retry={query.reload} />
+      <ListFacts list={list} />
+      {list.config === undefined ? (
+        <>
+          <MembersPanel list={list} changes={changes} onChanged={changed} />
+          {can('admin') && <UploadPanel list={list} onChanged={changed} />}
+          <IndexPanel id={list.id} changes={changes} onChanged={changed} />
+        </>
+      ) : (
+        <WavePanels list={list} rule={list.config} onChanged={changed} />
+      )}
+      {can('admin') && <HistoryPanel id={list.id} changes={changes} />}
+    </Page>
+  )
+}
+
+function Actions({ list, onChanged }: { list: Allowlist; onChanged(): void }) {
+  const { allowlists: texts } = useTexts()
+  const [open, setOpen] = useState<'rename' | 'delete'>()
+  const close = (): void => setOpen(undefined)
+  return (
+    <>
+      {list.type === 'FIXA' && <ExportMenu id={list.id} />}
+      <Button variant="default" onClick={() => setOpen('rename')}>
+        {texts.rename.open}
+      </Button>
+      <Button variant="default" className="dangerous" onClick={() => setOpen('delete')}>
+        {texts.remove.open}
+      </Button>
+      <RenameDialog list={list} opened={open === 'rename'} onClose={close} onChanged={onChanged} />
+      <DeleteDialog list={list} opened={open === 'delete'} onClose={close} />
+    </>
+  )
+}
+
+function DeleteDialog({ list, opened, onClose }: { list: Allowlist; opened: boolean; onClose(): void }) {
+  const { allowlists } = useTexts()
+  const texts = allowlists.remove
+  const format = useFormat()
+  const [, navigate] = useLocation()
+  const remove = async (): Promise<void> => {
+    await api.deleteAllowlist({ id: list.id })
+    announce(texts.removed(list.name))
+    navigate('/allowlists')
+  }
+  return (
+    <ConfirmDialog
+      opened={opened}
+      onClose={onClose}
+      title={texts.title}
+      confirmLabel={texts.confirm}
+      typed={list.id}
+      onConfirm={remove}
+    >
+      {list.type === 'FIXA'
+        ? texts.text(list.name, format.number(list.customerCount))
+        : texts.textWave(list.name)}
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,130 @@
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { type Allowlist, api, type Member } from '../../api/client.js'
+import { usePages } from '../../data/use-pages.js'
+import { useQuery } from '../../data/use-query.js'
+import { announce } from '../../parts/announcer.js'
+import { ConfirmDialog } from '../../parts/confirm-dialog.js'
+import { type Column, DataTable } from '../../parts/data-table.js'
+import { Icon } from '../../parts/icons.js'
+import { Panel } from '../../parts/panel.js'
+import { State } from '../../parts/state.js'
+import { Time } from '../../parts/time.js'
+import { useSignedIn } from '../../session/store.js'
+import { useTexts } from '../../texts/language.js'
+import { AddMemberDialog } from './add-member-dialog.js'
+import { MemberLookup } from './member-lookup.js'
+
+const PAGE_SIZE = 10
+
+export interface MembersPanelProps {
+  list: Allowlist
+  /** Another number: something was changed, and is to be asked again. */
+  changes: number
+  onChanged(): void
+}
+
+/** The customers of an explicit list: find one, add, remove, leaf through. */
+export function MembersPanel({ list, changes, onChanged }: MembersPanelProps) {
+  const { allowlists } = useTexts()
+  const texts = allowlists.members
+  const { can } = useSignedIn()
+  const [adding, setAdding] = useState<string>()
+  const [removing, setRemoving] = useState<string>()
+  const pages = usePages(list.id)
+  const query = useQuery(
+    `${list.id} ${pages.cursor} ${changes}`,
+    (signal) => api.listMembers({ id: list.id, limit: PAGE_SIZE, cursor: pages.cursor }, { signal }),
+    { keepPrevious: true },
+  )
+  const remove = async (): Promise<void> => {
+    await api.removeMember({ id: list.id, customerId: removing! })
+    announce(texts.removed(removing!))
+    onChanged()
+  }
+  const add = (
+    <Button size="sm" leftSection={<Icon name="plus" size={16} />} onClick={() => setAdding('')}>
+      {texts.add}
+    </Button>
+  )
+  return (
+    <Panel title={texts.title} lead={texts.lead} flush actions={can('admin') && add}>
+      <MemberLookup id={list.id} changes={changes} onAdd={setAdding} onRemove={setRemoving} />
+      <DataTable
+        label={texts.title}
+        columns={useColumns(can('admin') ? setRemoving : undefined)}
+        rows={query.data?.items}
+        rowKey={({ customerId }) => customerId}
+        query={query}
+        empty={texts.none}
+        pages={pages}
+        nextCursor={query.data?.nextCursor}
+      />
+      <AddMemberDialog
+        id={list.id}
+        customer={adding}
+        onClose={() => setAdding(undefined)}
+        onAdded={onChanged}
+      />
+      <ConfirmDialog
+        opened={removing !== undefined}
+        onClose={() => setRemoving(undefined)}
+        title={texts.removeTitle}
+        confirmLabel={texts.remove}
+        onConfirm={remove}
+      >
+        {removing !== undefined && texts.removeText(removing, list.name)}
+      </ConfirmDialog>
+    </Panel>
+  )
+}
+
+function useColumns(onRemove: ((customer: string) => void) | undefined): Column<Member>[] {
+  const { allowlists } = useTexts()
+  const texts = allowlists.members
+  const columns: Column<Member>[] = [
+    {
+      name: 'customer',
+      header: texts.customer,
+      cell: ({ customerId }) => <span className="mono">{customerId}</span>,
+    },
+    { name: 'addedAt', header: texts.addedAt, cell: ({ addedAt }) => <Time value={addedAt} /> },
+    { name: 'addedBy', header: texts.addedBy, cell: ({ addedBy }) => addedBy ?? '–' },
+    { name: 'expiresAt', header: texts.expiresAt, cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },
+    {
+      name: 'metadata',
+      header: texts.metadata,
+      cell: ({ metadata }) =>
+        metadata === undefined ? '–' : <div className="mono member-details">{JSON.stringify(metadata)}</div>,
+    },
+  ]
+  if (onRemove === undefined) return columns
+  const actions: Column<Member> = {
+    name: 'actions',
+    header: texts.actions,
+    align: 'right',
+    cell: ({ customerId }) => (
+      <Button
+        size="compact-sm"
+        variant="default"
+        aria-label={texts.removeOne(customerId)}
+        onClick={() => onRemove(customerId)}
+      >
+        {texts.remove}
+      </Button>
+    ),
+  }
+  return [...columns, actions]
+}
+
+export function Expiry({ at }: { at: string | undefined }) {
+  const { allowlists } = useTexts()
+  const texts = allowlists.members
+  if (at === undefined) return <span className="detail">{texts.never}</span>
+  return (
+    <span className="tags">
+      <Time value={at} />
+      {Date.parse(at) <= Date.now() && <State kind="bad">{texts.expired}</State>}
+    </span>
+  )
+}

@@ -1,0 +1,25 @@
+import { Button, Group } from '@mantine/core'
+import type { ApiProblem } from '../../api/client.js'
+import { ProblemView } from '../../parts/problem.js'
+import { useTexts } from '../../texts/language.js'
+
+/** Why something was not saved; that somebody else was faster is told in words, with the way out. */
+export function SaveProblem({ problem, onReload }: { problem: ApiProblem | undefined; onReload(): void }) {
+  const { allowlists } = useTexts()
+  const texts = allowlists.changedMeanwhile
+  if (problem?.status !== 412) return <ProblemView problem={problem} />
+  return (
+    <div className="notice" role="alert">
+      <strong>{texts.title}</strong>
+      <div>{texts.text}</div>
+      <Group mt="xs">
+        <Button size="compact-sm" variant="default" onClick={onReload}>
+          {texts.reload}
+        </Button>
+      </Group>
+    </div>
+  )
+}
+
+/** As `If-Match` wants it. */
+export const etag = (version: number): string => `"${version}"`

@@ -1,0 +1,11 @@
+/** A spreadsheet takes such cells for formulas, whoever wrote them. */
+const FORMULA = /^[=+\-@\t\r]/
+
+export function csvCell(value: string | number): string {
+  const text = typeof value === 'number' ? String(value) : FORMULA.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+export function csvOf(rows: readonly (readonly (string | number)[])[]): string {
+  return rows.map((row) => `${row.map(csvCell).join(',')}\r\n`).join('')
+}

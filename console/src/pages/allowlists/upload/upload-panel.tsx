@@ -1,0 +1,143 @@
+import { Button, Group, Progress, Radio, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import type { Allowlist, ImportStatus } from '../../../api/client.js'
+import { announce } from '../../../parts/announcer.js'
+import { ConfirmDialog } from '../../../parts/confirm-dialog.js'
+import { Icon } from '../../../parts/icons.js'
+import { Panel } from '../../../parts/panel.js'
+import { ProblemView } from '../../../parts/problem.js'
+import { useFormat, useTexts } from '../../../texts/language.js'
+import { DropZone } from './drop-zone.js'
+import { UploadResult } from './upload-result.js'
+import { type Mode, type Upload, useUpload } from './use-upload.js'
+
+export interface UploadPanelProps {
+  list: Allowlist
+  onChanged(): void
+}
+
+/** A file of customers, added to the list or in its place. */
+export function UploadPanel({ list, onChanged }: UploadPanelProps) {
+  const { allowlists } = useTexts()
+  const texts = allowlists.upload
+  const format = useFormat()
+  const [file, setFile] = useState<File>()
+  const [mode, setMode] = useState<Mode>('add')
+  const [asking, setAsking] = useState(false)
+  const ended = ({ state, added, rejected }: ImportStatus): void => {
+    const isDone = state === 'completed'
+    announce(isDone ? texts.result(format.number(added), format.number(rejected)) : texts.failed)
+    onChanged()
+  }
+  const { upload, start, cancel, reset } = useUpload(list.id, ended)
+  const busy = upload.phase === 'sending' || upload.phase === 'storing'
+  const choose = (next: File | undefined): void => {
+    setFile(next)
+    reset()
+  }
+  return (
+    <Panel title={texts.title} lead={texts.lead}>
+      <Stack gap="md">
+        <DropZone file={file} disabled={busy} onFile={choose} />
+        {file !== undefined && !busy && upload.phase !== 'ended' && (
+          <>
+            <ModeChoice mode={mode} onMode={setMode} />
+            <Group gap="xs">
+              <Button
+                leftSection={<Icon name="upload" size={16} />}
+                onClick={() => (mode === 'replace' ? setAsking(true) : start(file, mode))}
+              >
+                {texts.start}
+              </Button>
+            </Group>
+          </>
+        )}
+        {busy && <UnderWay upload={upload} totalBytes={file?.size ?? 0} onCancel={cancel} />}
+        {upload.phase === 'cancelled' && (
+          <div className="notice" role="status">
+            {texts.cancelled}
+          </div>
+        )}
+        {upload.phase === 'refused' && <ProblemView problem={upload.problem} />}
+        {upload.phase === 'ended' && <UploadResult id={list.id} status={upload.status} />}
+      </Stack>
+      <ConfirmDialog
+        opened={asking}
+        onClose={() => setAsking(false)}
+        title={texts.replaceTitle}
+        confirmLabel={texts.replaceConfirm}
+        onConfirm={async () => start(file!, 'replace')}
+      >
+        <p>{texts.replaceText(format.number(list.customerCount), file?.name ?? '')}</p>
+        <p>{texts.replaceWhole}</p>
+      </ConfirmDialog>
+    </Panel>
+  )
+}
+
+function ModeChoice({ mode, onMode }: { mode: Mode; onMode(mode: Mode): void }) {
+  const { allowlists } = useTexts()
+  const texts = allowlists.upload
+  return (
+    <Radio.Group label={texts.mode} value={mode} onChange={(value) => onMode(value as Mode)}>
+      <div className="choice-pair">
+        {(['add', 'replace'] as const).map((value) => (
+          <Radio key={value} value={value} label={texts.modes[value]} description={texts.modeHint[value]} />
+        ))}
+      </div>
+    </Radio.Group>
+  )
+}
+
+interface UnderWayProps {
+  upload: Upload
+  totalBytes: number
+  onCancel(): void
+}
+
+function UnderWay({ upload, totalBytes, onCancel }: UnderWayProps) {
+  const { allowlists } = useTexts()
+  const texts = allowlists.upload
+  const format = useFormat()
+  // All of it sent: from here on it cannot be taken back.
+  if (upload.phase === 'sending' && upload.sentBytes < totalBytes) {
+    // What is counted has headers on top.
+    const sent = Math.min(upload.sentBytes, totalBytes)
+    const percent = totalBytes === 0 ? 100 : (sent / totalBytes) * 100
+    return (
+      <Stack gap="xs">
+        <Group justify="space-between">
+          <Text size="sm" fw={550}>
+            {texts.sending}
+          </Text>
+          <Text size="sm" className="figure">
+            {texts.sent(format.bytes(sent), format.bytes(totalBytes))}
+          </Text>
+        </Group>
+        <Progress value={percent} aria-label={texts.sending} />
+        <Group>
+          <Button size="compact-sm" variant="default" onClick={onCancel}>
+            {texts.cancel}
+          </Button>
+        </Group>
+      </Stack>
+    )
+  }
+  const rows = upload.phase === 'storing' ? (upload.status?.rowsAcknowledged ?? 0) : 0
+  return (
+    <Stack gap="xs" role="status">
+      <Group justify="space-between">
+        <Text size="sm" fw={550}>
+          {texts.storing}
+        </Text>
+        <Text size="sm" className="figure">
+          {texts.stored(format.number(rows))}
+        </Text>
+      </Group>
+      <Progress value={100} animated aria-label={texts.storing} />
+      <Text size="sm" c="dimmed">
+        {texts.storingHint}
+      </Text>
+    </Stack>
+  )
+}

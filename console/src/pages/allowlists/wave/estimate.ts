@@ -1,0 +1,53 @@
+import { api } from '../../../api/client.js'
+import { useQuery } from '../../../data/use-query.js'
+import { useTexts } from '../../../texts/language.js'
+import { type Rule, shareNow } from './rule.js'
+import type { Words } from './use-words.js'
+
+/** Excluded lists whose sizes are asked for. */
+const MAX_ASKED = 20
+
+export interface Estimate {
+  /** About how many; absent when nobody can know. */
+  count?: string
+  how: string
+  /** What it leaves out. */
+  less?: string
+}
+
+/** About how many the rule lets in: a share of the base list, where there is one that has a size. */
+export function useEstimate(rule: Rule, now: number, words: Words): Estimate {
+  const { waves } = useTexts()
+  const texts = waves.now
+  const { base, exclude = [] } = rule
+  const baseList = useQuery(`base ${base}`, (signal) => api.getAllowlist({ id: base! }, { signal }), {
+    enabled: base !== undefined,
+  }).data
+  const excluded = useQuery(
+    `exclude ${exclude.join(' ')}`,
+    async (signal) => {
+      const lists = await Promise.all(
+        exclude.slice(0, MAX_ASKED).map((id) => api.getAllowlist({ id }, { signal })),
+      )
+      return lists.reduce((sum, { customerCount }) => sum + customerCount, 0)
+    },
+    { enabled: exclude.length > 0 },
+  ).data
+  const share = shareNow(rule, now)
+  const shareText = words.share(share)
+  const less = excluded === undefined ? {} : { less: texts.minusExcluded(words.number(excluded)) }
+  if (share === 0) return { how: texts.nobody }
+  if (rule.strategy === 'EXPLICIT_LIST') {
+    const named = words.number(rule.customerIds?.length ?? 0)
+    return { count: texts.atMost(named), how: texts.named(named), ...less }
+  }
+  if (base === undefined) return { how: texts.noBase(shareText), ...less }
+  if (baseList === undefined) return { how: '' }
+  if (baseList.type === 'ONDA') return { how: texts.waveBase(shareText, baseList.name), ...less }
+  const { customerCount, name } = baseList
+  return {
+    count: texts.customers(words.number(Math.round(share * customerCount))),
+    how: texts.ofBase(shareText, words.number(customerCount), name),
+    ...less,
+  }
+}

@@ -1,0 +1,110 @@
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import type { Allowlist } from '../../../api/client.js'
+import { Icon } from '../../../parts/icons.js'
+import { Panel } from '../../../parts/panel.js'
+import { State } from '../../../parts/state.js'
+import { useSignedIn } from '../../../session/store.js'
+import { useTexts } from '../../../texts/language.js'
+import { useEstimate } from './estimate.js'
+import { PauseDialog } from './pause-dialog.js'
+import { ResumeDialog } from './resume-dialog.js'
+import { insideWindow, isShut, nextTurn, type Rule, shareNow } from './rule.js'
+import { useWords, type Words } from './use-words.js'
+
+export interface NowPanelProps {
+  list: Allowlist
+  rule: Rule
+  now: number
+  zone: string
+  onChanged(): void
+}
+
+/** What the wave does at this moment, and what it does next. */
+export function NowPanel({ list, rule, now, zone, onChanged }: NowPanelProps) {
+  const { waves } = useTexts()
+  const texts = waves.now
+  const { can } = useSignedIn()
+  const words = useWords(zone)
+  const [asking, setAsking] = useState<'pause' | 'resume'>()
+  const isOff = isShut(rule, now)
+  const isPaused = isOff && rule.strategy === 'PERCENTAGE' && insideWindow(rule, now)
+  const open = shareNow(rule, now) > 0
+  const estimate = useEstimate(rule, now, words)
+  const button = isOff ? (
+    <Button
+      variant="default"
+      leftSection={<Icon name="play" size={16} />}
+      onClick={() => setAsking('resume')}
+    >
+      {waves.resume.open}
+    </Button>
+  ) : (
+    <Button color="red" leftSection={<Icon name="pause" size={16} />} onClick={() => setAsking('pause')}>
+      {waves.pause.open}
+    </Button>
+  )
+  const close = (): void => setAsking(undefined)
+  return (
+    <Panel title={texts.title} actions={can('admin') && button}>
+      <dl className="wave-now">
+        <div>
+          <dt>{texts.share}</dt>
+          <dd>
+            <span className="tile-value">{shareWords(rule, now, words, texts)}</span>{' '}
+            <State kind={open ? 'good' : isOff ? 'bad' : 'neutral'}>
+              {open ? texts.open : isPaused ? texts.paused : texts.closed}
+            </State>
+          </dd>
+        </div>
+        <div>
+          <dt>{texts.next}</dt>
+          <dd>{nextWords(rule, now, words, texts)}</dd>
+        </div>
+        <div>
+          <dt>{texts.estimate}</dt>
+          <dd>
+            {estimate.count !== undefined && <strong>{estimate.count}</strong>}
+            <div className="detail">{estimate.how}</div>
+            {estimate.less !== undefined && <div className="detail">{estimate.less}</div>}
+          </dd>
+        </div>
+      </dl>
+      <PauseDialog
+        list={list}
+        rule={rule}
+        opened={asking === 'pause'}
+        onClose={close}
+        onChanged={onChanged}
+      />
+      <ResumeDialog
+        list={list}
+        rule={rule}
+        now={now}
+        words={words}
+        opened={asking === 'resume'}
+        onClose={close}
+        onChanged={onChanged}
+      />
+    </Panel>
+  )
+}
+
+type NowTexts = ReturnType<typeof useTexts>['waves']['now']
+
+export function shareWords(rule: Rule, now: number, words: Words, texts: NowTexts): string {
+  const share = shareNow(rule, now)
+  if (rule.strategy === 'PERCENTAGE') return words.share(share)
+  if (share === 0) return texts.nobody
+  return rule.strategy === 'TIME_WINDOW'
+    ? texts.everybody
+    : texts.named(words.number(rule.customerIds?.length ?? 0))
+}
+
+function nextWords(rule: Rule, now: number, words: Words, texts: NowTexts): string {
+  const next = nextTurn(rule, now)
+  if (next === undefined) return texts.noNext
+  const at = words.moment(next.at)
+  if (next.share === 0) return texts.closes(at)
+  return rule.strategy === 'PERCENTAGE' ? texts.nextShare(words.share(next.share), at) : texts.opens(at)
+}

@@ -1,0 +1,128 @@
+import { Button, Input, NativeSelect, NumberInput, Stack, TextInput } from '@mantine/core'
+import { Icon } from '../../../parts/icons.js'
+import { useTexts } from '../../../texts/language.js'
+import { type DraftStep, type Problems, stepOf, typedShare, typedTime } from './draft.js'
+import { useWords } from './use-words.js'
+
+const HOUR_MS = 3_600_000
+const PRESETS = {
+  days: { everyMs: 24 * HOUR_MS, percents: [1, 5, 25, 50, 100] },
+  slow: { everyMs: 48 * HOUR_MS, percents: [1, 5, 10, 25, 50, 75, 100] },
+  hours: { everyMs: HOUR_MS, percents: [1, 10, 50, 100] },
+} as const
+type Preset = keyof typeof PRESETS
+
+export interface RampEditorProps {
+  ramp: DraftStep[]
+  problems: Problems
+  zone: string
+  disabled: boolean
+  onRamp(ramp: DraftStep[]): void
+}
+
+export function RampEditor({ ramp, problems, zone, disabled, onRamp }: RampEditorProps) {
+  const { waves } = useTexts()
+  const texts = waves.ramp
+  const fill = (name: string): void => {
+    if (!Object.hasOwn(PRESETS, name)) return
+    const { everyMs, percents } = PRESETS[name as Preset]
+    const begin = nextHour()
+    onRamp(
+      percents.map((percent, index) =>
+        stepOf({ at: begin + index * everyMs, percentage: percent / 100 }, zone),
+      ),
+    )
+  }
+  const add = (): void => {
+    const last = ramp.at(-1)
+    const at = last?.at.value === undefined ? nextHour() : last.at.value + 24 * HOUR_MS
+    onRamp([...ramp, stepOf({ at, percentage: last?.share.value ?? 0 }, zone)])
+  }
+  return (
+    <fieldset className="plain-fieldset">
+      <Input.Label component="legend">{texts.title}</Input.Label>
+      <Input.Description>{ramp.length === 0 ? texts.none : texts.hint}</Input.Description>
+      <div className="ramp-steps">
+        {ramp.map((step, index) => (
+          <StepRow
+            key={step.key}
+            step={step}
+            number={index + 1}
+            problems={problems}
+            zone={zone}
+            disabled={disabled}
+            onStep={(changed) => onRamp(ramp.map((other) => (other === step ? changed : other)))}
+            onRemove={() => onRamp(ramp.filter((other) => other !== step))}
+          />
+        ))}
+      </div>
+      {!disabled && (
+        <Stack gap="sm" align="flex-start" mt="sm">
+          <Button variant="default" leftSection={<Icon name="plus" size={16} />} onClick={add}>
+            {texts.add}
+          </Button>
+          <NativeSelect
+            label={texts.preset}
+            description={texts.presetHint}
+            inputWrapperOrder={['label', 'input', 'description']}
+            value=""
+            data={[
+              { value: '', label: texts.presetChoose },
+              ...(Object.keys(PRESETS) as Preset[]).map((value) => ({ value, label: texts.presets[value] })),
+            ]}
+            onChange={(event) => fill(event.currentTarget.value)}
+          />
+        </Stack>
+      )}
+    </fieldset>
+  )
+}
+
+const nextHour = (): number => Math.ceil(Date.now() / HOUR_MS) * HOUR_MS
+
+interface StepRowProps {
+  step: DraftStep
+  number: number
+  problems: Problems
+  zone: string
+  disabled: boolean
+  onStep(step: DraftStep): void
+  onRemove(): void
+}
+
+function StepRow({ step, number, problems, zone, disabled, onStep, onRemove }: StepRowProps) {
+  const { waves } = useTexts()
+  const texts = waves.ramp
+  const words = useWords(zone)
+  const name = words.number(number)
+  return (
+    <div className="ramp-step">
+      <TextInput
+        type="datetime-local"
+        aria-label={texts.atOf(name)}
+        value={step.at.text}
+        onChange={(event) => onStep({ ...step, at: typedTime(event.currentTarget.value, zone) })}
+        error={problems[`at ${step.key}`]}
+        disabled={disabled}
+      />
+      <NumberInput
+        aria-label={texts.shareOf(name)}
+        value={step.share.text}
+        onChange={(value) => onStep({ ...step, share: typedShare(String(value)) })}
+        min={0}
+        max={100}
+        decimalScale={6}
+        clampBehavior="none"
+        suffix=" %"
+        hideControls
+        error={problems[`share ${step.key}`]}
+        disabled={disabled}
+      />
+      {!disabled && (
+        <Button variant="default" aria-label={texts.removeOf(name)} onClick={onRemove}>
+          {texts.remove}
+        </Button>
+      )}
+    </div>
+  )
+}

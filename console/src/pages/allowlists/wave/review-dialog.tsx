@@ -1,0 +1,62 @@
+import { Button, Group, Modal, Stack } from '@mantine/core'
+import { useEffect } from 'react'
+import { type Allowlist, api } from '../../../api/client.js'
+import { useAction } from '../../../data/use-action.js'
+import { announce } from '../../../parts/announcer.js'
+import { useTexts } from '../../../texts/language.js'
+import { etag, SaveProblem } from '../save-problem.js'
+import { Difference } from './difference.js'
+import type { Rule } from './rule.js'
+import { useWords } from './use-words.js'
+
+export interface ReviewDialogProps {
+  list: Allowlist
+  before: Rule
+  after: Rule
+  now: number
+  zone: string
+  opened: boolean
+  onClose(): void
+  onChanged(): void
+}
+
+/** Shows what would change, and saves it unless somebody else was faster. */
+export function ReviewDialog({ list, before, after, now, zone, opened, ...on }: ReviewDialogProps) {
+  const { waves, common } = useTexts()
+  const texts = waves.difference
+  const words = useWords(zone)
+  const leave = (): void => {
+    on.onClose()
+    on.onChanged()
+  }
+  const { run, running, problem, reset } = useAction(async () => {
+    await api.updateAllowlist({ id: list.id, ifMatch: etag(list.version), body: { config: after } })
+    announce(texts.saved)
+    leave()
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: begins anew whenever it opens.
+  useEffect(reset, [opened])
+  return (
+    <Modal
+      opened={opened}
+      onClose={on.onClose}
+      title={texts.title}
+      size="xl"
+      closeButtonProps={{ 'aria-label': common.close }}
+    >
+      <Stack gap="md">
+        <div>{texts.lead}</div>
+        <Difference before={before} after={after} now={now} words={words} />
+        <SaveProblem problem={problem} onReload={leave} />
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={on.onClose}>
+            {common.cancel}
+          </Button>
+          <Button loading={running} onClick={() => void run()}>
+            {texts.save}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

@@ -1,0 +1,166 @@
+import { Button, Group, NativeSelect, Stack, Text, Textarea } from '@mantine/core'
+import { useState } from 'react'
+import type { Allowlist } from '../../../api/client.js'
+import { Panel } from '../../../parts/panel.js'
+import { useSignedIn } from '../../../session/store.js'
+import { useFormat, useTexts } from '../../../texts/language.js'
+import { customersOf, type Draft, draftOf, type Problems } from './draft.js'
+import { ListPicker, ListsPicker } from './list-picker.js'
+import { RampChart } from './ramp-chart.js'
+import { RampEditor } from './ramp-editor.js'
+import { ReviewDialog } from './review-dialog.js'
+import { type Rule, STRATEGIES, type Strategy, turns } from './rule.js'
+import { ShareField } from './share-field.js'
+import { WindowFields } from './window-fields.js'
+
+export interface RulePanelProps {
+  list: Allowlist
+  /** As it is saved. */
+  rule: Rule
+  /** As it would be. */
+  next: Rule
+  draft: Draft
+  onDraft(draft: Draft): void
+  problems: Problems
+  isChanged: boolean
+  now: number
+  zone: string
+  onZone(zone: string): void
+  onChanged(): void
+}
+
+/** The rule of a wave: read by all, changed by admins after a look at the difference. */
+export function RulePanel(props: RulePanelProps) {
+  const { list, rule, next, onDraft, problems, isChanged, now, zone } = props
+  const { waves } = useTexts()
+  const texts = waves.rule
+  const { can } = useSignedIn()
+  const [reviewing, setReviewing] = useState(false)
+  const isWrong = Object.keys(problems).length > 0
+  const hasPicture = next.strategy === 'PERCENTAGE' || turns(next).length > 0
+  return (
+    <Panel title={texts.title} lead={can('admin') && texts.lead}>
+      <Stack gap="lg">
+        {hasPicture && (
+          <RampChart rule={next} saved={isChanged && !isWrong ? rule : undefined} now={now} zone={zone} />
+        )}
+        <Fields {...props} />
+        {can('admin') && (
+          <Group gap="xs" className="save-bar">
+            <Button disabled={!isChanged || isWrong} onClick={() => setReviewing(true)}>
+              {texts.review}
+            </Button>
+            <Button variant="default" disabled={!isChanged} onClick={() => onDraft(draftOf(rule, zone))}>
+              {texts.discard}
+            </Button>
+            <Text size="sm" c="dimmed" role="status">
+              {isWrong ? texts.wrong : isChanged ? texts.changed : texts.unchanged}
+            </Text>
+          </Group>
+        )}
+      </Stack>
+      <ReviewDialog
+        list={list}
+        before={rule}
+        after={next}
+        now={now}
+        zone={zone}
+        opened={reviewing}
+        onClose={() => setReviewing(false)}
+        onChanged={props.onChanged}
+      />
+    </Panel>
+  )
+}
+
+function Fields({ list, draft, onDraft, problems, zone, onZone }: RulePanelProps) {
+  const { allowlists, waves } = useTexts()
+  const texts = waves.rule
+  const { can } = useSignedIn()
+  const isFixed = !can('admin')
+  const change = (changes: Partial<Draft>): void => onDraft({ ...draft, ...changes })
+  return (
+    <>
+      <NativeSelect
+        label={texts.strategy}
+        value={draft.strategy}
+        data={STRATEGIES.map((value) => ({ value, label: allowlists.create.strategies[value] }))}
+        onChange={(event) => change({ strategy: event.currentTarget.value as Strategy })}
+        disabled={isFixed}
+        maw={420}
+      />
+      {draft.strategy === 'PERCENTAGE' && (
+        <>
+          <ShareField
+            label={draft.ramp.length > 0 ? texts.shareBefore : texts.share}
+            share={draft.share}
+            error={problems.share}
+            disabled={isFixed}
+            onShare={(share) => change({ share })}
+          />
+          <RampEditor
+            ramp={draft.ramp}
+            problems={problems}
+            zone={zone}
+            disabled={isFixed}
+            onRamp={(ramp) => change({ ramp })}
+          />
+        </>
+      )}
+      {draft.strategy === 'EXPLICIT_LIST' && (
+        <NamedCustomers draft={draft} problems={problems} disabled={isFixed} onDraft={onDraft} />
+      )}
+      <WindowFields
+        draft={draft}
+        problems={problems}
+        zone={zone}
+        disabled={isFixed}
+        onZone={onZone}
+        onChange={change}
+      />
+      <div className="choice-pair">
+        <ListPicker
+          label={texts.base}
+          hint={texts.baseHint}
+          value={draft.base}
+          without={list.id}
+          error={problems.base}
+          disabled={isFixed}
+          onChange={(base) => change({ base })}
+        />
+        <ListsPicker
+          label={texts.exclude}
+          hint={texts.excludeHint}
+          values={draft.exclude}
+          without={list.id}
+          disabled={isFixed}
+          onChange={(exclude) => change({ exclude })}
+        />
+      </div>
+    </>
+  )
+}
+
+interface NamedCustomersProps extends Pick<RulePanelProps, 'draft' | 'problems' | 'onDraft'> {
+  disabled: boolean
+}
+
+function NamedCustomers({ draft, problems, disabled, onDraft }: NamedCustomersProps) {
+  const { waves } = useTexts()
+  const texts = waves.rule
+  const format = useFormat()
+  const count = customersOf(draft.customers).length
+  return (
+    <Textarea
+      label={`${texts.customers} (${format.number(count)})`}
+      description={texts.customersHint}
+      value={draft.customers}
+      onChange={(event) => onDraft({ ...draft, customers: event.currentTarget.value })}
+      error={problems.customers}
+      disabled={disabled}
+      rows={6}
+      spellCheck={false}
+      classNames={{ input: 'mono' }}
+    />
+  )
+}

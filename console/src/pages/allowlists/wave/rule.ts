@@ -1,0 +1,65 @@
+import type { Allowlist } from '../../../api/client.js'
+
+export type Rule = NonNullable<Allowlist['config']>
+export type Strategy = Rule['strategy']
+export type Step = NonNullable<Rule['ramp']>[number]
+
+export const STRATEGIES: readonly Strategy[] = ['PERCENTAGE', 'TIME_WINDOW', 'EXPLICIT_LIST']
+
+/** An end that is past on this clock must be past on the server's too. */
+const SKEW_MS = 3_600_000
+
+export const insideWindow = ({ startTime, endTime }: Rule, at: number): boolean =>
+  at >= (startTime ?? Number.NEGATIVE_INFINITY) && at <= (endTime ?? Number.POSITIVE_INFINITY)
+
+/** The share that the rule lets in at a time, from 0 to 1. Of named customers only whether they are let in. */
+export function shareNow(rule: Rule, at: number): number {
+  if (!insideWindow(rule, at)) return 0
+  if (rule.strategy !== 'PERCENTAGE') return 1
+  const begun = (rule.ramp ?? []).findLast((step) => step.at <= at)
+  return begun?.percentage ?? rule.percentage ?? 0
+}
+
+/** The times at which the share changes, in order. */
+export function turns(rule: Rule): number[] {
+  const { startTime, endTime } = rule
+  const steps = rule.strategy === 'PERCENTAGE' ? (rule.ramp ?? []).map(({ at }) => at) : []
+  const inside = steps.filter((at) => insideWindow(rule, at))
+  // The last millisecond of the window is still inside.
+  const bounds = [startTime, endTime === undefined ? undefined : endTime + 1]
+  const all = [...inside, ...bounds.filter((at) => at !== undefined)]
+  return [...new Set(all)].toSorted((a, b) => a - b)
+}
+
+/** The next time at which the share is another than now. */
+export function nextTurn(rule: Rule, now: number): { at: number; share: number } | undefined {
+  const share = shareNow(rule, now)
+  const at = turns(rule).find((time) => time > now && shareNow(rule, time) !== share)
+  return at === undefined ? undefined : { at, share: shareNow(rule, at) }
+}
+
+/** Nobody is in, and nothing that is planned changes that. */
+export function isShut(rule: Rule, now: number): boolean {
+  return shareNow(rule, now) === 0 && nextTurn(rule, now) === undefined
+}
+
+/**
+ * Nobody passes from now on. A ramp would raise the share again, so it goes. Rules without a share are closed by
+ * their window instead: nothing of them is lost.
+ */
+export function pausedRule(rule: Rule, now: number): Rule {
+  if (rule.strategy === 'PERCENTAGE') {
+    const { ramp: _, ...rest } = rule
+    return { ...rest, percentage: 0 }
+  }
+  const { startTime, ...rest } = rule
+  const endTime = now - SKEW_MS
+  return startTime !== undefined && startTime < endTime
+    ? { ...rest, startTime, endTime }
+    : { ...rest, endTime }
+}
+
+/** When the customer at this place gets in; undefined when they never do. */
+export function reachedAt(rule: Rule, place: number, now: number): number | undefined {
+  return turns(rule).find((at) => at > now && shareNow(rule, at) > place)
+}

@@ -1,0 +1,59 @@
+import { Input, NumberInput, Slider } from '@mantine/core'
+import { useId } from 'react'
+import { useTexts } from '../../../texts/language.js'
+import { shareOf, type Typed, typedShare } from './draft.js'
+
+const MARKS = [0, 25, 50, 75, 100].map((value) => ({ value, label: `${value}%` }))
+
+export interface ShareFieldProps {
+  label: string
+  share: Typed
+  error: string | undefined
+  disabled: boolean
+  onShare(share: Typed): void
+}
+
+/** Roughly by the slider, exactly by the number beside it. */
+export function ShareField({ label, share, error, disabled, onShare }: ShareFieldProps) {
+  const { waves } = useTexts()
+  const texts = waves.rule
+  const id = useId()
+  const percent = (share.value ?? 0) * 100
+  return (
+    <Input.Wrapper
+      label={label}
+      description={texts.shareHint}
+      error={error}
+      labelElement="div"
+      labelProps={{ id }}
+    >
+      <div className="share-field">
+        <Slider
+          className="share-slider"
+          value={percent}
+          onChange={(value) => onShare(shareOf(Math.round(value) / 100))}
+          min={0}
+          max={100}
+          step={1}
+          marks={MARKS}
+          label={(value) => `${Math.round(value * 100) / 100}%`}
+          disabled={disabled}
+          thumbLabel={label}
+          thumbProps={{ 'aria-valuetext': `${percent}%` }}
+        />
+        <NumberInput
+          aria-label={`${label}: ${texts.shareNumber}`}
+          value={share.text}
+          onChange={(value) => onShare(typedShare(String(value)))}
+          min={0}
+          max={100}
+          decimalScale={6}
+          clampBehavior="none"
+          suffix=" %"
+          disabled={disabled}
+          error={error !== undefined}
+        />
+      </div>
+    </Input.Wrapper>
+  )
+}

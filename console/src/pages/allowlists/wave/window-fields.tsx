@@ -1,0 +1,93 @@
+import { Input, NativeSelect, TextInput } from '@mantine/core'
+import { useMemo } from 'react'
+import { useTexts } from '../../../texts/language.js'
+import { type Draft, type Problems, type Typed, typedTime } from './draft.js'
+import { useWords } from './use-words.js'
+import { allZones } from './zoned.js'
+
+export interface WindowFieldsProps {
+  draft: Draft
+  problems: Problems
+  zone: string
+  disabled: boolean
+  onZone(zone: string): void
+  onChange(change: Partial<Draft>): void
+}
+
+/** From when to when, in the zone that the times of the page are in. */
+export function WindowFields({ draft, problems, zone, disabled, onZone, onChange }: WindowFieldsProps) {
+  const { waves } = useTexts()
+  const texts = waves.rule
+  const zones = useMemo(allZones, [])
+  return (
+    <fieldset className="plain-fieldset">
+      <Input.Label component="legend">{texts.window}</Input.Label>
+      <Input.Description>{texts.windowHint}</Input.Description>
+      <div className="window-fields">
+        <Moment
+          label={texts.from}
+          value={draft.start}
+          zone={zone}
+          error={problems.start}
+          disabled={disabled}
+          onChange={(start) => onChange({ start })}
+        />
+        <Moment
+          label={texts.to}
+          value={draft.end}
+          zone={zone}
+          error={problems.end}
+          disabled={disabled}
+          onChange={(end) => onChange({ end })}
+        />
+        <NativeSelect
+          label={texts.zone}
+          description={texts.zoneHint}
+          inputWrapperOrder={['label', 'input', 'description']}
+          value={zone}
+          data={zones}
+          onChange={(event) => onZone(event.currentTarget.value)}
+        />
+      </div>
+    </fieldset>
+  )
+}
+
+interface MomentProps {
+  label: string
+  value: Typed
+  zone: string
+  error: string | undefined
+  disabled: boolean
+  onChange(value: Typed): void
+}
+
+/** A time as it is typed, and what that is for the reader and in UTC. */
+function Moment({ label, value, zone, error, disabled, onChange }: MomentProps) {
+  const { waves } = useTexts()
+  const texts = waves.rule
+  const words = useWords(zone)
+  const at = value.value
+  return (
+    <TextInput
+      type="datetime-local"
+      label={label}
+      description={
+        at === undefined ? (
+          texts.noTime
+        ) : (
+          <>
+            {texts.yours(words.local(at))}
+            <br />
+            {texts.utc(words.utc(at))}
+          </>
+        )
+      }
+      inputWrapperOrder={['label', 'input', 'error', 'description']}
+      value={value.text}
+      onChange={(event) => onChange(typedTime(event.currentTarget.value, zone))}
+      error={error}
+      disabled={disabled}
+    />
+  )
+}

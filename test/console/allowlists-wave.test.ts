@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { openConsole, type TestConsole } from '../support/console.js'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+const rowOf = (page: TestConsole['page'], name: string) =>
+  page.getByRole('dialog').getByRole('row').filter({ hasText: name })
+
+describe('the page of a wave', () => {
+  it('changes the share after a look at the difference', async (t) => {
+    const { page, server, visit, assertAccessible } = await openConsole(t, { scopes: ['admin'] })
+    const { allowlists } = server.catraca
+    await allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+    await allowlists.create({ id: 'held', name: 'Held', type: 'FIXA' })
+    for (const customer of ['a', 'b', 'c', 'd']) await allowlists.add('vip', customer)
+    const config = { strategy: 'PERCENTAGE', percentage: 0.5, base: 'vip' } as const
+    await allowlists.create({ id: 'wave', name: 'Wave', type: 'ONDA', config })
+    await visit('/allowlists/wave')
+    await page.getByText('about 2 customers').waitFor()
+    await page.getByText('50% of the 4 on VIP').waitFor()
+    await page.getByText('none planned').waitFor()
+    await assertAccessible()
+    const slider = page.getByRole('slider', { name: 'Share of customers' })
+    await slider.focus()
+    await slider.press('ArrowRight')
+    const number = page.getByLabel('Share of customers: Share in percent')
+    assert.equal(await number.inputValue(), '51 %')
+    await number.fill('12.5')
+    assert.equal(await slider.getAttribute('aria-valuenow'), '12.5')
+    await page.getByLabel('Excluded lists').and(page.locator('input:not([type=hidden])')).fill('hel')
+    await page.getByRole('option', { name: 'Held (held)' }).click()
+    await page.keyboard.press('Escape')
+    await page.getByText('There are changes that are not saved.').waitFor()
+    await assertAccessible()
+    await page.getByRole('button', { name: 'Review the changes' }).click()
+    assert.equal(await rowOf(page, 'Share of customers').textContent(), 'Share of customers50%12.5%')
+    assert.equal(await rowOf(page, 'Excluded lists').textContent(), 'Excluded listsnoneheld')
+    await page.getByText('goes from 50% to 12.5%. Customers who are in now will be out.').waitFor()
+    await assertAccessible()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByText('No changes yet.').waitFor()
+    const saved = await allowlists.get('wave')
+    assert.deepEqual(saved.config, { ...config, percentage: 0.125, exclude: ['held'] })
+    await page.getByText('less those on the excluded lists (0 in all').waitFor()
+    await page.getByRole('row', { name: /Allowlist changed.*tester/ }).waitFor()
+    await number.fill('101')
+    await page.getByText('A number from 0 to 100.').waitFor()
+    assert.ok(await page.getByRole('button', { name: 'Review the changes' }).isDisabled())
+    await assertAccessible()
+    await page.getByRole('button', { name: 'Discard' }).click()
+    assert.equal(await number.inputValue(), '12.5 %')
+  })
+
+  it('saves nothing over what somebody else saved', async (t) => {
+    const { page, server, visit } = await openConsole(t)
+    const { allowlists } = server.catraca
+    const config = { strategy: 'PERCENTAGE', percentage: 0.5 } as const
+    await allowlists.create({ id: 'wave', name: 'Wave', type: 'ONDA', config })
+    await visit('/allowlists/wave')
+    const number = page.getByLabel('Share of customers: Share in percent')
+    await number.fill('60')
+    await allowlists.update('wave', { config: { ...config, percentage: 0.1 } })
+    await page.getByRole('button', { name: 'Review the changes' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByText('Somebody else changed it meanwhile').waitFor()
+    await dialog.getByRole('button', { name: 'Load it as it is now' }).click()
+    await page.getByText('10%', { exact: true }).first().waitFor()
+    assert.equal(await number.inputValue(), '10 %')
+    assert.equal((await allowlists.get('wave')).config?.percentage, 0.1)
+  })
+
+  it('plans a ramp, draws it, and tells when a customer gets in', async (t) => {
+    const { page, server, visit, assertAccessible } = await openConsole(t)
+    const { allowlists } = server.catraca
+    const config = { strategy: 'PERCENTAGE', percentage: 0 } as const
+    await allowlists.create({ id: 'wave', name: 'Wave', type: 'ONDA', config })
+    await visit('/allowlists/wave')
+    await page.getByLabel('Fill in a ramp').selectOption('days')
+    assert.equal(await page.locator('.ramp-step').count(), 5)
+    const picture = page.getByRole('img', { name: /Share over time\. Now 0%\. .*: 1%\. .*: 100%\./ })
+    await picture.locator('canvas').waitFor()
+    await page.getByRole('button', { name: 'Remove step 4' }).click()
+    await page.getByLabel('Step 2: share in percent').fill('')
+    await page.getByText('A number from 0 to 100.').waitFor()
+    await assertAccessible()
+    await page.getByLabel('Step 2: share in percent').fill('7')
+    const first = await page.getByLabel('Step 1: from').inputValue()
+    await page.getByLabel('Step 2: from').fill(first)
+    await page.getByText('After the step before it.').waitFor()
+    await page.getByLabel('Step 2: from').fill('2090-01-01T12:00')
+    await page.getByText('After the step before it.').first().waitFor()
+    await page.getByRole('button', { name: 'Remove step 2' }).click()
+    await page.getByText('Show as a table').click()
+    assert.equal(await page.locator('.ramp-chart tbody tr').count(), 4)
+    await page.getByRole('button', { name: 'Review the changes' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByText('No changes yet.').waitFor()
+    const { ramp } = (await allowlists.get('wave')).config!
+    assert.deepEqual(
+      ramp!.map(({ percentage }) => percentage),
+      [0.01, 0.25, 1],
+    )
+    assert.deepEqual(
+      ramp!.map(({ at }) => (at - ramp![0]!.at) / DAY_MS),
+      [0, 2, 4],
+    )
+    assert.equal(ramp![0]!.at % HOUR_MS, 0)
+    await page.getByText(/^1% from /).waitFor()
+    await page.getByLabel('Customer', { exact: true }).fill('ana')
+    await page.getByRole('button', { name: 'Look up' }).click()
+    await page.getByText('Not in', { exact: true }).waitFor()
+    await page.getByText(/Stands at .*%: in as soon as .* By the saved ramp that is from /).waitFor()
+    await assertAccessible()
+  })
+
+  it('takes a window in any time zone, to the millisecond in UTC', async (t) => {
+    const browser = { timezoneId: 'America/Sao_Paulo' }
+    const { page, server, visit, assertAccessible } = await openConsole(t, { browser })
+    const { allowlists } = server.catraca
+    // A moment with milliseconds, which no field shows, must survive.
+    const endTime = Date.parse('2031-01-31T12:00:00.123Z')
+    const config = { strategy: 'TIME_WINDOW', endTime } as const
+    await allowlists.create({ id: 'wave', name: 'Wave', type: 'ONDA', config })
+    await visit('/allowlists/wave')
+    const zone = page.getByLabel('Time zone of the times on this page')
+    assert.equal(await zone.inputValue(), 'America/Sao_Paulo')
+    assert.match(await page.getByLabel('Closes').inputValue(), /^2031-01-31T09:00/)
+    await zone.selectOption('America/New_York')
+    for (const [typed, utc] of [
+      ['2030-03-10T01:30', 'Mar 10, 2030, 6:30 AM UTC'],
+      // Clocks jump from 2:00 to 3:00.
+      ['2030-03-10T02:30', 'Mar 10, 2030, 7:30 AM UTC'],
+      ['2030-03-10T03:30', 'Mar 10, 2030, 7:30 AM UTC'],
+      // They show this twice; the first is meant.
+      ['2030-11-03T01:30', 'Nov 3, 2030, 5:30 AM UTC'],
+      ['2030-11-03T02:30', 'Nov 3, 2030, 7:30 AM UTC'],
+    ] as const) {
+      await page.getByLabel('Opens', { exact: true }).fill(typed)
+      await page.getByText(utc).waitFor()
+    }
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await zone.selectOption('Asia/Tokyo')
+    assert.match(await page.getByLabel('Closes').inputValue(), /^2031-01-31T21:00/)
+    await page.getByText('No changes yet.').waitFor()
+    await page.getByLabel('Opens', { exact: true }).fill('2031-02-01T09:00')
+    await page.getByText('After the beginning.').waitFor()
+    await page.getByLabel('Opens', { exact: true }).fill('2030-07-01T09:00')
+    await page.getByText('Jun 30, 2030, 9:00 PM for you').waitFor()
+    await page.getByText('Jul 1, 2030, 12:00 AM UTC').waitFor()
+    await assertAccessible()
+    await page.getByRole('button', { name: 'Review the changes' }).click()
+    await page.getByRole('dialog').getByText('Jul 1, 2030, 12:00 AM UTC').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByText('No changes yet.').waitFor()
+    const saved = (await allowlists.get('wave')).config
+    assert.deepEqual(saved, { ...config, startTime: Date.parse('2030-07-01T00:00:00Z') })
+  })
+
+  it('names customers', async (t) => {
+    const { page, server, visit, assertAccessible } = await openConsole(t)
+    const { allowlists } = server.catraca
+    const config = { strategy: 'EXPLICIT_LIST' as const, customerIds: ['ana', 'bia'] }
+    await allowlists.create({ id: 'wave', name: 'Wave', type: 'ONDA', config })
+    await visit('/allowlists/wave')
+    await page.getByText('at most 2 customers').waitFor()
+    await page.getByLabel('Named customers (2)').fill('bia\ncaio, dani')
+    await page.getByRole('button', { name: 'Review the changes' }).click()
+    assert.match(
+      (await rowOf(page, 'Named customers').textContent()) ?? '',
+      /2 named3 named2 more\+ caio\+ dani1 fewer− ana/,
+    )
+    await assertAccessible()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByText('No changes yet.').waitFor()
+    assert.deepEqual((await allowlists.get('wave')).config?.customerIds, ['bia', 'caio', 'dani'])
+  })
+})
+
+describe('pausing a wave', () => {
+  it('sets 0 % and takes the ramp away at once, and resumes what was before', async (t) => {
+    const { page, server, visit, assertAccessible } = await openConsole(t, { scopes: ['admin'] })
+    const { allowlists } = server.catraca
+    const ramp = [
+      { at: Date.now() - DAY_MS, percentage: 0.25 },
+      { at: Date.now() + DAY_MS, percentage: 1 },
+    ]
+    const config = { strategy: 'PERCENTAGE', percentage: 0.01, ramp } as const
+    await allowlists.create({
+      id: 'wave',
+      name: 'Wave',
+      type: 'ONDA',
+      config: { ...config, ramp: [...ramp] },
+    })
+    await visit('/allowlists/wave')
+    await page.getByText('25%', { exact: true }).first().waitFor()
+    await page.getByRole('button', { name: 'Pause now' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('The share is set to 0 % at once').waitFor()
+    await dialog.getByText('The ramp (2 steps) is taken away too').waitFor()
+    await assertAccessible()
+    await dialog.getByRole('button', { name: 'Pause the wave' }).click()
+    await page.getByText('Paused', { exact: true }).waitFor()
+    assert.deepEqual((await allowlists.get('wave')).config, { strategy: 'PERCENTAGE', percentage: 0 })
+    await assertAccessible()
+    // Another name meanwhile is no other rule.
+    await allowlists.update('wave', { name: 'Renamed' })
+    await visit('/allowlists/wave')
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await dialog.getByText(/as it was before it was paused \(.*, by tester\)/).waitFor()
+    await dialog.getByText('goes from 0% to 25%').waitFor()
+    await assertAccessible()
+    await dialog.getByRole('button', { name: 'Resume the wave' }).click()
+    await page.getByRole('button', { name: 'Pause now' }).waitFor()
+    assert.deepEqual((await allowlists.get('wave')).config, config)
+  })
+
+  it('closes the window of a wave that has no share, and loses nothing of it', async (t) => {
+    const { page, server, visit } = await openConsole(t)
+    const { allowlists } = server.catraca
+    const config = { strategy: 'EXPLICIT_LIST' as const, customerIds: ['ana'] }
+    await allowlists.create({ id: 'wave', name: 'Wave', type: 'ONDA', config })
+    const passes = async () => (await allowlists.check('ana', ['wave'])).overallAllowed
+    assert.equal(await passes(), true)
+    await visit('/allowlists/wave')
+    await page.getByRole('button', { name: 'Pause now' }).click()
+    await page.getByRole('dialog').getByText('Its time window is closed now instead').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause the wave' }).click()
+    await page.getByText('Closed', { exact: true }).waitFor()
+    assert.equal(await passes(), false)
+    assert.deepEqual((await allowlists.get('wave')).config?.customerIds, ['ana'])
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume the wave' }).click()
+    await page.getByRole('button', { name: 'Pause now' }).waitFor()
+    assert.equal(await passes(), true)
+  })
+
+  it('says so when the audit does not know what was before', async (t) => {
+    const { page, server, visit } = await openConsole(t)
+    const config = { strategy: 'PERCENTAGE', percentage: 0 } as const
+    await server.catraca.allowlists.create({ id: 'wave', name: 'Wave', type: 'ONDA', config })
+    await visit('/allowlists/wave')
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByText('cannot be found in the audit').waitFor()
+    assert.ok(await page.getByRole('button', { name: 'Resume the wave' }).isDisabled())
+  })
+})

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ensurePromtool } from './ensure-promtool.mjs'
 
 const FOLDERS = { bench: 'bench', proof: join('bench', 'proof') }
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -44,6 +45,8 @@ if (newest(join(root, 'dist'), '.js') < sources) {
   if (status !== 0) process.exit(status ?? 1)
 }
 
+// The package that has promtool is that of Prometheus.
+if (kind === 'proof' && name === 'alerts') ensurePromtool()
 const program = join(root, 'dist', FOLDERS[kind], `${name}.js`)
 const { status, signal } = spawnSync(process.execPath, [program, ...rest], { stdio: 'inherit' })
 if (signal !== null) console.error(`${name} was ended by ${signal}`)

@@ -9,9 +9,12 @@ type Message =
   | { catraca: 'metrics-of-one'; id: number; metrics: MetricsJson }
   | { catraca: 'metrics-of-all'; id: number; parts: MetricsJson[] }
 
-/** A worker that is busy for longer is shown as it was last seen. */
-const WORKER_TIMEOUT_MS = 1_000
-const SUPERVISOR_TIMEOUT_MS = 3_000
+/**
+ * A worker that is busy for longer is shown as it was last seen. Longer than it waits itself for an engine that hangs
+ * (`engine-figures.ts`), or nobody would ever hear that one is down.
+ */
+const WORKER_TIMEOUT_MS = 2_500
+const SUPERVISOR_TIMEOUT_MS = 4_000
 
 function messageOf(given: unknown): Message | undefined {
   const isOurs = typeof given === 'object' && given !== null && 'catraca' in given
@@ -22,7 +25,8 @@ function messageOf(given: unknown): Message | undefined {
 export function shareMetrics(own: MetricsRegistry): () => Promise<string> {
   const waiting = new Map<number, (parts: MetricsJson[]) => void>()
   let asked = 0
-  const send = (message: Message) => process.send?.(message)
+  // A worker that stops may have gone from its supervisor while it was asking its engines.
+  const send = (message: Message) => process.connected && process.send?.(message)
   process.on('message', async (given) => {
     const message = messageOf(given)
     if (message?.catraca === 'metrics-of-all') waiting.get(message.id)?.(message.parts)
@@ -50,14 +54,14 @@ const silent = () =>
 export class MetricsExchange {
   private readonly seen = new Map<number, MetricsJson>()
   private gone: Promise<MetricsJson> | undefined
-  private readonly reading = new Map<number, (worker: Worker, metrics: MetricsJson) => void>()
+  private readonly reading = new Map<number, (worker: Worker) => void>()
   private reads = 0
 
   start(): void {
     cluster.on('message', (worker, given) => {
       const message = messageOf(given)
       if (message?.catraca === 'metrics-wanted') void this.tell(worker, message.id)
-      if (message?.catraca === 'metrics-of-one') this.reading.get(message.id)?.(worker, message.metrics)
+      if (message?.catraca === 'metrics-of-one') this.heard(worker, message.id, message.metrics)
     })
     cluster.on('exit', (worker) => this.keep(worker))
   }
@@ -74,8 +78,7 @@ export class MetricsExchange {
     const asked = new Set(Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected()))
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, WORKER_TIMEOUT_MS)
-      this.reading.set(id, (worker, metrics) => {
-        this.seen.set(worker.id, metrics)
+      this.reading.set(id, (worker) => {
         asked.delete(worker)
         if (asked.size > 0) return
         clearTimeout(timer)
@@ -86,10 +89,20 @@ export class MetricsExchange {
     this.reading.delete(id)
   }
 
-  private keep({ id }: Worker): void {
-    const last = this.seen.get(id)
+  /** Also when nobody waits for it any more: it is newer than what was seen before. */
+  private heard(worker: Worker, id: number, metrics: MetricsJson): void {
+    // What it had counted is kept already.
+    if (worker.isDead()) return
+    this.seen.set(worker.id, metrics)
+    this.reading.get(id)?.(worker)
+  }
+
+  private keep(worker: Worker): void {
+    // Nobody waits for an answer that cannot come any more.
+    for (const answered of this.reading.values()) answered(worker)
+    const last = this.seen.get(worker.id)
     if (last === undefined) return
-    this.seen.delete(id)
+    this.seen.delete(worker.id)
     const before = this.gone
     this.gone = (async () => remainsOf([...(before === undefined ? [] : [await before]), last]))()
   }

@@ -1,5 +1,5 @@
 import type { MetricFacts, MetricGroup } from './group.js'
-import { byName, byOutcome } from './readings.js'
+import { byName, byOutcome, happened } from './readings.js'
 
 const checks: MetricFacts = {
   name: 'catraca_checks_total',
@@ -61,7 +61,7 @@ export const allowlistMetrics: MetricGroup = {
   register(registry, { catraca }) {
     const { figures } = catraca.allowlists
     if (figures !== undefined) {
-      registry.read(checks, () => byName(figures.reasons.entries(), 'list', 'reason'))
+      registry.read(checks, () => happened(byName(figures.reasons.entries(), 'list', 'reason')))
       registry.readDurations(duration, () => [[figures.durations]])
       registry.read(degraded, () => byOutcome(figures.degraded, 'answer'))
     }

@@ -60,10 +60,14 @@ export const engineMetrics: MetricGroup = {
   },
 }
 
-/** Only what has happened: most verbs never fail, and their zeroes are not worth a series each. */
+/**
+ * All outcomes of verbs that were called: a series that begins with its first failure never increases. Of the others only
+ * the one whose increase is an alert, because most verbs are never called.
+ */
 function outcomes({ engine, capability, verb, outcomes }: VerbCalls): Reading[] {
+  const wasCalled = Object.values(outcomes).some((count) => count > 0)
   return Object.entries(outcomes).flatMap(([outcome, count]): Reading[] =>
-    count === 0 ? [] : [[count, { engine, capability, verb, outcome }]],
+    wasCalled || outcome === 'unknown_outcome' ? [[count, { engine, capability, verb, outcome }]] : [],
   )
 }
 

@@ -24,7 +24,11 @@ const FIGURES = {
   cpuSeconds: counter('process_cpu_seconds_total', 'Processor time, both together.'),
   startSeconds: gauge('process_start_time_seconds', 'Start of the process since the epoch.', 'min'),
   residentBytes: gauge('process_resident_memory_bytes', 'Resident memory.'),
-  openFiles: gauge('process_open_fds', 'Open file descriptors; only on Linux.'),
+  openFiles: gauge(
+    'process_open_fds',
+    'Open file descriptors, of the worker with most; only on Linux.',
+    'max',
+  ),
   maxFiles: gauge('process_max_fds', 'How many file descriptors a process may open; only on Linux.', 'min'),
   heapTotalBytes: gauge('nodejs_heap_size_total_bytes', 'Heap of V8.'),
   heapUsedBytes: gauge('nodejs_heap_size_used_bytes', 'Used heap of V8.'),

@@ -5,15 +5,21 @@ export function byOutcome(counts: Readonly<Record<string, number>>, label = 'out
   return Object.entries(counts).map(([outcome, count]) => [count, { [label]: outcome }])
 }
 
-/** One value for each name and outcome; what never happened is not worth a series. */
+/** One value for each name and outcome. */
 export function byName(
   entries: Iterable<[string, Readonly<Record<string, number>>]>,
   nameLabel: string,
   outcomeLabel = 'outcome',
 ): Reading[] {
   return Array.from(entries).flatMap(([name, counts]) =>
-    Object.entries(counts).flatMap(([outcome, count]): Reading[] =>
-      count === 0 ? [] : [[count, { [nameLabel]: name, [outcomeLabel]: outcome }]],
+    Object.entries(counts).map(
+      ([outcome, count]): Reading => [count, { [nameLabel]: name, [outcomeLabel]: outcome }],
     ),
   )
 }
+
+/**
+ * Without what never happened, where that is most: only for what no alert looks at, because a series that begins with
+ * its first event never increases.
+ */
+export const happened = (readings: readonly Reading[]): Reading[] => readings.filter(([value]) => value > 0)

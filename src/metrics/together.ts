@@ -10,8 +10,10 @@ export function together(parts: readonly MetricsJson[]): Registry {
 
 /** What stays true of processes that are gone: a total that became less would look like a new beginning. */
 export async function remainsOf(parts: readonly MetricsJson[]): Promise<MetricsJson> {
-  const growing = parts.map((part) => part.filter(({ type }) => isGrowing(String(type))))
+  const growing = parts.map((part) => part.filter(isGrowing))
   return together(growing as MetricsJson[]).getMetricsAsJSON()
 }
 
-const isGrowing = (type: string): boolean => type === 'counter' || type === 'histogram'
+/** Only sums: what is the largest of all, such as the counters of Redis, those that live tell as well, and newer. */
+const isGrowing = ({ type, aggregator }: MetricsJson[number]): boolean =>
+  aggregator === 'sum' && ['counter', 'histogram'].includes(String(type))

@@ -4,7 +4,7 @@ import { byOutcome } from './readings.js'
 const checks: MetricFacts = {
   name: 'catraca_token_checks_total',
   type: 'counter',
-  help: 'Checks of tokens: revoked or passed.',
+  help: 'Checks of tokens: revoked, passed, or degraded (let through though the store did not answer).',
   labels: ['outcome'],
 }
 const entries: MetricFacts = {
@@ -26,7 +26,7 @@ export const tokenMetrics: MetricGroup = {
   register(registry, { catraca: { tokens } }) {
     registry.read(checks, () => {
       const { fromMemory, fromStore, degraded, revoked } = tokens.stats()
-      return byOutcome({ revoked, passed: fromMemory + fromStore + degraded - revoked })
+      return byOutcome({ revoked, passed: fromMemory + fromStore - revoked, degraded })
     })
     registry.read(entries, () => {
       const { tokens: single, subjects } = tokens.stats()

@@ -10,7 +10,7 @@ import { CodeLimits, type Held } from './code-limits.js'
 import type { CodeOptions } from './options.js'
 import { Pepper, type PepperSource } from './pepper.js'
 import type { AttemptOutcome, CodeKey, CodeStore } from './port.js'
-import type { CodeAddress, CodeStatus, IssueAnswer, VerifyAnswer } from './types.js'
+import { CHANNELS, type CodeAddress, type CodeStatus, type IssueAnswer, type VerifyAnswer } from './types.js'
 
 export interface CodeDependencies {
   store: CodeStore
@@ -48,6 +48,7 @@ export class OneTimeCodes implements CodesApi {
     this.deadlines = new Deadlines(options.timeoutMs)
     this.limits = new CodeLimits(counters, options, (work) => this.deadlines.within(work))
     this.pepper = new Pepper(pepper, clock, Math.max(...Object.values(options.lifeMs)))
+    for (const channel of CHANNELS) this.outcomes.of(channel)
   }
 
   /** A new code in the place of the one before. That it is asked for too often is an answer. */

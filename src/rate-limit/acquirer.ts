@@ -278,7 +278,8 @@ export class Acquirer {
   }
 
   degraded(error: unknown, onUnavailable: OnUnavailable, resource: string): AcquireAnswer {
-    const decisions = this.parts.decisions.of(resource)
+    // Without the store nobody knows whether there is such a resource, and made-up names must not take the place of others.
+    const decisions = this.parts.decisions.ofKnown(resource)
     if (onUnavailable === 'block') {
       this.counts.degradedBlocked++
       decisions.degraded_blocked++

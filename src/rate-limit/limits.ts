@@ -2,7 +2,7 @@ import type { Page } from '../allowlist/types.js'
 import { type Clock, isoTime } from '../clock.js'
 import { Deadlines } from '../deadlines.js'
 import { invalid } from '../errors.js'
-import { NamedCounts } from '../figures.js'
+import { NamedCounts, OTHER } from '../figures.js'
 import { identifier, plainName } from '../key.js'
 import { Acquirer, LIMIT_OUTCOMES, type LimitCounts, type LimitOutcome } from './acquirer.js'
 import type { ConfigAddress, ConfigQuery, LimitsApi, ListedConfig, UsageQuery } from './api.js'
@@ -69,6 +69,7 @@ export class RateLimits implements LimitsApi {
   constructor(private readonly dependencies: LimitDependencies) {
     const { engine, clock, options, report } = dependencies
     this.decisions = new NamedCounts(LIMIT_OUTCOMES, dependencies.maxSeries)
+    this.decisions.of(OTHER)
     const deadlines = new Deadlines(options.timeoutMs)
     this.policies = new Policies(engine.configs, clock, options, deadlines)
     this.leases = new Leases(engine.counters, engine.configs, clock, deadlines, options.leaseSecret)

@@ -48,7 +48,7 @@ describe('alert rules', () => {
     for (const { alert, labels } of alerts) {
       const about = `ALERTS{alertname="${alert}",severity="${labels.severity}",alertstate="firing"}`
       const expected = cases.filter(({ expr }) => expr.includes(about)).map((one) => one.exp_samples.length)
-      assert.deepEqual(expected.sort(), [0, 1], `${alert} ${labels.severity}`)
+      assert.deepEqual([...new Set(expected)].sort(), [0, 1], `${alert} ${labels.severity}`)
     }
     assert.ok(alerts.length > 35)
   })

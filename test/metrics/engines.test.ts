@@ -56,7 +56,8 @@ describe('metrics of Redis', () => {
     for (const verb of ['lists.create', 'members.add', 'checks.member', 'counters.take', 'write']) {
       assert.ok(value(shown, 'catraca_engine_calls_total', redisCalls(verb, 'ok'))! >= 1, verb)
     }
-    assert.equal(value(shown, 'catraca_engine_calls_total', { outcome: 'error' }), undefined)
+    const quiet = [redisCalls('lists.create', 'error'), redisCalls('remove', 'unknown_outcome')]
+    for (const labels of quiet) assert.equal(value(shown, 'catraca_engine_calls_total', labels), 0)
     for (const operation of ['ALLOWLISTS_MEMBERS_ADD', 'LIMITS_COUNTERS_TAKE', 'CACHE_WRITE']) {
       assert.ok(value(shown, 'redis_operation_latency_ms_count', { operation })! >= 1, operation)
     }
@@ -142,7 +143,13 @@ describe('metrics of Redis', () => {
     }
     const shown = await text()
     assert.equal(value(shown, 'catraca_engine_calls_total', redisCalls('checks.list', 'timeout')), 1)
-    assert.equal(value(shown, 'catraca_engine_calls_total', redisCalls('remove', 'unknown_outcome')), 1)
+    assert.equal(
+      value(shown, 'catraca_engine_calls_total', {
+        ...redisCalls('remove', 'unknown_outcome'),
+        capability: 'keys',
+      }),
+      1,
+    )
     await redis.servers[0]!.kill()
     try {
       const down = () => catraca.allowlists.get('vip').then(() => false)
@@ -154,6 +161,47 @@ describe('metrics of Redis', () => {
     } finally {
       await redis.servers[0]!.restart()
     }
+  })
+
+  it('do not let resources that nobody knows take the place of others', async (t) => {
+    await redis.flush()
+    const { catraca, text } = await open(t, { store: redis.storeUrl, limits: { timeoutMs: 50 } })
+    const decided = async (outcome: string) => {
+      const shown = (await text()).matchAll(/^catraca_limit_decisions_total\{(.*)\} (\d+)$/gm)
+      return [...shown].flatMap(([, labels, count]) =>
+        labels!.includes(`outcome="${outcome}"`)
+          ? [`${/resource="([^"]*)"/.exec(labels!)![1]} ${count}`]
+          : [],
+      )
+    }
+    assert.deepEqual(await decided('degraded_blocked'), ['other 0'])
+    redis.servers[0]!.pause()
+    try {
+      const made = Array.from({ length: 5 }, (_, i) => `made-up-${i}`)
+      for (const resource of made)
+        await assert.rejects(catraca.limits.acquire({ entity: 'eve', resource, consume: { rpm: 1 } }))
+    } finally {
+      redis.servers[0]!.resume()
+    }
+    assert.deepEqual(await decided('degraded_blocked'), ['other 5'])
+  })
+
+  it('tell of tokens that were let through though nobody could tell', async (t) => {
+    await redis.flush()
+    const tokens = { timeoutMs: 50, onUnavailable: 'allow' as const }
+    const { catraca, text } = await open(t, { store: redis.storeUrl, tokens })
+    const outcome = async (name: string) =>
+      value(await text(), 'catraca_token_checks_total', { outcome: name })
+    redis.servers[0]!.pause()
+    try {
+      assert.deepEqual(await catraca.tokens.check({ jti: 'a' }), { revoked: false, degraded: true })
+    } finally {
+      redis.servers[0]!.resume()
+    }
+    assert.deepEqual(
+      [await outcome('degraded'), await outcome('passed'), await outcome('revoked')],
+      [1, 0, 0],
+    )
   })
 
   it('are silent where nobody wants to count', async (t) => {
@@ -195,7 +243,13 @@ describe('metrics of DynamoDB', async () => {
     assert.equal(value(shown, 'catraca_dynamodb_refused_writes_total', create), 1)
     assert.equal(value(shown, 'catraca_dynamodb_retries_total', create), 0)
     assert.equal(value(shown, 'catraca_engine_up', { engine: 'dynamodb' }), 1)
-    assert.ok(value(shown, 'catraca_engine_calls_total', { engine: 'dynamodb', verb: 'members.add' })! >= 1)
+    assert.ok(
+      value(shown, 'catraca_engine_calls_total', {
+        engine: 'dynamodb',
+        verb: 'members.add',
+        outcome: 'ok',
+      })! >= 1,
+    )
     assert.equal(value(shown, 'catraca_engine_connection_failures_total', { engine: 'dynamodb' }), 0)
     await dynamo.stop()
     await assert.rejects(catraca.allowlists.get('vip'))
@@ -216,7 +270,10 @@ describe('metrics of the embedded store', () => {
       value(shown, 'catraca_engine_calls_total', { engine: 'embedded', verb: 'members.add', outcome: 'ok' }),
       1,
     )
-    assert.equal(value(shown, 'catraca_engine_calls_total', { verb: 'checks.member' }), undefined)
+    assert.equal(
+      value(shown, 'catraca_engine_calls_total', { verb: 'checks.member', outcome: 'ok' }),
+      undefined,
+    )
     assert.equal(value(shown, 'catraca_engine_up', { engine: 'embedded', store: 'memory:' }), 1)
   })
 })

@@ -100,6 +100,29 @@ describe('metrics of checks', () => {
 })
 
 describe('metrics of the other guards', () => {
+  it('begin at 0 where alerts look for an increase', async (t) => {
+    const { catraca, value } = await open(t)
+    for (const outcome of ['lost', 'degraded'])
+      assert.equal(await value('catraca_idempotency_outcomes_total', { outcome }), 0)
+    for (const channel of ['email', 'phone'])
+      assert.equal(await value('catraca_code_outcomes_total', { channel, outcome: 'locked' }), 0)
+    for (const answer of ['allowed', 'blocked'])
+      assert.equal(await value('catraca_checks_degraded_total', { answer }), 0)
+    for (const name of ['catraca_locks_lost_total', 'catraca_audit_failures_total'])
+      assert.equal(await value(name), 0)
+    assert.equal(await value('catraca_index_builds_total', { outcome: 'failed' }), 0)
+    assert.equal(await value('catraca_engine_connection_failures_total', { engine: 'embedded' }), 0)
+    const claim = { capability: 'idempotency', verb: 'claim', outcome: 'unknown_outcome' }
+    assert.equal(await value('catraca_engine_calls_total', claim), 0)
+    await catraca.limits.acquire({
+      entity: 'ann',
+      resource: 'api',
+      limits: { rpm: { capacity: 1, refillPeriodSeconds: 60 } },
+    })
+    for (const outcome of ['denied', 'degraded_allowed', 'degraded_blocked'])
+      assert.equal(await value('catraca_limit_decisions_total', { resource: 'api', outcome }), 0)
+  })
+
   it('count limits by resource and outcome', async (t) => {
     const { catraca, value } = await open(t, { clock: new ManualClock(NOW) })
     const { limits } = catraca

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { remainsOf, together } from '../../src/metrics/index.js'
 import { scratch, serve } from '../cli/run.js'
+import { startSingle } from '../support/redis/index.js'
 import { parse, sampleOf } from './support.js'
 
 const dir = scratch()
@@ -22,7 +23,9 @@ describe('metrics of several workers', () => {
       for (let i = 0; i < times; i++)
         await (await fetch(`${server.url}/customers/c${i}/check?allowlists=x`, fresh)).text()
     }
-    const scrape = async () => parse(await (await fetch(`${server.url}/metrics`, fresh)).text())
+    // A connection that a worker takes with it into its death is never closed by Node.
+    const scrape = async (signal = AbortSignal.timeout(4000)) =>
+      parse(await (await fetch(`${server.url}/metrics`, { ...fresh, signal })).text())
     const checks = async () => sampleOf(await scrape(), 'catraca_http_requests_total', CHECK)
     await check(10)
     const answers = [await checks(), await checks(), await checks(), await checks()]
@@ -38,6 +41,35 @@ describe('metrics of several workers', () => {
     assert.equal(await checks(), 10, 'what the dead one had counted stays')
     await check(4)
     assert.equal(await checks(), 14)
+    // Connections go to the workers in turn, so one of two scrapes comes to the one that lives.
+    process.kill(Number(second), 'SIGSTOP')
+    const scrapes = [checks(), checks()]
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const killedMs = performance.now()
+    process.kill(Number(second), 'SIGKILL')
+    assert.equal(await Promise.any(scrapes), 14)
+    assert.ok(performance.now() - killedMs < 1500, 'nobody waits for one that is dead')
+    await Promise.allSettled(scrapes)
+    assert.equal((await server.stop()).code, 0)
+  })
+
+  it('tell of an engine that hangs, though each worker waits for it', async (t) => {
+    const redis = await startSingle()
+    t.after(() => redis.stop())
+    const server = await serve(['--workers', '2', '--store', redis.storeUrl], {
+      cwd: dir.path,
+      env: { CATRACA_ACCESS_LOG_SAMPLING: '1' },
+    })
+    await server.said(/"pid":(\d+)[\s\S]*"pid":(?!\1,)(\d+)/, 'stdout')
+    redis.servers[0]!.pause()
+    try {
+      const samples = parse(await (await fetch(`${server.url}/metrics`, fresh)).text())
+      assert.equal(sampleOf(samples, 'catraca_engine_up'), 0)
+      assert.equal(sampleOf(samples, 'catraca_build_info'), 1)
+      assert.equal(sampleOf(samples, 'redis_connected_clients'), undefined)
+    } finally {
+      redis.servers[0]!.resume()
+    }
     assert.equal((await server.stop()).code, 0)
   })
 
@@ -48,6 +80,8 @@ describe('metrics of several workers', () => {
       metric('a_total', 'counter', n),
       metric('b', 'gauge', n),
       metric('c', 'gauge', n, 'max'),
+      // Of a server that all of them ask: when it begins anew, those that are gone must not hide it.
+      metric('d_total', 'counter', n, 'max'),
     ])
     const samples = parse(await together(parts).metrics())
     assert.deepEqual(
@@ -56,6 +90,7 @@ describe('metrics of several workers', () => {
         ['a_total', 3],
         ['b', 3],
         ['c', 2],
+        ['d_total', 2],
       ],
     )
     const remains = await remainsOf(parts)

@@ -8,6 +8,7 @@ import { hashKey } from '../../src/access/keys.js'
 import type { CheckAnswer } from '../../src/allowlist/types.js'
 import { MAX_KEY_AGE_MS } from '../../src/server/access/registry.js'
 import { createServer } from '../../src/server/index.js'
+import { parse, sampleOf } from '../metrics/support.js'
 import { oneConnection, send, serve, type TestServer, until } from './support.js'
 
 const KEY = 'ctr_the-key-of-these-tests'
@@ -226,8 +227,15 @@ describe('the socket door', () => {
       const received = await talk(t, server, [head(LINE, ...PLAIN)])
       assert.match(received, /^HTTP\/1\.1 500 /)
       assert.match(received, /"code":"INTERNAL"/)
+      assert.equal(mock.callCount(), 1, 'what has failed is not asked again')
       mock.restore()
+      const after = await talk(t, server, [head('GET /live HTTP/1.1', ...PLAIN), head(LINE, ...PLAIN)])
+      assert.match(after, /^HTTP\/1\.1 200 [\s\S]*HTTP\/1\.1 200 /)
     }
+    const route = '/customers/:customerId/check'
+    const headers = { authorization: `Bearer ${READ_KEY}` }
+    const samples = parse((await server.call('GET', '/metrics', { headers })).text)
+    assert.equal(sampleOf(samples, 'catraca_http_requests_total', { route, status: '500' }), 2)
   })
 
   it('asks no more of a caller who does not read', async (t) => {
@@ -267,19 +275,22 @@ describe('the socket door', () => {
     await Promise.all([once(silent, 'close'), once(asked, 'close')])
   })
 
-  it('trusts no key longer than the registry does', async (t) => {
+  it('trusts no key of the store longer than the registry does, and those of the configuration as ever', async (t) => {
     const server = await serveKeyed(t)
-    const agent = oneConnection(t)
-    const ask = () =>
-      server.call('GET', '/customers/ana/check?allowlists=vip', {
-        agent,
-        headers: { authorization: `Bearer ${KEY}` },
-      })
-    assert.equal((await ask()).status, 200)
+    const { key: stored } = await server.catraca.keys.create({ name: 'stored', scopes: ['check'] })
+    const ask = async (key: string, agent = oneConnection(t)) => {
+      const headers = { authorization: `Bearer ${key}` }
+      const path = '/customers/ana/check?allowlists=vip'
+      return (await server.call('GET', path, { agent, headers })).status
+    }
+    await until('it is known', async () => (await ask(stored)) === 200)
+    const [one, other] = [oneConnection(t), oneConnection(t)]
+    assert.deepEqual([await ask(stored, one), await ask(KEY, other)], [200, 200])
     t.mock.method(server.catraca.keys, 'records', async () => assert.fail('down'))
     const real = performance.now()
     t.mock.method(performance, 'now', () => real + MAX_KEY_AGE_MS + 10_000)
-    assert.equal((await ask()).status, 503)
+    assert.deepEqual([await ask(stored, one), await ask(KEY, other)], [503, 200])
+    assert.deepEqual([await ask(stored), await ask(KEY), await ask(READ_KEY)], [503, 200, 403])
   })
 
   it('takes its time limit with it when it passes a connection on', async (t) => {

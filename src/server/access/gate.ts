@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { findKey, type Principal } from '../../access/keys.js'
+import type { KeyRecord } from '../../access/port.js'
 import { effectiveScopes, type Scope } from '../../access/scopes.js'
 import { CatracaError } from '../../errors.js'
 import { isForeign, isLoopbackHost, isLoopbackPeer } from './loopback.js'
@@ -28,15 +29,19 @@ export class Gate {
 
   /** Why the request may not have this scope; undefined when it may. Never waits: the hot path calls it. */
   refusal(request: IncomingMessage, scope: Scope | 'any'): CatracaError | undefined {
-    if (this.registry.isStale()) return keysUnavailable()
+    if (this.registry.isStale()) return this.staleRefusal(request, scope)
     if (!this.registry.keyed) return this.keylessRefusal(request)
     const header = request.headers.authorization
     if (header === undefined) return new CatracaError('UNAUTHENTICATED', 'this call needs an API key')
     const principal = this.identify(request.socket, header)
-    if (principal === undefined) return unknownKey()
-    ;(request as KnownRequest)[CALLER] = principal
-    if (scope === 'any' || principal.scopes.has(scope)) return undefined
-    return new CatracaError('FORBIDDEN', `the API key ${principal.name} lacks the scope ${scope}`)
+    return principal === undefined ? unknownKey() : admit(request, principal, scope)
+  }
+
+  /** While the store does not answer, only keys of the configuration are known to be good: metrics are read by them. */
+  private staleRefusal(request: IncomingMessage, scope: Scope | 'any'): CatracaError | undefined {
+    const { configured } = this.registry
+    const principal = this.find(request.socket, request.headers.authorization ?? '', configured)
+    return principal === undefined ? keysUnavailable() : admit(request, principal, scope)
   }
 
   /** Whether keys are needed and known: then a key and its scopes are all that counts. */
@@ -63,18 +68,33 @@ export class Gate {
 
   /** Who sends this `Authorization` over this connection; undefined for a stranger. */
   identify(socket: KnownSocket, header: string): Principal | undefined {
-    const { epoch } = this.registry
+    const { epoch, records } = this.registry
     const known = socket[VERIFIED]
     if (known !== undefined && known.epoch === epoch && sameText(known.header, header)) {
       return known.principal
     }
+    return this.find(socket, header, records)
+  }
+
+  private find(socket: KnownSocket, header: string, records: readonly KeyRecord[]): Principal | undefined {
     const key = BEARER.exec(header)?.[1]
-    const record = key === undefined ? undefined : findKey(key, this.registry.records)
+    const record = key === undefined ? undefined : findKey(key, records)
     if (record === undefined) return undefined
     const principal = { name: record.name, scopes: effectiveScopes(record.scopes) }
-    socket[VERIFIED] = { header, epoch, principal }
+    socket[VERIFIED] = { header, epoch: this.registry.epoch, principal }
     return principal
   }
+}
+
+/** Remembers who it is, whom the log and the audit trail name; and why they may not, where they lack the scope. */
+function admit(
+  request: IncomingMessage,
+  principal: Principal,
+  scope: Scope | 'any',
+): CatracaError | undefined {
+  ;(request as KnownRequest)[CALLER] = principal
+  if (scope === 'any' || principal.scopes.has(scope)) return undefined
+  return new CatracaError('FORBIDDEN', `the API key ${principal.name} lacks the scope ${scope}`)
 }
 
 function localOnlyRefusal(request: IncomingMessage): CatracaError | undefined {

@@ -23,6 +23,8 @@ export class KeyRegistry {
   /** Grows whenever the records change: what was verified in an earlier epoch is verified anew. */
   epoch = 0
   records: readonly KeyRecord[] = []
+  /** Those of the configuration alone: they hold also while the store does not answer, which cannot revoke them. */
+  configured: readonly KeyRecord[] = []
   /**
    * Whether keys are needed. A server that has had keys stays locked when the last one is revoked:
    * taking a right away must never open a door.
@@ -75,9 +77,9 @@ export class KeyRegistry {
   private async read(): Promise<void> {
     // Age counts from before the read: a revocation during it may be missed by it.
     const startedAt = this.clock.now()
+    this.configured = this.options.bootstrap().map((key) => ({ ...key, createdAt: 0 }))
     const stored = await withTimeout(this.options.read(), REFRESH_TIMEOUT_MS)
-    const bootstrap = this.options.bootstrap().map((key) => ({ ...key, createdAt: 0 }))
-    const records = [...bootstrap, ...stored]
+    const records = [...this.configured, ...stored]
     const fingerprint = JSON.stringify(records.map(({ name, scopes, hash }) => [name, scopes, hash]))
     if (fingerprint !== this.fingerprint) {
       this.fingerprint = fingerprint

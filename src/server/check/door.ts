@@ -6,7 +6,7 @@ import type { ServerContext } from '../context.js'
 import { renderProblem } from '../problem.js'
 import { answerJson } from './answer.js'
 import { parsePlainCheck } from './query.js'
-import { Visit } from './visit.js'
+import { failedVisits, Visit } from './visit.js'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
@@ -21,6 +21,13 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void
 export function withCheckDoor(context: ServerContext, next: Handler): Handler {
   const { allowlists, tracing } = context.catraca
   return (request, response) => {
+    const failed = failedVisits.get(request.socket)
+    if (failed !== undefined) {
+      failedVisits.delete(request.socket)
+      const status = sendFailure(response, failed.visit.requestId, failed.error)
+      failed.visit.end(status, failed.caller, failed)
+      return
+    }
     const check = request.method === 'GET' && !context.stopping ? parsePlainCheck(request.url!) : undefined
     if (
       check === undefined ||

@@ -10,7 +10,7 @@ import { answerJson } from './answer.js'
 import { parseHeaders, splitHead } from './head.js'
 import { httpDate } from './http-date.js'
 import type { PlainCheck } from './query.js'
-import { Visit } from './visit.js'
+import { failedVisits, Visit } from './visit.js'
 
 type Attach = (socket: Socket) => void
 
@@ -115,8 +115,8 @@ class CheckConnection {
       if (isPromise(answer)) this.wait(answer, visit, chunk)
       else this.send(answer, visit)
       return true
-    } catch {
-      // Asked again on the long way, which knows how to say what is wrong.
+    } catch (error) {
+      this.failed(error, visit)
       return false
     }
   }
@@ -131,8 +131,16 @@ class CheckConnection {
         if (this.hasEnded) this.socket.end()
         else this.socket.resume()
       },
-      () => this.handOver(chunk),
+      (error) => {
+        this.failed(error, visit)
+        this.handOver(chunk)
+      },
     )
+  }
+
+  /** The long way knows how to say what is wrong. */
+  private failed(error: unknown, visit: Visit): void {
+    failedVisits.set(this.socket, { visit, caller: this.caller, error })
   }
 
   private send(answer: CheckAnswer, visit: Visit): void {

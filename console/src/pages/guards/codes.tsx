@@ -65,32 +65,34 @@ function Status({ status, asked, onChanged }: StatusProps) {
       title={asked.values.address!}
       actions={<State kind={kind}>{isLocked ? texts.locked : pending ? texts.pending : texts.nothing}</State>}
     >
-      <Facts
-        items={[
-          expiresAt === undefined ? undefined : [texts.expiresAt, <Time key="expires" value={expiresAt} />],
-          [texts.failures, format.number(failures)],
-          isLocked ? [texts.lockedUntil, <Time key="locked" value={lockedUntil} />] : undefined,
-        ]}
-      />
-      <div className="notice">{texts.neverShown}</div>
-      {(pending || isLocked || failures > 0) && (
-        <Button color="red" variant="light" onClick={() => setRevoking(true)}>
-          {texts.revoke}
-        </Button>
-      )}
-      <ConfirmDialog
-        opened={revoking}
-        onClose={() => setRevoking(false)}
-        title={texts.revokeTitle}
-        confirmLabel={texts.revoke}
-        onConfirm={async () => {
-          await api.revokeCode(codeOf(asked))
-          announce(texts.revoked)
-          onChanged()
-        }}
-      >
-        {texts.revokeText}
-      </ConfirmDialog>
+      <div className="record">
+        <Facts
+          items={[
+            expiresAt === undefined ? undefined : [texts.expiresAt, <Time key="expires" value={expiresAt} />],
+            [texts.failures, format.number(failures)],
+            isLocked ? [texts.lockedUntil, <Time key="locked" value={lockedUntil} />] : undefined,
+          ]}
+        />
+        <div className="notice">{texts.neverShown}</div>
+        {(pending || isLocked || failures > 0) && (
+          <Button color="red" variant="light" onClick={() => setRevoking(true)}>
+            {texts.revoke}
+          </Button>
+        )}
+        <ConfirmDialog
+          opened={revoking}
+          onClose={() => setRevoking(false)}
+          title={texts.revokeTitle}
+          confirmLabel={texts.revoke}
+          onConfirm={async () => {
+            await api.revokeCode(codeOf(asked))
+            announce(texts.revoked)
+            onChanged()
+          }}
+        >
+          {texts.revokeText}
+        </ConfirmDialog>
+      </div>
     </Panel>
   )
 }

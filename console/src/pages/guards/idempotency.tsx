@@ -62,50 +62,52 @@ function Record({ record, asked, onGone }: RecordProps) {
       title={`${record.operationType} ${record.idempotencyKey}`}
       actions={<State kind={KINDS[record.status]}>{texts.states[record.status]}</State>}
     >
-      <Facts
-        items={[
-          [texts.createdAt, <Time key="created" value={record.createdAt} />],
-          [texts.updatedAt, <Time key="updated" value={record.updatedAt} ago />],
-          [texts.expiresAt, <Time key="expires" value={record.expiresAt} />],
-          [texts.attempt, format.number(record.attempt)],
-          record.leaseUntil === undefined
-            ? undefined
-            : [texts.leaseUntil, <Time key="lease" value={record.leaseUntil} />],
-          record.requestHash === undefined
-            ? undefined
-            : [
-                texts.requestHash,
-                <code key="hash" className="mono">
-                  {record.requestHash}
-                </code>,
-              ],
-          record.error === undefined ? undefined : [texts.error, record.error],
-        ]}
-      />
-      {record.responsePayload !== undefined && (
-        <details className="payload">
-          <summary>{texts.response}</summary>
-          <pre>{record.responsePayload}</pre>
-        </details>
-      )}
-      <Button color="red" variant="light" onClick={() => setDeleting(true)}>
-        {texts.forget}
-      </Button>
-      <Curl path={path} />
-      <ConfirmDialog
-        opened={deleting}
-        onClose={() => setDeleting(false)}
-        title={texts.forgetTitle}
-        confirmLabel={texts.forget}
-        typed={isUnderWay ? key : undefined}
-        onConfirm={async () => {
-          await api.deleteIdempotencyRecord({ operation, key })
-          announce(texts.forgotten)
-          onGone()
-        }}
-      >
-        {isUnderWay ? texts.forgetUnderWay : texts.forgetText}
-      </ConfirmDialog>
+      <div className="record">
+        <Facts
+          items={[
+            [texts.createdAt, <Time key="created" value={record.createdAt} />],
+            [texts.updatedAt, <Time key="updated" value={record.updatedAt} ago />],
+            [texts.expiresAt, <Time key="expires" value={record.expiresAt} />],
+            [texts.attempt, format.number(record.attempt)],
+            record.leaseUntil === undefined
+              ? undefined
+              : [texts.leaseUntil, <Time key="lease" value={record.leaseUntil} />],
+            record.requestHash === undefined
+              ? undefined
+              : [
+                  texts.requestHash,
+                  <code key="hash" className="mono">
+                    {record.requestHash}
+                  </code>,
+                ],
+            record.error === undefined ? undefined : [texts.error, record.error],
+          ]}
+        />
+        {record.responsePayload !== undefined && (
+          <details className="payload">
+            <summary>{texts.response}</summary>
+            <pre>{record.responsePayload}</pre>
+          </details>
+        )}
+        <Button color="red" variant="light" onClick={() => setDeleting(true)}>
+          {texts.forget}
+        </Button>
+        <Curl path={path} />
+        <ConfirmDialog
+          opened={deleting}
+          onClose={() => setDeleting(false)}
+          title={texts.forgetTitle}
+          confirmLabel={texts.forget}
+          typed={isUnderWay ? key : undefined}
+          onConfirm={async () => {
+            await api.deleteIdempotencyRecord({ operation, key })
+            announce(texts.forgotten)
+            onGone()
+          }}
+        >
+          {isUnderWay ? texts.forgetUnderWay : texts.forgetText}
+        </ConfirmDialog>
+      </div>
     </Panel>
   )
 }

@@ -53,32 +53,34 @@ function Lock({ lock, onChanged }: { lock: GetLockAnswer; onChanged(): void }) {
       title={name}
       actions={<State kind={held ? 'warning' : 'good'}>{held ? texts.held : texts.free}</State>}
     >
-      <Facts
-        items={[
-          fence === undefined ? undefined : [texts.fence, format.number(fence)],
-          expiresAt === undefined ? undefined : [texts.expiresAt, <Time key="expires" value={expiresAt} />],
-        ]}
-      />
-      {held && can('admin') && (
-        <Button color="red" variant="light" onClick={() => setBreaking(true)}>
-          {texts.release}
-        </Button>
-      )}
-      <Curl path={`/locks/${encodeURIComponent(name)}`} />
-      <ConfirmDialog
-        opened={breaking}
-        onClose={() => setBreaking(false)}
-        title={texts.releaseTitle}
-        confirmLabel={texts.release}
-        typed={name}
-        onConfirm={async () => {
-          await api.forceReleaseLock({ name })
-          announce(texts.released)
-          onChanged()
-        }}
-      >
-        {texts.releaseText}
-      </ConfirmDialog>
+      <div className="record">
+        <Facts
+          items={[
+            fence === undefined ? undefined : [texts.fence, format.number(fence)],
+            expiresAt === undefined ? undefined : [texts.expiresAt, <Time key="expires" value={expiresAt} />],
+          ]}
+        />
+        {held && can('admin') && (
+          <Button color="red" variant="light" onClick={() => setBreaking(true)}>
+            {texts.release}
+          </Button>
+        )}
+        <Curl path={`/locks/${encodeURIComponent(name)}`} />
+        <ConfirmDialog
+          opened={breaking}
+          onClose={() => setBreaking(false)}
+          title={texts.releaseTitle}
+          confirmLabel={texts.release}
+          typed={name}
+          onConfirm={async () => {
+            await api.forceReleaseLock({ name })
+            announce(texts.released)
+            onChanged()
+          }}
+        >
+          {texts.releaseText}
+        </ConfirmDialog>
+      </div>
     </Panel>
   )
 }

@@ -65,13 +65,15 @@ function Revoked({ answer, target, onChanged }: TargetProps & { answer: Answer }
       title={target.id}
       actions={<State kind={revoked ? 'bad' : 'good'}>{revoked ? texts.isRevoked : texts.passes}</State>}
     >
-      <Facts
-        items={[
-          notBefore === undefined ? undefined : [texts.notBefore, <Time key="before" value={notBefore} />],
-          expiresAt === undefined ? undefined : [texts.expiresAt, <Time key="expires" value={expiresAt} />],
-        ]}
-      />
-      <Revocation target={target} onChanged={onChanged} />
+      <div className="record">
+        <Facts
+          items={[
+            notBefore === undefined ? undefined : [texts.notBefore, <Time key="before" value={notBefore} />],
+            expiresAt === undefined ? undefined : [texts.expiresAt, <Time key="expires" value={expiresAt} />],
+          ]}
+        />
+        <Revocation target={target} onChanged={onChanged} />
+      </div>
     </Panel>
   )
 }

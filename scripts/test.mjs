@@ -48,7 +48,12 @@ stream.on('test:pass', ({ details, name, skip, todo }) => {
     failed++
   } else if (details.type !== 'suite' && skip === undefined && todo === undefined) passed++
 })
-stream.on('test:fail', ({ details, todo }) => {
+stream.on('test:fail', ({ details, name, todo }) => {
+  // Nobody else says how a file ended whose tests all passed.
+  if (files.includes(name)) {
+    const { exitCode, signal } = details.error ?? {}
+    console.error(`${name} ended with ${signal ?? `code ${exitCode}`}`)
+  }
   if (details.type !== 'suite' && todo === undefined) failed++
 })
 stream.compose(spec).pipe(process.stdout)

@@ -14,7 +14,7 @@ import { ensureRedisServer } from './ensure-redis.mjs'
 const FILES_AT_ONCE = 3
 const FILE_TIMEOUT_MS = 5 * 60_000
 /** So many files may fail and be tried a second time. */
-const SECOND_TRIES = 5
+const SECOND_TRIES = 8
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const tests = join(root, 'dist', 'test')

@@ -103,6 +103,7 @@ export class Environment {
   private closed = false
   /** Committed, and not yet asked to be on the disk. */
   private isUnsynced = false
+  private syncing: Promise<void> = Promise.resolve()
   private readonly syncTimer: NodeJS.Timeout | undefined
   private broken = false
   private waiting: Waiting[] = []
@@ -311,13 +312,14 @@ export class Environment {
     await this.root.close()
   }
 
+  /** Settles when nothing is on its way to the disk any more: closing under it would crash the process. */
   private sync(): Promise<void> {
-    if (!this.isUnsynced) return Promise.resolve()
+    if (!this.isUnsynced) return this.syncing
     this.isUnsynced = false
     // A failure shows in the next commit, or in the health check: nobody waits for this one.
-    return new Promise((resolve) => {
-      ;(this.root as unknown as { sync(done: () => void): void }).sync(() => resolve())
-    })
+    const root = this.root as unknown as { sync(done: () => void): void }
+    this.syncing = this.syncing.then(() => new Promise((resolve) => root.sync(() => resolve())))
+    return this.syncing
   }
 
   assertOpen(): void {

@@ -41,29 +41,42 @@ if (files.some((file) => relative(tests, file).startsWith('console'))) ensureChr
 if (files.some((file) => relative(tests, file).includes('dict-example'))) ensurePostgres()
 if (files.some((file) => relative(tests, file).startsWith('deploy'))) ensurePromtool()
 
-/** Runs files, and says of each how many of its tests passed and failed. */
-async function runFiles(these, filesAtOnce) {
-  const counts = new Map(these.map((file) => [file, { passed: 0, failed: 0 }]))
-  const stream = run({ files: these, concurrency: filesAtOnce, timeout: FILE_TIMEOUT_MS })
-  stream.on('test:pass', ({ details, file, name, skip, todo }) => {
-    // A file is reported as a test of its own only when it holds none: then something is not run that should be.
-    if (these.includes(name)) {
-      console.error(`${name} ran no test`)
-      counts.get(name).failed++
-    } else if (details.type !== 'suite' && skip === undefined && todo === undefined) counts.get(file).passed++
-  })
-  stream.on('test:fail', ({ details, file, name, todo }) => {
-    // Nobody else says how a file ended whose tests all passed.
-    if (these.includes(name)) {
+const reporter = new spec()
+reporter.pipe(process.stdout)
+
+/** Runs one file, shows it when it is done, and says how many of its tests passed and failed. */
+async function runFile(file) {
+  const events = []
+  const count = { passed: 0, failed: 0 }
+  for await (const event of run({ files: [file], timeout: FILE_TIMEOUT_MS })) {
+    const { details, name, skip, todo } = event.data
+    // A run of its own ends with figures of its own.
+    if (event.type !== 'test:diagnostic') events.push(event)
+    if (event.type === 'test:fail') {
+      // Nobody else says how a file ended whose tests all passed.
       const { exitCode, signal } = details.error ?? {}
-      console.error(`${name} ended with ${signal ?? `code ${exitCode}`}`)
+      if (name === file) console.error(`${name} ended with ${signal ?? `code ${exitCode}`}`)
+      if (details.type !== 'suite' && todo === undefined) count.failed++
+    } else if (event.type === 'test:pass') {
+      // A file is reported as a test of its own only when it holds none: then something is not run that should be.
+      if (name === file) {
+        console.error(`${name} ran no test`)
+        count.failed++
+      } else if (details.type !== 'suite' && skip === undefined && todo === undefined) count.passed++
     }
-    if (details.type !== 'suite' && todo === undefined)
-      counts.get(these.includes(name) ? name : file).failed++
-  })
-  const shown = stream.compose(spec)
-  shown.pipe(process.stdout)
-  await finished(shown)
+  }
+  for (const event of events) reporter.write(event)
+  return count
+}
+
+async function runFiles(these, filesAtOnce) {
+  const counts = new Map()
+  const queue = [...these]
+  const runQueue = async () => {
+    for (let file = queue.shift(); file !== undefined; file = queue.shift())
+      counts.set(file, await runFile(file))
+  }
+  await Promise.all(Array.from({ length: filesAtOnce }, runQueue))
   return counts
 }
 
@@ -72,11 +85,12 @@ const failing = [...counts].filter(([, { failed }]) => failed > 0).map(([file]) 
 // Many tests start servers and wait for them: on a machine that is too busy a few come too late. What is wrong fails
 // again. More than a few is no bad luck.
 if (failing.length > 0 && failing.length <= SECOND_TRIES) {
-  console.log(
-    `\nfailed, and tried again one by one:\n${failing.map((file) => `  ${relative(root, file)}`).join('\n')}\n`,
-  )
+  const names = failing.map((file) => `  ${relative(root, file)}\n`).join('')
+  console.log(`\nfailed, and tried again one by one:\n${names}`)
   for (const [file, again] of await runFiles(failing, 1)) counts.set(file, again)
 }
+reporter.end()
+await finished(reporter)
 
 const sum = (what) => [...counts.values()].reduce((total, count) => total + count[what], 0)
 process.exitCode = sum('failed') > 0 || sum('passed') === 0 ? 1 : 0

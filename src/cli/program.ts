@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { version } from '../version.js'
 import { addAuditCommands } from './commands/audit.js'
 import { addBackupCommands } from './commands/backup.js'
 import { addBenchCommands } from './commands/bench.js'
@@ -29,7 +29,7 @@ import { printUsageError } from './failure.js'
 export function buildProgram({ json }: { json: boolean }): Command {
   const program = new Command('catraca')
     .description('Request-time guards for backend services: who may pass, and how many.')
-    .version(packageVersion())
+    .version(version)
     .exitOverride()
     .configureOutput({
       outputError: (message) => {
@@ -66,9 +66,4 @@ export function buildProgram({ json }: { json: boolean }): Command {
   addBackupCommands(program)
   addBenchCommands(program)
   return program
-}
-
-function packageVersion(): string {
-  const file = new URL('../../../package.json', import.meta.url)
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 }

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { storeOf } from '../../config/load.js'
 import { backUpStore, type Manifest, restoreStore, verifyStoreBackup } from '../../embedded-backup.js'
 import { invalid } from '../../errors.js'
-import { version } from '../../server/version.js'
+import { version } from '../../version.js'
 import { count, note, printJson, printLine } from '../output.js'
 import { type ConfigOptions, configOf, configOption, settingOption } from '../session.js'
 

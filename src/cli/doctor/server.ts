@@ -9,7 +9,7 @@ import {
   type Verdict,
   warning,
 } from '../../diagnosis.js'
-import { version } from '../../server/version.js'
+import { version } from '../../version.js'
 
 const CALL_TIMEOUT_MS = 3000
 const CALLS = 20

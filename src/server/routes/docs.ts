@@ -1,8 +1,8 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifySchema } from 'fastify'
+import { version } from '../../version.js'
 import type { App, RouteScope } from '../context.js'
-import { version } from '../version.js'
 
 /** The page brings all it needs; nothing may come from, or go to, another host. */
 const CONTENT_SECURITY_POLICY = [

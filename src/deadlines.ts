@@ -90,6 +90,7 @@ const UNAVAILABLE = [
   'UNKNOWN_OUTCOME',
   'STORE_FULL',
   'STORE_UNUSABLE',
+  'STORE_IN_USE',
   'STORE_CORRUPT',
 ] as const
 

@@ -54,6 +54,8 @@ export const ERROR_CODES = {
   CONFIG_INVALID: 'A setting is unknown or wrong; the message names it.',
   STORE_UNSUPPORTED: 'The engine of this store does not have this capability.',
   STORE_UNUSABLE: 'The data directory cannot be opened: wrong kind of path, no permission, or read-only.',
+  STORE_IN_USE:
+    'Another process has the data directory open and cannot share it: it runs version 0.1.0, is stopped, or has the same number in another container.',
   STORE_CORRUPT: 'The data directory does not hold a store that can be read.',
   STORE_NEWER_VERSION: 'The data was written by a newer version of Catraca.',
   STORE_FULL:

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { open } from 'lmdb'
 import type { AllowlistsApi } from '../../src/allowlist/api.js'
 import type { Catraca } from '../../src/catraca.js'
+import { mainDirectory } from '../../src/engines/embedded/store-directory.js'
 import { numberArguments } from './arguments.js'
 import { report } from './report.js'
 
@@ -141,7 +142,7 @@ export function sameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean
 
 /** At rest a store holds one row and one reverse row per member, and nothing that waits to be swept. */
 export async function demandNoLitter(directory: string, members: number): Promise<void> {
-  const root = open({ path: directory, maxDbs: 32 })
+  const root = open({ path: mainDirectory(directory), maxDbs: 32 })
   const rowsIn = (name: string): number => {
     const stats = root.openDB(name, { encoding: 'binary', keyEncoding: 'binary' }).getStats()
     return (stats as { entryCount: number }).entryCount

@@ -211,7 +211,7 @@ describe('catraca backup and restore', () => {
     const forced = await catraca(['restore', backup, '--force', '--json', ...embedded(target)])
     assert.equal(forced.code, 0, forced.stderr)
     const { movedTo } = JSON.parse(forced.stdout) as { movedTo: string }
-    assert.ok(existsSync(join(movedTo, 'data.mdb')))
+    assert.ok(existsSync(join(movedTo, 'main', 'data.mdb')))
     const checked = await catraca(['check', customers(1)[0]!, '--allowlists', 'vip', ...embedded(target)])
     assert.equal(checked.code, 0)
     const empty = join(root, 'empty')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -129,7 +129,7 @@ describe('catraca doctor on an embedded store', () => {
     assert.equal(levelsOf(loose.findings)['embedded.durability'], 'warning')
     const full = await diagnoseEmbedded({ directory, maxSizeBytes: 1 }, 'here')
     assert.equal(levelsOf(full.findings)['embedded.space'], 'problem')
-    truncateSync(`${directory}/data.mdb`, 20_000)
+    truncateSync(`${directory}/main/data.mdb`, 20_000)
     const cut = await look(directory)
     assert.match(foundBy(cut, 'embedded.open'), /cut short/)
     assert.equal(levelsOf(cut)['embedded.rows'], 'skipped')
@@ -141,7 +141,7 @@ describe('catraca doctor on an embedded store', () => {
     const { list } = { list: await store.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' }) }
     await store.allowlists.add(list.id, 'alice')
     await store.close()
-    const root = open({ path: directory, maxDbs: 64, noSubdir: false, mapSize: 2 ** 40 })
+    const root = open({ path: `${directory}/main`, maxDbs: 64, noSubdir: false, mapSize: 2 ** 40 })
     const number = (no: number) => Buffer.from([0, 0, 0, no])
     const numbered = { encoding: 'string', keyEncoding: 'binary' } as const
     const [no] = [...root.openDB('numbers', numbered).getKeys()] as Uint8Array[]
@@ -184,7 +184,8 @@ describe('catraca doctor on an embedded store', () => {
       return levelsOf((JSON.parse(out) as { findings: Finding[] }).findings)['embedded.directory'] ?? 'none'
     }
     const own = (path: string) => isRoot && chownSync(path, 65534, 65534)
-    for (const path of [directory, `${directory}/data.mdb`, `${directory}/lock.mdb`]) own(path)
+    const inside = readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    for (const path of [directory, ...inside.map((name) => `${directory}/${name}`)]) own(path)
     chmodSync(directory, 0o500)
     assert.equal(await run(), 'problem')
     chmodSync(directory, 0o700)

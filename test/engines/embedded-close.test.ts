@@ -9,7 +9,13 @@ it('an environment closes only when nothing is on its way to the disk', async (t
   for (let round = 0; round < 5; round++) {
     const directory = temporaryDirectory()
     const limits = { minFreeBytes: 0, maxSizeBytes: Number.POSITIVE_INFINITY, maxLogBytes: 1024 }
-    const environment = Environment.open({ directory, gate: createGate(), durability: 'process', ...limits })
+    const environment = Environment.open({
+      directory,
+      isShared: true,
+      gate: createGate(),
+      durability: 'process',
+      ...limits,
+    })
     environment.writeNow(() => {
       for (let i = 0; i < 10_000; i++) environment.settings.putSync(`key-${i}`, 'x'.repeat(800))
     })

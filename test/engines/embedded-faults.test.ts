@@ -15,6 +15,7 @@ import {
   sweepAll,
 } from '../../src/conformance/support.js'
 import { openEmbedded } from '../../src/engines/embedded/index.js'
+import { mainDirectory } from '../../src/engines/embedded/store-directory.js'
 import { type ErrorCode, isCatracaError } from '../../src/errors.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
@@ -46,14 +47,14 @@ describe('embedded store that cannot be opened', () => {
 
   it('was cut short', async () => {
     const directory = await filledStore(3000)
-    const file = join(directory, 'data.mdb')
+    const file = join(mainDirectory(directory), 'data.mdb')
     truncateSync(file, Math.floor(statSync(file).size / 2))
     refuses(directory, 'STORE_CORRUPT', /cut short/)
   })
 
   it('lost its first pages', async () => {
     const directory = await filledStore(10)
-    const file = join(directory, 'data.mdb')
+    const file = join(mainDirectory(directory), 'data.mdb')
     const size = statSync(file).size
     truncateSync(file, 0)
     truncateSync(file, size)
@@ -62,7 +63,7 @@ describe('embedded store that cannot be opened', () => {
 
   it('was written by a newer version', async () => {
     const directory = await filledStore(1)
-    const root = open({ path: directory, maxDbs: 32 })
+    const root = open({ path: mainDirectory(directory), maxDbs: 32 })
     await root.openDB('settings', { encoding: 'string' }).put('format', '999')
     await root.close()
     refuses(directory, 'STORE_NEWER_VERSION', /format 999/)
@@ -151,10 +152,10 @@ describe('embedded store on a disk with little room', () => {
 describe('embedded store whose write lock is held by a process that stands still', () => {
   it('goes on answering checks, reports writes as unknown in time, and recovers', async () => {
     const directory = await filledStore(10)
-    const { allowlists, close } = openEmbedded({ directory, writeTimeoutMs: 300 })
+    const { allowlists, close } = openEmbedded({ directory, writeTimeoutMs: 3000 })
     const script = `
       const { openStores } = await import(${JSON.stringify(new URL('../../src/engines/embedded/stores.js', import.meta.url).href)})
-      const { environment } = openStores({ directory: ${JSON.stringify(directory)}, durability: 'process', minFreeBytes: 0, maxLogBytes: 1e6, gate: new SharedArrayBuffer(8) })
+      const { environment } = openStores({ directory: ${JSON.stringify(mainDirectory(directory))}, isShared: true, durability: 'process', minFreeBytes: 0, maxLogBytes: 1e6, gate: new SharedArrayBuffer(8) })
       environment.writeNow(() => { process.stdout.write('holding'); process.kill(process.pid, 'SIGSTOP') })
       await environment.close()`
     const holder = spawn(process.execPath, ['--input-type=module', '-e', script], {
@@ -226,7 +227,8 @@ describe('embedded store whose processes are killed', () => {
   it('survives the copy of a data file that is being written being opened elsewhere', async () => {
     const directory = await filledStore(100)
     const copy = temporaryDirectory()
-    copyFileSync(join(directory, 'data.mdb'), join(copy, 'data.mdb'))
+    mkdirSync(mainDirectory(copy))
+    copyFileSync(join(mainDirectory(directory), 'data.mdb'), join(mainDirectory(copy), 'data.mdb'))
     const { allowlists, close } = openEmbedded({ directory: copy })
     assert.equal(await countOf(allowlists, 'a'), 100)
     await close()

@@ -11,7 +11,7 @@ const directory = mkdtempSync(join(tmpdir(), 'catraca-rows-'))
 const subject = { entity: 'user', resource: 'api' }
 const open = () => {
   const settings = { directory, durability: 'process', minFreeBytes: 0, maxLogBytes: 1_000_000 } as const
-  const environment = Environment.open({ ...settings, gate: createGate() })
+  const environment = Environment.open({ ...settings, isShared: true, gate: createGate() })
   return { environment, rows: new LimitRows(environment) }
 }
 const [one, other] = [open(), open()]

@@ -10,7 +10,7 @@ import type {
 } from '../../cache/port.js'
 import { CatracaError } from '../../errors.js'
 import { EmbeddedCache, MAX_VALUE_BYTES } from './cache.js'
-import { Environment, type EnvironmentOptions } from './environment.js'
+import { Environment, type EnvironmentOptions, type Opening } from './environment.js'
 import { Writer } from './writer.js'
 
 export interface CacheEnvironmentOptions extends EnvironmentOptions {
@@ -19,8 +19,8 @@ export interface CacheEnvironmentOptions extends EnvironmentOptions {
   maxBytes: number
 }
 
-export function openCacheStores(options: CacheEnvironmentOptions) {
-  const environment = Environment.open(options)
+export function openCacheStores(options: CacheEnvironmentOptions, opening: Opening = {}) {
+  const environment = Environment.open(options, opening)
   return { environment, cache: new EmbeddedCache(environment, options) }
 }
 
@@ -126,7 +126,7 @@ export class CacheLink implements CacheStore {
 
   private open(): Opened {
     const options = this.options()
-    const stores = openCacheStores(options)
+    const stores = openCacheStores(options, { patienceMs: this.timeoutMs })
     const thread = new URL('./cache-thread.js', import.meta.url)
     const writer = new Writer<CacheStores>(options, stores.environment, this.timeoutMs, thread)
     return { ...stores, writer, store: writer.forward('cache', stores.cache, WRITES) }

@@ -1,5 +1,6 @@
 import { readdirSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { mainDirectory } from './store-directory.js'
 
 export interface DiskUse {
   /** What is stored for good, what is used of limits, and what is cached; absent what was never opened. */
@@ -12,7 +13,7 @@ const DATA_FILE = 'data.mdb'
 
 export function diskUse(directory: string): DiskUse {
   const sizes = [
-    { file: 'store' as const, sizeBytes: sizeOf(join(directory, DATA_FILE)) },
+    { file: 'store' as const, sizeBytes: sizeOf(join(mainDirectory(directory), DATA_FILE)) },
     { file: 'limits' as const, sizeBytes: sizeWithin(join(directory, 'limits')) },
     { file: 'cache' as const, sizeBytes: sizeWithin(join(directory, 'cache')) },
   ]

@@ -1,11 +1,14 @@
 import { mkdirSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Database, type DatabaseOptions, open, type RootDatabase } from 'lmdb'
+import type { Database, DatabaseOptions, RootDatabase } from 'lmdb'
 import { CatracaError } from '../../errors.js'
+import { CommitLock, holding } from './commit-lock.js'
 import { inspectDataFile } from './data-file.js'
 import { behindGate, type ExitGate } from './exit-gate.js'
 import { storeError } from './failures.js'
+import { refuseNetworkFileSystem } from './file-system.js'
 import { expiryKeys, memberKeys, reverseKeys } from './keys.js'
+import { openLmdb } from './lmdb.js'
 
 /** Raised when the layout changes; a store of a higher number is not touched. */
 export const FORMAT_VERSION = 1
@@ -18,6 +21,8 @@ export type Durability = 'process' | 'disk'
 
 export interface EnvironmentOptions {
   directory: string
+  /** Whether other processes may open it too. */
+  isShared: boolean
   durability: Durability
   /** The store refuses writes beyond this size. */
   maxSizeBytes?: number
@@ -27,6 +32,13 @@ export interface EnvironmentOptions {
   maxLogBytes: number
   /** Shared by all threads that write to this store in this process. */
   gate: ExitGate
+}
+
+export interface Opening {
+  /** Puts in order what is around the environment. Nobody else opens it meanwhile. */
+  prepare?: () => void
+  /** How long to wait for a stopped process that holds the lock; for ever when absent, for threads that may wait. */
+  patienceMs?: number
 }
 
 interface Waiting {
@@ -50,6 +62,9 @@ const SYNC_INTERVAL_MS = 1000
 export const MAP_BYTES = 2 ** 40
 
 export const MAX_READERS = 1024
+
+/** Free space is looked at again after so long: nobody fills `minFreeBytes` of a disk within it. */
+const ROOM_INTERVAL_MS = 10
 
 /** Stands among the counters, where no list has the number 0. */
 const PULSE = new Uint8Array(4)
@@ -106,11 +121,14 @@ export class Environment {
   private syncing: Promise<void> = Promise.resolve()
   private readonly syncTimer: NodeJS.Timeout | undefined
   private broken = false
+  /** There is room on the disk until then, by the clock of `performance`. */
+  private roomUntil = 0
   private waiting: Waiting[] = []
   private readonly commitFlags: number
 
   private constructor(
     private readonly root: RootDatabase,
+    private readonly commitLock: CommitLock | undefined,
     readonly options: EnvironmentOptions,
   ) {
     this.commitFlags = ABORTABLE_SYNC_COMMIT | (options.durability === 'disk' ? 0 : NO_DISK_FLUSH)
@@ -158,47 +176,62 @@ export class Environment {
     }
   }
 
-  static open(options: EnvironmentOptions): Environment {
-    const { directory } = options
+  static open(options: EnvironmentOptions, { prepare, patienceMs }: Opening = {}): Environment {
+    const { directory, isShared } = options
     try {
       mkdirSync(directory, { recursive: true })
       if (!statSync(directory).isDirectory()) throw new Error('not a directory')
-      inspectDataFile(join(directory, 'data.mdb'))
+      refuseNetworkFileSystem(directory)
       // Behind the gate, because opening a database is a write transaction too.
       const opened = behindGate(options.gate, () => {
-        const root = open({
-          path: directory,
-          maxDbs: 64,
-          maxReaders: MAX_READERS,
-          noSubdir: false,
-          mapSize: MAP_BYTES,
-          // Measured: with it every commit waits for the disk, whatever its flags say.
-          overlappingSync: false,
+        const lock = isShared ? CommitLock.open(directory, patienceMs) : undefined
+        return holding(lock, () => {
+          prepare?.()
+          inspectDataFile(join(directory, 'data.mdb'))
+          return new Environment(openRoot(directory), lock, options)
         })
-        return new Environment(root, options)
       })
       if (opened === undefined) throw new CatracaError('CLOSED', 'the process is ending')
-      const environment = opened.result
-      environment.checkFormat()
-      return environment
+      opened.result.checkFormat()
+      return opened.result
     } catch (error) {
       throw storeError(error, directory)
     }
   }
 
   private checkFormat(): void {
-    const found = this.settings.get('format')
+    const found = this.firstRead()
     if (found === undefined) {
-      this.root.transactionSync(() => {
-        if (this.settings.get('format') !== undefined) return
-        this.settings.putSync('format', String(FORMAT_VERSION))
-        this.settings.putSync('store', Math.floor(Math.random() * 0x100000000).toString(36))
-      })
+      holding(this.commitLock, () =>
+        this.root.transactionSync(() => {
+          if (this.settings.get('format') !== undefined) return
+          this.settings.putSync('format', String(FORMAT_VERSION))
+          this.settings.putSync('store', Math.floor(Math.random() * 0x100000000).toString(36))
+        }),
+      )
     } else if (Number(found) > FORMAT_VERSION) {
-      void this.root.close()
+      void this.close()
       throw new CatracaError(
         'STORE_NEWER_VERSION',
         `${this.options.directory} was written in format ${found}; this version reads up to ${FORMAT_VERSION}`,
+      )
+    }
+  }
+
+  /**
+   * LMDB knows readers by the number of their process. Where a process of another container has the same number, `lmdb`
+   * tries for some seconds and then goes on without a read transaction, which shows as a TypeError.
+   */
+  private firstRead(): string | undefined {
+    try {
+      return this.settings.get('format')
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+      void this.close()
+      throw new CatracaError(
+        'STORE_IN_USE',
+        `${this.options.directory} is open in another container, in a process with the same number (${process.pid}): let the containers share their process numbers, or give each its own directory`,
+        { cause: error },
       )
     }
   }
@@ -246,12 +279,14 @@ export class Environment {
     let ended = false
     try {
       const done = behindGate(this.options.gate, () =>
-        this.root.transactionSync(() => {
-          this.begun++
-          const result = change()
-          ended = true
-          return result
-        }, this.commitFlags),
+        holding(this.commitLock, () =>
+          this.root.transactionSync(() => {
+            this.begun++
+            const result = change()
+            ended = true
+            return result
+          }, this.commitFlags),
+        ),
       )
       if (done === undefined) throw new CatracaError('CLOSED', 'the process is ending')
       return done.result
@@ -309,7 +344,8 @@ export class Environment {
     clearInterval(this.syncTimer)
     if (this.options.durability === 'process') await this.sync()
     this.closed = true
-    await this.root.close()
+    await holding(this.commitLock, () => this.root.close())
+    await this.commitLock?.close()
   }
 
   /** Settles when nothing is on its way to the disk any more: closing under it would crash the process. */
@@ -326,7 +362,7 @@ export class Environment {
     if (this.closed) throw new CatracaError('CLOSED', 'this instance was closed')
   }
 
-  /** Asked before each commit, because LMDB does not recover well from running out of room in the middle of one. */
+  /** Before a commit, because LMDB does not recover well from running out of room in the middle of one. */
   private assertRoom(): void {
     const { maxSizeBytes, minFreeBytes, directory } = this.options
     if (this.broken) {
@@ -335,15 +371,30 @@ export class Environment {
         `${directory}: an earlier write failed in the file system; restart to write again`,
       )
     }
-    const { bavail, bsize } = statfsSync(directory)
-    if (bavail * bsize < minFreeBytes) {
-      throw new CatracaError(
-        'STORE_FULL',
-        `${directory}: fewer than ${minFreeBytes} bytes are free on the disk`,
-      )
+    if (performance.now() >= this.roomUntil) {
+      const { bavail, bsize } = statfsSync(directory)
+      if (bavail * bsize < minFreeBytes) {
+        throw new CatracaError(
+          'STORE_FULL',
+          `${directory}: fewer than ${minFreeBytes} bytes are free on the disk`,
+        )
+      }
+      this.roomUntil = performance.now() + ROOM_INTERVAL_MS
     }
     if (maxSizeBytes !== undefined && this.sizeBytes > maxSizeBytes) {
       throw new CatracaError('STORE_FULL', `${directory} has reached its limit of ${maxSizeBytes} bytes`)
     }
   }
+}
+
+function openRoot(path: string): RootDatabase {
+  return openLmdb({
+    path,
+    maxDbs: 64,
+    maxReaders: MAX_READERS,
+    noSubdir: false,
+    mapSize: MAP_BYTES,
+    // Measured: with it every commit waits for the disk, whatever its flags say.
+    overlappingSync: false,
+  })
 }

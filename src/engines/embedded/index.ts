@@ -18,6 +18,7 @@ import { closeOnExit, createGate, type ExitGate } from './exit-gate.js'
 import { keptSecret } from './kept-secret.js'
 import { bootDirectory, countersDirectory } from './rate-limit-directory.js'
 import { LimitLink } from './rate-limit-link.js'
+import { mainDirectory } from './store-directory.js'
 import { openStores } from './stores.js'
 import { Writer } from './writer.js'
 
@@ -79,7 +80,8 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
   const temporary = options.directory === undefined ? temporaryDirectory() : undefined
   const directory = options.directory ?? temporary!.path
   const settings: EnvironmentOptions = {
-    directory,
+    directory: mainDirectory(directory),
+    isShared: temporary === undefined,
     // A store that goes away with the process has no use for the disk.
     durability: temporary === undefined ? (options.durability ?? 'disk') : 'process',
     minFreeBytes: options.minFreeBytes ?? 64 * MIB,
@@ -87,10 +89,11 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
     gate: options.gate ?? createGate(),
     ...(options.maxSizeBytes === undefined ? {} : { maxSizeBytes: options.maxSizeBytes }),
   }
-  const stores = openStores(settings)
+  const writeTimeoutMs = options.writeTimeoutMs ?? 10_000
+  const stores = openStores(settings, { patienceMs: writeTimeoutMs })
   const openGate = options.gate === undefined ? closeOnExit(settings.gate) : () => {}
   const { environment } = stores
-  const writer = new Writer(settings, environment, options.writeTimeoutMs ?? 10_000)
+  const writer = new Writer(settings, environment, writeTimeoutMs)
   const forward: Writer['forward'] =
     options.writes === 'here'
       ? (_, local) => local
@@ -102,7 +105,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       durability: limitsDurability,
       directory: countersDirectory(directory, limitsDurability),
     }),
-    options.writeTimeoutMs ?? 10_000,
+    writeTimeoutMs,
   )
   const cache = new CacheLink(
     () => ({
@@ -114,7 +117,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       origin: randomUUID(),
       maxBytes: options.cacheMaxBytes ?? 1024 * MIB,
     }),
-    options.writeTimeoutMs ?? 10_000,
+    writeTimeoutMs,
   )
   return {
     directory,

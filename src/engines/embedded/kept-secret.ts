@@ -57,4 +57,4 @@ export function secretFiles(names: readonly string[]): string[] {
   return names.filter((name) => /^[a-z]+(-[a-z]+)*$/.test(name) && !ENVIRONMENTS.has(name)).sort()
 }
 
-const ENVIRONMENTS = new Set(['limits', 'cache'])
+const ENVIRONMENTS = new Set(['main', 'limits', 'cache'])

@@ -1,8 +1,11 @@
+import { accessSync, constants, existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Database, type DatabaseOptions, open, type RootDatabase } from 'lmdb'
+import type { Database, DatabaseOptions, RootDatabase } from 'lmdb'
+import { CommitLock, holding } from './commit-lock.js'
 import { inspectDataFile } from './data-file.js'
 import { MAP_BYTES, MAX_READERS } from './environment.js'
 import { storeError } from './failures.js'
+import { openLmdb } from './lmdb.js'
 import { readersOf } from './open-processes.js'
 
 export interface Room {
@@ -10,18 +13,24 @@ export interface Room {
   mapBytes: number
 }
 
-/**
- * An environment that is only looked at: nothing is made, and no lock of writers is waited for, so that neither a
- * directory without rights nor a stopped process keeps it from being opened.
- */
+/** A stopped process that holds the lock is not waited for any longer than this. */
+const PATIENCE_MS = 2000
+
+/** An environment that is only read: nothing of it is made or changed. */
 export class Looker {
-  private constructor(private readonly root: RootDatabase) {}
+  private constructor(
+    private readonly root: RootDatabase,
+    private readonly commitLock: CommitLock | undefined,
+  ) {}
 
   static open(directory: string): Looker {
     try {
-      inspectDataFile(join(directory, 'data.mdb'))
-      const options = { path: directory, maxDbs: 64, maxReaders: MAX_READERS, noSubdir: false }
-      return new Looker(open({ ...options, mapSize: MAP_BYTES, readOnly: true }))
+      const lock = mayLock(directory) ? CommitLock.open(directory, PATIENCE_MS) : undefined
+      return holding(lock, () => {
+        inspectDataFile(join(directory, 'data.mdb'))
+        const options = { path: directory, maxDbs: 64, maxReaders: MAX_READERS, noSubdir: false }
+        return new Looker(openLmdb({ ...options, mapSize: MAP_BYTES, readOnly: true }), lock)
+      })
     } catch (error) {
       throw storeError(error, directory)
     }
@@ -58,7 +67,19 @@ export class Looker {
     return this.root.backup(directory, true)
   }
 
-  close(): Promise<void> {
-    return this.root.close()
+  async close(): Promise<void> {
+    await holding(this.commitLock, () => this.root.close())
+    await this.commitLock?.close()
+  }
+}
+
+/** Without the right to write its lock file LMDB opens the environment without locks, and then changes nothing that is shared. */
+function mayLock(directory: string): boolean {
+  const file = join(directory, 'lock.mdb')
+  try {
+    accessSync(existsSync(file) ? file : directory, constants.W_OK)
+    return true
+  } catch {
+    return false
   }
 }

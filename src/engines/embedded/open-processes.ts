@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 
 export interface OpenProcess {
@@ -12,8 +12,11 @@ export interface OpenProcess {
  * containers it does not, and `readers`, which LMDB keeps in the directory itself, names those that read.
  */
 export function openProcesses(directory: string, readers: readonly number[] = []): OpenProcess[] {
-  const pids = new Set([...holdersOf(directory), ...readers.filter(isAlive)])
-  pids.delete(process.pid)
+  const inside = realPath(directory) + sep
+  const pids = new Set([
+    ...processesWithFile((path) => path.startsWith(inside)),
+    ...readers.filter((pid) => pid !== process.pid && isAlive(pid)),
+  ])
   return [...pids].sort((a, b) => a - b).map((pid) => ({ pid, isStopped: isStopped(pid) }))
 }
 
@@ -31,17 +34,40 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-function holdersOf(directory: string): number[] {
-  let inside: string
+/** Other processes that have a file open whose path is wanted; one that was removed meanwhile keeps its path here. */
+export function processesWithFile(isWanted: (path: string) => boolean): number[] {
+  return entries('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((pid) => entries(join('/proc', pid, 'fd')).some((fd) => isWanted(linkOf(pid, fd))))
+    .map(Number)
+}
+
+/**
+ * Other processes that have a lock on the file, of all users: LMDB keeps one on `lock.mdb` while an environment is
+ * open. Processes of other containers are not seen.
+ */
+export function lockHolders(path: string): number[] {
+  const inode = statSync(path, { throwIfNoEntry: false })?.ino
+  if (inode === undefined) return []
+  let locks: string
   try {
-    inside = realpathSync(directory) + sep
+    locks = readFileSync('/proc/locks', 'utf8')
   } catch {
+    // Not Linux.
     return []
   }
-  return entries('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => entries(join('/proc', pid, 'fd')).some((fd) => linkOf(pid, fd).startsWith(inside)))
-    .map(Number)
+  const pids = [...locks.matchAll(/ (\d+) [0-9a-f]+:[0-9a-f]+:(\d+) /g)]
+    .filter(([, pid, locked]) => Number(locked) === inode && Number(pid) !== process.pid)
+    .map(([, pid]) => Number(pid))
+  return [...new Set(pids)]
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
 }
 
 function entries(path: string): string[] {
@@ -55,13 +81,13 @@ function entries(path: string): string[] {
 
 function linkOf(pid: string, fd: string): string {
   try {
-    return readlinkSync(join('/proc', pid, 'fd', fd))
+    return readlinkSync(join('/proc', pid, 'fd', fd)).replace(/ \(deleted\)$/, '')
   } catch {
     return ''
   }
 }
 
-function isStopped(pid: number): boolean {
+export function isStopped(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // Behind the name, which may hold anything.

@@ -1,10 +1,11 @@
+import { dirname } from 'node:path'
 import { EmbeddedKeys } from './api-keys.js'
 import { EmbeddedAudit } from './audit.js'
 import { EmbeddedBulk } from './bulk.js'
 import { Catalog } from './catalog.js'
 import { ChangeLog } from './change-log.js'
 import { EmbeddedChecks } from './checks.js'
-import { Environment, type EnvironmentOptions } from './environment.js'
+import { Environment, type EnvironmentOptions, type Opening } from './environment.js'
 import { EmbeddedIdempotency } from './idempotency.js'
 import { EmbeddedIndexStore } from './index-store.js'
 import { Journal } from './journal.js'
@@ -14,12 +15,14 @@ import { EmbeddedMembers } from './members.js'
 import { EmbeddedCodes } from './one-time-codes.js'
 import { EmbeddedLimitConfigs } from './rate-limit-configs.js'
 import { EmbeddedUsage } from './rate-limit-usage.js'
+import { arrangeDirectory } from './store-directory.js'
 import { Sweeper } from './sweeper.js'
 import { EmbeddedTokens } from './token-denylist.js'
 
 /** Every store of the engine over one environment, for one thread. */
-export function openStores(options: EnvironmentOptions) {
-  const environment = Environment.open(options)
+export function openStores(options: EnvironmentOptions, opening: Opening = {}) {
+  const prepare = () => arrangeDirectory(dirname(options.directory))
+  const environment = Environment.open(options, { ...opening, ...(options.isShared && { prepare }) })
   const catalog = new Catalog(environment)
   const changes = new ChangeLog(environment, catalog)
   const journal = new Journal(changes)

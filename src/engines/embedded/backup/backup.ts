@@ -6,6 +6,7 @@ import { storeError } from '../failures.js'
 import { secretFiles } from '../kept-secret.js'
 import { Looker } from '../looker.js'
 import { bootName } from '../rate-limit-directory.js'
+import { MAIN, mainDirectory, refuseOlderLayout } from '../store-directory.js'
 import {
   BACKUP_FORMAT,
   type BackupFile,
@@ -64,14 +65,15 @@ function refuseTaken(target: string): void {
 }
 
 function partsOf({ directory, withCache }: BackupOptions): Part[] {
-  if (!existsSync(join(directory, 'data.mdb'))) {
+  if (!existsSync(join(mainDirectory(directory), 'data.mdb'))) {
+    refuseOlderLayout(directory)
     throw new CatracaError('STORE_UNUSABLE', `${directory} holds no store`)
   }
   const candidates: Part[] = [
     ...(withCache ? [{ from: join('cache', bootName()), to: join('cache', 'boot') }] : []),
     { from: join('limits', 'disk'), to: join('limits', 'disk') },
     { from: join('limits', bootName()), to: join('limits', 'boot') },
-    { from: '', to: '' },
+    { from: MAIN, to: '' },
   ]
   return candidates.filter(({ from }) => existsSync(join(directory, from, 'data.mdb')))
 }

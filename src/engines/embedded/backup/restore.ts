@@ -15,6 +15,7 @@ import { storeError } from '../failures.js'
 import { Looker } from '../looker.js'
 import { isAlive, openProcesses } from '../open-processes.js'
 import { bootName } from '../rate-limit-directory.js'
+import { MAIN, mainDirectory } from '../store-directory.js'
 import { broken, hashFile, type Manifest, readManifest, verifyFiles } from './manifest.js'
 import { draftOf, syncTree } from './steps.js'
 
@@ -84,7 +85,9 @@ async function bring(
   { path, sha256 }: Manifest['files'][number],
 ): Promise<void> {
   // Counters and caches of another boot are not read: these, which no crash has touched, are given to this one.
-  const place = path.replace(/^(limits|cache)\/boot\//, (_, kind: string) => `${kind}/${bootName()}/`)
+  const place = path
+    .replace(/^data\.mdb$/, join(MAIN, 'data.mdb'))
+    .replace(/^(limits|cache)\/boot\//, (_, kind: string) => `${kind}/${bootName()}/`)
   const to = join(draft, place)
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
   copyFileSync(join(source, path), to)
@@ -94,14 +97,15 @@ async function bring(
 }
 
 async function refuseUnreadable(draft: string, source: string): Promise<void> {
-  const looker = Looker.open(draft)
+  const main = mainDirectory(draft)
+  const looker = Looker.open(main)
   try {
     if (looker.text('settings')?.get('format') === undefined) throw broken(source, 'it holds no store')
   } finally {
     await looker.close()
   }
-  // Looking has made it; whoever opens the store makes its own.
-  rmSync(join(draft, 'lock.mdb'), { force: true })
+  // Looking has made them; whoever opens the store makes its own.
+  for (const made of ['lock.mdb', 'commit-lock']) rmSync(join(main, made), { recursive: true, force: true })
 }
 
 async function refuseTarget(directory: string, force: boolean): Promise<void> {
@@ -124,10 +128,11 @@ async function refuseTarget(directory: string, force: boolean): Promise<void> {
 }
 
 async function readersAt(directory: string): Promise<number[]> {
-  if (!existsSync(join(directory, 'data.mdb'))) return []
+  const main = mainDirectory(directory)
+  if (!existsSync(join(main, 'data.mdb'))) return []
   let looker: Looker
   try {
-    looker = Looker.open(directory)
+    looker = Looker.open(main)
   } catch {
     // What is to be replaced may well be broken.
     return []

@@ -1,25 +1,14 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Check, ok, problem, skipped, type Verdict, warning } from '../../../diagnosis.js'
+import { fileSystemType, NETWORK_FILE_SYSTEMS } from '../file-system.js'
 import { secretFiles } from '../kept-secret.js'
 import { openProcesses } from '../open-processes.js'
+import { mainDirectory } from '../store-directory.js'
 import { bytesText, type EmbeddedLook } from './context.js'
 
-/** Numbers of statfs(2). */
-const NETWORK_FILE_SYSTEMS: Record<number, string> = {
-  26985: 'NFS',
-  20859: 'SMB',
-  4283649346: 'CIFS',
-  4266872130: 'SMB2',
-  16914839: '9P',
-  12805120: 'Ceph',
-  1397113167: 'AFS',
-  1799439955: 'AFS',
-  1196443219: 'GPFS',
-  198183888: 'Lustre',
-  18225520: 'GFS2',
-}
 const PASSING_FILE_SYSTEMS: Record<number, string> = {
+  16914839: '9P: several processes may not see the same store',
   16914836: 'tmpfs: the store is gone when the system restarts',
   2240043254: 'ramfs: the store is gone when the system restarts',
   2035054128: 'overlayfs: the store is gone with the container',
@@ -39,8 +28,9 @@ export const directoryCheck: Check<EmbeddedLook> = {
         ? warning('there is no such directory yet', 'Nothing, if it is new: the first start makes it.')
         : problem('there is no such directory, and it cannot be made')
     }
-    const files = ['data.mdb', 'lock.mdb'].map((name) => join(directory, name)).filter(existsSync)
-    const closed = [directory, ...files].filter((path) => !isWritable(path))
+    const main = mainDirectory(directory)
+    const inside = [main, ...['data.mdb', 'lock.mdb', 'commit-lock'].map((name) => join(main, name))]
+    const closed = [directory, ...inside.filter(existsSync)].filter((path) => !isWritable(path))
     return closed.length === 0
       ? ok('it can be written to')
       : problem(`no right to write: ${closed.join(', ')}`)
@@ -67,8 +57,7 @@ export const fileSystemCheck: Check<EmbeddedLook> = {
   wants: 'The directory is on a local disk.',
   remedy: 'Move the directory to a local disk: LMDB is not made for network file systems.',
   look({ directory }): Verdict {
-    // The number is signed on some systems.
-    const type = Number(statfsSync(existingAbove(directory)).type) >>> 0
+    const type = fileSystemType(existingAbove(directory))
     const network = NETWORK_FILE_SYSTEMS[type]
     if (network !== undefined) return problem(`it is on a network file system (${network})`)
     const passing = PASSING_FILE_SYSTEMS[type]

@@ -12,6 +12,7 @@ import {
 } from '../../../diagnosis.js'
 import type { EmbeddedOptions } from '../index.js'
 import { Looker } from '../looker.js'
+import { mainDirectory, refuseOlderLayout } from '../store-directory.js'
 import { buildCheck, formatCheck, importCheck, indexCheck, rowCheck } from './contents.js'
 import type { EmbeddedLook } from './context.js'
 import {
@@ -69,10 +70,11 @@ export async function diagnoseEmbedded(
 }
 
 function look(directory: string): { looker: Looker | undefined; verdict: Verdict } {
-  if (!existsSync(join(directory, 'data.mdb')))
-    return { looker: undefined, verdict: ok('there is no data yet') }
+  const main = mainDirectory(directory)
   try {
-    return { looker: Looker.open(directory), verdict: ok('it opens') }
+    refuseOlderLayout(directory)
+    if (!existsSync(join(main, 'data.mdb'))) return { looker: undefined, verdict: ok('there is no data yet') }
+    return { looker: Looker.open(main), verdict: ok('it opens') }
   } catch (error) {
     return { looker: undefined, verdict: problem(reasonOf(error)) }
   }

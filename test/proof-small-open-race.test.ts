@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { run } from '../bench/proof/open-race.js'
+
+/** The proof of opening of `npm run proof`, small. It throws when something that was acknowledged is missing. */
+describe('proof of opening, small', () => {
+  it('200 opens beside two processes that write', async () => {
+    const figures = await run({ opens: 200, stoppedMs: 200 })
+    const sum = (what: string): number =>
+      Object.entries(figures).reduce(
+        (total, [name, count]) => (name.endsWith(what) ? total + count : total),
+        0,
+      )
+    assert.ok(sum(': opens') >= 200, JSON.stringify(figures))
+    for (const what of ['members', 'acquired', 'requests']) assert.ok(sum(`: ${what}`) > 100, what)
+  })
+})

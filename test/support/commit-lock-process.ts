@@ -1,0 +1,33 @@
+/** Another process at the commit lock of a directory: `commit-lock-process.js DIRECTORY WORK TIMES`. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CommitLock } from '../../src/engines/embedded/commit-lock.js'
+
+const [directory, work, times] = process.argv.slice(2) as [string, string, string]
+const open = () => CommitLock.open(directory, 10_000)
+const tell = (): void => void process.send!('there')
+const told = () => new Promise((resolve) => process.once('message', resolve))
+const file = join(directory, 'counter')
+
+if (work === 'count') {
+  const lock = open()
+  for (let i = 0; i < Number(times); i++)
+    lock.hold(() => writeFileSync(file, String(Number(readFileSync(file, 'utf8')) + 1)))
+  await lock.close()
+} else if (work === 'open and close') {
+  for (let i = 0; i < Number(times); i++) await open().close()
+} else if (work === 'open') {
+  const lock = open()
+  tell()
+  await told()
+  await lock.close()
+} else {
+  const lock = open()
+  const isOver = told()
+  // Long enough to be stopped or killed inside; the first message is sent before, because nothing is sent from within.
+  await new Promise<void>((resolve) => process.send!('there', () => resolve()))
+  lock.hold(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500))
+  await isOver
+  await lock.close()
+}
+process.disconnect()

@@ -3,7 +3,7 @@
  * and close it: to write, to read, as commands, as restarted workers of a server; some are killed and some are stopped in
  * the middle. Nothing that was acknowledged may be missing, no counter may go back, no fence may fall, and nobody may
  * fail. On the disk and on a memory file system, with both durabilities.
- * Arguments: --opens 2000 --stoppedMs 1000
+ * Arguments: --opens 2000 --stoppedMs 1000 --opensPerProcess 8 --servers 4 (settings in which a server restarts workers)
  */
 import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -42,11 +42,12 @@ const WRITERS = ['writer-a', 'writer-b']
 const OPENERS_AT_ONCE = 2
 const MEMORY_FILE_SYSTEM = '/dev/shm'
 
-const SIZES = { opens: 2000, stoppedMs: 1000 }
+const SIZES = { opens: 2000, stoppedMs: 1000, opensPerProcess: 8, servers: 4 }
 type Sizes = typeof SIZES
 
-/** Kinds of openers, the frequent ones more often. */
-const KINDS = ['library', 'library', 'reader', 'killed', 'killed', 'stopped', 'command'] as const
+/** Kinds of openers, in the order in which they come, again and again. */
+const KINDS = ['killed', 'library', 'stopped', 'reader', 'command', 'killed', 'library'] as const
+const ENDLESS = 1000
 
 interface Tally {
   opens: number
@@ -59,14 +60,16 @@ interface Tally {
 class Openers {
   readonly tally: Tally = { opens: 0, members: [], openMs: [], byKind: {} }
 
+  private started = 0
+
   constructor(
     private readonly plan: OpenRacePlan,
-    private readonly stoppedMs: number,
+    private readonly sizes: Sizes,
   ) {}
 
-  async run(opens: number): Promise<void> {
+  async run(): Promise<void> {
     const lane = async (): Promise<void> => {
-      while (this.tally.opens < opens) await this.one(pick(KINDS))
+      while (this.tally.opens < this.sizes.opens) await this.one(KINDS[this.started++ % KINDS.length]!)
     }
     await Promise.all(Array.from({ length: OPENERS_AT_ONCE }, lane))
   }
@@ -85,7 +88,7 @@ class Openers {
       this.count(kind)
       return
     }
-    const times = kind === 'killed' ? 1000 : kind === 'stopped' ? 3 : 8
+    const times = { killed: ENDLESS, stopped: 3 }[kind as string] ?? this.sizes.opensPerProcess
     const order = { ...this.plan, times, kind: kind === 'reader' ? kind : 'library' }
     const child = fork(program('open-race-opener'), [JSON.stringify(order)], { execArgv: [] })
     const failures: string[] = []
@@ -113,7 +116,7 @@ class Openers {
     await sleep(Math.random() * 150)
     child.kill(kind === 'killed' ? 'SIGKILL' : 'SIGSTOP')
     if (kind === 'killed') return
-    await sleep(this.stoppedMs)
+    await sleep(this.sizes.stoppedMs)
     child.kill('SIGCONT')
   }
 }
@@ -161,14 +164,15 @@ async function runIn(parent: string, durability: OpenRacePlan['durability'], siz
       return { writer, done }
     })
     const failed = Promise.race(ends.map((end) => end.then(() => new Promise<never>(() => {}))))
-    const openers = new Openers(plan, sizes.stoppedMs)
+    const openers = new Openers(plan, sizes)
     let isOver = false
-    const restarts = restartWorkers(plan, openers, () => isOver)
+    const restarts =
+      sizes.servers > 0 ? restartWorkers(plan, openers, () => isOver) : new Promise<void>(() => {})
     try {
-      await Promise.race([openers.run(sizes.opens), failed, restarts])
+      await Promise.race([openers.run(), failed, restarts])
     } finally {
       isOver = true
-      await restarts
+      if (sizes.servers > 0) await restarts
     }
     for (const child of writers.values()) child.send('end')
     return await reckon(plan, await Promise.all(ends), openers.tally)
@@ -243,9 +247,9 @@ export async function run(given: Partial<Sizes>): Promise<Figures> {
     .flatMap(([place, parent]) =>
       (['disk', 'process'] as const).map((durability) => ({ place, parent, durability })),
     )
-  for (const { place, parent, durability } of settings) {
-    const opens = Math.ceil(sizes.opens / settings.length)
-    const found = await runIn(parent, durability, { ...sizes, opens })
+  const opens = Math.ceil(sizes.opens / settings.length)
+  for (const [i, { place, parent, durability }] of settings.entries()) {
+    const found = await runIn(parent, durability, { ...sizes, opens, servers: sizes.servers - i })
     for (const [what, value] of Object.entries(found)) figures[`${place}, ${durability}: ${what}`] = value
   }
   return figures

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, copyFileSync, mkdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -83,7 +84,7 @@ describe('embedded store that cannot be opened', () => {
     chmodSync(directory, 0o755)
     chmodSync(readOnly, 0o555)
     const script = `
-      const { openEmbedded } = await import(${JSON.stringify(new URL('../../src/engines/embedded/index.js', import.meta.url).href)})
+      const { openEmbedded } = await import(${engineModule('index')})
       try { openEmbedded({ directory: ${JSON.stringify(readOnly)} }) } catch (error) { console.log(error.code) }`
     // Root may write anywhere, so somebody else tries.
     const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
@@ -118,7 +119,7 @@ describe('embedded store that is full', () => {
   it('reports a file system without room, keeps what was acknowledged and nothing by halves', () => {
     const directory = temporaryDirectory()
     const script = `
-      const { openEmbedded } = await import(${JSON.stringify(new URL('../../src/engines/embedded/index.js', import.meta.url).href)})
+      const { openEmbedded } = await import(${engineModule('index')})
       const { newFixa, countOf, allMembers } = await import(${JSON.stringify(new URL('../../src/conformance/support.js', import.meta.url).href)})
       const { allowlists } = openEmbedded({ directory: ${JSON.stringify(directory)} })
       await newFixa(allowlists, 'a')
@@ -149,27 +150,58 @@ describe('embedded store on a disk with little room', () => {
   })
 })
 
+const engineModule = (name: string): string =>
+  JSON.stringify(new URL(`../../src/engines/embedded/${name}.js`, import.meta.url).href)
+
+/** A process that is stopped in the middle of a write transaction. */
+async function stoppedHolder(directory: string): Promise<ChildProcess> {
+  const script = `
+    const { openStores } = await import(${engineModule('stores')})
+    const { environment } = openStores({ directory: ${JSON.stringify(mainDirectory(directory))}, isShared: true, durability: 'process', minFreeBytes: 0, maxLogBytes: 1e6, gate: new SharedArrayBuffer(8) })
+    environment.writeNow(() => { process.stdout.write('holding'); process.kill(process.pid, 'SIGSTOP') })
+    await environment.close()`
+  const holder = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(holder.stdout, 'data')
+  return holder
+}
+
 describe('embedded store whose write lock is held by a process that stands still', () => {
   it('goes on answering checks, reports writes as unknown in time, and recovers', async () => {
     const directory = await filledStore(10)
     const { allowlists, close } = openEmbedded({ directory, writeTimeoutMs: 3000 })
-    const script = `
-      const { openStores } = await import(${JSON.stringify(new URL('../../src/engines/embedded/stores.js', import.meta.url).href)})
-      const { environment } = openStores({ directory: ${JSON.stringify(mainDirectory(directory))}, isShared: true, durability: 'process', minFreeBytes: 0, maxLogBytes: 1e6, gate: new SharedArrayBuffer(8) })
-      environment.writeNow(() => { process.stdout.write('holding'); process.kill(process.pid, 'SIGSTOP') })
-      await environment.close()`
-    const holder = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    await new Promise((resolve) => holder.stdout.once('data', resolve))
+    const holder = await stoppedHolder(directory)
     const write = allowlists.members.add('a', 'late', {}, NOW)
     assert.equal(await holds(allowlists, 'a', customer(1)), true)
     await assert.rejects(write, (error) => isCatracaError(error, 'UNKNOWN_OUTCOME'))
     holder.kill('SIGCONT')
-    await new Promise((resolve) => holder.once('exit', resolve))
+    await once(holder, 'exit')
     assert.equal((await allowlists.members.add('a', 'later', {}, NOW)).outcome, 'added')
     assert.equal(await holds(allowlists, 'a', 'late'), true)
     await close()
+  })
+})
+
+describe('embedded store in a process that ends while its write waits for a stopped process', () => {
+  it('lets it end', async () => {
+    const directory = await filledStore(1)
+    const script = `
+      const { openEmbedded } = await import(${engineModule('index')})
+      const { allowlists } = openEmbedded({ directory: ${JSON.stringify(directory)}, writeTimeoutMs: 500 })
+      process.once('message', () =>
+        allowlists.members.add('a', 'late', {}, 1).catch((error) => process.send(error.code, () => process.exit(0))))
+      process.send('open')`
+    const ending = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
+    await once(ending, 'message')
+    const holder = await stoppedHolder(directory)
+    const exit = once(ending, 'exit')
+    ending.send('write')
+    assert.deepEqual(await once(ending, 'message'), ['UNKNOWN_OUTCOME', undefined])
+    await exit
+    holder.kill('SIGKILL')
   })
 })
 

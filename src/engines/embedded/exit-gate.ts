@@ -34,9 +34,14 @@ export function closeOnExit(gate: ExitGate): () => void {
     const deadline = Date.now() + WAIT_MS
     for (let inside = Atomics.load(state, INSIDE); inside > 0; inside = Atomics.load(state, INSIDE)) {
       const leftMs = deadline - Date.now()
-      if (leftMs <= 0 || Atomics.wait(state, INSIDE, inside, leftMs) === 'timed-out') return
+      if (leftMs <= 0 || Atomics.wait(state, INSIDE, inside, leftMs) === 'timed-out') return endNow()
     }
   }
   process.once('exit', close)
   return () => process.removeListener('exit', close)
+}
+
+/** A thread that waits for a lock cannot be stopped, and Node would wait for it as long as somebody else holds the lock. */
+function endNow(): void {
+  process.kill(process.pid, 'SIGKILL')
 }

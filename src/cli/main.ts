@@ -1,27 +1,9 @@
-import { processEnvironment } from '../config/environment.js'
-import { EXIT, reportFailure } from './failure.js'
-import { buildProgram } from './program.js'
-
-/** Runs one command and returns its exit code. */
-export async function main(argv: string[]): Promise<number> {
-  const json = argv.includes('--json')
-  try {
-    await buildProgram({ json }).parseAsync(argv, { from: 'user' })
-    return EXIT.ok
-  } catch (error) {
-    return reportFailure(error, { json, debug: isDebugging() })
-  }
-}
-
-/** Asked of the environment itself, because the configuration may be what failed. */
-function isDebugging(): boolean {
-  const value = processEnvironment().CATRACA_DEBUG
-  return value === '1' || value === 'true'
-}
+import { runCommandLine } from './command-line.js'
+import { EXIT } from './failure.js'
 
 // `catraca allowlist export vip | head` closes the pipe: that is no failure of ours.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failure)
 })
 
-process.exitCode = await main(process.argv.slice(2))
+process.exitCode = await runCommandLine(process.argv.slice(2))

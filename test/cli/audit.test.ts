@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { userInfo } from 'node:os'
 import { after, before, describe, it } from 'node:test'
-import { catraca, type Served, scratch, serve } from './run.js'
+import { command, type Served, scratch, serve } from './run.js'
 
 const directory = scratch()
 after(() => directory.remove())
@@ -16,7 +16,7 @@ describe('catraca audit list', () => {
       ['key', 'create', 'ops', '--scopes', 'admin'],
       ['key', 'revoke', 'ops'],
     ]) {
-      const { code, stderr } = await catraca([...args, '--store', store])
+      const { code, stderr } = await command([...args, '--store', store])
       assert.equal(code, 0, stderr)
     }
     server = await serve(['--store', store])
@@ -24,7 +24,7 @@ describe('catraca audit list', () => {
   after(() => server.stop())
 
   it('says who did what on a store', async () => {
-    const { code, stdout } = await catraca(['audit', 'list', '--store', store])
+    const { code, stdout } = await command(['audit', 'list', '--store', store])
     assert.equal(code, 0)
     const [head, ...rows] = stdout.trimEnd().split('\n')
     assert.match(head!, /^AT +ACTOR +ACTION +TARGET +CHANGE$/)
@@ -43,12 +43,12 @@ describe('catraca audit list', () => {
       ['--target', 'nonsense', '--json'],
     ]
     for (const query of queries) {
-      const onStore = await catraca(['audit', 'list', ...query, '--store', store])
-      const onServer = await catraca(['audit', 'list', ...query, '--url', server.url])
+      const onStore = await command(['audit', 'list', ...query, '--store', store])
+      const onServer = await command(['audit', 'list', ...query, '--url', server.url])
       assert.equal(onServer.stdout, onStore.stdout, query.join(' '))
       assert.deepEqual([onServer.code, onServer.stderr], [onStore.code, onStore.stderr])
     }
-    const { stdout } = await catraca(['audit', 'list', '--action', 'key', '--json', '--store', store])
+    const { stdout } = await command(['audit', 'list', '--action', 'key', '--json', '--store', store])
     const actions = JSON.parse(stdout).items.map(({ action }: { action: string }) => action)
     assert.deepEqual(actions, ['key.revoke', 'key.create'])
     assert.ok(!stdout.includes('ctr_'))
@@ -56,8 +56,8 @@ describe('catraca audit list', () => {
 
   it('can be switched off', async () => {
     const env = { CATRACA_AUDIT_ENABLED: 'false' }
-    await catraca(['allowlist', 'add', 'vip', 'bob', '--store', store], { env })
-    const { stdout } = await catraca([
+    await command(['allowlist', 'add', 'vip', 'bob', '--store', store], { env })
+    const { stdout } = await command([
       'audit',
       'list',
       '--target',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { catraca, type Ended, type Served, scratch, serve } from './run.js'
+import { command, type Ended, type Served, scratch, serve } from './run.js'
 
 const spaces = JSON.stringify([{ name: 'dict:entry:key', ttlMs: 300_000 }])
 const env = { CATRACA_CACHE_SPACES: spaces }
@@ -38,8 +38,8 @@ describe('catraca cache, on a store and on a server', () => {
   for (const [args, printed, code] of SCRIPT) {
     it(['cache', ...args].join(' '), async () => {
       const runs: Promise<Ended>[] = [
-        catraca(['cache', ...args, '--store', 'embedded:./data'], { cwd: dir.path, env }),
-        catraca(['cache', ...args, '--url', server.url], { cwd: dir.path }),
+        command(['cache', ...args, '--store', 'embedded:./data'], { cwd: dir.path, env }),
+        command(['cache', ...args, '--url', server.url], { cwd: dir.path }),
       ]
       for (const ended of await Promise.all(runs)) {
         assert.equal(ended.code, code, ended.stderr)
@@ -56,7 +56,7 @@ describe('catraca cache, on a store and on a server', () => {
       ['[{"name":"a","ttlMs":5},{"name":"a","ttlMs":5}]', /names a space twice/],
     ]
     for (const [text, message] of wrong) {
-      const { code, stderr } = await catraca(['cache', 'stats', '--store', 'memory:'], {
+      const { code, stderr } = await command(['cache', 'stats', '--store', 'memory:'], {
         env: { CATRACA_CACHE_SPACES: text },
       })
       assert.deepEqual([code, message.test(stderr)], [1, true], stderr)

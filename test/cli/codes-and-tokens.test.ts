@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { catraca, type Ended, type Served, scratch, serve } from './run.js'
+import { catraca, command, type Ended, type Served, scratch, serve } from './run.js'
 
 const ANN = ['--channel', 'email', '--address', 'ann@example.com']
 
@@ -21,7 +21,7 @@ const TARGETS: Record<string, () => string[]> = {
 }
 
 for (const [name, target] of Object.entries(TARGETS)) {
-  const run = (...args: string[]): Promise<Ended> => catraca([...args, ...target()])
+  const run = (...args: string[]): Promise<Ended> => command([...args, ...target()])
 
   describe(`catraca otp ${name}`, () => {
     it('issues a code, and verifies it once, by argument or standard input', async () => {

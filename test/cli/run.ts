@@ -1,12 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import type { Answer, Order } from '../support/command-host.js'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+const HOST = fileURLToPath(new URL('../support/command-host.js', import.meta.url))
 
 export interface Ended {
   code: number | null
@@ -18,6 +20,7 @@ export interface Ended {
 export interface RunOptions {
   env?: Record<string, string>
   cwd?: string
+  /** What the command finds on its standard input. */
   input?: string
 }
 
@@ -69,8 +72,44 @@ export function start(args: string[], { env = {}, cwd, input }: RunOptions = {})
   return { child, ended, said }
 }
 
+/** Runs a command in a process of its own. */
 export function catraca(args: string[], options: RunOptions = {}): Promise<Ended> {
   return start(args, { input: '', ...options }).ended
+}
+
+let host: ChildProcess | undefined
+/** What was asked of the host and not yet answered, by its number. */
+const asked = new Map<number, (answer: Answer) => void>()
+let questions = 0
+
+/**
+ * Runs a command in a process that stays for all commands of this file, one after the other: to start a process takes
+ * far longer than most commands. For what a command says and does; whether it ends by itself, and what it does with
+ * signals and standard input, only a process of its own can tell.
+ */
+export function command(args: string[], { env = {}, cwd }: Omit<RunOptions, 'input'> = {}): Promise<Ended> {
+  host ??= startHost()
+  const id = questions++
+  host.send({ id, args, cwd, env } satisfies Order)
+  return new Promise((resolve) => {
+    asked.set(id, ({ code, stdout, stderr }) => resolve({ code, signal: null, stdout, stderr }))
+  })
+}
+
+function startHost(): ChildProcess {
+  const child = fork(HOST, { env: { PATH: process.env.PATH ?? '' }, execArgv: [] })
+  running.add(child)
+  child.on('message', (answer: Answer) => {
+    asked.get(answer.id)?.(answer)
+    asked.delete(answer.id)
+  })
+  child.once('exit', (code) => {
+    running.delete(child)
+    host = undefined
+    for (const [id, answer] of asked)
+      answer({ id, code: code ?? -1, stdout: '', stderr: 'the host of commands ended' })
+  })
+  return child
 }
 
 export interface Served extends Running {

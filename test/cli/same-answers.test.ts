@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { catraca, type Ended, type Served, scratch, serve } from './run.js'
+import { command, type Ended, type Served, scratch, serve } from './run.js'
 
 /** Windows of a year, so that no command sees another one than the command before. */
 const LIMITS = JSON.stringify({
@@ -163,8 +163,8 @@ describe('the same answers from a store and from a server', () => {
     dir.remove()
     assert.equal(code, 0)
   })
-  const onStore = (args: string[]) => catraca([...args, '--store', 'embedded:./data'], { cwd: dir.path })
-  const onServer = (args: string[]) => catraca(args, { cwd: dir.path, env: { CATRACA_URL: server.url } })
+  const onStore = (args: string[]) => command([...args, '--store', 'embedded:./data'], { cwd: dir.path })
+  const onServer = (args: string[]) => command(args, { cwd: dir.path, env: { CATRACA_URL: server.url } })
 
   for (const args of SCRIPT) {
     it(args.join(' ').slice(0, 100), async () => {

@@ -5,11 +5,11 @@ import { after, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { buildProgram } from '../../src/cli/program.js'
-import { catraca, scratch } from './run.js'
+import { command, scratch } from './run.js'
 
 const dir = scratch()
 after(() => dir.remove())
-const run = (args: string[], env: Record<string, string> = {}) => catraca(args, { cwd: dir.path, env })
+const run = (args: string[], env: Record<string, string> = {}) => command(args, { cwd: dir.path, env })
 
 function leaves(command: Command, names: string[] = []): [string[], Command][] {
   return command.commands.flatMap((child): [string[], Command][] => {

@@ -8,10 +8,15 @@ import { fileURLToPath } from 'node:url'
 import { buildConsole } from './build-console.mjs'
 import { bundleLambda } from './bundle-lambda.mjs'
 import { copyLua } from './copy-lua.mjs'
+import { digestOf, isBuiltFrom, markBuiltFrom } from './sources-digest.mjs'
 
 const root = new URL('..', import.meta.url)
 const typescript = dirname(createRequire(import.meta.url).resolve('typescript/package.json'))
 const output = fileURLToPath(new URL('dist', root))
+const SOURCES = ['src', 'test', 'bench', 'deploy', 'scripts', 'console', 'tsconfig.json', 'package-lock.json']
+const sources = digestOf(SOURCES)
+// `npm install` has built what `npm test` is about to build.
+if (isBuiltFrom(output, sources)) process.exit(0)
 // The console stays: it is built anew only when something of it changed.
 for (const name of existsSync(output) ? readdirSync(output) : []) {
   if (name !== 'console') rmSync(join(output, name), { recursive: true, force: true })
@@ -24,5 +29,6 @@ if (status === 0) {
   copyLua(output)
   await bundleLambda(output)
   await buildConsole(join(output, 'console'))
+  markBuiltFrom(output, sources)
 }
 process.exit(status ?? 1)

@@ -1,6 +1,7 @@
 // Runs the compiled tests, and fails when one fails or when none ran.
-// `npm test` runs all; `node scripts/test.mjs cli import` those whose path holds one of the words.
-import { existsSync, readdirSync } from 'node:fs'
+// `npm test` runs all; `node scripts/test.mjs cli import` those whose path holds one of the words;
+// `node scripts/test.mjs --quick` the useful minute of `npm run test:quick`.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { run } from 'node:test'
@@ -11,10 +12,24 @@ import { ensurePostgres } from './ensure-postgres.mjs'
 import { ensurePromtool } from './ensure-promtool.mjs'
 import { ensureRedisServer } from './ensure-redis.mjs'
 
-const FILES_AT_ONCE = 3
+const FILES_AT_ONCE = 4
 const FILE_TIMEOUT_MS = 5 * 60_000
-/** So many files may fail and be tried a second time. */
-const SECOND_TRIES = 8
+const SLOWEST_SHOWN = 10
+
+/** Pure algorithms, and the conformance of the engine that needs no server. */
+const QUICK = [
+  /^architecture/,
+  /^allowlist\/(wave|import-)/,
+  /^config\//,
+  /^engines\/embedded-.*conformance/,
+  /^engines\/(dynamodb-(codec|layout)|redis-connection-coalescer)\./,
+  /^idempotency\/(canonical|hash)/,
+  /^membership\/(fuse|hash|page|overlay)/,
+  /^rate-limit\/(algorithms|resolve|rule|level)/,
+]
+
+/** These take longest. They begin first, so that no core is idle at the end. */
+const FIRST = []
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const tests = join(root, 'dist', 'test')
@@ -23,75 +38,90 @@ function findTests(directory) {
   if (!existsSync(directory)) return []
   return readdirSync(directory, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.test.js'))
-    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .map((entry) => relative(tests, join(entry.parentPath ?? entry.path, entry.name)))
     .sort()
 }
 
 const words = process.argv.slice(2)
-const files = findTests(tests).filter(
-  (file) => words.length === 0 || words.some((word) => relative(tests, file).includes(word)),
-)
+const isWanted = words.includes('--quick')
+  ? (file) => QUICK.some((pattern) => pattern.test(file))
+  : (file) => words.length === 0 || words.some((word) => file.includes(word))
+const rank = (file) =>
+  (FIRST.findIndex((word) => file.includes(word)) + FIRST.length + 1) % (FIRST.length + 1)
+const files = findTests(tests)
+  .filter(isWanted)
+  .sort((a, b) => rank(a) - rank(b))
 if (files.length === 0) {
   console.error(`no tests found in ${tests}: run "npm run build" first`)
   process.exit(1)
 }
 
-if (files.some((file) => /redis|dict/.test(relative(tests, file)))) ensureRedisServer()
-if (files.some((file) => relative(tests, file).startsWith('console'))) ensureChromium()
-if (files.some((file) => relative(tests, file).includes('dict-example'))) ensurePostgres()
-if (files.some((file) => relative(tests, file).startsWith('deploy'))) ensurePromtool()
+if (files.some((file) => /redis|dict/.test(file))) ensureRedisServer()
+if (files.some((file) => file.startsWith('console'))) ensureChromium()
+if (files.some((file) => file.includes('dict-example'))) ensurePostgres()
+if (files.some((file) => file.startsWith('deploy'))) ensurePromtool()
 
 const reporter = new spec()
 reporter.pipe(process.stdout)
 
 /** Runs one file, shows it when it is done, and says how many of its tests passed and failed. */
 async function runFile(file) {
+  const path = join(tests, file)
+  const startedAt = performance.now()
   const events = []
   const count = { passed: 0, failed: 0 }
-  for await (const event of run({ files: [file], timeout: FILE_TIMEOUT_MS })) {
+  for await (const event of run({ files: [path], timeout: FILE_TIMEOUT_MS })) {
     const { details, name, skip, todo } = event.data
     // A run of its own ends with figures of its own.
     if (event.type !== 'test:diagnostic') events.push(event)
     if (event.type === 'test:fail') {
       // Nobody else says how a file ended whose tests all passed.
       const { exitCode, signal } = details.error ?? {}
-      if (name === file) console.error(`${name} ended with ${signal ?? `code ${exitCode}`}`)
+      if (name === path) console.error(`${file} ended with ${signal ?? `code ${exitCode}`}`)
       if (details.type !== 'suite' && todo === undefined) count.failed++
     } else if (event.type === 'test:pass') {
       // A file is reported as a test of its own only when it holds none: then something is not run that should be.
-      if (name === file) {
-        console.error(`${name} ran no test`)
+      if (name === path) {
+        console.error(`${file} ran no test`)
         count.failed++
       } else if (details.type !== 'suite' && skip === undefined && todo === undefined) count.passed++
     }
   }
   for (const event of events) reporter.write(event)
-  return count
+  return { file, ...count, seconds: (performance.now() - startedAt) / 1000 }
 }
 
-async function runFiles(these, filesAtOnce) {
-  const counts = new Map()
-  const queue = [...these]
-  const runQueue = async () => {
-    for (let file = queue.shift(); file !== undefined; file = queue.shift())
-      counts.set(file, await runFile(file))
-  }
-  await Promise.all(Array.from({ length: filesAtOnce }, runQueue))
-  return counts
+const queue = [...files]
+const results = []
+async function runQueue() {
+  for (let file = queue.shift(); file !== undefined; file = queue.shift()) results.push(await runFile(file))
 }
-
-const counts = await runFiles(files, FILES_AT_ONCE)
-const failing = [...counts].filter(([, { failed }]) => failed > 0).map(([file]) => file)
-// Many tests start servers and wait for them: on a machine that is too busy a few come too late. What is wrong fails
-// again. More than a few is no bad luck.
-if (failing.length > 0 && failing.length <= SECOND_TRIES) {
-  const names = failing.map((file) => `  ${relative(root, file)}\n`).join('')
-  console.log(`\nfailed, and tried again one by one:\n${names}`)
-  for (const [file, again] of await runFiles(failing, 1)) counts.set(file, again)
-}
+const startedAt = performance.now()
+await Promise.all(Array.from({ length: FILES_AT_ONCE }, runQueue))
 reporter.end()
 await finished(reporter)
 
-const sum = (what) => [...counts.values()].reduce((total, count) => total + count[what], 0)
+/** Of all processes that were started and have ended, in seconds; the system tells it in hundredths. */
+function processorSeconds() {
+  try {
+    const [, fields] = readFileSync('/proc/self/stat', 'utf8').split(') ')
+    const [ownUser, ownSystem, user, system] = fields.split(' ').slice(11, 15).map(Number)
+    return (ownUser + ownSystem + user + system) / 100
+  } catch {
+    return undefined
+  }
+}
+
+const minutes = (seconds) => `${(seconds / 60).toFixed(1)} minutes`
+const failing = results.filter(({ failed }) => failed > 0)
+if (failing.length > 0) console.log(`\nfailed:\n${failing.map(({ file }) => `  ${file}\n`).join('')}`)
+const slowest = results.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST_SHOWN)
+console.log('\nslowest files:')
+for (const { file, seconds } of slowest) console.log(`  ${seconds.toFixed(1).padStart(6)} s  ${file}`)
+const used = processorSeconds()
+const processor = used === undefined ? '' : `, ${minutes(used)} of processor time`
+console.log(`${files.length} files in ${minutes((performance.now() - startedAt) / 1000)}${processor}`)
+
+const sum = (what) => results.reduce((total, result) => total + result[what], 0)
 process.exitCode = sum('failed') > 0 || sum('passed') === 0 ? 1 : 0
 console.log(`${sum('passed')} passed, ${sum('failed')} failed`)

@@ -106,6 +106,7 @@ describe('catraca backup and restore', () => {
     const restored = join(root, 'restored')
     const done = await catraca(['restore', target, ...embedded(restored)])
     assert.equal(done.code, 0, done.stderr)
+    assert.ok(existsSync(join(restored, 'data.mdb')), 'the sign for version 0.1.0')
     const store = await openCatraca({ store: `embedded:${restored}` })
     assert.ok(await isMember(store, 'live', known))
     assert.ok(
@@ -211,7 +212,7 @@ describe('catraca backup and restore', () => {
     const forced = await catraca(['restore', backup, '--force', '--json', ...embedded(target)])
     assert.equal(forced.code, 0, forced.stderr)
     const { movedTo } = JSON.parse(forced.stdout) as { movedTo: string }
-    assert.ok(existsSync(join(movedTo, 'main', 'data.mdb')))
+    assert.ok(existsSync(join(movedTo, 'v2', 'data.mdb')))
     const checked = await catraca(['check', customers(1)[0]!, '--allowlists', 'vip', ...embedded(target)])
     assert.equal(checked.code, 0)
     const empty = join(root, 'empty')

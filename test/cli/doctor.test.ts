@@ -129,7 +129,7 @@ describe('catraca doctor on an embedded store', () => {
     assert.equal(levelsOf(loose.findings)['embedded.durability'], 'warning')
     const full = await diagnoseEmbedded({ directory, maxSizeBytes: 1 }, 'here')
     assert.equal(levelsOf(full.findings)['embedded.space'], 'problem')
-    truncateSync(`${directory}/main/data.mdb`, 20_000)
+    truncateSync(`${directory}/v2/data.mdb`, 20_000)
     const cut = await look(directory)
     assert.match(foundBy(cut, 'embedded.open'), /cut short/)
     assert.equal(levelsOf(cut)['embedded.rows'], 'skipped')
@@ -141,7 +141,7 @@ describe('catraca doctor on an embedded store', () => {
     const { list } = { list: await store.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' }) }
     await store.allowlists.add(list.id, 'alice')
     await store.close()
-    const root = open({ path: `${directory}/main`, maxDbs: 64, noSubdir: false, mapSize: 2 ** 40 })
+    const root = open({ path: `${directory}/v2`, maxDbs: 64, noSubdir: false, mapSize: 2 ** 40 })
     const number = (no: number) => Buffer.from([0, 0, 0, no])
     const numbered = { encoding: 'string', keyEncoding: 'binary' } as const
     const [no] = [...root.openDB('numbers', numbered).getKeys()] as Uint8Array[]

@@ -157,7 +157,7 @@ const engineModule = (name: string): string =>
 async function stoppedHolder(directory: string): Promise<ChildProcess> {
   const script = `
     const { openStores } = await import(${engineModule('stores')})
-    const { environment } = openStores({ directory: ${JSON.stringify(mainDirectory(directory))}, isShared: true, durability: 'process', minFreeBytes: 0, maxLogBytes: 1e6, gate: new SharedArrayBuffer(8) })
+    const { environment } = openStores({ directory: ${JSON.stringify(mainDirectory(directory))}, isShared: true, durability: 'process', minFreeBytes: 0, maxLogBytes: 1e6, gate: new SharedArrayBuffer(12) })
     environment.writeNow(() => { process.stdout.write('holding'); process.kill(process.pid, 'SIGSTOP') })
     await environment.close()`
   const holder = spawn(process.execPath, ['--input-type=module', '-e', script], {
@@ -180,6 +180,31 @@ describe('embedded store whose write lock is held by a process that stands still
     assert.equal((await allowlists.members.add('a', 'later', {}, NOW)).outcome, 'added')
     assert.equal(await holds(allowlists, 'a', 'late'), true)
     await close()
+  })
+})
+
+describe('embedded store that is closed while a stopped process holds its lock', () => {
+  it('closes at once where nothing is being written', async () => {
+    const directory = await filledStore(1)
+    const engine = openEmbedded({ directory })
+    const holder = await stoppedHolder(directory)
+    await engine.close()
+    holder.kill('SIGKILL')
+  })
+
+  it('closes after the time of a write where one waits, and leaves the lock to others', async () => {
+    const directory = await filledStore(1)
+    const engine = openEmbedded({ directory, writeTimeoutMs: 500 })
+    const holder = await stoppedHolder(directory)
+    const write = engine.allowlists.members.add('a', 'late', {}, NOW)
+    const refused = assert.rejects(write, (error) => isCatracaError(error, 'UNKNOWN_OUTCOME'))
+    await engine.close()
+    await refused
+    holder.kill('SIGCONT')
+    await once(holder, 'exit')
+    const other = openEmbedded({ directory })
+    assert.equal((await other.allowlists.members.add('a', 'later', {}, NOW)).outcome, 'added')
+    await other.close()
   })
 })
 

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -66,7 +75,7 @@ describe('a store of version 0.1.0', () => {
       () => openEmbedded({ directory }),
       (error) => isCatracaError(error, 'STORE_IN_USE') && error.message.includes(String(older.pid)),
     )
-    assert.equal(existsSync(join(mainDirectory(directory), 'data.mdb')), false)
+    assert.equal(existsSync(mainDirectory(directory)), false)
     older.send('end')
     const [counted] = await once(older, 'message')
     await once(older, 'exit')
@@ -115,6 +124,40 @@ describe('a directory of this version', () => {
       () => openEmbedded({ directory }),
       (error) => isCatracaError(error, 'STORE_CORRUPT') && /is missing/.test(error.message),
     )
+    const { findings } = await diagnoseEmbedded({ directory }, 'here')
+    assert.match(foundBy(findings, 'embedded.open'), /is missing/)
     assert.equal(statSync(join(directory, 'data.mdb')).isFile(), true)
+  })
+
+  it('into which a store of version 0.1.0 was copied is refused: nobody can tell which of the two is wanted', async () => {
+    const [directory, other] = [await olderStore(), await olderStore()]
+    await holdsCustomer(directory)
+    copyFileSync(join(other, 'data.mdb'), join(directory, 'copy'))
+    renameSync(join(directory, 'copy'), join(directory, 'data.mdb'))
+    assert.throws(
+      () => openEmbedded({ directory }),
+      (error) => isCatracaError(error, 'STORE_CORRUPT') && /two stores/.test(error.message),
+    )
+  })
+
+  it('with an empty data.mdb, as a process leaves it that died at once, is new', async () => {
+    const directory = temporaryDirectory()
+    writeFileSync(join(directory, 'data.mdb'), '')
+    const engine = openEmbedded({ directory })
+    await newFixa(engine.allowlists, 'a')
+    await engine.close()
+    assert.equal(await formatForOlderVersions(directory), '2')
+  })
+
+  it('that cannot be opened is left without a trace of who tried', async () => {
+    const directory = await olderStore()
+    await holdsCustomer(directory)
+    rmSync(join(mainDirectory(directory), 'data.mdb'))
+    for (let i = 0; i < 3; i++) assert.throws(() => openEmbedded({ directory }))
+    const left = readdirSync(mainDirectory(directory), { recursive: true, encoding: 'utf8' })
+    assert.deepEqual(
+      left.filter((name) => /-open-|draft-/.test(name)),
+      [],
+    )
   })
 })

@@ -220,7 +220,7 @@ describe('the index of a list', () => {
     const first = await instance(directory)
     await filled(first, 'a', customers(0, 500))
     await first.close()
-    const root = open({ path: `${directory}/main`, maxDbs: 32 })
+    const root = open({ path: `${directory}/v2`, maxDbs: 32 })
     const pages = root.openDB<Buffer, Uint8Array>('pages', { encoding: 'binary', keyEncoding: 'binary' })
     for (const { key, value } of Array.from(pages.getRange({ start: Uint8Array.of(0) }))) {
       value[100]! ^= 1

@@ -27,6 +27,9 @@ export function openCacheStores(options: CacheEnvironmentOptions, opening: Openi
 type CacheStores = ReturnType<typeof openCacheStores>
 type Opened = CacheStores & { store: CacheStore; writer: Writer<CacheStores> }
 
+/** For a stopped process that holds the lock of the cache. */
+const PATIENCE_MS = 200
+
 const WRITES = [
   'begin',
   'store',
@@ -44,6 +47,8 @@ export class CacheLink implements CacheStore {
   readonly maxValueBytes = MAX_VALUE_BYTES
   private opened: Opened | undefined
   private isClosed = false
+  /** Why it could not be opened, and until when it is not tried again. */
+  private refusal: { error: unknown; untilMs: number } | undefined
 
   constructor(
     private readonly options: () => CacheEnvironmentOptions,
@@ -109,13 +114,15 @@ export class CacheLink implements CacheStore {
     return this.opened?.store.sweep(now) ?? { more: false }
   }
 
-  async close(): Promise<void> {
+  /** False: the thread still waits for the lock. */
+  async close(): Promise<boolean> {
     this.isClosed = true
     const { opened } = this
-    if (opened === undefined) return
+    if (opened === undefined) return true
     opened.cache.stop()
-    await opened.writer.close()
+    const isOver = await opened.writer.close()
     await opened.environment.close()
+    return isOver
   }
 
   private tier(): CacheStore {
@@ -124,9 +131,20 @@ export class CacheLink implements CacheStore {
     return this.opened.store
   }
 
+  /** The event loop waits meanwhile, so it is tried shortly, and not again and again. */
+  private openStores(options: CacheEnvironmentOptions): CacheStores {
+    if (this.refusal !== undefined && performance.now() < this.refusal.untilMs) throw this.refusal.error
+    try {
+      return openCacheStores(options, { patienceMs: PATIENCE_MS })
+    } catch (error) {
+      this.refusal = { error, untilMs: performance.now() + this.timeoutMs }
+      throw error
+    }
+  }
+
   private open(): Opened {
     const options = this.options()
-    const stores = openCacheStores(options, { patienceMs: this.timeoutMs })
+    const stores = this.openStores(options)
     const thread = new URL('./cache-thread.js', import.meta.url)
     const writer = new Writer<CacheStores>(options, stores.environment, this.timeoutMs, thread)
     return { ...stores, writer, store: writer.forward('cache', stores.cache, WRITES) }

@@ -1,18 +1,16 @@
 import { spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ABORT, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb'
+import { ABORT, type RootDatabase } from 'lmdb'
 import { CatracaError } from '../../errors.js'
-import { openLmdb } from './lmdb.js'
-import { isAlive, isStopped } from './open-processes.js'
-
-const NAMEPLATE = '-open-'
+import { type LmdbOptions, openLmdb } from './lmdb.js'
+import { hangNameplate, processesAt } from './nameplates.js'
+import { isStopped } from './open-processes.js'
 
 /**
  * One lock of all processes and threads that use an LMDB environment. It is held by whoever commits, and by whoever
- * opens or closes the environment.
+ * opens the environment.
  *
  * The LMDB inside the package `lmdb` needs it: an opening process sets the shared number of the last transaction back to
  * the one that it read a moment before, without the lock of the writers (OpenLDAP ITS#9496). A commit in that moment is
@@ -24,8 +22,7 @@ const NAMEPLATE = '-open-'
 export class CommitLock {
   private constructor(
     private readonly root: RootDatabase,
-    /** Tells others which process has the lock open. */
-    private readonly nameplate: string,
+    private readonly takeDownNameplate: () => void,
   ) {}
 
   /** `directory` is the one of the environment. A stopped process that holds the lock is waited for so long. */
@@ -33,12 +30,11 @@ export class CommitLock {
     const path = join(directory, 'commit-lock')
     mkdirSync(path, { recursive: true })
     if (patienceMs < Number.POSITIVE_INFINITY) refuseStoppedHolder(path, patienceMs)
-    const nameplate = join(path, `${process.pid}${NAMEPLATE}${randomBytes(4).toString('hex')}`)
-    writeFileSync(nameplate, '')
+    const takeDown = hangNameplate(path)
     try {
-      return new CommitLock(openLmdb(lockOptions(path)), nameplate)
+      return new CommitLock(openLmdb(lockOptions(path)), takeDown)
     } catch (error) {
-      rmSync(nameplate, { force: true })
+      takeDown()
       throw error
     }
   }
@@ -46,14 +42,22 @@ export class CommitLock {
   hold<T>(work: () => T): T {
     let result: T
     this.root.transactionSync(() => {
+      this.assertHeld()
       result = work()
       return ABORT
     })
     return result!
   }
 
+  /** `lmdb` runs the work also where LMDB did not give the lock, and has no number for the transaction then. */
+  private assertHeld(): void {
+    const { getWriteTxnId } = this.root as unknown as { getWriteTxnId(): number }
+    if (getWriteTxnId.call(this.root) === 0)
+      throw new CatracaError('STORE_UNUSABLE', 'the lock of the store is broken')
+  }
+
   close(): Promise<void> {
-    rmSync(this.nameplate, { force: true })
+    this.takeDownNameplate()
     return this.root.close()
   }
 }
@@ -63,7 +67,7 @@ export function holding<T>(lock: CommitLock | undefined, work: () => T): T {
   return lock === undefined ? work() : lock.hold(work)
 }
 
-export const lockOptions = (path: string): RootDatabaseOptionsWithPath => ({
+export const lockOptions = (path: string): LmdbOptions => ({
   path,
   noSubdir: false,
   maxDbs: 1,
@@ -74,28 +78,19 @@ export const lockOptions = (path: string): RootDatabaseOptionsWithPath => ({
 
 /** Waiting for the lock blocks the thread and cannot be given up, so another process finds out whether it is free. */
 function refuseStoppedHolder(path: string, patienceMs: number): void {
-  const stopped = othersAt(path).filter(isStopped)
+  const stopped = processesAt(path).filter(isStopped)
   if (stopped.length === 0) return
   const probe = fileURLToPath(new URL('./commit-lock-probe.js', import.meta.url))
-  const { status } = spawnSync(process.execPath, [probe, path], {
+  const { error } = spawnSync(process.execPath, [probe, path], {
     timeout: patienceMs,
     killSignal: 'SIGKILL',
     stdio: 'ignore',
     env: {},
   })
-  if (status === 0) return
+  // One that could not be run has found out nothing.
+  if ((error as NodeJS.ErrnoException | undefined)?.code !== 'ETIMEDOUT') return
   throw new CatracaError(
     'STORE_IN_USE',
     `process ${stopped.join(', ')} has ${path} open, is stopped and keeps its lock: let it go on (kill -CONT), or end it`,
   )
-}
-
-/** Other processes that have the lock open. Those that were killed leave a nameplate behind, which is removed here. */
-function othersAt(path: string): number[] {
-  const nameplates = readdirSync(path).filter((name) => name.includes(NAMEPLATE))
-  const pids = nameplates.map((name) => Number.parseInt(name, 10))
-  nameplates.forEach((name, i) => {
-    if (!isAlive(pids[i]!)) rmSync(join(path, name), { force: true })
-  })
-  return [...new Set(pids)].filter((pid) => pid !== process.pid && isAlive(pid))
 }

@@ -4,11 +4,11 @@ import type { Database, DatabaseOptions, RootDatabase } from 'lmdb'
 import { CatracaError } from '../../errors.js'
 import { CommitLock, holding } from './commit-lock.js'
 import { inspectDataFile } from './data-file.js'
-import { behindGate, type ExitGate } from './exit-gate.js'
+import { behindGate, type ExitGate, working } from './exit-gate.js'
 import { storeError } from './failures.js'
-import { refuseNetworkFileSystem } from './file-system.js'
+import { giveToOwner, refuseNetworkFileSystem } from './file-system.js'
 import { expiryKeys, memberKeys, reverseKeys } from './keys.js'
-import { openLmdb } from './lmdb.js'
+import { openLmdb, sameNumber } from './lmdb.js'
 
 /** Raised when the layout changes; a store of a higher number is not touched. */
 export const FORMAT_VERSION = 1
@@ -35,8 +35,9 @@ export interface EnvironmentOptions {
 }
 
 export interface Opening {
-  /** Puts in order what is around the environment. Nobody else opens it meanwhile. */
-  prepare?: () => void
+  /** Done before and after the environment is opened, while nobody else opens it. */
+  before?: () => void
+  after?: () => void
   /** How long to wait for a stopped process that holds the lock; for ever when absent, for threads that may wait. */
   patienceMs?: number
 }
@@ -176,7 +177,7 @@ export class Environment {
     }
   }
 
-  static open(options: EnvironmentOptions, { prepare, patienceMs }: Opening = {}): Environment {
+  static open(options: EnvironmentOptions, { before, after, patienceMs }: Opening = {}): Environment {
     const { directory, isShared } = options
     try {
       mkdirSync(directory, { recursive: true })
@@ -185,14 +186,22 @@ export class Environment {
       // Behind the gate, because opening a database is a write transaction too.
       const opened = behindGate(options.gate, () => {
         const lock = isShared ? CommitLock.open(directory, patienceMs) : undefined
-        return holding(lock, () => {
-          prepare?.()
-          inspectDataFile(join(directory, 'data.mdb'))
-          return new Environment(openRoot(directory), lock, options)
-        })
+        try {
+          return holding(lock, () => {
+            before?.()
+            inspectDataFile(join(directory, 'data.mdb'))
+            const environment = new Environment(openRoot(directory), lock, options)
+            after?.()
+            return environment
+          })
+        } catch (error) {
+          void lock?.close()
+          throw error
+        }
       })
       if (opened === undefined) throw new CatracaError('CLOSED', 'the process is ending')
       opened.result.checkFormat()
+      giveToOwner(directory)
       return opened.result
     } catch (error) {
       throw storeError(error, directory)
@@ -218,21 +227,12 @@ export class Environment {
     }
   }
 
-  /**
-   * LMDB knows readers by the number of their process. Where a process of another container has the same number, `lmdb`
-   * tries for some seconds and then goes on without a read transaction, which shows as a TypeError.
-   */
   private firstRead(): string | undefined {
     try {
       return this.settings.get('format')
     } catch (error) {
-      if (!(error instanceof TypeError)) throw error
       void this.close()
-      throw new CatracaError(
-        'STORE_IN_USE',
-        `${this.options.directory} is open in another container, in a process with the same number (${process.pid}): let the containers share their process numbers, or give each its own directory`,
-        { cause: error },
-      )
+      throw error instanceof TypeError ? sameNumber(this.options.directory, error) : error
     }
   }
 
@@ -279,7 +279,7 @@ export class Environment {
     let ended = false
     try {
       const done = behindGate(this.options.gate, () =>
-        holding(this.commitLock, () =>
+        this.locked(() =>
           this.root.transactionSync(() => {
             this.begun++
             const result = change()
@@ -296,6 +296,10 @@ export class Environment {
       if (ended && !(error instanceof CatracaError)) this.broken = true
       throw storeError(error, this.options.directory)
     }
+  }
+
+  private locked<T>(work: () => T): T {
+    return holding(this.commitLock, () => working(this.options.gate, work))
   }
 
   /** In a write transaction: its number among those of all processes. One that changes nothing leaves it to the next. */
@@ -344,7 +348,8 @@ export class Environment {
     clearInterval(this.syncTimer)
     if (this.options.durability === 'process') await this.sync()
     this.closed = true
-    await holding(this.commitLock, () => this.root.close())
+    // Without the lock: closing changes nothing that others count on, and must not wait for a stopped process.
+    await this.root.close()
     await this.commitLock?.close()
   }
 

@@ -27,3 +27,11 @@ export function storeError(error: unknown, directory: string): unknown {
   if (code === undefined) return error
   return new CatracaError(code, `${directory}: ${error.message}`, { cause: error })
 }
+
+export function asStoreError<T>(directory: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw storeError(error, directory)
+  }
+}

@@ -1,4 +1,5 @@
-import { statfsSync } from 'node:fs'
+import { chownSync, readdirSync, statfsSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { CatracaError } from '../../errors.js'
 
 /** By their numbers in statfs(2): file systems that several machines can use at once. */
@@ -30,4 +31,18 @@ export function refuseNetworkFileSystem(directory: string, type = fileSystemType
     'STORE_UNUSABLE',
     `${directory} is on a network file system (${name}): use a local disk, or Redis or DynamoDB for several machines`,
   )
+}
+
+/** Root may run a command on the store of a server that is not root: what it makes there belongs to the server's user. */
+export function giveToOwner(directory: string): void {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = statSync(dirname(directory))
+  if (uid === 0) return
+  const inside = readdirSync(directory, { recursive: true, encoding: 'utf8' }).map((name) =>
+    join(directory, name),
+  )
+  for (const path of [directory, ...inside]) {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (stats?.uid === 0) chownSync(path, uid, gid)
+  }
 }

@@ -105,6 +105,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       durability: limitsDurability,
       directory: countersDirectory(directory, limitsDurability),
     }),
+    settings.gate,
     writeTimeoutMs,
   )
   const cache = new CacheLink(
@@ -177,11 +178,10 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
     },
     diskUse: () => diskUse(directory),
     async close() {
-      await counters.close()
-      await cache.close()
-      await writer.close()
+      const ended = [await counters.close(), await cache.close(), await writer.close()]
       await environment.close()
-      openGate()
+      // A thread that still waits for the lock would keep the process from ending.
+      if (!ended.includes(false)) openGate()
       temporary?.remove()
     },
   }

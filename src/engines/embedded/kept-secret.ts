@@ -2,18 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CatracaError } from '../../errors.js'
-import { storeError } from './failures.js'
+import { asStoreError } from './failures.js'
 
 const SECRET_BYTES = 32
 
 /** A secret in a file of its own in the data directory, made when it is first asked for, for the owner's eyes only. */
 export function keptSecret(directory: string, name: string): string {
   const path = join(directory, name)
-  try {
-    return readSecret(path) ?? makeSecret(path)
-  } catch (error) {
-    throw storeError(error, directory)
-  }
+  return asStoreError(directory, () => readSecret(path) ?? makeSecret(path))
 }
 
 function readSecret(path: string): string | undefined {
@@ -57,4 +53,4 @@ export function secretFiles(names: readonly string[]): string[] {
   return names.filter((name) => /^[a-z]+(-[a-z]+)*$/.test(name) && !ENVIRONMENTS.has(name)).sort()
 }
 
-const ENVIRONMENTS = new Set(['main', 'limits', 'cache'])
+const ENVIRONMENTS = new Set(['limits', 'cache'])

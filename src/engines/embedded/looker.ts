@@ -26,11 +26,17 @@ export class Looker {
   static open(directory: string): Looker {
     try {
       const lock = mayLock(directory) ? CommitLock.open(directory, PATIENCE_MS) : undefined
-      return holding(lock, () => {
+      try {
         inspectDataFile(join(directory, 'data.mdb'))
         const options = { path: directory, maxDbs: 64, maxReaders: MAX_READERS, noSubdir: false }
-        return new Looker(openLmdb({ ...options, mapSize: MAP_BYTES, readOnly: true }), lock)
-      })
+        const root = openLmdb({ ...options, mapSize: MAP_BYTES, readOnly: true }, (work) =>
+          holding(lock, work),
+        )
+        return new Looker(root, lock)
+      } catch (error) {
+        void lock?.close()
+        throw error
+      }
     } catch (error) {
       throw storeError(error, directory)
     }
@@ -68,7 +74,7 @@ export class Looker {
   }
 
   async close(): Promise<void> {
-    await holding(this.commitLock, () => this.root.close())
+    await this.root.close()
     await this.commitLock?.close()
   }
 }

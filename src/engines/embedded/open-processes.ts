@@ -47,8 +47,9 @@ export function processesWithFile(isWanted: (path: string) => boolean): number[]
  * open. Processes of other containers are not seen.
  */
 export function lockHolders(path: string): number[] {
-  const inode = statSync(path, { throwIfNoEntry: false })?.ino
-  if (inode === undefined) return []
+  const stats = statSync(path, { throwIfNoEntry: false, bigint: true })
+  if (stats === undefined) return []
+  const file = `${deviceName(stats.dev)}:${stats.ino}`
   let locks: string
   try {
     locks = readFileSync('/proc/locks', 'utf8')
@@ -56,10 +57,17 @@ export function lockHolders(path: string): number[] {
     // Not Linux.
     return []
   }
-  const pids = [...locks.matchAll(/ (\d+) [0-9a-f]+:[0-9a-f]+:(\d+) /g)]
-    .filter(([, pid, locked]) => Number(locked) === inode && Number(pid) !== process.pid)
+  const pids = [...locks.matchAll(/ (\d+) ([0-9a-f]+:[0-9a-f]+:\d+) /g)]
+    .filter(([, pid, locked]) => locked === file && Number(pid) !== process.pid)
     .map(([, pid]) => Number(pid))
   return [...new Set(pids)]
+}
+
+/** As the system writes it in /proc/locks: major and minor number in hexadecimal. */
+function deviceName(device: bigint): string {
+  const major = ((device >> 8n) & 0xfffn) | ((device >> 32n) & 0xfffff000n)
+  const minor = (device & 0xffn) | ((device >> 12n) & 0xffffff00n)
+  return [major, minor].map((part) => part.toString(16).padStart(2, '0')).join(':')
 }
 
 function realPath(path: string): string {

@@ -4,9 +4,11 @@ import { unpackError } from '../../packed-error.js'
 import type { Freed, LeaseOutcome, LeaseUse, LimitStore, SubjectCosts, Taken } from '../../rate-limit/port.js'
 import type { Subject } from '../../rate-limit/types.js'
 import type { EnvironmentOptions } from './environment.js'
+import type { ExitGate } from './exit-gate.js'
 import type { Question } from './rate-limit-counters.js'
 import type { FromLimitThread, LimitCall, ToLimitThread } from './rate-limit-thread.js'
 import { type PackedAnswer, QuestionPacker, readAnswer } from './rate-limit-wire.js'
+import { endOrAbandon } from './thread-calls.js'
 
 interface Pending {
   resolve(result: unknown): void
@@ -30,6 +32,7 @@ export class LimitLink implements LimitStore {
 
   constructor(
     private readonly options: () => EnvironmentOptions,
+    private readonly gate: ExitGate,
     private readonly closeTimeoutMs: number,
   ) {}
 
@@ -133,16 +136,14 @@ export class LimitLink implements LimitStore {
     }
   }
 
-  async close(): Promise<void> {
+  /** False: the thread still waits for the lock. */
+  async close(): Promise<boolean> {
     if (this.waiting.length > 0) this.sendWaiting()
     this.closed = true
     const { worker } = this
-    if (worker === undefined) return
+    if (worker === undefined) return true
     worker.ref()
     worker.postMessage(JSON.stringify('close' satisfies ToLimitThread))
-    const exit = new Promise((resolve) => worker.once('exit', resolve))
-    const timer = setTimeout(() => void worker.terminate(), this.closeTimeoutMs)
-    await exit
-    clearTimeout(timer)
+    return endOrAbandon(worker, this.gate, this.closeTimeoutMs)
   }
 }

@@ -6,6 +6,7 @@ import { Catalog } from './catalog.js'
 import { ChangeLog } from './change-log.js'
 import { EmbeddedChecks } from './checks.js'
 import { Environment, type EnvironmentOptions, type Opening } from './environment.js'
+import { asStoreError } from './failures.js'
 import { EmbeddedIdempotency } from './idempotency.js'
 import { EmbeddedIndexStore } from './index-store.js'
 import { Journal } from './journal.js'
@@ -15,14 +16,16 @@ import { EmbeddedMembers } from './members.js'
 import { EmbeddedCodes } from './one-time-codes.js'
 import { EmbeddedLimitConfigs } from './rate-limit-configs.js'
 import { EmbeddedUsage } from './rate-limit-usage.js'
-import { arrangeDirectory } from './store-directory.js'
+import { keepSign, refuseOlderVersion, takeOver } from './store-directory.js'
 import { Sweeper } from './sweeper.js'
 import { EmbeddedTokens } from './token-denylist.js'
 
 /** Every store of the engine over one environment, for one thread. */
 export function openStores(options: EnvironmentOptions, opening: Opening = {}) {
-  const prepare = () => arrangeDirectory(dirname(options.directory))
-  const environment = Environment.open(options, { ...opening, ...(options.isShared && { prepare }) })
+  const root = dirname(options.directory)
+  if (options.isShared) asStoreError(root, () => refuseOlderVersion(root))
+  const around = { before: () => takeOver(root), after: () => keepSign(root) }
+  const environment = Environment.open(options, { ...opening, ...(options.isShared && around) })
   const catalog = new Catalog(environment)
   const changes = new ChangeLog(environment, catalog)
   const journal = new Journal(changes)

@@ -3,7 +3,7 @@ import { CatracaError } from '../../errors.js'
 import { unpackError } from '../../packed-error.js'
 import type { Environment, EnvironmentOptions } from './environment.js'
 import type { Stores } from './stores.js'
-import type { Answer, Call } from './thread-calls.js'
+import { type Answer, type Call, endOrAbandon } from './thread-calls.js'
 
 interface Pending {
   resolve(result: unknown): void
@@ -99,16 +99,13 @@ export class Writer<All extends object = Stores> {
     }
   }
 
-  /** Waits for what is being written, as long as a write may take. */
-  async close(): Promise<void> {
+  /** Waits for what is being written, as long as a write may take. False: the thread still waits for the lock. */
+  async close(): Promise<boolean> {
     this.closed = true
     const { worker } = this
-    if (worker === undefined) return
+    if (worker === undefined) return true
     worker.ref()
     worker.postMessage('close' satisfies Call)
-    const exit = new Promise((resolve) => worker.once('exit', resolve))
-    const timer = setTimeout(() => void worker.terminate(), this.timeoutMs)
-    await exit
-    clearTimeout(timer)
+    return endOrAbandon(worker, this.options.gate, this.timeoutMs)
   }
 }

@@ -65,8 +65,8 @@ function refuseTaken(target: string): void {
 }
 
 function partsOf({ directory, withCache }: BackupOptions): Part[] {
+  refuseOlderLayout(directory)
   if (!existsSync(join(mainDirectory(directory), 'data.mdb'))) {
-    refuseOlderLayout(directory)
     throw new CatracaError('STORE_UNUSABLE', `${directory} holds no store`)
   }
   const candidates: Part[] = [

@@ -15,7 +15,7 @@ import { storeError } from '../failures.js'
 import { Looker } from '../looker.js'
 import { isAlive, openProcesses } from '../open-processes.js'
 import { bootName } from '../rate-limit-directory.js'
-import { MAIN, mainDirectory } from '../store-directory.js'
+import { MAIN, mainDirectory, putSign } from '../store-directory.js'
 import { broken, hashFile, type Manifest, readManifest, verifyFiles } from './manifest.js'
 import { draftOf, syncTree } from './steps.js'
 
@@ -106,6 +106,7 @@ async function refuseUnreadable(draft: string, source: string): Promise<void> {
   }
   // Looking has made them; whoever opens the store makes its own.
   for (const made of ['lock.mdb', 'commit-lock']) rmSync(join(main, made), { recursive: true, force: true })
+  putSign(draft)
 }
 
 async function refuseTarget(directory: string, force: boolean): Promise<void> {

@@ -97,7 +97,8 @@ export function command(args: string[], { env = {}, cwd }: Omit<RunOptions, 'inp
 }
 
 function startHost(): ChildProcess {
-  const child = fork(HOST, { env: { PATH: process.env.PATH ?? '' }, execArgv: [] })
+  const env = { PATH: process.env.PATH ?? '' }
+  const child = fork(HOST, { env, execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   running.add(child)
   child.on('message', (answer: Answer) => {
     asked.get(answer.id)?.(answer)

@@ -11,7 +11,7 @@ import type { Finding } from '../../src/diagnosis.js'
 import { diagnoseEmbedded } from '../../src/engines/embedded/diagnose/index.js'
 import { foundBy, levelsOf } from '../support/findings.js'
 import { temporaryDirectory } from '../support/temporary.js'
-import { catraca, serve } from './run.js'
+import { command, serve } from './run.js'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
@@ -20,7 +20,7 @@ async function doctor(
   env: Record<string, string> = {},
   cwd = temporaryDirectory(),
 ): Promise<{ code: number | null; findings: Finding[]; levels: Record<string, string>; stdout: string }> {
-  const { code, stdout } = await catraca(['doctor', '--json', ...args], { env, cwd })
+  const { code, stdout } = await command(['doctor', '--json', ...args], { env, cwd })
   const { findings } = JSON.parse(stdout) as { findings: Finding[] }
   return { code, findings, levels: levelsOf(findings), stdout }
 }
@@ -61,7 +61,7 @@ describe('catraca doctor on the configuration', () => {
     const cwd = temporaryDirectory()
     const store = ['--store', 'embedded:./data']
     assert.equal((await doctor(store, env, cwd)).levels['config.keys'], 'problem')
-    const made = await catraca(['key', 'create', 'ops', '--scopes', 'admin', ...store], { cwd })
+    const made = await command(['key', 'create', 'ops', '--scopes', 'admin', ...store], { cwd })
     assert.equal(made.code, 0, made.stderr)
     assert.equal((await doctor(store, env, cwd)).levels['config.keys'], 'ok')
   })
@@ -222,7 +222,7 @@ describe('catraca doctor on a server', () => {
   it('tells of keys that are asked for, and of ours that is refused', async () => {
     const cwd = temporaryDirectory()
     const store = ['--store', 'embedded:./data']
-    const made = await catraca(['key', 'create', 'ops', '--scopes', 'read', '--json', ...store], { cwd })
+    const made = await command(['key', 'create', 'ops', '--scopes', 'read', '--json', ...store], { cwd })
     const { key } = JSON.parse(made.stdout) as { key: string }
     const served = await serve(store, { cwd })
     const url = ['--url', served.url]

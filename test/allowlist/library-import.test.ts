@@ -188,12 +188,12 @@ test('a signal also ends the wait for a body that says nothing, and lets go of i
 test('two imports at once into one list add each customer once', async () => {
   await fixa('both')
   const [one, two] = await Promise.all([
-    allowlists.import('both', customers(0, 20_000), text),
-    allowlists.import('both', customers(10_000, 30_000), text),
+    allowlists.import('both', customers(0, 12_000), text),
+    allowlists.import('both', customers(6000, 18_000), text),
   ])
-  assert.equal(one.added + two.added, 30_000)
-  assert.equal(one.unchanged + two.unchanged, 10_000)
-  assert.equal((await allowlists.get('both')).customerCount, 30_000)
+  assert.equal(one.added + two.added, 18_000)
+  assert.equal(one.unchanged + two.unchanged, 6000)
+  assert.equal((await allowlists.get('both')).customerCount, 18_000)
 
   const { body, rest, reached } = pausing(ids('ana'))
   const first = allowlists.import('both', body, { ...text, importId: 'same' })
@@ -201,7 +201,7 @@ test('two imports at once into one list add each customer once', async () => {
   const second = allowlists.import('both', pieces(ids('bia')), { ...text, importId: 'same' })
   await failure(second, 'IMPORT_IN_PROGRESS')
   rest(ids('caio'))
-  assert.deepEqual([(await first).added, (await first).customerCount], [2, 30_002])
+  assert.deepEqual([(await first).added, (await first).customerCount], [2, 18_002])
 })
 
 test('a list deleted during an import ends it, whether its input goes on or not', async () => {
@@ -225,10 +225,10 @@ test('a list deleted during an import ends it, whether its input goes on or not'
 test('checks are answered all through an import, and whoever is in stays in', async () => {
   await fixa('served', customer(0))
   let running = true
-  const done = allowlists.import('served', customers(0, 60_000), text).finally(() => {
+  const done = allowlists.import('served', customers(0, 30_000), text).finally(() => {
     running = false
   })
-  const watched = [0, 25_000, 59_999].map(customer)
+  const watched = [0, 12_500, 29_999].map(customer)
   let admitted = [false, false, false]
   let answers = 0
   while (running) {
@@ -243,10 +243,10 @@ test('checks are answered all through an import, and whoever is in stays in', as
     answers++
     await new Promise(setImmediate)
   }
-  assert.equal((await done).added, 59_999)
+  assert.equal((await done).added, 29_999)
   const last = await allowlists.checkMany({ customerIds: watched, allowlists: ['served'] })
   assert.ok(last.results.every(({ overallAllowed }) => overallAllowed))
-  assert.ok(answers > 300, `${answers} answers`)
+  assert.ok(answers > 50, `${answers} answers`)
 })
 
 test('close() interrupts an import, which can be resumed when the store is opened again', async () => {

@@ -8,17 +8,18 @@ import {
   readFileSync,
   rmSync,
   statSync,
-  watch,
   writeFileSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
 import { type Catraca, openCatraca } from '../../src/catraca.js'
 import { sealManifest } from '../../src/engines/embedded/backup/manifest.js'
+import { until } from '../server/support.js'
+import { STALLED, stalledReads } from '../support/stalled.js'
 import { temporaryDirectory } from '../support/temporary.js'
-import { catraca, customers, serve, start } from './run.js'
+import { command, customers, serve, start } from './run.js'
 
-const MEMBERS = 80_000
+const MEMBERS = 5000
 const root = temporaryDirectory()
 const data = join(root, 'data')
 const embedded = (directory: string): string[] => ['--store', `embedded:${directory}`]
@@ -27,6 +28,7 @@ const asked = { entity: 'user:1', resource: 'api' }
 const phone = { channel: 'phone', address: '+5511987654321', purpose: 'login' } as const
 const request = { operation: 'pay', key: 'order-1', payload: { cents: 5 } }
 const stored = { code: '', key: '' }
+const stalled = new RegExp(STALLED)
 
 async function* lines(ids: readonly string[]): AsyncGenerator<Uint8Array> {
   yield Buffer.from(ids.join('\n'))
@@ -87,15 +89,22 @@ describe('catraca backup and restore', () => {
   it('keep every write that was acknowledged before, while a server writes', async () => {
     const served = await serve(embedded(data))
     const writer = keepAdding(served.url, stored.key)
-    while (writer.acknowledged.length < 50) await new Promise((resolve) => setTimeout(resolve, 10))
+    const untilMore = (from = writer.acknowledged.length) =>
+      until('the server writes', () => writer.acknowledged.length >= from + 20, 30_000)
+    await untilMore()
     const known = [...writer.acknowledged]
     const target = join(root, 'online')
-    const { code, stdout, stderr } = await catraca(['backup', target, '--json', ...embedded(data)])
+    // Stalled where the counters are copied, and the rest is not.
+    const running = start(['backup', target, '--json', ...embedded(data)], {
+      env: stalledReads(/partial-\d+\/limits\//),
+    })
+    await running.said(stalled)
+    await untilMore()
+    running.child.kill('SIGUSR2')
+    const { code, stdout, stderr } = await running.ended
     assert.equal(code, 0, stderr)
-    const meanwhile = writer.acknowledged.length - known.length
     await writer.stop()
     await served.stop()
-    assert.ok(meanwhile > 0, 'the server went on writing')
     const { files } = JSON.parse(stdout) as { files: { path: string }[] }
     assert.deepEqual(
       files.map(({ path }) => path),
@@ -104,7 +113,7 @@ describe('catraca backup and restore', () => {
     for (const { path } of files) assert.equal(statSync(join(target, path)).mode & 0o777, 0o600)
 
     const restored = join(root, 'restored')
-    const done = await catraca(['restore', target, ...embedded(restored)])
+    const done = await command(['restore', target, ...embedded(restored)])
     assert.equal(done.code, 0, done.stderr)
     assert.ok(existsSync(join(restored, 'data.mdb')), 'the sign for version 0.1.0')
     const store = await openCatraca({ store: `embedded:${restored}` })
@@ -113,7 +122,7 @@ describe('catraca backup and restore', () => {
       await isMember(
         store,
         'vip',
-        customers(MEMBERS).filter((_, i) => i % 1000 === 0),
+        customers(MEMBERS).filter((_, i) => i % 100 === 0),
       ),
     )
     assert.equal((await store.allowlists.get('vip'))?.customerCount, MEMBERS)
@@ -133,19 +142,19 @@ describe('catraca backup and restore', () => {
 
   it('leave no half backup, and no half store, behind a kill', async () => {
     const target = join(root, 'killed')
-    await killWhenSeen(['backup', target, ...embedded(data)], target, 'killed.partial-')
+    await killHalfway(['backup', target, ...embedded(data)], /killed\.partial-\d+\/data\.mdb$/)
     assert.equal(existsSync(target), false)
     const [left] = readdirSync(root).filter((name) => name.startsWith('killed.partial-'))
     assert.ok(left !== undefined)
-    const half = await catraca(['restore', join(root, left), ...embedded(join(root, 'none'))])
+    const half = await command(['restore', join(root, left), ...embedded(join(root, 'none'))])
     assert.deepEqual([half.code, existsSync(join(root, 'none'))], [1, false])
-    assert.equal((await catraca(['backup', target, ...embedded(data)])).code, 0)
+    assert.equal((await command(['backup', target, ...embedded(data)])).code, 0)
     assert.equal(existsSync(join(root, left)), false, 'what the killed one left is removed')
 
     const store = join(root, 'store')
-    await killWhenSeen(['restore', target, ...embedded(store)], store, 'store.restoring-')
+    await killHalfway(['restore', target, ...embedded(store)], /store\.restoring-\d+\/main\/data\.mdb$/)
     assert.equal(existsSync(store), false)
-    assert.equal((await catraca(['restore', target, ...embedded(store)])).code, 0)
+    assert.equal((await command(['restore', target, ...embedded(store)])).code, 0)
     assert.deepEqual(
       readdirSync(root).filter((name) => /\.(partial|restoring)-/.test(name)),
       [],
@@ -155,7 +164,7 @@ describe('catraca backup and restore', () => {
   it('refuse a backup that is not as it was written', async () => {
     const good = join(root, 'killed')
     const verify = async (directory: string): Promise<string> => {
-      const { code, stderr } = await catraca(['restore', directory, '--verify'])
+      const { code, stderr } = await command(['restore', directory, '--verify'])
       return code === 0 ? 'whole' : stderr
     }
     assert.equal(await verify(good), 'whole')
@@ -164,7 +173,7 @@ describe('catraca backup and restore', () => {
       cpSync(good, bad, { recursive: true })
       change(bad)
       const why = await verify(bad)
-      const { code } = await catraca(['restore', bad, ...embedded(join(root, 'none'))])
+      const { code } = await command(['restore', bad, ...embedded(join(root, 'none'))])
       assert.deepEqual([code, existsSync(join(root, 'none'))], [1, false])
       rmSync(bad, { recursive: true })
       return why
@@ -202,23 +211,23 @@ describe('catraca backup and restore', () => {
     const backup = join(root, 'killed')
     const target = join(root, 'taken')
     const served = await serve(embedded(target))
-    const open = await catraca(['restore', backup, '--force', ...embedded(target)])
+    const open = await command(['restore', backup, '--force', ...embedded(target)])
     assert.equal(open.code, 1)
     assert.match(open.stderr, new RegExp(`open in process ${served.child.pid}`))
     await served.stop()
-    const full = await catraca(['restore', backup, ...embedded(target)])
+    const full = await command(['restore', backup, ...embedded(target)])
     assert.equal(full.code, 1)
     assert.match(full.stderr, /is not empty/)
-    const forced = await catraca(['restore', backup, '--force', '--json', ...embedded(target)])
+    const forced = await command(['restore', backup, '--force', '--json', ...embedded(target)])
     assert.equal(forced.code, 0, forced.stderr)
     const { movedTo } = JSON.parse(forced.stdout) as { movedTo: string }
     assert.ok(existsSync(join(movedTo, 'v2', 'data.mdb')))
-    const checked = await catraca(['check', customers(1)[0]!, '--allowlists', 'vip', ...embedded(target)])
+    const checked = await command(['check', customers(1)[0]!, '--allowlists', 'vip', ...embedded(target)])
     assert.equal(checked.code, 0)
     const empty = join(root, 'empty')
     mkdirSync(empty)
-    assert.equal((await catraca(['restore', backup, ...embedded(empty)])).code, 0)
-    const again = await catraca(['backup', backup, ...embedded(data)])
+    assert.equal((await command(['restore', backup, ...embedded(empty)])).code, 0)
+    const again = await command(['backup', backup, ...embedded(data)])
     assert.match(again.stderr, /is there already/)
   })
 
@@ -228,33 +237,21 @@ describe('catraca backup and restore', () => {
       ['--store', 'redis://127.0.0.1:1/0'],
       ['--url', 'http://127.0.0.1:1'],
     ]) {
-      const { code, stderr } = await catraca(['backup', target, ...flags])
+      const { code, stderr } = await command(['backup', target, ...flags])
       assert.equal(code, 2)
       assert.match(stderr, /backup-and-recovery\.md/)
     }
-    const none = await catraca(['backup', target, ...embedded(join(root, 'nothing'))])
+    const none = await command(['backup', target, ...embedded(join(root, 'nothing'))])
     assert.match(none.stderr, /holds no store/)
     assert.equal(existsSync(target), false)
   })
 })
 
-/** kill -9 as soon as the work has begun: at its first file. */
-async function killWhenSeen(args: string[], target: string, prefix: string): Promise<void> {
-  const running = start(args)
-  const parent = dirname(target)
-  assert.ok(prefix.startsWith(basename(target)))
-  await new Promise<void>((resolve) => {
-    const look = (): void => {
-      const draft = readdirSync(parent).find((name) => name.startsWith(prefix))
-      if (draft === undefined || readdirSync(join(parent, draft)).length === 0) return
-      clearInterval(poll)
-      watcher.close()
-      running.child.kill('SIGKILL')
-      resolve()
-    }
-    const watcher = watch(parent, look)
-    const poll = setInterval(look, 1)
-  })
+/** kill -9 when files are written, and the last of them is not yet compared with what it should be. */
+async function killHalfway(args: string[], files: RegExp): Promise<void> {
+  const running = start(args, { env: stalledReads(files) })
+  await running.said(stalled)
+  running.child.kill('SIGKILL')
   const { signal } = await running.ended
   assert.equal(signal, 'SIGKILL', 'it was killed before it was done')
 }

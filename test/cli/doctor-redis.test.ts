@@ -7,7 +7,7 @@ import type { Finding } from '../../src/diagnosis.js'
 import { diagnoseRedis } from '../../src/engines/redis/diagnose/index.js'
 import { foundBy, levelsOf } from '../support/findings.js'
 import { type RedisServers, startCluster, startSentinel, startSingle, until } from '../support/redis/index.js'
-import { catraca } from './run.js'
+import { command } from './run.js'
 
 const MIB = String(64 * 1024 * 1024)
 const guards = { use: 'guards', cacheSpaces: ['catalog'] } as const
@@ -160,7 +160,7 @@ describe('catraca doctor on a Redis server', () => {
     servers.servers[0]!.pause()
     try {
       const env = { CATRACA_REDIS_CONNECT_TIMEOUT_MS: '500' }
-      const { code, stdout } = await catraca(['doctor', '--json', '--store', servers.storeUrl], { env })
+      const { code, stdout } = await command(['doctor', '--json', '--store', servers.storeUrl], { env })
       const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: Finding[] }
       assert.deepEqual([code, ok], [1, false])
       const levels = levelsOf(findings)
@@ -172,18 +172,18 @@ describe('catraca doctor on a Redis server', () => {
 
   it('says it by exit code and in lines; warnings count when asked for', async () => {
     await say('CONFIG', 'SET', 'maxmemory', '0')
-    const plain = await catraca(['doctor', '--store', servers.storeUrl])
+    const plain = await command(['doctor', '--store', servers.storeUrl])
     assert.equal(plain.code, 0)
     assert.match(
       plain.stdout,
       /^warning {2}redis\.maxmemory +redis:\S+: maxmemory is not set → Set `maxmemory`/m,
     )
-    assert.equal((await catraca(['doctor', '--strict', '--store', servers.storeUrl])).code, 1)
+    assert.equal((await command(['doctor', '--strict', '--store', servers.storeUrl])).code, 1)
     await say('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
-    assert.equal((await catraca(['doctor', '--store', servers.storeUrl])).code, 1)
+    assert.equal((await command(['doctor', '--store', servers.storeUrl])).code, 1)
     // The same server for nothing but caches.
     const env = { CATRACA_STORE_CACHE: servers.storeUrl, CATRACA_STORE: 'memory:' }
-    const cached = await catraca(['doctor'], { env })
+    const cached = await command(['doctor'], { env })
     assert.match(cached.stdout, /^warning {2}redis\.eviction/m)
     assert.equal(cached.code, 0)
   })

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { open } from 'lmdb'
 import { openCatraca } from '../../src/catraca.js'
@@ -11,7 +11,7 @@ import type { Finding } from '../../src/diagnosis.js'
 import { diagnoseEmbedded } from '../../src/engines/embedded/diagnose/index.js'
 import { foundBy, levelsOf } from '../support/findings.js'
 import { temporaryDirectory } from '../support/temporary.js'
-import { catraca, serve } from './run.js'
+import { command, type Served, serve } from './run.js'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
@@ -20,7 +20,7 @@ async function doctor(
   env: Record<string, string> = {},
   cwd = temporaryDirectory(),
 ): Promise<{ code: number | null; findings: Finding[]; levels: Record<string, string>; stdout: string }> {
-  const { code, stdout } = await catraca(['doctor', '--json', ...args], { env, cwd })
+  const { code, stdout } = await command(['doctor', '--json', ...args], { env, cwd })
   const { findings } = JSON.parse(stdout) as { findings: Finding[] }
   return { code, findings, levels: levelsOf(findings), stdout }
 }
@@ -61,7 +61,7 @@ describe('catraca doctor on the configuration', () => {
     const cwd = temporaryDirectory()
     const store = ['--store', 'embedded:./data']
     assert.equal((await doctor(store, env, cwd)).levels['config.keys'], 'problem')
-    const made = await catraca(['key', 'create', 'ops', '--scopes', 'admin', ...store], { cwd })
+    const made = await command(['key', 'create', 'ops', '--scopes', 'admin', ...store], { cwd })
     assert.equal(made.code, 0, made.stderr)
     assert.equal((await doctor(store, env, cwd)).levels['config.keys'], 'ok')
   })
@@ -98,10 +98,10 @@ describe('catraca doctor on the configuration', () => {
   })
 })
 
-describe('catraca doctor on an embedded store', () => {
-  const look = async (directory: string, now?: () => number) =>
-    (await diagnoseEmbedded({ directory }, 'here', now)).findings
+const look = async (directory: string, now?: () => number) =>
+  (await diagnoseEmbedded({ directory }, 'here', now)).findings
 
+describe('catraca doctor on an embedded store', () => {
   it('makes nothing, and says that there is nothing', async () => {
     const directory = `${temporaryDirectory()}/none`
     const levels = levelsOf(await look(directory))
@@ -191,10 +191,36 @@ describe('catraca doctor on an embedded store', () => {
     chmodSync(directory, 0o700)
     assert.equal(await run(), 'ok')
   })
+})
 
-  it('names the processes that have it open, and one that is stopped', async () => {
-    const directory = temporaryDirectory()
-    const served = await serve(['--store', `embedded:${directory}`])
+describe('catraca doctor on a server', () => {
+  const directory = temporaryDirectory()
+  let served: Served
+  before(async () => {
+    served = await serve(['--store', `embedded:${directory}`])
+  })
+
+  it('finds it well without keys', async () => {
+    const { code, levels } = await doctor(['--url', served.url])
+    assert.equal(code, 0)
+    for (const id of ['live', 'ready', 'health', 'version', 'keys', 'tls', 'clock'])
+      assert.equal(levels[`server.${id}`], 'ok')
+    assert.equal(levels['embedded.open'], undefined)
+  })
+
+  it('tells of keys that are asked for, and of ours that is refused', async () => {
+    const url = ['--url', served.url]
+    const made = await command(['key', 'create', 'ops', '--scopes', 'admin,read', '--json', ...url])
+    const { key } = JSON.parse(made.stdout) as { key: string }
+    const without = await doctor(url)
+    assert.deepEqual([without.levels['server.keys'], without.levels['server.health']], ['ok', 'skipped'])
+    const known = await doctor(url, { CATRACA_KEY: key })
+    assert.deepEqual([known.levels['server.keys'], known.levels['server.health']], ['ok', 'ok'])
+    assert.doesNotMatch(known.stdout, new RegExp(key))
+    assert.equal((await doctor(url, { CATRACA_KEY: 'wrong' })).levels['server.keys'], 'problem')
+  })
+
+  it('names the processes that have the store of the server open, and one that is stopped', async () => {
     const open = await look(directory)
     assert.match(foundBy(open, 'embedded.processes'), new RegExp(`process ${served.child.pid}`))
     served.child.kill('SIGSTOP')
@@ -205,34 +231,6 @@ describe('catraca doctor on an embedded store', () => {
     }
     await served.stop()
     assert.match(foundBy(await look(directory), 'embedded.processes'), /no other/)
-  })
-})
-
-describe('catraca doctor on a server', () => {
-  it('finds it well, with and without keys', async () => {
-    const served = await serve(['--store', 'memory:'])
-    const { code, levels } = await doctor(['--url', served.url])
-    assert.equal(code, 0)
-    for (const id of ['live', 'ready', 'health', 'version', 'keys', 'tls', 'clock'])
-      assert.equal(levels[`server.${id}`], 'ok')
-    assert.equal(levels['embedded.open'], undefined)
-    await served.stop()
-  })
-
-  it('tells of keys that are asked for, and of ours that is refused', async () => {
-    const cwd = temporaryDirectory()
-    const store = ['--store', 'embedded:./data']
-    const made = await catraca(['key', 'create', 'ops', '--scopes', 'read', '--json', ...store], { cwd })
-    const { key } = JSON.parse(made.stdout) as { key: string }
-    const served = await serve(store, { cwd })
-    const url = ['--url', served.url]
-    const without = await doctor(url)
-    assert.deepEqual([without.levels['server.keys'], without.levels['server.health']], ['ok', 'skipped'])
-    const known = await doctor(url, { CATRACA_KEY: key })
-    assert.deepEqual([known.levels['server.keys'], known.levels['server.health']], ['ok', 'ok'])
-    assert.doesNotMatch(known.stdout, new RegExp(key))
-    assert.equal((await doctor(url, { CATRACA_KEY: 'wrong' })).levels['server.keys'], 'problem')
-    await served.stop()
   })
 
   it('ends when nobody answers, and when somebody never does', async () => {

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 import { openCatraca } from '../../src/catraca.js'
 import { serve, until } from '../server/support.js'
 import { temporaryDirectory } from '../support/temporary.js'
-import { catraca as run, start } from './run.js'
+import { command, catraca as run, start } from './run.js'
 
 const directory = temporaryDirectory()
 const store = `embedded:${join(directory, 'data')}`
@@ -31,15 +31,15 @@ describe('catraca lock run', () => {
       ])
       assert.equal(second.code, 7)
       assert.ok(Number(second.stdout) > Number(fence))
-      const status = await run(['lock', 'status', ...target, 'claim:1', '--json'])
+      const status = await command(['lock', 'status', ...target, 'claim:1', '--json'])
       assert.deepEqual(JSON.parse(status.stdout), {
         name: 'claim:1',
         held: false,
         fence: Number(second.stdout),
       })
-      const killed = await run(['lock', 'run', ...target, 'claim:1', '--', 'sh', '-c', 'kill -9 $$'])
+      const killed = await command(['lock', 'run', ...target, 'claim:1', '--', 'sh', '-c', 'kill -9 $$'])
       assert.equal(killed.code, 137)
-      const missing = await run(['lock', 'run', ...target, 'claim:1', '--', 'no-such-command'])
+      const missing = await command(['lock', 'run', ...target, 'claim:1', '--', 'no-such-command'])
       assert.deepEqual([missing.code, /cannot run no-such-command/.test(missing.stderr)], [2, true])
     })
   }
@@ -48,16 +48,21 @@ describe('catraca lock run', () => {
     const { url, catraca } = await serve(t)
     const held = await catraca.locks.acquire('a')
     assert.ok(held.acquired)
-    const refused = await run(['lock', 'run', '--url', url, '--wait-ms', '0', 'a', '--', 'echo', 'ran'])
+    const file = join(directory, 'ran')
+    const touch = (...options: string[]) =>
+      command(['lock', 'run', '--url', url, '--wait-ms', '0', ...options, 'a', '--', 'touch', file])
+    const refused = await touch()
     assert.deepEqual([refused.code, refused.stdout], [1, ''])
     assert.match(refused.stderr, /somebody else has the lock a/)
-    const other = ['--wait-ms', '0', '--held-exit-code', '42']
-    assert.equal((await run(['lock', 'run', '--url', url, ...other, 'a', '--', 'echo', 'ran'])).code, 42)
-    const wrong = await run(['lock', 'release', '--url', url, 'a', '--token', 'x'.repeat(24)])
+    assert.equal((await touch('--held-exit-code', '42')).code, 42)
+    assert.equal(existsSync(file), false)
+    const wrong = await command(['lock', 'release', '--url', url, 'a', '--token', 'x'.repeat(24)])
     assert.deepEqual([wrong.code, /not yours any more/.test(wrong.stderr)], [1, true])
-    assert.equal((await run(['lock', 'release', '--url', url, 'a'])).code, 2)
-    const released = await run(['lock', 'release', '--url', url, 'a', '--token', held.token])
+    assert.equal((await command(['lock', 'release', '--url', url, 'a'])).code, 2)
+    const released = await command(['lock', 'release', '--url', url, 'a', '--token', held.token])
     assert.deepEqual([released.code, released.stdout], [0, 'released a\n'])
+    assert.equal((await touch()).code, 0)
+    assert.equal(existsSync(file), true)
   })
 
   it('hands signals to the command, and frees the lock behind it', async () => {
@@ -67,7 +72,7 @@ describe('catraca lock run', () => {
     running.child.kill('SIGTERM')
     const { code, stdout } = await running.ended
     assert.deepEqual([code, stdout], [5, 'ready\ngot it\n'])
-    const status = await run(['lock', 'status', '--store', store, 'signals', '--json'])
+    const status = await command(['lock', 'status', '--store', store, 'signals', '--json'])
     assert.equal(JSON.parse(status.stdout).held, false)
   })
 

@@ -32,7 +32,8 @@ export interface Running {
   said(pattern: RegExp, where?: 'stdout' | 'stderr'): Promise<RegExpExecArray>
 }
 
-const LONGEST_SILENCE_MS = 20_000
+/** Far longer than anything takes, also on a busy machine: it only ends a test that would never end. */
+const LONGEST_SILENCE_MS = 60_000
 
 /** What a failed test left behind must neither outlive the tests nor keep them from ending. */
 const running = new Set<ChildProcess>()
@@ -97,7 +98,8 @@ export function command(args: string[], { env = {}, cwd }: Omit<RunOptions, 'inp
 }
 
 function startHost(): ChildProcess {
-  const child = fork(HOST, { env: { PATH: process.env.PATH ?? '' }, execArgv: [] })
+  const env = { PATH: process.env.PATH ?? '' }
+  const child = fork(HOST, { env, execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   running.add(child)
   child.on('message', (answer: Answer) => {
     asked.get(answer.id)?.(answer)

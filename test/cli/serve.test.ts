@@ -1,32 +1,29 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
-import { after, describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { restartDelayMs } from '../../src/cli/workers.js'
 import { makeCertificates } from '../support/redis/index.js'
-import { catraca, scratch, serve } from './run.js'
+import { catraca, command, type Served, scratch, serve } from './run.js'
 
 const dir = scratch()
 after(() => dir.remove())
 
 describe('serve', () => {
+  let plain: Served
+  before(async () => {
+    plain = await serve([], { cwd: dir.path })
+  })
+
   it('says where it listens, what it stores in, and what to try', async () => {
-    const server = await serve([], { cwd: dir.path })
-    const [, line] = await server.said(/Try: (curl \S+)/)
+    await plain.said(/^Catraca listens on http:\/\/127\.0\.0\.1:\d+ \(store embedded:\.\/catraca-data\)\n/)
+    const [, line] = await plain.said(/Try: (curl \S+)/)
     const url = /'(.*)'/.exec(line!)![1]!
     const answer = await fetch(url)
     assert.equal(answer.status, 200)
-    const { code, stdout, stderr } = await server.stop()
-    assert.equal(code, 0)
-    assert.match(
-      stderr,
-      /^Catraca listens on http:\/\/127\.0\.0\.1:\d+ \(store embedded:\.\/catraca-data\)\n/,
-    )
-    // Standard output holds nothing but JSON logs.
-    for (const entry of stdout.trim().split('\n')) assert.equal(typeof JSON.parse(entry).level, 'number')
   })
 
   it('takes its settings from the file, and tells callers that they need a key', async () => {
-    const { stdout } = await catraca(['key', 'generate', 'ops', '--scopes', 'admin,read,check', '--json'])
+    const { stdout } = await command(['key', 'generate', 'ops', '--scopes', 'admin,read,check', '--json'])
     const { key, entry } = JSON.parse(stdout)
     writeFileSync(dir.file('keys.json'), JSON.stringify([entry]))
     const settings = { store: 'memory:', server: { logLevel: 'warn' }, keysFile: 'keys.json' }
@@ -34,21 +31,21 @@ describe('serve', () => {
     const server = await serve(['--config', 'my.json'], { cwd: dir.path })
     await server.said(/Try: curl -H 'Authorization: Bearer YOUR_KEY'/)
     const list = ['allowlist', 'list', '--url', server.url]
-    const without = await catraca(list)
+    const without = await command(list)
     assert.equal(without.code, 1)
     assert.match(without.stderr, /^catraca: .*key.*\n$/i)
-    assert.equal((await catraca(list, { env: { CATRACA_KEY: key } })).code, 0)
+    assert.equal((await command(list, { env: { CATRACA_KEY: key } })).code, 0)
     writeFileSync(dir.file('key'), `${key}\n`)
-    assert.equal((await catraca(list, { env: { CATRACA_KEY_FILE: dir.file('key') } })).code, 0)
-    const wrong = await catraca(list, { env: { CATRACA_KEY: 'ctr_wrong' } })
+    assert.equal((await command(list, { env: { CATRACA_KEY_FILE: dir.file('key') } })).code, 0)
+    const wrong = await command(list, { env: { CATRACA_KEY: 'ctr_wrong' } })
     assert.equal(wrong.code, 1)
-    assert.equal((await server.stop()).stdout, '')
+    const { code, stdout: logs } = await server.stop()
+    assert.deepEqual([code, logs], [0, ''])
   })
 
   it('manages the keys of a server through the server', async () => {
-    const server = await serve(['--store', 'memory:'])
     const run = (args: string[], key?: string) =>
-      catraca(['key', ...args, '--url', server.url, '--json'], key ? { env: { CATRACA_KEY: key } } : {})
+      command(['key', ...args, '--url', plain.url, '--json'], key ? { env: { CATRACA_KEY: key } } : {})
     const { key } = JSON.parse((await run(['create', 'first', '--scopes', 'admin'])).stdout)
     assert.equal((await run(['list'])).code, 1, 'the first key locks the server')
     assert.equal((await run(['create', 'first', '--scopes', 'read'], key)).code, 1)
@@ -63,36 +60,39 @@ describe('serve', () => {
     )
     assert.equal((await run(['revoke', 'second'], key)).code, 0)
     assert.match((await run(['revoke', 'second'], key)).stderr, /KEY_NOT_FOUND/)
-    await server.stop()
   })
 
   it('says in one line that the port is taken', async () => {
-    const server = await serve(['--store', 'memory:'])
-    const { port } = new URL(server.url)
-    for (const workers of ['1', '2']) {
+    const { port } = new URL(plain.url)
+    // Workers are processes of the command itself.
+    for (const [workers, run] of [
+      ['1', command],
+      ['2', catraca],
+    ] as const) {
       const args = ['serve', '--port', port, '--workers', workers, '--store', 'embedded:./taken']
-      const { code, stderr } = await catraca(args, { cwd: dir.path })
+      const { code, stderr } = await run(args, { cwd: dir.path })
       assert.deepEqual(
         [code, stderr],
         [1, `catraca: 127.0.0.1:${port} is in use: choose another with --port\n`],
       )
     }
-    await server.stop()
   })
 
   it('refuses to be reached from elsewhere without a key, and a memory: store for several processes', async () => {
-    const open = await catraca(['serve', '--host', '0.0.0.0', '--port', '0', '--store', 'memory:'])
+    const open = await command(['serve', '--host', '0.0.0.0', '--port', '0', '--store', 'memory:'])
     assert.equal(open.code, 1)
     assert.match(open.stderr, /^catraca: without any API key .*\n$/)
-    const shared = await catraca(['serve', '--workers', '2', '--port', '0', '--store', 'memory:'])
+    const shared = await command(['serve', '--workers', '2', '--port', '0', '--store', 'memory:'])
     assert.equal(shared.code, 1)
     assert.match(shared.stderr, /--workers must be 1\n$/)
   })
 
   it('stops at the first signal, also ^C', async () => {
-    const server = await serve(['--store', 'memory:'])
-    server.child.kill('SIGINT')
-    assert.equal((await server.ended).code, 0)
+    plain.child.kill('SIGINT')
+    const { code, stdout } = await plain.ended
+    assert.equal(code, 0)
+    // Standard output holds nothing but JSON logs.
+    for (const entry of stdout.trim().split('\n')) assert.equal(typeof JSON.parse(entry).level, 'number')
   })
 })
 
@@ -105,9 +105,9 @@ describe('serve with a certificate', () => {
     const list = ['allowlist', 'list', '--json', '--url', server.url]
     const trusting = await catraca(list, { env: { NODE_EXTRA_CA_CERTS: tls.ca } })
     assert.deepEqual(JSON.parse(trusting.stdout), { items: [] }, trusting.stderr)
-    assert.equal((await catraca(list)).code, 1)
+    assert.equal((await command(list)).code, 1)
     assert.equal((await server.stop()).code, 0)
-    const half = await catraca(['serve', '--port', '0', '--store', 'memory:'], {
+    const half = await command(['serve', '--port', '0', '--store', 'memory:'], {
       env: { CATRACA_TLS_CERT_FILE: tls.certificate },
     })
     assert.deepEqual(
@@ -119,8 +119,22 @@ describe('serve with a certificate', () => {
 })
 
 describe('serve --workers', () => {
+  let server: Served
+  before(async () => {
+    server = await serve(['--workers', '2', '--store', 'embedded:./several'], { cwd: dir.path })
+  })
+
+  it('changes the log level of all workers together', async () => {
+    await server.said(/"pid":(\d+)[\s\S]*"pid":(?!\1,)\d+/, 'stdout')
+    const headers = { connection: 'close', 'content-type': 'application/json' }
+    const change = { method: 'PUT', headers, body: JSON.stringify({ level: 'debug', forSeconds: 60 }) }
+    const { ok } = await fetch(`${server.url}/log-level`, change)
+    assert.ok(ok)
+    const said = /"pid":(\d+)[^\n]*log level was changed[\s\S]*"pid":(?!\1,)\d+[^\n]*log level was changed/
+    await server.said(said, 'stdout')
+  })
+
   it('replaces a worker that dies, and stops them all', async () => {
-    const server = await serve(['--workers', '2', '--store', 'embedded:./several'], { cwd: dir.path })
     const allAnswer = async () => {
       // Connections go to the workers in turn.
       for (let i = 0; i < 6; i++) {
@@ -137,20 +151,6 @@ describe('serve --workers', () => {
     const { code, stderr } = await server.stop()
     assert.equal(code, 0)
     assert.equal(stderr.match(/listens on/g)?.length, 1)
-  })
-
-  it('change the log level together', async () => {
-    const server = await serve(['--workers', '2', '--store', 'embedded:./levels'], {
-      cwd: dir.path,
-      env: { CATRACA_LOG_LEVEL: 'warn' },
-    })
-    const headers = { connection: 'close', 'content-type': 'application/json' }
-    const change = { method: 'PUT', headers, body: JSON.stringify({ level: 'debug', forSeconds: 60 }) }
-    const { ok } = await fetch(`${server.url}/log-level`, change)
-    assert.ok(ok)
-    const said = /"pid":(\d+)[^\n]*log level was changed[\s\S]*"pid":(?!\1,)\d+[^\n]*log level was changed/
-    await server.said(said, 'stdout')
-    assert.equal((await server.stop()).code, 0)
   })
 
   it('restarts quickly at first, slowly in a crash loop', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { answerJson } from '../../src/server/check/answer.js'
 import { parsePlainCheck } from '../../src/server/check/query.js'
-import { type Answer, oneConnection, serve, type TestServer } from './support.js'
+import { type Answer, oneConnection, serveAll, type TestServer } from './support.js'
 
 const UUID = '0F8FAD5B-D9CB-469F-A165-70867728950E'
 
@@ -24,10 +24,14 @@ const LONG_WAY: [string, (path: string) => string][] = [
 const withoutMoment = ({ text }: Answer) =>
   text.replace(/"checkedAt":"[^"]*"/g, '').replace(/"requestId":"[^"]*"/, '')
 
+let token: string
+const seeded = serveAll(async (server) => {
+  token = await seed(server)
+})
+
 describe('GET /customers/{customerId}/check', () => {
-  it('answers list by list, in the order asked, also repeated', async (t) => {
-    const server = await serve(t)
-    await seed(server)
+  it('answers list by list, in the order asked, also repeated', async () => {
+    const server = seeded()
     const { status, headers, json } = await server.call(
       'GET',
       '/customers/ana/check?allowlists=wave,vip,nope,vip',
@@ -52,9 +56,8 @@ describe('GET /customers/{customerId}/check', () => {
     assert.match(json.results[1].addedAt, /^\d{4}-.*Z$/)
   })
 
-  it('takes a repeated parameter as one list', async (t) => {
-    const server = await serve(t)
-    await seed(server)
+  it('takes a repeated parameter as one list', async () => {
+    const server = seeded()
     const { json } = await server.call('GET', '/customers/ana/check?allowlists=vip,wave&allowlists=vip')
     assert.deepEqual(
       json.results.map((result: { allowlistId: string }) => result.allowlistId),
@@ -63,9 +66,8 @@ describe('GET /customers/{customerId}/check', () => {
   })
 
   for (const [name, rewrite] of LONG_WAY) {
-    it(`answers the same through the framework: ${name}`, async (t) => {
-      const server = await serve(t)
-      await seed(server)
+    it(`answers the same through the framework: ${name}`, async () => {
+      const server = seeded()
       const questions = [
         '/customers/ana/check?allowlists=vip,wave',
         `/customers/${UUID}/check?allowlists=vip`,
@@ -90,8 +92,8 @@ describe('GET /customers/{customerId}/check', () => {
     })
   }
 
-  it('takes a plus for the space that it means in a query, and for itself in a path', async (t) => {
-    const server = await serve(t)
+  it('takes a plus for the space that it means in a query, and for itself in a path', async () => {
+    const server = seeded()
     await server.catraca.allowlists.create({ id: 'a+b', name: 'Plus', type: 'FIXA' })
     await server.catraca.allowlists.add('a+b', 'x+y')
     for (const customer of ['ana', 'x+y']) {
@@ -102,17 +104,15 @@ describe('GET /customers/{customerId}/check', () => {
     assert.deepEqual([json.customerId, json.overallAllowed], ['x+y', true])
   })
 
-  it('spells UUIDs in one way', async (t) => {
-    const server = await serve(t)
-    await seed(server)
+  it('spells UUIDs in one way', async () => {
+    const server = seeded()
     const { json } = await server.call('GET', `/customers/${UUID}/check?allowlists=vip`)
     assert.equal(json.customerId, UUID.toLowerCase())
     assert.equal(json.overallAllowed, true)
   })
 
-  it('takes 100 lists and refuses 0 and 101', async (t) => {
-    const server = await serve(t)
-    await seed(server)
+  it('takes 100 lists and refuses 0 and 101', async () => {
+    const server = seeded()
     const ask = (count: number) =>
       server.call('GET', `/customers/ana/check?allowlists=${Array(count).fill('vip')}`)
     assert.equal((await ask(100)).json.results.length, 100)
@@ -123,9 +123,8 @@ describe('GET /customers/{customerId}/check', () => {
     }
   })
 
-  it('asks the store when told to, and sees the write of a token', async (t) => {
-    const server = await serve(t)
-    const token = await seed(server)
+  it('asks the store when told to, and sees the write of a token', async () => {
+    const server = seeded()
     for (const more of ['consistency=strong', `atLeast=${encodeURIComponent(token)}`]) {
       const { status, json } = await server.call('GET', `/customers/ana/check?allowlists=vip&${more}`)
       assert.equal(status, 200, more)
@@ -144,8 +143,7 @@ describe('GET /customers/{customerId}/check', () => {
   })
 
   it('keeps the connection and the order of pipelined questions', async (t) => {
-    const server = await serve(t)
-    await seed(server)
+    const server = seeded()
     const agent = oneConnection(t)
     const paths = [
       '/customers/ana/check?allowlists=vip',
@@ -163,8 +161,7 @@ describe('GET /customers/{customerId}/check', () => {
   })
 
   it('ignores a body that comes with the question', async (t) => {
-    const server = await serve(t)
-    await seed(server)
+    const server = seeded()
     const agent = oneConnection(t)
     const call = {
       agent,
@@ -180,9 +177,8 @@ describe('GET /customers/{customerId}/check', () => {
 })
 
 describe('POST /check', () => {
-  it('answers customer by customer', async (t) => {
-    const server = await serve(t)
-    await seed(server)
+  it('answers customer by customer', async () => {
+    const server = seeded()
     const body = { customerIds: ['bob', 'ana', 'ana'], allowlists: ['vip', 'wave'] }
     const { status, headers, json } = await server.call('POST', '/check', { body })
     assert.equal(status, 200)
@@ -195,9 +191,8 @@ describe('POST /check', () => {
     ])
   })
 
-  it('takes 1,000 customers with the longest ids, and at most 20,000 pairs', async (t) => {
-    const server = await serve(t)
-    await seed(server)
+  it('takes 1,000 customers with the longest ids, and at most 20,000 pairs', async () => {
+    const server = seeded()
     const customerIds = Array.from({ length: 1000 }, (_, i) => String(i).padStart(256, 'x'))
     const fits = await server.call('POST', '/check', {
       body: { customerIds, allowlists: Array(20).fill('vip') },

@@ -2,23 +2,21 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { preferred } from '../../src/server/accept.js'
-import { serve, type TestServer, until } from './support.js'
+import { serve, serveAll, type TestServer, until } from './support.js'
 
 const MEMBERS = 60_000
 
-async function serveMany(t: TestContext): Promise<TestServer> {
-  const server = await serve(t)
-  await server.catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+const many = serveAll(async ({ catraca: { allowlists } }) => {
+  await allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
   async function* lines() {
     yield Buffer.from(
       Array.from({ length: MEMBERS }, (_, i) => `customer-${String(i).padStart(40, '0')}\n`).join(''),
     )
   }
-  await server.catraca.allowlists.import('vip', lines(), { format: 'text' })
-  return server
-}
+  await allowlists.import('vip', lines(), { format: 'text' })
+})
 
 async function open(server: TestServer): Promise<IncomingMessage> {
   const outgoing = get(`${server.url}/allowlists/vip/export`, { agent: false })
@@ -63,8 +61,8 @@ describe('GET /allowlists/{id}/export', () => {
     assert.deepEqual([status, content], [200, ''])
   })
 
-  it('sends everybody, and checks go on meanwhile', async (t) => {
-    const server = await serveMany(t)
+  it('sends everybody, and checks go on meanwhile', async () => {
+    const server = many()
     const response = await open(server)
     const content = text(response)
     assert.equal((await server.call('GET', '/customers/x/check?allowlists=vip')).status, 200)
@@ -72,7 +70,7 @@ describe('GET /allowlists/{id}/export', () => {
   })
 
   it('reads no further than the client does', async (t) => {
-    const server = await serveMany(t)
+    const server = many()
     let pages = 0
     const whole = server.catraca.allowlists.export.bind(server.catraca.allowlists)
     t.mock.method(server.catraca.allowlists, 'export', async function* (...args: Parameters<typeof whole>) {
@@ -96,7 +94,7 @@ describe('GET /allowlists/{id}/export', () => {
   })
 
   it('lets go of the store when the client goes away', async (t) => {
-    const server = await serveMany(t)
+    const server = many()
     let finished = false
     t.mock.method(server.catraca.allowlists, 'export', async function* () {
       try {
@@ -110,8 +108,8 @@ describe('GET /allowlists/{id}/export', () => {
     await until('finished', () => finished)
   })
 
-  it('breaks the connection when it fails midway, instead of ending as if whole', async (t) => {
-    const server = await serveMany(t)
+  it('breaks the connection when it fails midway, instead of ending as if whole', async () => {
+    const server = many()
     const response = await open(server)
     response.once('data', () => response.pause())
     await server.catraca.allowlists.delete('vip')

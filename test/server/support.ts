@@ -1,6 +1,6 @@
 import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import type { TestContext } from 'node:test'
+import { after, before, type TestContext } from 'node:test'
 import { pino } from 'pino'
 import { type Catraca, type OpenOptions, openCatraca } from '../../src/catraca.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server/index.js'
@@ -34,17 +34,38 @@ export async function serve(
   options: ServerOptions = {},
   open: OpenOptions = {},
 ): Promise<TestServer> {
+  const server = await openServer(options, open)
+  t.after(server.close)
+  return server
+}
+
+/** One server for all tests of a file or `describe`, over one store: to start one takes longer than most tests. */
+export function serveAll(fill: (server: TestServer) => unknown = () => {}): () => TestServer {
+  let server: Awaited<ReturnType<typeof openServer>>
+  before(async () => {
+    server = await openServer({}, {})
+    await fill(server)
+  })
+  after(() => server.close())
+  return () => server
+}
+
+async function openServer(options: ServerOptions, open: OpenOptions) {
   const catraca = await openCatraca({ store: 'memory:', ...open })
-  t.after(() => catraca.close())
-  const server = await startServer(catraca, { port: 0, logger: silent, keyRefreshMs: 20, ...options })
-  t.after(() => server.stop())
+  const closeAfter = (error: unknown) => catraca.close().then(() => Promise.reject(error))
+  const starting = startServer(catraca, { port: 0, logger: silent, keyRefreshMs: 20, ...options })
+  const server = await starting.catch(closeAfter)
   return {
     ...server,
     get keyed() {
       return server.keyed
     },
     catraca,
-    call: (method, path, call) => send(server.url, method, path, call),
+    call: (method: string, path: string, call?: Call) => send(server.url, method, path, call),
+    async close() {
+      await catraca.close()
+      await server.stop()
+    },
   }
 }
 

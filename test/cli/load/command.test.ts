@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import type { LoadResult } from '../../../src/cli/load/result.js'
-import { catraca, type Ended, type Served, scratch, serve, start } from '../run.js'
+import { command, type Ended, type Served, scratch, serve, start } from '../run.js'
 
 /** On a busy machine a second is short, and time decides nothing here. */
 const PATIENCE = Object.fromEntries(
@@ -25,7 +25,7 @@ after(async () => {
 })
 
 const bench = (...args: string[]): Promise<Ended> =>
-  catraca(['bench', 'load', '--no-spin', '--timeout', '1m', '--warm-up', '0', ...args], { cwd: dir.path })
+  command(['bench', 'load', '--no-spin', '--timeout', '1m', '--warm-up', '0', ...args], { cwd: dir.path })
 const load = (...args: string[]): Promise<Ended> => bench('--url', server.url, '--rate', '200', ...args)
 const read = (file: string): LoadResult => JSON.parse(readFileSync(dir.file(file), 'utf8'))
 
@@ -46,7 +46,7 @@ describe('catraca bench load', () => {
     // The hot customers are confirmed once each before they are cached: 100 of 1,000.
     assert.ok(verified > 0.5 && filtered > 0.05 && confirmed > 0.05, JSON.stringify(answers))
     assert.match(readFileSync(dir.file('r.html'), 'utf8'), /^<!doctype html>[\s\S]*<svg/)
-    const gone = await catraca(['allowlist', 'get', 'load-allowlist', '--url', server.url], { cwd: dir.path })
+    const gone = await command(['allowlist', 'get', 'load-allowlist', '--url', server.url], { cwd: dir.path })
     assert.equal(gone.code, 1)
   })
 
@@ -117,7 +117,7 @@ describe('catraca bench load', () => {
       '--rate',
       '50',
     ]
-    const { stdout, stderr } = await catraca([...args, '--json', '-', '--html', dir.file('k.html')], { env })
+    const { stdout, stderr } = await command([...args, '--json', '-', '--html', dir.file('k.html')], { env })
     assert.ok(!`${stdout}${stderr}${readFileSync(dir.file('k.html'), 'utf8')}`.includes('very-secret'))
     assert.match(stdout, /"statuses"/)
   })

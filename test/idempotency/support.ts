@@ -11,6 +11,8 @@ type Verb = 'claim' | 'complete' | 'fail' | 'release' | 'extend' | 'read'
 
 export interface Opened {
   idempotency: Idempotency
+  /** Over the same engine, which it does not disturb, and with time enough on a busy machine. */
+  patient: Idempotency
   store: IdempotencyStore
   /** Runs before a verb reaches the engine; what it throws is the answer. */
   before: Partial<Record<Verb, () => unknown>>
@@ -42,15 +44,16 @@ export function open(t: TestContext, { options, clock = systemClock, monotonicMs
       return answer
     }
   }
-  const idempotency = new Idempotency({
-    store: faulty as unknown as IdempotencyStore,
+  const parts = {
     // A busy machine is no engine that does not answer.
-    options: { ...DEFAULT_IDEMPOTENCY, timeoutMs: 20_000, ...options },
+    options: { ...DEFAULT_IDEMPOTENCY, timeoutMs: 20_000 },
     clock,
-    report: (message) => opened.reports.push(message),
+    report: (message: string) => void opened.reports.push(message),
     ...(monotonicMs && { monotonicMs }),
-  })
-  return { ...opened, idempotency, store }
+  }
+  const guarded = { ...parts, store: faulty as unknown as IdempotencyStore }
+  const idempotency = new Idempotency({ ...guarded, options: { ...parts.options, ...options } })
+  return { ...opened, idempotency, patient: new Idempotency({ ...parts, store }), store }
 }
 
 export const down = () => {

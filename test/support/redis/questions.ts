@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { assembleScript } from '../../../src/engines/redis/link/script.js'
 import { type ErrorCode, isCatracaError } from '../../../src/errors.js'
+import { inTime } from '../in-time.js'
 import type { RedisProcess } from './process.js'
 
 /** Adds to a number; `bad` fails, and `then-bad` fails behind its write. */
@@ -18,22 +19,6 @@ export async function commandCounts(server: RedisProcess): Promise<Map<string, n
   const text = String(await server.say('INFO', 'commandstats'))
   const lines = text.matchAll(/^cmdstat_(\S+?):calls=(\d+)/gm)
   return new Map([...lines].map(([, command, calls]) => [command!, Number(calls)]))
-}
-
-/**
- * Settles like the call, and fails when a timer of this process ends before the call does. Deadlines of the product are
- * timers of the same process: when the machine is busy all of them are late, but their order stays.
- */
-export async function inTime<T>(call: Promise<T>, ms: number, name = 'the call'): Promise<T> {
-  let timer!: NodeJS.Timeout
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new assert.AssertionError({ message: `${name} took over ${ms} ms` })), ms)
-  })
-  try {
-    return await Promise.race([call, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 /** Fails with this code, and not much later than in time. */

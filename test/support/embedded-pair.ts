@@ -15,22 +15,35 @@ const KEPT = new Set(['format', 'store', 'catalog', 'next-list', 'cache-number',
  * start up to four threads for each, which takes far more processor time than the cases do.
  */
 export function embeddedPairs() {
-  const directory = temporaryDirectory()
-  let opened: ReturnType<typeof openTwice> | undefined
-  after(async () => {
-    for (const one of [...(opened?.engines ?? []), ...(opened?.environments ?? [])]) await one.close()
-  })
+  const next = sharedStore(2)
   return async <Port>(port: (engine: EmbeddedEngine) => Port) => {
-    opened ??= openTwice(directory)
-    const { engines, environments } = opened
-    for (const environment of environments) empty(environment)
-    for (const engine of engines) engine.refresh()
-    return { one: port(engines[0]), two: port(engines[1]), async close() {} }
+    const [one, two] = next().map(port) as [Port, Port]
+    return { one, two, async close() {} }
   }
 }
 
-function openTwice(directory: string) {
-  const engines = [openEmbedded({ directory }), openEmbedded({ directory })] as const
+/** Opens one store for all tests of a file, and empties it whenever a test asks for it. */
+export function embeddedInTurn(): () => EmbeddedEngine {
+  const next = sharedStore(1)
+  return () => next()[0]!
+}
+
+function sharedStore(instances: number): () => readonly EmbeddedEngine[] {
+  const directory = temporaryDirectory()
+  let opened: { engines: EmbeddedEngine[]; environments: Environment[] } | undefined
+  after(async () => {
+    for (const one of [...(opened?.engines ?? []), ...(opened?.environments ?? [])]) await one.close()
+  })
+  return () => {
+    opened ??= openStore(directory, instances)
+    for (const environment of opened.environments) empty(environment)
+    for (const engine of opened.engines) engine.refresh()
+    return opened.engines
+  }
+}
+
+function openStore(directory: string, instances: number) {
+  const engines = Array.from({ length: instances }, () => openEmbedded({ directory }))
   const parts = [
     mainDirectory(directory),
     countersDirectory(directory, 'process'),
@@ -39,7 +52,7 @@ function openTwice(directory: string) {
   const environments = parts.map((part) =>
     Environment.open({
       ...{ directory: part, isShared: true, durability: 'process', minFreeBytes: 0, maxLogBytes: 0 },
-      gate: engines[0].gate,
+      gate: engines[0]!.gate,
     }),
   )
   return { engines, environments }

@@ -1,22 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { openEmbedded } from '../../src/engines/embedded/index.js'
-import { codeConformance } from '../support/code-conformance.js'
+import { after, describe, it } from 'node:test'
+import { auditSuites, codeSuites, register, tokenSuites } from '../../src/conformance/index.js'
+import { embeddedPairs } from '../support/embedded-pair.js'
 
-codeConformance('embedded', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'catraca-test-'))
-  const [one, two] = [openEmbedded({ directory }), openEmbedded({ directory })]
-  return [
-    one,
-    {
-      codes: two.codes,
-      tokens: two.tokens,
-      audit: two.audit,
-      async close() {
-        await two.close()
-        rmSync(directory, { recursive: true, force: true })
-      },
-    },
-  ]
-})
+const openPair = embeddedPairs()
+const runner = { describe, it, after }
+
+for (const suite of codeSuites) register(runner, 'embedded', suite, () => openPair(({ codes }) => codes))
+for (const suite of tokenSuites) register(runner, 'embedded', suite, () => openPair(({ tokens }) => tokens))
+for (const suite of auditSuites) register(runner, 'embedded', suite, () => openPair(({ audit }) => audit))

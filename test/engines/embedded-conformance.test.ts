@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import {
   accessSuites,
@@ -9,21 +6,9 @@ import {
   limitSuites,
   register,
 } from '../../src/conformance/index.js'
-import { type EmbeddedEngine, openEmbedded } from '../../src/engines/embedded/index.js'
+import { embeddedPairs } from '../support/embedded-pair.js'
 
-async function openPair<Port>(port: (engine: EmbeddedEngine) => Port) {
-  const directory = mkdtempSync(join(tmpdir(), 'catraca-test-'))
-  const engines = [openEmbedded({ directory }), openEmbedded({ directory })] as const
-  return {
-    one: port(engines[0]),
-    two: port(engines[1]),
-    async close() {
-      for (const engine of engines) await engine.close()
-      rmSync(directory, { recursive: true, force: true })
-    },
-  }
-}
-
+const openPair = embeddedPairs()
 const runner = { describe, it, after }
 for (const suite of allowlistSuites)
   register(runner, 'embedded', suite, () => openPair((engine) => engine.allowlists))

@@ -47,7 +47,7 @@ describe('embedded store that cannot be opened', () => {
   })
 
   it('was cut short', async () => {
-    const directory = await filledStore(3000)
+    const directory = await filledStore(500)
     const file = join(mainDirectory(directory), 'data.mdb')
     truncateSync(file, Math.floor(statSync(file).size / 2))
     refuses(directory, 'STORE_CORRUPT', /cut short/)
@@ -131,7 +131,7 @@ describe('embedded store that is full', () => {
       console.log(acknowledged > 50, await countOf(allowlists, 'a') === acknowledged, (await allMembers(allowlists, 'a', 1000)).length === acknowledged)
       process.exit(0)`
     // A limit on the size of files stands in for a full disk: the same write fails in the same place.
-    const command = `trap '' XFSZ; ulimit -f 4000; exec "$0" --input-type=module -e "$1"`
+    const command = `trap '' XFSZ; ulimit -f 1500; exec "$0" --input-type=module -e "$1"`
     const { stdout, stderr } = spawnSync('bash', ['-c', command, process.execPath, script], {
       encoding: 'utf8',
     })
@@ -263,8 +263,8 @@ describe('embedded store whose processes are killed', () => {
   it('keeps every acknowledged write and right counts, with several processes on one directory', async () => {
     const directory = temporaryDirectory()
     const present = new Map<string, boolean>()
-    for (let round = 0; round < 3; round++) {
-      const said = await killWriters(directory, [`r${round}a-`, `r${round}b-`], 400)
+    for (let round = 0; round < 2; round++) {
+      const said = await killWriters(directory, [`r${round}a-`, `r${round}b-`], 150)
       for (const [id, there] of said) present.set(id, there)
     }
     const { allowlists, close } = openEmbedded({ directory })

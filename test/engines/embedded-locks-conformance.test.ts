@@ -1,35 +1,26 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { type LockScene, lockSuites, register } from '../../src/conformance/index.js'
 import { NOW } from '../../src/conformance/support.js'
-import { type EmbeddedEngine, openEmbedded } from '../../src/engines/embedded/index.js'
 import { FENCE_KEPT_MS } from '../../src/lock/port.js'
+import { embeddedPairs } from '../support/embedded-pair.js'
+
+const openPair = embeddedPairs()
 
 /** The store goes by the time that callers give. */
-async function openPair() {
-  const directory = mkdtempSync(join(tmpdir(), 'catraca-test-'))
-  const engines = [openEmbedded({ directory }), openEmbedded({ directory })] as const
+async function openScenes() {
   let now = NOW
-  const sceneOf = ({ locks }: EmbeddedEngine): LockScene => ({
-    locks,
-    now: () => now,
-    async elapse(ms) {
-      now += ms
-    },
-    async lose() {
-      await locks.sweep(now + 2 * FENCE_KEPT_MS)
-    },
-  })
-  return {
-    one: sceneOf(engines[0]),
-    two: sceneOf(engines[1]),
-    async close() {
-      for (const engine of engines) await engine.close()
-      rmSync(directory, { recursive: true, force: true })
-    },
-  }
+  return openPair(
+    ({ locks }): LockScene => ({
+      locks,
+      now: () => now,
+      async elapse(ms) {
+        now += ms
+      },
+      async lose() {
+        await locks.sweep(now + 2 * FENCE_KEPT_MS)
+      },
+    }),
+  )
 }
 
-for (const suite of lockSuites) register({ describe, it, after }, 'embedded', suite, openPair)
+for (const suite of lockSuites) register({ describe, it, after }, 'embedded', suite, openScenes)

@@ -5,11 +5,11 @@ import { Caches } from '../../src/cache/caches.js'
 import type { CacheSpace } from '../../src/cache/space.js'
 import { systemClock } from '../../src/clock.js'
 import { openRedis, type RedisEngine } from '../../src/engines/redis/index.js'
-import { type RedisServers, startSingle, until } from '../support/redis/index.js'
+import { inTime, type RedisServers, startSingle, until } from '../support/redis/index.js'
 
 const TIMEOUT_MS = 200
-/** The machine may be busy with other tests. */
-const SLACK_MS = 1500
+/** The second tier may be asked twice, and the machine may be busy with other tests. */
+const LONGEST_MS = 2 * TIMEOUT_MS + 1500
 const KEYS = 20
 
 describe('caches while redis is away', () => {
@@ -38,21 +38,20 @@ describe('caches while redis is away', () => {
     await servers.stop()
   })
 
-  /** Asks all the time, and takes the longest answer; every error is one too many. */
+  /** Asks all the time; every error is one too many, and so is an answer that comes late. */
   function callers() {
-    const seen = { answers: 0, longestMs: 0, errors: [] as unknown[] }
+    const seen = { answers: 0, errors: [] as unknown[] }
     let isEnding = false
     const loop = async (i: number) => {
       for (let n = i; !isEnding; n++) {
-        const begin = performance.now()
         try {
           const key = `k${n % KEYS}`
-          assert.equal(await space.getOrLoad(key, load), `value of ${key}`)
+          const answer = await inTime(space.getOrLoad(key, load), LONGEST_MS)
+          assert.equal(answer, `value of ${key}`)
           seen.answers++
         } catch (error) {
           seen.errors.push(error)
         }
-        seen.longestMs = Math.max(seen.longestMs, performance.now() - begin)
         await pause(2)
       }
     }
@@ -88,9 +87,8 @@ describe('caches while redis is away', () => {
       await until('the source is back', async () => space.stats().source === 'up')
       await start()
       await until('the second tier is back', async () => space.stats().secondTier.status === 'up')
-      const { errors, longestMs } = await end()
+      const { errors } = await end()
       assert.deepEqual(errors, [])
-      assert.ok(longestMs < 2 * TIMEOUT_MS + SLACK_MS, `one took ${Math.round(longestMs)} ms`)
     })
   }
 })

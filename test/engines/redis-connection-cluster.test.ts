@@ -9,6 +9,7 @@ import {
   bump,
   commandCounts,
   failsInTime,
+  inTime,
   type RedisProcess,
   type RedisServers,
   startCluster,
@@ -108,23 +109,24 @@ describe('redis connection to a cluster', () => {
 
   it('survives kill -9 of a primary: no call hangs, all slots are served again, wake-ups are heard again', async () => {
     const heard: string[] = []
-    const note = (text: string) => heard.push(text)
+    const interruptions: string[] = []
     const keys = Array.from({ length: 30 }, (_, i) => `k${i}`)
     await Promise.all(keys.map((key) => redis.write(key, ['SET', key, '0'])))
     for (const primary of await servers.primaries()) await primary.say('WAIT', '1', '1000')
     await Promise.all(keys.map((key) => redis.run(bump, [key], ['0'])))
-    await redis.subscribe('wake', note, note)
+    await redis.subscribe(
+      'wake',
+      (text) => heard.push(text),
+      (text) => interruptions.push(text),
+    )
     const { victim } = await listenerOf(servers)
-    let slowestMs = 0
     let done = false
     const codes = new Set<string>()
     const readers = keys.map(async (key) => {
       while (!done) {
-        const beginMs = performance.now()
-        await redis.read(key, ['GET', key]).catch((error: unknown) => {
+        await inTime(redis.read(key, ['GET', key]), TIMEOUT_MS + 300).catch((error: unknown) => {
           codes.add(isCatracaError(error) ? error.code : String(error))
         })
-        slowestMs = Math.max(slowestMs, performance.now() - beginMs)
         await new Promise((resolve) => setTimeout(resolve, 5))
       }
     })
@@ -135,18 +137,18 @@ describe('redis connection to a cluster', () => {
     })
     done = true
     await Promise.all(readers)
-    assert.ok(slowestMs < TIMEOUT_MS + 300, `one call took ${slowestMs} ms`)
     assert.deepEqual([...codes], ['ENGINE_UNAVAILABLE'])
     // The promoted replica has never seen the script.
     assert.deepEqual(
       await Promise.all(keys.map((key) => redis.run(bump, [key], ['1']))),
       keys.map(() => 1),
     )
+    // The first message may come before `resumed`: the new connection listens a little earlier than it is told of.
     await until('wake-ups are heard again', async () => {
       await redis.write('wake', ['PUBLISH', 'wake', 'hello'])
-      return heard.at(-1) === 'hello'
+      return heard.includes('hello') && interruptions.includes('resumed')
     })
-    assert.deepEqual(heard.slice(0, 2), ['lost', 'resumed'])
+    assert.deepEqual(interruptions.slice(0, 2), ['lost', 'resumed'])
     await victim.restart()
   })
 })

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { openRedis } from '../../src/engines/redis/link/open-redis.js'
 import type { Redis } from '../../src/engines/redis/link/redis.js'
 import { isCatracaError } from '../../src/errors.js'
-import { bump, failsInTime, type RedisServers, startSentinel, until } from '../support/redis/index.js'
+import { bump, failsInTime, inTime, type RedisServers, startSentinel, until } from '../support/redis/index.js'
 
 const TIMEOUT_MS = 500
 const PASSWORD = 'secret of the servers'
@@ -47,23 +47,21 @@ describe('redis connection through Sentinels', () => {
 
   it('survives kill -9 of the master without a restart, and no call hangs', async () => {
     const heard: string[] = []
+    const interruptions: string[] = []
     await redis.subscribe(
       'wake',
       (text) => heard.push(text),
-      (text) => heard.push(text),
+      (text) => interruptions.push(text),
     )
     await redis.run(bump, ['n'], ['1'])
     const [master] = await servers.primaries()
     let done = false
-    let slowestMs = 0
     const codes = new Set<string>()
     const writers = Array.from({ length: 4 }, async () => {
       while (!done) {
-        const beginMs = performance.now()
-        await redis.write('c', ['INCR', 'c']).catch((error: unknown) => {
+        await inTime(redis.write('c', ['INCR', 'c']), TIMEOUT_MS + 300).catch((error: unknown) => {
           codes.add(isCatracaError(error) ? error.code : String(error))
         })
-        slowestMs = Math.max(slowestMs, performance.now() - beginMs)
         await new Promise((resolve) => setTimeout(resolve, 5))
       }
     })
@@ -71,15 +69,15 @@ describe('redis connection through Sentinels', () => {
     await until('a new master takes writes', async () => (await redis.write('a', ['SET', 'a', '2'])) === 'OK')
     done = true
     await Promise.all(writers)
-    assert.ok(slowestMs < TIMEOUT_MS + 300, `one call took ${slowestMs} ms`)
     for (const code of codes) assert.match(code, /^(ENGINE_UNAVAILABLE|UNKNOWN_OUTCOME)$/)
     const [successor] = await servers.primaries()
     assert.notEqual(successor, master)
     assert.equal(typeof (await redis.run(bump, ['n'], ['1'])), 'number')
+    // The first message may come before `resumed`: the new connection listens a little earlier than it is told of.
     await until('wake-ups are heard again', async () => {
       await redis.write('wake', ['PUBLISH', 'wake', 'hello'])
-      return heard.at(-1) === 'hello'
+      return heard.includes('hello') && interruptions.includes('resumed')
     })
-    assert.deepEqual(heard.slice(0, 2), ['lost', 'resumed'])
+    assert.deepEqual(interruptions.slice(0, 2), ['lost', 'resumed'])
   })
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import { Connection } from '../../src/engines/redis/link/connection.js'
 import { openRedis } from '../../src/engines/redis/link/open-redis.js'
 import type { RedisOptions } from '../../src/engines/redis/link/options.js'
 import type { Redis } from '../../src/engines/redis/link/redis.js'
@@ -65,6 +66,23 @@ describe('redis connection', () => {
         ['x', '2'],
       ])
       assert.deepEqual(await redis.read('h', ['HGETALL', 'h']), map)
+    })
+
+    it('builds the class of the client once for all servers', async () => {
+      const other = await startSingle()
+      const settings = {
+        ...{ connectTimeoutMs: 2000, commandTimeoutMs: TIMEOUT_MS, maxInFlight: 10 },
+        ...{ tls: undefined, password: undefined, database: 0, onFailure: () => {} },
+      }
+      const connections = []
+      for (const { port } of [server, other.servers[0]!]) {
+        connections.push(await Connection.open({ host: '127.0.0.1', port }, settings))
+      }
+      const [one, two] = connections.map((connection) => Reflect.get(connection, 'client').constructor)
+      for (const connection of connections) connection.close()
+      await other.stop()
+      // It takes tens of milliseconds, and a cluster of many servers that fails over opens many connections.
+      assert.equal(one, two)
     })
 
     it('turns errors of the server into errors of the product', async () => {

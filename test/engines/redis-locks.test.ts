@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { openRedis as connect } from '../../src/engines/redis/link/open-redis.js'
 import type { Redis } from '../../src/engines/redis/link/redis.js'
-import { isCatracaError } from '../../src/errors.js'
 import { type Catraca, openCatraca } from '../../src/index.js'
-import { commandCounts, type RedisServers, startSingle } from '../support/redis/index.js'
+import { commandCounts, failsInTime, type RedisServers, startSingle, until } from '../support/redis/index.js'
 
 const KEY = 'lock:claim:claim_abc123'
 const NAME = 'claim:claim_abc123'
@@ -91,21 +90,27 @@ describe('locks on Redis', () => {
   })
 
   it('tell those who wait, at once, and nobody when nobody waits', async () => {
-    const first = await one.locks.acquire(NAME)
-    assert.ok(first.acquired)
-    const waiting = two.locks.acquire(NAME, { waitMs: 10_000 })
-    // Until it is asked for the second time, behind the subscription.
-    while ((await redis.read(KEY, ['EXISTS', `{${KEY}}:waiting`])) === 0);
-    await new Promise((resolve) => setTimeout(resolve, 60))
-    const began = performance.now()
-    await one.locks.release(NAME, first.token)
-    const second = await waiting
-    assert.ok(second.acquired)
-    assert.ok(performance.now() - began < 120, 'sooner than by looking every 125 to 375 ms')
-    const before = await commandCounts(servers.servers[0]!)
-    await two.locks.release(NAME, second.token)
-    const after = await commandCounts(servers.servers[0]!)
-    assert.equal((after.get('publish') ?? 0) - (before.get('publish') ?? 0), 0)
+    /** How long one who waits gets the lock after it was given back. */
+    const handOver = async (): Promise<number> => {
+      const first = await one.locks.acquire(NAME)
+      assert.ok(first.acquired)
+      const waiting = two.locks.acquire(NAME, { waitMs: 10_000 })
+      // Until it is asked for the second time, behind the subscription.
+      await until('it waits', async () => (await redis.read(KEY, ['EXISTS', `{${KEY}}:waiting`])) === 1)
+      await new Promise((resolve) => setTimeout(resolve, 60))
+      const began = performance.now()
+      await one.locks.release(NAME, first.token)
+      const second = await waiting
+      const tookMs = performance.now() - began
+      assert.ok(second.acquired)
+      const before = await commandCounts(servers.servers[0]!)
+      await two.locks.release(NAME, second.token)
+      const after = await commandCounts(servers.servers[0]!)
+      assert.equal((after.get('publish') ?? 0) - (before.get('publish') ?? 0), 0)
+      return tookMs
+    }
+    // Who only looks does so every 125 to 375 ms, so never this soon; a busy machine may need several rounds.
+    await until('one was told', async () => (await handOver()) < 60)
   })
 
   it('may be kept there while the rest is elsewhere', async () => {
@@ -130,11 +135,7 @@ describe('locks on Redis', () => {
     const [server] = servers.servers
     server!.pause()
     try {
-      const began = performance.now()
-      await assert.rejects(impatient.locks.acquire('a'), (error) =>
-        isCatracaError(error, 'ENGINE_UNAVAILABLE'),
-      )
-      assert.ok(performance.now() - began < 1000)
+      await failsInTime(impatient.locks.acquire('a'), 'ENGINE_UNAVAILABLE', 1000)
     } finally {
       server!.resume()
     }

@@ -1,16 +1,20 @@
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, systemClock } from '../../src/clock.js'
-import { openEmbedded } from '../../src/engines/embedded/index.js'
 import { CatracaError } from '../../src/errors.js'
 import { Idempotency } from '../../src/idempotency/idempotency.js'
 import { DEFAULT_IDEMPOTENCY, type IdempotencyOptions } from '../../src/idempotency/options.js'
 import type { IdempotencyStore } from '../../src/idempotency/port.js'
+import { embeddedInTurn } from '../support/embedded-pair.js'
 
-type Verb = 'claim' | 'complete' | 'fail' | 'release' | 'extend' | 'read'
+const nextEngine = embeddedInTurn()
+const VERBS = ['claim', 'complete', 'fail', 'release', 'extend', 'read'] as const
+type Verb = (typeof VERBS)[number]
 
 export interface Opened {
   idempotency: Idempotency
+  /** Over the same engine, which it does not disturb, and with time enough on a busy machine. */
+  patient: Idempotency
   store: IdempotencyStore
   /** Runs before a verb reaches the engine; what it throws is the answer. */
   before: Partial<Record<Verb, () => unknown>>
@@ -28,12 +32,15 @@ interface Given {
 
 /** The guard over a real engine whose verbs can be told to fail, or to wait. */
 export function open(t: TestContext, { options, clock = systemClock, monotonicMs }: Given = {}): Opened {
-  const engine = openEmbedded()
-  t.after(() => engine.close())
+  const engine = nextEngine()
+  // What the test has left waiting is not to trouble the next one on the same engine.
+  t.after(() => {
+    for (const verb of VERBS) faulty[verb] = never
+  })
   const opened = { before: {}, after: {}, reports: [] as string[], calls: {} as Record<string, number> }
   const store = engine.idempotency
   const faulty = Object.create(store) as Record<string, unknown>
-  for (const verb of ['claim', 'complete', 'fail', 'release', 'extend', 'read'] as const) {
+  for (const verb of VERBS) {
     faulty[verb] = async (...args: unknown[]) => {
       opened.calls[verb] = (opened.calls[verb] ?? 0) + 1
       await (opened as unknown as Opened).before[verb]?.()
@@ -42,15 +49,16 @@ export function open(t: TestContext, { options, clock = systemClock, monotonicMs
       return answer
     }
   }
-  const idempotency = new Idempotency({
-    store: faulty as unknown as IdempotencyStore,
+  const parts = {
     // A busy machine is no engine that does not answer.
-    options: { ...DEFAULT_IDEMPOTENCY, timeoutMs: 20_000, ...options },
+    options: { ...DEFAULT_IDEMPOTENCY, timeoutMs: 20_000 },
     clock,
-    report: (message) => opened.reports.push(message),
+    report: (message: string) => void opened.reports.push(message),
     ...(monotonicMs && { monotonicMs }),
-  })
-  return { ...opened, idempotency, store }
+  }
+  const guarded = { ...parts, store: faulty as unknown as IdempotencyStore }
+  const idempotency = new Idempotency({ ...guarded, options: { ...parts.options, ...options } })
+  return { ...opened, idempotency, patient: new Idempotency({ ...parts, store }), store }
 }
 
 export const down = () => {

@@ -1,11 +1,15 @@
 import { after } from 'node:test'
 import { ManualClock } from '../../src/clock.js'
 import { NOW } from '../../src/conformance/support.js'
-import { openEmbedded } from '../../src/engines/embedded/index.js'
 import { Locks } from '../../src/lock/locks.js'
 import { DEFAULT_LOCKS, type LockOptions } from '../../src/lock/options.js'
 import type { LockStore } from '../../src/lock/port.js'
 import { ManualTiming } from '../../src/lock/timing.js'
+import { embeddedInTurn } from '../support/embedded-pair.js'
+
+const nextEngine = embeddedInTurn()
+/** Asks the thread that writes for nothing. It answers in turn, so what was asked before is answered too. */
+let roundTrip = async (): Promise<unknown> => undefined
 
 export interface Guarded {
   locks: Locks
@@ -23,13 +27,14 @@ export async function guarded(
   wrap: (store: LockStore) => LockStore = (store) => store,
   options?: Partial<LockOptions>,
 ): Promise<Guarded> {
-  const engine = openEmbedded()
+  const engine = nextEngine()
   const clock = new ManualClock(NOW)
   const timing = new ManualTiming()
   const reports: string[] = []
   const store = wrap(engine.locks)
   // The thread that writes takes its time to begin.
-  await engine.locks.remove('nothing', NOW)
+  roundTrip = () => engine.locks.remove('nothing', NOW)
+  await roundTrip()
   const open = (held: LockStore, given: Partial<LockOptions> = {}) =>
     new Locks({
       store: held,
@@ -40,10 +45,9 @@ export async function guarded(
       report: (message) => reports.push(message),
     })
   const [locks, other] = [open(store, options), open(engine.locks)]
-  after(async () => {
+  after(() => {
     locks.close()
     other.close()
-    await engine.close()
   })
   return {
     locks,
@@ -63,9 +67,12 @@ export async function guarded(
   }
 }
 
-/** Lets the thread that writes answer. */
+/** Lets the thread that writes answer, and what follows from its answers, several times over. */
 export async function settled(): Promise<void> {
-  for (let i = 0; i < 5; i++) await new Promise((resolve) => setTimeout(resolve, 1))
+  for (let i = 0; i < 3; i++) {
+    await roundTrip()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
 }
 
 export async function taken(locks: Locks, name: string, ttlMs = 30_000) {

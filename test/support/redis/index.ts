@@ -1,3 +1,4 @@
+export { inTime } from '../in-time.js'
 export { type Certificates, makeCertificates } from './certificates.js'
 export { type Cut, startCut } from './cut.js'
 export { freePort, RedisProcess, type ServerOptions, until } from './process.js'

@@ -176,10 +176,26 @@ function rejectLater(ms: number, address: Address): { promise: Promise<never>; t
   return { promise, timer }
 }
 
+/**
+ * The library builds a class with every command of Redis for each new address: tens of milliseconds in which the
+ * process does nothing else, and just when a cluster fails over. So one client is made, which never connects, and all
+ * others are duplicates of it.
+ */
+let pattern: ReturnType<typeof newPattern> | undefined
+
+const newPattern = () =>
+  createClient({
+    RESP: 3,
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    maintNotifications: 'disabled',
+    commandOptions: TEXT,
+  })
+
 function newClient({ host, port }: Address, settings: ConnectionSettings) {
   const { connectTimeoutMs, tls, username, password, database } = settings
-  return createClient({
-    RESP: 3,
+  pattern ??= newPattern()
+  return pattern.duplicate({
     socket: {
       host,
       port,
@@ -191,9 +207,5 @@ function newClient({ host, port }: Address, settings: ConnectionSettings) {
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
     database,
-    disableOfflineQueue: true,
-    disableClientInfo: true,
-    maintNotifications: 'disabled',
-    commandOptions: TEXT,
   })
 }

@@ -42,7 +42,10 @@ describe('an import that is killed', () => {
       await engine.members.add(listId, ALL[5]!, {}, NOW)
       await dies({ url: engine.url, listId, job: { mode: 'add', importId: 'i', ids: ALL }, death })
       const result = await importIds(engine, listId, ALL, { mode: 'add', importId: 'i', now: LATER })
-      assert.deepEqual([result.added, result.unchanged, result.customerCount], [ALL.length - 1, 1, ALL.length])
+      assert.deepEqual(
+        [result.added, result.unchanged, result.customerCount],
+        [ALL.length - 1, 1, ALL.length],
+      )
       await holdsExactly(engine, listId, ALL)
     })
   }

@@ -15,6 +15,8 @@ import { type DynamoServer, EMULATORS, startDynamo } from '../support/dynamodb-s
 
 const listId = 'a'
 const HOUR_MS = 3_600_000
+/** Traffic goes on all the time, and leaves the processor to the move. */
+const PAUSE_MS = 10
 const TEN: Layout = { shardCount: 10, giant: false }
 const TWENTY: Layout = { shardCount: 20, giant: false }
 const GIANT: Layout = { shardCount: 7, giant: true }
@@ -62,7 +64,9 @@ describe('a list is moved to other shards', () => {
     const staying = customers(0, 200)
     const changing = customers(200, 240)
     const { one, two } = await opened(main, [...staying, ...changing])
-    const traffic = startTraffic([one, two], listId, { staying, changing, writers: 2, checkers: 2 })
+    const traffic = startTraffic([one, two], listId, {
+      ...{ staying, changing, writers: 2, checkers: 2, pauseMs: PAUSE_MS },
+    })
     for (const to of [TEN, TWENTY, GIANT, ONE]) {
       const phases = new Set<string>()
       const result = await one.work.mover.move(listId, to, {
@@ -213,7 +217,9 @@ for (const emulator of EMULATORS.filter((name) => name !== 'dynoxide')) {
     const staying = customers(0, 60)
     const changing = customers(60, 80)
     const { one, two } = await opened(server, [...staying, ...changing])
-    const traffic = startTraffic([one, two], listId, { staying, changing, writers: 1, checkers: 1 })
+    const traffic = startTraffic([one, two], listId, {
+      ...{ staying, changing, writers: 1, checkers: 1, pauseMs: PAUSE_MS },
+    })
     for (const to of [TEN, GIANT]) {
       assert.equal((await two.work.mover.move(listId, to)).outcome, 'moved')
       await sweepEverything(one)

@@ -1,3 +1,4 @@
 import { cacheConformanceOn } from '../support/dynamodb-cache.js'
+import { startDynamo } from '../support/dynamodb-server.js'
 
-await cacheConformanceOn('dynoxide')
+cacheConformanceOn(await startDynamo('dynoxide'))

@@ -1,3 +1,4 @@
 import { conform } from '../support/dynamodb-conformance.js'
+import { startDynamo } from '../support/dynamodb-server.js'
 
-await conform('dynoxide', /lists|members|checks|index|keys/)
+await conform(await startDynamo('dynoxide'), /lists|members|checks|index|keys/)

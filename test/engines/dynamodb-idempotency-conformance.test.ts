@@ -1,3 +1,4 @@
 import { conform } from '../support/dynamodb-conformance.js'
+import { startDynamo } from '../support/dynamodb-server.js'
 
-await conform('dynoxide', /^idempotency/)
+await conform(await startDynamo('dynoxide'), /^idempotency/)

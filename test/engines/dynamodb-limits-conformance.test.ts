@@ -1,3 +1,4 @@
 import { limitConformanceOn } from '../support/dynamodb-limits.js'
+import { startDynamo } from '../support/dynamodb-server.js'
 
-await limitConformanceOn('dynoxide')
+limitConformanceOn(await startDynamo('dynoxide'))

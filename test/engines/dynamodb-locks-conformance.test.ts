@@ -1,3 +1,4 @@
 import { lockConformanceOn } from '../support/dynamodb-lock-conformance.js'
+import { startDynamo } from '../support/dynamodb-server.js'
 
-await lockConformanceOn('dynoxide')
+await lockConformanceOn(await startDynamo('dynoxide'))

@@ -17,7 +17,7 @@ describe('members that the table itself deletes', () => {
     const scene = await openFeed(server)
     const { core, log, store, tables } = scene
     const streams = { region: REGION, endpoint: server.endpoint, credentials: CREDENTIALS }
-    const parts = { client: store.client, streams, tables, sink: NO_SINK, leaseMs: 900, pollMs: 50 }
+    const parts = { client: store.client, streams, tables, sink: NO_SINK, leaseMs: 5000, pollMs: 500 }
     const relays = [new Relay(parts), new Relay(parts)]
     for (const relay of relays) await relay.start()
     const made = await core.lists.create(
@@ -33,7 +33,7 @@ describe('members that the table itself deletes', () => {
       (await wordsOf(log, made.list, BEGINNING)).flat().filter((word) => word[0] === '-')
     for (const endsAt = Date.now() + LONGEST_MS; (await told()).length < 9; ) {
       assert.ok(Date.now() < endsAt, 'the table deletes them in time')
-      await sleep(500)
+      await sleep(1000)
     }
     await Promise.all(relays.map((relay) => relay.stop()))
     assert.deepEqual((await told()).toSorted(), gone)

@@ -4,10 +4,10 @@ import { parseStoreUrl } from '../../src/config/store-url.js'
 import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
 import { auditSuites, codeSuites, type Pair, register, tokenSuites } from '../../src/conformance/index.js'
 import { openDynamodb } from '../../src/engines/dynamodb/index.js'
-import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
 import type { CodeStore } from '../../src/one-time-code/port.js'
 import type { TokenStore } from '../../src/token-denylist/port.js'
-import { CREDENTIALS, type Emulator, startDynamo } from './dynamodb-server.js'
+import type { Choose } from './dynamodb-conformance.js'
+import { CREDENTIALS, type DynamoServer } from './dynamodb-server.js'
 
 /** What the suites here need of an opened engine, whichever it is. */
 export interface CodeEngine {
@@ -18,7 +18,11 @@ export interface CodeEngine {
 }
 
 /** Registers the suites of one-time codes, of revoked tokens and of the audit trail; `open` opens one empty store twice. */
-export function codeConformance(name: string, open: () => Promise<readonly CodeEngine[]>): void {
+export function codeConformance(
+  name: string,
+  open: () => Promise<readonly CodeEngine[]>,
+  choose: Choose = (suite) => suite,
+): void {
   async function openPair<Port>(
     port: (engine: CodeEngine) => Port,
   ): Promise<Pair<Port> & { close(): Promise<void> }> {
@@ -33,22 +37,21 @@ export function codeConformance(name: string, open: () => Promise<readonly CodeE
     }
   }
   const runner = { describe, it, after }
-  for (const suite of codeSuites) register(runner, name, suite, () => openPair(({ codes }) => codes))
-  for (const suite of tokenSuites) register(runner, name, suite, () => openPair(({ tokens }) => tokens))
-  for (const suite of auditSuites) register(runner, name, suite, () => openPair(({ audit }) => audit))
+  for (const suite of codeSuites) register(runner, name, choose(suite), () => openPair(({ codes }) => codes))
+  for (const suite of tokenSuites)
+    register(runner, name, choose(suite), () => openPair(({ tokens }) => tokens))
+  for (const suite of auditSuites) register(runner, name, choose(suite), () => openPair(({ audit }) => audit))
 }
 
-export async function codeConformanceOnDynamodb(emulator: Emulator): Promise<void> {
-  const server = await startDynamo(emulator)
-  const shared = server.names()
-  await createTables(server.client().sdk, shared, ['allowlists', 'giant'])
-  codeConformance(emulator, async () => {
-    const names = { ...shared, guards: server.names().guards }
-    await createTables(server.client().sdk, names, ['guards'])
-    const url = parseStoreUrl(server.url(names)) as DynamodbUrl
+export async function codeConformanceOnDynamodb(server: DynamoServer, choose?: Choose): Promise<void> {
+  const shared = await server.emptyTables(['allowlists', 'giant'])
+  const open = async () => {
     // A case needs an empty table for guards, and looks at no other.
+    const { guards } = await server.emptyTables(['guards'])
+    const url = parseStoreUrl(server.url({ ...shared, guards })) as DynamodbUrl
     const options = { credentials: CREDENTIALS, probeIntervalMs: 0, checkTables: false } as const
-    const open = () => openDynamodb(url, { ...options, limitClock: 'caller' })
-    return Promise.all([open(), open()])
-  })
+    const openOne = () => openDynamodb(url, { ...options, limitClock: 'caller' })
+    return Promise.all([openOne(), openOne()])
+  }
+  codeConformance(server.emulator, open, choose)
 }

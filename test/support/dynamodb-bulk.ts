@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb'
 import { runImport } from '../../src/allowlist/import/pipeline.js'
 import type { AllowlistEngine } from '../../src/allowlist/port.js'
 import type { ImportMode, ImportResult } from '../../src/allowlist/types.js'
@@ -23,7 +22,6 @@ import {
 import type { SizeStep } from '../../src/engines/dynamodb/allowlist/shard-sizes.js'
 import { DynamodbUpkeep } from '../../src/engines/dynamodb/allowlist/upkeep.js'
 import type { DynamoClient } from '../../src/engines/dynamodb/client/client.js'
-import { createTableInput, TABLES } from '../../src/engines/dynamodb/tables/tables.js'
 import { CREDENTIALS, type DynamoServer } from './dynamodb-server.js'
 
 /** All of the engine but the feed, which bulk work does not need. */
@@ -33,18 +31,7 @@ export const LEASE_MS = 60_000
 
 /** Tables without streams: with them dynoxide slows down with every item that it has ever stored. */
 export async function plainTables(server: DynamoServer): Promise<DynamodbUrl> {
-  const names = server.names()
-  for (const role of ['allowlists', 'giant'] as const) {
-    const { stream: _, ...table } = TABLES[role]
-    const { sdk } = server.client()
-    await sdk.send(new CreateTableCommand(createTableInput(table, names[role])))
-    await waitUntilTableExists(
-      { client: sdk, maxWaitTime: 20, minDelay: 1, maxDelay: 1 },
-      {
-        TableName: names[role],
-      },
-    )
-  }
+  const names = await server.emptyTables(['allowlists', 'giant'])
   return parseStoreUrl(server.url(names)) as DynamodbUrl
 }
 

@@ -3,66 +3,57 @@ import type { AllowlistEngine } from '../../src/allowlist/port.js'
 import type { ChangeFeed } from '../../src/changes/port.js'
 import { parseStoreUrl } from '../../src/config/store-url.js'
 import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
-import { accessSuites, allowlistSuites, idempotencySuites, register } from '../../src/conformance/index.js'
+import {
+  accessSuites,
+  allowlistSuites,
+  idempotencySuites,
+  register,
+  type Suite,
+} from '../../src/conformance/index.js'
 import type { FeedMessage } from '../../src/engines/dynamodb/feed/messages.js'
 import { Sequencer } from '../../src/engines/dynamodb/feed/sequencer.js'
 import { type DynamodbEngine, type DynamodbOptions, openDynamodb } from '../../src/engines/dynamodb/index.js'
-import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
 import type { TableNames } from '../../src/engines/dynamodb/tables/tables.js'
 import { StreamDrain } from './dynamodb-feed.js'
-import { CREDENTIALS, type DynamoServer, type Emulator, startDynamo } from './dynamodb-server.js'
+import { CREDENTIALS, type DynamoServer } from './dynamodb-server.js'
 
-const PREPARED = 8
 /** The logs are as complete as the drain makes them: nothing else writes here. */
-const OPTIONS: DynamodbOptions = { credentials: CREDENTIALS, probeIntervalMs: 0 }
+const OPTIONS: DynamodbOptions = { credentials: CREDENTIALS, probeIntervalMs: 0, checkTables: false }
+const LISTS = ['allowlists', 'giant'] as const
 
-/** Runs the suites whose port is named, on one emulator. */
-export async function conform(emulator: Emulator, wanted: RegExp): Promise<void> {
-  const server = await startDynamo(emulator)
-  const tables = new PreparedTables(server)
+/** Which cases of a suite are run; all unless told otherwise. */
+export type Choose = <Port>(suite: Suite<Port>) => Suite<Port>
+
+/** Runs the suites of lists, keys and idempotency whose port is named. Every case has tables of its own. */
+export async function conform(
+  server: DynamoServer,
+  wanted: RegExp,
+  choose: Choose = (suite) => suite,
+): Promise<void> {
   const runner = { describe, it, after }
+  const { emulator } = server
   for (const suite of allowlistSuites.filter(({ port }) => wanted.test(port))) {
-    const open = suite.port === 'allowlist changes' ? openFollowedPair : openPair
-    register(runner, emulator, suite, async () => open(server, await tables.take()))
-  }
-  for (const suite of idempotencySuites.filter(({ port }) => wanted.test(port))) {
-    register(runner, emulator, suite, async () => {
-      const engines = await openTwo(server, await tables.take())
-      return { one: engines[0].idempotency, two: engines[1].idempotency, close: () => closeBoth(engines) }
-    })
+    const isFollowed = suite.port === 'allowlist changes'
+    const open = isFollowed ? openFollowedPair : openPair
+    register(runner, emulator, choose(suite), async () =>
+      open(server, await server.emptyTables(LISTS, { streams: isFollowed })),
+    )
   }
   for (const suite of accessSuites.filter(({ port }) => wanted.test(port))) {
-    register(runner, emulator, suite, async () => {
-      const engines = await openTwo(server, await tables.take())
+    register(runner, emulator, choose(suite), async () => {
+      const engines = await openTwo(server, await server.emptyTables(LISTS))
       return { one: engines[0].keys, two: engines[1].keys, close: () => closeBoth(engines) }
     })
   }
-}
-
-/** A case needs empty tables, and an emulator takes its time to make them: they are made while another case runs. */
-class PreparedTables {
-  private readonly next: Promise<TableNames>[] = []
-
-  constructor(private readonly server: DynamoServer) {
-    while (this.next.length < PREPARED) this.prepare()
-  }
-
-  take(): Promise<TableNames> {
-    this.prepare()
-    return this.next.shift()!
-  }
-
-  private prepare(): void {
-    const names = this.make()
-    // It may fail after the last case, when the server is gone.
-    names.catch(() => {})
-    this.next.push(names)
-  }
-
-  private async make(): Promise<TableNames> {
-    const names = this.server.names()
-    await createTables(this.server.client().sdk, names, ['allowlists', 'giant', 'idempotency', 'guards'])
-    return names
+  const records = idempotencySuites.filter(({ port }) => wanted.test(port))
+  // Opening looks at lists, which these cases do not touch: all share them.
+  const shared = records.length > 0 ? await server.emptyTables(LISTS) : server.names()
+  for (const suite of records) {
+    register(runner, emulator, choose(suite), async () => {
+      const { idempotency } = await server.emptyTables(['idempotency'])
+      const engines = await openTwo(server, { ...shared, idempotency })
+      return { one: engines[0].idempotency, two: engines[1].idempotency, close: () => closeBoth(engines) }
+    })
   }
 }
 

@@ -1,15 +1,13 @@
 import { after, describe, it } from 'node:test'
-import { parseStoreUrl } from '../../src/config/store-url.js'
-import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
 import { limitSuites, register } from '../../src/conformance/index.js'
 import { CapacityCounts } from '../../src/engines/dynamodb/client/capacity.js'
 import type { DynamoOptions } from '../../src/engines/dynamodb/client/client.js'
 import { DynamoClient } from '../../src/engines/dynamodb/client/client.js'
 import { ServerClock } from '../../src/engines/dynamodb/client/server-clock.js'
 import { type LimitClock, type OpenLimits, openLimits } from '../../src/engines/dynamodb/rate-limit/index.js'
-import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
 import type { LimitEngine } from '../../src/rate-limit/port.js'
-import { CREDENTIALS, type DynamoServer, type Emulator, REGION, startDynamo } from './dynamodb-server.js'
+import type { Choose } from './dynamodb-conformance.js'
+import { CREDENTIALS, type DynamoServer, REGION } from './dynamodb-server.js'
 
 export interface LimitsOptions {
   clock?: LimitClock
@@ -28,9 +26,7 @@ export class LimitsServer {
   constructor(readonly server: DynamoServer) {}
 
   async table(): Promise<string> {
-    const names = this.server.names()
-    await createTables(this.server.client().sdk, names, ['guards'])
-    return (parseStoreUrl(this.server.url(names)) as DynamodbUrl).tables.guards
+    return (await this.server.emptyTables(['guards'])).guards
   }
 
   open(table: string, options: LimitsOptions = {}): OpenedLimits {
@@ -53,23 +49,12 @@ export class LimitsServer {
   }
 }
 
-const PREPARED = 6
-
-/** Registers the suites of rate limits on one emulator, by the time that the cases give. */
-export async function limitConformanceOn(emulator: Emulator): Promise<void> {
-  const limits = new LimitsServer(await startDynamo(emulator))
-  // An emulator takes its time to make a table: the next ones are made while a case runs.
-  const tables: Promise<string>[] = []
-  const prepare = () => {
-    const table = limits.table()
-    table.catch(() => {})
-    tables.push(table)
-  }
-  while (tables.length < PREPARED) prepare()
+/** Registers the suites of rate limits, by the time that the cases give. */
+export function limitConformanceOn(server: DynamoServer, choose: Choose = (suite) => suite): void {
+  const limits = new LimitsServer(server)
 
   async function openPair<Port>(port: (engine: LimitEngine) => Port) {
-    prepare()
-    const table = await tables.shift()!
+    const table = await limits.table()
     const engines = [limits.open(table), limits.open(table)] as const
     return {
       one: port(engines[0]),
@@ -82,9 +67,9 @@ export async function limitConformanceOn(emulator: Emulator): Promise<void> {
 
   const runner = { describe, it, after }
   for (const suite of limitSuites.counters)
-    register(runner, emulator, suite, () => openPair(({ counters }) => counters))
+    register(runner, server.emulator, choose(suite), () => openPair(({ counters }) => counters))
   for (const suite of limitSuites.configs)
-    register(runner, emulator, suite, () => openPair(({ configs }) => configs))
+    register(runner, server.emulator, choose(suite), () => openPair(({ configs }) => configs))
   for (const suite of limitSuites.usage)
-    register(runner, emulator, suite, () => openPair(({ usage }) => usage))
+    register(runner, server.emulator, choose(suite), () => openPair(({ usage }) => usage))
 }

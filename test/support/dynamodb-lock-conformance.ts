@@ -3,16 +3,16 @@ import { type LockScene, lockSuites, register } from '../../src/conformance/inde
 import { NOW } from '../../src/conformance/support.js'
 import { lockItemKey } from '../../src/engines/dynamodb/lock/items.js'
 import { DynamodbLocks } from '../../src/engines/dynamodb/lock/locks.js'
-import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
-import { type Emulator, startDynamo } from './dynamodb-server.js'
+import type { Choose } from './dynamodb-conformance.js'
+import type { DynamoServer } from './dynamodb-server.js'
 
 /** Each observer has a clock of its own, which begins anywhere; callers' clocks differ by hours. */
-export async function lockConformanceOn(emulator: Emulator): Promise<void> {
-  const server = await startDynamo(emulator)
+export async function lockConformanceOn(
+  server: DynamoServer,
+  choose: Choose = (suite) => suite,
+): Promise<void> {
   const client = server.client()
-  const names = server.names()
-  await createTables(client.sdk, names, ['guards'])
-  const TableName = names.guards
+  const { guards: TableName } = await server.emptyTables(['guards'])
 
   async function openPair() {
     const { items } = await client.scan('test', { TableName })
@@ -31,5 +31,5 @@ export async function lockConformanceOn(emulator: Emulator): Promise<void> {
     return { one: sceneOf(0, 0), two: sceneOf(123_456, 2000), close: async () => {} }
   }
 
-  for (const suite of lockSuites) register({ describe, it, after }, emulator, suite, openPair)
+  for (const suite of lockSuites) register({ describe, it, after }, server.emulator, choose(suite), openPair)
 }

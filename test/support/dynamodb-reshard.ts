@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { AllowlistEngine } from '../../src/allowlist/port.js'
 import { holds, NOW } from '../../src/conformance/support.js'
 
@@ -18,6 +19,8 @@ export interface TrafficOptions {
   changing: readonly string[]
   writers: number
   checkers: number
+  /** Each waits so long between two changes, or two checks; 0 unless told otherwise. */
+  pauseMs?: number
 }
 
 /**
@@ -27,7 +30,7 @@ export interface TrafficOptions {
 export function startTraffic(
   engines: readonly AllowlistEngine[],
   listId: string,
-  { staying, changing, writers, checkers }: TrafficOptions,
+  { staying, changing, writers, checkers, pauseMs = 0 }: TrafficOptions,
 ): Traffic {
   const members = new Set(changing)
   const figures = { writes: 0, checks: 0 }
@@ -51,6 +54,7 @@ export function startTraffic(
       }
       figures.writes++
       assert.equal(await holds(engine(writer + i + 1), listId, customerId), !wasMember, customerId)
+      if (pauseMs > 0) await sleep(pauseMs)
     }
   }
 
@@ -61,6 +65,7 @@ export function startTraffic(
       assert.equal(await isMember(asks, listId, customerId, i % 2 === 0), true, `${customerId} is a member`)
       assert.equal(await isMember(asks, listId, `nobody-${i}`, i % 2 === 0), false, 'a stranger is none')
       figures.checks += 2
+      if (pauseMs > 0) await sleep(pauseMs)
     }
   }
 

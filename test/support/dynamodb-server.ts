@@ -5,8 +5,14 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { CreateTableCommand, DescribeTableCommand } from '@aws-sdk/client-dynamodb'
 import { DynamoClient, type DynamoOptions } from '../../src/engines/dynamodb/client/client.js'
-import type { TableNames } from '../../src/engines/dynamodb/tables/tables.js'
+import {
+  createTableInput,
+  TABLES,
+  type TableNames,
+  type TableRole,
+} from '../../src/engines/dynamodb/tables/tables.js'
 
 export const EMULATORS = ['dynoxide', 'extenddb'] as const
 export type Emulator = (typeof EMULATORS)[number]
@@ -30,6 +36,11 @@ export interface DynamoServer {
   client(options?: Partial<DynamoOptions>): DynamoClient
   /** Names that no other test uses, so that one server serves a whole file. */
   names(): TableNames
+  /**
+   * Empty tables for one case, made with one request each. They have keys and indexes as defined, streams if asked
+   * for, and neither expiry nor recovery. An engine opens them with `checkTables: false`.
+   */
+  emptyTables(roles: readonly TableRole[], options?: { streams: boolean }): Promise<TableNames>
   /** The store URL of these tables. */
   url(names: TableNames): string
   /** It stays, and says nothing. */
@@ -56,6 +67,12 @@ export async function startDynamo(emulator: Emulator = 'dynoxide'): Promise<Dyna
     await end(child)
   }
   after(stop)
+  const client = (options: Partial<DynamoOptions> = {}): DynamoClient => {
+    const made = new DynamoClient({ region: REGION, endpoint, credentials: CREDENTIALS, ...options })
+    clients.push(made)
+    return made
+  }
+  let admin: DynamoClient | undefined
   await untilItAnswers(child, `${endpoint}${emulator === 'extenddb' ? '/health' : '/'}`, () => said)
   return {
     emulator,
@@ -63,12 +80,20 @@ export async function startDynamo(emulator: Emulator = 'dynoxide'): Promise<Dyna
     pause: () => child.kill('SIGSTOP'),
     resume: () => child.kill('SIGCONT'),
     stop,
-    client(options = {}) {
-      const client = new DynamoClient({ region: REGION, endpoint, credentials: CREDENTIALS, ...options })
-      clients.push(client)
-      return client
-    },
+    client,
     names: uniqueNames,
+    async emptyTables(roles, { streams } = { streams: false }) {
+      const names = uniqueNames()
+      const { sdk } = (admin ??= client())
+      for (const role of roles) {
+        const { stream, ...table } = TABLES[role]
+        const withStream = streams && stream !== undefined ? { stream } : {}
+        await sdk.send(new CreateTableCommand(createTableInput({ ...table, ...withStream }, names[role])))
+      }
+      // dynoxide makes a table at once; extenddb takes a while.
+      if (emulator === 'extenddb') for (const role of roles) await untilActive(sdk, names[role])
+      return names
+    },
     url: (names) => storeUrl(endpoint, names),
   }
 }
@@ -143,6 +168,18 @@ async function untilItAnswers(child: ChildProcess, url: string, said: () => stri
     await sleep(10)
   }
   throw new Error(`the emulator does not answer at ${url}: ${said()}`)
+}
+
+async function untilActive(sdk: DynamoClient['sdk'], TableName: string): Promise<void> {
+  const endsAt = Date.now() + START_TIMEOUT_MS
+  while (Date.now() < endsAt) {
+    const { Table } = await sdk.send(new DescribeTableCommand({ TableName }))
+    const indexes = Table?.GlobalSecondaryIndexes ?? []
+    if ([Table?.TableStatus, ...indexes.map((index) => index.IndexStatus)].every((one) => one === 'ACTIVE'))
+      return
+    await sleep(20)
+  }
+  throw new Error(`${TableName} does not become ACTIVE`)
 }
 
 async function end(child: ChildProcess): Promise<void> {

@@ -1,3 +1,0 @@
-import { cacheConformanceOn } from '../support/dynamodb-cache.js'
-
-await cacheConformanceOn('extenddb')

@@ -1,3 +1,0 @@
-import { codeConformanceOnDynamodb } from '../support/code-conformance.js'
-
-await codeConformanceOnDynamodb('extenddb')

@@ -1,3 +1,0 @@
-import { conform } from '../support/dynamodb-conformance.js'
-
-await conform('extenddb', /^idempotency/)

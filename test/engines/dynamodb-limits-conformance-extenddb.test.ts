@@ -1,3 +1,0 @@
-import { limitConformanceOn } from '../support/dynamodb-limits.js'
-
-await limitConformanceOn('extenddb')

@@ -1,3 +1,0 @@
-import { lockConformanceOn } from '../support/dynamodb-lock-conformance.js'
-
-await lockConformanceOn('extenddb')

@@ -5,7 +5,15 @@ import { run } from '../bench/proof/open-race.js'
 /** The proof of opening of `npm run proof`, small. It throws when something that was acknowledged is missing. */
 describe('proof of opening, small', () => {
   it('200 opens beside two processes that write', async () => {
-    const figures = await run({ opens: 200, stoppedMs: 200, opensPerProcess: 20, servers: 1 })
+    const sizes = {
+      opens: 200,
+      stoppedMs: 200,
+      opensPerProcess: 20,
+      servers: 1,
+      restartMs: 2000,
+      pauseMs: 10,
+    }
+    const figures = await run(sizes)
     const sum = (what: string): number =>
       Object.entries(figures).reduce(
         (total, [name, count]) => (name.endsWith(what) ? total + count : total),

@@ -73,7 +73,6 @@ async function histories(
   let born = 0
   let kills = 0
   let sleeps = 0
-  const deadline = Date.now() + seconds * 1000
   const bear = async (i: number): Promise<ChildProcess> => {
     const me = `${name}-${i}-${++born}`
     const log = join(directory, `${me}.log`)
@@ -81,9 +80,12 @@ async function histories(
     await heard<Told, 'ready'>(child, 'ready')
     return child
   }
-  const trouble = async (i: number): Promise<void> => {
-    let child = await bear(i)
-    while (Date.now() < deadline) {
+  // The time begins when all are there: on a busy machine processes start late.
+  const children = await Promise.all(Array.from({ length: processes }, (_, i) => bear(i)))
+  const deadline = Date.now() + seconds * 1000
+  const trouble = async (first: ChildProcess, i: number): Promise<void> => {
+    let child = first
+    while (Date.now() < deadline || (i === 0 && kills === 0)) {
       await sleep(200 + Math.random() * 1500)
       if (Math.random() < 0.4) {
         child.kill('SIGSTOP')
@@ -100,7 +102,7 @@ async function histories(
     child.kill('SIGKILL')
     await exit(child)
   }
-  await Promise.all(Array.from({ length: processes }, (_, i) => trouble(i)))
+  await Promise.all(children.map(trouble))
   const byKey = readSteps(directory, name)
   let longest = 0
   for (const [key, steps] of byKey) {

@@ -3,7 +3,6 @@
  * admitted must not pass the rule, and must reach nearly all of it. Arguments: --seconds 20 --processes 8 --capacity 500 --perSecond 2000
  */
 import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { openCatraca } from '../../src/catraca.js'
 import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
@@ -11,14 +10,7 @@ import { TABLE_ROLES } from '../../src/engines/dynamodb/tables/tables.js'
 import { CREDENTIALS_ENV, startDynamo } from '../../test/support/dynamodb-server.js'
 import { startSentinel, startSingle } from '../../test/support/redis/index.js'
 import type { LimitPlan } from '../support/limit-process.js'
-import {
-  demand,
-  type Failed,
-  type Figures,
-  inTemporaryDirectory,
-  Violation,
-  whenStarted,
-} from '../support/proof.js'
+import { demand, type Figures, heard, inTemporaryDirectory, whenStarted } from '../support/proof.js'
 
 const PROCESS = fileURLToPath(new URL('../support/limit-process.js', import.meta.url))
 const SIZES = { seconds: 20, processes: 8, capacity: 500, perSecond: 2000, inFlight: 16 }
@@ -36,6 +28,7 @@ interface Tally {
   lastAt: number
 }
 
+type Told = Tally | { type: 'begun' }
 type Sizes = typeof SIZES
 type Given = Partial<Sizes>
 
@@ -62,8 +55,11 @@ export async function runFailover(given: Given): Promise<Figures> {
   const { seconds, capacity } = { ...SIZES, ...given }
   try {
     const [primary] = await servers.primaries()
-    const killing = setTimeout(() => void primary!.kill(), (seconds * 1000) / 2)
-    const figures = await onStore(servers.storeUrl, given, 0, capacity)
+    let killing: NodeJS.Timeout | undefined
+    const onBegun = (): void => {
+      killing ??= setTimeout(() => void primary!.kill(), (seconds * 1000) / 2)
+    }
+    const figures = await onStore(servers.storeUrl, given, 0, { slack: capacity, onBegun })
     clearTimeout(killing)
     demand((await servers.primaries())[0] !== primary, 'no other server took over')
     return figures
@@ -97,13 +93,25 @@ const smallRule = ({ capacity = SIZES.capacity, perSecond = SIZES.perSecond }: G
   perSecond: Math.ceil(perSecond / DYNAMODB_SHARE),
 })
 
-/** `slack`: what may be admitted beyond the rule. */
-async function onStore(store: string, given: Given, leastShare: number, slack = 0): Promise<Figures> {
+interface Trouble {
+  /** What may be admitted beyond the rule. */
+  slack: number
+  /** Called when a process begins to be admitted. */
+  onBegun(): void
+}
+const NO_TROUBLE: Trouble = { slack: 0, onBegun: () => {} }
+
+async function onStore(
+  store: string,
+  given: Given,
+  leastShare: number,
+  { slack, onBegun } = NO_TROUBLE,
+): Promise<Figures> {
   const { seconds, processes, capacity, perSecond, inFlight } = { ...SIZES, ...given }
   const catraca = await openCatraca({ store, sweepIntervalMs: 0 })
   const rule = { capacity, refillAmount: perSecond, refillPeriodSeconds: 1 }
   await catraca.limits.setConfig({ level: 'system', resource: 'proof' }, { limits: { x: rule } })
-  const tallies = await hammer({ store, seconds, inFlight }, processes)
+  const tallies = await hammer({ store, seconds, inFlight }, processes, onBegun)
   await catraca.close()
   const sum = (of: (tally: Tally) => number) => tallies.reduce((total, tally) => total + of(tally), 0)
   const admitted = sum((tally) => tally.admitted)
@@ -122,16 +130,12 @@ async function onStore(store: string, given: Given, leastShare: number, slack = 
   }
 }
 
-async function hammer(plan: LimitPlan, processes: number): Promise<Tally[]> {
+async function hammer(plan: LimitPlan, processes: number, onBegun: () => void): Promise<Tally[]> {
   const children = Array.from({ length: processes }, () =>
     fork(PROCESS, [JSON.stringify(plan)], { execArgv: [] }),
   )
-  const tallies = children.map(async (child): Promise<Tally> => {
-    const [message] = (await once(child, 'message')) as [Tally | Failed]
-    if (message.type === 'failed') throw new Violation(message.message)
-    return message
-  })
-  return Promise.all(tallies).finally(() => {
+  for (const child of children) void heard<Told, 'begun'>(child, 'begun').then(onBegun, () => {})
+  return Promise.all(children.map((child) => heard<Told, 'done'>(child, 'done'))).finally(() => {
     for (const child of children) child.kill('SIGKILL')
   })
 }

@@ -22,6 +22,8 @@ type Sizes = typeof SIZES
 /** Of the pieces of work that begin so many are met by a stop, and of those so many by a kill instead. */
 const STOP_SHARE = 0.08
 const KILL_SHARE = 0.25
+const LEAST_HOLDERS = 5
+const PATIENCE_MS = 60_000
 
 interface Write extends LockWrite {
   /** Process and number of the holder. */
@@ -56,6 +58,11 @@ class Chaos {
   failure: Error | undefined
   private readonly children = new Set<ChildProcess>()
   private isOver = false
+  private begin: () => void = () => {}
+  /** Somebody works, or has failed. */
+  readonly begun = new Promise<void>((resolve) => {
+    this.begin = resolve
+  })
 
   constructor(
     private readonly plan: LockPlan,
@@ -75,6 +82,12 @@ class Chaos {
     })
   }
 
+  /** On a busy machine processes start late. */
+  async untilSeveralHeld(): Promise<void> {
+    const isShown = (): boolean => new Set(this.writes.map(({ fence }) => fence)).size >= LEAST_HOLDERS
+    for (const endsAt = Date.now() + PATIENCE_MS; !isShown() && Date.now() < endsAt; ) await sleep(50)
+  }
+
   async end(): Promise<void> {
     this.isOver = true
     const gone = [...this.children].map((child) => new Promise((resolve) => child.once('exit', resolve)))
@@ -85,6 +98,7 @@ class Chaos {
 
   private hear(child: ChildProcess, message: LockSaid | Failed): void {
     if (this.isOver) return
+    this.begin()
     if (message.type === 'failed') this.failure ??= new Error(message.message)
     else if (message.type === 'refused') this.unanswered += Number(message.code !== 'LOCK_HELD')
     else if (message.type === 'working') this.disturb(child)
@@ -113,7 +127,9 @@ export async function runOn(
   const { seconds, processes, ttlMs, busyMs } = { ...SIZES, ...given }
   const chaos = new Chaos({ store, name: 'claim:contested', ttlMs, busyMs }, env)
   for (let i = 0; i < processes; i++) chaos.start()
+  await chaos.begun
   await sleep(seconds * 1000)
+  await chaos.untilSeveralHeld()
   await chaos.end()
   const { stops, kills, unanswered } = chaos
   const { holders, writes, refused } = judge(chaos.writes)

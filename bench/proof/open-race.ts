@@ -4,6 +4,7 @@
  * the middle. Nothing that was acknowledged may be missing, no counter may go back, no fence may fall, and nobody may
  * fail. On the disk and on a memory file system, with both durabilities.
  * Arguments: --opens 2000 --stoppedMs 1000 --opensPerProcess 8 --servers 4 (settings in which a server restarts workers)
+ *   --restartMs 700 (between two kills of workers) --pauseMs 0 (of each writer after each write)
  */
 import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -25,6 +26,7 @@ import {
   openOptions,
   RESOURCE,
   WINDOW_SECONDS,
+  type WriterPlan,
 } from '../support/open-race-plan.js'
 import {
   demand,
@@ -42,7 +44,7 @@ const WRITERS = ['writer-a', 'writer-b']
 const OPENERS_AT_ONCE = 2
 const MEMORY_FILE_SYSTEM = '/dev/shm'
 
-const SIZES = { opens: 2000, stoppedMs: 1000, opensPerProcess: 8, servers: 4 }
+const SIZES = { opens: 2000, stoppedMs: 1000, opensPerProcess: 8, servers: 4, restartMs: 700, pauseMs: 0 }
 type Sizes = typeof SIZES
 
 /** Kinds of openers, in the order in which they come, again and again. */
@@ -122,7 +124,12 @@ class Openers {
 }
 
 /** A server whose workers are killed and opened again by it, until the end. */
-async function restartWorkers(plan: OpenRacePlan, openers: Openers, isOver: () => boolean): Promise<void> {
+async function restartWorkers(
+  plan: OpenRacePlan,
+  openers: Openers,
+  restartMs: number,
+  isOver: () => boolean,
+): Promise<void> {
   const args = [COMMAND, 'serve', '--port', '0', '--workers', '2', '--store', `embedded:${plan.directory}`]
   const server = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -132,7 +139,7 @@ async function restartWorkers(plan: OpenRacePlan, openers: Openers, isOver: () =
     await once(server.stdout, 'data')
     server.stdout.resume()
     while (!isOver()) {
-      await sleep(700)
+      await sleep(restartMs)
       const workers = childrenOf(server.pid!)
       if (workers.length === 0) continue
       process.kill(pick(workers), 'SIGKILL')
@@ -155,7 +162,8 @@ async function runIn(parent: string, durability: OpenRacePlan['durability'], siz
   try {
     await prepare(plan)
     for (const writer of WRITERS) {
-      const child = fork(program('open-race-writer'), [JSON.stringify({ ...plan, writer })], { execArgv: [] })
+      const order = JSON.stringify({ ...plan, writer, pauseMs: sizes.pauseMs } satisfies WriterPlan)
+      const child = fork(program('open-race-writer'), [order], { execArgv: [] })
       writers.set(writer, child)
       await heard(child, 'ready')
     }
@@ -167,7 +175,9 @@ async function runIn(parent: string, durability: OpenRacePlan['durability'], siz
     const openers = new Openers(plan, sizes)
     let isOver = false
     const restarts =
-      sizes.servers > 0 ? restartWorkers(plan, openers, () => isOver) : new Promise<void>(() => {})
+      sizes.servers > 0
+        ? restartWorkers(plan, openers, sizes.restartMs, () => isOver)
+        : new Promise<void>(() => {})
     try {
       await Promise.race([openers.run(), failed, restarts])
     } finally {

@@ -29,7 +29,7 @@ async function hammer(): Promise<void> {
       failed++
       await new Promise((resolve) => setTimeout(resolve, 20))
     } else if (answer.allowed) {
-      admitted++
+      if (admitted++ === 0) process.send!({ type: 'begun' })
       firstAt = Math.min(firstAt, askedAt)
       lastAt = Math.max(lastAt, Date.now())
     } else {

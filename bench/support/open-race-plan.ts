@@ -7,6 +7,12 @@ export interface OpenRacePlan {
   durability: Durability
 }
 
+export interface WriterPlan extends OpenRacePlan {
+  writer: string
+  /** After each write. */
+  pauseMs: number
+}
+
 export const LIST = 'members'
 export const RESOURCE = 'proof'
 export const OPERATION = 'PAY'

@@ -2,6 +2,7 @@
  * A process that has the store open for the whole of the proof of opening. It writes members, takes from a limit, locks
  * and does requests once, one after the other in each lane, and knows what every answer must be.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openCatraca } from '../../src/catraca.js'
 import {
   type Acknowledged,
@@ -9,14 +10,14 @@ import {
   LIST,
   memberOf,
   OPERATION,
-  type OpenRacePlan,
   openOptions,
   RESOURCE,
+  type WriterPlan,
 } from './open-race-plan.js'
 import { demand, dieOfFailures } from './proof.js'
 
 dieOfFailures()
-const { writer, ...plan } = JSON.parse(process.argv[2]!) as OpenRacePlan & { writer: string }
+const { writer, pauseMs, ...plan } = JSON.parse(process.argv[2]!) as WriterPlan
 const catraca = await openCatraca(openOptions(plan))
 const done: Acknowledged = { members: 0, acquired: 0, requests: 0, fence: 0 }
 let isOver = false
@@ -59,7 +60,10 @@ async function request(): Promise<void> {
 }
 
 async function lane(work: () => Promise<void>): Promise<void> {
-  while (!isOver) await work()
+  while (!isOver) {
+    await work()
+    if (pauseMs > 0) await sleep(pauseMs)
+  }
 }
 
 process.once('message', () => {

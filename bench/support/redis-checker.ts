@@ -1,6 +1,6 @@
 /**
  * A pod of the proof of faults: asks at a steady rate about customers whose answer is known, and tells what it saw.
- * Arguments: the store URL, checks per second, command timeout in ms.
+ * Arguments: the store URL, checks per second, timeouts of commands and of connecting in ms.
  */
 import { openCatraca } from '../../src/catraca.js'
 import { customer } from '../../src/conformance/support.js'
@@ -34,7 +34,7 @@ export type FromChecker =
 /** Members 0 to STABLE never change. */
 export const STABLE = 5000
 
-const [store, perSecond, commandTimeoutMs] = process.argv.slice(2)
+const [store, perSecond, commandTimeoutMs, connectTimeoutMs] = process.argv.slice(2)
 const TICK_MS = 5
 const STALE_AFTER_MS = 1500
 const STOPPED_MS = 1000
@@ -47,7 +47,7 @@ export async function main(): Promise<void> {
     store: store!,
     sweepIntervalMs: 0,
     membership: { staleAfterMs: STALE_AFTER_MS, compareIntervalMs: 300 },
-    redis: { commandTimeoutMs: Number(commandTimeoutMs), connectTimeoutMs: 2000 },
+    redis: { commandTimeoutMs: Number(commandTimeoutMs), connectTimeoutMs: Number(connectTimeoutMs) },
   })
   const fresh = (): Seen => ({
     ...{ type: 'seen', checks: 0, wrong: 0, errors: 0, slowestMs: 0, unexpected: [] },

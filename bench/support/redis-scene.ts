@@ -13,11 +13,13 @@ const PODS = 2
 /** Beyond the timeout, for a machine with other work. */
 const SLACK_MS = 1500
 const GIVE_UP_MS = 60_000
+const WRITER_CONNECT_TIMEOUT_MS = 5000
 const WRITE_EVERY_MS = 10
 
 interface Sizes {
   checksPerSecond: number
   commandTimeoutMs: number
+  connectTimeoutMs: number
 }
 
 /** Pods that check and a writer, on servers that are about to suffer. */
@@ -39,10 +41,14 @@ export class Scene {
     const ids = Array.from({ length: STABLE }, (_, i) => customer(i))
     await allowlists.import('a', lines(ids), { format: 'text' })
     await allowlists.rebuild('a')
-    const { checksPerSecond, commandTimeoutMs } = this.sizes
-    const args = [this.redis.storeUrl, String(checksPerSecond), String(commandTimeoutMs)]
+    const { checksPerSecond, commandTimeoutMs, connectTimeoutMs } = this.sizes
+    const args = [this.redis.storeUrl, ...[checksPerSecond, commandTimeoutMs, connectTimeoutMs].map(String)]
     for (let i = 0; i < PODS; i++) this.pods.push(new Pod(fork(POD, args, { execArgv: [] })))
     await Promise.all(this.pods.map((pod) => pod.answer('ready')))
+  }
+
+  /** The writer begins, or goes on. */
+  write(): void {
     this.writer.start()
   }
 
@@ -129,7 +135,10 @@ export async function withScene<T>(
     const catraca = await openCatraca({
       store: redis.storeUrl,
       sweepIntervalMs: 0,
-      redis: { commandTimeoutMs: sizes.commandTimeoutMs },
+      redis: {
+        commandTimeoutMs: sizes.commandTimeoutMs,
+        connectTimeoutMs: Math.max(sizes.connectTimeoutMs, WRITER_CONNECT_TIMEOUT_MS),
+      },
     })
     const scene = new Scene(redis, catraca, sizes)
     try {
@@ -169,11 +178,13 @@ class Writer {
   private readonly states = new Map<string, boolean | undefined>()
   private running: Promise<void> | undefined
   private stopped = false
+  private turn = 0
   acknowledged = 0
 
   constructor(private readonly catraca: Catraca) {}
 
   start(): void {
+    this.stopped = false
     this.running = this.run()
   }
 
@@ -192,7 +203,8 @@ class Writer {
 
   private async run(): Promise<void> {
     const { allowlists } = this.catraca
-    for (let i = 0; !this.stopped; i++) {
+    for (; !this.stopped; this.turn++) {
+      const i = this.turn
       const id = `changing-${i % 700}`
       const add = Math.floor(i / 700) % 2 === 0
       try {

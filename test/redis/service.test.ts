@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { createClient } from 'redis'
-import { catraca, customers, type Served, scratch, serve } from '../cli/run.js'
+import { catraca, command, customers, type Served, scratch, serve } from '../cli/run.js'
 import { send, until } from '../server/support.js'
 import { makeCertificates, type RedisServers, startSingle } from '../support/redis/index.js'
 
@@ -16,7 +16,7 @@ after(() => redis.stop())
 
 const url = (): string => `redis://127.0.0.1:${redis.servers[0]!.port}/0`
 const withPassword = { CATRACA_REDIS_PASSWORD: PASSWORD }
-const command = (...args: string[]) => catraca([...args, '--store', redis.storeUrl])
+const onStore = (...args: string[]) => command([...args, '--store', redis.storeUrl])
 
 async function reason(server: Served, customer: string, query = ''): Promise<string> {
   const { json, text } = await send(server.url, 'GET', `/customers/${customer}/check?allowlists=vip${query}`)
@@ -80,22 +80,24 @@ describe('commands on Redis', () => {
   after(() => directory.remove())
 
   it('import, reshard, export and check', async () => {
-    await command('allowlist', 'create', '--id', 'vip', '--name', 'VIP', '--type', 'FIXA')
+    await onStore('allowlist', 'create', '--id', 'vip', '--name', 'VIP', '--type', 'FIXA')
     const ids = customers(2000)
     writeFileSync(directory.file('ids.txt'), `${ids.join('\n')}\n`)
-    const imported = await command('allowlist', 'import', 'vip', directory.file('ids.txt'), '--json')
+    // In a process of its own, which must end by itself when the connections are closed.
+    const file = directory.file('ids.txt')
+    const imported = await catraca(['allowlist', 'import', 'vip', file, '--json', '--store', redis.storeUrl])
     assert.equal(JSON.parse(imported.stdout).added, 2000, imported.stderr)
-    const moved = await command('allowlist', 'reshard', 'vip', '--shards', '4', '--json')
+    const moved = await onStore('allowlist', 'reshard', 'vip', '--shards', '4', '--json')
     assert.deepEqual([JSON.parse(moved.stdout).shardCount, JSON.parse(moved.stdout).customerCount], [4, 2000])
-    const exported = await command('allowlist', 'export', 'vip', '--format', 'text')
+    const exported = await onStore('allowlist', 'export', 'vip', '--format', 'text')
     assert.deepEqual(exported.stdout.trim().split('\n').sort(), [...ids].sort())
-    const checked = await command('check', ids[0]!, 'nobody', '--allowlists', 'vip', '--json')
+    const checked = await onStore('check', ids[0]!, 'nobody', '--allowlists', 'vip', '--json')
     const { results } = JSON.parse(checked.stdout) as { results: { overallAllowed: boolean }[] }
     assert.deepEqual(
       results.map(({ overallAllowed }) => overallAllowed),
       [true, false],
     )
-    const none = await command('allowlist', 'reshard', 'vip', '--shards', '0')
+    const none = await onStore('allowlist', 'reshard', 'vip', '--shards', '0')
     assert.equal(none.code, 2)
     assert.match(none.stderr, /shards must be a whole number/)
   })
@@ -103,8 +105,8 @@ describe('commands on Redis', () => {
   it('reshard through a server too', async () => {
     const server = await serve(['--store', redis.storeUrl])
     try {
-      await command('allowlist', 'create', '--id', 'vip', '--name', 'VIP', '--type', 'FIXA')
-      const moved = await catraca([
+      await onStore('allowlist', 'create', '--id', 'vip', '--name', 'VIP', '--type', 'FIXA')
+      const moved = await command([
         'allowlist',
         'reshard',
         'vip',
@@ -123,14 +125,14 @@ describe('commands on Redis', () => {
   })
 
   it('tell a wrong password from a right one, without repeating either', async () => {
-    const wrong = await catraca(['allowlist', 'list', '--store', url()], {
+    const wrong = await command(['allowlist', 'list', '--store', url()], {
       env: { CATRACA_REDIS_PASSWORD: 'wr0ng-secret' },
     })
     assert.equal(wrong.code, 1)
     assert.match(wrong.stderr, /WRONGPASS/)
     assert.ok(!wrong.stderr.includes('wr0ng-secret'))
     writeFileSync(directory.file('password'), PASSWORD)
-    const right = await catraca(['allowlist', 'list', '--json', '--store', url()], {
+    const right = await command(['allowlist', 'list', '--json', '--store', url()], {
       env: { CATRACA_REDIS_PASSWORD_FILE: directory.file('password') },
     })
     assert.deepEqual(JSON.parse(right.stdout), { items: [] }, right.stderr)
@@ -164,10 +166,10 @@ describe('commands on Redis', () => {
     const encrypted = await startSingle({ tls })
     try {
       const list = ['allowlist', 'list', '--json', '--store', encrypted.storeUrl]
-      const blind = await catraca(list)
+      const blind = await command(list)
       assert.equal(blind.code, 1)
       assert.match(blind.stderr, /certificate/)
-      const { stdout, stderr } = await catraca(list, { env: { CATRACA_REDIS_TLS_CA_FILE: tls.ca } })
+      const { stdout, stderr } = await command(list, { env: { CATRACA_REDIS_TLS_CA_FILE: tls.ca } })
       assert.deepEqual(JSON.parse(stdout), { items: [] }, stderr)
     } finally {
       await encrypted.stop()

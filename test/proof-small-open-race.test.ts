@@ -8,10 +8,11 @@ describe('proof of opening, small', () => {
     const sizes = {
       opens: 200,
       stoppedMs: 200,
-      opensPerProcess: 20,
+      opensPerProcess: 22,
       servers: 1,
       restartMs: 2000,
-      pauseMs: 10,
+      pauseMs: 20,
+      writesEvery: 11,
     }
     const figures = await run(sizes)
     const sum = (what: string): number =>

@@ -4,7 +4,7 @@
  * the middle. Nothing that was acknowledged may be missing, no counter may go back, no fence may fall, and nobody may
  * fail. On the disk and on a memory file system, with both durabilities.
  * Arguments: --opens 2000 --stoppedMs 1000 --opensPerProcess 8 --servers 4 (settings in which a server restarts workers)
- *   --restartMs 700 (between two kills of workers) --pauseMs 0 (of each writer after each write)
+ *   --restartMs 700 (between two kills of workers) --pauseMs 0 (of each writer after each write) --writesEvery 4 (opens)
  */
 import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { openCatraca } from '../../src/catraca.js'
-import type { OpenerSaid } from '../support/open-race-opener.js'
+import type { OpenerPlan, OpenerSaid } from '../support/open-race-opener.js'
 import {
   type Acknowledged,
   CAPACITY,
@@ -44,7 +44,15 @@ const WRITERS = ['writer-a', 'writer-b']
 const OPENERS_AT_ONCE = 2
 const MEMORY_FILE_SYSTEM = '/dev/shm'
 
-const SIZES = { opens: 2000, stoppedMs: 1000, opensPerProcess: 8, servers: 4, restartMs: 700, pauseMs: 0 }
+const SIZES = {
+  opens: 2000,
+  stoppedMs: 1000,
+  opensPerProcess: 8,
+  servers: 4,
+  restartMs: 700,
+  pauseMs: 0,
+  writesEvery: 4,
+}
 type Sizes = typeof SIZES
 
 /** Kinds of openers, in the order in which they come, again and again. */
@@ -91,7 +99,11 @@ class Openers {
       return
     }
     const times = { killed: ENDLESS, stopped: 3 }[kind as string] ?? this.sizes.opensPerProcess
-    const order = { ...this.plan, times, kind: kind === 'reader' ? kind : 'library' }
+    const { writesEvery } = this.sizes
+    const order = {
+      ...this.plan,
+      ...{ times, writesEvery, kind: kind === 'reader' ? kind : 'library' },
+    } satisfies OpenerPlan
     const child = fork(program('open-race-opener'), [JSON.stringify(order)], { execArgv: [] })
     const failures: string[] = []
     child.on('message', (message: OpenerSaid | Failed) => {

@@ -8,15 +8,17 @@ import { mainDirectory } from '../../src/engines/embedded/store-directory.js'
 import { LIST, memberOf, type OpenRacePlan, openOptions, RESOURCE } from './open-race-plan.js'
 import { demand, dieOfFailures } from './proof.js'
 
-export type OpenerSaid = { type: 'opening' } | { type: 'opened'; member?: string; openMs: number }
-
-const WRITES_EVERY = 4
-
-dieOfFailures()
-const { times, kind, ...plan } = JSON.parse(process.argv[2]!) as OpenRacePlan & {
+export interface OpenerPlan extends OpenRacePlan {
   times: number
+  /** It writes at the first of so many opens. */
+  writesEvery: number
   kind: 'library' | 'reader'
 }
+
+export type OpenerSaid = { type: 'opening' } | { type: 'opened'; member?: string; openMs: number }
+
+dieOfFailures()
+const { times, writesEvery, kind, ...plan } = JSON.parse(process.argv[2]!) as OpenerPlan
 const opener = `opener${process.pid}`
 const say = (message: OpenerSaid): Promise<void> =>
   new Promise((resolve) => process.send!(message, () => resolve()))
@@ -26,7 +28,7 @@ async function openAndWrite(n: number): Promise<void> {
   const catraca = await openCatraca(openOptions(plan))
   const openMs = performance.now() - startedAt
   // To write takes two more threads, and far longer than to open.
-  const member = n % WRITES_EVERY === 0 ? memberOf(opener, n) : undefined
+  const member = n % writesEvery === 0 ? memberOf(opener, n) : undefined
   if (member !== undefined) {
     await Promise.all([
       catraca.allowlists.add(LIST, member),

@@ -28,36 +28,34 @@ describe('proofs, small', () => {
     assert.ok(figures.writes! > 10)
   })
 
+  const limitSizes = { seconds: 1.2, processes: 3, capacity: 100, perSecond: 500, inFlight: 8 }
+
   it('limits: processes on one key admit what the rule allows, and no more', async () => {
     // On a busy machine processes begin late; the full run demands more.
-    const figures = await limits(
-      { seconds: 2, processes: 3, capacity: 100, perSecond: 500, inFlight: 8 },
-      0.6,
-    )
+    const figures = await limits(limitSizes, 0.6)
     assert.ok(figures.admitted! > 0)
   })
 
   it('limits over Redis: the same, and behind a failover at most a bucket more', async () => {
-    const sizes = { seconds: 2, processes: 3, capacity: 100, perSecond: 500, inFlight: 8 }
-    assert.ok((await runOnRedis(sizes, 0.6)).admitted! > 0)
-    const failover = await runFailover({ ...sizes, processes: 2, seconds: 5 })
+    assert.ok((await runOnRedis(limitSizes, 0.6)).admitted! > 0)
+    const failover = await runFailover({ ...limitSizes, processes: 2, seconds: 4 })
     assert.ok(failover['refused without an answer']! > 0)
   })
 
   it('limits over DynamoDB: the same', async () => {
     // One fortieth of it: 4 at once and 4 a second, which a busy emulator can do too.
-    const sizes = { seconds: 3, processes: 3, capacity: 160, perSecond: 160 }
+    const sizes = { seconds: 2, processes: 2, capacity: 160, perSecond: 160 }
     assert.ok((await runOnDynamodb(sizes, 0.6)).admitted! > 0)
   })
 
   it('idempotency: every history of processes that die and sleep is one that a model explains', async () => {
-    const figures = await idempotency({ seconds: 3, processes: 3, rounds: 1, skewMs: 0, duplicates: 60 })
+    const figures = await idempotency({ seconds: 2, processes: 3, rounds: 1, skewMs: 0, duplicates: 60 })
     assert.ok(figures['history: steps']! > 5, JSON.stringify(figures))
     assert.equal(figures.deaths, 4)
   })
 
   it('soak-model: every answer is that of a model in memory', async () => {
-    const figures = await soakModel({ seconds: 1.5, setSize: 1000 })
+    const figures = await soakModel({ seconds: 1, setSize: 1000 })
     assert.ok(figures.checks! > 1000)
     for (const work of ['addOrRemove', 'addForAWhile', 'importAndRemove', 'replace', 'createAndDelete']) {
       assert.ok(figures[work]! > 0, `${work} was never done`)
@@ -65,7 +63,13 @@ describe('proofs, small', () => {
   })
 
   it('dynamodb-pods: all that live end exact, whatever is killed or lost', async () => {
-    const figures = await dynamodbPods({ seconds: 4, changesPerSecond: 25, members: 50, expiring: 0 })
+    const figures = await dynamodbPods({
+      pods: 3,
+      seconds: 3,
+      changesPerSecond: 25,
+      members: 50,
+      expiring: 0,
+    })
     assert.ok(figures.changes! > 30)
     assert.ok(figures.messagesStolen! > 0)
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { after, type TestContext } from 'node:test'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
@@ -22,15 +22,33 @@ const ARGUMENTS = [
   '--disable-dev-shm-usage',
   `--disable-features=${DISABLED_FEATURES.join(',')}`,
 ]
-/** Without motion nobody waits for an animation; one test of dialogs asks for motion. */
+/** Without motion nobody waits for an animation. The tests over Redis keep the motion. */
 const BROWSER: BrowserContextOptions = { locale: 'en-US', reducedMotion: 'reduce' }
 /** The machine may be busy; a test that waits this long has failed. */
 const PATIENCE_MS = 20_000
+
+/** How long the product waits for its store is proved elsewhere. */
+const PATIENT: OpenOptions = {
+  embedded: { writeTimeoutMs: PATIENCE_MS },
+  limits: { timeoutMs: PATIENCE_MS },
+  idempotency: { timeoutMs: PATIENCE_MS },
+  codes: { timeoutMs: PATIENCE_MS },
+  locks: { timeoutMs: PATIENCE_MS },
+}
 
 let browser: Promise<Browser> | undefined
 
 // Registered when this file is loaded: a hook that a test registers would end the browser with that test.
 after(async () => (await browser)?.close())
+
+/**
+ * Loads the tests of a directory into this process, so that they share one browser: to start it, and to load the server,
+ * takes longer than most of the tests.
+ */
+export async function loadTests(directory: URL): Promise<void> {
+  const names = readdirSync(directory).filter((name) => name.endsWith('.js'))
+  for (const name of names.sort()) await import(new URL(name, directory).href)
+}
 
 /** One browser for all tests of the process. */
 export function theBrowser(): Promise<Browser> {
@@ -64,7 +82,7 @@ export interface TestConsole {
 
 /** A server over an empty store, and a browser that is signed in to its console. */
 export async function openConsole(t: TestContext, options: ConsoleOptions = {}): Promise<TestConsole> {
-  const server = await serve(t, options.server, options.open)
+  const server = await serve(t, options.server, { ...PATIENT, ...options.open })
   const key = options.scopes === undefined ? undefined : await makeKey(server, options.scopes)
   const context = await (await theBrowser()).newContext({ ...BROWSER, ...options.browser })
   const page = await context.newPage()
@@ -134,7 +152,10 @@ const STAND_STILL = `(async () => {
   await Promise.allSettled(moving.map(({ finished }) => finished))
   await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
 })()`
-const RUN_AXE = "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)"
+/** What is behind a dialog is not shown to anybody, and was judged when it was. */
+const RUN_AXE = `axe
+  .run(document.querySelector('[aria-modal=true]') ?? document, { resultTypes: ['violations'] })
+  .then(({ violations }) => violations)`
 
 /** Evaluated by the debugger, which no policy of the page hinders. */
 async function assertAccessible(page: Page): Promise<void> {

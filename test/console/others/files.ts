@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { serve } from '../server/support.js'
-import { temporaryDirectory } from '../support/temporary.js'
+import { serve } from '../../server/support.js'
+import { temporaryDirectory } from '../../support/temporary.js'
 
-const built = fileURLToPath(new URL('../../console/', import.meta.url))
+const built = fileURLToPath(new URL('../../../console/', import.meta.url))
 const page = readFileSync(join(built, 'index.html'), 'utf8')
 /** What a browser loads before anything is shown. */
 const first = [...page.matchAll(/(?:src|href)="\/console\/(assets\/[^"]+)"/g)].map((match) => match[1]!)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { openConsole } from '../support/console.js'
+import { openConsole } from '../../support/console.js'
 
 const PAGES = [
   '/limits',

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { openConsole } from '../support/console.js'
+import { openConsole } from '../../support/console.js'
 
 const EVIL = '<img src=x onerror=alert(1)>'
 
 describe('the page of all allowlists', () => {
-  it('searches, sorts and leafs through ten thousand lists', async (t) => {
+  it('searches, sorts and leafs through two thousand lists', async (t) => {
     const { page, server, visit, assertAccessible } = await openConsole(t)
     const { allowlists } = server.catraca
-    const numbers = Array.from({ length: 10_000 }, (_, index) => index)
+    const numbers = Array.from({ length: 2000 }, (_, index) => index)
     for (let at = 0; at < numbers.length; at += 500) {
       await Promise.all(
         numbers.slice(at, at + 500).map((number) => {
@@ -22,7 +22,7 @@ describe('the page of all allowlists', () => {
     await allowlists.add('list-00042', 'ana')
     await visit('/allowlists')
     const rows = page.locator('tbody tr')
-    await page.getByText('10,001 in total').waitFor()
+    await page.getByText('2,001 in total').waitFor()
     assert.equal(await rows.count(), 50)
     assert.match((await rows.first().textContent()) ?? '', /Checkout wave.*25%/)
     await assertAccessible()
@@ -38,7 +38,7 @@ describe('the page of all allowlists', () => {
       .and(page.locator('[aria-sort=descending]'))
       .waitFor()
     await rows.first().getByRole('link', { name: 'List 42', exact: true }).waitFor()
-    await page.getByLabel('Search').fill('ist 777')
+    await page.getByLabel('Search').fill('ist 77')
     await page.getByText('11 in total').waitFor()
     await page.getByLabel('Type').selectOption('ONDA')
     await page.getByText('No list matches.').waitFor()

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import type { Download } from 'playwright-core'
-import { until } from '../server/support.js'
-import { openConsole } from '../support/console.js'
+import { until } from '../../server/support.js'
+import { openConsole } from '../../support/console.js'
 
 const textOf = async (download: Download): Promise<string> => readFile(await download.path(), 'utf8')
 
@@ -108,11 +108,11 @@ describe('the page of an explicit list', () => {
 })
 
 describe('files of customers', () => {
-  it('uploads twenty thousand rows, and gives the rejected ones back without formulas', async (t) => {
+  it('uploads some thousand rows, and gives the rejected ones back without formulas', async (t) => {
     const { page, server, visit, assertAccessible } = await openConsole(t, { scopes: ['admin'] })
     const { allowlists } = server.catraca
     await allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
-    const rows = Array.from({ length: 20_000 }, (_, index) => `customer-${index},loader`)
+    const rows = Array.from({ length: 3000 }, (_, index) => `customer-${index},loader`)
     rows[10] = '=1+1 cmd,loader'
     rows[11] = '"bad, id",loader'
     rows[12] = '@x y,loader'
@@ -128,7 +128,7 @@ describe('files of customers', () => {
     await page.getByRole('button', { name: 'Upload', exact: true }).click()
     const panel = page.locator('.panel', { hasText: 'Upload a file' })
     await panel.getByText('Done', { exact: true }).waitFor()
-    assert.match((await panel.locator('dl').textContent()) ?? '', /Added19,997.*Rejected3/)
+    assert.match((await panel.locator('dl').textContent()) ?? '', /Added2,997.*Rejected3/)
     const rejected = panel.getByRole('region', { name: 'Rejected rows' })
     await rejected.getByRole('row', { name: /12 =1\+1 cmd,loader customerId/ }).waitFor()
     await assertAccessible()
@@ -142,9 +142,9 @@ describe('files of customers', () => {
     assert.match(lines[1]!, /^12,"'=1\+1 cmd,loader",/)
     assert.match(lines[2]!, /^13,"""bad, id"",loader",/)
     assert.match(lines[3]!, /^14,"'@x y,loader",/)
-    assert.equal((await allowlists.get('vip')).customerCount, 19_997)
+    assert.equal((await allowlists.get('vip')).customerCount, 2997)
     assert.equal((await allowlists.member('vip', 'customer-9')).addedBy, 'loader')
-    await page.getByText('19,997', { exact: true }).first().waitFor()
+    await page.getByText('2,997', { exact: true }).first().waitFor()
     await page.getByRole('row', { name: /Customers imported/ }).waitFor()
   })
 
@@ -190,12 +190,12 @@ describe('files of customers', () => {
     await visit('/allowlists/vip')
     const session = await page.context().newCDPSession(page)
     await session.send('Network.enable')
-    const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 200_000 }
+    const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 100_000 }
     await session.send('Network.emulateNetworkConditions', slow)
-    const buffer = Buffer.from(Array.from({ length: 200_000 }, (_, index) => `customer-${index}`).join('\n'))
+    const buffer = Buffer.from(Array.from({ length: 80_000 }, (_, index) => `customer-${index}`).join('\n'))
     await page.locator('input[type=file]').setInputFiles({ name: 'many.txt', mimeType: 'text/plain', buffer })
     await page.getByRole('button', { name: 'Upload', exact: true }).click()
-    await page.getByText(/of 3\.\d MB sent/).waitFor()
+    await page.getByText(/of 1\.\d MB sent/).waitFor()
     await page.getByRole('progressbar', { name: 'Sending the file' }).waitFor()
     await assertAccessible()
     await page.getByRole('button', { name: 'Cancel the upload' }).click()

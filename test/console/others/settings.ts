@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { bearer, until } from '../server/support.js'
-import { openConsole } from '../support/console.js'
+import { bearer, until } from '../../server/support.js'
+import { openConsole } from '../../support/console.js'
 
 describe('API keys in the settings', () => {
   it('are made, shown once, and revoked after a question', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { openConsole } from '../support/console.js'
+import { openConsole } from '../../support/console.js'
 
 const SYSTEM = { level: 'system', resource: 'chat' } as const
 const ENTITY = { level: 'entity', identifier: 'tenant:1', resource: 'chat' } as const

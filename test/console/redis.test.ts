@@ -12,7 +12,11 @@ describe('the console over Redis', () => {
   beforeEach(() => redis.flush())
   after(() => redis.stop())
 
-  const open = (t: TestContext) => openConsole(t, { open: { store: redis.storeUrl, sweepIntervalMs: 0 } })
+  const open = (t: TestContext) =>
+    openConsole(t, {
+      open: { store: redis.storeUrl, sweepIntervalMs: 0 },
+      browser: { reducedMotion: 'no-preference' },
+    })
   /** Another process would see and change the same: what it does is not known to the server in advance. */
   const another = async (t: TestContext) => {
     const catraca = await openCatraca({ store: redis.storeUrl, sweepIntervalMs: 0 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Catraca } from '../../src/catraca.js'
-import { openConsole } from '../support/console.js'
+import type { Catraca } from '../../../src/catraca.js'
+import { openConsole } from '../../support/console.js'
 
 const perMinute = (capacity: number) => ({
   limits: { perMinute: { capacity, refillPeriodSeconds: 60, algorithm: 'fixed-window' as const } },

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { AUDIT_ACTIONS } from '../../src/audit/types.js'
-import { bearer } from '../server/support.js'
-import { openConsole } from '../support/console.js'
+import { AUDIT_ACTIONS } from '../../../src/audit/types.js'
+import { bearer } from '../../server/support.js'
+import { openConsole } from '../../support/console.js'
 
 describe('the audit page', () => {
   it('tells who changed what, from what to what', async (t) => {

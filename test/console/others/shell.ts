@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { bearer, until } from '../server/support.js'
-import { openConsole, signIn } from '../support/console.js'
+import { bearer, until } from '../../server/support.js'
+import { openConsole, signIn } from '../../support/console.js'
 
 describe('signing in', () => {
   it('is not asked for when the server has no keys', async (t) => {

@@ -152,7 +152,7 @@ describe('catraca backup and restore', () => {
     assert.equal(existsSync(join(root, left)), false, 'what the killed one left is removed')
 
     const store = join(root, 'store')
-    await killHalfway(['restore', target, ...embedded(store)], /store\.restoring-\d+\/main\/data\.mdb$/)
+    await killHalfway(['restore', target, ...embedded(store)], /store\.restoring-\d+\/v2\/data\.mdb$/)
     assert.equal(existsSync(store), false)
     assert.equal((await command(['restore', target, ...embedded(store)])).code, 0)
     assert.deepEqual(

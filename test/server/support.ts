@@ -108,7 +108,7 @@ export const bearer = (key: string): OutgoingHttpHeaders => ({ authorization: `B
 export async function until(
   what: string,
   met: () => Promise<boolean> | boolean,
-  withinMs = 10_000,
+  withinMs = 60_000,
 ): Promise<void> {
   const deadline = Date.now() + withinMs
   while (!(await met())) {

@@ -2,7 +2,7 @@
  * Allowlists on Redis against what the same client does without them, in one run.
  * Arguments: --rounds 5 --seconds 2 --members 200000 --importRows 1000000
  */
-import { createClient } from 'redis'
+import { createClient } from '@redis/client'
 import { type Catraca, openCatraca } from '../src/catraca.js'
 import { commandCounts, type RedisServers, startSingle } from '../test/support/redis/index.js'
 import { numberArguments } from './support/arguments.js'

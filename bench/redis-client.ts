@@ -6,8 +6,8 @@
  */
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { createClient } from '@redis/client'
 import { Redis as IoRedis } from 'ioredis'
-import { createClient } from 'redis'
 import { Coalescer } from '../src/engines/redis/link/coalescer.js'
 import { openRedis } from '../src/engines/redis/link/open-redis.js'
 import type { Redis } from '../src/engines/redis/link/redis.js'

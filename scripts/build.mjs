@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildConsole } from './build-console.mjs'
 import { bundleLambda } from './bundle-lambda.mjs'
+import { bundleTypebox } from './bundle-typebox.mjs'
 import { copyLua } from './copy-lua.mjs'
 import { digestOf, isBuiltFrom, markBuiltFrom } from './sources-digest.mjs'
 
@@ -28,6 +29,7 @@ const { status } = spawnSync(process.execPath, [join(typescript, 'bin', 'tsc')],
 if (status === 0) {
   copyLua(output)
   await bundleLambda(output)
+  await bundleTypebox(output)
   await buildConsole(join(output, 'console'))
   markBuiltFrom(output, sources)
 }

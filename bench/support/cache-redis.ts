@@ -1,4 +1,4 @@
-import { createClient } from 'redis'
+import { createClient } from '@redis/client'
 import { openCatraca } from '../../src/catraca.js'
 import { startSingle } from '../../test/support/redis/index.js'
 import { median } from './report.js'

@@ -1,6 +1,6 @@
 import { IdempotencyConfig, makeIdempotent } from '@aws-lambda-powertools/idempotency'
 import { CachePersistenceLayer } from '@aws-lambda-powertools/idempotency/cache'
-import { createClient } from 'redis'
+import { createClient } from '@redis/client'
 import { type Catraca, openCatraca } from '../../src/catraca.js'
 import { openRedis } from '../../src/engines/redis/index.js'
 import type { IdempotencyStore } from '../../src/idempotency/port.js'

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
+import { createClient } from '@redis/client'
 import { Redis as IoRedis } from 'ioredis'
-import { createClient } from 'redis'
 import { createLock, IoredisAdapter, NodeRedisAdapter } from 'redlock-universal'
 import { openCatraca } from '../../src/catraca.js'
 import { startSingle } from '../../test/support/redis/index.js'

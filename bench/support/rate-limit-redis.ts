@@ -1,6 +1,6 @@
+import { createClient } from '@redis/client'
 import { Redis as IoRedis } from 'ioredis'
 import { RateLimiterRedis } from 'rate-limiter-flexible'
-import { createClient } from 'redis'
 import { type Catraca, openCatraca } from '../../src/catraca.js'
 import { TAKE } from '../../src/engines/redis/rate-limit/counters.js'
 import { commandCounts, type RedisProcess, startSingle } from '../../test/support/redis/index.js'

@@ -1,4 +1,4 @@
-import type { RedisClientType } from 'redis'
+import type { RedisClientType } from '@redis/client'
 
 const BATCH = 500
 const BATCHES_IN_FLIGHT = 4

@@ -42,6 +42,7 @@ import { addSharedSchemas } from './routes/responses.js'
 import { sessionRoutes } from './routes/session.js'
 import { shardRoutes } from './routes/shards.js'
 import { tokenRoutes } from './routes/tokens.js'
+import { buildSerializer } from './serializers.js'
 import { ServerMetrics } from './server-metrics.js'
 import { settleTicks } from './settle.js'
 import { followTls, HANDSHAKE_TIMEOUT_MS, type TlsMaterial, tlsOptions } from './tls.js'
@@ -148,6 +149,7 @@ function createApp(context: ServerContext, logger: Logger): App {
     genReqId: (request) => requestIdFrom(request.headers['x-request-id']),
     // Longer than any URL that fits the headers: an id that is too long is for the library to refuse.
     routerOptions: { maxParamLength: headerLimitBytes },
+    schemaController: { compilersFactory: { buildSerializer } },
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
     clientErrorHandler: answerClientError,
     serverFactory: (handler) => createHttpServer(context, handler as Handler),

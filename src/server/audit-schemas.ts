@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { AUDIT_ACTIONS } from '../audit/types.js'
 import { pageQuery } from './schemas.js'
+import { Type } from './typebox.js'
 
 /** The shape of what goes over the wire about the audit trail; values are judged by the library. */
 const closed = { additionalProperties: false } as const

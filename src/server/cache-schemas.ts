@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import type { SpaceStats } from '../cache/types.js'
+import { Type } from './typebox.js'
 
 const closed = { additionalProperties: false } as const
 

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { CHANNELS } from '../one-time-code/types.js'
 import { oneOf } from './schemas.js'
+import { Type } from './typebox.js'
 
 /** The shape of what goes over the wire about one-time codes; values are judged by the library. */
 const closed = { additionalProperties: false } as const

@@ -1,6 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyTypeProvider } from 'fastify'
-import type { Static, TSchema } from 'typebox'
 import type { Scope } from '../access/scopes.js'
 import type { Catraca } from '../catraca.js'
 import type { Gate } from './access/gate.js'
@@ -10,6 +9,7 @@ import type { ImportJobs } from './imports/jobs.js'
 import type { LogLevelSwitch } from './log-level.js'
 import type { ServerSettings } from './options.js'
 import type { ServerMetrics } from './server-metrics.js'
+import type { Static, TSchema } from './typebox.js'
 
 /** What the routes share. */
 export interface ServerContext {

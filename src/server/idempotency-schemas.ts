@@ -1,6 +1,6 @@
-import { type Static, Type } from 'typebox'
 import type { RecordView } from '../idempotency/types.js'
 import { oneOf } from './schemas.js'
+import { type Static, Type } from './typebox.js'
 
 /** The shape of what goes over the wire about idempotency; values are judged by the library, as for the other schemas. */
 const closed = { additionalProperties: false } as const

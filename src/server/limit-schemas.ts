@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { ALGORITHMS } from '../rate-limit/rule.js'
 import type { EffectiveLimit, LimitStatus, Limits, ResolvedConfig, Violation } from '../rate-limit/types.js'
 import { oneOf, pageOf, pageQuery } from './schemas.js'
+import { Type } from './typebox.js'
 
 /** The shape of what goes over the wire about limits; values are judged by the library, as for the other schemas. */
 const closed = { additionalProperties: false } as const

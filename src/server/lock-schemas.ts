@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type } from './typebox.js'
 
 /** The shape of what goes over the wire about locks; values are judged by the library, as for the other schemas. */
 const closed = { additionalProperties: false } as const

@@ -1,4 +1,3 @@
-import { type Static, type TSchema, Type } from 'typebox'
 import { SCOPES } from '../access/scopes.js'
 import { LIST_SORTS } from '../allowlist/list-search.js'
 import {
@@ -15,6 +14,7 @@ import {
   type NewAllowlist,
   type RemoveResult,
 } from '../allowlist/types.js'
+import { type Static, type TSchema, Type } from './typebox.js'
 
 /**
  * The shape of what goes over the wire. What values mean (identifiers, ranges, dates) is judged by the library,

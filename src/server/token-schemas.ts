@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { MAX_REVOCATIONS } from '../token-denylist/port.js'
+import { Type } from './typebox.js'
 
 /** The shape of what goes over the wire about revoked tokens; values are judged by the library. */
 const closed = { additionalProperties: false } as const

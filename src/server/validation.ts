@@ -1,7 +1,7 @@
 import type { FastifySchemaCompiler } from 'fastify'
-import type { TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
 import { CatracaError, type FieldError } from '../errors.js'
+import type { TSchema } from './typebox.js'
+import { Compile } from './typebox.js'
 
 /**
  * Above this many values only the fact of the failure is told: listing what is wrong with a huge hostile body

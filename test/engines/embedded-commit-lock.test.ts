@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { CommitLock, lockOptions } from '../../src/engines/embedded/commit-lock.js'
 import { refuseNetworkFileSystem } from '../../src/engines/embedded/file-system.js'
@@ -13,8 +14,12 @@ import { temporaryDirectory } from '../support/temporary.js'
 
 const PROGRAM = fileURLToPath(new URL('../support/commit-lock-process.js', import.meta.url))
 
-function start(directory: string, work: string, times = 1): ChildProcess {
-  return fork(PROGRAM, [directory, work, String(times)], { execArgv: [] })
+type Work = 'count' | 'hold' | 'open' | 'open and close'
+
+function start(t: TestContext, directory: string, work: Work, times = 1): ChildProcess {
+  const child = fork(PROGRAM, [directory, work, String(times)], { execArgv: [] })
+  t.after(() => void child.kill('SIGKILL'))
+  return child
 }
 
 async function ended(child: ChildProcess): Promise<number | null> {
@@ -22,13 +27,16 @@ async function ended(child: ChildProcess): Promise<number | null> {
   return code as number | null
 }
 
-/** A process that holds the lock, or only has it open, and is stopped. */
-async function stopped(directory: string, work: 'hold' | 'open'): Promise<ChildProcess> {
-  const child = start(directory, work)
-  await once(child, 'message')
-  child.kill('SIGSTOP')
-  while (!/^[Tt]/.test(stateOf(child.pid!))) await new Promise((resolve) => setTimeout(resolve, 5))
+/** A process inside the lock. */
+async function holding(t: TestContext, directory: string): Promise<ChildProcess> {
+  const child = start(t, directory, 'hold')
+  while (!existsSync(join(directory, 'held'))) await setTimeout(5)
   return child
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  child.kill('SIGSTOP')
+  while (!/^[Tt]/.test(stateOf(child.pid!))) await setTimeout(5)
 }
 
 const stateOf = (pid: number): string => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!
@@ -36,24 +44,22 @@ const stateOf = (pid: number): string => readFileSync(`/proc/${pid}/stat`, 'utf8
 async function goOn(child: ChildProcess): Promise<void> {
   const end = ended(child)
   child.kill('SIGCONT')
-  child.send('end')
   assert.equal(await end, 0)
 }
 
 describe('the commit lock', () => {
-  it('lets one process at a time in', async () => {
+  it('lets one process at a time in', async (t) => {
     const directory = temporaryDirectory()
     const file = join(directory, 'counter')
     writeFileSync(file, '0')
-    const children = [0, 1, 2].map(() => start(directory, 'count', 400))
+    const children = [0, 1, 2].map(() => start(t, directory, 'count', 400))
     assert.deepEqual(await Promise.all(children.map(ended)), [0, 0, 0])
     assert.equal(readFileSync(file, 'utf8'), '1200')
   })
 
-  it('is free again when its holder is killed', async () => {
+  it('is free again when its holder is killed', async (t) => {
     const directory = temporaryDirectory()
-    const child = start(directory, 'hold')
-    await once(child, 'message')
+    const child = await holding(t, directory)
     const end = ended(child)
     child.kill('SIGKILL')
     await end
@@ -67,27 +73,32 @@ describe('the commit lock', () => {
     assert.deepEqual(nameplates(directory), [])
   })
 
-  it('is not waited for beyond the timeout when its holder is stopped', async () => {
+  it('is not waited for beyond the timeout when its holder is stopped', async (t) => {
     const directory = temporaryDirectory()
-    const holder = await stopped(directory, 'hold')
+    const holder = await holding(t, directory)
+    await stop(holder)
     assert.throws(
       () => CommitLock.open(directory, 300),
       (error) => isCatracaError(error, 'STORE_IN_USE') && error.message.includes(String(holder.pid)),
     )
+    writeFileSync(join(directory, 'give-back'), '')
     await goOn(holder)
     await CommitLock.open(directory, 300).close()
   })
 
-  it('does not mind a stopped process that does not hold it', async () => {
+  it('does not mind a stopped process that does not hold it', async (t) => {
     const directory = temporaryDirectory()
-    const idle = await stopped(directory, 'open')
+    const idle = start(t, directory, 'open')
+    await once(idle, 'message')
+    await stop(idle)
     await CommitLock.open(directory, 10_000).close()
+    idle.send('end')
     await goOn(idle)
   })
 
-  it('can be opened while the last process closes it, which destroys what is shared', async () => {
+  it('can be opened while the last process closes it, which destroys what is shared', async (t) => {
     const directory = temporaryDirectory()
-    const children = [0, 1, 2].map(() => start(directory, 'open and close', 400))
+    const children = [0, 1, 2].map(() => start(t, directory, 'open and close', 400))
     assert.deepEqual(await Promise.all(children.map(ended)), [0, 0, 0])
   })
 

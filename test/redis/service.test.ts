@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { createClient } from 'redis'
+import { createClient } from '@redis/client'
 import { catraca, command, customers, type Served, scratch, serve } from '../cli/run.js'
 import { send, until } from '../server/support.js'
 import { makeCertificates, type RedisServers, startSingle } from '../support/redis/index.js'

@@ -1,5 +1,5 @@
 /** Another process at the commit lock of a directory: `commit-lock-process.js DIRECTORY WORK TIMES`. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommitLock } from '../../src/engines/embedded/commit-lock.js'
 
@@ -23,11 +23,12 @@ if (work === 'count') {
   await lock.close()
 } else {
   const lock = open()
-  const isOver = told()
-  // Long enough to be stopped or killed inside; the first message is sent before, because nothing is sent from within.
-  await new Promise<void>((resolve) => process.send!('there', () => resolve()))
-  lock.hold(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500))
-  await isOver
+  // Nothing is sent or received from within, so files say that the lock is held and when to give it back.
+  lock.hold(() => {
+    writeFileSync(join(directory, 'held'), '')
+    while (!existsSync(join(directory, 'give-back')))
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+  })
   await lock.close()
 }
 process.disconnect()

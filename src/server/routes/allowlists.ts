@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { CatracaError, invalid } from '../../errors.js'
 import type { App, ServerContext } from '../context.js'
 import * as schemas from '../schemas.js'
+import { Type } from '../typebox.js'
 import { answers, empty, shared } from './responses.js'
 
 const tags = ['allowlists']

@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import { answerJson } from '../check/answer.js'
 import { CheckFacts } from '../check/facts.js'
 import { splitLists } from '../check/query.js'
 import { CHECK_ROUTE } from '../check/visit.js'
 import type { App, ServerContext } from '../context.js'
 import * as schemas from '../schemas.js'
+import { Type } from '../typebox.js'
 import { answers, shared } from './responses.js'
 
 const tags = ['checks']

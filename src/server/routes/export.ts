@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
-import { Type } from 'typebox'
 import type { ExportFormat } from '../../allowlist/types.js'
 import { CatracaError } from '../../errors.js'
 import { preferred } from '../accept.js'
 import type { App, ServerContext } from '../context.js'
 import * as schemas from '../schemas.js'
+import { Type } from '../typebox.js'
 import { answers } from './responses.js'
 
 /** The first is the default. */

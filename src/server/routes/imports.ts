@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Static, Type } from 'typebox'
 import type { ImportOptions, ImportResult } from '../../allowlist/types.js'
 import { CatracaError, isCatracaError } from '../../errors.js'
 import { identifier } from '../../key.js'
@@ -8,6 +7,7 @@ import type { App, ServerContext } from '../context.js'
 import { importInBackground } from '../imports/background.js'
 import { bodyChunks, bodyKind, IMPORT_TYPES } from '../imports/body.js'
 import * as schemas from '../schemas.js'
+import { type Static, Type } from '../typebox.js'
 import { answers, shared } from './responses.js'
 
 const tags = ['import and export']

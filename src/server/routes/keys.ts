@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import type { App, ServerContext } from '../context.js'
 import * as schemas from '../schemas.js'
+import { Type } from '../typebox.js'
 import { answers204 } from './allowlists.js'
 import { answers } from './responses.js'
 

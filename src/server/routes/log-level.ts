@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import type { App, ServerContext } from '../context.js'
 import { LOG_LEVELS } from '../logger.js'
 import * as schemas from '../schemas.js'
+import { Type } from '../typebox.js'
 import { answers } from './responses.js'
 
 const tags = ['operations']

@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { CatracaError } from '../../errors.js'
 import type { App, ServerContext } from '../context.js'
 import type { ServerMetrics } from '../server-metrics.js'
+import { Type } from '../typebox.js'
 import { answers } from './responses.js'
 
 const tags = ['operations']

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { version } from '../../version.js'
 import type { App, ServerContext } from '../context.js'
+import { Type } from '../typebox.js'
 import { answers } from './responses.js'
 
 const tags = ['operations']

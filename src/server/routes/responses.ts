@@ -1,6 +1,6 @@
-import type { TSchema } from 'typebox'
 import type { App } from '../context.js'
 import * as schemas from '../schemas.js'
+import type { TSchema } from '../typebox.js'
 
 /** What several routes answer, named in the OpenAPI document. */
 const SHARED = {

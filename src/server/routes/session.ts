@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import { SCOPES } from '../../access/scopes.js'
 import { version } from '../../version.js'
 import type { App, ServerContext } from '../context.js'
 import { oneOf } from '../schemas.js'
+import { Type } from '../typebox.js'
 import { answers } from './responses.js'
 
 const session = Type.Object(

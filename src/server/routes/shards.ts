@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import type { ReshardStatus } from '../../allowlist/types.js'
 import type { App, ServerContext } from '../context.js'
 import * as schemas from '../schemas.js'
+import { Type } from '../typebox.js'
 import { answers } from './responses.js'
 
 const tags = ['allowlists']

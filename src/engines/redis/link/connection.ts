@@ -1,4 +1,4 @@
-import { createClient, RESP_TYPES } from 'redis'
+import { createClient, RESP_TYPES } from '@redis/client'
 import { type Address, nameOf } from './address.js'
 import { isErrorReply, NoReply } from './failures.js'
 import { type Flight, Flights } from './flights.js'

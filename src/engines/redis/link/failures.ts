@@ -1,4 +1,4 @@
-import { ErrorReply } from 'redis'
+import { ErrorReply } from '@redis/client'
 import { CatracaError, isCatracaError } from '../../../errors.js'
 
 /** How a call ended that got no reply. Only what was certainly not sent may be sent again blindly. */

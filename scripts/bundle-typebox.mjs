@@ -1,0 +1,19 @@
+// Makes one file of src/server/typebox.ts and the library, which says there why.
+import { join } from 'node:path'
+import { build } from 'esbuild'
+
+export async function bundleTypebox(output) {
+  const file = join(output, 'src', 'server', 'typebox.js')
+  await build({
+    entryPoints: [file],
+    outfile: file,
+    allowOverwrite: true,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    minify: true,
+    legalComments: 'eof',
+    logLevel: 'warning',
+  })
+}

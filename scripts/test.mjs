@@ -15,8 +15,6 @@ import { ensureRedisServer } from './ensure-redis.mjs'
 const FILES_AT_ONCE = 4
 const FILE_TIMEOUT_MS = 10 * 60_000
 const SLOWEST_SHOWN = 10
-/** So many files may fail and be tried a second time, and are named: what is wrong fails again. */
-const SECOND_TRIES = 8
 
 /** Pure algorithms, and the conformance of the engine that needs no server. */
 const QUICK = [
@@ -72,6 +70,10 @@ if (files.some((file) => file.startsWith('console'))) ensureChromium()
 if (files.some((file) => file.includes('dict-example'))) ensurePostgres()
 if (files.some((file) => file.startsWith('deploy'))) ensurePromtool()
 
+// Processes that tests start inherit it.
+const MARK = `CATRACA_TEST_RUN=${process.pid}`
+process.env.CATRACA_TEST_RUN = String(process.pid)
+
 const reporter = new spec()
 reporter.pipe(process.stdout)
 
@@ -102,25 +104,35 @@ async function runFile(file) {
   return { file, ...count, seconds: (performance.now() - startedAt) / 1000 }
 }
 
-async function runFiles(these, filesAtOnce) {
-  const queue = [...these]
+async function runFiles() {
+  const queue = [...files]
   const results = []
   const runQueue = async () => {
     for (let file = queue.shift(); file !== undefined; file = queue.shift()) results.push(await runFile(file))
   }
-  await Promise.all(Array.from({ length: filesAtOnce }, runQueue))
+  await Promise.all(Array.from({ length: FILES_AT_ONCE }, runQueue))
   return results
 }
 
 const startedAt = performance.now()
-let results = await runFiles(files, FILES_AT_ONCE)
-const doubtful = results.filter(({ failed }) => failed > 0).map(({ file }) => file)
-if (doubtful.length > 0 && doubtful.length <= SECOND_TRIES) {
-  console.log(`\nfailed, and tried again one by one:\n${doubtful.map((file) => `  ${file}\n`).join('')}`)
-  results = [...results.filter(({ failed }) => failed === 0), ...(await runFiles(doubtful, 1))]
-}
+const results = await runFiles()
 reporter.end()
 await finished(reporter)
+
+/** A test that fails may leave processes behind, even stopped ones, which would keep a core or the output for ever. */
+function killLeftovers() {
+  for (const pid of existsSync('/proc') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : []) {
+    try {
+      if (!readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(MARK)) continue
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ')
+      process.kill(Number(pid), 'SIGKILL')
+      console.log(`left behind, and killed: ${command}`)
+    } catch {
+      // Gone meanwhile, or another user's.
+    }
+  }
+}
+killLeftovers()
 
 /** Of all processes that were started and have ended, in seconds; the system tells it in hundredths. */
 function processorSeconds() {
@@ -144,5 +156,7 @@ const processor = used === undefined ? '' : `, ${minutes(used)} of processor tim
 console.log(`${files.length} files in ${minutes((performance.now() - startedAt) / 1000)}${processor}`)
 
 const sum = (what) => results.reduce((total, result) => total + result[what], 0)
-process.exitCode = sum('failed') > 0 || sum('passed') === 0 ? 1 : 0
 console.log(`${sum('passed')} passed, ${sum('failed')} failed`)
+process.exitCode = sum('failed') > 0 || sum('passed') === 0 ? 1 : 0
+// A handle that a test left open does not keep the run from ending.
+process.stdout.write('', () => process.exit())

@@ -3,17 +3,17 @@
 import { spawnSync } from 'node:child_process'
 import { installCommand, installPackage } from './debian-package.mjs'
 
-const PACKAGE = 'chromium'
+const PACKAGE = 'chromium-headless-shell'
 
 export function ensureChromium() {
   if (hasChromium()) return
   installPackage(PACKAGE)
   if (hasChromium()) return
-  console.error('The tests of the console need chromium on the PATH. Install it (as root) by:')
+  console.error(`The tests of the console need ${PACKAGE} or chromium on the PATH. Install it (as root) by:`)
   console.error(`  ${installCommand(PACKAGE)}`)
   process.exit(1)
 }
 
 function hasChromium() {
-  return spawnSync(PACKAGE, ['--version', '--no-sandbox']).status === 0
+  return [PACKAGE, 'chromium'].some((name) => spawnSync(name, ['--version', '--no-sandbox']).status === 0)
 }

@@ -12,7 +12,8 @@ import { ensurePostgres } from './ensure-postgres.mjs'
 import { ensurePromtool } from './ensure-promtool.mjs'
 import { ensureRedisServer } from './ensure-redis.mjs'
 
-const FILES_AT_ONCE = 4
+/** More than the cores of a small machine: many tests wait for servers and processes that they started. */
+const FILES_AT_ONCE = 5
 const FILE_TIMEOUT_MS = 10 * 60_000
 const SLOWEST_SHOWN = 10
 

@@ -12,7 +12,7 @@ import { run as soakModel } from '../bench/proof/soak-model.js'
 /** The proofs of `npm run proof`, which take minutes there, with small sizes. Each throws when a promise is broken. */
 describe('proofs, small', () => {
   it('race: processes on one directory agree', async () => {
-    const figures = await race({ seconds: 1, processes: 3, bulkSize: 200, setSize: 1500 })
+    const figures = await race({ seconds: 0.6, processes: 3, bulkSize: 200, setSize: 1500 })
     assert.ok(figures['writes seen elsewhere by token']! > 0)
     assert.ok(figures['addAndRemove/s']! > 0)
     assert.ok(figures['watchSets/s']! > 0)
@@ -24,11 +24,11 @@ describe('proofs, small', () => {
   })
 
   it('freshness: with its token no check misses a write of another process', async () => {
-    const figures = await freshness({ seconds: 1, members: 2000 })
+    const figures = await freshness({ seconds: 0.6, members: 2000 })
     assert.ok(figures.writes! > 10)
   })
 
-  const limitSizes = { seconds: 1.2, processes: 3, capacity: 100, perSecond: 500, inFlight: 8 }
+  const limitSizes = { seconds: 0.8, processes: 3, capacity: 100, perSecond: 500, inFlight: 8 }
 
   it('limits: processes on one key admit what the rule allows, and no more', async () => {
     // On a busy machine processes begin late; the full run demands more.
@@ -49,13 +49,13 @@ describe('proofs, small', () => {
   })
 
   it('idempotency: every history of processes that die and sleep is one that a model explains', async () => {
-    const figures = await idempotency({ seconds: 2, processes: 3, rounds: 1, skewMs: 0, duplicates: 60 })
+    const figures = await idempotency({ seconds: 1.5, processes: 3, rounds: 1, skewMs: 0, duplicates: 60 })
     assert.ok(figures['history: steps']! > 5, JSON.stringify(figures))
     assert.equal(figures.deaths, 4)
   })
 
   it('soak-model: every answer is that of a model in memory', async () => {
-    const figures = await soakModel({ seconds: 1, setSize: 1000 })
+    const figures = await soakModel({ seconds: 0.6, setSize: 1000 })
     assert.ok(figures.checks! > 1000)
     for (const work of ['addOrRemove', 'addForAWhile', 'importAndRemove', 'replace', 'createAndDelete']) {
       assert.ok(figures[work]! > 0, `${work} was never done`)
@@ -65,7 +65,7 @@ describe('proofs, small', () => {
   it('dynamodb-pods: all that live end exact, whatever is killed or lost', async () => {
     const figures = await dynamodbPods({
       pods: 3,
-      seconds: 3,
+      seconds: 2,
       changesPerSecond: 25,
       members: 50,
       expiring: 0,

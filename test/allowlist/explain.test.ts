@@ -124,11 +124,11 @@ describe('an explanation', () => {
   after(() => redis.stop())
 
   it('answers what a check answers, whatever the lists are', async (t) => {
-    await sameAsChecks(await open(t), 25)
+    await sameAsChecks(await open(t), 12)
   })
 
   it('does so on an engine that has to be waited for', async (t) => {
-    await sameAsChecks(await open(t, { store: redis.storeUrl }), 10)
+    await sameAsChecks(await open(t, { store: redis.storeUrl }), 5)
   })
 
   it('tells how a member is found', async (t) => {

@@ -25,7 +25,7 @@ const ARGUMENTS = [
 /** Without motion nobody waits for an animation. The tests over Redis keep the motion. */
 const BROWSER: BrowserContextOptions = { locale: 'en-US', reducedMotion: 'reduce' }
 /** The machine may be busy; a test that waits this long has failed. */
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 60_000
 
 /** How long the product waits for its store is proved elsewhere. */
 const PATIENT: OpenOptions = {
@@ -53,8 +53,9 @@ export async function loadTests(directory: URL): Promise<void> {
 /** One browser for all tests of the process. */
 export function theBrowser(): Promise<Browser> {
   if (browser === undefined) {
-    const executablePath = String(spawnSync('which', ['chromium']).stdout).trim()
-    browser = chromium.launch({ executablePath, args: ARGUMENTS })
+    // The one without windows takes a fifth less processor time.
+    const found = spawnSync('which', ['chromium-headless-shell', 'chromium'], { encoding: 'utf8' }).stdout
+    browser = chromium.launch({ executablePath: found.split('\n')[0]!, args: ARGUMENTS })
   }
   return browser
 }

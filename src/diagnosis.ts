@@ -1,5 +1,6 @@
 import { isCatracaError } from './errors.js'
 import type { MaybePromise } from './maybe.js'
+import { later } from './timers.js'
 
 /** `problem`: something fails, or answers wrongly, now or on the first bad day. `skipped`: it could not be looked at. */
 export type Level = 'ok' | 'warning' | 'problem' | 'skipped'
@@ -89,7 +90,7 @@ async function inTime(
 ): Promise<readonly Verdict[]> {
   let timer!: NodeJS.Timeout
   const late = new Promise<Verdict>((resolve) => {
-    timer = setTimeout(() => resolve(problem(`no answer within ${timeoutMs} ms`)), timeoutMs)
+    timer = later(() => resolve(problem(`no answer within ${timeoutMs} ms`)), timeoutMs)
   })
   try {
     const told = await Promise.race([look(), late])

@@ -63,6 +63,7 @@ export const ERROR_CODES = {
   ENGINE_UNAVAILABLE: 'The engine did not answer.',
   UNKNOWN_OUTCOME: 'The engine did not answer in time: the change may or may not have been made.',
   AUDIT_NOT_RECORDED: 'The change was made, and its entry in the audit trail could not be written.',
+  OVERLOADED: 'The server receives as much at once as it may hold. Try again in a moment.',
   SHUTTING_DOWN: 'The server is stopping and takes no new work.',
   CLOSED: 'This instance was closed.',
   INTERNAL: 'An unexpected failure; the request id finds it in the log.',

@@ -1,3 +1,4 @@
+import { later } from './timers.js'
 export interface Bounds {
   /** An answer that is older is asked for again. */
   maxAgeMs: number
@@ -27,7 +28,7 @@ export class SharedLook<T> {
     const leftMs = timeoutMs - (nowMs - this.#askedAtMs)
     let timer!: NodeJS.Timeout
     const late = new Promise<Look<T>>((resolve) => {
-      timer = setTimeout(() => resolve(this.#late()), Math.max(0, leftMs))
+      timer = later(() => resolve(this.#late()), Math.max(0, leftMs))
     })
     try {
       return await Promise.race([pending.then((value) => ({ value })), late])

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.js'
+import { every } from './timers.js'
 
 /** Drops what is over, in a small step. */
 export type Sweep = (now: number) => Promise<{ more: boolean }>
@@ -16,7 +17,7 @@ export class Upkeep {
 
   start(intervalMs: number): void {
     if (intervalMs === 0) return
-    this.timer = setInterval(() => {
+    this.timer = every(() => {
       // A failed sweep is tried again at the next turn; the health check tells of a store that does not answer.
       this.run().catch(() => {})
     }, intervalMs)

@@ -1,3 +1,4 @@
+import { later, tellFailure } from './timers.js'
 /** Who is to be woken at a moment. A link of the list that `Wakes` keeps. */
 export class Sleeper {
   due = Number.POSITIVE_INFINITY
@@ -75,7 +76,7 @@ export class Wakes {
   private setTimer(due: number, now: number): void {
     clearTimeout(this.timer)
     this.timerDue = due
-    this.timer = setTimeout(() => this.look(), Math.max(1, due - now))
+    this.timer = later(() => this.look(), Math.max(1, due - now))
     if (!this.keepsAlive) this.timer.unref()
   }
 
@@ -90,10 +91,19 @@ export class Wakes {
       if (stoodStill && !sleeper.hasGrace) {
         this.wakeAt(sleeper, now + Math.min(lateMs, MAX_GRACE_MS), now)
         sleeper.hasGrace = true
-      } else sleeper.onDue(now)
+      } else this.wake(sleeper, now)
     }
     // Whoever was woken may have asked for another time, and got a timer with it.
     if (this.first !== undefined && (this.timer === undefined || this.first.due < this.timerDue))
       this.setTimer(this.first.due, now)
+  }
+
+  /** One that fails must not keep the others asleep. */
+  private wake(sleeper: Sleeper, now: number): void {
+    try {
+      sleeper.onDue(now)
+    } catch (error) {
+      tellFailure(error)
+    }
   }
 }

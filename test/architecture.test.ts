@@ -18,6 +18,7 @@ const LEAVES = [
   'maybe.ts',
   'packed-error.ts',
   'shared-look.ts',
+  'timers.ts',
   'trace-parent.ts',
   'version.ts',
   'wakes.ts',
@@ -188,9 +189,17 @@ function violationsOf(sources: Sources): string[] {
     if (reads && file !== 'config/environment.ts') {
       wrong.push(`src/${file} reads process.env: only config/environment.ts does`)
     }
+    if (RAW_TIMER.test(source) && !MAY_SET_TIMERS.test(file)) {
+      wrong.push(`src/${file} sets a timer that may end the process: use timers.ts`)
+    }
     return wrong
   })
 }
+
+/** Only what resolves a promise, which cannot fail. */
+const RAW_TIMER = /(?<![.\w])set(?:Interval|Timeout|Immediate)\((?!resolve\b|\))/
+/** The client runs in browsers; conformance and load tests are run by people, who are told by the end of the process. */
+const MAY_SET_TIMERS = /^(?:timers\.ts$|client\/|conformance\/|cli\/load\/)/
 
 function brokenRule(file: string, layer: Layer, specifier: string, guards: Set<string>): string | undefined {
   const imported = target(file, specifier)
@@ -264,6 +273,7 @@ describe('architecture', () => {
     ['server → lru-cache', 'server/x.ts', "import 'lru-cache'", /belongs to capability/],
     ['server → lmdb', 'server/x.ts', "import { open } from 'lmdb'", /belongs to engine/],
     ['environment', 'server/x.ts', 'const x = process.env.HOME', /process\.env/],
+    ['timer', 'server/x.ts', 'setInterval(() => this.look(), 5)', /use timers\.ts/],
     ['unknown folder', 'misc/x.ts', '', /no layer/],
   ]
   for (const [name, file, source, expected] of breaches) {

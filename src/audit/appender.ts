@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.js'
+import { soon } from '../timers.js'
 import { DAY_MS } from './entry-id.js'
 import { type AuditStore, MAX_APPENDED, type StoredEntry } from './port.js'
 
@@ -21,7 +22,7 @@ export class Appender {
   add(entries: readonly StoredEntry[]): Promise<void> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ entries, resolve, reject })
-      if (this.waiting.length === 1) setImmediate(() => this.flush())
+      if (this.waiting.length === 1) soon(() => this.flush())
     })
   }
 

@@ -1,3 +1,4 @@
+import { every, later } from '../timers.js'
 import { answerOf } from './entries.js'
 import type { Entry } from './first-tier.js'
 import type { Flight } from './flight.js'
@@ -47,7 +48,7 @@ export class Loader<T> {
   }
 
   private softTimer(flights: readonly Flight<T>[]): NodeJS.Timeout {
-    return setTimeout(() => {
+    return later(() => {
       for (const flight of flights) {
         flight.isSlow = true
         this.settler.staleMeanwhile(flight)
@@ -57,7 +58,7 @@ export class Loader<T> {
 
   private renewing(flights: readonly Flight<T>[]): NodeJS.Timeout {
     const { second, settings } = this.parts
-    return setInterval(() => {
+    return every(() => {
       for (const [token, keys] of byToken(flights)) {
         // A tier that was closed meanwhile is told of by whatever asks it next.
         second.renew(keys, token, settings.leaseMs).catch(() => {})

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js'
 import { Deadlines } from '../deadlines.js'
 import { isCatracaError } from '../errors.js'
+import { every } from '../timers.js'
 import { Breaker } from './breaker.js'
 import { PendingRemovals } from './pending-removals.js'
 import type {
@@ -166,7 +167,7 @@ export class SecondTier {
 
   private pend(add: () => void): void {
     add()
-    this.timer ??= setInterval(() => void this.tellPending().catch(() => {}), RETRY_MS).unref()
+    this.timer ??= every(() => this.tellPending().catch(() => {}), RETRY_MS).unref()
   }
 
   private tellPending(): Promise<boolean> {

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.js'
 import { CatracaError } from '../errors.js'
+import { later } from '../timers.js'
 import { Breaker, type BreakerOptions } from './breaker.js'
 import { LoadTime } from './early-refresh.js'
 import type { LoadMany } from './types.js'
@@ -51,7 +52,7 @@ export class Source<T> {
     const controller = new AbortController()
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
+      timer = later(() => {
         const error = new CatracaError(
           'SOURCE_TIMEOUT',
           `cache ${name}: no value within ${hardLoadTimeoutMs} ms`,

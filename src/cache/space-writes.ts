@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { invalid } from '../errors.js'
+import { every } from '../timers.js'
 import type { Filler } from './filler.js'
 import type { Entry, Pin } from './first-tier.js'
 import { checkEntry } from './options.js'
@@ -42,7 +43,7 @@ export class SpaceWrites<T> {
     const { second, settings } = this.parts
     const token = randomUUID()
     await second.begin([key], { token, leaseMs: settings.leaseMs, freshAboveMs: 0, takeOver: true })
-    const renewing = setInterval(() => {
+    const renewing = every(() => {
       second.renew([key], token, settings.leaseMs).catch(() => {})
     }, settings.leaseMs / 2)
     try {

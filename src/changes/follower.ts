@@ -1,4 +1,5 @@
 import { isPromise, type MaybePromise } from '../maybe.js'
+import { every } from '../timers.js'
 import type { ChangeFeed, ListRef, LogEntry, LogPart, LogPosition } from './port.js'
 
 /** Somebody who holds an image of a list and keeps it fresh from the log. */
@@ -49,7 +50,7 @@ export class Follower {
   ) {
     this.watch = feed.watch((listId) => this.wake(listId))
     // Wake-ups may be lost, so positions are compared as well.
-    this.timer = setInterval(() => this.catchUpAll(), compareIntervalMs)
+    this.timer = every(() => this.catchUpAll(), compareIntervalMs)
     this.timer.unref()
   }
 

@@ -3,6 +3,7 @@ import { constants } from 'node:os'
 import { processEnvironment } from '../config/environment.js'
 import { CatracaError } from '../errors.js'
 import type { HeldLock } from '../lock/types.js'
+import { later } from '../timers.js'
 
 const FORWARDED = ['SIGTERM', 'SIGHUP', 'SIGUSR2'] as const
 /** A terminal sends these to the command by itself. */
@@ -29,7 +30,7 @@ export function runHeld(
   let killing: NodeJS.Timeout | undefined
   const lose = () => {
     child.kill('SIGTERM')
-    killing = setTimeout(() => child.kill('SIGKILL'), killAfterMs)
+    killing = later(() => child.kill('SIGKILL'), killAfterMs)
   }
   // Before there is a command that could outlive this process: a signal that comes in between waits for it.
   for (const name of handled) process.on(name, forward)

@@ -1,4 +1,5 @@
 import type { ImportProgress, ImportStatus } from '../allowlist/types.js'
+import { every } from '../timers.js'
 
 export interface WatchOptions {
   onProgress: ((progress: ImportProgress) => void) | undefined
@@ -18,7 +19,7 @@ export function watchUpload(
   if (onProgress === undefined) return { body, stop: () => {} }
   const progress: ImportProgress = { bytesRead: 0, rowsRead: 0, rowsAcknowledged: 0 }
   const tell = () => onProgress({ ...progress })
-  const timer = setInterval(() => {
+  const timer = every(() => {
     status?.().then(
       ({ rowsAcknowledged }) => {
         progress.rowsAcknowledged = rowsAcknowledged

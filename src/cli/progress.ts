@@ -1,5 +1,6 @@
 import type { ImportProgress } from '../allowlist/types.js'
 import { type Clock, systemClock } from '../clock.js'
+import { every } from '../timers.js'
 import { count, duration, note } from './output.js'
 
 /** Shows how far an import is. */
@@ -45,7 +46,7 @@ async function startBar(totalBytes: number, pace: Pace): Promise<ProgressView> {
 function startLines(totalBytes: number | undefined, pace: Pace): ProgressView {
   let last = NOTHING_YET
   pace.of(last, totalBytes)
-  const timer = setInterval(() => {
+  const timer = every(() => {
     const { rowsPerSecond, leftMs } = pace.of(last, totalBytes)
     const left = leftMs === undefined ? '' : `, ${duration(leftMs)} left`
     const stored = `${count(last.rowsAcknowledged)} stored`

@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { CatracaError } from '../errors.js'
 import { type MetricsJson, type MetricsRegistry, remainsOf, together } from '../metrics/index.js'
+import { guarded, later } from '../timers.js'
 
 /** What workers and their supervisor say to each other. */
 type Message =
@@ -27,16 +28,17 @@ export function shareMetrics(own: MetricsRegistry): () => Promise<string> {
   let asked = 0
   // A worker that stops may have gone from its supervisor while it was asking its engines.
   const send = (message: Message) => process.connected && process.send?.(message)
-  process.on('message', async (given) => {
+  const hear = async (given: unknown) => {
     const message = messageOf(given)
     if (message?.catraca === 'metrics-of-all') waiting.get(message.id)?.(message.parts)
     if (message?.catraca !== 'metrics-read') return
     send({ catraca: 'metrics-of-one', id: message.id, metrics: await own.getMetricsAsJSON() })
-  })
+  }
+  process.on('message', guarded(hear))
   return async () => {
     const id = ++asked
     const parts = await new Promise<MetricsJson[]>((resolve, reject) => {
-      const timer = setTimeout(() => reject(silent()), SUPERVISOR_TIMEOUT_MS)
+      const timer = later(() => reject(silent()), SUPERVISOR_TIMEOUT_MS)
       waiting.set(id, (told) => {
         clearTimeout(timer)
         resolve(told)
@@ -58,11 +60,12 @@ export class MetricsExchange {
   private reads = 0
 
   start(): void {
-    cluster.on('message', (worker, given) => {
+    const hear = async (worker: Worker, given: unknown) => {
       const message = messageOf(given)
-      if (message?.catraca === 'metrics-wanted') void this.tell(worker, message.id)
+      if (message?.catraca === 'metrics-wanted') await this.tell(worker, message.id)
       if (message?.catraca === 'metrics-of-one') this.heard(worker, message.id, message.metrics)
-    })
+    }
+    cluster.on('message', guarded(hear))
     cluster.on('exit', (worker) => this.keep(worker))
   }
 

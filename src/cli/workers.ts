@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { systemClock } from '../clock.js'
 import type { LogLevel, RunningServer } from '../server/index.js'
+import { later } from '../timers.js'
 import { EXIT, Exit } from './failure.js'
 import { note } from './output.js'
 import { MetricsExchange } from './worker-metrics.js'
@@ -114,7 +115,7 @@ class Supervisor {
     const workers = Object.values(cluster.workers ?? {})
     for (const worker of workers) worker?.process.kill('SIGTERM')
     if (workers.length === 0) this.finish()
-    setTimeout(() => {
+    later(() => {
       for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL')
     }, shutdownTimeoutMs + 2000).unref()
   }
@@ -129,7 +130,7 @@ class Supervisor {
     this.deaths = [...this.deaths.filter((at) => at > now - RECENT_MS), now]
     const delayMs = restartDelayMs(this.deaths.length)
     note(`catraca: a worker died (${how}); another one starts in ${delayMs} ms`)
-    const timer = setTimeout(() => {
+    const timer = later(() => {
       this.restarts.delete(timer)
       this.fork()
     }, delayMs)

@@ -154,6 +154,31 @@ export const SCHEMA = {
       env: 'CATRACA_BODY_LIMIT_BYTES',
       description: 'Largest body of a request; imports are streams and have none.',
     }),
+    bodiesLimitBytes: setting(integer(1024, 1024 * 1024 * MIB), 64 * MIB, {
+      env: 'CATRACA_BODIES_LIMIT_BYTES',
+      description:
+        'Bytes of bodies that are being received, of all callers together; what does not fit is refused (503). At least `bodyLimitBytes`.',
+    }),
+    transferTimeoutMs: setting(integer(100, HOUR_MS), 30_000, {
+      env: 'CATRACA_TRANSFER_TIMEOUT_MS',
+      description:
+        'How long the headers, and then the body, of a request may take to arrive; imports may take longer. Also how long a caller may leave an answer unread.',
+    }),
+    maxConnections: optional(integer(1, 1_000_000), {
+      env: 'CATRACA_MAX_CONNECTIONS',
+      description:
+        'Connections at once, of each worker; more are hung up on. When absent, as many as the limit of file descriptors leaves beside the needs of stores, and at most 10000.',
+    }),
+    maxInFlightPerConnection: setting(integer(1, 10_000), 8, {
+      env: 'CATRACA_MAX_IN_FLIGHT_PER_CONNECTION',
+      description:
+        'Requests of one connection that are worked on at once, when its caller sends more without waiting for answers.',
+    }),
+    checkFastPath: setting(choice(['connection', 'request', 'off']), 'connection', {
+      env: 'CATRACA_CHECK_FAST_PATH',
+      description:
+        'How plain checks are answered: on the connection itself, before the framework, or by it as all other requests. The answers are the same.',
+    }),
     shutdownTimeoutMs: setting(integer(0, HOUR_MS), 10_000, {
       env: 'CATRACA_SHUTDOWN_TIMEOUT_MS',
       description: 'How long a stop waits for requests that have begun.',

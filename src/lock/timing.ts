@@ -1,3 +1,4 @@
+import { later } from '../timers.js'
 /** Time that cannot be set, and what is done later: injected, so that tests move it instead of waiting. */
 export interface Timing {
   /** Milliseconds since some moment; never goes back, whatever happens to the clock on the wall. */
@@ -9,7 +10,7 @@ export interface Timing {
 export const systemTiming: Timing = {
   monotonicMs: () => performance.now(),
   after(ms, work) {
-    const timer = setTimeout(work, ms)
+    const timer = later(work, ms)
     return () => clearTimeout(timer)
   },
 }

@@ -1,6 +1,7 @@
 import type { Catraca } from '../catraca.js'
 import { type Clock, systemClock } from '../clock.js'
 import { Durations } from '../figures.js'
+import { every } from '../timers.js'
 import { lookupsOf, lookupsSince } from './lookups.js'
 
 const NAMESPACE = 'Allowlist/Pod'
@@ -42,7 +43,7 @@ export class EmfReporter {
     this.durations = catraca.allowlists.figures?.durations ?? new Durations()
     this.before = this.durations.copy()
     this.lookups = lookupsOf(catraca)
-    this.timer = setInterval(() => this.report(), EVERY_MS)
+    this.timer = every(() => this.report(), EVERY_MS)
     this.timer.unref()
   }
 

@@ -14,11 +14,20 @@ export interface MetricFacts {
   readonly together?: 'sum' | 'max' | 'min' | 'first' | 'average' | 'omit'
 }
 
+/** The connections of a server. */
+export interface ConnectionFigures {
+  readonly count: number
+  readonly limit: number
+  readonly refused: number
+}
+
 /** Where metrics are read from. */
 export interface MetricsSource {
   readonly catraca: Catraca
   /** Of a server. */
   readonly http?: HttpFigures
+  /** Of a server. */
+  readonly connections?: () => ConnectionFigures
   /** Of a server: whether it is ready. */
   readonly ready?: () => boolean
   /** Also what is known of the process: processor, memory, event loop. */

@@ -14,11 +14,32 @@ const duration: MetricFacts = {
   buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
 }
 
+const connections: MetricFacts = {
+  name: 'catraca_http_connections',
+  type: 'gauge',
+  help: 'Open connections.',
+}
+const connectionLimit: MetricFacts = {
+  name: 'catraca_http_connections_limit',
+  type: 'gauge',
+  help: 'How many connections may be open at once: `server.maxConnections`, or what file descriptors allow.',
+}
+const connectionsRefused: MetricFacts = {
+  name: 'catraca_http_connections_refused_total',
+  type: 'counter',
+  help: 'Connections that were hung up on because as many as may be were open.',
+}
+
 export const httpMetrics: MetricGroup = {
   title: 'HTTP',
-  metrics: [requests, duration],
+  metrics: [requests, duration, connections, connectionLimit, connectionsRefused],
   serverOnly: true,
-  register(registry, { http }) {
+  register(registry, { http, connections: taken }) {
+    if (taken !== undefined) {
+      registry.read(connections, () => [[taken().count]])
+      registry.read(connectionLimit, () => [[taken().limit]])
+      registry.read(connectionsRefused, () => [[taken().refused]])
+    }
     if (http === undefined) return
     registry.read(requests, () =>
       Array.from(http.requests(), ({ method, route, status, count }) => [count, { method, route, status }]),

@@ -5,7 +5,7 @@ import { MetricsRegistry } from './registry.js'
 
 export { METRIC_GROUPS } from './catalog.js'
 export { type EmfOptions, EmfReporter } from './emf.js'
-export type { MetricFacts, MetricGroup, MetricsSource } from './group.js'
+export type { ConnectionFigures, MetricFacts, MetricGroup, MetricsSource } from './group.js'
 export { HttpFigures } from './http-figures.js'
 export { MetricsRegistry } from './registry.js'
 export { Series, type SeriesAnswer, type SeriesName } from './series.js'

@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { getHeapSpaceStatistics } from 'node:v8'
+import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8'
 
 export interface ProcessFigures {
   cpuUserSeconds: number
   cpuSystemSeconds: number
   cpuSeconds: number
   startSeconds: number
-  residentBytes: number
   heapTotalBytes: number
   heapUsedBytes: number
   externalBytes: number
-  /** Where the system tells. */
+  /** The others where the system tells: a process that has no file descriptor left cannot even ask for its memory. */
+  residentBytes: number | undefined
   openFiles: number | undefined
   maxFiles: number | undefined
 }
@@ -27,25 +27,29 @@ let taken: ProcessFigures
 export function processFigures(): ProcessFigures {
   const nowMs = performance.now()
   if (nowMs - takenAtMs < KEPT_MS) return taken
-  takenAtMs = nowMs
   const { user, system } = process.cpuUsage()
-  const { rss, heapTotal, heapUsed, external } = process.memoryUsage()
+  const heap = getHeapStatistics()
   taken = {
     cpuUserSeconds: user / 1e6,
     cpuSystemSeconds: system / 1e6,
     cpuSeconds: (user + system) / 1e6,
     startSeconds: Math.round(performance.timeOrigin) / 1000,
-    residentBytes: rss,
-    heapTotalBytes: heapTotal,
-    heapUsedBytes: heapUsed,
-    externalBytes: external,
+    residentBytes: residentBytes(),
+    heapTotalBytes: heap.total_heap_size,
+    heapUsedBytes: heap.used_heap_size,
+    externalBytes: heap.external_memory,
     openFiles: tried(() => readdirSync('/proc/self/fd').length),
     maxFiles: tried(() => {
       const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
       return soft === undefined ? undefined : Number(soft)
     }),
   }
+  takenAtMs = nowMs
   return taken
+}
+
+export function residentBytes(): number | undefined {
+  return tried(() => process.memoryUsage.rss())
 }
 
 /** Used bytes by the short name of the space. */

@@ -1,8 +1,11 @@
+import { getHeapStatistics } from 'node:v8'
 import { type Clock, isoTime, systemClock } from '../clock.js'
 import { Durations } from '../figures.js'
+import { every } from '../timers.js'
 import type { MetricsSource } from './group.js'
 import { type Lookups, lookupsOf, lookupsSince } from './lookups.js'
 import { LoopDelay } from './loop-delay.js'
+import { residentBytes } from './process-figures.js'
 
 export const SERIES_STEP_MS = 5_000
 const KEPT = 720
@@ -69,7 +72,7 @@ export class Series {
     private readonly clock: Clock = systemClock,
   ) {
     this.last = this.totals()
-    this.timer = setInterval(() => this.sample(), SERIES_STEP_MS)
+    this.timer = every(() => this.sample(), SERIES_STEP_MS)
     this.timer.unref()
   }
 
@@ -112,8 +115,11 @@ export class Series {
   }
 
   private processPoint(): Pick<Point, 'eventLoopLagMs' | 'residentBytes' | 'heapUsedBytes'> {
-    const { rss, heapUsed } = process.memoryUsage()
-    return { eventLoopLagMs: this.delay.take().p99 * 1000, residentBytes: rss, heapUsedBytes: heapUsed }
+    return {
+      eventLoopLagMs: this.delay.take().p99 * 1000,
+      residentBytes: residentBytes() ?? Number.NaN,
+      heapUsedBytes: getHeapStatistics().used_heap_size,
+    }
   }
 
   private totals(): Totals {

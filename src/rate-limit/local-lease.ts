@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../clock.js'
 import { invalid } from '../errors.js'
+import { every } from '../timers.js'
 import type { Freed, LeaseOutcome, LeaseUse, LimitCost, LimitStore, SubjectCosts, Taken } from './port.js'
 import { type Rule, sameRule } from './rule.js'
 import type { Subject } from './types.js'
@@ -56,7 +57,7 @@ export class LeasingCounters implements LimitStore {
         throw invalid(`limits.localLease.${field}`, `must be a whole number from 1 to ${MAX_LEASED}`)
       }
     }
-    this.timer = setInterval(() => void this.giveOldBack(this.clock.now()), lease.ms).unref()
+    this.timer = every(() => this.giveOldBack(this.clock.now()), lease.ms).unref()
   }
 
   take(subjects: readonly SubjectCosts[], now: number): Promise<Taken> {

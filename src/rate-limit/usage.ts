@@ -1,3 +1,4 @@
+import { every } from '../timers.js'
 import type { LimitView } from './algorithms/verdict.js'
 import type { SubjectCosts, UsageRow, UsageStep, UsageStore } from './port.js'
 import type { Subject } from './types.js'
@@ -39,7 +40,7 @@ export class UsageCounter {
     flushMs: number,
     private readonly report: (message: string, error: unknown) => void,
   ) {
-    if (flushMs > 0) this.timer = setInterval(() => void this.flush(), flushMs).unref()
+    if (flushMs > 0) this.timer = every(() => this.flush(), flushMs).unref()
   }
 
   /** Of an answer of the engine: what was taken, or without views what was denied. */

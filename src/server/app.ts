@@ -1,14 +1,24 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import { createServer as createTlsServer, type Server as HttpsServer } from 'node:https'
+import type { Socket } from 'node:net'
 import Fastify, { type FastifyServerOptions, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import type { Catraca } from '../catraca.js'
+import { every } from '../timers.js'
 import { Gate } from './access/gate.js'
 import { KeyRegistry } from './access/registry.js'
 import { AccessLog } from './access-log.js'
+import { Bodies } from './bodies.js'
 import { withCheckDoor } from './check/door.js'
 import { SocketDoor } from './check/socket-door.js'
 import { answerClientError } from './client-error.js'
+import { Connections } from './connections.js'
 import type { App, ServerContext } from './context.js'
 import { addHooks, sendProblem } from './hooks.js'
 import { ImportJobs } from './imports/jobs.js'
@@ -16,6 +26,7 @@ import { jsonParser } from './json-body.js'
 import { LogLevelSwitch } from './log-level.js'
 import { createLogger } from './logger.js'
 import { type ServerOptions, type ServerSettings, withDefaults } from './options.js'
+import { Pipelines } from './pipelines.js'
 import { requestIdFrom } from './request-id.js'
 import { addTracing } from './request-spans.js'
 import type { RouteEntry } from './route-table.js'
@@ -51,7 +62,7 @@ import { validatorCompiler } from './validation.js'
 export interface BuiltServer {
   app: App
   context: ServerContext
-  door: SocketDoor
+  connections: Connections
   /** Every route that was registered. */
   routes: readonly RouteEntry[]
 }
@@ -63,25 +74,36 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   await catraca.tracing.look()
   const settings = withDefaults(options)
   const logger = settings.logger ?? createLogger()
-  const context = createContext(catraca, settings, logger)
+  let connections!: Connections
+  const context = createContext(catraca, settings, logger, () => connections)
   const app = createApp(context, logger)
   // First of all hooks: a request that the others refuse is traced too.
   addTracing(app, context)
   const routes = addHooks(app, context)
   app.setValidatorCompiler(validatorCompiler)
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, jsonParser(app))
+  app.addContentTypeParser('application/json', jsonParser(app, context))
   addSharedSchemas(app)
   await documentRoutes(app)
   for (const add of ROUTES) add(app, context)
   const door = new SocketDoor(context, app.server)
+  connections = new Connections(app.server, settings.maxConnections, tellRefusals(logger))
+  const closeIdle = () => {
+    door.closeIdle()
+    app.server.closeIdleConnections()
+    connections.closeSilent()
+  }
+  let closing: NodeJS.Timeout | undefined
   app.addHook('preClose', async () => {
     context.stopping = true
-    door.closeIdle()
+    closeIdle()
+    // Connections whose last request ends only now become idle one by one.
+    closing = every(closeIdle, IDLE_CHECK_MS)
   })
   const { tls, tlsRefreshMs } = settings
   const unfollow = tls && followTls(app.server as HttpsServer, tls, tlsRefreshMs, logger)
   app.addHook('onClose', async () => {
+    clearInterval(closing)
     context.registry.stop()
     context.logLevel.close()
     context.metrics?.stop()
@@ -90,7 +112,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   await app.ready()
   await context.registry.refresh()
   context.registry.start()
-  return { app, context, door, routes }
+  return { app, context, connections, routes }
 }
 
 /** A new capability adds its routes here. */
@@ -118,7 +140,25 @@ const ROUTES = [
   consoleRoutes,
 ]
 
-function createContext(catraca: Catraca, settings: ServerSettings, logger: Logger): ServerContext {
+const IDLE_CHECK_MS = 25
+const TELL_REFUSALS_EVERY_MS = 10_000
+
+/** A line now and then: whoever is refused mostly comes again at once. */
+function tellRefusals(logger: Logger): (refused: number) => void {
+  let toldAtMs = Number.NEGATIVE_INFINITY
+  return (refused) => {
+    if (performance.now() - toldAtMs < TELL_REFUSALS_EVERY_MS) return
+    toldAtMs = performance.now()
+    logger.warn({ refused }, 'connections are refused: as many as may be are open (server.maxConnections)')
+  }
+}
+
+function createContext(
+  catraca: Catraca,
+  settings: ServerSettings,
+  logger: Logger,
+  connections: () => Connections,
+): ServerContext {
   const registry = new KeyRegistry({
     read: () => catraca.keys.records(),
     bootstrap: settings.bootstrapKeys,
@@ -132,9 +172,11 @@ function createContext(catraca: Catraca, settings: ServerSettings, logger: Logge
   })
   const gate = new Gate(registry)
   const logLevel = new LogLevelSwitch(logger)
-  const metrics = settings.metrics ? new ServerMetrics(catraca, settings) : undefined
+  const metrics = settings.metrics ? new ServerMetrics(catraca, settings, connections) : undefined
   const imports = new ImportJobs()
-  return { catraca, settings, registry, gate, accessLog, logLevel, metrics, imports, stopping: false }
+  const { transferTimeoutMs, bodiesLimitBytes, bodyLimitBytes } = settings
+  const bodies = new Bodies(transferTimeoutMs, Math.max(bodiesLimitBytes, bodyLimitBytes))
+  return { catraca, settings, registry, gate, accessLog, logLevel, metrics, imports, bodies, stopping: false }
 }
 
 function createApp(context: ServerContext, logger: Logger): App {
@@ -167,14 +209,32 @@ function createHttpsServer(material: TlsMaterial, parsing: object, listener: Req
 type Handler = Parameters<typeof withCheckDoor>[1]
 
 function createHttpServer(context: ServerContext, handler: Handler): Server {
-  const { headerLimitBytes, keepAliveTimeoutMs, tls } = context.settings
-  // A missing `Host` is refused by hooks.ts, as a problem like any other.
-  const parsing = { maxHeaderSize: headerLimitBytes, requireHostHeader: false }
-  const listener = withCheckDoor(context, handler)
+  const { settings, bodies } = context
+  const { headerLimitBytes, keepAliveTimeoutMs, transferTimeoutMs, tls } = settings
+  const parsing = {
+    maxHeaderSize: headerLimitBytes,
+    // A missing `Host` is refused by hooks.ts, as a problem like any other.
+    requireHostHeader: false,
+    headersTimeout: transferTimeoutMs,
+    // Of bodies `bodies.ts` takes care, because an import may take as long as it takes.
+    requestTimeout: 0,
+    connectionsCheckingInterval: Math.ceil(transferTimeoutMs / 4),
+    keepAliveTimeout: keepAliveTimeoutMs,
+  }
+  const answer = settings.checkFastPath === 'off' ? handler : withCheckDoor(context, handler)
+  const pipelines = new Pipelines(settings.maxInFlightPerConnection, answer)
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    bodies.expect(request, response)
+    pipelines.take(request, response)
+  }
   const server =
     tls === undefined ? createServer(parsing, listener) : createHttpsServer(tls(), parsing, listener)
-  server.keepAliveTimeout = keepAliveTimeoutMs
-  // An import may take as long as it takes; headers that come slowly are cut off all the same.
-  server.requestTimeout = 0
+  // Whoever has asked and then stopped talking gets an answer all the same.
+  Object.assign(server, { httpAllowHalfOpen: true })
+  server.timeout = transferTimeoutMs
+  server.on('timeout', (socket: Socket) => {
+    // Nothing has moved for that long. What is still worked on may take longer; what nobody reads is given up.
+    if (socket.writableLength > 0 || !Pipelines.isBusy(socket)) socket.destroy()
+  })
   return server
 }

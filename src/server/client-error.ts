@@ -3,7 +3,7 @@ import { CatracaError } from '../errors.js'
 import { PROBLEM_TYPE, toProblem } from './problem.js'
 import { newRequestId } from './request-id.js'
 
-interface ParserError extends Error {
+interface ParserError {
   code?: string
 }
 

@@ -5,6 +5,7 @@ import type { Catraca } from '../catraca.js'
 import type { Gate } from './access/gate.js'
 import type { KeyRegistry } from './access/registry.js'
 import type { AccessLog } from './access-log.js'
+import type { Bodies } from './bodies.js'
 import type { ImportJobs } from './imports/jobs.js'
 import type { LogLevelSwitch } from './log-level.js'
 import type { ServerSettings } from './options.js'
@@ -18,6 +19,7 @@ export interface ServerContext {
   readonly registry: KeyRegistry
   readonly gate: Gate
   readonly imports: ImportJobs
+  readonly bodies: Bodies
   readonly accessLog: AccessLog
   readonly logLevel: LogLevelSwitch
   /** Absent where they are switched off. */

@@ -7,15 +7,18 @@ import { answerSender, isStillSending } from './linger.js'
 import { isServerFault, renderProblem } from './problem.js'
 import type { RouteEntry } from './route-table.js'
 
+/** The fast path of checks sends them too. */
+const EVERY_ANSWER = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
+
 /** What every route has in common. Returns the routes, which are added to it as they are registered. */
 export function addHooks(app: App, context: ServerContext): readonly RouteEntry[] {
   const routes = collectRoutes(app)
   nameActors(app, context)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    reply.header('cache-control', 'no-store')
-    reply.header('x-content-type-options', 'nosniff')
-    done(refusal(request, context))
+    reply.headers(EVERY_ANSWER)
+    // Before a body is read: nobody may send one to nowhere, or without a key.
+    done(refusal(request, context) ?? (request.is404 ? nowhere(request) : undefined))
   })
   app.addHook('onResponse', (request, reply, done) => {
     context.metrics?.http.add(
@@ -28,11 +31,12 @@ export function addHooks(app: App, context: ServerContext): readonly RouteEntry[
     done()
   })
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply))
-  app.setNotFoundHandler((request, reply) => {
-    const error = new CatracaError('ROUTE_NOT_FOUND', `there is no ${request.method} ${pathOf(request.url)}`)
-    sendProblem(error, request, reply)
-  })
+  app.setNotFoundHandler((request, reply) => sendProblem(nowhere(request), request, reply))
   return routes
+}
+
+function nowhere(request: FastifyRequest): CatracaError {
+  return new CatracaError('ROUTE_NOT_FOUND', `there is no ${request.method} ${pathOf(request.url)}`)
 }
 
 const pathOf = (url: string): string => url.split('?', 1)[0]!
@@ -70,7 +74,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   request.error = error
   if (isStillSending(request.raw)) {
     reply.hijack()
-    answerSender(request.raw, reply.raw, { ...problem, headers })
+    answerSender(request.raw, reply.raw, { ...problem, headers: { ...headers, ...EVERY_ANSWER } })
     return
   }
   // Fastify closes the connection after a bad body, without need.

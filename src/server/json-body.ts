@@ -1,25 +1,26 @@
-import type { FastifyBodyParser } from 'fastify'
+import type { IncomingMessage } from 'node:http'
+import type { FastifyContentTypeParser } from 'fastify'
 import { CatracaError, invalid } from '../errors.js'
-import type { App } from './context.js'
+import type { App, ServerContext } from './context.js'
 
 /** JSON bodies, without the keys that change what an object is. No body at all is no mistake of the parser's. */
-export function jsonParser(app: App): FastifyBodyParser<string> {
+export function jsonParser(app: App, { bodies, settings }: ServerContext): FastifyContentTypeParser {
   const parse = app.getDefaultJsonParser('error', 'error')
-  return (request, text, done) => {
+  return (request, raw, done) => {
     const { 'content-encoding': encoding = 'identity' } = request.headers
     if (encoding.toLowerCase() !== 'identity') {
       done(new CatracaError('UNSUPPORTED_MEDIA_TYPE', 'a JSON body must come without content encoding'))
       return
     }
-    if (text.length === 0) {
-      done(null, undefined)
-      return
+    const judge = (text: string) => {
+      if (text.length === 0) return done(null, undefined)
+      parse(request, text, (error, body) => {
+        const hostile = error === null && MAY_HOLD_CONSTRUCTOR.test(text) && holdsConstructor(body)
+        if (error !== null || hostile) done(invalid('body', BODY_RULE))
+        else done(null, body)
+      })
     }
-    parse(request, text, (error, body) => {
-      const hostile = error === null && MAY_HOLD_CONSTRUCTOR.test(text) && holdsConstructor(body)
-      if (error !== null || hostile) done(invalid('body', BODY_RULE))
-      else done(null, body)
-    })
+    bodies.read(raw as IncomingMessage, settings.bodyLimitBytes).then(judge, done)
   }
 }
 

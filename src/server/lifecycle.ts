@@ -2,9 +2,9 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Catraca } from '../catraca.js'
 import { CatracaError } from '../errors.js'
+import { later } from '../timers.js'
 import { isLoopbackName } from './access/loopback.js'
 import { type BuiltServer, buildServer } from './app.js'
-import { Connections } from './connections.js'
 import type { App } from './context.js'
 import type { LogLevel } from './logger.js'
 import type { ServerOptions } from './options.js'
@@ -24,14 +24,12 @@ export interface RunningServer {
 /** The last part of the time to stop, kept for imports to record how far they came. */
 const BREAK_OFF_SHARE = 0.25
 const BREAK_OFF_MAX_MS = 3_000
-const IDLE_CHECK_MS = 25
 
 export async function startServer(catraca: Catraca, options: ServerOptions = {}): Promise<RunningServer> {
   const server = await buildServer(catraca, options)
   const { app, context } = server
   const { host, port, tls } = context.settings
   const scheme = tls === undefined ? 'http' : 'https'
-  const connections = new Connections(app.server, server.door)
   try {
     if (!context.registry.keyed && !isLoopbackName(host)) throw notWithoutKeys(host)
     // The framework did not make the server, and so does not know that it speaks TLS.
@@ -49,23 +47,20 @@ export async function startServer(catraca: Catraca, options: ServerOptions = {})
       return context.registry.keyed
     },
     setLogLevel: (level, forSeconds) => context.logLevel.set(level, forSeconds),
-    stop: () => (stopped ??= stopServer(server, connections)),
+    stop: () => (stopped ??= stopServer(server)),
   }
 }
 
-async function stopServer({ app, context }: BuiltServer, connections: Connections): Promise<void> {
+async function stopServer({ app, context, connections }: BuiltServer): Promise<void> {
   const { shutdownTimeoutMs, drainMs } = context.settings
   context.stopping = true
   const graceMs = Math.min(shutdownTimeoutMs * BREAK_OFF_SHARE, BREAK_OFF_MAX_MS)
-  const breakOff = setTimeout(() => context.imports.breakOff(), shutdownTimeoutMs - graceMs)
+  const breakOff = later(() => context.imports.breakOff(), shutdownTimeoutMs - graceMs)
   const done = new AbortController()
   const deadline = sleep(shutdownTimeoutMs, undefined, { signal: done.signal })
-  let sweep: NodeJS.Timeout | undefined
   const finish = async () => {
     // Callers on open connections are told first: a connection that just closes looks like a failure to them.
     if (connections.count > 0) await sleep(Math.min(drainMs, shutdownTimeoutMs / 4))
-    // Connections whose last request ends only now become idle one by one.
-    sweep = setInterval(() => connections.closeIdle(), IDLE_CHECK_MS)
     await Promise.all([app.close(), context.imports.settled()])
   }
   try {
@@ -73,7 +68,6 @@ async function stopServer({ app, context }: BuiltServer, connections: Connection
   } finally {
     done.abort()
     clearTimeout(breakOff)
-    clearInterval(sweep)
     context.imports.breakOff()
     connections.closeAll()
     await app.close()

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { later } from '../timers.js'
 
 const LINGER_BYTES = 64 * 1024 * 1024
 const LINGER_MS = 5_000
@@ -23,7 +24,7 @@ export function answerSender(
   response.write(body)
   let leftBytes = LINGER_BYTES
   const hangUp = () => request.socket.destroy()
-  const timer = setTimeout(hangUp, LINGER_MS).unref()
+  const timer = later(hangUp, LINGER_MS).unref()
   request.on('data', (chunk: Buffer) => {
     leftBytes -= chunk.length
     if (leftBytes < 0) hangUp()

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { later } from '../timers.js'
 import type { LogLevel } from './logger.js'
 
 /** The level of the log while the server runs: set for a time, so that nobody forgets it on `debug`. */
@@ -27,7 +28,7 @@ export class LogLevelSwitch {
     this.until = undefined
     if (forSeconds === undefined) return
     this.until = this.now() + forSeconds * 1000
-    this.timer = setTimeout(() => {
+    this.timer = later(() => {
       this.until = undefined
       this.change(this.configured, {}, 'the log level is as configured again')
     }, forSeconds * 1000).unref()

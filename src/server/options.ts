@@ -24,6 +24,19 @@ export interface ServerOptions {
   /** Of JSON bodies; imports are streams and have none. */
   bodyLimitBytes?: number
   headerLimitBytes?: number
+  /** Of JSON bodies that are being received, of all callers together. */
+  bodiesLimitBytes?: number
+  /**
+   * How long the headers, and then the body, of a request may take to arrive; imports may take longer. Also how long a
+   * caller may leave an answer unread.
+   */
+  transferTimeoutMs?: number
+  /** Connections at once; as many as file descriptors allow, up to 10,000, when absent. */
+  maxConnections?: number
+  /** Requests of one connection that are worked on at once, when its caller does not wait for answers. */
+  maxInFlightPerConnection?: number
+  /** How plain checks are answered: on the connection itself, before the framework, or by it as all other requests. */
+  checkFastPath?: 'connection' | 'request' | 'off'
   /** Idle connections are closed after this; longer than load balancers keep them, so that these do it. */
   keepAliveTimeoutMs?: number
   /** From `stop()` to the end, at the latest. */
@@ -52,7 +65,7 @@ export interface ServerOptions {
   shareMetrics?: (own: MetricsRegistry) => () => Promise<string>
 }
 
-type Absent = 'logger' | 'logHashKey' | 'shareMetrics' | 'tls' | 'consoleDir'
+type Absent = 'logger' | 'maxConnections' | 'logHashKey' | 'shareMetrics' | 'tls' | 'consoleDir'
 
 export type ServerSettings = Required<Omit<ServerOptions, Absent>> & Pick<ServerOptions, Absent>
 
@@ -64,6 +77,10 @@ export const SERVER_DEFAULTS = {
   bootstrapKeys: (): readonly BootstrapKey[] => [],
   bodyLimitBytes: 1024 * 1024,
   headerLimitBytes: 16 * 1024,
+  bodiesLimitBytes: 64 * 1024 * 1024,
+  transferTimeoutMs: 30_000,
+  maxInFlightPerConnection: 8,
+  checkFastPath: 'connection',
   keepAliveTimeoutMs: 72_000,
   shutdownTimeoutMs: 10_000,
   drainMs: 200,

@@ -55,6 +55,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   ENGINE_UNAVAILABLE: 503,
   UNKNOWN_OUTCOME: 504,
   AUDIT_NOT_RECORDED: 500,
+  OVERLOADED: 503,
   SHUTTING_DOWN: 503,
   CLOSED: 503,
   INTERNAL: 500,
@@ -122,7 +123,6 @@ function wholeSeconds(ms: unknown): string {
 
 /** What Fastify itself refuses, in the words of the product. */
 const FASTIFY_CODES: Record<string, { code: ErrorCode; detail: string }> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'PAYLOAD_TOO_LARGE', detail: 'the body is too large' },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
     code: 'UNSUPPORTED_MEDIA_TYPE',
     detail: 'the body must be application/json',

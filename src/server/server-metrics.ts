@@ -1,5 +1,11 @@
 import type { Catraca } from '../catraca.js'
-import { HttpFigures, type MetricsRegistry, metricsOf, Series } from '../metrics/index.js'
+import {
+  type ConnectionFigures,
+  HttpFigures,
+  type MetricsRegistry,
+  metricsOf,
+  Series,
+} from '../metrics/index.js'
 import { CHECK_ROUTE } from './check/visit.js'
 import type { ServerSettings } from './options.js'
 
@@ -14,9 +20,13 @@ export class ServerMetrics {
   readonly text: () => Promise<string>
   readonly series: Series
 
-  constructor(catraca: Catraca, { ready, shareMetrics }: Pick<ServerSettings, 'ready' | 'shareMetrics'>) {
+  constructor(
+    catraca: Catraca,
+    { ready, shareMetrics }: Pick<ServerSettings, 'ready' | 'shareMetrics'>,
+    connections: () => ConnectionFigures,
+  ) {
     const { http } = this
-    this.registry = metricsOf(catraca, { http, ready, process: true })
+    this.registry = metricsOf(catraca, { http, connections, ready, process: true })
     this.text = shareMetrics?.(this.registry) ?? (() => this.registry.metrics())
     this.series = new Series({ catraca, http })
   }

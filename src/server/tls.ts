@@ -2,6 +2,7 @@ import type { Server as HttpsServer } from 'node:https'
 import { createSecureContext } from 'node:tls'
 import type { Logger } from 'pino'
 import { CatracaError } from '../errors.js'
+import { every } from '../timers.js'
 
 /** What a server shows of itself, and whom it believes; PEM. */
 export interface TlsMaterial {
@@ -50,7 +51,7 @@ export function followTls(
 ): () => void {
   let used = JSON.stringify(source())
   let refused = ''
-  const timer = setInterval(() => {
+  const timer = every(() => {
     const material = source()
     const seen = JSON.stringify(material)
     if (seen === used || seen === refused) return

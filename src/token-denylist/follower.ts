@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.js'
+import { every } from '../timers.js'
 import { Image } from './image.js'
 import type { LogPosition, Revocation, TokenStore } from './port.js'
 import type { TokenOptions } from './types.js'
@@ -38,9 +39,9 @@ export class TokenFollower {
   /** Begins to follow, if it has not yet; settles when the image is loaded, or could not be. */
   start(): Promise<void> {
     if (this.timer === undefined && !this.closed && this.options.compareIntervalMs > 0) {
-      this.timer = setInterval(() => {
+      this.timer = every(() => {
         this.latest?.sweep(this.clock.now())
-        void this.look()
+        return this.look()
       }, this.options.compareIntervalMs)
       this.timer.unref()
       this.stopWatching = this.store.watch(() => void this.look())

@@ -1,3 +1,4 @@
+import { every } from '../../timers.js'
 import { HotKeeper, type HotKeeperParts } from './hot-keeper.js'
 
 export interface HotKeepersParts extends HotKeeperParts {
@@ -26,7 +27,7 @@ export class HotKeepers {
       this.#kept.set(listId, { keeper, running: undefined, again: false, isFailing: false })
     }
     this.#watch = parts.changes.watch((listId) => this.#wake(listId))
-    this.#timer = setInterval(() => this.#wake(undefined), parts.intervalMs)
+    this.#timer = every(() => this.#wake(undefined), parts.intervalMs)
     this.#timer.unref()
     this.#wake(undefined)
   }

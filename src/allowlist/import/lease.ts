@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.js'
+import { every } from '../../timers.js'
 import type { BulkStore, ImportSession } from '../port.js'
 import { ImportStop } from './stop.js'
 
@@ -15,7 +16,7 @@ export class LeaseKeeper {
     private readonly stopImport: (reason: unknown) => void,
   ) {
     this.heldAtMs = clock.now()
-    this.timer = setInterval(() => {
+    this.timer = every(() => {
       this.renewing ??= this.renew().finally(() => {
         this.renewing = undefined
       })

@@ -1,6 +1,7 @@
 import { Follower } from '../../changes/follower.js'
 import type { ChangeFeed, ListRef, Position } from '../../changes/port.js'
 import type { Clock } from '../../clock.js'
+import { every, soon } from '../../timers.js'
 import { readCustomerKey } from '../customer-key.js'
 import type { IndexStatus } from '../types.js'
 import { ListIndex } from './list-index.js'
@@ -66,7 +67,7 @@ export class Indexes {
     this.follower = new Follower(changes, options.compareIntervalMs, (error) =>
       report('following changes failed', error),
     )
-    this.timer = setInterval(() => void this.compareSnapshots(), options.compareIntervalMs)
+    this.timer = every(() => this.compareSnapshots(), options.compareIntervalMs)
     this.timer.unref()
   }
 
@@ -150,7 +151,7 @@ export class Indexes {
     if ((this.retryAt.get(incarnation) ?? 0) > clock.now()) return
     this.wanted.add(incarnation)
     // Not at once: a check is under way, and loading would move the store's snapshot under it.
-    setImmediate(() => {
+    soon(() => {
       this.wanted.delete(incarnation)
       if (!this.closed) void this.load(list)
     })

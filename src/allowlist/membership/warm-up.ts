@@ -1,3 +1,4 @@
+import { every } from '../../timers.js'
 import type { AllowlistEngine } from '../port.js'
 import type { Indexes } from './indexes.js'
 import type { MembershipOptions } from './options.js'
@@ -36,7 +37,7 @@ export class UseCounts {
     private readonly indexes: Indexes,
     private readonly report: Report,
   ) {
-    this.timer = setInterval(() => void this.save(), SAVE_INTERVAL_MS)
+    this.timer = every(() => this.save(), SAVE_INTERVAL_MS)
     this.timer.unref()
   }
 

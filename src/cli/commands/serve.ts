@@ -6,6 +6,7 @@ import type { Config } from '../../config/schema.js'
 import { parseStoreUrl } from '../../config/store-url.js'
 import { CatracaError } from '../../errors.js'
 import type { RunningServer } from '../../server/index.js'
+import { tellFailuresTo } from '../../timers.js'
 import { note } from '../output.js'
 import { type ConfigOptions, configOf, configOption, settingOption } from '../session.js'
 import { serverOptions, servingOptions } from '../settings.js'
@@ -56,6 +57,7 @@ async function serveHere(config: Config): Promise<void> {
     import('../../metrics/index.js'),
   ])
   const logger = createLogger(config.server.logLevel)
+  tellFailuresTo((error) => logger.error({ err: error }, 'background work failed'))
   const catraca = await openCatraca({
     ...servingOptions(config, storeOf(config, 'allowlists')),
     onReport: (message, error) => logger.warn({ err: error }, message),

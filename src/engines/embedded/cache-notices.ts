@@ -1,4 +1,5 @@
 import type { CacheNotice } from '../../cache/port.js'
+import { every } from '../../timers.js'
 import type { Environment } from './environment.js'
 
 export type ChangeNotice = Exclude<CacheNotice, { kind: 'lost' | 'resumed' }>
@@ -42,7 +43,7 @@ export class CacheNotices {
     if (this.timer === undefined) {
       this.environment.refresh()
       this.last = this.number()
-      this.timer = setInterval(() => this.look(), POLL_MS).unref()
+      this.timer = every(() => this.look(), POLL_MS).unref()
     }
     return () => {
       this.listeners.delete(listener)

@@ -2,6 +2,7 @@ import { mkdirSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database, DatabaseOptions, RootDatabase } from 'lmdb'
 import { CatracaError } from '../../errors.js'
+import { every, soon } from '../../timers.js'
 import { CommitLock, holding } from './commit-lock.js'
 import { inspectDataFile } from './data-file.js'
 import { behindGate, type ExitGate, working } from './exit-gate.js'
@@ -134,7 +135,7 @@ export class Environment {
   ) {
     this.commitFlags = ABORTABLE_SYNC_COMMIT | (options.durability === 'disk' ? 0 : NO_DISK_FLUSH)
     if (options.durability === 'process') {
-      this.syncTimer = setInterval(() => this.sync(), SYNC_INTERVAL_MS).unref()
+      this.syncTimer = every(() => this.sync(), SYNC_INTERVAL_MS).unref()
     }
     const text = { encoding: 'string', keyEncoding: 'ordered-binary' } as const
     const binary = { encoding: 'binary', keyEncoding: 'binary' } as const
@@ -243,7 +244,7 @@ export class Environment {
   write<T>(change: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.waiting.push({ change, resolve: resolve as (result: unknown) => void, reject })
-      if (this.waiting.length === 1) setImmediate(() => this.commitWaiting())
+      if (this.waiting.length === 1) soon(() => this.commitWaiting())
     })
   }
 

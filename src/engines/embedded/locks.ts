@@ -7,6 +7,7 @@ import {
   type OwnerOutcome,
   type StoredLock,
 } from '../../lock/port.js'
+import { every } from '../../timers.js'
 import type { Environment } from './environment.js'
 
 /** The last fence, when the lock ends or ended, and who has it; nobody once it was released. */
@@ -64,7 +65,7 @@ export class EmbeddedLocks implements LockStore {
   watch(name: string, onFree: () => void): () => void {
     const listeners = this.watched.get(name) ?? new Set()
     this.watched.set(name, listeners.add(onFree))
-    this.timer ??= setInterval(() => this.look(), WATCH_MS).unref()
+    this.timer ??= every(() => this.look(), WATCH_MS).unref()
     return () => {
       if (listeners.delete(onFree) && listeners.size === 0) this.watched.delete(name)
       if (this.watched.size > 0) return

@@ -1,5 +1,6 @@
 import type { ConfigBatch, ConfigPage, ConfigPageRequest, LimitConfigStore } from '../../rate-limit/port.js'
 import type { ConfigKey, EntityRecord, Level, LevelConfig } from '../../rate-limit/types.js'
+import { every } from '../../timers.js'
 import type { Environment } from './environment.js'
 
 const CHANGES = 'limit-changes'
@@ -96,7 +97,7 @@ export class EmbeddedLimitConfigs implements LimitConfigStore {
     this.listeners.add(listener)
     if (this.poll === undefined) {
       this.seen = this.changes()
-      this.poll = setInterval(() => this.look(), POLL_MS).unref()
+      this.poll = every(() => this.look(), POLL_MS).unref()
     }
     return () => {
       this.listeners.delete(listener)

@@ -3,6 +3,7 @@ import { CatracaError } from '../../errors.js'
 import { unpackError } from '../../packed-error.js'
 import type { Freed, LeaseOutcome, LeaseUse, LimitStore, SubjectCosts, Taken } from '../../rate-limit/port.js'
 import type { Subject } from '../../rate-limit/types.js'
+import { soon } from '../../timers.js'
 import type { EnvironmentOptions } from './environment.js'
 import type { ExitGate } from './exit-gate.js'
 import type { Question } from './rate-limit-counters.js'
@@ -39,7 +40,7 @@ export class LimitLink implements LimitStore {
   /** The calls of one turn share a message and a transaction. */
   take(subjects: readonly SubjectCosts[], now: number): Promise<Taken> {
     return new Promise<Taken>((resolve, reject) => {
-      if (this.waiting.length === 0) setImmediate(() => this.sendWaiting())
+      if (this.waiting.length === 0) soon(() => this.sendWaiting())
       this.waiting.push({ subjects, now, resolve: resolve as Pending['resolve'], reject })
     })
   }

@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { type PackedError, packError } from '../../packed-error.js'
 import type { LeaseUse } from '../../rate-limit/port.js'
 import type { Subject } from '../../rate-limit/types.js'
+import { every } from '../../timers.js'
 import { Environment, type EnvironmentOptions } from './environment.js'
 import { LimitCounters } from './rate-limit-counters.js'
 import { type PackedTake, packAnswer, QuestionReader } from './rate-limit-wire.js'
@@ -48,7 +49,7 @@ async function answer(id: number, call: LimitCall): Promise<void> {
 }
 
 let freed = counters.freed()
-const poll = setInterval(() => {
+const poll = every(() => {
   const before = freed
   freed = counters.freed()
   if (freed !== before) say('freed')

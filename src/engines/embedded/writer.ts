@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { CatracaError } from '../../errors.js'
 import { unpackError } from '../../packed-error.js'
+import { later } from '../../timers.js'
 import type { Environment, EnvironmentOptions } from './environment.js'
 import type { Stores } from './stores.js'
 import { type Answer, type Call, endOrAbandon } from './thread-calls.js'
@@ -46,7 +47,7 @@ export class Writer<All extends object = Stores> {
     this.environment.assertOpen()
     return new Promise((resolve, reject) => {
       const id = this.nextId++
-      const timer = setTimeout(() => this.giveUp(id), this.timeoutMs)
+      const timer = later(() => this.giveUp(id), this.timeoutMs)
       this.pending.set(id, { resolve, reject, timer })
       const worker = (this.worker ??= this.start())
       worker.ref()

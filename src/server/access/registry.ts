@@ -1,5 +1,6 @@
 import type { KeyRecord } from '../../access/port.js'
 import type { Clock } from '../../clock.js'
+import { later } from '../../timers.js'
 import type { BootstrapKey } from '../options.js'
 
 /** Revocation must be seen within 5 s everywhere, so records older than this are not trusted. */
@@ -59,7 +60,7 @@ export class KeyRegistry {
 
   /** Refreshes from now on in the background. */
   start(): void {
-    this.timer = setTimeout(async () => {
+    this.timer = later(async () => {
       try {
         await this.refresh()
       } catch (error) {
@@ -94,7 +95,7 @@ export class KeyRegistry {
 async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+    timer = later(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
   })
   try {
     return await Promise.race([work, late])

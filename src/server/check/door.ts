@@ -3,12 +3,11 @@ import type { CheckAnswer } from '../../allowlist/types.js'
 import { isPromise } from '../../maybe.js'
 import type { Tracing } from '../../tracing.js'
 import type { ServerContext } from '../context.js'
-import { renderProblem } from '../problem.js'
+import { isServerFault } from '../problem.js'
 import { answerJson } from './answer.js'
 import { parsePlainCheck } from './query.js'
-import { failedVisits, Visit } from './visit.js'
-
-const JSON_TYPE = 'application/json; charset=utf-8'
+import { answerHeaders, failureReply } from './reply.js'
+import { Visit } from './visit.js'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -21,13 +20,6 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void
 export function withCheckDoor(context: ServerContext, next: Handler): Handler {
   const { allowlists, tracing } = context.catraca
   return (request, response) => {
-    const failed = failedVisits.get(request.socket)
-    if (failed !== undefined) {
-      failedVisits.delete(request.socket)
-      const status = sendFailure(response, failed.visit.requestId, failed.error)
-      failed.visit.end(status, failed.caller, failed)
-      return
-    }
     const check = request.method === 'GET' && !context.stopping ? parsePlainCheck(request.url!) : undefined
     if (
       check === undefined ||
@@ -43,8 +35,12 @@ export function withCheckDoor(context: ServerContext, next: Handler): Handler {
       visit.end(200, context.gate.principal(request), { answer })
     }
     const fail = (error: unknown) => {
-      const status = sendFailure(response, visit.requestId, error)
-      visit.end(status, context.gate.principal(request), { error })
+      const reply = failureReply(error, visit.requestId)
+      // Mistakes of the caller's are told by the framework, which may find more of them.
+      if (!isServerFault(reply.status)) return next(request, response)
+      response.writeHead(reply.status, reply.headers)
+      response.end(reply.body)
+      visit.end(reply.status, context.gate.principal(request), { error })
     }
     try {
       const answered = allowlists.checkNow(check.customerId, check.allowlists)
@@ -68,26 +64,10 @@ function isUnusual({ headers }: IncomingMessage, { spans }: Tracing): boolean {
 }
 
 function sendAnswer(response: ServerResponse, requestId: string, json: string): void {
-  response.writeHead(200, [
-    'content-type',
-    JSON_TYPE,
-    'content-length',
-    String(json.length),
-    'cache-control',
-    'no-store',
-    'x-request-id',
-    requestId,
-  ])
+  response.writeHead(200, answerHeaders(requestId, json))
   // In this order head and body leave in one write; `end(json)` would send an empty piece after them.
   response.write(json, 'latin1')
   process.nextTick(endResponse, response)
-}
-
-function sendFailure(response: ServerResponse, requestId: string, error: unknown): number {
-  const { status, headers, body } = renderProblem(error, requestId)
-  response.writeHead(status, { ...headers, 'x-request-id': requestId })
-  response.end(body)
-  return status
 }
 
 function endResponse(response: ServerResponse): void {

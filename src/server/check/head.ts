@@ -25,7 +25,18 @@ export function splitHead(text: string): { check: PlainCheck; headers: string } 
 const HEADER = /^([A-Za-z0-9-]+):[ \t]*([\x20-\x7e]*)$/
 
 /** Headers that announce a body, or ask for another treatment of the request or of its connection. */
-const MEANS_MORE = new Set(['content-length', 'transfer-encoding', 'expect', 'upgrade', 'trailer', 'te'])
+const MEANS_MORE = new Set([
+  'content-length',
+  'transfer-encoding',
+  'expect',
+  'upgrade',
+  'trailer',
+  'te',
+  // To the parser of Node it is another name of `connection`.
+  'proxy-connection',
+])
+/** Node drops headers beyond its own count, which is far above this one. */
+const MAX_HEADERS = 100
 
 /**
  * Reads the headers of a check. Whatever is not plainly harmless gives undefined: the parser of Node then decides,
@@ -36,7 +47,9 @@ export function parseHeaders(text: string, isTracing = false): CheckHeaders | un
   let host: string | undefined
   let authorization: string | undefined
   let requestId: string | undefined
-  for (const line of text.slice(0, -END.length).split('\r\n')) {
+  const lines = text.slice(0, -END.length).split('\r\n', MAX_HEADERS + 1)
+  if (lines.length > MAX_HEADERS) return undefined
+  for (const line of lines) {
     const [, name, value] = HEADER.exec(line) ?? []
     if (name === undefined || value === undefined) return undefined
     const key = name.toLowerCase()

@@ -14,15 +14,14 @@ export interface PlainCheck {
 const BEFORE_CUSTOMER = '/customers/'
 const BEFORE_LISTS = '/check?allowlists='
 
-/** None of these stands for itself in a URL. The comma does, and parts the lists. */
-const ENCODED = new Uint8Array(128)
-for (const character of '/?%#;+&') ENCODED[character.charCodeAt(0)] = 1
+/** Characters of identifiers that mean themselves in a URL, and the comma between lists. A plus may mean a space. */
+const PLAIN = new Uint8Array(256)
+for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~:@=-,') {
+  PLAIN[character.charCodeAt(0)] = 1
+}
 
 function isPlain(url: string, start: number, end: number): boolean {
-  for (let i = start; i < end; i++) {
-    const code = url.charCodeAt(i)
-    if (code > 127 || ENCODED[code] === 1) return false
-  }
+  for (let i = start; i < end; i++) if (PLAIN[url.charCodeAt(i)] !== 1) return false
   return end > start
 }
 

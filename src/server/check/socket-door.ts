@@ -1,41 +1,41 @@
-import type { Server } from 'node:http'
+import { type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { Server as TlsServer } from 'node:tls'
 import type { Principal } from '../../access/keys.js'
 import type { CheckAnswer } from '../../allowlist/types.js'
 import { isPromise } from '../../maybe.js'
+import { tellFailure } from '../../timers.js'
 import { sameText } from '../access/gate.js'
+import { answerClientError } from '../client-error.js'
+import { takeBefore, usableEvent } from '../connections.js'
 import type { ServerContext } from '../context.js'
+import { isServerFault } from '../problem.js'
 import { answerJson } from './answer.js'
 import { parseHeaders, splitHead } from './head.js'
 import { httpDate } from './http-date.js'
 import type { PlainCheck } from './query.js'
-import { failedVisits, Visit } from './visit.js'
-
-type Attach = (socket: Socket) => void
+import { failureReply, JSON_TYPE } from './reply.js'
+import { Visit } from './visit.js'
 
 /**
  * Answers plain checks on the connection itself, as long as nothing else comes over it: Node's HTTP objects cost
- * more than the check (`docs/adr` has the figures). It only ever says 200. At the first byte that is not a plain
- * check by a good key in one piece, the connection goes to Node's HTTP server, with that byte, and stays there.
+ * more than the check (`docs/adr` has the figures). At the first byte that is not a plain check by a good key in one
+ * piece, the connection goes to Node's HTTP server, with that byte, and stays there. `npm run proof -- http-paths`
+ * holds its answers equal to those of the framework.
  */
 export class SocketDoor {
   /** Connections that wait here for their next request. */
   private readonly waiting = new Set<Socket>()
 
   constructor(context: ServerContext, server: Server) {
-    const event = (server as unknown) instanceof TlsServer ? 'secureConnection' : 'connection'
-    const [attach, ...others] = server.listeners(event) as Attach[]
-    // Another version of Node may do this in another way: then it does it alone.
-    if (attach === undefined || others.length > 0) return
-    server.off(event, attach)
-    server.on(event, (socket: Socket) => {
-      new CheckConnection(context, socket, this.waiting, () => attach.call(server, socket))
+    if (context.settings.checkFastPath !== 'connection') return
+    takeBefore(server, usableEvent(server), (socket, handOver) => {
+      new CheckConnection(context, socket, this.waiting, handOver)
     })
   }
 
+  /** Those that have not been asked anything yet are left to `Connections`. */
   closeIdle(): void {
-    for (const socket of this.waiting) socket.destroy()
+    for (const socket of this.waiting) if (socket.bytesRead > 0) socket.destroySoon()
   }
 }
 
@@ -46,6 +46,7 @@ class CheckConnection {
   private epoch = -1
   private caller: Principal | undefined
   private requestId: string | undefined
+  private hasAnswered = false
   private hasEnded = false
   private readonly keepAlive: string
 
@@ -55,14 +56,14 @@ class CheckConnection {
     private readonly waiting: Set<Socket>,
     private readonly attach: () => void,
   ) {
-    const { keepAliveTimeoutMs } = context.settings
+    const { keepAliveTimeoutMs, transferTimeoutMs } = context.settings
     this.keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveTimeoutMs / 1000)}\r\n\r\n`
     waiting.add(socket)
-    socket.setTimeout(keepAliveTimeoutMs)
+    socket.setTimeout(transferTimeoutMs)
     socket.on('data', this.onData)
     socket.on('end', this.onEnd)
-    socket.on('timeout', this.onGone)
-    socket.on('error', this.onGone)
+    socket.on('timeout', this.onTimeout)
+    socket.on('error', this.onError)
     socket.on('close', this.onClose)
   }
 
@@ -76,7 +77,13 @@ class CheckConnection {
     if (this.waiting.has(this.socket)) this.socket.end()
   }
 
-  private readonly onGone = (): void => {
+  private readonly onTimeout = (): void => {
+    // Before the first request as Node's server says it, after it as every server: without a word.
+    if (this.hasAnswered) this.socket.destroy()
+    else answerClientError({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, this.socket)
+  }
+
+  private readonly onError = (): void => {
     this.socket.destroy()
   }
 
@@ -89,7 +96,7 @@ class CheckConnection {
     if (stopping || chunk.length > settings.headerLimitBytes) return false
     const head = splitHead(chunk.toString('latin1'))
     if (head === undefined || !this.admits(head.headers)) return false
-    return this.ask(head.check, chunk)
+    return this.ask(head.check)
   }
 
   /** Requests on one connection mostly repeat their headers, so these are read once. */
@@ -107,69 +114,86 @@ class CheckConnection {
     return true
   }
 
-  private ask({ customerId, allowlists }: PlainCheck, chunk: Buffer): boolean {
+  /** False for a mistake of the caller's, which the framework tells. */
+  private ask({ customerId, allowlists }: PlainCheck): boolean {
     const visit = new Visit(this.context, this.requestId, customerId)
     try {
       const answer = this.context.catraca.allowlists.checkNow(customerId, allowlists)
       visit.asked()
-      if (isPromise(answer)) this.wait(answer, visit, chunk)
+      if (isPromise(answer)) this.wait(answer, visit)
       else this.send(answer, visit)
       return true
     } catch (error) {
-      this.failed(error, visit)
-      return false
+      const reply = failureReply(error, visit.requestId)
+      if (!isServerFault(reply.status)) return false
+      this.sendFailure(error, visit, reply)
+      return true
     }
   }
 
-  private wait(pending: Promise<CheckAnswer>, visit: Visit, chunk: Buffer): void {
-    this.socket.pause()
-    this.waiting.delete(this.socket)
-    pending.then(
-      (answer) => {
-        this.waiting.add(this.socket)
-        this.send(answer, visit)
-        if (this.hasEnded) this.socket.end()
-        else this.socket.resume()
-      },
-      (error) => {
-        this.failed(error, visit)
-        this.handOver(chunk)
-      },
-    )
+  private wait(pending: Promise<CheckAnswer>, visit: Visit): void {
+    const { socket } = this
+    socket.pause()
+    // However long the store takes: it has time limits of its own.
+    socket.setTimeout(0)
+    this.waiting.delete(socket)
+    pending
+      .then(
+        (answer) => this.send(answer, visit),
+        (error) => this.sendFailure(error, visit),
+      )
+      .then(() => this.goOn())
+      .catch((error) => {
+        tellFailure(error)
+        socket.destroy()
+      })
   }
 
-  /** The long way knows how to say what is wrong. */
-  private failed(error: unknown, visit: Visit): void {
-    failedVisits.set(this.socket, { visit, caller: this.caller, error })
+  private goOn(): void {
+    const { socket } = this
+    // The caller may have left meanwhile: then nobody would take it out of the set again.
+    if (socket.destroyed) return
+    this.waiting.add(socket)
+    if (this.hasEnded) socket.end()
+    else if (!socket.writableNeedDrain) socket.resume()
   }
 
   private send(answer: CheckAnswer, visit: Visit): void {
     const json = answerJson(answer)
-    const isFlushed = this.socket.write(
-      `HTTP/1.1 200 OK\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${json.length}\r\ncache-control: no-store\r\nx-request-id: ${visit.requestId}\r\nDate: ${httpDate()}\r\n${this.keepAlive}${json}`,
+    this.write(
+      `HTTP/1.1 200 OK\r\nx-request-id: ${visit.requestId}\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\ncontent-type: ${JSON_TYPE}\r\ncontent-length: ${json.length}\r\nDate: ${httpDate()}\r\n${this.keepAlive}${json}`,
       'latin1',
     )
     visit.end(200, this.caller, { answer })
-    if (isFlushed) return
+  }
+
+  private sendFailure(error: unknown, visit: Visit, reply = failureReply(error, visit.requestId)): void {
+    const { status, headers, body } = reply
+    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
+    for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`
+    this.write(`${head}Date: ${httpDate()}\r\n${this.keepAlive}${body}`, 'utf8')
+    visit.end(status, this.caller, { error })
+  }
+
+  private write(text: string, encoding: BufferEncoding): void {
+    const { socket } = this
+    if (!this.hasAnswered || socket.timeout === 0) socket.setTimeout(this.context.settings.keepAliveTimeoutMs)
+    this.hasAnswered = true
+    if (socket.write(text, encoding)) return
     // A caller who asks and does not listen must not fill the memory with answers.
-    this.socket.pause()
-    this.socket.once('drain', () => this.socket.resume())
+    socket.pause()
+    socket.once('drain', () => socket.resume())
   }
 
   private handOver(chunk: Buffer): void {
     const { socket } = this
     this.waiting.delete(socket)
     if (socket.destroyed) return
-    if (this.hasEnded) {
-      // Node takes no connection whose other end is gone.
-      socket.destroy()
-      return
-    }
     socket.setTimeout(0)
     socket.off('data', this.onData)
     socket.off('end', this.onEnd)
-    socket.off('timeout', this.onGone)
-    socket.off('error', this.onGone)
+    socket.off('timeout', this.onTimeout)
+    socket.off('error', this.onError)
     socket.off('close', this.onClose)
     socket.unshift(chunk)
     this.attach()

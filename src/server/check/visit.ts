@@ -6,12 +6,6 @@ import { CheckFacts } from './facts.js'
 
 export const CHECK_ROUTE = '/customers/:customerId/check'
 
-/** A check that failed on a connection of its own, by that connection: what is behind it tells so, and does not ask again. */
-export const failedVisits = new WeakMap<
-  object,
-  { visit: Visit; caller: { name: string } | undefined; error: unknown }
->()
-
 type Outcome = { answer: CheckAnswer } | { error: unknown }
 
 /** One check that is answered without the framework: its id, its place in the metrics and its line in the log. */

@@ -4,6 +4,7 @@ import type { ImportOptions, ImportResult } from '../../allowlist/types.js'
 import { CatracaError, isCatracaError } from '../../errors.js'
 import { identifier } from '../../key.js'
 import type { App, ServerContext } from '../context.js'
+import { whenGone } from '../gone.js'
 import { importInBackground } from '../imports/background.js'
 import { bodyChunks, bodyKind, IMPORT_TYPES } from '../imports/body.js'
 import * as schemas from '../schemas.js'
@@ -34,7 +35,10 @@ export function importRoutes(app: App, context: ServerContext): void {
   // In its own scope, where every body is left unread: it is a stream, and `bodyKind` judges its type.
   app.register(async (scope: App) => {
     scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', (_request, _body, done) => done(null))
+    scope.addContentTypeParser('*', (request, _body, done) => {
+      context.bodies.takesItsTime(request.raw)
+      done(null)
+    })
     scope.post(
       '/allowlists/:id/import',
       {
@@ -93,7 +97,7 @@ async function importNow(
 ): Promise<ImportResult> {
   const { id } = request.params as { id: string }
   const clientGone = new AbortController()
-  reply.raw.once('close', () => clientGone.abort(new Error('the client went away')))
+  whenGone(request.raw, reply.raw, () => clientGone.abort(new Error('the client went away')))
   const { allowlists } = context.catraca
   try {
     return await context.imports.run(

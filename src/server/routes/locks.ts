@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { CatracaError } from '../../errors.js'
 import { lockHeld } from '../../lock/with-lock.js'
 import type { App, ServerContext } from '../context.js'
+import { whenGone } from '../gone.js'
 import * as schemas from '../lock-schemas.js'
 import { answers204 } from './allowlists.js'
 import { answers } from './responses.js'
@@ -15,8 +16,8 @@ export function lockRoutes(app: App, context: ServerContext): void {
   addState(app, context)
 }
 
-/** A caller who goes away while it waits: the lock must not be given to nobody. */
-function whenGone(raw: ServerResponse, act: () => void): void {
+/** A caller who is gone before it could be told: the lock must not be given to nobody. */
+function whenUntold(raw: ServerResponse, act: () => void): void {
   raw.once('close', () => {
     if (!raw.writableFinished) act()
   })
@@ -45,7 +46,7 @@ function addAcquire(app: App, context: ServerContext): void {
       const { name } = request.params
       const stop = new AbortController()
       waiting.add(stop)
-      whenGone(reply.raw, () => stop.abort(new CatracaError('LOCK_HELD', 'the caller has gone')))
+      whenGone(request.raw, reply.raw, () => stop.abort(callerGone()))
       const answer = await locks
         .acquire(name, { ...request.body, signal: stop.signal })
         .finally(() => waiting.delete(stop))
@@ -55,12 +56,17 @@ function addAcquire(app: App, context: ServerContext): void {
       }
       const { token, fence, expiresAt } = answer
       const giveBack = () => void locks.release(name, token).catch(() => {})
-      if (reply.raw.destroyed) giveBack()
-      else whenGone(reply.raw, giveBack)
+      if (reply.raw.destroyed || request.raw.socket.readableEnded) {
+        giveBack()
+        throw callerGone()
+      }
+      whenUntold(reply.raw, giveBack)
       return reply.code(201).send({ token, ...(fence !== undefined && { fence }), expiresAt })
     },
   )
 }
+
+const callerGone = () => new CatracaError('LOCK_HELD', 'the caller has gone')
 
 function addOwnersCalls(app: App, { catraca: { locks } }: ServerContext): void {
   app.post(

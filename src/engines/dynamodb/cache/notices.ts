@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { CacheNotice } from '../../../cache/port.js'
+import { every } from '../../../timers.js'
 import { type Item, number, numberOf, optionalNumber, text, textOf } from '../client/attributes.js'
 import { HEAD_KEY, NOTICE_PARTITION, noticeKey, noticeSort } from './keys.js'
 import { type CacheTable, ttlOf } from './table.js'
@@ -39,7 +40,7 @@ export class CacheNotices {
   watch(listener: Listener): () => void {
     this.listeners.add(listener)
     if (this.timer === undefined) {
-      this.timer = setInterval(() => this.poll(), POLL_MS).unref()
+      this.timer = every(() => this.poll(), POLL_MS).unref()
       // Until the first number is read nobody knows what was told before it.
       this.isLost = true
       this.poll()

@@ -7,6 +7,7 @@ import type {
   QueryCommandOutput,
 } from '@aws-sdk/client-dynamodb'
 import { CatracaError } from '../../../errors.js'
+import { later } from '../../../timers.js'
 import type { Item } from './attributes.js'
 import { type BatchGetInput, MAX_BATCH_KEYS, projectionOf } from './batches.js'
 import type { CallOptions, GetInput, ItemReader, Page, QueryInput } from './client.js'
@@ -116,7 +117,7 @@ export class DaxReader implements ItemReader {
   async #try<T>(ask: () => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined
     const tooLate = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('DAX did not answer in time')), this.timeoutMs)
+      timer = later(() => reject(new Error('DAX did not answer in time')), this.timeoutMs)
     })
     try {
       return await Promise.race([ask(), tooLate])

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { later } from '../../../timers.js'
 
 export type Random = () => number
 
@@ -16,7 +17,7 @@ export class Deadline {
     private readonly random: Random,
   ) {
     this.#endsAt = performance.now() + timeoutMs
-    this.#timer = setTimeout(() => this.#controller.abort(), timeoutMs)
+    this.#timer = later(() => this.#controller.abort(), timeoutMs)
   }
 
   get signal(): AbortSignal {

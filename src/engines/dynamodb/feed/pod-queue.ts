@@ -13,6 +13,7 @@ import {
   TagQueueCommand,
 } from '@aws-sdk/client-sqs'
 import { CatracaError } from '../../../errors.js'
+import { every } from '../../../timers.js'
 import type { Wake, WakeSource } from './change-log.js'
 import { type FeedMessage, readMessage } from './messages.js'
 import { HEARTBEAT_TAG, sweepOrphans } from './pod-queue-sweep.js'
@@ -79,7 +80,7 @@ export class PodQueue implements WakeSource {
     }
     pod.loop = pod.receive()
     const { heartbeatMs } = pod.options
-    pod.upkeep = setInterval(() => void pod.beat(), heartbeatMs)
+    pod.upkeep = every(() => pod.beat(), heartbeatMs)
     pod.upkeep.unref()
     void pod.sweep()
     return pod

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams'
 import { CatracaError } from '../../../errors.js'
+import { every } from '../../../timers.js'
 import { text } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
 import { DEAD_KEPT_SECONDS, deadKey, expiresIn } from './feed-items.js'
@@ -73,7 +74,7 @@ export class Relay {
       )
     }
     await this.look()
-    this.timer = setInterval(() => this.lookAgain(), this.leases.leaseMs / 3)
+    this.timer = every(() => this.lookAgain(), this.leases.leaseMs / 3)
   }
 
   /** How many shards this relay reads. */

@@ -1,6 +1,7 @@
 import { isCatracaError } from '../../../errors.js'
 import type { Freed } from '../../../rate-limit/port.js'
 import type { ConfigKey, Subject } from '../../../rate-limit/types.js'
+import { every, later } from '../../../timers.js'
 import type { Item } from '../client/attributes.js'
 import type { NoticeKind } from './keys.js'
 import { changedKey, freedSubjects, type Heads, type NoticeLog } from './notice-log.js'
@@ -68,7 +69,7 @@ export class Notices {
   private listen<T>(listeners: Set<T>, listener: T): () => void {
     listeners.add(listener)
     if (this.timer === undefined) {
-      this.timer = setInterval(() => this.poll(), POLL_MS).unref()
+      this.timer = every(() => this.poll(), POLL_MS).unref()
       this.poll()
     }
     return () => {
@@ -103,7 +104,7 @@ export class Notices {
   /** The same in a moment, with others. */
   tellFreedSoon(subjects: readonly Subject[], afterMs = GATHER_MS): void {
     this.pending.push(...subjects)
-    this.telling ??= setTimeout(() => void this.flush().catch(() => {}), afterMs).unref()
+    this.telling ??= later(() => this.flush().catch(() => {}), afterMs).unref()
   }
 
   private async flush(): Promise<void> {

@@ -1,6 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CatracaError } from '../../../errors.js'
+import { every } from '../../../timers.js'
 import { FORMAT_VERSION } from '../environment.js'
 import { storeError } from '../failures.js'
 import { secretFiles } from '../kept-secret.js'
@@ -110,7 +111,7 @@ async function copyAll(options: BackupOptions, parts: readonly Part[], draft: st
 
 async function copyEnvironment(from: string, to: string, onBytes: (bytes: number) => void): Promise<void> {
   const looker = Looker.open(from)
-  const watch = setInterval(() => {
+  const watch = every(() => {
     onBytes(statSync(join(to, 'data.mdb'), { throwIfNoEntry: false })?.size ?? 0)
   }, POLL_MS)
   try {

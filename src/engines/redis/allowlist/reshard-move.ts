@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ReshardOptions, ReshardProgress } from '../../../allowlist/port.js'
+import { every } from '../../../timers.js'
 import { defineScript } from '../link/script.js'
 import type { BulkContext } from './bulk-context.js'
 import { again } from './bulk-shards.js'
@@ -71,7 +72,7 @@ export class Move {
 
   /** Tells how many members have moved; rejects with MoveStopped when it was ended by others, or the list is gone. */
   async run(): Promise<number> {
-    const timer = setInterval(() => {
+    const timer = every(() => {
       this.hold('renew').then(
         ([outcome]) => {
           if (outcome !== 'claimed') this.lost = true

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { WriteToken } from '../../../allowlist/port.js'
 import { invalid } from '../../../errors.js'
+import { every } from '../../../timers.js'
 import type { Redis } from '../link/redis.js'
 import type { Catalog } from './catalog.js'
 import { STORE_ID_KEY } from './keys.js'
@@ -25,7 +26,7 @@ export class Tokens {
   async open(): Promise<void> {
     await this.agree()
     // The store may be emptied behind our back, and then get another id from whoever comes first.
-    this.timer = setInterval(() => {
+    this.timer = every(() => {
       this.agree().catch(() => {})
     }, COMPARE_MS)
     this.timer.unref()

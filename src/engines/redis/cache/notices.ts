@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CacheNotice } from '../../../cache/port.js'
+import { every } from '../../../timers.js'
 import type { Interruption, Redis, Unsubscribe } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { NOTICES_KEY, noticeChannel } from './keys.js'
@@ -52,7 +53,7 @@ export class CacheNotices {
       (interruption) => this.interrupted(interruption),
     )
     this.last = Math.max(this.last, await this.number())
-    this.timer = setInterval(() => void this.look(), POLL_MS).unref()
+    this.timer = every(() => this.look(), POLL_MS).unref()
   }
 
   watch(listener: Listener): () => void {

@@ -1,4 +1,5 @@
 import { CatracaError } from '../../../errors.js'
+import { every, later } from '../../../timers.js'
 import { parseAddress } from './address.js'
 import { Call, type Question } from './call.js'
 import { Coalescer } from './coalescer.js'
@@ -193,7 +194,7 @@ export class Calls {
   }
 
   #pause(call: Call, pauseMs: number): void {
-    setTimeout(() => this.start(call), pauseMs * (0.5 + Math.random() / 2))
+    later(() => this.start(call), pauseMs * (0.5 + Math.random() / 2))
   }
 
   /** A short outage is waited for; in a long one every call fails at once. */
@@ -208,7 +209,7 @@ export class Calls {
       return
     }
     this.#waiting.add(call)
-    this.#watch ??= setInterval(() => this.#giveUp(), Math.max(5, commandTimeoutMs / 40))
+    this.#watch ??= every(() => this.#giveUp(), Math.max(5, commandTimeoutMs / 40))
   }
 
   #giveUp(): void {

@@ -1,3 +1,4 @@
+import { later } from '../../../timers.js'
 import { type Address, nameOf, parseAddress } from './address.js'
 import { Connection, type ConnectionSettings } from './connection.js'
 import { describeFailure } from './failures.js'
@@ -97,7 +98,7 @@ export class ClusterTopology implements Topology {
         this.#looking = undefined
         if (this.#closed) return
         const pauseMs = BETWEEN_LOOKS_MS * (1 + Math.random())
-        this.#lookAgain = setTimeout(() => {
+        this.#lookAgain = later(() => {
           this.#lookAgain = undefined
           if (!learnt || this.#isIncomplete()) this.look()
         }, pauseMs)

@@ -1,4 +1,5 @@
 import { CatracaError } from '../../../errors.js'
+import { soon } from '../../../timers.js'
 
 /** Carries the items that came together, and answers each in its place: a result, or an Error for that one alone. */
 export type Carry<Group, Item, Result> = (
@@ -53,7 +54,7 @@ export class Coalescer<Group, Item, Result> {
       if (this.#scheduled) return
       this.#scheduled = true
       if (this.#carried === 0) process.nextTick(this.#carryAll)
-      else setImmediate(this.#carryAll)
+      else soon(this.#carryAll)
     })
   }
 

@@ -1,4 +1,5 @@
 import { createClient, RESP_TYPES } from '@redis/client'
+import { every, later } from '../../../timers.js'
 import { type Address, nameOf } from './address.js'
 import { isErrorReply, NoReply } from './failures.js'
 import { type Flight, Flights } from './flights.js'
@@ -136,7 +137,7 @@ export class Connection {
 
   #startSweeping(): void {
     this.#silentSinceMs = performance.now()
-    this.#sweeper = setInterval(() => this.#sweep(), this.#sweepMs)
+    this.#sweeper = every(() => this.#sweep(), this.#sweepMs)
     // The socket keeps the process alive as long as it must.
     this.#sweeper.unref()
   }
@@ -170,7 +171,7 @@ const lostBy = (error: unknown): NoReply =>
 function rejectLater(ms: number, address: Address): { promise: Promise<never>; timer: NodeJS.Timeout } {
   let timer!: NodeJS.Timeout
   const promise = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${nameOf(address)} did not answer within ${ms} ms`)), ms)
+    timer = later(() => reject(new Error(`${nameOf(address)} did not answer within ${ms} ms`)), ms)
   })
   promise.catch(() => {})
   return { promise, timer }

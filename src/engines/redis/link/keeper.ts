@@ -1,3 +1,4 @@
+import { later } from '../../../timers.js'
 import { type Address, nameOf } from './address.js'
 import { Connection, type ConnectionSettings } from './connection.js'
 import { describeFailure } from './failures.js'
@@ -53,7 +54,7 @@ export class Keeper {
   retire(afterMs: number): void {
     this.#closed = true
     clearTimeout(this.#retry)
-    setTimeout(() => this.close(), afterMs).unref()
+    later(() => this.close(), afterMs).unref()
   }
 
   async #connect(): Promise<void> {
@@ -91,7 +92,7 @@ export class Keeper {
     this.#reason = reason
     this.kept.settings.onFailure()
     const longestMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures++, 10))
-    this.#retry = setTimeout(() => void this.#connect(), Math.random() * longestMs)
+    this.#retry = later(() => this.#connect(), Math.random() * longestMs)
     this.kept.onDown?.(reason)
   }
 }

@@ -1,5 +1,6 @@
 import type { RedisUrl } from '../../../config/store-url-redis.js'
 import { CatracaError } from '../../../errors.js'
+import { later } from '../../../timers.js'
 import { bareHost } from './address.js'
 import { Calls } from './calls.js'
 import { ClusterTopology } from './cluster-topology.js'
@@ -156,7 +157,7 @@ class OpenRedis implements Redis {
           if (!missing()) resolve()
           else if (HOPELESS.test(this.#topology.outage(0).reason)) fail()
         }
-        timer = setTimeout(fail, connectTimeoutMs)
+        timer = later(fail, connectTimeoutMs)
       })
     } finally {
       clearTimeout(timer)

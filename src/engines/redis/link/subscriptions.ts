@@ -1,3 +1,4 @@
+import { every, later } from '../../../timers.js'
 import type { Connection, ConnectionSettings } from './connection.js'
 import { describeFailure, unavailable } from './failures.js'
 import { Keeper } from './keeper.js'
@@ -55,7 +56,7 @@ export class Subscriptions {
       onDown: () => this.#lost(),
     })
     // A connection that only listens does not notice that the other side is gone.
-    this.#pulse = setInterval(() => this.#beat(), this.settings.commandTimeoutMs)
+    this.#pulse = every(() => this.#beat(), this.settings.commandTimeoutMs)
     this.#pulse.unref()
   }
 
@@ -129,7 +130,7 @@ async function inTime(
 ): Promise<void> {
   let timer!: NodeJS.Timeout
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
+    timer = later(() => {
       reject(new Error(reason()))
       connection?.drop(`silent for ${ms} ms`)
     }, ms)

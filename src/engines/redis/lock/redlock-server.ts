@@ -1,5 +1,6 @@
 import type { RedisUrl } from '../../../config/store-url-redis.js'
 import { CatracaError } from '../../../errors.js'
+import { later } from '../../../timers.js'
 import { openRedis } from '../link/open-redis.js'
 import type { RedisOptions } from '../link/options.js'
 import type { Redis } from '../link/redis.js'
@@ -45,7 +46,7 @@ export class RedlockServer {
       else this.redis = redis
     } catch {
       if (this.isClosed) return
-      this.retry = setTimeout(() => {
+      this.retry = later(() => {
         this.opening = this.connect()
       }, RETRY_MS).unref()
     }

@@ -1,6 +1,7 @@
 import type { RedisUrl } from '../../../config/store-url-redis.js'
 import { CatracaError } from '../../../errors.js'
 import type { Attempt, AttemptOutcome, LockStore, OwnerOutcome, StoredLock } from '../../../lock/port.js'
+import { later } from '../../../timers.js'
 import type { RedisOptions } from '../link/options.js'
 import type { Redis } from '../link/redis.js'
 import { RedisLocks } from './locks.js'
@@ -136,7 +137,7 @@ class Redlock implements OpenedRedlock {
         clearTimeout(timer)
         resolve(votes)
       }
-      let timer = setTimeout(end, timeoutMs)
+      let timer = later(end, timeoutMs)
       let [yes, no] = [0, 0]
       const count = (vote: Vote<T>) => {
         votes.push(vote)
@@ -145,7 +146,7 @@ class Redlock implements OpenedRedlock {
         if ((isYes(vote.said) ? ++yes : ++no) !== this.quorum) return
         if (lingerMs === 0) return end()
         clearTimeout(timer)
-        timer = setTimeout(end, Math.min(lingerMs, timeoutMs))
+        timer = later(end, Math.min(lingerMs, timeoutMs))
       }
       this.servers.forEach((one, server) => {
         one

@@ -1,5 +1,6 @@
 import type { Freed } from '../../../rate-limit/port.js'
 import type { ConfigKey } from '../../../rate-limit/types.js'
+import { every } from '../../../timers.js'
 import type { Redis, Unsubscribe } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { NOTICES_KEY, noticeChannel } from './keys.js'
@@ -50,7 +51,7 @@ export class Notices {
       },
     )
     this.last = Math.max(this.last, await this.number())
-    this.timer = setInterval(() => void this.look(), POLL_MS).unref()
+    this.timer = every(() => this.look(), POLL_MS).unref()
   }
 
   onFreed(listener: OnFreed): () => void {

@@ -1,0 +1,175 @@
+/**
+ * The faster ways of answering a plain check must not be told from the ordinary one. Random requests, most of them nearly
+ * right, go to three servers over one store: one that answers on the connection itself, one that answers before the
+ * framework, and one without any fast path. Status, headers, body and what happens to the connection must be the same.
+ * Arguments: --requests 1000000 --seed 1
+ */
+import { setImmediate as turn } from 'node:timers/promises'
+import { pino } from 'pino'
+import { hashKey } from '../../src/access/keys.js'
+import { type Catraca, openCatraca } from '../../src/catraca.js'
+import { seeded } from '../../src/cli/load/arrivals.js'
+import { CatracaError } from '../../src/errors.js'
+import { type RunningServer, startServer } from '../../src/server/index.js'
+import { HttpLine } from '../support/http-line.js'
+import { BROKEN, DOWN, KEYS, type Random, randomRequest, SLOW } from '../support/http-requests.js'
+import { demand, type Figures, whenStarted } from '../support/proof.js'
+
+const SIZES = { requests: 1_000_000, seed: 1 }
+type Sizes = typeof SIZES
+
+const PATHS = ['off', 'request', 'connection'] as const
+const AT_ONCE = 64
+/** Enough for the framework to answer what is answered from memory; who is slower is sent the next piece meanwhile. */
+const TURNS_PER_PIECE = 6
+const LAST_TURNS = 200
+const PROBE = 'GET /live HTTP/1.1\r\nHost: x\r\nx-request-id: probe\r\n\r\n'
+
+/** The pieces in which a caller sends its requests, and whether it still speaks after them. */
+interface Talk {
+  requests: number
+  pieces: string[]
+  /** Right after the last piece; otherwise it asks once more, to see whether anybody listens. */
+  hangsUpAtOnce: boolean
+}
+
+function randomTalk(random: Random): Talk {
+  const requests = 1 + Math.floor(random() ** 3 * 5)
+  const texts = Array.from({ length: requests }, () => randomRequest(random))
+  const pieces = random() < 0.15 ? [texts.join('')] : texts
+  const cut = random() < 0.1 ? pieces.flatMap((piece) => cutUp(random, piece)) : pieces
+  return { requests, pieces: cut, hangsUpAtOnce: random() < 0.25 }
+}
+
+function cutUp(random: Random, text: string): string[] {
+  const at = Math.floor(random() * text.length)
+  return [text.slice(0, at), text.slice(at)].filter((piece) => piece !== '')
+}
+
+async function turns(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await turn()
+}
+
+/** What the server says in this talk, and whether it listened to the end. */
+async function hold({ pieces, hangsUpAtOnce }: Talk, { app }: RunningServer): Promise<string> {
+  const line = new HttpLine()
+  app.server.emit('connection', line)
+  for (const [i, piece] of pieces.entries()) {
+    line.send(piece)
+    if (hangsUpAtOnce && i === pieces.length - 1) line.hangUp()
+    await turns(TURNS_PER_PIECE)
+  }
+  if (!hangsUpAtOnce) {
+    line.send(PROBE)
+    await turns(TURNS_PER_PIECE)
+    line.hangUp()
+  }
+  for (let i = 0; i < LAST_TURNS && !line.isOver; i++) await turn()
+  const said = `${normal(line.received)}\n[${line.isOver ? 'closed' : 'open'}]`
+  line.destroy()
+  return said
+}
+
+/** Without what differs from one answer to the next: times, and the ids that the server makes. */
+function normal(said: string): string {
+  return said
+    .replace(/^Date: .*$/gm, 'Date')
+    .replace(/"checkedAt":"[^"]+"/g, '"checkedAt"')
+    .replace(/x-request-id: [0-9a-f]{12}-\w+/g, 'x-request-id: new')
+    .replace(/content-length: (\d+)((?:\r\n.*)*?\r\n\r\n.*?"requestId":")([0-9a-f]{12}-\w+)"/g, withoutId)
+}
+
+const withoutId = (_: string, length: string, between: string, id: string): string =>
+  `content-length: ${Number(length) - id.length} and an id${between}new"`
+
+/** A store that takes its time with one customer, fails for another, and a fault of ours for a third. */
+function troubled({ allowlists }: Catraca): void {
+  const check = allowlists.check.bind(allowlists)
+  const checkNow = allowlists.checkNow.bind(allowlists)
+  const down = async () => {
+    await turns(2)
+    throw new CatracaError('ENGINE_UNAVAILABLE', 'the store does not answer')
+  }
+  const broken = () => {
+    throw new Error('wires')
+  }
+  Object.assign(allowlists, {
+    check: async (...asked: Parameters<typeof check>) => {
+      if (asked[0] === DOWN) return down()
+      if (asked[0] === BROKEN) return broken()
+      if (asked[0] === SLOW) await turns(3)
+      return check(...asked)
+    },
+    checkNow: (...asked: Parameters<typeof checkNow>) => {
+      if (asked[0] === DOWN) return down()
+      if (asked[0] === BROKEN) return broken()
+      return asked[0] === SLOW ? turns(3).then(() => checkNow(...asked)) : checkNow(...asked)
+    },
+  })
+}
+
+const bootstrapKeys = () => [
+  { name: 'app', scopes: ['check' as const], hash: hashKey(KEYS.app) },
+  { name: 'reader', scopes: ['read' as const], hash: hashKey(KEYS.reader) },
+]
+
+export async function run(given: Partial<Sizes>): Promise<Figures> {
+  const { requests, seed } = { ...SIZES, ...given }
+  const catraca = await openCatraca({ store: 'memory:' })
+  const logger = pino({ level: 'silent' })
+  const servers: RunningServer[] = []
+  try {
+    await catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+    const config = { strategy: 'PERCENTAGE', percentage: 1 } as const
+    await catraca.allowlists.create({ id: 'wave', name: 'Wave', type: 'ONDA', config })
+    await catraca.allowlists.add('vip', 'ana')
+    troubled(catraca)
+    for (const checkFastPath of PATHS) {
+      servers.push(await startServer(catraca, { port: 0, logger, bootstrapKeys, checkFastPath }))
+    }
+    return await compare(servers, requests, seeded(seed))
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()))
+    await catraca.close()
+  }
+}
+
+async function compare(servers: RunningServer[], requests: number, random: Random): Promise<Figures> {
+  const figures: Figures = {
+    requests: 0,
+    connections: 0,
+    'answers 200': 0,
+    'answers 4xx': 0,
+    'answers 5xx': 0,
+  }
+  const ordinary = countRequests(servers[0]!)
+  const handedOver = countRequests(servers[2]!)
+  const one = async (talk: Talk) => {
+    const [expected, ...others] = await Promise.all(servers.map((server) => hold(talk, server)))
+    others.forEach((said, i) => {
+      const told = `${JSON.stringify(talk)}\n--- ordinary\n${expected}\n--- ${PATHS[i + 1]}\n${said}`
+      demand(said === expected, `the answers differ:\n${told}`)
+    })
+    figures.requests! += talk.requests
+    figures.connections!++
+    for (const [, status] of expected!.matchAll(/^HTTP\/1\.1 (\d)/gm)) {
+      const kind = status === '2' ? 'answers 200' : `answers ${status}xx`
+      figures[kind] = (figures[kind] ?? 0) + 1
+    }
+  }
+  while (figures.requests! < requests) {
+    await Promise.all(Array.from({ length: AT_ONCE }, () => one(randomTalk(random))))
+  }
+  figures['answered on the connection'] = ordinary() - handedOver()
+  demand(figures['answered on the connection'] > 0, 'nothing was answered on the connection')
+  return figures
+}
+
+/** How many requests Node's HTTP server got to see. */
+function countRequests({ app }: RunningServer): () => number {
+  let seen = 0
+  app.server.prependListener('request', () => seen++)
+  return () => seen
+}
+
+await whenStarted(import.meta.url, 'http-paths', SIZES, run)

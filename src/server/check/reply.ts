@@ -1,0 +1,42 @@
+import { renderProblem } from '../problem.js'
+
+/** As the framework writes them, and in its order. */
+export const JSON_TYPE = 'application/json; charset=utf-8'
+
+export interface FailureReply {
+  status: number
+  /** Names and values in turn. */
+  headers: string[]
+  body: string
+}
+
+/** What a check that failed is answered. */
+export function failureReply(error: unknown, requestId: string): FailureReply {
+  const { status, headers, body } = renderProblem(error, requestId)
+  const { 'content-type': type, 'cache-control': _, ...others } = headers
+  return {
+    status,
+    headers: [
+      ...baseHeaders(requestId, type!),
+      ...Object.entries(others).flat(),
+      'content-length',
+      String(Buffer.byteLength(body)),
+    ],
+    body,
+  }
+}
+
+export function answerHeaders(requestId: string, json: string): string[] {
+  return [...baseHeaders(requestId, JSON_TYPE), 'content-length', String(json.length)]
+}
+
+const baseHeaders = (requestId: string, type: string): string[] => [
+  'x-request-id',
+  requestId,
+  'cache-control',
+  'no-store',
+  'x-content-type-options',
+  'nosniff',
+  'content-type',
+  type,
+]

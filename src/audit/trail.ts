@@ -143,10 +143,12 @@ export class AuditTrail implements AuditApi {
   }
 }
 
-function textOf({ actor, requestId }: Acting, deed: Deed, at: number): string {
+function textOf({ actor, requestId, requestIdFrom }: Acting, deed: Deed, at: number): string {
   const { action, target, before, after, outcome, detail } = deed
   // Without those that are undefined, as text.
-  const entry = { at: isoTime(at), actor, action, target, before, after, outcome, requestId, detail }
+  const who = { at: isoTime(at), actor }
+  const what = { action, target, before, after, outcome }
+  const entry = { ...who, ...what, requestId, requestIdFrom, detail }
   return boundedText(entry)
 }
 

@@ -132,7 +132,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       index: forward('index', stores.index, ['claim', 'renew', 'publish', 'abandon', 'putPage', 'countUses']),
       upkeep: forward('upkeep', stores.upkeep, ['sweep']),
     },
-    keys: forward('keys', stores.keys, ['add', 'remove']),
+    keys: forward('keys', stores.keys, ['add', 'remove', 'unlock']),
     limits: {
       counters,
       configs: forward('limitConfigs', stores.limitConfigs, [

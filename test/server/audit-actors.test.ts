@@ -58,7 +58,7 @@ describe('who is named in the audit trail', () => {
 
   it('is the key also when another one speaks on the same connection before the answer', async (t) => {
     const { url, call, catraca } = await serve(t)
-    const { key: ops } = await catraca.keys.create({ name: 'ops', scopes: ['admin'] })
+    const { key: ops, id } = await catraca.keys.create({ name: 'ops', scopes: ['admin'] })
     const { key: other } = await catraca.keys.create({ name: 'other', scopes: ['check'] })
     const headers = bearer(ops)
     for (const key of [ops, other]) {
@@ -81,6 +81,6 @@ describe('who is named in the audit trail', () => {
     )
     await until('both are answered', () => received.includes('"name":"other"'))
     const [entry] = (await call('GET', '/audit?action=allowlist.create', { headers })).json.items
-    assert.deepEqual(entry.actor, { kind: 'key', name: 'ops' })
+    assert.deepEqual(entry.actor, { kind: 'key', name: 'ops', id })
   })
 })

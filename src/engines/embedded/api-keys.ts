@@ -21,7 +21,7 @@ export class EmbeddedKeys implements KeyStore {
   }
 
   remove(name: string): Promise<boolean> {
-    return this.environment.write(() => {
+    return this.environment.free(() => {
       if (!this.environment.apiKeys.removeSync(name)) return false
       this.put(LOCKED_MARK)
       return true
@@ -29,7 +29,7 @@ export class EmbeddedKeys implements KeyStore {
   }
 
   unlock(): Promise<boolean> {
-    return this.environment.write(() => {
+    return this.environment.free(() => {
       if (this.rows().some(({ name }) => name !== MARK_NAME)) return false
       this.put(LIFTED_MARK)
       return true

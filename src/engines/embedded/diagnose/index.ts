@@ -22,6 +22,7 @@ import {
   durabilityCheck,
   fileSystemCheck,
   processCheck,
+  rightsCheck,
   secretCheck,
   spaceCheck,
 } from './files.js'
@@ -43,6 +44,7 @@ const CHECKS: readonly Check<EmbeddedLook>[] = [
   durabilityCheck,
   formatCheck,
   processCheck,
+  rightsCheck,
   secretCheck,
   importCheck,
   buildCheck,

@@ -155,7 +155,7 @@ class Builds {
 
 function spillDirectory(given: string | undefined): string {
   const directory = given === undefined ? join(tmpdir(), 'catraca-spool') : resolve(given)
-  mkdirSync(directory, { recursive: true })
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
   return directory
 }
 

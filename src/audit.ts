@@ -3,7 +3,7 @@ import type { Allowlists } from './allowlist/allowlists.js'
 import type { AllowlistEngine } from './allowlist/port.js'
 import { recordAllowlists } from './audit/recorded-allowlists.js'
 import { recordLimits } from './audit/recorded-limits.js'
-import { recordedMembers } from './audit/recorded-members.js'
+import { boundedMembers, recordedMembers } from './audit/recorded-members.js'
 import {
   recordCodes,
   recordIdempotency,
@@ -29,6 +29,8 @@ export interface OpenAuditOptions extends Partial<AuditOptions> {
 
 interface Surroundings {
   clock: Clock
+  /** How long a change may take, with its entry. */
+  changeTimeoutMs: number
   report: (message: string, error: unknown) => void
 }
 
@@ -62,14 +64,15 @@ export function openAudit(
   around: Surroundings,
 ): { audit: AuditTrail; allowlistEngine: AllowlistEngine } {
   const audit = new AuditTrail({ ...around, store, options })
-  if (!options.enabled || !options.members) return { audit, allowlistEngine: allowlists }
+  if (!options.enabled || !options.members) {
+    return { audit, allowlistEngine: { ...allowlists, members: boundedMembers(allowlists.members, audit) } }
+  }
   const members = recordedMembers(allowlists.members, audit, store === beside)
   return { audit, allowlistEngine: { ...allowlists, members } }
 }
 
-/** Has the trail record what these guards change. */
-export function recordGuards({ enabled }: AuditOptions, trail: AuditTrail, guards: RecordedGuards): void {
-  if (!enabled) return
+/** Has the trail record what these guards change, where it is switched on, and bound how long that takes in any case. */
+export function recordGuards(trail: AuditTrail, guards: RecordedGuards): void {
   recordAllowlists(guards.allowlists, trail)
   recordKeys(guards.keys, trail)
   recordLimits(guards.limits, trail)

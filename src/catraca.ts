@@ -142,7 +142,9 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   }).catch(closing)
   const { locks } = openedLocks
   const auditEngine = await engineOf(options.audit)
-  const { audit, allowlistEngine } = openAudit(recording, auditEngine, engine, around)
+  // Where guards are kept in several stores, the slowest of them says how long a change may take.
+  const changeTimeoutMs = Math.max(...stores.open.map((open) => open.engine.writeTimeoutMs))
+  const { audit, allowlistEngine } = openAudit(recording, auditEngine, engine, { ...around, changeTimeoutMs })
   const cacheEngine = await stores.engineOf(options.cache?.store, 'caches').catch(closing)
   const cache = openCache(options.cache ?? {}, cacheEngine, around)
   const sweeps = [engine.allowlists.upkeep, limits, idempotency, codes, tokens, locks, cache].map(
@@ -167,7 +169,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   })
   const { allowlists, indexes } = opened
   const keys = new ApiKeys(engine.keys, clock)
-  recordGuards(recording, audit, { allowlists, keys, limits, idempotency, codes, tokens, locks })
+  recordGuards(audit, { allowlists, keys, limits, idempotency, codes, tokens, locks })
   upkeep.start(sweepIntervalMs)
   return {
     allowlists,

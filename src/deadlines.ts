@@ -33,7 +33,7 @@ class WaitingPromise extends Waiting {
 }
 
 const asItIs = (error: unknown): unknown => error
-const monotonicMs = (): number => performance.now()
+export const monotonicMs = (): number => performance.now()
 
 /** Ends waits that take too long; all take the same time. Nobody who waits is forgotten by a process that is done. */
 export class Deadlines {
@@ -85,6 +85,26 @@ export class Deadlines {
   }
 }
 
+/** Deadlines of whole changes, which may have been made when they are late. */
+export class ChangeDeadlines extends Deadlines {
+  constructor(private readonly changeTimeoutMs: number) {
+    // The engine, whose time begins a little later, tells more exactly what happened: it has the first word.
+    super(changeTimeoutMs + GRACE_MS)
+  }
+
+  override late(): CatracaError {
+    const message = `the change was not confirmed within ${this.changeTimeoutMs} ms`
+    return new CatracaError('UNKNOWN_OUTCOME', message)
+  }
+
+  /** Whether so little is left that what begins now would end without anybody knowing how. */
+  isNearlyOver(since: number): boolean {
+    return monotonicMs() >= since + this.changeTimeoutMs / 2
+  }
+}
+
+const GRACE_MS = 250
+
 const UNAVAILABLE = [
   'ENGINE_UNAVAILABLE',
   'UNKNOWN_OUTCOME',
@@ -97,4 +117,9 @@ const UNAVAILABLE = [
 /** A failure of the engine, as opposed to a mistake of the caller's. */
 export function isUnavailable(error: unknown): boolean {
   return UNAVAILABLE.some((code) => isCatracaError(error, code))
+}
+
+/** How a caller is told of it: that a store is full is for somebody to mend, and does not pass by waiting. */
+export function unavailability(error: unknown): 'STORE_FULL' | 'ENGINE_UNAVAILABLE' {
+  return isCatracaError(error, 'STORE_FULL') ? 'STORE_FULL' : 'ENGINE_UNAVAILABLE'
 }

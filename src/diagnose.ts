@@ -19,7 +19,7 @@ export async function diagnoseStore(
   switch (source.engine) {
     case 'embedded': {
       const { directory } = source.options
-      if (directory === undefined) return { findings: [], apiKeys: 0 }
+      if (directory === undefined) return { findings: [], apiKeys: { count: 0, isLocked: false } }
       const { diagnoseEmbedded } = await import('./engines/embedded/diagnose/index.js')
       return diagnoseEmbedded({ ...source.options, directory }, where)
     }

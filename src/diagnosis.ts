@@ -32,11 +32,17 @@ export interface Finding {
   remedy?: string
 }
 
+export interface KeysFound {
+  count: number
+  /** The store has had keys: without one every call is refused. */
+  isLocked: boolean
+}
+
 /** What an engine tells of a store. */
 export interface Diagnosis {
   findings: Finding[]
   /** API keys that are kept there, where that could be told. */
-  apiKeys?: number
+  apiKeys?: KeysFound
 }
 
 export const CHECK_TIMEOUT_MS = 8000

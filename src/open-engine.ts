@@ -62,6 +62,8 @@ export interface StoreEngine {
   forThreads(): EngineSource
   /** What an operator should know about how the store is set up. */
   readonly warnings: readonly string[]
+  /** How long a write may take. */
+  readonly writeTimeoutMs: number
   /** The next read sees everything that was stored before this call, also by other threads. */
   refresh(): void
   /** The lists that checks know without asking the store. */
@@ -132,6 +134,7 @@ async function openRedisEngine(
     resharding: engine.resharding,
     forThreads: () => forThreads(source),
     warnings: engine.warnings,
+    writeTimeoutMs: engine.writeTimeoutMs,
     refresh() {},
     listCache: () => engine.listCache(),
     health: () => engine.health(),
@@ -158,7 +161,8 @@ async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine
     locks: engine.locks,
     cache: engine.cache,
     forThreads: () => ({ engine: 'embedded', options: { ...options, directory, gate, writes: 'here' } }),
-    warnings: [],
+    warnings: engine.warnings,
+    writeTimeoutMs: engine.writeTimeoutMs,
     refresh: () => engine.refresh(),
     listCache: () => engine.listCache(),
     health: async () => ({ ...engine.health() }),
@@ -188,6 +192,7 @@ async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' })
     // A thread needs no queue of its own, and the tables were looked at.
     forThreads: () => ({ ...source, options: { ...plain, checkTables: false } }),
     warnings: [],
+    writeTimeoutMs: engine.writeTimeoutMs,
     refresh() {},
     listCache: () => engine.listCache(),
     health: async () => ({ ...(await engine.health()) }),

@@ -64,7 +64,7 @@ export const INDEX: Watched<IndexStore> = {
   mostUsed: 'call',
 }
 export const UPKEEP: Watched<UpkeepStore> = { sweep: 'call' }
-export const KEYS: Watched<KeyStore> = { add: 'call', list: 'call', remove: 'call' }
+export const KEYS: Watched<KeyStore> = { add: 'call', list: 'call', remove: 'call', unlock: 'call' }
 export const COUNTERS: Watched<LimitStore> = {
   take: 'call',
   adjust: 'call',

@@ -1,32 +1,45 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { type Clock, isoTime } from '../clock.js'
 import { CatracaError, invalid } from '../errors.js'
 import { identifier } from '../key.js'
-import type { KeyRecord, KeyStore } from './port.js'
+import type { KeyRecord, KeyStore, StoredKeys } from './port.js'
 import { SCOPES, type Scope } from './scopes.js'
 
 export interface ApiKey {
+  /** Tells keys apart that had the same name one after the other. */
+  id: string
   name: string
   scopes: Scope[]
   createdAt: string
 }
 
-/** Who is calling: the name and scopes of the key that was presented. */
+/** Who is calling: the key that was presented. */
 export interface Principal {
+  readonly id: string
   readonly name: string
   readonly scopes: ReadonlySet<Scope>
 }
 
 /** API keys: made here, shown once, kept only as hashes. */
 export class ApiKeys {
+  private reserved: () => readonly string[] = () => []
+
   constructor(
     private readonly store: KeyStore,
     private readonly clock: Clock,
   ) {}
 
+  /** Names of keys that the configuration holds: no stored key may have one, so that a name means one key. */
+  reserve(names: () => readonly string[]): void {
+    this.reserved = names
+  }
+
   async create(input: { name: string; scopes: string[] }): Promise<ApiKey & { key: string }> {
     const name = identifier('name', input.name)
     const scopes = parseScopes('scopes', input.scopes)
+    if (this.reserved().includes(name)) {
+      throw new CatracaError('KEY_EXISTS', `there is already an API key named ${name}, in CATRACA_KEYS`)
+    }
     const key = `ctr_${randomBytes(32).toString('base64url')}`
     const record: KeyRecord = { name, scopes, hash: hashKey(key), createdAt: this.clock.now() }
     if (!(await this.store.add(record))) {
@@ -36,16 +49,28 @@ export class ApiKeys {
   }
 
   async list(): Promise<ApiKey[]> {
-    return (await this.store.list()).map(describe)
+    return (await this.store.list()).records.map(describe)
   }
 
   async revoke(name: string): Promise<void> {
+    if (this.reserved().includes(name)) {
+      const message = `the API key ${name} is one of CATRACA_KEYS: it is revoked by taking it out there`
+      throw new CatracaError('KEY_CONFIGURED', message)
+    }
     if (!(await this.store.remove(identifier('name', name)))) {
       throw new CatracaError('KEY_NOT_FOUND', `there is no API key named ${name}`)
     }
   }
 
-  records(): Promise<KeyRecord[]> {
+  /** Lets everybody on the machine in again, where the last key was revoked. */
+  async unlock(): Promise<void> {
+    if (!(await this.store.unlock())) {
+      throw new CatracaError('KEY_EXISTS', 'the store holds API keys: revoke them first')
+    }
+  }
+
+  /** What servers decide by. */
+  stored(): Promise<StoredKeys> {
     return this.store.list()
   }
 }
@@ -54,18 +79,11 @@ export function hashKey(key: string): string {
   return createHash('sha256').update(key).digest('hex')
 }
 
-/**
- * Finds the key among the records. Every record is compared, and each comparison takes the same time,
- * so that the time of a refusal tells nothing about the keys that exist.
- */
-export function findKey(key: string, records: readonly KeyRecord[]): KeyRecord | undefined {
-  const hash = Buffer.from(hashKey(key), 'hex')
-  let found: KeyRecord | undefined
-  for (const record of records) {
-    const candidate = Buffer.from(record.hash, 'hex')
-    if (candidate.length === hash.length && timingSafeEqual(candidate, hash)) found = record
-  }
-  return found
+const ID_DIGITS = 12
+
+/** The beginning of its hash: whoever has the entry of a key, or the key itself, finds it in the audit trail. */
+export function keyId({ hash }: Pick<KeyRecord, 'hash'>): string {
+  return hash.slice(0, ID_DIGITS)
 }
 
 export function parseScopes(path: string, value: unknown): Scope[] {
@@ -78,6 +96,6 @@ export function parseScopes(path: string, value: unknown): Scope[] {
   return [...new Set(value as Scope[])]
 }
 
-function describe({ name, scopes, createdAt }: KeyRecord): ApiKey {
-  return { name, scopes, createdAt: isoTime(createdAt) }
+function describe({ name, scopes, hash, createdAt }: KeyRecord): ApiKey {
+  return { id: keyId({ hash }), name, scopes, createdAt: isoTime(createdAt) }
 }

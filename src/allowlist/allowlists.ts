@@ -250,10 +250,12 @@ export class Allowlists implements AllowlistsApi {
     return { ...rest, allowlistId: listId, startedAt: isoTime(startedAt), updatedAt: isoTime(updatedAt) }
   }
 
-  async *export(id: string, options: { format?: Types.ExportFormat } = {}): AsyncGenerator<Uint8Array> {
+  async *export(id: string, options: Types.ExportOptions = {}): AsyncGenerator<Uint8Array> {
     const format = oneOf('format', options.format ?? 'csv', ['csv', 'ndjson', 'text'])
+    const { spreadsheet = false } = options
+    if (spreadsheet && format !== 'csv') throw invalid('spreadsheet', 'needs the format csv')
     const list = await this.fixa(id)
-    yield* exportMembers(format, this.pages(list.id))
+    yield* exportMembers(spreadsheet ? 'spreadsheet' : format, this.pages(list.id))
   }
 
   private async *pages(listId: string): AsyncGenerator<MemberRecord[]> {

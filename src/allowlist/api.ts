@@ -8,7 +8,7 @@ import type {
   CheckOptions,
   CustomerAllowlist,
   Explanation,
-  ExportFormat,
+  ExportOptions,
   ImportOptions,
   ImportResult,
   ImportStatus,
@@ -47,7 +47,7 @@ export interface AllowlistsApi {
 
   import(id: string, body: AsyncIterable<Uint8Array>, options?: ImportOptions): Promise<ImportResult>
   importStatus(id: string, importId: string): Promise<ImportStatus>
-  export(id: string, options?: { format?: ExportFormat }): AsyncIterable<Uint8Array>
+  export(id: string, options?: ExportOptions): AsyncIterable<Uint8Array>
 
   index(id: string): Promise<IndexStatus>
   /** Has the snapshot built anew; settles when it is done. */

@@ -2,6 +2,9 @@ import { isoTime } from '../clock.js'
 import type { MemberRecord } from './port.js'
 import type { ExportFormat } from './types.js'
 
+/** `spreadsheet`: CSV that no program but a spreadsheet is to read. */
+type Form = ExportFormat | 'spreadsheet'
+
 const CHUNK_CHARACTERS = 64 * 1024
 const CSV_HEADER = 'customerId,addedAt,addedBy,expiresAt,metadata\n'
 /** Besides what would end the cell: space around it, which a reader may trim. */
@@ -9,11 +12,11 @@ const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/
 
 /** Members as a file that an import reads back, in pieces of about 64 KiB. */
 export async function* exportMembers(
-  format: ExportFormat,
+  form: Form,
   pages: AsyncIterable<MemberRecord[]>,
 ): AsyncGenerator<Uint8Array> {
-  const write = WRITERS[format]
-  let text = format === 'csv' ? CSV_HEADER : ''
+  const write = WRITERS[form]
+  let text = form === 'csv' || form === 'spreadsheet' ? CSV_HEADER : ''
   for await (const page of pages) {
     for (const member of page) {
       text += write(member)
@@ -25,16 +28,23 @@ export async function* exportMembers(
   if (text !== '') yield Buffer.from(text)
 }
 
-const WRITERS: Record<ExportFormat, (member: MemberRecord) => string> = {
+const WRITERS: Record<Form, (member: MemberRecord) => string> = {
   text: ({ customerId }) => `${customerId}\n`,
-  csv: csvRow,
+  csv: (member) => csvRow(member, quoted),
+  spreadsheet: (member) => csvRow(member, (text) => quoted(asText(text))),
   ndjson: ndjsonRow,
 }
 
-function csvRow({ customerId, addedAt, addedBy = '', expiresAt, metadata }: MemberRecord): string {
+function csvRow(member: MemberRecord, cell: (text: string) => string): string {
+  const { customerId, addedAt, addedBy = '', expiresAt, metadata } = member
   const expires = expiresAt === undefined ? '' : isoTime(expiresAt)
-  const json = metadata === undefined ? '' : quoted(JSON.stringify(metadata))
-  return `${customerId},${isoTime(addedAt)},${quoted(addedBy)},${expires},${json}\n`
+  const json = metadata === undefined ? '' : cell(JSON.stringify(metadata))
+  return `${cell(customerId)},${isoTime(addedAt)},${cell(addedBy)},${expires},${json}\n`
+}
+
+/** Spreadsheets run what begins so, also behind space that they trim; an apostrophe makes it text. */
+function asText(text: string): string {
+  return /^\s*[=+\-@]/.test(text) ? `'${text}` : text
 }
 
 function quoted(text: string): string {

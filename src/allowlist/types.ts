@@ -224,6 +224,12 @@ export interface IndexStatus {
 export type ImportMode = 'add' | 'replace'
 export type ImportFormat = 'csv' | 'ndjson' | 'text'
 export type ExportFormat = ImportFormat
+
+export interface ExportOptions {
+  format?: ExportFormat
+  /** Of CSV: a cell that a spreadsheet would take for a formula gets an apostrophe in front. For eyes, not for an import. */
+  spreadsheet?: boolean
+}
 export type ImportState = 'running' | 'completed' | 'interrupted' | 'failed'
 
 export interface RejectedRow {

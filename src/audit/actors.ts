@@ -5,6 +5,7 @@ import type { Actor } from './types.js'
 export interface Acting {
   actor: Actor
   requestId?: string
+  requestIdFrom?: 'caller'
 }
 
 /** Who acts, through whatever a call awaits. */

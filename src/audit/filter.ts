@@ -51,7 +51,7 @@ export function parseQuery(query: AuditQuery, oldest: number, latest: number): F
     below: [position, end].sort()[0]!,
     from: boundAt(Math.max(timeOf('from', query.from) ?? 0, oldest)),
     matches: (entry) =>
-      (actor === undefined || entry.actor.name === actor) &&
+      (actor === undefined || entry.actor.name === actor || entry.actor.id === actor) &&
       (action === undefined || entry.action === action || entry.action.startsWith(`${action}.`)) &&
       isTarget(entry),
   }

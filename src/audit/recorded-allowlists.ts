@@ -69,6 +69,7 @@ function recordIndexes(lists: Allowlists, trail: AuditTrail): void {
       after: { shardCount: shards },
     })
     return recording(trail, () => reshard(id, shards, options), {
+      isLong: true,
       look: () => lists.get(id),
       asked: deed,
       done: (_, before) => (before?.shardCount === shards ? [] : [deed(before)]),
@@ -87,6 +88,7 @@ function recordImports(lists: Allowlists, trail: AuditTrail): void {
       detail: importDetail(facts, options),
     })
     return recording(trail, () => run(id, body, options), {
+      isLong: true,
       asked: () => deed({}),
       done: (result) => [deed(result)],
       failed: (error) => {

@@ -23,6 +23,7 @@ export function recordedMembers(members: MemberStore, trail: AuditTrail, isToget
   ): Promise<T> => {
     const note = keepsNotes ? trail.note(deed, outcomes) : undefined
     return recording(trail, () => change(note), {
+      isOneWrite: note !== undefined,
       asked: () => deed,
       done({ outcome }) {
         const detail = outcomes[outcome]
@@ -44,6 +45,20 @@ export function recordedMembers(members: MemberStore, trail: AuditTrail, isToget
       const deed: Deed = { action: 'allowlist.member.remove', target: memberOf(listId, customerId) }
       return recorded(deed, REMOVING, (note) => members.remove(listId, customerId, now, note))
     },
+    get: (listId, customerId) => members.get(listId, customerId),
+    page: (listId, after, limit) => members.page(listId, after, limit),
+    listsOf: (customerId, after, limit) => members.listsOf(customerId, after, limit),
+  }
+}
+
+/** Members whose changes are not recorded: each has the time of one write, however many its engine makes of it. */
+export function boundedMembers(members: MemberStore, { deadlines }: AuditTrail): MemberStore {
+  // One that keeps notes makes one write.
+  if (members.keepsNotes) return members
+  return {
+    keepsNotes: false,
+    add: (...given) => deadlines.within(members.add(...given)),
+    remove: (...given) => deadlines.within(members.remove(...given)),
     get: (listId, customerId) => members.get(listId, customerId),
     page: (listId, after, limit) => members.page(listId, after, limit),
     listsOf: (customerId, after, limit) => members.listsOf(customerId, after, limit),

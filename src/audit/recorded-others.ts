@@ -15,27 +15,31 @@ const TOKENS_ONE_BY_ONE = 100
 /** What a key may do is told, and never the key or its hash. */
 export function recordKeys(keys: ApiKeys, trail: AuditTrail): void {
   inFront(keys, 'create', (create) => (input) => {
-    const deed = (scopes: readonly string[]): Deed => ({
+    const deed = (after: { scopes: readonly string[]; id?: string }): Deed => ({
       action: 'key.create',
       target: { kind: 'key', id: identifier('name', input.name) },
-      after: { scopes },
+      after,
     })
     return recording(trail, () => create(input), {
-      asked: () => deed(input.scopes),
-      done: ({ scopes }) => [deed(scopes)],
+      asked: () => deed({ scopes: input.scopes }),
+      done: ({ id, scopes }) => [deed({ id, scopes })],
     })
   })
   inFront(keys, 'revoke', (revoke) => (name) => {
     const deed = (key: ApiKey | undefined): Deed => ({
       action: 'key.revoke',
       target: { kind: 'key', id: identifier('name', name) },
-      ...(key && { before: { scopes: key.scopes } }),
+      ...(key && { before: { id: key.id, scopes: key.scopes } }),
     })
     return recording(trail, () => revoke(name), {
       look: async () => (await keys.list()).find((key) => key.name === identifier('name', name)),
       asked: deed,
       done: (_, before) => [deed(before)],
     })
+  })
+  inFront(keys, 'unlock', (unlock) => () => {
+    const deed = (): Deed => ({ action: 'key.unlock', target: { kind: 'key', id: '*' } })
+    return recording(trail, unlock, { asked: deed, done: () => [deed()] })
   })
 }
 

@@ -1,4 +1,5 @@
-import { isCatracaError } from '../errors.js'
+import { type ChangeDeadlines, isUnavailable, monotonicMs } from '../deadlines.js'
+import { CatracaError, isCatracaError } from '../errors.js'
 import type { AuditTrail, Deed } from './trail.js'
 
 /** How a change is told of. */
@@ -11,30 +12,63 @@ export interface Account<T, Before> {
   done(result: T, before: Before | undefined): readonly Deed[]
   /** What a failure left done after all. */
   failed?(error: unknown, before: Before | undefined): readonly Deed[]
+  /** The change takes as long as it takes. */
+  isLong?: boolean
+  /** The change is one write of its engine, which bounds it by itself: it need not be watched twice. */
+  isOneWrite?: boolean
 }
 
-/** Makes a change and records it before its caller is answered. */
+/**
+ * Makes a change and records it before its caller is answered. All of it, what was looked at before included, has the
+ * time of one write: a store that is silent keeps its callers waiting once, and not once for each step.
+ */
 export async function recording<T, Before = undefined>(
   trail: AuditTrail,
   change: () => Promise<T>,
   account: Account<T, Before>,
 ): Promise<T> {
+  const { deadlines } = trail
+  const since = account.isLong ? undefined : monotonicMs()
+  const needsNoWatch = since === undefined || account.isOneWrite
+  const bounded = (): Promise<T> => (needsNoWatch ? change() : deadlines.within(change(), since))
+  if (!trail.isEnabled) return bounded()
   const acting = trail.current()
-  const before = await account.look?.().catch(() => undefined)
+  const before = await look(account, deadlines, since)
   let result: T
   try {
-    result = await change()
+    result = await bounded()
   } catch (error) {
     const deeds = isCatracaError(error, 'UNKNOWN_OUTCOME')
       ? [{ ...account.asked(before), outcome: 'unknown' as const }]
       : (account.failed?.(error, before) ?? [])
     // What went wrong first is what the caller hears of.
-    if (deeds.length > 0) await trail.record(acting, deeds).catch(() => {})
+    if (deeds.length > 0) await trail.record(acting, deeds, since).catch(() => {})
     throw error
   }
   const deeds = account.done(result, before)
-  if (deeds.length > 0) await trail.record(acting, deeds)
+  if (deeds.length > 0) await trail.record(acting, deeds, since)
   return result
+}
+
+async function look<Before>(
+  account: Pick<Account<never, Before>, 'look'>,
+  deadlines: ChangeDeadlines,
+  since: number | undefined,
+): Promise<Before | undefined> {
+  if (account.look === undefined) return undefined
+  try {
+    return await deadlines.within(account.look(), since)
+  } catch (error) {
+    // Of a change that begins now nobody would learn in time whether it was made.
+    if (since !== undefined && isUnavailable(error) && deadlines.isNearlyOver(since)) throw silent(error)
+    return undefined
+  }
+}
+
+/** Nothing was changed, however the look ended. */
+function silent(cause: unknown): CatracaError {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new CatracaError('ENGINE_UNAVAILABLE', `nothing was changed: ${reason}`, { cause })
 }
 
 type Verb<Guard> = {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, isoTime } from '../clock.js'
+import { ChangeDeadlines } from '../deadlines.js'
 import { CatracaError, invalid } from '../errors.js'
 import { type Acting, Actors } from './actors.js'
 import type { AuditApi } from './api.js'
@@ -14,6 +15,8 @@ export interface AuditDependencies {
   store: AuditStore
   clock: Clock
   options: AuditOptions
+  /** How long a change may take, with its entry. */
+  changeTimeoutMs: number
   report: (message: string, error: unknown) => void
 }
 
@@ -31,6 +34,8 @@ const SHORT = 1000
 
 /** The audit trail: who changed what, when, from what to what. Entries are added and read, never changed. */
 export class AuditTrail implements AuditApi {
+  /** Of a change and its entry together: to its caller it is one call. */
+  readonly deadlines: ChangeDeadlines
   private readonly appender: Appender
   private readonly actors: Actors
   private readonly process = randomBytes(4).toString('hex')
@@ -41,6 +46,11 @@ export class AuditTrail implements AuditApi {
     const { store, clock, options } = dependencies
     this.appender = new Appender(store, clock, options.retentionDays)
     this.actors = new Actors(options.actor)
+    this.deadlines = new ChangeDeadlines(dependencies.changeTimeoutMs)
+  }
+
+  get isEnabled(): boolean {
+    return this.dependencies.options.enabled
   }
 
   /** Runs the work; what it changes is recorded as done by this one. */
@@ -62,11 +72,15 @@ export class AuditTrail implements AuditApi {
     return this.actors.current()
   }
 
-  /** Records what was done. Settles when it is written, or could not be and the setting says to go on. */
-  async record(acting: Acting, deeds: readonly Deed[]): Promise<void> {
+  /**
+   * Records what was done. Settles when it is written, or could not be and the setting says to go on. `since`: when the
+   * change began, whose time it shares.
+   */
+  async record(acting: Acting, deeds: readonly Deed[], since?: number): Promise<void> {
     const { options, report } = this.dependencies
     try {
-      await this.appender.add(deeds.map((deed) => this.stored(acting, deed)))
+      const adding = this.appender.add(deeds.map((deed) => this.stored(acting, deed)))
+      await this.deadlines.within(adding, since)
     } catch (error) {
       this.counts.failures += deeds.length
       // Which change it was stands in the log by its action alone: ids of customers do not belong there.
@@ -143,10 +157,12 @@ export class AuditTrail implements AuditApi {
   }
 }
 
-function textOf({ actor, requestId }: Acting, deed: Deed, at: number): string {
+function textOf({ actor, requestId, requestIdFrom }: Acting, deed: Deed, at: number): string {
   const { action, target, before, after, outcome, detail } = deed
   // Without those that are undefined, as text.
-  const entry = { at: isoTime(at), actor, action, target, before, after, outcome, requestId, detail }
+  const who = { at: isoTime(at), actor }
+  const what = { action, target, before, after, outcome }
+  const entry = { ...who, ...what, requestId, requestIdFrom, detail }
   return boundedText(entry)
 }
 

@@ -4,6 +4,8 @@
 export interface Actor {
   kind: 'key' | 'anonymous' | 'cli' | 'library'
   name: string
+  /** Of an API key, as `GET /keys` shows it: names can be given again, ids cannot. */
+  id?: string
 }
 
 export const AUDIT_ACTIONS = [
@@ -22,6 +24,7 @@ export const AUDIT_ACTIONS = [
   'entity.delete',
   'key.create',
   'key.revoke',
+  'key.unlock',
   'idempotency.delete',
   'lock.break',
   'code.revoke',
@@ -75,13 +78,15 @@ export interface AuditEntry {
   outcome?: AuditOutcome
   /** Of the HTTP request. */
   requestId?: string
+  /** Where the caller chose that id, which then need not be the only one of its kind; absent: the server made it. */
+  requestIdFrom?: 'caller'
   detail?: Record<string, unknown>
 }
 
 export interface AuditQuery {
   /** `KIND:ID`, such as `allowlist:vip`; `customer:ID` finds the changes of one member on every list. */
   target?: string
-  /** The name of who did it. */
+  /** The name of who did it, or the id of their key. */
   actor?: string
   /** One action, or all that begin with it: `allowlist.member`. */
   action?: string

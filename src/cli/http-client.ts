@@ -11,6 +11,7 @@ import type {
   CustomerAllowlist,
   Explanation,
   ExportFormat,
+  ExportOptions,
   ImportOptions,
   ImportResult,
   ImportStatus,
@@ -124,9 +125,13 @@ export class HttpAllowlists implements AllowlistsApi {
     return this.http.json('GET', `${listPath(id)}/imports/${segment}`)
   }
 
-  async *export(id: string, { format = 'csv' }: { format?: ExportFormat } = {}): AsyncIterable<Uint8Array> {
+  async *export(
+    id: string,
+    { format = 'csv', spreadsheet = false }: ExportOptions = {},
+  ): AsyncIterable<Uint8Array> {
     if (!Object.hasOwn(MEDIA_TYPES, format)) throw invalid('format', 'must be csv, ndjson or text')
-    yield* this.http.download(`${listPath(id)}/export`, { accept: MEDIA_TYPES[format] })
+    const query = spreadsheet ? '?spreadsheet=1' : ''
+    yield* this.http.download(`${listPath(id)}/export${query}`, { accept: MEDIA_TYPES[format] })
   }
 
   async index(id: string): Promise<IndexStatus> {

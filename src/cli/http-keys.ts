@@ -1,4 +1,5 @@
 import type { ApiKey } from '../access/keys.js'
+import { invalid } from '../errors.js'
 import { identifier } from '../key.js'
 import type { HttpTransport } from './http-transport.js'
 import type { KeysApi } from './target.js'
@@ -13,6 +14,11 @@ export class HttpKeys implements KeysApi {
 
   async list(): Promise<ApiKey[]> {
     return (await this.http.json<{ items: ApiKey[] }>('GET', '/keys')).items
+  }
+
+  /** A server that has no key takes no call, so that there is none for this. */
+  async unlock(): Promise<void> {
+    throw invalid('--store', 'must name the store: its lock cannot be lifted through a server')
   }
 
   async revoke(name: string): Promise<void> {

@@ -136,7 +136,7 @@ function readCertificate(file: string): string {
   }
 }
 
-export function serverOptions({ server, keys, metrics }: Config): ServerOptions {
+export function serverOptions({ server, keys, access, metrics }: Config): ServerOptions {
   const logHashKey = server.logHashKey.read()
   const tls = tlsSource(server)
   return {
@@ -152,6 +152,7 @@ export function serverOptions({ server, keys, metrics }: Config): ServerOptions 
     accessLogSampling: server.accessLogSampling,
     logCustomerIds: server.logCustomerIds,
     bootstrapKeys: () => keys.read(),
+    keyMaxStaleMs: access.maxStaleMs,
     metrics: metrics.enabled,
     ...(logHashKey !== undefined && { logHashKey }),
     ...(tls !== undefined && { tls }),

@@ -12,7 +12,7 @@ import type { LimitsApi } from '../rate-limit/api.js'
 import type { TokensApi } from '../token-denylist/api.js'
 import { openOptions } from './settings.js'
 
-export type KeysApi = Pick<ApiKeys, 'create' | 'list' | 'revoke'>
+export type KeysApi = Pick<ApiKeys, 'create' | 'list' | 'revoke' | 'unlock'>
 
 /** What a command works on: a store opened here, or a server. Both give the same answers. */
 export interface Target {
@@ -55,6 +55,7 @@ async function openStore(config: Config): Promise<Target> {
     // One question is answered by the store before an index is even loaded.
     membership: { maxBytes: 0, build: 'off' },
   })
+  catraca.keys.reserve(() => config.keys.read().map(({ name }) => name))
   return { ...catraca, settle: () => catraca.upkeep() }
 }
 

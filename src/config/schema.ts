@@ -224,6 +224,13 @@ export const SCHEMA = {
     description:
       'API keys that hold beside those in the store, by hash. `catraca key generate` makes an entry.',
   }),
+  access: {
+    maxStaleMs: setting(integer(1000, 24 * HOUR_MS), 5000, {
+      env: 'CATRACA_ACCESS_MAX_STALE_MS',
+      description:
+        'How long API keys of the store are trusted while it does not answer; a key that is revoked meanwhile works until then. `/health` and `/metrics` take them for 15 minutes.',
+    }),
+  },
   embedded: {
     durability: setting(choice(['disk', 'process']), 'disk', {
       env: 'CATRACA_EMBEDDED_DURABILITY',

@@ -1,3 +1,4 @@
+import { unavailability } from '../deadlines.js'
 import { CatracaError } from '../errors.js'
 import type { Validity } from './options.js'
 import type { AcquiredLock } from './types.js'
@@ -18,5 +19,5 @@ export const closed = (): CatracaError => new CatracaError('CLOSED', 'this insta
 
 export function unavailable(cause: unknown): CatracaError {
   const reason = cause instanceof Error ? cause.message : String(cause)
-  return new CatracaError('ENGINE_UNAVAILABLE', `the lock cannot be had: ${reason}`, { cause })
+  return new CatracaError(unavailability(cause), `the lock cannot be had: ${reason}`, { cause })
 }

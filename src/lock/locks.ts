@@ -151,6 +151,8 @@ export class Locks implements LocksApi {
         return acquired(attempt.name, token, decided.fence, expiresAt, validity)
       },
       (error) => {
+        // Of an engine that was closed with this instance nothing else is to be told.
+        if (this.isClosed) throw closed()
         if (!isUnavailable(error)) throw error
         this.undo(attempt, deciding)
         throw unavailable(error)

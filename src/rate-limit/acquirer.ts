@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js'
-import { type Deadlines, isUnavailable } from '../deadlines.js'
+import { type Deadlines, isUnavailable, unavailability } from '../deadlines.js'
 import { CatracaError, isCatracaError } from '../errors.js'
 import type { NamedCounts } from '../figures.js'
 import { identifier, plainName } from '../key.js'
@@ -284,7 +284,7 @@ export class Acquirer {
       this.counts.degradedBlocked++
       decisions.degraded_blocked++
       const message = 'limits cannot be decided, and the configuration says to block'
-      throw new CatracaError('ENGINE_UNAVAILABLE', message, { cause: error, facts: { degraded: true } })
+      throw new CatracaError(unavailability(error), message, { cause: error, facts: { degraded: true } })
     }
     this.counts.degradedAllowed++
     decisions.degraded_allowed++

@@ -2,6 +2,7 @@ import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:c
 import type { FastifyBaseLogger } from 'fastify'
 import type { CheckFields } from './check/facts.js'
 import { isServerFault } from './problem.js'
+import { isCallersId } from './request-id.js'
 
 export interface AccessEntry {
   requestId: string
@@ -43,6 +44,7 @@ export class AccessLog {
     const fault = isServerFault(entry.status)
     const line = {
       ...entry,
+      ...(isCallersId(entry.requestId) && { requestIdFrom: 'caller' }),
       latencyMs: Math.round(entry.latencyMs * 1000) / 1000,
       ...(customerId === undefined ? {} : { customerId: this.customer(customerId) }),
       ...check,

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Acting } from '../audit/actors.js'
 import type { App, RouteScope, ServerContext } from './context.js'
+import { isCallersId } from './request-id.js'
 
 /** Routes of these scopes that change something do so by the hand of somebody. */
 const ADMINISTRATION: readonly (RouteScope | undefined)[] = ['admin', 'tokens:revoke']
@@ -29,6 +30,7 @@ function actingOf(request: FastifyRequest, { gate }: ServerContext): Acting {
   const actor =
     principal === undefined
       ? ({ kind: 'anonymous', name: 'anonymous' } as const)
-      : ({ kind: 'key', name: principal.name } as const)
-  return { actor, requestId: request.id }
+      : ({ kind: 'key', name: principal.name, id: principal.id } as const)
+  const requestId = request.id
+  return isCallersId(requestId) ? { actor, requestId, requestIdFrom: 'caller' } : { actor, requestId }
 }

@@ -160,11 +160,15 @@ function createContext(
   connections: () => Connections,
 ): ServerContext {
   const registry = new KeyRegistry({
-    read: () => catraca.keys.records(),
+    read: () => catraca.keys.stored(),
     bootstrap: settings.bootstrapKeys,
     refreshMs: settings.keyRefreshMs,
+    maxStaleMs: settings.keyMaxStaleMs,
     onError: (error) => logger.warn({ err: error }, 'API keys could not be read'),
+    onShadowed: (names) =>
+      logger.warn({ names }, 'stored API keys are refused: CATRACA_KEYS has others of the same names'),
   })
+  catraca.keys.reserve(() => settings.bootstrapKeys().map(({ name }) => name))
   const accessLog = new AccessLog(logger, {
     sampling: settings.accessLogSampling,
     logCustomerIds: settings.logCustomerIds,

@@ -10,7 +10,9 @@ export const auditQuery = Type.Object(
     target: Type.Optional(
       Type.String({ description: '`KIND:ID`, such as `allowlist:vip`; `customer:ID` for one member' }),
     ),
-    actor: Type.Optional(Type.String({ description: 'Name of the key, the user or the program' })),
+    actor: Type.Optional(
+      Type.String({ description: 'Name of the key, the user or the program; or id of the key' }),
+    ),
     action: Type.Optional(
       Type.String({
         description: `Or its beginning, such as \`allowlist.member\`: ${AUDIT_ACTIONS.join(', ')}`,
@@ -26,6 +28,7 @@ export const auditQuery = Type.Object(
 const actor = Type.Object({
   kind: Type.String({ description: 'key, anonymous, cli or library' }),
   name: Type.String(),
+  id: Type.Optional(Type.String({ description: 'Of a key, as `GET /keys` shows it' })),
 })
 
 const target = Type.Object({
@@ -52,5 +55,8 @@ export const auditEntry = Type.Object({
     }),
   ),
   requestId: Type.Optional(Type.String()),
+  requestIdFrom: Type.Optional(
+    Type.String({ description: '`caller`: who asked chose the request id. Absent: the server made it' }),
+  ),
   detail: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 })

@@ -36,6 +36,8 @@ declare module 'fastify' {
     scope?: RouteScope
     /** Also answered while the server stops, and to strangers on a server without keys. */
     always?: boolean
+    /** For those who watch an outage: the keys that were last known count for longer. */
+    operating?: boolean
     /** What it changes is recorded with who asked for it; so it is on every route of an administrator. */
     audited?: boolean
   }

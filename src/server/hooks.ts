@@ -57,14 +57,14 @@ function collectRoutes(app: App): RouteEntry[] {
 }
 
 function refusal(request: FastifyRequest, context: ServerContext): CatracaError | undefined {
-  const { scope, always } = request.routeOptions.config
+  const { scope, always, operating } = request.routeOptions.config
   if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
     return invalid('Host', 'is required')
   }
   if (always || request.is404) return undefined
   if (context.stopping) return new CatracaError('SHUTTING_DOWN', 'the server is stopping')
   if (scope === undefined || scope === 'open') return context.gate.openRefusal(request.raw)
-  return context.gate.refusal(request.raw, scope)
+  return context.gate.refusal(request.raw, scope, operating)
 }
 
 /** Answers with what went wrong. */

@@ -51,6 +51,8 @@ export interface ServerOptions {
   healthTimeoutMs?: number
   /** How often API keys are read again. */
   keyRefreshMs?: number
+  /** How long API keys of the store are trusted while it does not answer. */
+  keyMaxStaleMs?: number
   /** Told when somebody changes the log level here: processes that serve together change it together. */
   onLogLevel?: (level: LogLevel, forSeconds: number | undefined) => void
   /** Serves HTTPS with this, and follows it when it changes. */
@@ -86,6 +88,7 @@ export const SERVER_DEFAULTS = {
   drainMs: 200,
   healthTimeoutMs: 2_000,
   keyRefreshMs: 2_000,
+  keyMaxStaleMs: 5_000,
   tlsRefreshMs: 10_000,
   onLogLevel: (): void => {},
   metrics: true,

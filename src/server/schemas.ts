@@ -256,7 +256,12 @@ export const importStatus = Type.Object(
 
 export const newKey = Type.Object({ name: Type.String(), scopes: Type.Array(oneOf(SCOPES)) }, closed)
 export const apiKey = Type.Object(
-  { name: Type.String(), scopes: Type.Array(oneOf(SCOPES)), createdAt: isoTime },
+  {
+    id: Type.String({ description: 'As the audit trail names it beside the name' }),
+    name: Type.String(),
+    scopes: Type.Array(oneOf(SCOPES)),
+    createdAt: isoTime,
+  },
   closed,
 )
 export const createdKey = Type.Object(

@@ -13,7 +13,7 @@ async function* pages(members: MemberRecord[], size = 2): AsyncGenerator<MemberR
   for (let at = 0; at < members.length; at += size) yield members.slice(at, at + size)
 }
 
-async function text(format: ExportFormat, members: MemberRecord[]): Promise<string> {
+async function text(format: ExportFormat | 'spreadsheet', members: MemberRecord[]): Promise<string> {
   const chunks: Uint8Array[] = []
   for await (const chunk of exportMembers(format, pages(members))) chunks.push(chunk)
   return Buffer.concat(chunks).toString()
@@ -29,6 +29,32 @@ const MEMBERS: MemberRecord[] = [
     metadata: { k: 'v' },
   },
 ]
+
+test('csv for spreadsheets holds no formula; the plain one is exact', async () => {
+  const members: MemberRecord[] = ['=1+1', '+55', '-1', '@a', 'a=b'].map((customerId) => ({
+    customerId,
+    addedAt: 0,
+    addedBy: customerId === 'a=b' ? ' =HYPERLINK("http://x")' : customerId,
+    metadata: { '=x': 1 },
+  }))
+  const rows = async (form: 'csv' | 'spreadsheet') =>
+    (await text(form, members))
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map((row) => row.split(',').filter((_, i) => i === 0 || i === 2))
+  assert.deepEqual(await rows('spreadsheet'), [
+    ["'=1+1", "'=1+1"],
+    ["'+55", "'+55"],
+    ["'-1", "'-1"],
+    ["'@a", "'@a"],
+    ['a=b', `"' =HYPERLINK(""http://x"")"`],
+  ])
+  assert.deepEqual(
+    (await rows('csv')).map(([id]) => id),
+    members.map(({ customerId }) => customerId),
+  )
+})
 
 test('csv has a header, quotes what needs it, and says times in ISO 8601', async () => {
   const expected = [

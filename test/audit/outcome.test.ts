@@ -12,7 +12,7 @@ import type { StoredEntry } from '../../src/audit/port.js'
 import { recordAllowlists } from '../../src/audit/recorded-allowlists.js'
 import { recordedMembers } from '../../src/audit/recorded-members.js'
 import { AuditTrail } from '../../src/audit/trail.js'
-import { DEFAULT_AUDIT } from '../../src/audit/types.js'
+import { type AuditOptions, DEFAULT_AUDIT } from '../../src/audit/types.js'
 import { type Catraca, openCatraca } from '../../src/catraca.js'
 import { ManualClock } from '../../src/clock.js'
 import { CatracaError } from '../../src/errors.js'
@@ -38,12 +38,55 @@ function failing(error: CatracaError) {
     },
     clock: new ManualClock(0),
     options: DEFAULT_AUDIT,
+    changeTimeoutMs: 10_000,
     report: () => {},
   })
   recordAllowlists(guard, trail)
   const members = [true, false].map((keepsNotes) => recordedMembers({ ...store, keepsNotes }, trail, true))
   return { guard, members, entries: () => stored.map(({ text }) => JSON.parse(text)) }
 }
+
+/** Of a change, what was looked at before it, and its entry: whichever of them never ends. */
+type Step = 'look' | 'change' | 'entry'
+
+function hanging(steps: readonly Step[], options: Partial<AuditOptions> = {}) {
+  const said: string[] = []
+  const step = <T>(name: Step, result: T) =>
+    steps.includes(name) ? new Promise<T>(() => {}) : Promise.resolve(result)
+  const guard = {
+    update: () => step('change', { version: 2 }),
+    get: () => step('look', { version: 1 }),
+  } as unknown as Allowlists
+  const trail = new AuditTrail({
+    store: {
+      append: () => step('entry', undefined),
+      read: async () => ({ entries: [] }),
+      sweep: async () => ({ more: false }),
+    },
+    clock: new ManualClock(0),
+    options: { ...DEFAULT_AUDIT, ...options },
+    changeTimeoutMs: 20,
+    report: (message) => said.push(message),
+  })
+  for (const name of ['create', 'delete', 'rebuild', 'reshard', 'import'])
+    Object.assign(guard, { [name]() {} })
+  recordAllowlists(guard, trail)
+  return { update: () => guard.update('vip', { name: 'V' }), said }
+}
+
+describe('a change in a store that falls silent', () => {
+  it('ends in time, whichever of its steps hangs', async () => {
+    await assert.rejects(hanging(['look', 'change', 'entry']).update(), { code: 'ENGINE_UNAVAILABLE' })
+    await assert.rejects(hanging(['change', 'entry']).update(), { code: 'UNKNOWN_OUTCOME' })
+    await assert.rejects(hanging(['change', 'entry'], { enabled: false }).update(), {
+      code: 'UNKNOWN_OUTCOME',
+    })
+    const { update, said } = hanging(['entry'])
+    assert.deepEqual(await update(), { version: 2 })
+    assert.match(said.join(), /could not be written/)
+    await assert.rejects(hanging(['entry'], { onFailure: 'fail' }).update(), { code: 'AUDIT_NOT_RECORDED' })
+  })
+})
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 

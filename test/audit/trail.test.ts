@@ -126,6 +126,7 @@ function trailOver(
     } as AuditStore,
     clock: new ManualClock(NOW),
     options: { ...DEFAULT_AUDIT, onFailure },
+    changeTimeoutMs: 10_000,
     report: (message) => said.push(message),
   })
 }

@@ -62,6 +62,27 @@ describe('serve', () => {
     assert.match((await run(['revoke', 'second'], key)).stderr, /KEY_NOT_FOUND/)
   })
 
+  it('a store whose last key was revoked is unlocked by hand, on the store', async () => {
+    const store = `embedded:${dir.file('unlocked')}`
+    const run = (args: string[], env = {}) => command(['key', ...args, '--store', store], { env })
+    await run(['create', 'only', '--scopes', 'admin'])
+    const early = await run(['unlock'])
+    assert.deepEqual([early.code, /revoke them first/.test(early.stderr)], [1, true])
+    assert.equal((await run(['revoke', 'only'])).code, 0)
+    const doctor = async () => {
+      const { stdout } = await command(['doctor', '--json', '--store', store])
+      return JSON.parse(stdout).findings.find(({ id }: { id: string }) => id === 'config.keys').level
+    }
+    assert.equal(await doctor(), 'problem')
+    const remote = await command(['key', 'unlock', '--url', plain.url])
+    assert.deepEqual([remote.code, /--store/.test(remote.stderr)], [2, true])
+    assert.equal((await run(['unlock'])).code, 0)
+    assert.equal(await doctor(), 'ok')
+    const named = JSON.stringify([{ name: 'boot', scopes: ['read'], hash: 'ab'.repeat(32) }])
+    const twice = await run(['create', 'boot', '--scopes', 'read'], { CATRACA_KEYS: named })
+    assert.deepEqual([twice.code, /in CATRACA_KEYS/.test(twice.stderr)], [1, true])
+  })
+
   it('says in one line that the port is taken', async () => {
     const { port } = new URL(plain.url)
     // Workers are processes of the command itself.

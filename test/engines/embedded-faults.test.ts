@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, copyFileSync, mkdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, it } from 'node:test'
 import { open } from 'lmdb'
+import { openCatraca } from '../../src/catraca.js'
 import {
   allMembers,
   countOf,
@@ -15,9 +24,11 @@ import {
   newFixa,
   sweepAll,
 } from '../../src/conformance/support.js'
+import { diagnoseEmbedded } from '../../src/engines/embedded/diagnose/index.js'
 import { openEmbedded } from '../../src/engines/embedded/index.js'
 import { mainDirectory } from '../../src/engines/embedded/store-directory.js'
 import { type ErrorCode, isCatracaError } from '../../src/errors.js'
+import type { Admitted } from '../../src/rate-limit/types.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 const refuses = (directory: string, code: ErrorCode, says: RegExp): void => {
@@ -138,6 +149,92 @@ describe('embedded store that is full', () => {
     assert.equal(stdout.trim(), 'STORE_FULL\nSTORE_UNUSABLE\ntrue true true', stderr)
     const engine = openEmbedded({ directory })
     return engine.close()
+  })
+})
+
+describe('embedded store that is full, to its guards', () => {
+  it('says so, and frees what it is asked to free', async (t) => {
+    const directory = temporaryDirectory()
+    const store = `embedded:${directory}`
+    const limits = { rpm: { capacity: 5, refillPeriodSeconds: 60 } }
+    const filling = await openCatraca({ store, sweepIntervalMs: 0 })
+    await filling.limits.setConfig({ level: 'system', resource: 'gpt' }, { limits })
+    const { leaseId } = (await filling.limits.acquire({ entity: 'ann', resource: 'gpt' })) as Admitted
+    const held = await filling.locks.acquire('held', { ttlMs: 60_000 })
+    await filling.allowlists.create({ id: 'a', name: 'A', type: 'FIXA' })
+    await filling.allowlists.add('a', 'ann')
+    await filling.keys.create({ name: 'ops', scopes: ['admin'] })
+    await filling.idempotency.begin({ operation: 'PAY', key: 'k' })
+    await filling.close()
+
+    const embedded = { minFreeBytes: Number.MAX_SAFE_INTEGER }
+    const full = await openCatraca({ store, embedded, sweepIntervalMs: 0 })
+    t.after(() => full.close())
+    const refused: [string, () => Promise<unknown>][] = [
+      ['acquire', () => full.limits.acquire({ entity: 'ann', resource: 'gpt' })],
+      ['lock', () => full.locks.acquire('free', { ttlMs: 1000 })],
+      ['add', () => full.allowlists.add('a', 'bob')],
+      ['claim', () => full.idempotency.begin({ operation: 'PAY', key: 'other' })],
+    ]
+    for (const [name, ask] of refused) await assert.rejects(ask(), { code: 'STORE_FULL' }, name)
+    assert.ok(held.acquired)
+    assert.equal(await full.locks.release('held', held.token), true)
+    assert.deepEqual(await full.limits.giveBack(leaseId), { applied: true })
+    assert.equal(await full.limits.reset('ann', 'gpt'), true)
+    assert.equal((await full.allowlists.remove('a', 'ann')).removed, true)
+    assert.equal(await full.idempotency.delete({ operation: 'PAY', key: 'k' }), true)
+    await full.keys.revoke('ops')
+    await full.allowlists.delete('a')
+    await full.upkeep()
+    assert.deepEqual((await full.allowlists.list()).items, [])
+  })
+})
+
+describe('embedded store on a machine with other users', () => {
+  it('is for the eyes of its owner, whatever the umask', async () => {
+    const before = process.umask(0)
+    try {
+      const parent = temporaryDirectory()
+      const directory = join(parent, 'data')
+      const catraca = await openCatraca({ store: `embedded:${directory}` })
+      await catraca.allowlists.create({ id: 'a', name: 'A', type: 'FIXA' })
+      await catraca.limits.setConfig(
+        { level: 'system', resource: 'gpt' },
+        { limits: { rpm: { capacity: 5, refillPeriodSeconds: 60 } } },
+      )
+      await catraca.limits.acquire({ entity: 'ann', resource: 'gpt' })
+      await catraca.cache.space({ name: 'x', ttlMs: 1000 }).set('a', 1)
+      const paths = readdirSync(parent, { recursive: true, encoding: 'utf8' })
+      for (const path of paths) {
+        assert.equal(statSync(join(parent, path)).mode & 0o077, 0, path)
+      }
+      assert.ok(paths.filter((path) => path.endsWith('data.mdb')).length >= 3, paths.join())
+      await catraca.close()
+    } finally {
+      process.umask(before)
+    }
+  })
+
+  it('tells of one that others may read', async () => {
+    const directory = await filledStore(1)
+    const open = (): readonly string[] => {
+      const engine = openEmbedded({ directory })
+      void engine.close()
+      return engine.warnings
+    }
+    assert.deepEqual(open(), [])
+    for (const path of ['.', 'v2', 'v2/data.mdb']) chmodSync(join(directory, path), 0o755)
+    assert.match(open().join(), /others on this machine may read the store: chmod -R go-rwx/)
+    const levels = async () => {
+      const { findings } = await diagnoseEmbedded({ directory }, 'here')
+      return findings.find(({ id }) => id === 'embedded.rights')
+    }
+    assert.deepEqual(
+      [(await levels())?.level, (await levels())?.found],
+      ['problem', 'others may read v2/data.mdb'],
+    )
+    chmodSync(directory, 0o700)
+    assert.deepEqual([open(), (await levels())?.level], [[], 'ok'])
   })
 })
 

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict'
-import type { OutgoingHttpHeaders } from 'node:http'
-import { describe, it } from 'node:test'
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import { describe, it, type TestContext } from 'node:test'
+import { pino } from 'pino'
 import { hashKey } from '../../src/access/keys.js'
-import type { KeyRecord } from '../../src/access/port.js'
+import type { KeyRecord, StoredKeys } from '../../src/access/port.js'
 import { SCOPES, type Scope } from '../../src/access/scopes.js'
-import { openCatraca } from '../../src/catraca.js'
+import { type Catraca, openCatraca } from '../../src/catraca.js'
 import { ManualClock } from '../../src/clock.js'
 import { isCatracaError } from '../../src/errors.js'
+import { Gate } from '../../src/server/access/gate.js'
 import { isLoopbackHost } from '../../src/server/access/loopback.js'
-import { KeyRegistry, MAX_KEY_AGE_MS } from '../../src/server/access/registry.js'
+import { KeyRegistry, MAX_KEY_AGE_MS, OPERATOR_KEY_AGE_MS } from '../../src/server/access/registry.js'
 import { startServer } from '../../src/server/index.js'
-import { bearer, oneConnection, serve, serveAll, until } from './support.js'
+import { bearer, oneConnection, send, serve, serveAll, until } from './support.js'
 
 const CHECK = '/customers/ana/check?allowlists=vip'
 
@@ -47,6 +49,11 @@ describe('a server without keys', () => {
     ['no Origin that can be named', { origin: 'null' }],
     ['an Origin of another scheme', { origin: 'file://localhost' }],
     ['a page from another site', { 'sec-fetch-site': 'cross-site' }],
+    ['a page of another port', { host: 'localhost:8080', origin: 'http://localhost:3000' }],
+    ['a page of the port that the scheme implies', { host: 'localhost:8080', origin: 'http://localhost' }],
+    ['a page of another name of this machine', { host: '127.0.0.1:8080', origin: 'http://localhost:8080' }],
+    ['a page of another scheme', { host: 'localhost:8080', origin: 'https://localhost:8080' }],
+    ['a picture for a page of another port', { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' }],
   ]
   for (const [name, headers] of strangers) {
     it(`refuses ${name}`, async () => {
@@ -64,11 +71,23 @@ describe('a server without keys', () => {
     })
   }
 
-  it('lets pages of this machine in, and people who follow a link', async () => {
+  it('refuses a simple import by a page of another port', async () => {
+    const server = keyless()
+    await server.catraca.allowlists.create({ id: 'open', name: 'Open', type: 'FIXA' })
+    const headers = { host: 'localhost:8080', origin: 'http://localhost:3000', 'content-type': 'text/plain' }
+    const answer = await server.call('POST', '/allowlists/open/import', { headers, body: 'mallory\n' })
+    assert.deepEqual([answer.status, answer.json.code], [403, 'FORBIDDEN_ORIGIN'])
+    assert.equal((await server.catraca.allowlists.get('open')).customerCount, 0)
+    await server.catraca.allowlists.delete('open')
+  })
+
+  it('lets its own pages in, and people who follow a link', async () => {
     const server = keyless()
     const welcome = [
-      { origin: 'http://localhost:3000' },
-      { origin: 'http://127.0.0.1:8080', 'sec-fetch-site': 'same-origin' },
+      { host: 'localhost:3000', origin: 'http://localhost:3000' },
+      { host: 'LOCALHOST:80', origin: 'http://localhost' },
+      { host: '[::1]:8080', origin: 'http://[::1]:8080' },
+      { host: '127.0.0.1:8080', origin: 'http://127.0.0.1:8080', 'sec-fetch-site': 'same-origin' },
       { 'sec-fetch-site': 'none' },
       { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' },
     ]
@@ -228,7 +247,33 @@ describe('a server with keys', () => {
     assert.equal((await ask(key)).status, 200)
   })
 
-  it('stays locked when the last key is revoked', async (t) => {
+  it('keeps the names of the configuration for its keys', async (t) => {
+    const bootstrapKeys = () => [{ name: 'boot', scopes: ['admin' as const], hash: hashKey('secret-key') }]
+    const server = await serve(t, { bootstrapKeys })
+    const headers = bearer('secret-key')
+    const body = { name: 'boot', scopes: ['admin'] }
+    const twice = await server.call('POST', '/keys', { headers, body })
+    assert.deepEqual([twice.status, twice.json.code], [409, 'KEY_EXISTS'])
+    const revoked = await server.call('DELETE', '/keys/boot', { headers })
+    assert.deepEqual([revoked.status, revoked.json.code], [409, 'KEY_CONFIGURED'])
+    assert.equal((await server.call('GET', '/keys', { headers })).status, 200)
+  })
+
+  it('refuses a stored key that was made under a name of the configuration', async (t) => {
+    let configured: Scope[] | undefined
+    const bootstrapKeys = () =>
+      configured === undefined ? [] : [{ name: 'ops', scopes: configured, hash: hashKey('secret-key') }]
+    const server = await serve(t, { bootstrapKeys })
+    const { key } = await server.catraca.keys.create({ name: 'ops', scopes: ['admin'] })
+    const status = async (given: string) =>
+      (await server.call('GET', '/keys', { headers: bearer(given) })).status
+    await until('known', async () => (await status(key)) === 200)
+    configured = ['admin']
+    await until('the one of the configuration holds', async () => (await status('secret-key')) === 200)
+    assert.equal(await status(key), 401)
+  })
+
+  it('stays locked when the last key is revoked, also after a restart, until the lock is lifted', async (t) => {
     const server = await serve(t)
     const { keys } = server.catraca
     const { key } = await keys.create({ name: 'only', scopes: ['admin'] })
@@ -238,10 +283,40 @@ describe('a server with keys', () => {
       'revoked',
       async () => (await server.call('GET', CHECK, { headers: bearer(key) })).status === 401,
     )
-    for (const path of [CHECK, '/allowlists'])
-      assert.equal((await server.call('GET', path)).status, 401, path)
+    const again = await restarted(t, server.catraca)
+    for (const { call } of [server, again]) {
+      for (const path of [CHECK, '/allowlists']) {
+        const { status, json } = await call('GET', path)
+        assert.equal(status, 401, path)
+        assert.match(json.detail, /catraca key unlock --store/)
+      }
+    }
+    await keys.unlock()
+    for (const { call } of [server, again, await restarted(t, server.catraca)]) {
+      await until('unlocked', async () => (await call('GET', CHECK)).status === 200)
+    }
+  })
+
+  it('leaves no mark of keys that were never stored', async (t) => {
+    let given = [{ name: 'boot', scopes: ['read' as const], hash: hashKey('secret-key') }]
+    const server = await serve(t, { bootstrapKeys: () => given })
+    given = []
+    await until(
+      'it is gone',
+      async () => (await server.call('GET', '/allowlists', { headers: bearer('secret-key') })).status === 401,
+    )
+    assert.equal((await server.call('GET', '/allowlists')).status, 401, 'this process had a key')
+    const { call } = await restarted(t, server.catraca)
+    assert.equal((await call('GET', '/allowlists')).status, 200)
   })
 })
+
+/** Another server over the same store, as after a restart. */
+async function restarted(t: TestContext, catraca: Catraca) {
+  const server = await startServer(catraca, { port: 0, logger: pino({ level: 'silent' }), keyRefreshMs: 20 })
+  t.after(() => server.stop())
+  return { call: (method: string, path: string) => send(server.url, method, path) }
+}
 
 describe('isLoopbackHost', () => {
   it('wants a whole name of this machine', () => {
@@ -268,9 +343,14 @@ describe('isLoopbackHost', () => {
 describe('KeyRegistry', () => {
   const record = (name: string): KeyRecord => ({ name, scopes: ['check'], hash: hashKey(name), createdAt: 0 })
 
-  function registry(read: () => Promise<KeyRecord[]>) {
+  function registry(readRecords: () => Promise<KeyRecord[]>, maxStaleMs = MAX_KEY_AGE_MS) {
     const clock = new ManualClock(1_000_000)
-    return { clock, keys: new KeyRegistry({ read, bootstrap: () => [], refreshMs: 60_000, clock }) }
+    const read = async (): Promise<StoredKeys> => {
+      const records = await readRecords()
+      return { records, lock: records.length > 0 ? 'locked' : 'never' }
+    }
+    const options = { read, bootstrap: () => [], refreshMs: 60_000, maxStaleMs, clock }
+    return { clock, keys: new KeyRegistry(options) }
   }
 
   it('trusts what it read for 5 s and no longer', async () => {
@@ -290,6 +370,32 @@ describe('KeyRegistry', () => {
     down = false
     await keys.refresh()
     assert.equal(keys.isStale(), false)
+  })
+
+  it('trusts it for longer where that is wanted, and for 15 minutes for those who operate', async () => {
+    const { clock, keys } = registry(async () => [record('a')], 60_000)
+    await keys.refresh()
+    const key = keys.find(hashKey('a')) ?? assert.fail()
+    clock.advance(60_000)
+    assert.deepEqual([keys.isStale(), keys.trusts(key, false), keys.trusts(key, true)], [false, true, true])
+    clock.advance(1)
+    assert.deepEqual([keys.isStale(), keys.trusts(key, false), keys.trusts(key, true)], [true, false, true])
+    clock.advance(OPERATOR_KEY_AGE_MS - 60_001)
+    assert.equal(keys.trusts(key, true), true)
+    clock.advance(1)
+    assert.equal(keys.trusts(key, true), false)
+  })
+
+  it('finds a key by one look-up, however many there are', async () => {
+    const many = Array.from({ length: 5_000 }, (_, i) => record(`key-${i}`))
+    const { keys } = registry(async () => many)
+    await keys.refresh()
+    const unknown = hashKey('unknown')
+    // A walk over all of them, so often, would take many minutes.
+    const startedMs = performance.now()
+    for (let i = 0; i < 100_000; i++) assert.ok(keys.find(unknown) === undefined)
+    assert.ok(performance.now() - startedMs < 30_000)
+    assert.equal(keys.find(hashKey('key-4321'))?.name, 'key-4321')
   })
 
   it('counts the age from the beginning of a read, which may be slow', async () => {
@@ -329,26 +435,72 @@ describe('KeyRegistry', () => {
     const second = keys.refresh()
     release()
     await Promise.all([first, second])
-    assert.deepEqual(
-      keys.records.map(({ name }) => name),
-      ['new'],
-    )
+    assert.equal(keys.find(hashKey('new'))?.name, 'new')
   })
 
-  it('shuts the gate when the store stays silent', async (t) => {
-    const server = await serve(t)
-    await server.catraca.keys.create({ name: 'ops', scopes: ['admin'] })
-    await until('keyed', () => server.keyed)
-    const clock = t.mock.method(performance, 'now')
-    t.mock.method(server.catraca.keys, 'records', async () => {
+  /** From now on the store does not tell of its keys, and some time has passed since it did. */
+  function fallsSilent(t: TestContext, { keys }: Catraca): { after(ms: number): void } {
+    t.mock.method(keys, 'stored', async () => {
       throw new Error('down')
     })
+    const clock = t.mock.method(performance, 'now')
     const real = performance.now()
-    clock.mock.mockImplementation(() => real + MAX_KEY_AGE_MS + 10_000)
+    return { after: (ms) => clock.mock.mockImplementation(() => real + ms) }
+  }
+
+  it('shuts the gate when the store stays silent, and lets operators look', async (t) => {
+    const server = await serve(t)
+    const { key } = await server.catraca.keys.create({ name: 'ops', scopes: ['admin'] })
+    const { key: app } = await server.catraca.keys.create({ name: 'app', scopes: ['check'] })
+    const status = async (path: string, given: string) => {
+      const { status, json } = await server.call('GET', path, { headers: bearer(given) })
+      return json?.code === 'ENGINE_UNAVAILABLE' ? 'silent' : status
+    }
+    await until('known', async () => (await status(CHECK, app)) === 200)
+    const silence = fallsSilent(t, server.catraca)
+    silence.after(MAX_KEY_AGE_MS + 10_000)
     for (const path of [CHECK, '/allowlists']) {
-      const { status, json } = await server.call('GET', path, { headers: bearer('any') })
-      assert.deepEqual([status, json.code], [503, 'ENGINE_UNAVAILABLE'], path)
+      for (const given of ['any', key, app]) assert.equal(await status(path, given), 'silent', path)
+      assert.equal((await server.call('GET', path)).status, 401, path)
+    }
+    for (const path of ['/health', '/metrics']) {
+      assert.deepEqual([await status(path, key), await status(path, app)], [200, 403], path)
     }
     assert.equal((await server.call('GET', '/live')).status, 200)
+
+    silence.after(OPERATOR_KEY_AGE_MS + 10_000)
+    assert.equal(await status('/metrics', key), 'silent')
+    const { status: code, json } = await server.call('GET', '/health', { headers: bearer(key) })
+    assert.deepEqual([code, json.engines], [503, [{ name: 'embedded', status: 'healthy' }]])
+  })
+
+  it('stays open on a server whose store never had keys', async (t) => {
+    const server = await serve(t)
+    fallsSilent(t, server.catraca).after(24 * 3_600_000)
+    for (const path of [CHECK, '/allowlists', '/health', '/metrics']) {
+      assert.equal((await server.call('GET', path)).status, 200, path)
+    }
+  })
+
+  it('takes keys of the configuration while the store is silent, and their changes too', async (t) => {
+    let given = [{ name: 'boot', scopes: ['read' as const], hash: hashKey('secret-key') }]
+    const server = await serve(t, { bootstrapKeys: () => given })
+    fallsSilent(t, server.catraca).after(24 * 3_600_000)
+    const ask = async () =>
+      (await server.call('GET', '/allowlists', { headers: bearer('secret-key') })).status
+    assert.equal(await ask(), 200)
+    given = []
+    await until('it is gone', async () => (await ask()) === 503)
+  })
+
+  it('says 503 before the keys were ever read', async () => {
+    const { keys } = registry(async () => {
+      throw new Error('down')
+    })
+    await assert.rejects(keys.refresh())
+    assert.equal(
+      new Gate(keys).refusal({ headers: {} } as IncomingMessage, 'check')?.code,
+      'ENGINE_UNAVAILABLE',
+    )
   })
 })

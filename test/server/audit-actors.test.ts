@@ -28,7 +28,7 @@ describe('who is named in the audit trail', () => {
   it('is the key, for everything that can be taken away by hand', async (t) => {
     const { call, catraca } = await serve(t)
     const scopes = ['admin', 'limits', 'idempotency', 'tokens:revoke'] as const
-    const { key } = await catraca.keys.create({ name: 'ops', scopes: [...scopes] })
+    const { key, id } = await catraca.keys.create({ name: 'ops', scopes: [...scopes] })
     await catraca.keys.create({ name: 'old', scopes: ['read'] })
     await catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
     await catraca.allowlists.add('vip', 'ann')
@@ -50,7 +50,7 @@ describe('who is named in the audit trail', () => {
       })
       assert.ok(answer.status < 300, `${method} ${path}: ${answer.text}`)
       const [found] = (await find(`action=${action}`)).items
-      assert.deepEqual([found.actor, found.requestId], [{ kind: 'key', name: 'ops' }, requestId], action)
+      assert.deepEqual([found.actor, found.requestId], [{ kind: 'key', name: 'ops', id }, requestId], action)
       const whole = target.endsWith(':') ? target + found.target.id : target
       assert.equal((await find(`target=${whole}`)).items?.[0]?.id, found.id, `${action} by ${whole}`)
     }
@@ -58,7 +58,7 @@ describe('who is named in the audit trail', () => {
 
   it('is the key also when another one speaks on the same connection before the answer', async (t) => {
     const { url, call, catraca } = await serve(t)
-    const { key: ops } = await catraca.keys.create({ name: 'ops', scopes: ['admin'] })
+    const { key: ops, id } = await catraca.keys.create({ name: 'ops', scopes: ['admin'] })
     const { key: other } = await catraca.keys.create({ name: 'other', scopes: ['check'] })
     const headers = bearer(ops)
     for (const key of [ops, other]) {
@@ -81,6 +81,6 @@ describe('who is named in the audit trail', () => {
     )
     await until('both are answered', () => received.includes('"name":"other"'))
     const [entry] = (await call('GET', '/audit?action=allowlist.create', { headers })).json.items
-    assert.deepEqual(entry.actor, { kind: 'key', name: 'ops' })
+    assert.deepEqual(entry.actor, { kind: 'key', name: 'ops', id })
   })
 })

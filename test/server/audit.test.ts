@@ -7,11 +7,14 @@ const list = { id: 'vip', name: 'VIP', type: 'FIXA' }
 describe('the audit trail over HTTP', () => {
   it('names the key and the request of every change', async (t) => {
     const { call, catraca } = await serve(t)
-    const { key: ops } = await catraca.keys.create({
+    const { key: ops, id: opsId } = await catraca.keys.create({
       name: 'ops',
       scopes: ['admin', 'limits', 'idempotency'],
     })
-    const { key: security } = await catraca.keys.create({ name: 'security', scopes: ['tokens:revoke'] })
+    const { key: security, id: securityId } = await catraca.keys.create({
+      name: 'security',
+      scopes: ['tokens:revoke'],
+    })
     await new Promise((resolve) => setTimeout(resolve, 50))
     const as = (key: string, id: string) => ({ headers: { ...bearer(key), 'x-request-id': id } })
     const changes: [string, string, string, object | undefined, string][] = [
@@ -51,12 +54,43 @@ describe('the audit trail over HTTP', () => {
       json.items
         .slice(0, changes.length)
         .reverse()
-        .map(({ actor, action, requestId }: Record<string, unknown>) => ({ actor, action, requestId })),
+        .map(({ actor, action, requestId, requestIdFrom }: Record<string, unknown>) => ({
+          actor,
+          action,
+          requestId,
+          requestIdFrom,
+        })),
       changes.map(([key, , , , action], i) => ({
-        actor: { kind: 'key', name: key === ops ? 'ops' : 'security' },
+        actor: {
+          kind: 'key',
+          ...(key === ops ? { name: 'ops', id: opsId } : { name: 'security', id: securityId }),
+        },
         action,
         requestId: `request-${i}`,
+        requestIdFrom: 'caller',
       })),
+    )
+    const byId = await call('GET', `/audit?actor=${securityId}`, as(ops, 'reading'))
+    assert.deepEqual(
+      byId.json.items.map(({ action }: { action: string }) => action),
+      ['token.revoke'],
+    )
+  })
+
+  it('tells an id of the server from one that the caller chose, also when that looks like one', async (t) => {
+    const { call } = await serve(t)
+    const first = await call('POST', '/allowlists', { body: list })
+    const ours = first.headers['x-request-id'] as string
+    const headers = { 'x-request-id': ours }
+    const copied = await call('PATCH', '/allowlists/vip', { headers, body: { name: 'V' } })
+    assert.notEqual(copied.headers['x-request-id'], ours)
+    const { json } = await call('GET', '/audit')
+    assert.deepEqual(
+      json.items.map(({ requestId, requestIdFrom }: Record<string, unknown>) => [requestId, requestIdFrom]),
+      [
+        [copied.headers['x-request-id'], undefined],
+        [ours, undefined],
+      ],
     )
   })
 

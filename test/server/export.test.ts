@@ -52,6 +52,18 @@ describe('GET /allowlists/{id}/export', () => {
     }
   })
 
+  it('makes CSV for spreadsheets where that is asked for', async (t) => {
+    const server = await serve(t)
+    await server.catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+    await server.catraca.allowlists.add('vip', '=1+1')
+    const lines = async (query: string) =>
+      (await server.call('GET', `/allowlists/vip/export${query}`)).text.split('\n')[1]!.split(',')[0]
+    assert.deepEqual([await lines(''), await lines('?spreadsheet=1')], ['=1+1', "'=1+1"])
+    const headers = { accept: 'text/plain' }
+    const other = await server.call('GET', '/allowlists/vip/export?spreadsheet=1', { headers })
+    assert.deepEqual([other.status, other.json.errors[0].path], [400, 'spreadsheet'])
+  })
+
   it('sends an empty list as an empty list', async (t) => {
     const server = await serve(t)
     await server.catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })

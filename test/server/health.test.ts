@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { makeTables } from '../support/dynamodb-engine.js'
 import { CREDENTIALS, startDynamo } from '../support/dynamodb-server.js'
-import { commandCounts, type RedisServers, startSingle } from '../support/redis/index.js'
+import { commandCounts, inTime, type RedisServers, startSingle } from '../support/redis/index.js'
 import { serve, until } from './support.js'
 
 /** `/health`, `/ready` and `/live` over engines that stop and go on. */
@@ -67,6 +67,69 @@ describe('health of several engines', () => {
   })
 })
 
+const LIMITS = { limits: { rpm: { capacity: 5, refillPeriodSeconds: 60 } }, onUnavailable: 'allow' } as const
+
+describe('a server over a Redis that stops', () => {
+  it('stays keyless where there never was a key, and a change takes the time of one write', async (t) => {
+    const commandTimeoutMs = 1500
+    const open = { store: redis.storeUrl, sweepIntervalMs: 0, redis: { commandTimeoutMs } }
+    const settings = { healthTimeoutMs: HEALTH_TIMEOUT_MS, keyMaxStaleMs: 50 }
+    const server = await serve(t, settings, open)
+    const { allowlists, limits } = server.catraca
+    await limits.setConfig({ level: 'system', resource: 'gpt' }, LIMITS)
+    await allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+    const acquire = () => server.call('POST', '/limits/acquire', { body: { entity: 'ann', resource: 'gpt' } })
+    assert.equal((await acquire()).status, 200)
+    redis.servers[0]!.pause()
+    try {
+      await until('it is seen', async () => {
+        const { status, json } = await server.call('GET', '/health')
+        return status === 503 && json.engines[0].status === 'unhealthy'
+      })
+      const [answer, metrics] = [await acquire(), await server.call('GET', '/metrics')]
+      assert.deepEqual([answer.status, answer.json.degraded, metrics.status], [200, true, 200])
+      const changes: [string, () => Promise<unknown>][] = [
+        ['update', () => allowlists.update('vip', { name: 'V' })],
+        ['add', () => allowlists.add('vip', 'ann')],
+        ['delete', () => allowlists.delete('vip')],
+      ]
+      for (const [name, change] of changes) {
+        const rejected = assert.rejects(change(), /ENGINE_UNAVAILABLE|UNKNOWN_OUTCOME|CatracaError/, name)
+        await inTime(rejected, 1.7 * commandTimeoutMs, name)
+      }
+    } finally {
+      redis.servers[0]!.resume()
+    }
+  })
+
+  it('says that a full one is full, and gives back all the same', async (t) => {
+    const server = await serve(t, {}, { store: redis.storeUrl, sweepIntervalMs: 0 })
+    const { limits, allowlists, keys } = server.catraca
+    await limits.setConfig({ level: 'system', resource: 'full' }, { ...LIMITS, onUnavailable: 'block' })
+    await allowlists.create({ id: 'full', name: 'Full', type: 'FIXA' })
+    await allowlists.add('full', 'ann')
+    const held = await server.call('POST', '/locks/held', { body: { ttlMs: 60_000 } })
+    const acquire = () =>
+      server.call('POST', '/limits/acquire', { body: { entity: 'ann', resource: 'full' } })
+    assert.equal((await acquire()).status, 200)
+    await redis.servers[0]!.say('CONFIG', 'SET', 'maxmemory', '1')
+    try {
+      const refused = [await acquire(), await server.call('POST', '/locks/free', { body: { ttlMs: 1000 } })]
+      for (const { status, json } of refused) assert.deepEqual([status, json.code], [507, 'STORE_FULL'])
+      const { token } = held.json
+      const released = await server.call('POST', '/locks/held/release', { body: { token } })
+      assert.equal(released.status, 204, released.text)
+      for (const path of ['/allowlists/full/customers/ann', '/allowlists/full', '/limits/ann/full']) {
+        const { status, text } = await server.call('DELETE', path)
+        assert.ok(status < 300, `${path}: ${text}`)
+      }
+    } finally {
+      await redis.servers[0]!.say('CONFIG', 'SET', 'maxmemory', '0')
+    }
+    assert.equal((await keys.stored()).lock, 'never')
+  })
+})
+
 describe('health of the embedded engine', () => {
   it('warns of a disk on which nothing can be written any more', async (t) => {
     const server = await serve(t, {}, { embedded: { minFreeBytes: Number.MAX_SAFE_INTEGER } })
@@ -89,8 +152,11 @@ describe('health of DynamoDB', async () => {
   const { names } = await makeTables(dynamo)
 
   it('tells of its tables, and that it hangs', async (t) => {
-    const open = { store: dynamo.url(names), sweepIntervalMs: 0, dynamodb: { credentials: CREDENTIALS } }
-    const server = await serve(t, { healthTimeoutMs: HEALTH_TIMEOUT_MS }, open)
+    const writeTimeoutMs = 2000
+    const dynamodb = { credentials: CREDENTIALS, writeTimeoutMs }
+    const open = { store: dynamo.url(names), sweepIntervalMs: 0, dynamodb }
+    // No key was ever stored: that is known, however long the store is silent.
+    const server = await serve(t, { healthTimeoutMs: HEALTH_TIMEOUT_MS, keyMaxStaleMs: 50 }, open)
     const health = () => server.call('GET', '/health')
     await until(
       'tables were looked at',
@@ -108,6 +174,8 @@ describe('health of DynamoDB', async () => {
       await until('it is seen', async () => (await health()).status === 503)
       assert.match((await health()).json.engines[0].error, /no answer|Timeout/)
       assert.equal((await server.call('GET', '/ready')).status, 200)
+      const created = server.catraca.allowlists.create({ id: 'late', name: 'Late', type: 'FIXA' })
+      await inTime(assert.rejects(created), 1.7 * writeTimeoutMs, 'a change')
     } finally {
       dynamo.resume()
     }

@@ -288,7 +288,7 @@ describe('the socket door', () => {
     await until('it is known', async () => (await ask(stored)) === 200)
     const [one, other] = [oneConnection(t), oneConnection(t)]
     assert.deepEqual([await ask(stored, one), await ask(KEY, other)], [200, 200])
-    t.mock.method(server.catraca.keys, 'records', async () => assert.fail('down'))
+    t.mock.method(server.catraca.keys, 'stored', async () => assert.fail('down'))
     const real = performance.now()
     t.mock.method(performance, 'now', () => real + MAX_KEY_AGE_MS + 10_000)
     assert.deepEqual([await ask(stored, one), await ask(KEY, other)], [503, 200])

@@ -13,6 +13,7 @@ import { type CommonOptions, dataCommand, withSession } from '../session.js'
 interface ExportFlags extends CommonOptions {
   format?: ExportFormat
   output?: string
+  spreadsheet?: boolean
 }
 
 export function addExportCommand(allowlist: Command): void {
@@ -20,6 +21,7 @@ export function addExportCommand(allowlist: Command): void {
     .addOption(
       new Option('--format <format>', 'by the ending of the file when absent, else csv').choices(FORMATS),
     )
+    .option('--spreadsheet', 'CSV for people: no cell is taken for a formula; not meant to be imported again')
     .option('-o, --output <file>', 'file to write; compressed when it ends in .gz')
     .action(exportList)
 }
@@ -28,7 +30,8 @@ function exportList(id: string, flags: ExportFlags): Promise<void> {
   const format =
     flags.format ?? (flags.json ? 'ndjson' : flags.output ? formatOfFile(flags.output) : undefined) ?? 'csv'
   return withSession(flags, async ({ allowlists }) => {
-    const members = Readable.from(allowlists.export(id, { format }), { objectMode: false })
+    const { spreadsheet = false } = flags
+    const members = Readable.from(allowlists.export(id, { format, spreadsheet }), { objectMode: false })
     if (flags.output === undefined) {
       await pipeline(members, process.stdout, { end: false })
       return

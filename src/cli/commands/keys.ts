@@ -20,6 +20,9 @@ export function addKeyCommands(program: Command): void {
     .action(createKey)
   dataCommand(key, 'list', 'show the keys, without what they are').action(listKeys)
   dataCommand(key, 'revoke <name>', 'refuse a key from now on').action(revokeKey)
+  dataCommand(key, 'unlock', 'after the last key was revoked, let everybody on the machine in again').action(
+    unlockKeys,
+  )
   key
     .command('generate <name>')
     .description('make a key and its entry for CATRACA_KEYS, and store nothing')
@@ -42,8 +45,8 @@ function listKeys(flags: CommonOptions): Promise<void> {
     const items = await keys.list()
     if (json) return printJson({ items })
     printTable(
-      ['NAME', 'SCOPES', 'CREATED'],
-      items.map((item) => [item.name, item.scopes.join(', '), item.createdAt]),
+      ['NAME', 'ID', 'SCOPES', 'CREATED'],
+      items.map((item) => [item.name, item.id, item.scopes.join(', '), item.createdAt]),
     )
   })
 }
@@ -53,6 +56,14 @@ function revokeKey(name: string, flags: CommonOptions): Promise<void> {
     await keys.revoke(name)
     if (json) printJson({ name, revoked: true })
     else printLine(`revoked ${name}; servers refuse it within 5 seconds`)
+  })
+}
+
+function unlockKeys(flags: CommonOptions): Promise<void> {
+  return withSession(flags, async ({ keys, json }) => {
+    await keys.unlock()
+    if (json) printJson({ unlocked: true })
+    else printLine('unlocked: servers on a loopback address answer without a key within 5 seconds')
   })
 }
 

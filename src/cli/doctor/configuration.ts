@@ -15,6 +15,7 @@ import { parseStoreUrl } from '../../config/store-url.js'
 import {
   type Check,
   isLoopbackAddress,
+  type KeysFound,
   ok,
   problem,
   skipped,
@@ -32,7 +33,7 @@ export interface ConfigLook {
   config: Config | undefined
   failure: CatracaError | undefined
   /** API keys in the store, where that is known. */
-  apiKeys?: number
+  apiKeys?: KeysFound
 }
 
 type Sources = Pick<ConfigLook, 'env' | 'cwd' | 'configFile'>
@@ -126,6 +127,9 @@ function hasPassword(path: string, value: unknown): boolean {
   }
 }
 
+const LOCKED_REMEDY =
+  'Make a key with `catraca key create --store URL`, or let everybody on the machine in with `catraca key unlock --store URL`.'
+
 const keyCheck: Check<ConfigLook> = {
   id: 'config.keys',
   wants: 'Whoever listens beyond this machine asks for API keys.',
@@ -134,8 +138,9 @@ const keyCheck: Check<ConfigLook> = {
   look({ config, apiKeys }): Verdict {
     if (config === undefined) return skipped('the settings cannot be read')
     const { host } = config.server
-    const keys = config.keys.read().length + (apiKeys ?? 0)
+    const keys = config.keys.read().length + (apiKeys?.count ?? 0)
     if (keys > 0) return ok(`${keys} keys; it listens on ${host}`)
+    if (apiKeys?.isLocked) return problem('the last key was revoked: every call is refused', LOCKED_REMEDY)
     if (isLoopbackAddress(host)) return ok(`no key, and only this machine can reach ${host}`)
     return apiKeys === undefined
       ? warning(`it listens on ${host}, and whether the store holds a key could not be told`)

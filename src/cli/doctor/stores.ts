@@ -2,7 +2,7 @@ import { storeOf } from '../../config/load.js'
 import type { Config } from '../../config/schema.js'
 import { redactStoreUrl } from '../../config/store-url.js'
 import { areSameStore, diagnoseStore } from '../../diagnose.js'
-import type { Finding } from '../../diagnosis.js'
+import type { Finding, KeysFound } from '../../diagnosis.js'
 import { openOptions } from '../settings.js'
 
 interface ConfiguredStore {
@@ -29,11 +29,11 @@ export function configuredStores(config: Config): ConfiguredStore[] {
 }
 
 /** API keys are with the allowlists. */
-export async function diagnoseStores(config: Config): Promise<{ findings: Finding[]; apiKeys?: number }> {
+export async function diagnoseStores(config: Config): Promise<{ findings: Finding[]; apiKeys?: KeysFound }> {
   const { embedded, redis, dynamodb } = openOptions(config, config.store)
   const cacheSpaces = config.cache.spaces.map(({ name }) => name)
   const findings: Finding[] = []
-  let apiKeys: number | undefined
+  let apiKeys: KeysFound | undefined
   for (const { url, keeps } of configuredStores(config)) {
     const hasAllowlists = keeps.includes('allowlists')
     const use = keeps.every((one) => one === 'cache') ? 'caches' : 'guards'

@@ -68,6 +68,7 @@ export interface DynamodbEngine {
   readonly resharding: ReshardStore
   /** For those who copy members elsewhere. */
   readonly source: MemberSource
+  readonly writeTimeoutMs: number
   /** What calls have cost. */
   readonly capacity: CapacityCounts
   /** Attempts of calls that failed on the way to DynamoDB, so far. */
@@ -163,6 +164,7 @@ function engineOf(
     source: memberSource(store, region),
     capacity: store.capacity,
     connectionFailures: () => store.connectionFailures(),
+    writeTimeoutMs: store.settings.writeTimeoutMs,
     listCache: () => store.catalog.figures(),
     async health() {
       await client.getItem('health', { TableName: allowlists, Key: STORE_KEY })

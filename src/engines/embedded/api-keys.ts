@@ -1,4 +1,5 @@
-import type { KeyRecord, KeyStore } from '../../access/port.js'
+import { LIFTED_MARK, LOCKED_MARK, MARK_NAME, storedKeys } from '../../access/lock-mark.js'
+import type { KeyRecord, KeyStore, StoredKeys } from '../../access/port.js'
 import type { Environment } from './environment.js'
 
 export class EmbeddedKeys implements KeyStore {
@@ -8,17 +9,38 @@ export class EmbeddedKeys implements KeyStore {
     const { apiKeys } = this.environment
     return this.environment.write(() => {
       if (apiKeys.get(record.name) !== undefined) return false
-      apiKeys.putSync(record.name, JSON.stringify(record))
+      this.put(record)
+      this.put(LOCKED_MARK)
       return true
     })
   }
 
-  async list(): Promise<KeyRecord[]> {
+  async list(): Promise<StoredKeys> {
     this.environment.refresh()
-    return Array.from(this.environment.apiKeys.getRange({}), ({ value }) => JSON.parse(value) as KeyRecord)
+    return storedKeys(this.rows())
   }
 
   remove(name: string): Promise<boolean> {
-    return this.environment.write(() => this.environment.apiKeys.removeSync(name))
+    return this.environment.free(() => {
+      if (!this.environment.apiKeys.removeSync(name)) return false
+      this.put(LOCKED_MARK)
+      return true
+    })
+  }
+
+  unlock(): Promise<boolean> {
+    return this.environment.free(() => {
+      if (this.rows().some(({ name }) => name !== MARK_NAME)) return false
+      this.put(LIFTED_MARK)
+      return true
+    })
+  }
+
+  private rows(): KeyRecord[] {
+    return Array.from(this.environment.apiKeys.getRange({}), ({ value }) => JSON.parse(value) as KeyRecord)
+  }
+
+  private put(record: KeyRecord): void {
+    this.environment.apiKeys.putSync(record.name, JSON.stringify(record))
   }
 }

@@ -35,7 +35,7 @@ export class EmbeddedAudit implements AuditStore {
 
   async sweep(before: number): Promise<{ more: boolean }> {
     if (this.due(before, 1).length === 0) return { more: false }
-    return this.environment.write(() => {
+    return this.environment.free(() => {
       const due = this.due(before, SWEPT_AT_ONCE)
       for (const id of due) this.environment.audit.removeSync(id)
       return { more: due.length === SWEPT_AT_ONCE }

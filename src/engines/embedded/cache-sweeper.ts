@@ -30,7 +30,7 @@ export class CacheSweeper {
     const next = keys.length > SCANNED_PER_STEP ? keys.pop() : undefined
     const dead = keys.filter((key) => this.isDead(key, now))
     if (dead.length > 0) {
-      await this.environment.write(() => {
+      await this.environment.free(() => {
         // Somebody may have written it anew meanwhile.
         for (const key of dead) if (this.isDead(key, now)) this.use.remove(key[0], key[1])
       })
@@ -50,7 +50,7 @@ export class CacheSweeper {
   private async endWalk(now: number): Promise<void> {
     const { cacheFills, cacheMarks } = this.environment
     if (cacheFills.getKeysCount({ limit: 1 }) + cacheMarks.getKeysCount({ limit: 1 }) === 0) return
-    await this.environment.write(() => {
+    await this.environment.free(() => {
       let oldestFill = Number.POSITIVE_INFINITY
       for (const { key, value } of Array.from(cacheFills.getRange({}))) {
         const [, until, number] = JSON.parse(value) as FillRow

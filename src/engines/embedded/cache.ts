@@ -91,7 +91,7 @@ export class EmbeddedCache implements CacheStore {
   }
 
   release(space: string, keys: readonly string[], token: string): Promise<void> {
-    return this.environment.write(() => {
+    return this.environment.free(() => {
       for (const key of keys) {
         if (this.fillOf(space, key)?.[0] === token) this.environment.cacheFills.removeSync([space, key])
       }
@@ -109,7 +109,7 @@ export class EmbeddedCache implements CacheStore {
   }
 
   remove(space: string, keys: readonly string[], now: number): Promise<boolean[]> {
-    return this.environment.write(() => {
+    return this.environment.free(() => {
       this.notices.add({ kind: 'changed', space, keys })
       return keys.map((key) => {
         const isThere = this.entry(space, key, now) !== undefined
@@ -121,14 +121,14 @@ export class EmbeddedCache implements CacheStore {
   }
 
   removeTag(space: string, tag: string): Promise<void> {
-    return this.environment.write(() => {
+    return this.environment.free(() => {
       const number = this.notices.add({ kind: 'tag', space, tag })
       this.environment.cacheMarks.putSync([space, tag], String(number))
     })
   }
 
   clear(space: string): Promise<void> {
-    return this.environment.write(() => {
+    return this.environment.free(() => {
       const number = this.notices.add({ kind: 'cleared', space })
       this.environment.cacheMarks.putSync([space], String(number))
     })

@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ABORT, type RootDatabase } from 'lmdb'
@@ -7,6 +6,7 @@ import { CatracaError } from '../../errors.js'
 import { type LmdbOptions, openLmdb } from './lmdb.js'
 import { hangNameplate, processesAt } from './nameplates.js'
 import { isStopped } from './open-processes.js'
+import { makeDirectory } from './private-files.js'
 
 /**
  * One lock of all processes and threads that use an LMDB environment. It is held by whoever commits, and by whoever
@@ -28,7 +28,7 @@ export class CommitLock {
   /** `directory` is the one of the environment. A stopped process that holds the lock is waited for so long. */
   static open(directory: string, patienceMs = Number.POSITIVE_INFINITY): CommitLock {
     const path = join(directory, 'commit-lock')
-    mkdirSync(path, { recursive: true })
+    makeDirectory(path)
     if (patienceMs < Number.POSITIVE_INFINITY) refuseStoppedHolder(path, patienceMs)
     const takeDown = hangNameplate(path)
     try {

@@ -1,4 +1,4 @@
-import { mkdirSync, statfsSync, statSync } from 'node:fs'
+import { statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database, DatabaseOptions, RootDatabase } from 'lmdb'
 import { CatracaError } from '../../errors.js'
@@ -10,6 +10,7 @@ import { storeError } from './failures.js'
 import { giveToOwner, refuseNetworkFileSystem } from './file-system.js'
 import { expiryKeys, memberKeys, reverseKeys } from './keys.js'
 import { openLmdb, sameNumber } from './lmdb.js'
+import { makeDirectory } from './private-files.js'
 
 /** Raised when the layout changes; a store of a higher number is not touched. */
 export const FORMAT_VERSION = 1
@@ -45,6 +46,7 @@ export interface Opening {
 
 interface Waiting {
   change: () => unknown
+  isFreeing: boolean
   resolve(result: unknown): void
   reject(error: unknown): void
 }
@@ -67,6 +69,8 @@ export const MAX_READERS = 1024
 
 /** Free space is looked at again after so long: nobody fills `minFreeBytes` of a disk within it. */
 const ROOM_INTERVAL_MS = 10
+/** LMDB copies what it changes, so that removing needs a little room too: what frees space may use all but this. */
+const RESERVED_BYTES = 4 * 1024 * 1024
 
 /** Stands among the counters, where no list has the number 0. */
 const PULSE = new Uint8Array(4)
@@ -181,7 +185,7 @@ export class Environment {
   static open(options: EnvironmentOptions, { before, after, patienceMs }: Opening = {}): Environment {
     const { directory, isShared } = options
     try {
-      mkdirSync(directory, { recursive: true })
+      makeDirectory(directory)
       if (!statSync(directory).isDirectory()) throw new Error('not a directory')
       refuseNetworkFileSystem(directory)
       // Behind the gate, because opening a database is a write transaction too.
@@ -242,8 +246,17 @@ export class Environment {
    * Resolves when the change is as durable as the setting says.
    */
   write<T>(change: () => T): Promise<T> {
+    return this.enqueue(change, false)
+  }
+
+  /** Like `write`, for what removes something, or hands it back: a store that is full does it too. */
+  free<T>(change: () => T): Promise<T> {
+    return this.enqueue(change, true)
+  }
+
+  private enqueue<T>(change: () => T, isFreeing: boolean): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.waiting.push({ change, resolve: resolve as (result: unknown) => void, reject })
+      this.waiting.push({ change, isFreeing, resolve: resolve as (result: unknown) => void, reject })
       if (this.waiting.length === 1) soon(() => this.commitWaiting())
     })
   }
@@ -253,7 +266,8 @@ export class Environment {
     const group = this.waiting
     this.waiting = []
     try {
-      const results = this.writeNow(() => group.map(({ change }) => change()))
+      const isFreeing = group.every((one) => one.isFreeing)
+      const results = this.writeNow(() => group.map(({ change }) => change()), isFreeing)
       group.forEach(({ resolve }, i) => {
         resolve(results[i])
       })
@@ -264,18 +278,18 @@ export class Environment {
   }
 
   /** One of the group failed and took the others with it: each gets its own answer. */
-  private commitAlone({ change, resolve, reject }: Waiting): void {
+  private commitAlone({ change, isFreeing, resolve, reject }: Waiting): void {
     try {
-      resolve(this.writeNow(change))
+      resolve(this.writeNow(change, isFreeing))
     } catch (error) {
       reject(error)
     }
   }
 
   /** Like `write`, at once and alone. */
-  writeNow<T>(change: () => T): T {
+  writeNow<T>(change: () => T, isFreeing = false): T {
     this.assertOpen()
-    this.assertRoom()
+    this.assertRoom(isFreeing)
     this.isUnsynced = true
     let ended = false
     try {
@@ -369,7 +383,7 @@ export class Environment {
   }
 
   /** Before a commit, because LMDB does not recover well from running out of room in the middle of one. */
-  private assertRoom(): void {
+  private assertRoom(isFreeing: boolean): void {
     const { maxSizeBytes, minFreeBytes, directory } = this.options
     if (this.broken) {
       throw new CatracaError(
@@ -379,15 +393,16 @@ export class Environment {
     }
     if (performance.now() >= this.roomUntil) {
       const { bavail, bsize } = statfsSync(directory)
-      if (bavail * bsize < minFreeBytes) {
+      const freeBytes = bavail * bsize
+      if (freeBytes < (isFreeing ? Math.min(minFreeBytes, RESERVED_BYTES) : minFreeBytes)) {
         throw new CatracaError(
           'STORE_FULL',
           `${directory}: fewer than ${minFreeBytes} bytes are free on the disk`,
         )
       }
-      this.roomUntil = performance.now() + ROOM_INTERVAL_MS
+      if (freeBytes >= minFreeBytes) this.roomUntil = performance.now() + ROOM_INTERVAL_MS
     }
-    if (maxSizeBytes !== undefined && this.sizeBytes > maxSizeBytes) {
+    if (!isFreeing && maxSizeBytes !== undefined && this.sizeBytes > maxSizeBytes) {
       throw new CatracaError('STORE_FULL', `${directory} has reached its limit of ${maxSizeBytes} bytes`)
     }
   }

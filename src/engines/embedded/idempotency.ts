@@ -61,7 +61,7 @@ export class EmbeddedIdempotency implements IdempotencyStore {
   }
 
   release(key: RecordKey, owner: string, now: number): Promise<OwnerOutcome> {
-    return this.change(key, (record) => releaseStep(record, owner, now))
+    return this.change(key, (record) => releaseStep(record, owner, now), true)
   }
 
   extend(key: RecordKey, owner: string, leaseMs: number, now: number): Promise<OwnerOutcome> {
@@ -75,7 +75,7 @@ export class EmbeddedIdempotency implements IdempotencyStore {
   }
 
   remove(key: RecordKey): Promise<boolean> {
-    return this.environment.write(() => {
+    return this.environment.free(() => {
       const record = this.get(key)
       if (record !== undefined) this.drop(record)
       return record !== undefined
@@ -93,7 +93,7 @@ export class EmbeddedIdempotency implements IdempotencyStore {
   /** The part of `sweep` that writes. */
   dropOver(now: number): Promise<void> {
     const { idempotency } = this.environment
-    return this.environment.write(() => {
+    return this.environment.free(() => {
       for (const row of this.over(now)) {
         const [, , operation, key] = row
         idempotency.removeSync(row)
@@ -110,15 +110,17 @@ export class EmbeddedIdempotency implements IdempotencyStore {
   private change(
     key: RecordKey,
     step: (record: OwnedRecord | undefined) => OwnerStep,
+    isFreeing = false,
   ): Promise<OwnerOutcome> {
-    return this.environment.write(() => {
+    const changing = (): OwnerOutcome => {
       const before = this.get(key)
       const after = step(before)
       if (after === 'lost') return 'lost'
       if (after === 'gone') this.drop(before!)
       else if (after !== 'same') this.put(after, before)
       return 'done'
-    })
+    }
+    return isFreeing ? this.environment.free(changing) : this.environment.write(changing)
   }
 
   private get(key: RecordKey): OwnedRecord | undefined {

@@ -100,7 +100,7 @@ export class EmbeddedIndexStore implements IndexStore {
   }
 
   async abandon({ incarnation: no }: ListRef, owner: string): Promise<void> {
-    await this.environment.write(() => {
+    await this.environment.free(() => {
       if (this.readClaim(no)?.owner === owner) this.endClaim(no)
     })
   }

@@ -16,6 +16,7 @@ import { type DiskUse, diskUse } from './disk-use.js'
 import type { Durability, EnvironmentOptions } from './environment.js'
 import { closeOnExit, createGate, type ExitGate } from './exit-gate.js'
 import { keptSecret } from './kept-secret.js'
+import { openToOthers } from './private-files.js'
 import { bootDirectory, countersDirectory } from './rate-limit-directory.js'
 import { LimitLink } from './rate-limit-link.js'
 import { mainDirectory } from './store-directory.js'
@@ -59,6 +60,9 @@ export interface EmbeddedEngine {
   keptSecret(name: string): string
   readonly locks: LockStore
   readonly cache: CacheStore
+  /** What an operator should know about how the store is set up. */
+  readonly warnings: readonly string[]
+  readonly writeTimeoutMs: number
   /** The next read sees everything that was committed before this call, also by other threads. */
   refresh(): void
   /** The lists that checks know without asking the store. */
@@ -132,7 +136,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       index: forward('index', stores.index, ['claim', 'renew', 'publish', 'abandon', 'putPage', 'countUses']),
       upkeep: forward('upkeep', stores.upkeep, ['sweep']),
     },
-    keys: forward('keys', stores.keys, ['add', 'remove']),
+    keys: forward('keys', stores.keys, ['add', 'remove', 'unlock']),
     limits: {
       counters,
       configs: forward('limitConfigs', stores.limitConfigs, [
@@ -160,16 +164,17 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
     audit: forward('audit', stores.audit, ['append', 'sweep']),
     locks: forward('locks', stores.locks, ['acquire', 'extend', 'release', 'remove', 'sweep']),
     cache,
+    warnings: rightsWarnings(directory),
+    writeTimeoutMs,
     refresh: () => environment.refresh(),
     listCache: () => stores.catalog.cacheFigures(),
     health() {
       environment.refresh()
       environment.settings.get('format')
       const { freeBytes } = diskUse(directory)
-      const warnings =
-        freeBytes < settings.minFreeBytes
-          ? [`fewer than ${settings.minFreeBytes} bytes are free on the disk: writes are refused`]
-          : []
+      const warnings = [...rightsWarnings(directory)]
+      if (freeBytes < settings.minFreeBytes)
+        warnings.push(`fewer than ${settings.minFreeBytes} bytes are free on the disk: writes are refused`)
       return {
         sizeBytes: environment.sizeBytes,
         freeBytes,
@@ -185,6 +190,13 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       temporary?.remove()
     },
   }
+}
+
+/** Rights are never taken away unasked: somebody may count on them. */
+function rightsWarnings(directory: string): string[] {
+  return openToOthers(directory).length === 0
+    ? []
+    : [`others on this machine may read the store: chmod -R go-rwx ${directory}`]
 }
 
 /** A directory that goes away with the process, also when nobody closes it. */

@@ -73,7 +73,7 @@ export class EmbeddedLists implements ListStore {
   }
 
   delete(id: string): Promise<boolean> {
-    return this.environment.write(() => {
+    return this.environment.free(() => {
       const stored = this.catalog.read(id)
       if (stored === undefined) return false
       this.catalog.store(id, { ...stored, deleted: true })

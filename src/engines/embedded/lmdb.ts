@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openAsClass, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb'
 import { CatracaError } from '../../errors.js'
+import { OWNER_FILE } from './private-files.js'
 
 const RETRY_FOR_MS = 2000
 const LONGEST_PAUSE_MS = 10
@@ -23,15 +24,17 @@ export type Holding = <T>(work: () => T) => T
  */
 export function openLmdb(options: LmdbOptions, holding: Holding = (work) => work()): RootDatabase {
   if (!options.readOnly) refuseUnwritable(options.path)
+  // `lmdb` knows it, and does not tell in its types.
+  const settings = { ...options, permissionsMode: OWNER_FILE }
   const startedAt = performance.now()
   for (;;) {
     // In two steps, because only the first one gives something that can be closed when the second one fails.
-    const Root = holding(() => openAsClass(options)) as unknown as new (
+    const Root = holding(() => openAsClass(settings)) as unknown as new (
       name: null,
       options: object,
     ) => RootDatabase
     try {
-      return new Root(null, { ...options, isRoot: true })
+      return new Root(null, { ...settings, isRoot: true })
     } catch (error) {
       void Root.prototype.close.call(Object.assign(Object.create(Root.prototype), { isRoot: true }))
       const elapsedMs = performance.now() - startedAt

@@ -54,7 +54,7 @@ export class EmbeddedLocks implements LockStore {
   }
 
   remove(name: string, now: number): Promise<boolean> {
-    return this.environment.write(() => {
+    return this.environment.free(() => {
       const row = this.row(name)
       if (holderOf(row, now) === undefined) return false
       this.store(name, [row![0], now, null])
@@ -85,7 +85,7 @@ export class EmbeddedLocks implements LockStore {
     this.sweepFrom = rows.length === SCANNED_PER_STEP ? rows.at(-1)!.key : undefined
     const over = rows.filter(({ value }) => isOver(value)).map(({ key }) => key)
     if (over.length > 0) {
-      await this.environment.write(() => {
+      await this.environment.free(() => {
         // Somebody may have taken it meanwhile.
         for (const name of over) if (isOver(locks.get(name))) locks.removeSync(name)
       })
@@ -93,8 +93,9 @@ export class EmbeddedLocks implements LockStore {
     return { more: over.length > SCANNED_PER_STEP / 2 }
   }
 
+  /** Of a row that is there: also in a store that is full, so that what is held can be kept and given back. */
   private change(name: string, owner: string, now: number, next: (row: Row) => Row): Promise<OwnerOutcome> {
-    return this.environment.write(() => {
+    return this.environment.free(() => {
       const row = this.row(name)
       if (holderOf(row, now) !== owner) return 'lost'
       this.store(name, next(row!))

@@ -59,7 +59,7 @@ export class EmbeddedMembers implements MemberStore {
   }
 
   remove(listId: string, customerId: string, now: number, note?: Note): Promise<RemoveOutcome> {
-    return this.environment.write((): RemoveOutcome => {
+    return this.environment.free((): RemoveOutcome => {
       const list = this.catalog.read(listId)
       if (list === undefined) return { outcome: 'list-not-found' }
       this.rows.key.of(list.no, customerId)

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive } from './open-processes.js'
+import { OWNER_FILE } from './private-files.js'
 
 /**
  * Which processes have something open: each puts an empty file into a directory, named by its number and the container in
@@ -14,7 +15,7 @@ const FOREIGN_KEPT_MS = 24 * 3600 * 1000
 /** Call the result to take it down. */
 export function hangNameplate(directory: string): () => void {
   const name = `${process.pid}-open-${pidNamespace()}-${randomBytes(4).toString('hex')}`
-  writeFileSync(join(directory, name), '')
+  writeFileSync(join(directory, name), '', { mode: OWNER_FILE })
   return () => rmSync(join(directory, name), { force: true })
 }
 

@@ -68,7 +68,7 @@ export class EmbeddedCodes implements CodeStore {
   }
 
   revoke(key: CodeKey, now: number): Promise<boolean> {
-    return this.environment.write(() => {
+    return this.environment.free(() => {
       const isLiving = this.living(key, now) !== undefined
       this.forget(key)
       return isLiving
@@ -85,7 +85,7 @@ export class EmbeddedCodes implements CodeStore {
   /** Looks first without the write lock: mostly there is nothing. */
   async sweep(now: number): Promise<{ more: boolean }> {
     if (this.due(now, 1).length === 0) return { more: false }
-    return this.environment.write(() => {
+    return this.environment.free(() => {
       const due = this.due(now, SWEPT_AT_ONCE)
       for (const key of due) {
         const [, , channel, address, purpose] = key as [string, number, CodeKey['channel'], string, string]

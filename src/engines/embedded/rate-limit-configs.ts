@@ -63,7 +63,7 @@ export class EmbeddedLimitConfigs implements LimitConfigStore {
   }
 
   remove(key: ConfigKey): Promise<boolean> {
-    return this.change(() => this.environment.limitConfigs.removeSync(keyOf(key)))
+    return this.change(() => this.environment.limitConfigs.removeSync(keyOf(key)), true)
   }
 
   writeEntity(id: string, record: EntityRecord): Promise<void> {
@@ -73,7 +73,7 @@ export class EmbeddedLimitConfigs implements LimitConfigStore {
   }
 
   removeEntity(id: string): Promise<boolean> {
-    return this.change(() => this.environment.entities.removeSync(id))
+    return this.change(() => this.environment.entities.removeSync(id), true)
   }
 
   migrate(schemaVersion: number): Promise<void> {
@@ -125,11 +125,12 @@ export class EmbeddedLimitConfigs implements LimitConfigStore {
     return Number(this.environment.settings.get(CHANGES) ?? 0)
   }
 
-  private change<T>(work: () => T): Promise<T> {
+  private change<T>(work: () => T, isFreeing = false): Promise<T> {
     const { settings } = this.environment
-    return this.environment.write(() => {
+    const changing = (): T => {
       settings.putSync(CHANGES, String(Number(settings.get(CHANGES) ?? 0) + 1))
       return work()
-    })
+    }
+    return isFreeing ? this.environment.free(changing) : this.environment.write(changing)
   }
 }

@@ -52,7 +52,7 @@ export class LimitCounters {
   }
 
   giveBack(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
-    return this.environment.write(() => {
+    return this.environment.free(() => {
       const row = this.leaseRow(lease.id)
       if (row?.[1] === null) return 'given-back'
       const amounts = lease.subjects.map(({ limits }, i) =>
@@ -65,7 +65,7 @@ export class LimitCounters {
   }
 
   reset({ entity, resource }: Subject): Promise<boolean> {
-    return this.environment.write(() => {
+    return this.environment.free(() => {
       this.bumpFreed()
       this.rows.forget()
       return this.environment.limitStates.removeSync([entity, resource])
@@ -90,7 +90,7 @@ export class LimitCounters {
     const deadStates = states.rows.filter(({ value }) => isOver(value)).map(({ key }) => key)
     const deadLeases = used.rows.filter(({ value }) => isOver(value)).map(({ key }) => key)
     if (deadStates.length + deadLeases.length === 0) return { swept: 0, more: false }
-    const swept = await this.environment.write(() => {
+    const swept = await this.environment.free(() => {
       this.rows.forget()
       // Somebody may have taken meanwhile.
       const over = <Key>(database: { get(key: Key): string | undefined }, key: Key) =>

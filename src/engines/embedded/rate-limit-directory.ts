@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Durability } from './environment.js'
+import { makeDirectory } from './private-files.js'
 
 const BOOT_ID_FILE = '/proc/sys/kernel/random/boot_id'
 const BOOT_PREFIX = 'boot-'
@@ -12,13 +13,13 @@ const BOOT_PREFIX = 'boot-'
 export function countersDirectory(store: string, durability: Durability): string {
   const parent = join(store, 'limits')
   if (durability === 'process') return bootDirectory(parent)
-  mkdirSync(parent, { recursive: true })
+  makeDirectory(parent)
   return join(parent, 'disk')
 }
 
 /** A directory for what may be lost with the system, in `parent`. */
 export function bootDirectory(parent: string): string {
-  mkdirSync(parent, { recursive: true })
+  makeDirectory(parent)
   const name = bootName()
   for (const other of readdirSync(parent)) {
     if (other.startsWith(BOOT_PREFIX) && other !== name)

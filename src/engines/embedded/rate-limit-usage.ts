@@ -45,7 +45,7 @@ export class EmbeddedUsage implements UsageStore {
   /** Removes rows by their keys in the order of time. */
   drop(old: readonly (string | number)[][]): Promise<void> {
     const { usage } = this.environment
-    return this.environment.write(() => {
+    return this.environment.free(() => {
       for (const key of old) {
         const [, step, start, entity, resource, limit] = key
         usage.removeSync([step!, entity!, resource!, start!, limit!])

@@ -16,6 +16,7 @@ import { syncPath } from './backup/steps.js'
 import { inspectDataFile } from './data-file.js'
 import { openLmdb } from './lmdb.js'
 import { lockHolders, processesWithFile } from './open-processes.js'
+import { OWNER_FILE } from './private-files.js'
 
 /**
  * The layout of a data directory. Version 0.1.0 kept the store in `data.mdb`, and knows nothing of the commit lock: it
@@ -104,7 +105,7 @@ export function keepSign(directory: string): void {
         'STORE_CORRUPT',
         `${directory} holds two stores: ${sign}, of version 0.1.0, and ${mainDirectory(directory)}: move one of them away`,
       )
-    writeFileSync(signRecord, found)
+    writeFileSync(signRecord, found, { mode: OWNER_FILE })
   }
 }
 
@@ -118,7 +119,7 @@ export function putSign(directory: string): void {
     renameSync(join(draft, 'data.mdb'), sign)
   })
   syncPath(directory)
-  writeFileSync(signRecord, idOf(sign)!)
+  writeFileSync(signRecord, idOf(sign)!, { mode: OWNER_FILE })
 }
 
 /** Before anything is made in the directory. */

@@ -67,7 +67,7 @@ export class Sweeper implements UpkeepStore {
   private removeList(sweep: Extract<Sweep, { kind: 'list' }>): Promise<boolean> {
     const { members, imports, log } = this.environment
     const range = { start: listStart(sweep.no), end: listEnd(sweep.no), limit: REMOVED_PER_STEP }
-    return this.environment.write(() => {
+    return this.environment.free(() => {
       const rows = Array.from(members.getRange(range))
       for (const { key, value } of rows) {
         this.rows.key.ofBytes(sweep.no, key, 4, key.length)
@@ -104,7 +104,7 @@ export class Sweeper implements UpkeepStore {
     const touched = scanned.filter(({ value }) => mended(decodeRow(value), sweep) !== 'as it is')
     const done = scanned.length < SCANNED_PER_STEP
     if (touched.length > 0 || done) {
-      await this.environment.write(() => {
+      await this.environment.free(() => {
         const list = this.catalog.readNumber(sweep.no)?.stored
         if (list !== undefined) for (const { key } of touched) this.mend(key, sweep)
         if (done) dropSweep(this.environment, sweep)
@@ -133,7 +133,7 @@ export class Sweeper implements UpkeepStore {
       this.environment.expiry.getKeys({ start: Uint8Array.of(0), end: time, limit: EXPIRED_PER_STEP }),
     )
     if (due.length === 0) return 0
-    await this.environment.write(() => {
+    await this.environment.free(() => {
       for (const key of due as Uint8Array[]) this.expire(key, now)
     })
     return due.length
@@ -163,7 +163,7 @@ export class Sweeper implements UpkeepStore {
 
   /** A replace whose import died is given up. */
   private watch(sweep: Extract<Sweep, { kind: 'watch' }>, now: number): Promise<void> {
-    return this.environment.write(() => {
+    return this.environment.free(() => {
       const list = this.catalog.readNumber(sweep.no)?.stored
       if (list?.replacing?.importId !== sweep.importId || list.replacing.generation !== sweep.generation) {
         dropSweep(this.environment, sweep)
@@ -183,7 +183,7 @@ export class Sweeper implements UpkeepStore {
       .map(({ key }) => readNumber(key, 0))
       .filter((no) => this.index.liveClaim(no, now) === undefined)
     if (dead.length === 0) return
-    await this.environment.write(() => {
+    await this.environment.free(() => {
       for (const no of dead) if (this.index.liveClaim(no, now) === undefined) this.index.endClaim(no)
     })
   }
@@ -199,7 +199,7 @@ export class Sweeper implements UpkeepStore {
     else this.positions.set(name, Uint8Array.from([...last.key, 0]))
     const due = scanned.filter(({ value }) => old(value))
     if (due.length === 0) return
-    await this.environment.write(() => {
+    await this.environment.free(() => {
       for (const { key } of due) this.environment.imports.removeSync(key)
     })
   }

@@ -95,7 +95,7 @@ export class EmbeddedTokens implements TokenStore {
 
   async sweep(before: number): Promise<{ more: boolean }> {
     if (this.due(before, 1).length === 0) return { more: false }
-    return this.environment.write(() => {
+    return this.environment.free(() => {
       const due = this.due(before, SWEPT_AT_ONCE)
       for (const key of due) {
         const [, , kind, id] = key

@@ -46,6 +46,8 @@ export class Writer<All extends object = Stores> {
   private call(store: string, verb: string, args: unknown[]): Promise<unknown> {
     this.environment.assertOpen()
     return new Promise((resolve, reject) => {
+      // Behind the message that closes it, the thread answers nobody.
+      if (this.closed) throw new CatracaError('CLOSED', 'this instance was closed')
       const id = this.nextId++
       const timer = later(() => this.giveUp(id), this.timeoutMs)
       this.pending.set(id, { resolve, reject, timer })

@@ -56,6 +56,7 @@ export interface RedisEngine {
   readonly resharding: ReshardStore
   /** What operators should know, as it was found at the start. */
   readonly warnings: readonly string[]
+  readonly writeTimeoutMs: number
   /** The lists that checks know without asking the store. */
   listCache(): { size: number; hits: number; misses: number }
   /** Rejects when the store does not answer. */
@@ -117,6 +118,7 @@ async function openOn(
     cache,
     resharding: stores.resharding,
     warnings: evictionWarnings(await redis.info(), use),
+    writeTimeoutMs: options.commandTimeoutMs,
     listCache: () => stores.catalog.cacheFigures(),
     async health() {
       const [info] = await Promise.all([redis.info(), redis.ping()])

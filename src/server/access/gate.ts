@@ -1,17 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { findKey, type Principal } from '../../access/keys.js'
-import type { KeyRecord } from '../../access/port.js'
-import { effectiveScopes, type Scope } from '../../access/scopes.js'
+import { hashKey, type Principal } from '../../access/keys.js'
+import type { Scope } from '../../access/scopes.js'
 import { CatracaError } from '../../errors.js'
 import { isForeign, isLoopbackHost, isLoopbackPeer } from './loopback.js'
-import type { KeyRegistry } from './registry.js'
+import type { KeyRegistry, KnownKey } from './registry.js'
 
 /** The key that was last found good on a connection, so that its next requests need no hashing. */
 interface Verified {
   header: string
   epoch: number
-  principal: Principal
+  key: KnownKey
 }
 
 const VERIFIED = Symbol('verified key')
@@ -21,27 +20,32 @@ type KnownSocket = Socket & { [VERIFIED]?: Verified }
 const CALLER = Symbol('caller')
 type KnownRequest = IncomingMessage & { [CALLER]?: Principal }
 
+const LOCKED_WITHOUT_KEYS =
+  'the last API key was revoked: make one with `catraca key create --store URL`, or let everybody on the machine in with `catraca key unlock --store URL`'
+
 const BEARER = /^Bearer +(\S{1,512})$/i
 
 /** Decides who may pass: by API key, or on a server without keys by coming from this machine. */
 export class Gate {
   constructor(private readonly registry: KeyRegistry) {}
 
-  /** Why the request may not have this scope; undefined when it may. Never waits: the hot path calls it. */
-  refusal(request: IncomingMessage, scope: Scope | 'any'): CatracaError | undefined {
-    if (this.registry.isStale()) return this.staleRefusal(request, scope)
-    if (!this.registry.keyed) return this.keylessRefusal(request)
+  /**
+   * Why the request may not have this scope; undefined when it may. Never waits: the hot path calls it. `isOperating`:
+   * for those who watch an outage, see `KeyRegistry.trusts`.
+   */
+  refusal(request: IncomingMessage, scope: Scope | 'any', isOperating = false): CatracaError | undefined {
+    const { registry } = this
+    // A store that never had keys has none while it is silent.
+    if (!registry.keyed) return registry.wasRead ? this.keylessRefusal(request) : keysUnavailable()
     const header = request.headers.authorization
-    if (header === undefined) return new CatracaError('UNAUTHENTICATED', 'this call needs an API key')
-    const principal = this.identify(request.socket, header)
-    return principal === undefined ? unknownKey() : admit(request, principal, scope)
+    if (header === undefined) return new CatracaError('UNAUTHENTICATED', this.missingKey())
+    const key = this.identify(request.socket, header)
+    if (key === undefined) return registry.isStale() ? keysUnavailable() : unknownKey()
+    return registry.trusts(key, isOperating) ? admit(request, key, scope) : keysUnavailable()
   }
 
-  /** While the store does not answer, only keys of the configuration are known to be good: metrics are read by them. */
-  private staleRefusal(request: IncomingMessage, scope: Scope | 'any'): CatracaError | undefined {
-    const { configured } = this.registry
-    const principal = this.find(request.socket, request.headers.authorization ?? '', configured)
-    return principal === undefined ? keysUnavailable() : admit(request, principal, scope)
+  private missingKey(): string {
+    return this.registry.hasKeys ? 'this call needs an API key' : LOCKED_WITHOUT_KEYS
   }
 
   /** Whether keys are needed and known: then a key and its scopes are all that counts. */
@@ -67,22 +71,16 @@ export class Gate {
   }
 
   /** Who sends this `Authorization` over this connection; undefined for a stranger. */
-  identify(socket: KnownSocket, header: string): Principal | undefined {
-    const { epoch, records } = this.registry
-    const known = socket[VERIFIED]
-    if (known !== undefined && known.epoch === epoch && sameText(known.header, header)) {
-      return known.principal
+  identify(socket: KnownSocket, header: string): KnownKey | undefined {
+    const { epoch } = this.registry
+    const verified = socket[VERIFIED]
+    if (verified !== undefined && verified.epoch === epoch && sameText(verified.header, header)) {
+      return verified.key
     }
-    return this.find(socket, header, records)
-  }
-
-  private find(socket: KnownSocket, header: string, records: readonly KeyRecord[]): Principal | undefined {
-    const key = BEARER.exec(header)?.[1]
-    const record = key === undefined ? undefined : findKey(key, records)
-    if (record === undefined) return undefined
-    const principal = { name: record.name, scopes: effectiveScopes(record.scopes) }
-    socket[VERIFIED] = { header, epoch: this.registry.epoch, principal }
-    return principal
+    const text = BEARER.exec(header)?.[1]
+    const key = text === undefined ? undefined : this.registry.find(hashKey(text))
+    if (key !== undefined) socket[VERIFIED] = { header, epoch, key }
+    return key
   }
 }
 
@@ -98,11 +96,8 @@ function admit(
 }
 
 function localOnlyRefusal(request: IncomingMessage): CatracaError | undefined {
-  const { headers, method } = request
-  const local = isLoopbackHost(headers.host) && isLoopbackPeer(request.socket.remoteAddress)
-  const secFetchSite = headers['sec-fetch-site'] as string | undefined
-  const secFetchMode = headers['sec-fetch-mode'] as string | undefined
-  if (local && !isForeign({ method, origin: headers.origin, secFetchSite, secFetchMode })) return undefined
+  const local = isLoopbackHost(request.headers.host) && isLoopbackPeer(request.socket.remoteAddress)
+  if (local && !isForeign(request)) return undefined
   return new CatracaError(
     'FORBIDDEN_ORIGIN',
     'this server has no API keys and answers only programs on its own machine; make one with `catraca key create`',

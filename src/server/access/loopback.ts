@@ -1,7 +1,10 @@
+import type { IncomingMessage } from 'node:http'
+import { TLSSocket } from 'node:tls'
+
 /**
  * The rules of a server without API keys. Binding to loopback keeps other machines out, but not web pages:
  * a browser on this machine would carry their requests in. So the `Host` must be loopback (against DNS
- * rebinding) and no `Origin` foreign (against cross-site requests).
+ * rebinding) and an `Origin` the same as it (against requests of other pages, also those of other ports).
  */
 const IPV4_LOOPBACK = /^127(?:\.(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/
 const HOST_AND_PORT = /^(\[[^\]]*\]|[^:]*)(?::\d{1,5})?$/
@@ -23,22 +26,18 @@ export function isLoopbackHost(host: string | undefined): boolean {
   return name !== undefined && isLoopbackName(name)
 }
 
-export interface BrowserHeaders {
-  method: string | undefined
-  origin: string | undefined
-  secFetchSite: string | undefined
-  secFetchMode: string | undefined
-}
-
-/** Whether a browser sent this on behalf of a page from elsewhere. */
-export function isForeign({ method, origin, secFetchSite, secFetchMode }: BrowserHeaders): boolean {
-  if (origin !== undefined && !isLoopbackOrigin(origin)) return true
+/** Whether a browser sent this on behalf of a page from elsewhere: another port of this machine is elsewhere too. */
+export function isForeign({ method, headers, socket }: IncomingMessage): boolean {
+  const { origin, host = '' } = headers
+  if (origin !== undefined && origin !== ownOrigin(host, socket instanceof TLSSocket)) return true
   // Following a link is harmless: the page that holds it never sees the answer.
-  const followedLink = method === 'GET' && secFetchMode === 'navigate'
-  return secFetchSite === 'cross-site' && !followedLink
+  const followedLink = method === 'GET' && headers['sec-fetch-mode'] === 'navigate'
+  const site = headers['sec-fetch-site']
+  return (site === 'cross-site' || site === 'same-site') && !followedLink
 }
 
-function isLoopbackOrigin(origin: string): boolean {
-  const [, scheme, host] = /^(https?):\/\/(.*)$/.exec(origin) ?? []
-  return scheme !== undefined && isLoopbackHost(host)
+/** As browsers write it: in small letters, and without the port that the scheme implies. */
+function ownOrigin(host: string, isTls: boolean): string | undefined {
+  const url = `${isTls ? 'https' : 'http'}://${host}`
+  return URL.canParse(url) ? new URL(url).origin : undefined
 }

@@ -25,6 +25,17 @@ export function exportRoutes(app: App, { catraca: { allowlists } }: ServerContex
         operationId: 'exportMembers',
         summary: 'Export the members, in the format asked by `Accept`',
         params: Type.Object({ id: schemas.listId }, { additionalProperties: false }),
+        querystring: Type.Object(
+          {
+            spreadsheet: Type.Optional(
+              schemas.oneOf(
+                ['0', '1', 'false', 'true'],
+                'CSV for people: cells that a spreadsheet would run as formulas get an apostrophe in front',
+              ),
+            ),
+          },
+          { additionalProperties: false },
+        ),
         response: {
           ...answers({}),
           200: {
@@ -41,7 +52,8 @@ export function exportRoutes(app: App, { catraca: { allowlists } }: ServerContex
       }
       const { format, extension } = FORMATS[mediaType]!
       const { id } = request.params
-      const body = await started(allowlists.export(id, { format }))
+      const spreadsheet = request.query.spreadsheet === '1' || request.query.spreadsheet === 'true'
+      const body = await started(allowlists.export(id, { format, spreadsheet }))
       reply.header('content-type', `${mediaType}; charset=utf-8`)
       reply.header('content-disposition', `attachment; filename="${id}.${extension}"`)
       return reply.send(Readable.from(body, { objectMode: false, highWaterMark: 64 * 1024 }) as never)

@@ -21,7 +21,7 @@ export function keyRoutes(app: App, { catraca: { keys }, registry }: ServerConte
     },
     async (request, reply) => {
       const created = await keys.create(request.body)
-      await registry.refresh()
+      await registry.changed()
       reply.code(201).header('location', `/keys/${created.name}`)
       return created
     },
@@ -57,7 +57,7 @@ export function keyRoutes(app: App, { catraca: { keys }, registry }: ServerConte
     },
     async (request, reply) => {
       await keys.revoke(request.params.name)
-      await registry.refresh()
+      await registry.changed()
       return reply.code(204).send()
     },
   )

@@ -19,7 +19,7 @@ export function metricsRoutes(app: App, context: ServerContext): void {
   app.get(
     '/metrics',
     {
-      config: { scope: 'read' },
+      config: { scope: 'read', operating: true },
       schema: {
         tags,
         operationId: 'getMetrics',

@@ -1,5 +1,8 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { CatracaError, isCatracaError } from '../../errors.js'
 import { version } from '../../version.js'
 import type { App, ServerContext } from '../context.js'
+import { sendProblem } from '../hooks.js'
 import { Type } from '../typebox.js'
 import { answers } from './responses.js'
 
@@ -19,6 +22,19 @@ const health = Type.Object(
   },
   { additionalProperties: true },
 )
+
+/** Also to callers whose key nobody can verify: how the engines are, and nothing else of them. */
+async function sendUnreadKeys(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { catraca, settings }: ServerContext,
+): Promise<void> {
+  if (!isCatracaError(error, 'ENGINE_UNAVAILABLE')) return sendProblem(error, request, reply)
+  const { engines } = await catraca.health({ timeoutMs: settings.healthTimeoutMs })
+  const facts = { engines: engines.map(({ name, status }) => ({ name, status })) }
+  sendProblem(new CatracaError(error.code, error.message, { facts }), request, reply)
+}
 
 export function operationRoutes(app: App, context: ServerContext): void {
   app.get(
@@ -61,7 +77,8 @@ export function operationRoutes(app: App, context: ServerContext): void {
   app.get(
     '/health',
     {
-      config: { scope: 'read' },
+      config: { scope: 'read', operating: true },
+      errorHandler: (error, request, reply) => sendUnreadKeys(error, request, reply, context),
       schema: {
         tags,
         operationId: 'health',

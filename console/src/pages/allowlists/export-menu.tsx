@@ -15,7 +15,9 @@ export function ExportMenu({ id }: { id: string }) {
   const texts = allowlists.export
   const { run, running, problem } = useAction(async (format: keyof typeof FORMATS) => {
     announce(texts.preparing)
-    const response = await api.exportMembers({ id, accept: FORMATS[format] })
+    // People open CSV in a spreadsheet, which must run nothing of it.
+    const safely = format === 'csv' ? ({ spreadsheet: '1' } as const) : {}
+    const response = await api.exportMembers({ id, accept: FORMATS[format], ...safely })
     const name = `${id}.${format}`
     download(await response.blob(), name)
     announce(texts.done(name))

@@ -1,6 +1,8 @@
-import type { KeyRecord, KeyStore } from '../../../access/port.js'
+import { LIFTED_MARK, LOCKED_MARK, storedKeys } from '../../../access/lock-mark.js'
+import type { KeyRecord, KeyStore, StoredKeys } from '../../../access/port.js'
 import type { Scope } from '../../../access/scopes.js'
 import { fromJson, type Item, optionalJson, text, textOf } from '../client/attributes.js'
+import type { TransactionItem } from '../client/transactions.js'
 import { API_KEYS_PARTITION, apiKeyKey } from './items.js'
 import type { Store } from './store.js'
 
@@ -10,41 +12,52 @@ export class DynamodbKeys implements KeyStore {
   constructor(private readonly store: Store) {}
 
   async add(record: KeyRecord): Promise<boolean> {
-    const { name, scopes, hash, createdAt } = record
-    const result = await this.store.client.putItem(VERB, {
-      TableName: this.store.tables.allowlists,
-      Item: {
-        ...apiKeyKey(name),
-        name: text(name),
-        scopes: fromJson(scopes, 'scopes'),
-        hash: text(hash),
-        createdAt: text(new Date(createdAt).toISOString()),
-      },
-      ConditionExpression: 'attribute_not_exists(PK)',
-    })
-    // An attempt whose answer was lost may have stored it: no two keys have the same hash.
-    return result.applied || (result.maybeOwn && result.item?.hash?.S === hash)
+    const key = this.put(record, 'attribute_not_exists(PK)')
+    const { applied } = await this.store.client.transactWrite(VERB, [key, this.put(LOCKED_MARK)])
+    return applied
   }
 
-  async list(): Promise<KeyRecord[]> {
-    const records: KeyRecord[] = []
+  async list(): Promise<StoredKeys> {
+    const rows: KeyRecord[] = []
     const pages = this.store.client.queryPages(VERB, {
       TableName: this.store.tables.allowlists,
       KeyConditionExpression: 'PK = :pk',
       ExpressionAttributeValues: { ':pk': text(API_KEYS_PARTITION) },
       ConsistentRead: true,
     })
-    for await (const items of pages) records.push(...items.map(readKey))
-    return records
+    for await (const items of pages) rows.push(...items.map(readKey))
+    return storedKeys(rows)
   }
 
   async remove(name: string): Promise<boolean> {
-    const result = await this.store.client.deleteItem(VERB, {
-      TableName: this.store.tables.allowlists,
-      Key: apiKeyKey(name),
-      ConditionExpression: 'attribute_exists(PK)',
-    })
-    return result.applied || result.maybeOwn
+    const TableName = this.store.tables.allowlists
+    const { applied } = await this.store.client.transactWrite(VERB, [
+      { Delete: { TableName, Key: apiKeyKey(name), ConditionExpression: 'attribute_exists(PK)' } },
+      this.put(LOCKED_MARK),
+    ])
+    return applied
+  }
+
+  /** A key that is added in between sets the mark again, and while it is there the mark does not count. */
+  async unlock(): Promise<boolean> {
+    const { records } = await this.list()
+    if (records.length > 0) return false
+    await this.store.client.transactWrite(VERB, [this.put(LIFTED_MARK)])
+    return true
+  }
+
+  private put({ name, scopes, hash, createdAt }: KeyRecord, condition?: string): TransactionItem {
+    const item = {
+      ...apiKeyKey(name),
+      name: text(name),
+      scopes: fromJson(scopes, 'scopes'),
+      hash: text(hash),
+      createdAt: text(new Date(createdAt).toISOString()),
+    }
+    const TableName = this.store.tables.allowlists
+    return {
+      Put: { TableName, Item: item, ...(condition !== undefined && { ConditionExpression: condition }) },
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import { type Check, ok, problem, skipped, type Verdict, warning } from '../../.
 import { fileSystemType, NETWORK_FILE_SYSTEMS } from '../file-system.js'
 import { secretFiles } from '../kept-secret.js'
 import { openProcesses } from '../open-processes.js'
+import { openToOthers } from '../private-files.js'
 import { mainDirectory } from '../store-directory.js'
 import { bytesText, type EmbeddedLook } from './context.js'
 
@@ -107,6 +108,20 @@ export const secretCheck: Check<EmbeddedLook> = {
     const open = files.filter((name) => (statSync(join(directory, name)).mode & 0o077) !== 0)
     if (open.length > 0) return problem(`others may read ${open.join(', ')}`)
     return ok(files.length === 0 ? 'none is kept' : `${files.join(', ')}: only the owner may read it`)
+  },
+}
+
+export const rightsCheck: Check<EmbeddedLook> = {
+  id: 'embedded.rights',
+  wants:
+    'Nobody but the owner may read the store: it holds members, hashes of keys and the secret of leases.',
+  remedy: 'chmod -R go-rwx the directory. If others may have read it, make API keys anew.',
+  look({ directory }): Verdict {
+    if (!existsSync(directory) || !isDirectory(directory)) return skipped('there is no directory')
+    const open = openToOthers(directory)
+    return open.length === 0
+      ? ok('only the owner may read it')
+      : problem(`others may read ${open.join(', ')}`)
   },
 }
 

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { keysFound, storedKeys } from '../../../access/lock-mark.js'
+import type { KeyRecord } from '../../../access/port.js'
 import {
   type Check,
   type Diagnosis,
@@ -20,6 +22,7 @@ import {
   durabilityCheck,
   fileSystemCheck,
   processCheck,
+  rightsCheck,
   secretCheck,
   spaceCheck,
 } from './files.js'
@@ -41,6 +44,7 @@ const CHECKS: readonly Check<EmbeddedLook>[] = [
   durabilityCheck,
   formatCheck,
   processCheck,
+  rightsCheck,
   secretCheck,
   importCheck,
   buildCheck,
@@ -62,8 +66,9 @@ export async function diagnoseEmbedded(
     const context = { directory, durability, minFreeBytes, maxSizeBytes, now, looker }
     const opened: Finding[] = await runChecks([openCheck], verdict, { where })
     const findings = [...opened, ...(await runChecks(CHECKS, context, { where }))]
-    const apiKeys = looker === undefined ? 0 : (looker.text('api-keys')?.getKeysCount() ?? 0)
-    return { findings, apiKeys }
+    const rows = looker?.text('api-keys')?.getRange({}) ?? []
+    const keys = storedKeys(Array.from(rows, ({ value }) => JSON.parse(value) as KeyRecord))
+    return { findings, apiKeys: keysFound(keys) }
   } finally {
     await looker?.close()
   }

@@ -1,3 +1,4 @@
+import { keysFound } from '../../../access/lock-mark.js'
 import type { RedisUrl } from '../../../config/store-url-redis.js'
 import {
   type Check,
@@ -10,6 +11,7 @@ import {
   type Verdict,
 } from '../../../diagnosis.js'
 // For its scripts, all of which it defines.
+import { readKeys } from '../api-keys.js'
 import type { RedisEngineOptions } from '../index.js'
 import '../index.js'
 import type { RedisUse } from '../eviction.js'
@@ -86,9 +88,9 @@ export async function diagnoseRedis(
     const waitReplicas = settings.waitReplicas?.replicas ?? 0
     const hasPassword = connection.password !== undefined
     const context = { url, use, redis, servers, waitReplicas, hasPassword, cacheSpaces, connection, now }
-    const apiKeys = await redis.read('catraca:keys', ['HLEN', 'catraca:keys']).catch(() => undefined)
+    const keys = await readKeys(redis).catch(() => undefined)
     findings.push(...(await runChecks(CHECKS, context, { where })))
-    return { findings, ...(typeof apiKeys === 'number' && { apiKeys }) }
+    return { findings, ...(keys && { apiKeys: keysFound(keys) }) }
   } catch (error) {
     const broken = await runChecks([connectCheck], problem(reasonOf(error)), { where })
     return { findings: [...broken, ...skipAll(CHECKS, 'the connection was lost', where)] }

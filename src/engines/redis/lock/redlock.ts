@@ -1,5 +1,5 @@
 import type { RedisUrl } from '../../../config/store-url-redis.js'
-import { CatracaError } from '../../../errors.js'
+import { CatracaError, isCatracaError } from '../../../errors.js'
 import type { Attempt, AttemptOutcome, LockStore, OwnerOutcome, StoredLock } from '../../../lock/port.js'
 import { later } from '../../../timers.js'
 import type { RedisOptions } from '../link/options.js'
@@ -8,7 +8,7 @@ import { RedisLocks } from './locks.js'
 import { RedlockServer } from './redlock-server.js'
 
 /** What one server says: yes, no, or nothing in time. */
-type Vote<T> = { server: number; said: T } | { server: number; silent: true }
+type Vote<T> = { server: number; said: T } | { server: number; isFull: boolean }
 
 /** A server that has not voted by then counts as silent: a small part of the lock's life, so that some of it is left. */
 const SILENT_AFTER_SHARE = 0.2
@@ -62,7 +62,7 @@ class Redlock implements OpenedRedlock {
     const held = said.flatMap((one) => (one.outcome === 'held' ? [one.retryAfterMs] : []))
     // Servers that could make a majority have spoken: somebody has it, or several have a part each.
     if (said.length >= this.quorum) return { outcome: 'held', retryAfterMs: shortest(held, this.pollMs) }
-    throw silence(said.length, this.servers.length)
+    throw silence(votes, this.servers.length)
   }
 
   async extend(name: string, owner: string, ttlMs: number): Promise<OwnerOutcome> {
@@ -82,7 +82,7 @@ class Redlock implements OpenedRedlock {
   async read(name: string, now: number): Promise<StoredLock | undefined> {
     const votes = await this.vote(SILENT_AFTER_MS, (store) => store.read(name, now))
     const said = votes.flatMap((vote) => ('said' in vote ? [vote.said] : []))
-    if (said.length < this.quorum) throw silence(said.length, this.servers.length)
+    if (said.length < this.quorum) throw silence(votes, this.servers.length)
     const held = said.flatMap((one) => (one?.isHeld ? [one.expiresAt ?? Number.POSITIVE_INFINITY] : []))
     if (held.length < this.quorum) return undefined
     // It is had for as long as a majority keeps it.
@@ -111,7 +111,7 @@ class Redlock implements OpenedRedlock {
     const said = votes.flatMap((vote) => ('said' in vote ? [vote.said] : []))
     if (said.filter((outcome) => outcome === 'done').length >= this.quorum) return 'done'
     if (said.length >= this.quorum) return 'lost'
-    throw silence(said.length, this.servers.length)
+    throw silence(votes, this.servers.length)
   }
 
   /** Also where no answer came: it may have been given there all the same. */
@@ -153,7 +153,7 @@ class Redlock implements OpenedRedlock {
           .ask((redis) => ask(this.storeOf(redis)))
           .then(
             (said) => count({ server, said }),
-            () => count({ server, silent: true }),
+            (error) => count({ server, isFull: isCatracaError(error, 'STORE_FULL') }),
           )
       })
     })
@@ -169,6 +169,11 @@ class Redlock implements OpenedRedlock {
 const shortest = (times: readonly number[], otherwise: number): number =>
   times.length === 0 ? otherwise : Math.min(...times)
 
-function silence(said: number, servers: number): CatracaError {
+function silence(votes: readonly Vote<unknown>[], servers: number): CatracaError {
+  const said = votes.filter((vote) => 'said' in vote).length
+  const full = votes.filter((vote) => 'isFull' in vote && vote.isFull).length
+  if (said + full > servers / 2) {
+    return new CatracaError('STORE_FULL', `${full} of ${servers} servers are out of memory: no majority`)
+  }
   return new CatracaError('ENGINE_UNAVAILABLE', `${said} of ${servers} servers answered in time: no majority`)
 }

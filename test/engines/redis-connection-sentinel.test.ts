@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { diagnoseRedis } from '../../src/engines/redis/diagnose/index.js'
+import { openRedis as openEngine } from '../../src/engines/redis/index.js'
 import { openRedis } from '../../src/engines/redis/link/open-redis.js'
 import type { Redis } from '../../src/engines/redis/link/redis.js'
 import { isCatracaError } from '../../src/errors.js'
-import { bump, failsInTime, inTime, type RedisServers, startSentinel, until } from '../support/redis/index.js'
+import {
+  bump,
+  failsInTime,
+  inTime,
+  type RedisProcess,
+  type RedisServers,
+  startSentinel,
+  until,
+} from '../support/redis/index.js'
 
 const TIMEOUT_MS = 500
 const PASSWORD = 'secret of the servers'
@@ -30,6 +40,23 @@ describe('redis connection through Sentinels', () => {
     )
   })
 
+  it('warns at the start, in /health and by doctor of a master that takes writes without replicas', async () => {
+    const [master] = await servers.primaries()
+    const look = async () => {
+      const engine = await openEngine(servers.url)
+      const { findings } = await diagnoseRedis(servers.url, {}, { use: 'guards', cacheSpaces: [] }, 'here')
+      const { warnings } = await engine.health()
+      await engine.close()
+      assert.deepEqual(warnings, engine.warnings)
+      const found = findings.find(({ id }) => id === 'redis.replicas')
+      return [engine.warnings.some((text) => /set min-replicas-to-write 1/.test(text)), found?.level]
+    }
+    assert.deepEqual(await look(), [true, 'warning'])
+    await master!.say('CONFIG', 'SET', 'min-replicas-to-write', '1')
+    assert.deepEqual(await look(), [false, 'ok'])
+    await master!.say('CONFIG', 'SET', 'min-replicas-to-write', '0')
+  })
+
   it('says so when the Sentinels do not know the name', async () => {
     const attempt = openRedis({ ...servers.url, master: 'other' }, { connectTimeoutMs: 2000 })
     assert.match(await failsInTime(attempt, 'ENGINE_UNAVAILABLE', 3000), /no Sentinel names the master other/)
@@ -43,6 +70,99 @@ describe('redis connection through Sentinels', () => {
     const demanding = await openRedis(servers.url, { waitReplicas: { replicas: 3, timeoutMs: 100 } })
     await failsInTime(demanding.write('w', ['SET', 'w', '2']), 'UNKNOWN_OUTCOME', 500)
     await demanding.close()
+  })
+
+  /** Stops the master until another one is named, and lets it go on: for some seconds it believes to be one still. */
+  async function depose(
+    during: () => void = () => {},
+  ): Promise<{ deposed: RedisProcess; named: RedisProcess }> {
+    const [deposed] = await servers.primaries()
+    deposed!.pause()
+    during()
+    let named: RedisProcess | undefined
+    await until('another master is named', async () => {
+      ;[named] = await servers.primaries()
+      return named !== deposed
+    })
+    deposed!.resume()
+    await deposed!.ready()
+    return { deposed: deposed!, named: named! }
+  }
+
+  /** The Sentinels would make it a replica too, but only after ten seconds. */
+  async function settle({ deposed, named }: { deposed: RedisProcess; named: RedisProcess }): Promise<void> {
+    await deposed.say('REPLICAOF', '127.0.0.1', String(named.port))
+    await until('all servers follow the master', async () => {
+      const replicas = String(await named.say('INFO', 'replication')).match(/state=online/g)
+      return replicas?.length === 2
+    })
+  }
+
+  it('leaves a master that was deposed while it was stopped, and nothing was asked', async () => {
+    await redis.write('before', ['SET', 'before', '1'])
+    const servers = await depose()
+    const { deposed, named } = servers
+    assert.equal(await redis.write('after', ['SET', 'after', '1']), 'OK')
+    assert.equal(((await deposed.say('ROLE')) as unknown[])[0], 'master')
+    assert.equal(await deposed.say('GET', 'after'), null)
+    assert.equal(await named.say('GET', 'after'), '1')
+    await settle(servers)
+  })
+
+  it('believes no answer of a deposed master, whether on an old link or on one that was being made', async () => {
+    const patient = await openRedis(servers.url, { commandTimeoutMs: 4000 })
+    const clients = [redis, patient]
+    const answered = clients.map((): string[] => [])
+    let done = false
+    let writers: Promise<void>[] = []
+    const write = async (client: Redis, name: number) => {
+      for (let i = 0; !done; i++) {
+        const id = `${name}-${i}`
+        const wrote = client.write('ids', ['SADD', 'ids', id])
+        await wrote.then(() => answered[name]!.push(id)).catch(() => {})
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+    }
+    try {
+      const servers = await depose(() => {
+        writers = clients.map(write)
+      })
+      for (const ids of answered) await until('writes are answered', () => ids.length >= 50)
+      done = true
+      await Promise.all(writers)
+      const kept = new Set((await servers.named.say('SMEMBERS', 'ids')) as string[])
+      assert.deepEqual(
+        answered.flat().filter((id) => !kept.has(id)),
+        [],
+      )
+      await settle(servers)
+    } finally {
+      done = true
+      await patient.close()
+    }
+  })
+
+  it('goes on without Sentinels, but does not believe a server that was silent until one names it', async () => {
+    const [master] = await servers.primaries()
+    const patient = await openRedis(servers.url, { commandTimeoutMs: 10_000 })
+    // Longer than a word of theirs counts.
+    for (const sentinel of servers.sentinels) sentinel.pause()
+    try {
+      const endsMs = performance.now() + 3000
+      while (performance.now() < endsMs) {
+        assert.equal(await patient.write('a', ['SET', 'a', '3']), 'OK')
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+      master!.pause()
+      const silent = patient.write('a', ['SET', 'a', '4'])
+      setTimeout(() => master!.resume(), 2000)
+      assert.match(await failsInTime(silent, 'UNKNOWN_OUTCOME', 9000), /no Sentinel names the master/)
+    } finally {
+      master!.resume()
+      for (const sentinel of servers.sentinels) sentinel.resume()
+    }
+    await until('writes are taken again', async () => (await patient.write('a', ['SET', 'a', '5'])) === 'OK')
+    await patient.close()
   })
 
   it('survives kill -9 of the master without a restart, and no call hangs', async () => {

@@ -181,13 +181,23 @@ describe('checks on Redis', () => {
 describe('health of Redis', () => {
   it('tells of the servers', async () => {
     const engine = await open()
-    assert.deepEqual(engine.warnings, [])
+    assert.deepEqual(
+      engine.warnings.map((warning) => /append-only file/.test(warning)),
+      [true],
+    )
     const { topology, nodes, warnings } = await engine.health()
     assert.equal(topology, 'single')
     const [node] = nodes as { role: string; version: string; maxmemoryPolicy: string }[]
     assert.deepEqual([node?.role, node?.maxmemoryPolicy], ['master', 'noeviction'])
     assert.match(node!.version, /^7\./)
-    assert.equal(warnings, undefined)
+    assert.deepEqual(warnings, engine.warnings)
+    await raw('CONFIG', 'SET', 'appendonly', 'yes')
+    try {
+      assert.deepEqual((await open()).warnings, [])
+      assert.equal((await engine.health()).warnings, undefined)
+    } finally {
+      await raw('CONFIG', 'SET', 'appendonly', 'no')
+    }
   })
 
   it('warns of a server that may drop what guards know', async () => {

@@ -10,13 +10,14 @@ import type { LimitEngine } from '../../rate-limit/port.js'
 import type { TokenStore } from '../../token-denylist/port.js'
 import { RedisAudit } from './audit/audit.js'
 import { openCache } from './cache/index.js'
+import { durabilityWarnings } from './durability.js'
 import { evictionWarnings, healthOf, type RedisUse } from './eviction.js'
 import { RedisCodes } from './guards/codes.js'
 import { RedisTokens } from './guards/tokens.js'
 import { type IdempotencyClock, type RecordNaming, RedisIdempotency } from './idempotency/index.js'
 import { openRedis as connect } from './link/open-redis.js'
 import { type RedisOptions, settingsOf } from './link/options.js'
-import type { Redis, RedisNode } from './link/redis.js'
+import type { Redis, RedisInfo, RedisNode } from './link/redis.js'
 import { RedisLocks } from './lock/locks.js'
 import { type LimitClock, openLimits } from './rate-limit/index.js'
 import { openStores, type StoreOptions } from './stores.js'
@@ -117,12 +118,12 @@ async function openOn(
     locks,
     cache,
     resharding: stores.resharding,
-    warnings: evictionWarnings(await redis.info(), use),
+    warnings: warningsOf(await redis.info(), use),
     writeTimeoutMs: options.commandTimeoutMs,
     listCache: () => stores.catalog.cacheFigures(),
     async health() {
       const [info] = await Promise.all([redis.info(), redis.ping()])
-      const warnings = evictionWarnings(info, use)
+      const warnings = warningsOf(info, use)
       return { ...healthOf(info), ...(warnings.length > 0 ? { warnings } : {}) }
     },
     async servers() {
@@ -141,3 +142,8 @@ async function openOn(
     },
   }
 }
+
+const warningsOf = (info: RedisInfo, use: RedisUse): string[] => [
+  ...evictionWarnings(info, use),
+  ...durabilityWarnings(info, use),
+]

@@ -2,7 +2,7 @@ import { type Check, ok, problem, reasonOf, skipped, type Verdict, warning } fro
 import { bareHost, nameOf } from '../link/address.js'
 import type { Connection } from '../link/connection.js'
 import { Connection as Connections } from '../link/connection.js'
-import { openSentinel } from '../link/sentinel-lead.js'
+import { openSentinel } from '../link/sentinels.js'
 import { fieldsOf, numberOf, ofEach, type RedisLook, type Server } from './context.js'
 
 const SLOTS = '16384'
@@ -103,9 +103,9 @@ export const roleCheck: Check<RedisLook> = {
 
 export const replicaCheck: Check<RedisLook> = {
   id: 'redis.replicas',
-  wants: 'There are as many replicas as writes wait for, and a failover loses little.',
+  wants: 'There are as many replicas as writes wait for, and a primary without replicas takes no writes.',
   remedy:
-    'Start replicas; set `min-replicas-to-write 1`, or `redis.waitReplicas`, where a write that was answered must survive a failover.',
+    'Start replicas; set `min-replicas-to-write 1`, so that a primary that was replaced takes no more writes, and `redis.waitReplicas` where a write that was answered must survive a failover.',
   look: (context) =>
     context.use === 'caches'
       ? skipped('nothing but caches is kept')
@@ -115,12 +115,13 @@ export const replicaCheck: Check<RedisLook> = {
 function replicasOf({ url, waitReplicas }: RedisLook, server: Server): Verdict {
   const replicas = numberOf(server, 'connected_slaves') || 0
   const least = server.settings.get('min-replicas-to-write')
+  const isNeeded = least === undefined ? server.info.has('min_slaves_good_slaves') : least !== '0'
   const found = `${replicas} replicas${least === undefined ? '' : `, min-replicas-to-write ${least}`}, redis.waitReplicas ${waitReplicas}`
   if (replicas < waitReplicas) return problem(`${found}: every write ends in UNKNOWN_OUTCOME`)
   if (replicas < Number(least ?? 0)) return problem(`${found}: every write is refused`)
   if (url.topology === 'single') return ok(found)
   if (replicas === 0) return warning(`${found}: nobody can take over`)
-  return waitReplicas === 0 && (least ?? '0') === '0'
-    ? warning(`${found}: a failover may lose writes that were answered`)
-    : ok(found)
+  return isNeeded
+    ? ok(found)
+    : warning(`${found}: a primary that was replaced may take writes, which are lost, until it hears of it`)
 }

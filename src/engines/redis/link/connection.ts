@@ -25,6 +25,8 @@ const TEXT = { timeout: 0, typeMapping: { [RESP_TYPES.MAP]: Map } }
 const BINARY = { timeout: 0, typeMapping: { ...TEXT.typeMapping, [RESP_TYPES.BLOB_STRING]: Buffer } }
 const SWEEPS_PER_TIMEOUT = 40
 const SHORTEST_SWEEP_MS = 5
+/** A server that was silent for so long may have been replaced meanwhile. */
+const DOUBTED_AFTER_MS = 1000
 
 /**
  * One life of one connection: it is opened, used, and lost once; whoever keeps it opens another.
@@ -41,7 +43,12 @@ export class Connection {
   #answersSeen = 0
   #silentSinceMs = 0
   #lost = false
+  /** The server was silent, and what it answers is not believed yet. */
+  #doubted = false
+  #vouching: Promise<void> | undefined
 
+  /** Asked before the first answers behind a silence are believed; when it rejects, the connection is dropped. */
+  vouch: (() => Promise<void>) | undefined
   /** Tells of the loss once; not of a close. */
   onLost: (reason: string) => void = () => {}
 
@@ -93,7 +100,8 @@ export class Connection {
     client.sendCommand(flight.args).then(
       (reply) => {
         this.#answers++
-        if (this.#flights.take(place)) flight.onReply(reply)
+        if (this.#doubted) void this.#vouched().then(() => this.#flights.take(place) && flight.onReply(reply))
+        else if (this.#flights.take(place)) flight.onReply(reply)
       },
       (error: unknown) => {
         const answered = isErrorReply(error)
@@ -135,6 +143,21 @@ export class Connection {
     this.onLost(reason)
   }
 
+  /** Resolves when answers may be believed; else what is on its way ends as lost. */
+  #vouched(): Promise<void> {
+    this.#vouching ??= this.vouch!()
+      .then(
+        () => {
+          this.#doubted = false
+        },
+        (error: unknown) => this.#lose(error instanceof Error ? error.message : String(error)),
+      )
+      .finally(() => {
+        this.#vouching = undefined
+      })
+    return this.#vouching
+  }
+
   #startSweeping(): void {
     this.#silentSinceMs = performance.now()
     this.#sweeper = every(() => this.#sweep(), this.#sweepMs)
@@ -153,12 +176,13 @@ export class Connection {
       this.#answersSeen = this.#answers
       this.#silentSinceMs = now
     }
+    const silentMs = now - this.#silentSinceMs
+    if (silentMs >= DOUBTED_AFTER_MS && this.vouch !== undefined) this.#doubted = true
     const late = this.#flights.takeLate(now)
     for (const flight of late) {
       flight.onFailure(new NoReply('timed-out', `none within ${this.settings.commandTimeoutMs} ms`))
     }
     // Late answers among others mean a busy server. Silence may be a connection that nobody will ever close.
-    const silentMs = now - this.#silentSinceMs
     if (late.length > 0 && silentMs >= this.settings.commandTimeoutMs - 2 * this.#sweepMs) {
       this.#lose(`silent for ${Math.round(silentMs)} ms`)
     }

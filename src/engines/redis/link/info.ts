@@ -21,6 +21,9 @@ export function infoOf(address: string, text: string): RedisNode {
   if (version !== undefined) node.version = version
   const policy = fields.get('maxmemory_policy')
   if (policy !== undefined) node.maxmemoryPolicy = policy
+  if (fields.has('aof_enabled')) node.appendOnly = fields.get('aof_enabled') === '1'
+  // INFO counts the replicas that are good enough only where some are asked for.
+  if (fields.has('connected_slaves')) node.needsReplicas = fields.has('min_slaves_good_slaves')
   for (const [field, name] of NUMBERS) if (fields.has(field)) node[name] = Number(fields.get(field))
   return node
 }

@@ -7,6 +7,8 @@ export interface Kept {
   settings: ConnectionSettings
   /** Where to connect, asked anew for each attempt. */
   locate: () => Address | Promise<Address>
+  /** How; `Connection.open` unless told otherwise. */
+  open?: typeof Connection.open
   /** Looks at a fresh connection, and throws when it is not to be used. */
   welcome?: (connection: Connection) => Promise<void>
   onUp?: (connection: Connection) => void
@@ -64,7 +66,7 @@ export class Keeper {
     try {
       const address = await this.kept.locate()
       where = nameOf(address)
-      opened = await Connection.open(address, this.kept.settings)
+      opened = await (this.kept.open ?? Connection.open)(address, this.kept.settings)
       await this.kept.welcome?.(opened)
       if (!opened.usable) throw new Error('the connection was lost at once')
     } catch (error) {

@@ -11,7 +11,7 @@ import { type RedisOptions, type Settings, settingsOf } from './options.js'
 import type { Argument, Interruption, Redis, RedisInfo, RunOptions, Unsubscribe } from './redis.js'
 import type { Script } from './script.js'
 import { ScriptRuns } from './script-runs.js'
-import { sentinelLead } from './sentinel-lead.js'
+import { SentinelTopology } from './sentinel-topology.js'
 import { SingleTopology } from './single-topology.js'
 import { Subscriptions } from './subscriptions.js'
 import type { OnChange, Topology } from './topology.js'
@@ -211,7 +211,7 @@ function topologyOf(
 ): Topology {
   const nodes = url.nodes.map(({ host, port }) => ({ host: bareHost(host), port }))
   if (url.topology === 'cluster') return new ClusterTopology(nodes, settings, poolSize, onChange)
-  const lead =
-    url.topology === 'sentinel' ? sentinelLead(nodes, url.master!, settings) : { locate: () => nodes[0]! }
-  return new SingleTopology(lead, settings, poolSize, onChange)
+  if (url.topology === 'sentinel')
+    return new SentinelTopology(nodes, url.master!, settings, poolSize, onChange)
+  return new SingleTopology(nodes[0]!, settings, poolSize, onChange)
 }

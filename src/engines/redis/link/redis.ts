@@ -19,6 +19,10 @@ export interface RedisNode {
   maxmemoryBytes?: number
   usedMemoryBytes?: number
   connectedReplicas?: number
+  /** Whether writes are refused while too few replicas follow (`min-replicas-to-write`). */
+  needsReplicas?: boolean
+  /** Whether there is an append-only file. */
+  appendOnly?: boolean
   connectedClients?: number
   /** Since the server was started, like those below. */
   evictedKeys?: number

@@ -1,6 +1,7 @@
-import { every, later } from '../../../timers.js'
+import { every } from '../../../timers.js'
 import type { Connection, ConnectionSettings } from './connection.js'
 import { describeFailure, unavailable } from './failures.js'
+import { inTime } from './in-time.js'
 import { Keeper } from './keeper.js'
 import type { Interruption, Unsubscribe } from './redis.js'
 import type { Topology } from './topology.js'
@@ -118,26 +119,5 @@ export class Subscriptions {
     const connection = this.#connection
     if (connection === undefined) return
     await inTime(connection.unsubscribe(channel), this.settings.commandTimeoutMs, connection).catch(() => {})
-  }
-}
-
-/** Subscribing has no deadline in the client; a connection on which it hangs is dropped. */
-async function inTime(
-  promise: Promise<void>,
-  ms: number,
-  connection: Connection | undefined,
-  reason: () => string = () => `no answer within ${ms} ms`,
-): Promise<void> {
-  let timer!: NodeJS.Timeout
-  const late = new Promise<never>((_, reject) => {
-    timer = later(() => {
-      reject(new Error(reason()))
-      connection?.drop(`silent for ${ms} ms`)
-    }, ms)
-  })
-  try {
-    await Promise.race([promise, late])
-  } finally {
-    clearTimeout(timer)
   }
 }

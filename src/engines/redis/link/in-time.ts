@@ -1,0 +1,23 @@
+import { later } from '../../../timers.js'
+import type { Connection } from './connection.js'
+
+/** Subscribing has no deadline in the client; a connection on which it hangs is dropped. */
+export async function inTime(
+  promise: Promise<void>,
+  ms: number,
+  connection: Connection | undefined,
+  reason: () => string = () => `no answer within ${ms} ms`,
+): Promise<void> {
+  let timer!: NodeJS.Timeout
+  const late = new Promise<never>((_, reject) => {
+    timer = later(() => {
+      reject(new Error(reason()))
+      connection?.drop(`silent for ${ms} ms`)
+    }, ms)
+  })
+  try {
+    await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

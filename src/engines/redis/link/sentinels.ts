@@ -1,0 +1,238 @@
+import { every, later } from '../../../timers.js'
+import { type Address, nameOf, parseAddress } from './address.js'
+import { Connection, type ConnectionSettings } from './connection.js'
+import { inTime } from './in-time.js'
+import { Keeper } from './keeper.js'
+
+/** What one Sentinel says. Every failover raises the epoch, so the highest one is the newest. */
+interface View {
+  address: Address
+  epoch: number
+  toldMs: number
+}
+
+interface Listener {
+  /** Another server than before is the master. */
+  onNamed: (address: Address) => void
+  /** No Sentinel can be reached. */
+  onAllLost: () => void
+}
+
+/** The leader of a failover tells of the promotion first, and announces the switch when the replicas have followed. */
+const ANNOUNCEMENTS = ['+switch-master', '+promoted-slave']
+/** Announcements may be lost with their connection, so every Sentinel is also asked. */
+const BETWEEN_QUESTIONS_MS = 1000
+/** What a Sentinel said before it was lost counts for so long: another one may still name an older master. */
+const VIEW_COUNTS_MS = 60_000
+const LONGEST_QUESTION_MS = 500
+
+/** Follows all Sentinels at once, and knows which master they name. */
+export class Sentinels {
+  readonly #watches: Watch[]
+  readonly #pulse: NodeJS.Timeout
+  #named: Address | undefined
+  #heardMs = Number.NEGATIVE_INFINITY
+
+  constructor(
+    addresses: readonly Address[],
+    private readonly master: string,
+    private readonly settings: ConnectionSettings,
+    private readonly listener: Listener,
+  ) {
+    this.#watches = addresses.map(
+      (address) =>
+        new Watch(address, master, settings, {
+          onTold: () => this.#told(),
+          onDown: () => this.#down(),
+        }),
+    )
+    this.#pulse = every(() => this.ask(), BETWEEN_QUESTIONS_MS)
+    this.#pulse.unref()
+  }
+
+  get named(): Address | undefined {
+    return this.#named
+  }
+
+  /** When a Sentinel was last heard. */
+  get heardMs(): number {
+    return this.#heardMs
+  }
+
+  /** Why nobody names a master. */
+  get reason(): string {
+    return `no Sentinel names the master ${this.master} (${this.#watches.map(({ state }) => state).join('; ')})`
+  }
+
+  /** Asks all of them now. Resolves, with how many have answered, when most have, or no more answers are to be expected. */
+  ask(): Promise<number> {
+    const asked = this.#watches.filter(({ isUp }) => isUp)
+    const most = Math.floor(this.#watches.length / 2) + 1
+    return new Promise((resolve) => {
+      let answers = 0
+      let ended = 0
+      const giveUp = () => resolve(answers)
+      const timer = later(giveUp, Math.min(LONGEST_QUESTION_MS, this.settings.commandTimeoutMs / 2))
+      const look = () => {
+        if (answers < most && ended < asked.length) return
+        clearTimeout(timer)
+        resolve(answers)
+      }
+      for (const watch of asked) {
+        void watch.ask().then((answered) => {
+          answers += Number(answered)
+          ended++
+          look()
+        })
+      }
+      look()
+    })
+  }
+
+  close(): void {
+    clearInterval(this.#pulse)
+    for (const watch of this.#watches) watch.close()
+  }
+
+  #told(): void {
+    this.#heardMs = performance.now()
+    const newest = this.#newest()
+    if (newest === undefined || isSame(newest.address, this.#named)) return
+    this.#named = newest.address
+    this.listener.onNamed(newest.address)
+  }
+
+  /** Where two disagree within one epoch (one says a name, the other an address), the master stays who it was. */
+  #newest(): View | undefined {
+    let newest: View | undefined
+    for (const { view } of this.#watches) {
+      if (view === undefined || performance.now() - view.toldMs > VIEW_COUNTS_MS) continue
+      const wins =
+        newest === undefined ||
+        view.epoch > newest.epoch ||
+        (view.epoch === newest.epoch && isSame(view.address, this.#named))
+      if (wins) newest = view
+    }
+    return newest
+  }
+
+  #down(): void {
+    if (this.#watches.every(({ hasFailed }) => hasFailed)) this.listener.onAllLost()
+  }
+}
+
+/** One Sentinel: its announcements, and what it answers. */
+class Watch {
+  readonly #keeper: Keeper
+  view: View | undefined
+  hasFailed = false
+
+  constructor(
+    private readonly address: Address,
+    private readonly master: string,
+    private readonly settings: ConnectionSettings,
+    private readonly listener: { onTold: () => void; onDown: () => void },
+  ) {
+    this.#keeper = new Keeper({
+      settings: forSentinels(settings),
+      open: openSentinel,
+      locate: () => address,
+      welcome: (connection) => this.#welcome(connection),
+      onUp: () => {
+        this.hasFailed = false
+      },
+      onDown: () => {
+        this.hasFailed = true
+        listener.onDown()
+      },
+    })
+  }
+
+  get isUp(): boolean {
+    return this.#keeper.connection !== undefined
+  }
+
+  get state(): string {
+    return `${nameOf(this.address)}: ${this.isUp ? 'does not answer' : this.#keeper.reason}`
+  }
+
+  /** True when it has answered. */
+  async ask(): Promise<boolean> {
+    try {
+      await this.#look(this.#keeper.connection!)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  close(): void {
+    this.#keeper.close()
+  }
+
+  /** Listens first and asks then, so that nothing is missed in between. */
+  async #welcome(connection: Connection): Promise<void> {
+    for (const channel of ANNOUNCEMENTS) {
+      const heard = connection.subscribe(channel, (message) => this.#announced(channel, message))
+      await inTime(heard, this.settings.commandTimeoutMs, connection)
+    }
+    await this.#look(connection)
+  }
+
+  async #look(connection: Connection): Promise<void> {
+    const deadlineMs = performance.now() + this.settings.commandTimeoutMs
+    // The epoch first: if the master changes in between, the new one is told with an old epoch and not the other way round.
+    const [facts, named] = await Promise.all([
+      connection.ask(['SENTINEL', 'MASTER', this.master], deadlineMs),
+      connection.ask(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', this.master], deadlineMs),
+    ])
+    const address = addressOf(named as [string, string] | null, this.address)
+    if (address === undefined) throw new Error(`does not know the master ${this.master}`)
+    this.#told(address, Number((facts as Map<string, string>).get('config-epoch') ?? 0))
+  }
+
+  /** `+switch-master NAME OLD-HOST OLD-PORT HOST PORT` names the new master, and is believed at once. */
+  #announced(channel: string, message: string): void {
+    const [name, , , host = '', port = ''] = message.split(' ')
+    const address = addressOf([host, port], this.address)
+    if (channel === '+switch-master' && name === this.master && address !== undefined) {
+      this.#told(address, (this.view?.epoch ?? 0) + 1)
+    }
+    if (this.isUp) void this.ask()
+  }
+
+  #told(address: Address, epoch: number): void {
+    this.view = { address, epoch, toldMs: performance.now() }
+    this.listener.onTold()
+  }
+}
+
+export const isSame = (one: Address, other: Address | undefined): boolean =>
+  other !== undefined && one.host === other.host && one.port === other.port
+
+function addressOf(named: [string, string] | null, sentinel: Address): Address | undefined {
+  return named === null ? undefined : parseAddress(`${named[0]}:${named[1]}`, sentinel.host)
+}
+
+/** Lost Sentinels are no failures of the store. The password may change, so it is not copied. */
+function forSentinels(settings: ConnectionSettings): ConnectionSettings {
+  return {
+    ...settings,
+    onFailure: () => {},
+    get password() {
+      return settings.password
+    },
+  }
+}
+
+/** Sentinels often have no password though their servers have one: it is sent only to those that ask for it. */
+export async function openSentinel(sentinel: Address, settings: ConnectionSettings): Promise<Connection> {
+  const { username, password, ...open } = settings
+  try {
+    return await Connection.open(sentinel, { ...open, password: undefined, database: 0 })
+  } catch (error) {
+    const wanted = error instanceof Error && error.message.startsWith('NOAUTH')
+    if (!wanted || password === undefined) throw error
+    return Connection.open(sentinel, { ...settings, password, database: 0 })
+  }
+}

@@ -40,6 +40,8 @@ export interface Allowlist {
   name: string
   type: AllowlistType
   config?: WaveConfig
+  /** Of a wave that is paused: since when (ISO 8601), and the rule that `resume` brings back. */
+  paused?: { at: string; config: WaveConfig }
   precision: Precision
   customerCount: number
   version: number

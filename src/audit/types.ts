@@ -9,6 +9,8 @@ export interface Actor {
 export const AUDIT_ACTIONS = [
   'allowlist.create',
   'allowlist.update',
+  'allowlist.pause',
+  'allowlist.resume',
   'allowlist.delete',
   'allowlist.import',
   'allowlist.rebuild',

@@ -43,6 +43,8 @@ const MAX_IDLE_POLLS = 50
  * since URLs are normalised on the way.
  */
 const listPath = (id: string): string => `/allowlists/${encodeURIComponent(plainName('allowlistId', id))}`
+const ifMatch = ({ ifVersion }: { ifVersion?: number }): Record<string, string> =>
+  ifVersion === undefined ? {} : { 'if-match': `"${ifVersion}"` }
 const customerSegment = (id: string): string => encodeURIComponent(identifier('customerId', id))
 
 /** The allowlists of a server, with the answers and the errors of the library. */
@@ -64,10 +66,17 @@ export class HttpAllowlists implements AllowlistsApi {
   async update(
     id: string,
     change: AllowlistChange,
-    { ifVersion }: { ifVersion?: number } = {},
+    options: { ifVersion?: number } = {},
   ): Promise<Allowlist> {
-    const headers = ifVersion === undefined ? {} : { 'if-match': `"${ifVersion}"` }
-    return this.http.json('PATCH', listPath(id), { body: change, headers })
+    return this.http.json('PATCH', listPath(id), { body: change, headers: ifMatch(options) })
+  }
+
+  async pause(id: string): Promise<Allowlist> {
+    return this.http.json('POST', `${listPath(id)}/pause`)
+  }
+
+  async resume(id: string, options: { ifVersion?: number } = {}): Promise<Allowlist> {
+    return this.http.json('POST', `${listPath(id)}/resume`, { headers: ifMatch(options) })
   }
 
   async delete(id: string): Promise<void> {

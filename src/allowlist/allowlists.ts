@@ -272,7 +272,11 @@ export class Allowlists implements AllowlistsApi {
     const format = oneOf('format', options.format ?? 'csv', ['csv', 'ndjson', 'text'])
     const importId = options.importId === undefined ? randomUUID() : identifier('importId', options.importId)
     if (options.addedBy !== undefined) parseMemberInput('', { addedBy: options.addedBy })
-    const { maxErrors = 1 } = options
+    const { maxErrors = 1, column } = options
+    if (column !== undefined && format !== 'csv') throw invalid('column', 'applies to csv only')
+    if (column !== undefined && (typeof column !== 'string' || column.length < 1 || column.length > 256)) {
+      throw invalid('column', 'must be a heading of 1 to 256 characters, or a number from 1')
+    }
     if (!Number.isInteger(maxErrors) || maxErrors < 1 || maxErrors > MAX_TOLD_ERRORS) {
       throw invalid('maxErrors', `must be a whole number from 1 to ${MAX_TOLD_ERRORS}`)
     }

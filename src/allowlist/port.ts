@@ -3,14 +3,7 @@ import type { ChangeFeed, Position } from '../changes/port.js'
 import type { MaybePromise } from '../maybe.js'
 import type { IndexStore } from './membership/port.js'
 import type { StoredConfig } from './pause.js'
-import type {
-  AllowlistType,
-  ImportMode,
-  ImportState,
-  JsonObject,
-  Precision,
-  RejectedRow,
-} from './types.js'
+import type { AllowlistType, ImportMode, ImportState, JsonObject, Precision, RejectedRow } from './types.js'
 
 /**
  * What the allowlist guard needs of an engine. Each verb is a decision that the engine makes atomically

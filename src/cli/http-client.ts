@@ -109,13 +109,16 @@ export class HttpAllowlists implements AllowlistsApi {
     body: AsyncIterable<Uint8Array>,
     options: ImportOptions = {},
   ): Promise<ImportResult> {
-    const { mode, importId, addedBy, maxErrors, format = 'csv', gzip, signal, onProgress } = options
+    const { mode, importId, addedBy, column, maxErrors, format = 'csv', gzip, signal, onProgress } = options
     const path = listPath(id)
     const status = importId === undefined ? undefined : () => this.importStatus(id, importId)
     const watched = watchUpload(body, { onProgress, status, gzip })
     try {
       return await this.http.upload(`${path}/import`, {
-        query: { mode, importId, addedBy, ...(maxErrors !== undefined && { maxErrors: String(maxErrors) }) },
+        query: {
+          ...{ mode, importId, addedBy, column },
+          ...(maxErrors !== undefined && { maxErrors: String(maxErrors) }),
+        },
         headers: { 'content-type': MEDIA_TYPES[format] },
         body: watched.body,
         signal,

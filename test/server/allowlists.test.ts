@@ -91,10 +91,7 @@ describe('/allowlists', () => {
     assert.deepEqual([paused.json.config.percentage, paused.json.paused.config], [0, config])
     assert.equal((await server.call('POST', '/allowlists/w/resume', { headers: stale })).status, 412)
     const resumed = await server.call('POST', '/allowlists/w/resume', { headers: { 'if-match': '"2"' } })
-    assert.deepEqual(
-      [resumed.status, resumed.json.config, resumed.json.paused],
-      [200, config, undefined],
-    )
+    assert.deepEqual([resumed.status, resumed.json.config, resumed.json.paused], [200, config, undefined])
     const again = await server.call('POST', '/allowlists/w/resume')
     assert.deepEqual([again.status, again.json.code], [409, 'WAVE_NOT_PAUSED'])
   })

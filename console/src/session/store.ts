@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { dropAllUnsaved } from '../data/unsaved.js'
 
 export type Scope =
   | 'check'
@@ -62,7 +63,12 @@ function change(next: Session): void {
 
 export const currentKey = (): string | undefined => key
 
+/** Who was signed in last. */
+let lastName: string | null | undefined
+
 export function signedIn(info: SessionInfo, withKey: string | undefined): void {
+  if (lastName !== undefined && lastName !== info.name) dropAllUnsaved()
+  lastName = info.name
   keep(withKey)
   change({ status: 'signed-in', info })
 }

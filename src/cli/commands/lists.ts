@@ -69,9 +69,12 @@ export function addListCommands(allowlist: Command): void {
     .option('--if-version <version>', 'change nothing unless the list has this version', wholeNumber)
   addWaveOptions(update).action(updateList)
 
-  dataCommand(allowlist, 'pause <id>', 'have a wave let nobody pass, whatever others save; its rule is kept').action(
-    (id: string, flags: CommonOptions) =>
-      withSession(flags, async ({ allowlists, json }) => printList(await allowlists.pause(id), json)),
+  dataCommand(
+    allowlist,
+    'pause <id>',
+    'have a wave let nobody pass, whatever others save; its rule is kept',
+  ).action((id: string, flags: CommonOptions) =>
+    withSession(flags, async ({ allowlists, json }) => printList(await allowlists.pause(id), json)),
   )
   dataCommand(allowlist, 'resume <id>', 'give a paused wave its rule back')
     .option('--if-version <version>', 'change nothing unless the list has this version', wholeNumber)

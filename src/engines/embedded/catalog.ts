@@ -1,5 +1,5 @@
-import type { CheckedList, ListRecord, WriteToken } from '../../allowlist/port.js'
 import type { StoredConfig } from '../../allowlist/pause.js'
+import type { CheckedList, ListRecord, WriteToken } from '../../allowlist/port.js'
 import type { AllowlistType, Precision } from '../../allowlist/types.js'
 import { CatracaError, invalid } from '../../errors.js'
 import type { Environment } from './environment.js'

@@ -146,6 +146,8 @@ export const limits: typeof en = {
     shadow: (rule) => `${rule}; só observado, não nega ninguém`,
     incomplete: (said, missing) => `${said === '' ? 'incompleto' : said}; nenhum nível diz: ${missing}`,
   },
+  foundAgain: 'Estas são as suas mudanças de antes. Elas ainda não foram salvas.',
+  discard: 'Descartar',
   preview: 'Ver o que muda',
   previewTitle: 'O que vai mudar',
   noChange: 'Nada muda.',

@@ -1,5 +1,5 @@
-import type { CheckedList, ListRecord } from '../../../allowlist/port.js'
 import type { StoredConfig } from '../../../allowlist/pause.js'
+import type { CheckedList, ListRecord } from '../../../allowlist/port.js'
 import type { AllowlistType, Precision } from '../../../allowlist/types.js'
 
 /** The metadata of a list, as fields of a hash. What changes with every member stands with the shards. */

@@ -85,6 +85,8 @@ export interface AuditQuery {
   target?: string
   /** The name of who did it. */
   actor?: string
+  /** Part of the id of what was changed, of the customer or the entity, or of the name of who did it, in any case. */
+  search?: string
   /** One action, or all that begin with it: `allowlist.member`. */
   action?: string
   /** ISO 8601: from then on … */

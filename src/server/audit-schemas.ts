@@ -11,6 +11,9 @@ export const auditQuery = Type.Object(
       Type.String({ description: '`KIND:ID`, such as `allowlist:vip`; `customer:ID` for one member' }),
     ),
     actor: Type.Optional(Type.String({ description: 'Name of the key, the user or the program' })),
+    search: Type.Optional(
+      Type.String({ description: 'Part of an id of what was changed, or of the name of who did it' }),
+    ),
     action: Type.Optional(
       Type.String({
         description: `Or its beginning, such as \`allowlist.member\`: ${AUDIT_ACTIONS.join(', ')}`,

@@ -56,9 +56,11 @@ export function useQuery<T>(
         const data = await latest.current(signal)
         if (!signal.aborted) setState({ id, data, at: Date.now() })
       } catch (error) {
-        // What was known stays visible beside the problem.
+        const problem = toProblem(error)
+        // What was known stays visible beside the problem, unless the problem is that it is gone.
+        const isGone = problem.status === 404
         if (!signal.aborted)
-          setState((old) => ({ ...(old.id === id ? old : { id }), problem: toProblem(error) }))
+          setState((old) => ({ ...(old.id === id && !isGone ? old : { id }), problem }))
       }
       if (signal.aborted) return
       setAsking(false)

@@ -130,6 +130,7 @@ export const allowlists = {
     missing: 'Type the id of a customer.',
     notThere: (customer: string) => `${customer} is not on this list.`,
     isThere: (customer: string) => `${customer} is on this list.`,
+    hasExpired: (customer: string) => `${customer} was on this list, and that has expired: checks say no.`,
     add: 'Add customer',
     addThis: (customer: string) => `Add ${customer}`,
     addTitle: 'Add a customer',

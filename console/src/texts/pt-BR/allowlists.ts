@@ -131,6 +131,7 @@ export const allowlists: typeof en = {
     missing: 'Digite o id de um cliente.',
     notThere: (customer) => `${customer} não está nesta lista.`,
     isThere: (customer) => `${customer} está nesta lista.`,
+    hasExpired: (customer) => `${customer} esteve nesta lista, mas isso expirou: as consultas dizem não.`,
     add: 'Incluir cliente',
     addThis: (customer) => `Incluir ${customer}`,
     addTitle: 'Incluir um cliente',

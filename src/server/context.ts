@@ -32,6 +32,8 @@ export type RouteScope = Scope | 'open' | 'any'
 declare module 'fastify' {
   interface FastifyContextConfig {
     scope?: RouteScope
+    /** Keys with `admin` may call it too: it looks at, or takes away, what callers with the scope have made. */
+    orAdmin?: boolean
     /** Also answered while the server stops, and to strangers on a server without keys. */
     always?: boolean
     /** What it changes is recorded with who asked for it; so it is on every route of an administrator. */

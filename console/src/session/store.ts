@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import { dropAllUnsaved } from '../data/unsaved.js'
+import { answerTabs, tellSignedOut } from './tabs.js'
 
 export type Scope =
   | 'check'
@@ -31,7 +32,7 @@ export type Session =
   | { status: 'signed-out'; because: SignedOutBecause }
   | { status: 'signed-in'; info: SessionInfo }
 
-/** Goes with the tab; nothing that outlives it ever holds the key. */
+/** Goes with the tab, which may tell it to others (`tabs.ts`); nothing that outlives them ever holds the key. */
 const STORAGE_NAME = 'catraca.key'
 
 let key: string | undefined = read()
@@ -74,9 +75,22 @@ export function signedIn(info: SessionInfo, withKey: string | undefined): void {
 }
 
 export function signOut(because: SignedOutBecause): void {
+  if (because === 'chosen') tellSignedOut()
+  endSession(because)
+}
+
+function endSession(because: SignedOutBecause): void {
   keep(undefined)
   change({ status: 'signed-out', because })
 }
+
+answerTabs({
+  key: () => (session.status === 'signed-in' ? key : undefined),
+  signedOut: () => {
+    dropAllUnsaved()
+    endSession('chosen')
+  },
+})
 
 export function useSession(): Session {
   return useSyncExternalStore(subscribe, () => session)

@@ -13,6 +13,7 @@ export const ERROR_CODES = {
   WRONG_ALLOWLIST_TYPE:
     'The call needs an allowlist of the other type (members belong to FIXA, config to ONDA).',
   VERSION_MISMATCH: 'The allowlist was changed since the version given in `If-Match`.',
+  WAVE_NOT_PAUSED: 'Only a wave that is paused can be resumed.',
   MEMBER_NOT_FOUND: 'The customer is not a member of this allowlist.',
   IMPORT_NOT_FOUND: 'There is no import with this id for this allowlist.',
   IMPORT_IN_PROGRESS: 'An import with this id is running already.',

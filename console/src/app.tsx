@@ -1,6 +1,6 @@
 import { Center, Loader } from '@mantine/core'
-import { Suspense } from 'react'
-import { Redirect, Router, Switch, Route as Way } from 'wouter'
+import { type ReactNode, Suspense } from 'react'
+import { Redirect, Router, Switch, useLocation, Route as Way } from 'wouter'
 import { NotFound } from './pages/not-found.js'
 import { SignIn } from './pages/sign-in/sign-in.js'
 import { Announcer } from './parts/announcer.js'
@@ -32,7 +32,7 @@ function Pages({ info }: { info: SessionInfo }) {
   return (
     <Router base={BASE}>
       <Layout info={info} routes={routes}>
-        <Crash>
+        <Guarded>
           <Suspense fallback={<Waiting />}>
             <Switch>
               {routes.map(({ path, page }) => (
@@ -46,10 +46,16 @@ function Pages({ info }: { info: SessionInfo }) {
               </Way>
             </Switch>
           </Suspense>
-        </Crash>
+        </Guarded>
       </Layout>
     </Router>
   )
+}
+
+/** Inside of the router, whose place it watches. */
+function Guarded({ children }: { children: ReactNode }) {
+  const [place] = useLocation()
+  return <Crash place={place}>{children}</Crash>
 }
 
 function Waiting() {

@@ -68,13 +68,13 @@ export const ROUTES: readonly Route[] = [
   {
     path: '/idempotency',
     page: lazy(() => import('./pages/guards/idempotency.js')),
-    scopes: ['idempotency'],
+    scopes: ['idempotency', 'admin'],
     menu: { group: 'guards', icon: 'repeat', title: (texts) => texts.guards.idempotency.title },
   },
   {
     path: '/locks',
     page: lazy(() => import('./pages/guards/locks.js')),
-    scopes: ['locks'],
+    scopes: ['locks', 'admin'],
     menu: { group: 'guards', icon: 'lock', title: (texts) => texts.guards.locks.title },
   },
   {
@@ -86,7 +86,7 @@ export const ROUTES: readonly Route[] = [
   {
     path: '/tokens',
     page: lazy(() => import('./pages/guards/tokens.js')),
-    scopes: ['tokens:check', 'tokens:revoke'],
+    scopes: ['tokens:check', 'tokens:revoke', 'admin'],
     menu: { group: 'guards', icon: 'shield', title: (texts) => texts.guards.tokens.title },
   },
   {

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type Clock, isoTime } from '../clock.js'
-import { CatracaError, invalid } from '../errors.js'
+import { CatracaError, invalid, isCatracaError } from '../errors.js'
 import { identifier, plainName } from '../key.js'
 import type { MaybePromise } from '../maybe.js'
 import type { AllowlistsApi, ReshardCallOptions } from './api.js'
@@ -12,7 +12,15 @@ import { isSearch, ListSearch } from './list-search.js'
 import { parseMemberInput } from './member-input.js'
 import { type Indexes, indexStatus } from './membership/indexes.js'
 import { makeCursor, parsePage } from './paging.js'
-import type { AllowlistEngine, Freshness, ListRecord, MemberRecord, ReshardStore } from './port.js'
+import { pausedConfig, resumedConfig, type StoredConfig } from './pause.js'
+import type {
+  AllowlistEngine,
+  Freshness,
+  ListChange,
+  ListRecord,
+  MemberRecord,
+  ReshardStore,
+} from './port.js'
 import { checkReferences, checkUnused } from './references.js'
 import type * as Types from './types.js'
 import { parseWaveConfig } from './wave-config.js'
@@ -23,6 +31,8 @@ export const MAX_PAIRS_PER_CHECK = 20_000
 export const MAX_SHARDS = 1000
 export const MAX_TOLD_ERRORS = 1000
 const EXPORT_PAGE = 1000
+/** A wave whose rule changes this often while it is paused is closed whatever it has become. */
+const PAUSE_ATTEMPTS = 5
 /** An import into a list of 1,000 shards names one entry of each. */
 const MAX_TOKEN_LENGTH = 16_000
 
@@ -141,26 +151,55 @@ export class Allowlists implements AllowlistsApi {
     const list = await this.record(id)
     const { name, config } = change
     if (name === undefined && config === undefined) throw invalid('name', 'or config must be given')
-    const outcome = await this.engine.lists.update(
-      list.id,
-      {
-        ...(name === undefined ? {} : { name: listName(name) }),
-        ...(config === undefined ? {} : { config: (await this.config(list.id, list.type, config))! }),
-        ...(options.ifVersion === undefined ? {} : { ifVersion: options.ifVersion }),
-      },
-      this.clock.now(),
-    )
+    return this.changed(list.id, {
+      ...(name === undefined ? {} : { name: listName(name) }),
+      ...(config === undefined ? {} : { config: (await this.config(list.id, list.type, config))! }),
+      ...(options.ifVersion === undefined ? {} : { ifVersion: options.ifVersion }),
+    })
+  }
+
+  private async changed(id: string, change: ListChange): Promise<Types.Allowlist> {
+    const outcome = await this.engine.lists.update(id, change, this.clock.now())
     this.search.forget()
     switch (outcome.outcome) {
       case 'updated':
         return publicList(outcome.list)
       case 'not-found':
-        return missing(list.id)
+        return missing(id)
       case 'version-mismatch':
-        throw new CatracaError('VERSION_MISMATCH', `${list.id} has version ${outcome.version}`, {
+        throw new CatracaError('VERSION_MISMATCH', `${id} has version ${outcome.version}`, {
           facts: { version: outcome.version },
         })
     }
+  }
+
+  /** Others may change the rule meanwhile: the pause then keeps the newer rule, and wins in any case. */
+  async pause(id: string): Promise<Types.Allowlist> {
+    for (let attempt = 1; ; attempt++) {
+      const { list, config } = await this.wave(id)
+      if (config.paused !== undefined) return publicList(list)
+      const change = { config: pausedConfig(config, this.clock.now()) }
+      if (attempt === PAUSE_ATTEMPTS) return this.changed(list.id, change)
+      try {
+        return await this.changed(list.id, { ...change, ifVersion: list.version })
+      } catch (error) {
+        if (!isCatracaError(error, 'VERSION_MISMATCH')) throw error
+      }
+    }
+  }
+
+  async resume(id: string, options: { ifVersion?: number } = {}): Promise<Types.Allowlist> {
+    const { list, config } = await this.wave(id)
+    const rule = resumedConfig(config)
+    if (rule === undefined) throw new CatracaError('WAVE_NOT_PAUSED', `${list.id} is not paused`)
+    // Of what was read: a rule that somebody has saved since is not overwritten.
+    return this.changed(list.id, { config: rule, ifVersion: options.ifVersion ?? list.version })
+  }
+
+  private async wave(id: string): Promise<{ list: ListRecord; config: StoredConfig }> {
+    const list = await this.record(id)
+    if (list.config !== undefined) return { list, config: list.config }
+    throw new CatracaError('WRONG_ALLOWLIST_TYPE', `${list.id} is a FIXA list: it has members, not a rule`)
   }
 
   async delete(id: string): Promise<void> {
@@ -233,7 +272,11 @@ export class Allowlists implements AllowlistsApi {
     const format = oneOf('format', options.format ?? 'csv', ['csv', 'ndjson', 'text'])
     const importId = options.importId === undefined ? randomUUID() : identifier('importId', options.importId)
     if (options.addedBy !== undefined) parseMemberInput('', { addedBy: options.addedBy })
-    const { maxErrors = 1 } = options
+    const { maxErrors = 1, column } = options
+    if (column !== undefined && format !== 'csv') throw invalid('column', 'applies to csv only')
+    if (column !== undefined && (typeof column !== 'string' || column.length < 1 || column.length > 256)) {
+      throw invalid('column', 'must be a heading of 1 to 256 characters, or a number from 1')
+    }
     if (!Number.isInteger(maxErrors) || maxErrors < 1 || maxErrors > MAX_TOLD_ERRORS) {
       throw invalid('maxErrors', `must be a whole number from 1 to ${MAX_TOLD_ERRORS}`)
     }
@@ -413,11 +456,23 @@ function paged<T>(items: T[], lastId: string | undefined): Types.Page<T> {
 function publicList({
   incarnation: _,
   salt: __,
+  config,
   createdAt,
   updatedAt,
   ...list
 }: ListRecord): Types.Allowlist {
-  return { ...list, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) }
+  return {
+    ...list,
+    ...(config && publicRule(config)),
+    createdAt: isoTime(createdAt),
+    updatedAt: isoTime(updatedAt),
+  }
+}
+
+function publicRule(stored: StoredConfig): Pick<Types.Allowlist, 'config' | 'paused'> {
+  const { paused, ...config } = stored
+  if (paused === undefined) return { config: stored }
+  return { config, paused: { at: isoTime(paused.at), config: resumedConfig(stored)! } }
 }
 
 function publicMember({ addedAt, expiresAt, ...rest }: MemberRecord): Types.Member {

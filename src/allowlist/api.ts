@@ -34,6 +34,10 @@ export interface AllowlistsApi {
   list(query?: AllowlistQuery): Promise<AllowlistPage>
   update(id: string, change: AllowlistChange, options?: { ifVersion?: number }): Promise<Allowlist>
   delete(id: string): Promise<void>
+  /** Has a wave let nobody pass, whatever its version; its rule is kept for `resume`. */
+  pause(id: string): Promise<Allowlist>
+  /** Gives a paused wave its rule back. */
+  resume(id: string, options?: { ifVersion?: number }): Promise<Allowlist>
 
   add(id: string, customerId: string, input?: MemberInput): Promise<AddResult>
   remove(id: string, customerId: string): Promise<RemoveResult>

@@ -2,15 +2,8 @@ import type { Note } from '../audit/port.js'
 import type { ChangeFeed, Position } from '../changes/port.js'
 import type { MaybePromise } from '../maybe.js'
 import type { IndexStore } from './membership/port.js'
-import type {
-  AllowlistType,
-  ImportMode,
-  ImportState,
-  JsonObject,
-  Precision,
-  RejectedRow,
-  WaveConfig,
-} from './types.js'
+import type { StoredConfig } from './pause.js'
+import type { AllowlistType, ImportMode, ImportState, JsonObject, Precision, RejectedRow } from './types.js'
 
 /**
  * What the allowlist guard needs of an engine. Each verb is a decision that the engine makes atomically
@@ -35,7 +28,7 @@ export interface ListRecord {
   name: string
   type: AllowlistType
   precision: Precision
-  config?: WaveConfig
+  config?: StoredConfig
   /** 32 hexadecimal characters, fixed at creation: decides who is early in a wave. Empty where another program made the list. */
   salt: string
   customerCount: number
@@ -64,7 +57,7 @@ export type CreateOutcome =
 
 export interface ListChange {
   name?: string
-  config?: WaveConfig
+  config?: StoredConfig
   /** Change nothing unless the list has this version. */
   ifVersion?: number
 }

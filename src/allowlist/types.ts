@@ -40,6 +40,8 @@ export interface Allowlist {
   name: string
   type: AllowlistType
   config?: WaveConfig
+  /** Of a wave that is paused: since when (ISO 8601), and the rule that `resume` brings back. */
+  paused?: { at: string; config: WaveConfig }
   precision: Precision
   customerCount: number
   version: number
@@ -257,6 +259,8 @@ export interface ImportOptions {
   gzip?: boolean
   /** `addedBy` of rows that do not say it themselves. */
   addedBy?: string
+  /** Of CSV: the column with the ids, by its heading or its number from 1; else `customerId`, or the first. */
+  column?: string
   /** Rejected rows that are told one by one: 1 to 1000, 100 when absent. */
   maxErrors?: number
   signal?: AbortSignal

@@ -32,29 +32,42 @@ export interface Filter {
 
 /** A question, checked. Nothing from before `oldest` is shown, whether or not it is swept yet, nor from after `latest`. */
 export function parseQuery(query: AuditQuery, oldest: number, latest: number): Filter {
-  const { limit = DEFAULT_PAGE, cursor, actor, action, target } = query
+  const { limit = DEFAULT_PAGE, cursor, actor, action, target, search } = query
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) {
     throw invalid('limit', `must be a whole number from 1 to ${MAX_PAGE}`)
   }
   if (actor !== undefined && (typeof actor !== 'string' || actor === '' || actor.length > MAX_NAME)) {
     throw invalid('actor', `must be a name of 1 to ${MAX_NAME} characters`)
   }
+  if (search !== undefined && (typeof search !== 'string' || search === '' || search.length > MAX_NAME)) {
+    throw invalid('search', `must be 1 to ${MAX_NAME} characters`)
+  }
   if (action !== undefined && (typeof action !== 'string' || !ACTION.test(action))) {
     throw invalid('action', 'must be an action such as allowlist.update, or its beginning')
   }
+  const isFound = search === undefined ? () => true : searchFilter(search)
   const isTarget = target === undefined ? () => true : targetFilter(target)
   const end = boundAt(Math.min(timeOf('to', query.to) ?? latest, latest))
   const position = cursor === undefined ? end : readCursor(cursor)
   return {
     limit,
-    isNarrow: actor !== undefined || action !== undefined || target !== undefined,
+    isNarrow: [actor, action, target, search].some((part) => part !== undefined),
     below: [position, end].sort()[0]!,
     from: boundAt(Math.max(timeOf('from', query.from) ?? 0, oldest)),
     matches: (entry) =>
       (actor === undefined || entry.actor.name === actor || entry.actor.id === actor) &&
       (action === undefined || entry.action === action || entry.action.startsWith(`${action}.`)) &&
-      isTarget(entry),
+      isTarget(entry) &&
+      isFound(entry),
   }
+}
+
+function searchFilter(search: string): (entry: AuditEntry) => boolean {
+  const part = search.toLowerCase()
+  return ({ actor, target }) =>
+    [target.id, target.customerId, target.entity, actor.name].some((name) =>
+      name?.toLowerCase().includes(part),
+    )
 }
 
 function targetFilter(target: unknown): (entry: AuditEntry) => boolean {

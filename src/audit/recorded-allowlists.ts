@@ -40,6 +40,35 @@ function recordLists(lists: Allowlists, trail: AuditTrail): void {
       done: (list, before) => [deed(before, { ...changed(change, list), version: list.version })],
     })
   })
+  inFront(lists, 'pause', (pause) => (id) => {
+    const deed = (fields: Pick<Deed, 'before' | 'after'>): Deed => ({
+      action: 'allowlist.pause',
+      target: target(id),
+      ...fields,
+    })
+    return recording(trail, () => pause(id), {
+      look: () => lists.get(id),
+      asked: (list) => deed({ ...(list && { before: { config: list.config, version: list.version } }) }),
+      // A wave that was paused already stays as it was. The rule is the one that the pause found.
+      done: ({ config, paused, version }, before) =>
+        before?.version === version
+          ? []
+          : [deed({ before: { config: paused?.config, version: version - 1 }, after: { config, version } })],
+    })
+  })
+  inFront(lists, 'resume', (resume) => (id, options) => {
+    const deed = (before: Allowlist | undefined, after?: unknown): Deed => ({
+      action: 'allowlist.resume',
+      target: target(id),
+      ...(before && { before: { config: before.config, version: before.version } }),
+      ...(after !== undefined && { after }),
+    })
+    return recording(trail, () => resume(id, options), {
+      look: () => lists.get(id),
+      asked: (before) => deed(before),
+      done: ({ config, version }, before) => [deed(before, { config, version })],
+    })
+  })
   inFront(lists, 'delete', (remove) => (id) => {
     const deed = (list: Allowlist | undefined): Deed => ({
       action: 'allowlist.delete',

@@ -11,6 +11,8 @@ export interface Actor {
 export const AUDIT_ACTIONS = [
   'allowlist.create',
   'allowlist.update',
+  'allowlist.pause',
+  'allowlist.resume',
   'allowlist.delete',
   'allowlist.import',
   'allowlist.rebuild',
@@ -88,6 +90,8 @@ export interface AuditQuery {
   target?: string
   /** The name of who did it, or the id of their key. */
   actor?: string
+  /** Part of the id of what was changed, of the customer or the entity, or of the name of who did it, in any case. */
+  search?: string
   /** One action, or all that begin with it: `allowlist.member`. */
   action?: string
   /** ISO 8601: from then on … */

@@ -44,6 +44,8 @@ const MAX_IDLE_POLLS = 50
  * since URLs are normalised on the way.
  */
 const listPath = (id: string): string => `/allowlists/${encodeURIComponent(plainName('allowlistId', id))}`
+const ifMatch = ({ ifVersion }: { ifVersion?: number }): Record<string, string> =>
+  ifVersion === undefined ? {} : { 'if-match': `"${ifVersion}"` }
 const customerSegment = (id: string): string => encodeURIComponent(identifier('customerId', id))
 
 /** The allowlists of a server, with the answers and the errors of the library. */
@@ -65,10 +67,17 @@ export class HttpAllowlists implements AllowlistsApi {
   async update(
     id: string,
     change: AllowlistChange,
-    { ifVersion }: { ifVersion?: number } = {},
+    options: { ifVersion?: number } = {},
   ): Promise<Allowlist> {
-    const headers = ifVersion === undefined ? {} : { 'if-match': `"${ifVersion}"` }
-    return this.http.json('PATCH', listPath(id), { body: change, headers })
+    return this.http.json('PATCH', listPath(id), { body: change, headers: ifMatch(options) })
+  }
+
+  async pause(id: string): Promise<Allowlist> {
+    return this.http.json('POST', `${listPath(id)}/pause`)
+  }
+
+  async resume(id: string, options: { ifVersion?: number } = {}): Promise<Allowlist> {
+    return this.http.json('POST', `${listPath(id)}/resume`, { headers: ifMatch(options) })
   }
 
   async delete(id: string): Promise<void> {
@@ -101,13 +110,16 @@ export class HttpAllowlists implements AllowlistsApi {
     body: AsyncIterable<Uint8Array>,
     options: ImportOptions = {},
   ): Promise<ImportResult> {
-    const { mode, importId, addedBy, maxErrors, format = 'csv', gzip, signal, onProgress } = options
+    const { mode, importId, addedBy, column, maxErrors, format = 'csv', gzip, signal, onProgress } = options
     const path = listPath(id)
     const status = importId === undefined ? undefined : () => this.importStatus(id, importId)
     const watched = watchUpload(body, { onProgress, status, gzip })
     try {
       return await this.http.upload(`${path}/import`, {
-        query: { mode, importId, addedBy, ...(maxErrors !== undefined && { maxErrors: String(maxErrors) }) },
+        query: {
+          ...{ mode, importId, addedBy, column },
+          ...(maxErrors !== undefined && { maxErrors: String(maxErrors) }),
+        },
         headers: { 'content-type': MEDIA_TYPES[format] },
         body: watched.body,
         signal,

@@ -25,6 +25,30 @@ export type Allowlist = {
     /** Nobody who passes one of these */
     exclude?: string[]
   }
+  /** Of a paused wave: since when, and the rule that `resume` brings back */
+  paused?: {
+    /** ISO 8601 in UTC */
+    at: string
+    config: {
+      strategy: 'PERCENTAGE' | 'TIME_WINDOW' | 'EXPLICIT_LIST'
+      /** 0 to 1 */
+      percentage?: number
+      /** At most 5,000 */
+      customerIds?: string[]
+      /** Epoch milliseconds */
+      startTime?: number
+      /** Epoch milliseconds */
+      endTime?: number
+      ramp?: {
+        at: number
+        percentage: number
+      }[]
+      /** Only customers who pass this allowlist too */
+      base?: string
+      /** Nobody who passes one of these */
+      exclude?: string[]
+    }
+  }
   precision: 'exact' | 'trusted'
   customerCount: number
   /** Counts changes of name and config; also the ETag */
@@ -955,7 +979,7 @@ export type ListAuditInput = {
   target?: string | undefined
   /** Name of the key, the user or the program */
   actor?: string | undefined
-  /** Or its beginning, such as `allowlist.member`: allowlist.create, allowlist.update, allowlist.delete, allowlist.import, allowlist.rebuild, allowlist.reshard, allowlist.member.add, allowlist.member.remove, limit.config.set, limit.config.delete, limit.reset, entity.set, entity.delete, key.create, key.revoke, idempotency.delete, lock.break, code.revoke, token.revoke, subject.revoke */
+  /** Or its beginning, such as `allowlist.member`: allowlist.create, allowlist.update, allowlist.pause, allowlist.resume, allowlist.delete, allowlist.import, allowlist.rebuild, allowlist.reshard, allowlist.member.add, allowlist.member.remove, limit.config.set, limit.config.delete, limit.reset, entity.set, entity.delete, key.create, key.revoke, idempotency.delete, lock.break, code.revoke, token.revoke, subject.revoke */
   action?: string | undefined
   /** ISO 8601: from then on */
   from?: string | undefined
@@ -1153,6 +1177,12 @@ export type LiveAnswer = {
   status: string
 }
 
+export type PauseAllowlistInput = {
+  /** Id of an allowlist */
+  id: string
+}
+export type PauseAllowlistAnswer = Allowlist
+
 export type ReadyInput = Record<string, never>
 export type ReadyAnswer = {
   status: string
@@ -1287,6 +1317,14 @@ export type ResolveLimitsAnswer = {
     strictVersion?: 'entity' | 'resource' | 'system' | 'defaults'
   }
 }
+
+export type ResumeAllowlistInput = {
+  /** Id of an allowlist */
+  id: string
+  /** Version that must be current, such as `"3"` */
+  ifMatch?: string | undefined
+}
+export type ResumeAllowlistAnswer = Allowlist
 
 export type RevokeCodeInput = {
   channel: 'email' | 'phone'
@@ -1675,6 +1713,8 @@ export interface Operations {
   listSystemConfigs(input?: ListSystemConfigsInput, options?: CallOptions): Promise<ListSystemConfigsAnswer>
   /** Is the process alive?: `GET /live` */
   live(input?: LiveInput, options?: CallOptions): Promise<LiveAnswer>
+  /** Have a wave let nobody pass, whatever its version; its rule is kept: `POST /allowlists/{id}/pause` */
+  pauseAllowlist(input: PauseAllowlistInput, options?: CallOptions): Promise<PauseAllowlistAnswer>
   /** Should it get requests?: `GET /ready` */
   ready(input?: ReadyInput, options?: CallOptions): Promise<ReadyAnswer>
   /** Build the membership index anew: `POST /allowlists/{id}/rebuild` */
@@ -1693,6 +1733,8 @@ export interface Operations {
   reshardAllowlist(input: ReshardAllowlistInput, options?: CallOptions): Promise<ReshardAllowlistAnswer>
   /** The effective limits of an entity, and the level each field comes from: `GET /config/resolve` */
   resolveLimits(input: ResolveLimitsInput, options?: CallOptions): Promise<ResolveLimitsAnswer>
+  /** Give a paused wave its rule back: `POST /allowlists/{id}/resume` */
+  resumeAllowlist(input: ResumeAllowlistInput, options?: CallOptions): Promise<ResumeAllowlistAnswer>
   /** Have the pending code work no longer, and lift the lock: `POST /otp/{channel}/revoke` */
   revokeCode(input: RevokeCodeInput, options?: CallOptions): Promise<RevokeCodeAnswer>
   /** Revoke an API key: `DELETE /keys/{name}` */
@@ -1781,6 +1823,7 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   listResourceConfigs: { method: 'GET', path: '/config/resources', query: ['limit', 'cursor'] },
   listSystemConfigs: { method: 'GET', path: '/config/system', query: ['limit', 'cursor'] },
   live: { method: 'GET', path: '/live' },
+  pauseAllowlist: { method: 'POST', path: '/allowlists/{id}/pause' },
   ready: { method: 'GET', path: '/ready' },
   rebuildIndex: { method: 'POST', path: '/allowlists/{id}/rebuild' },
   releaseLease: { method: 'DELETE', path: '/leases/{leaseId}', answer: 'none' },
@@ -1790,6 +1833,7 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   resetLimits: { method: 'DELETE', path: '/limits/{entity}/{resource}', answer: 'none' },
   reshardAllowlist: { method: 'POST', path: '/allowlists/{id}/reshard', body: 'json' },
   resolveLimits: { method: 'GET', path: '/config/resolve', query: ['entity', 'resource'] },
+  resumeAllowlist: { method: 'POST', path: '/allowlists/{id}/resume', headers: { ifMatch: 'if-match' } },
   revokeCode: { method: 'POST', path: '/otp/{channel}/revoke', body: 'json' },
   revokeKey: { method: 'DELETE', path: '/keys/{name}', answer: 'none' },
   revokeSubject: { method: 'PUT', path: '/revoked-subjects/{subject}', body: 'json', answer: 'none' },

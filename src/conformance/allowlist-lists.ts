@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { pausedConfig, resumedConfig } from '../allowlist/pause.js'
 import type { AllowlistEngine } from '../allowlist/port.js'
 import { suite } from './suite.js'
 import { allMembers, customer, fixa, holds, NOW, newFixa, parallel, SALT, sweepAll } from './support.js'
@@ -73,6 +74,18 @@ export const listSuite = suite<AllowlistEngine>(
       assert.equal(list?.version, 2)
       assert.equal(list?.updatedAt, NOW + 5)
       assert.deepEqual(await one.lists.update('none', { name: 'x' }, NOW), { outcome: 'not-found' })
+    },
+
+    async 'what a pause keeps of the rule is read back whole'({ one, two }) {
+      const rule = { strategy: 'PERCENTAGE', percentage: 0.25, ramp: [{ at: 1, percentage: 0.5 }] } as const
+      const config = { ...rule, ramp: [...rule.ramp], startTime: 5, endTime: NOW * 2 }
+      const list = { id: 'wave', name: 'Wave', type: 'ONDA', precision: 'exact', salt: SALT } as const
+      await one.lists.create({ ...list, config }, NOW)
+      const paused = pausedConfig(config, NOW)
+      await one.lists.update('wave', { config: paused, ifVersion: 1 }, NOW)
+      const stored = (await two.lists.get('wave'))?.config
+      assert.deepEqual(stored, paused)
+      assert.deepEqual(resumedConfig(stored!), config)
     },
 
     async 'an update with another version changes nothing'({ one }) {

@@ -13,6 +13,9 @@ export const auditQuery = Type.Object(
     actor: Type.Optional(
       Type.String({ description: 'Name of the key, the user or the program; or id of the key' }),
     ),
+    search: Type.Optional(
+      Type.String({ description: 'Part of an id of what was changed, or of the name of who did it' }),
+    ),
     action: Type.Optional(
       Type.String({
         description: `Or its beginning, such as \`allowlist.member\`: ${AUDIT_ACTIONS.join(', ')}`,

@@ -34,6 +34,8 @@ export type RouteScope = Scope | 'open' | 'any'
 declare module 'fastify' {
   interface FastifyContextConfig {
     scope?: RouteScope
+    /** Keys with `admin` may call it too: it looks at, or takes away, what callers with the scope have made. */
+    orAdmin?: boolean
     /** Also answered while the server stops, and to strangers on a server without keys. */
     always?: boolean
     /** For those who watch an outage: the keys that were last known count for longer. */

@@ -48,23 +48,26 @@ function collectRoutes(app: App): RouteEntry[] {
     // The pages of the documentation come from a plugin, which knows nothing of scopes.
     if (route.url === '/docs' || route.url.startsWith('/docs/'))
       route.config = { ...route.config, scope: 'open' }
-    const { scope } = route.config ?? {}
+    const { scope, orAdmin = false } = route.config ?? {}
     if (scope === undefined) throw new Error(`${route.method} ${route.url} has no scope`)
     const summary = (route.schema as { summary?: string } | undefined)?.summary
-    for (const method of [route.method].flat()) routes.push({ method, path: route.url, scope, summary })
+    for (const method of [route.method].flat()) routes.push({ method, path: route.url, scope, orAdmin, summary })
   })
   return routes
 }
 
 function refusal(request: FastifyRequest, context: ServerContext): CatracaError | undefined {
-  const { scope, always, operating } = request.routeOptions.config
+  const { scope, orAdmin, always, operating } = request.routeOptions.config
   if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
     return invalid('Host', 'is required')
   }
   if (always || request.is404) return undefined
   if (context.stopping) return new CatracaError('SHUTTING_DOWN', 'the server is stopping')
   if (scope === undefined || scope === 'open') return context.gate.openRefusal(request.raw)
-  return context.gate.refusal(request.raw, scope, operating)
+  const { gate } = context
+  const refused = gate.refusal(request.raw, scope, operating)
+  const isAdmin = refused !== undefined && orAdmin && gate.refusal(request.raw, 'admin') === undefined
+  return isAdmin ? undefined : refused
 }
 
 /** Answers with what went wrong. */

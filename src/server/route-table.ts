@@ -4,6 +4,8 @@ export interface RouteEntry {
   method: string
   path: string
   scope: RouteScope
+  /** Keys with `admin` may call it too. */
+  orAdmin: boolean
   summary: string | undefined
 }
 
@@ -14,9 +16,9 @@ export function renderRouteTable(routes: readonly RouteEntry[]): string {
       ({ method, path }) => method !== 'HEAD' && !path.startsWith('/docs/') && !path.startsWith('/console/'),
     )
     .sort((a, b) => compare(a.path, b.path) || compare(a.method, b.method))
-    .map(({ method, path, scope, summary }) => {
+    .map(({ method, path, scope, orAdmin, summary }) => {
       const shownPath = path.replace(/:(\w+)/g, '{$1}')
-      return `| \`${method} ${shownPath}\` | ${shownScope(scope)} | ${summary ?? ''} |`
+      return `| \`${method} ${shownPath}\` | ${shownScope(scope)}${orAdmin ? ' or `admin`' : ''} | ${summary ?? ''} |`
     })
   return `${HEAD}\n${rows.join('\n')}\n`
 }
@@ -29,7 +31,7 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 const HEAD = `# Routes and scopes
 
 A call presents an API key as \`Authorization: Bearer KEY\`, and the key must have the scope of the route. \`admin\`
-may also read and check; no other scope implies another. Routes marked "open" need no key.
+may also read and check, and call the routes that say so; no other scope implies another. Routes marked "open" need no key.
 
 A server without any key answers only programs on its own machine, except at \`/live\` and \`/ready\`.
 

@@ -73,6 +73,12 @@ export const allowlist = Type.Object(
     name: Type.String(),
     type: oneOf(['FIXA', 'ONDA']),
     config: Type.Optional(waveConfig),
+    paused: Type.Optional(
+      Type.Object(
+        { at: isoTime, config: waveConfig },
+        { ...closed, description: 'Of a paused wave: since when, and the rule that `resume` brings back' },
+      ),
+    ),
     precision: oneOf(['exact', 'trusted']),
     customerCount: count,
     version: Type.Integer({ description: 'Counts changes of name and config; also the ETag' }),

@@ -36,13 +36,14 @@ class Rows implements RowSink {
 interface Reading {
   maxRowBytes?: number
   takesExpiry?: boolean
+  column?: string
   size?: number
 }
 
 function read(format: keyof typeof READERS, input: string | Uint8Array, reading: Reading = {}): Rows {
-  const { maxRowBytes = 65_536, takesExpiry = true, size } = reading
+  const { maxRowBytes = 65_536, takesExpiry = true, column, size } = reading
   const rows = new Rows()
-  const reader = new READERS[format](rows, { maxRowBytes, takesExpiry })
+  const reader = new READERS[format](rows, { maxRowBytes, takesExpiry, ...(column && { column }) })
   const bytes = new Uint8Array(Buffer.from(input))
   const step = size ?? Math.max(bytes.length, 1)
   for (let at = 0; at < bytes.length; at += step) reader.read(bytes.slice(at, at + step), 0)
@@ -55,6 +56,18 @@ const taken = (format: keyof typeof READERS, input: string): unknown[] => {
   assert.deepEqual(rejected, [])
   return ids
 }
+
+test('csv: the column with the ids can be named or numbered', () => {
+  const ids = (input: string, column: string) => read('csv', input, { column }).taken
+  assert.deepEqual(ids('id,CPF\n1,a\n2,b', 'cpf'), ['a', 'b'])
+  assert.deepEqual(ids('id;cpf;extra\n1;a;x\n2;b;y;z', '2'), ['a', 'b'])
+  // No heading that is known: a number leaves the first row a customer, a name makes it a header.
+  assert.deepEqual(ids('nome,cpf\n1,a', '2'), ['cpf', 'a'])
+  assert.deepEqual(ids('nome,cpf,addedBy\n1,a,me', 'cpf'), [{ id: 'a', addedBy: 'me' }])
+  assert.throws(() => ids('id,cpf\n1,a', 'rg'), /column is not in the first row: rg/)
+  assert.throws(() => ids('id,cpf\n1,a', '3'), /column is not in the first row: 3/)
+  assert.throws(() => ids('cpf,cpf\n1,a', 'cpf'), /names the column cpf twice/)
+})
 
 test('text: one id per line, blank lines and space around ignored', () => {
   assert.deepEqual(taken('text', '\ufeffa\r\n\n  b\t\r\n \t\nc'), ['a', 'b', 'c'])

@@ -41,6 +41,54 @@ test('a percentage is a number from 0 to 1; whatever else it is changes nothing'
   await failure(allowlists.get('wrong'), 'ALLOWLIST_NOT_FOUND')
 })
 
+test('a pause closes every kind of wave, and resuming brings its rule back', async () => {
+  const rules: WaveConfig[] = [
+    { strategy: 'PERCENTAGE', percentage: 0.1, ramp: [{ at: NOW - 5, percentage: 1 }], endTime: NOW + 10 },
+    { strategy: 'PERCENTAGE', ramp: [{ at: NOW - 5, percentage: 1 }] },
+    { strategy: 'TIME_WINDOW', startTime: NOW - 5 },
+    { strategy: 'TIME_WINDOW', startTime: 5, endTime: NOW + 10 },
+    { strategy: 'EXPLICIT_LIST', customerIds: ['ana'] },
+  ]
+  for (const [index, rule] of rules.entries()) {
+    const id = `paused-${index}`
+    await wave(id, rule)
+    assert.deepEqual((await allowlists.check('ana', [id])).overallAllowed, true, id)
+    const paused = await allowlists.pause(id)
+    assert.deepEqual(paused.paused, { at: new Date(NOW).toISOString(), config: rule })
+    assert.equal((await allowlists.check('ana', [id])).overallAllowed, false, id)
+    assert.deepEqual(await allowlists.pause(id), paused, 'paused once is paused')
+    await allowlists.update(id, { name: 'Another name' })
+    assert.deepEqual((await allowlists.get(id)).paused, paused.paused)
+    await failure(allowlists.resume(id, { ifVersion: 2 }), 'VERSION_MISMATCH')
+    const { config, paused: none } = await allowlists.resume(id)
+    assert.deepEqual([config, none], [rule, undefined])
+    await failure(allowlists.resume(id), 'WAVE_NOT_PAUSED')
+  }
+  // A rule that is saved takes the place of the pause.
+  await allowlists.pause('paused-0')
+  assert.equal((await allowlists.update('paused-0', { config: everybody })).paused, undefined)
+  await fixa('no-wave')
+  await failure(allowlists.pause('no-wave'), 'WRONG_ALLOWLIST_TYPE')
+})
+
+test('a pause wins however often others save the rule meanwhile', async () => {
+  const { version } = await wave('busy', everybody)
+  let stopped = false
+  const saving = Array.from({ length: 4 }, async (_, saver) => {
+    for (let i = 0; !stopped; i++) {
+      const config: WaveConfig = { strategy: 'PERCENTAGE', percentage: 0.5 + ((i + saver) % 50) / 100 }
+      await allowlists.update('busy', { config })
+    }
+  })
+  const paused = await allowlists.pause('busy').finally(() => {
+    stopped = true
+  })
+  await Promise.all(saving)
+  assert.ok(paused.version > version)
+  assert.equal(paused.config?.percentage, 0)
+  assert.ok(paused.paused!.config.percentage! >= 0.5)
+})
+
 test('a window that ends before it starts is refused, and so is any time that is none', async () => {
   const windows = [
     { startTime: NOW, endTime: NOW - 1 },

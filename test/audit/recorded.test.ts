@@ -62,6 +62,32 @@ describe('the audit trail of the library', () => {
     ])
   })
 
+  it('tells a pause and its end from other changes, with the rule that was paused', async (t) => {
+    const { catraca } = await open(t)
+    const { allowlists } = catraca
+    const config = { strategy: 'PERCENTAGE', percentage: 0.1 } as const
+    await allowlists.create({ id: 'w', name: 'Wave', type: 'ONDA', config })
+    await allowlists.pause('w')
+    await allowlists.pause('w')
+    await allowlists.resume('w')
+    const target = { kind: 'allowlist', id: 'w' }
+    const closed = { ...config, percentage: 0 }
+    assert.deepEqual((await recorded(catraca)).slice(1), [
+      {
+        action: 'allowlist.pause',
+        target,
+        before: { config, version: 1 },
+        after: { config: closed, version: 2 },
+      },
+      {
+        action: 'allowlist.resume',
+        target,
+        before: { config: closed, version: 2 },
+        after: { config, version: 3 },
+      },
+    ])
+  })
+
   it('tells of members one by one, and of an import once with its counts', async (t) => {
     const { catraca } = await open(t)
     const { allowlists } = catraca

@@ -37,6 +37,8 @@ describe('reading the trail', () => {
     assert.equal((await all({ actor: 'bob' })).length, 10)
     assert.equal((await all({ action: 'allowlist.member' })).length, 31)
     assert.equal((await all({ action: 'allowlist.member.add', target: 'allowlist:b' })).length, 15)
+    assert.equal((await all({ search: 'BO' })).length, 10)
+    assert.equal((await all({ search: 'c1', target: 'allowlist:a' })).length, 4)
     assert.equal((await all({ action: 'allow' })).length, 0)
     const from = new Date(NOW + 10_000).toISOString()
     const to = new Date(NOW + 20_000).toISOString()
@@ -56,6 +58,7 @@ describe('reading the trail', () => {
       ['target', { target: 'allowlist:' }],
       ['action', { action: 'DROP' }],
       ['actor', { actor: '' }],
+      ['search', { search: '' }],
       ['from', { from: 'yesterday' }],
       ['to', { to: '2030-13-01T00:00:00Z' }],
     ]

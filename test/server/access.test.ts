@@ -180,6 +180,8 @@ describe('a server with keys', () => {
       ['GET', '/allowlists/vip/export', ['admin']],
       ['PUT', '/allowlists/vip/customers/ana', ['admin']],
       ['GET', '/keys', ['admin']],
+      ['GET', '/locks/claim', ['locks', 'admin']],
+      ['GET', '/revoked-tokens/jti', ['tokens:check', 'admin']],
     ]
     for (const [method, path, allowed] of routes) {
       for (const [scope, key] of keyOf) {

@@ -81,6 +81,21 @@ describe('/allowlists', () => {
     assert.equal((await server.call('GET', '/allowlists/vip')).json.version, 5)
   })
 
+  it('pauses a wave whatever its version, and resumes it', async (t) => {
+    const server = await serve(t)
+    const config = { strategy: 'PERCENTAGE', percentage: 0.5 }
+    await server.call('POST', '/allowlists', { body: { id: 'w', name: 'W', type: 'ONDA', config } })
+    const stale = { 'if-match': '"9"' }
+    const paused = await server.call('POST', '/allowlists/w/pause', { headers: stale })
+    assert.deepEqual([paused.status, paused.headers.etag], [200, '"2"'])
+    assert.deepEqual([paused.json.config.percentage, paused.json.paused.config], [0, config])
+    assert.equal((await server.call('POST', '/allowlists/w/resume', { headers: stale })).status, 412)
+    const resumed = await server.call('POST', '/allowlists/w/resume', { headers: { 'if-match': '"2"' } })
+    assert.deepEqual([resumed.status, resumed.json.config, resumed.json.paused], [200, config, undefined])
+    const again = await server.call('POST', '/allowlists/w/resume')
+    assert.deepEqual([again.status, again.json.code], [409, 'WAVE_NOT_PAUSED'])
+  })
+
   it('lets exactly one of many win a version', async (t) => {
     const server = await serve(t)
     await server.catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })

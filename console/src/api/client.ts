@@ -1,5 +1,6 @@
 import { CatracaApiError, type CatracaClient, createClient } from '../../../src/client/index.js'
 import { currentKey, signOut } from '../session/store.js'
+import { fieldWords } from '../texts/server-words.js'
 
 export type * from '../../../src/client/generated.js'
 export { CatracaApiError as ApiProblem } from '../../../src/client/index.js'
@@ -19,13 +20,18 @@ export const api: CatracaClient = createClient({
 /** The API as somebody with this key sees it, without any effect on the session. */
 export const apiWith = (key: string | undefined): CatracaClient => createClient({ url: '', key })
 
+/** What browsers say when a page of the console cannot be fetched. */
+const NOT_LOADED = /dynamically imported module|Importing a module script failed|Unable to preload/i
+
 export function toProblem(error: unknown): CatracaApiError {
   if (error instanceof CatracaApiError) return error
   const message = error instanceof Error ? error.message : String(error)
+  if (NOT_LOADED.test(message)) return new CatracaApiError(message, { code: 'UNREACHABLE', status: 0, cause: error })
   return new CatracaApiError(message, { code: 'UNEXPECTED', status: 0, cause: error })
 }
 
 /** The message for one field of a form. */
 export function fieldProblem(problem: CatracaApiError | undefined, path: string): string | undefined {
-  return problem?.errors.find((error) => error.path === path)?.message
+  const message = problem?.errors.find((error) => error.path === path)?.message
+  return message === undefined ? undefined : fieldWords(message)
 }

@@ -3,6 +3,8 @@ import { type ApiProblem, toProblem } from '../api/client.js'
 
 export interface Query<T> {
   data: T | undefined
+  /** When the data came, by the clock of the browser. */
+  at: number | undefined
   problem: ApiProblem | undefined
   /** Nothing to show yet. */
   loading: boolean
@@ -23,6 +25,7 @@ export interface QueryOptions {
 interface State<T> {
   id: string
   data?: T | undefined
+  at?: number | undefined
   problem?: ApiProblem | undefined
 }
 
@@ -51,11 +54,13 @@ export function useQuery<T>(
       setAsking(true)
       try {
         const data = await latest.current(signal)
-        if (!signal.aborted) setState({ id, data })
+        if (!signal.aborted) setState({ id, data, at: Date.now() })
       } catch (error) {
-        // What was known stays visible beside the problem.
+        const problem = toProblem(error)
+        // What was known stays visible beside the problem, unless the problem is that it is gone.
+        const isGone = problem.status === 404
         if (!signal.aborted)
-          setState((old) => ({ ...(old.id === id ? old : { id }), problem: toProblem(error) }))
+          setState((old) => ({ ...(old.id === id && !isGone ? old : { id }), problem }))
       }
       if (signal.aborted) return
       setAsking(false)
@@ -76,5 +81,6 @@ export function useQuery<T>(
   const current = state.id === id
   const data = current || keepPrevious ? state.data : undefined
   const problem = current ? state.problem : undefined
-  return { data, problem, asking, loading: data === undefined && problem === undefined && enabled, reload }
+  const loading = data === undefined && problem === undefined && enabled
+  return { data, at: data === undefined ? undefined : state.at, problem, asking, loading, reload }
 }

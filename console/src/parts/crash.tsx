@@ -2,16 +2,29 @@ import { Component, type ReactNode } from 'react'
 import { toProblem } from '../api/client.js'
 import { ProblemView } from './problem.js'
 
-/** A page that fails leaves the menu standing. */
-export class Crash extends Component<{ children: ReactNode }, { error?: unknown }> {
+/** A page that fails, or cannot be loaded, leaves the menu standing, and the next page is tried again. */
+export class Crash extends Component<{ place: string; children: ReactNode }, { error?: unknown }> {
   override state: { error?: unknown } = {}
 
   static getDerivedStateFromError(error: unknown): { error: unknown } {
     return { error }
   }
 
+  override componentDidUpdate({ place }: { place: string }): void {
+    if (place !== this.props.place && this.state.error !== undefined) this.setState({ error: undefined })
+  }
+
   override render(): ReactNode {
     if (this.state.error === undefined) return this.props.children
-    return <ProblemView problem={toProblem(this.state.error)} retry={() => location.reload()} />
+    return <ProblemView problem={toProblem(this.state.error)} retry={() => void loadAnew()} />
   }
+}
+
+/** Only when the server is there: otherwise the browser would show its own error instead of the console. */
+async function loadAnew(): Promise<void> {
+  const isThere = await fetch('/live').then(
+    () => true,
+    () => false,
+  )
+  if (isThere) location.reload()
 }

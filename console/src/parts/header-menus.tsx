@@ -1,6 +1,9 @@
 import { ActionIcon, Group, Menu, Text, useMantineColorScheme } from '@mantine/core'
+import { useState } from 'react'
+import { dropAllUnsaved, hasUnsaved } from '../data/unsaved.js'
 import { type SessionInfo, signOut } from '../session/store.js'
 import { LANGUAGES, type Language, useLanguage } from '../texts/language.js'
+import { ConfirmDialog } from './confirm-dialog.js'
 import { Icon } from './icons.js'
 
 export const COLOURS = ['auto', 'light', 'dark'] as const
@@ -8,6 +11,7 @@ export const COLOURS = ['auto', 'light', 'dark'] as const
 export function HeaderMenus({ info }: { info: SessionInfo }) {
   const { texts } = useLanguage()
   const { common } = texts
+  const [asking, setAsking] = useState(false)
   return (
     <Group gap={6} wrap="nowrap">
       <Text size="sm" c="dimmed" visibleFrom="sm" mr={6}>
@@ -22,13 +26,27 @@ export function HeaderMenus({ info }: { info: SessionInfo }) {
           size="lg"
           aria-label={common.signOut}
           title={common.signOut}
-          onClick={() => signOut('chosen')}
+          onClick={() => (hasUnsaved() ? setAsking(true) : leave())}
         >
           <Icon name="exit" />
         </ActionIcon>
       )}
+      <ConfirmDialog
+        opened={asking}
+        onClose={() => setAsking(false)}
+        title={common.unsavedTitle}
+        confirmLabel={common.signOut}
+        onConfirm={async () => leave()}
+      >
+        {common.unsavedText}
+      </ConfirmDialog>
     </Group>
   )
+}
+
+function leave(): void {
+  dropAllUnsaved()
+  signOut('chosen')
 }
 
 export function LanguageMenu() {

@@ -1,6 +1,7 @@
 import { Button, Group } from '@mantine/core'
 import type { ApiProblem } from '../api/client.js'
 import { useTexts } from '../texts/language.js'
+import { fieldWords, problemWords } from '../texts/server-words.js'
 import { Icon } from './icons.js'
 
 /** What went wrong, in the server's words, with the fields it names and the id that finds it in the log. */
@@ -12,7 +13,7 @@ export function ProblemView({ problem, retry }: { problem: ApiProblem | undefine
       ? common.problemNetwork
       : problem.code === 'UNEXPECTED'
         ? common.problemUnexpected
-        : problem.message
+        : problemWords(problem.code, problem.message)
   return (
     <div className="problem" role="alert">
       <Icon name="warning" />
@@ -23,7 +24,7 @@ export function ProblemView({ problem, retry }: { problem: ApiProblem | undefine
           <ul>
             {problem.errors.map(({ path, message }) => (
               <li key={`${path} ${message}`}>
-                <code>{path}</code> {message}
+                <code>{path}</code> {fieldWords(message)}
               </li>
             ))}
           </ul>

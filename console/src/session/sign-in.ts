@@ -1,19 +1,28 @@
 import { ApiProblem, apiWith } from '../api/client.js'
 import { currentKey, signedIn, signOut } from './store.js'
+import { askTabs } from './tabs.js'
 
 /** Begins a session with this key, or without one where the server needs none. Throws what the server says. */
 export async function signIn(key: string | undefined): Promise<void> {
   signedIn(await apiWith(key).getSession(), key)
 }
 
-/** At the start: goes on with the key of this tab, or without one. */
+/** At the start: goes on with the key of this tab, or of another one, or without. */
 export async function resume(): Promise<void> {
   const key = currentKey()
+  const status = await attempt(key)
+  if (status === 200) return
+  if (status === 403) return signOut('foreign')
+  const shared = status === 401 && key === undefined ? await askTabs() : undefined
+  if (shared !== undefined && (await attempt(shared)) === 200) return
+  signOut(status === 401 && key !== undefined ? 'refused' : 'start')
+}
+
+async function attempt(key: string | undefined): Promise<number> {
   try {
     await signIn(key)
+    return 200
   } catch (error) {
-    const status = error instanceof ApiProblem ? error.status : 0
-    if (status === 403) signOut('foreign')
-    else signOut(status === 401 && key !== undefined ? 'refused' : 'start')
+    return error instanceof ApiProblem ? error.status : 0
   }
 }

@@ -1,4 +1,6 @@
 import { useSyncExternalStore } from 'react'
+import { dropAllUnsaved } from '../data/unsaved.js'
+import { answerTabs, tellSignedOut } from './tabs.js'
 
 export type Scope =
   | 'check'
@@ -30,7 +32,7 @@ export type Session =
   | { status: 'signed-out'; because: SignedOutBecause }
   | { status: 'signed-in'; info: SessionInfo }
 
-/** Goes with the tab; nothing that outlives it ever holds the key. */
+/** Goes with the tab, which may tell it to others (`tabs.ts`); nothing that outlives them ever holds the key. */
 const STORAGE_NAME = 'catraca.key'
 
 let key: string | undefined = read()
@@ -62,15 +64,33 @@ function change(next: Session): void {
 
 export const currentKey = (): string | undefined => key
 
+/** Who was signed in last. */
+let lastName: string | null | undefined
+
 export function signedIn(info: SessionInfo, withKey: string | undefined): void {
+  if (lastName !== undefined && lastName !== info.name) dropAllUnsaved()
+  lastName = info.name
   keep(withKey)
   change({ status: 'signed-in', info })
 }
 
 export function signOut(because: SignedOutBecause): void {
+  if (because === 'chosen') tellSignedOut()
+  endSession(because)
+}
+
+function endSession(because: SignedOutBecause): void {
   keep(undefined)
   change({ status: 'signed-out', because })
 }
+
+answerTabs({
+  key: () => (session.status === 'signed-in' ? key : undefined),
+  signedOut: () => {
+    dropAllUnsaved()
+    endSession('chosen')
+  },
+})
 
 export function useSession(): Session {
   return useSyncExternalStore(subscribe, () => session)

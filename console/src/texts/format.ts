@@ -2,6 +2,8 @@
 export interface Format {
   number(value: number, digits?: number): string
   percent(share: number, digits?: number): string
+  /** Between whole numbers and their parts. */
+  decimalMark: string
   bytes(value: number): string
   dateTime(value: string | number): string
   /** Hours, minutes and seconds. */
@@ -35,6 +37,7 @@ export function makeFormat(language: string): Format {
     new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(value)
   return {
     number,
+    decimalMark: number(0.5, 1).charAt(1),
     percent: (share, digits = 1) =>
       new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: digits }).format(share),
     bytes: (value) => {

@@ -3,6 +3,7 @@ import { remember, remembered } from '../preferences.js'
 import { en, type Texts } from './en.js'
 import { type Format, makeFormat } from './format.js'
 import { ptBR } from './pt-BR.js'
+import { speakAs } from './server-words.js'
 
 export const LANGUAGES = { en: 'English', 'pt-BR': 'Português (Brasil)' } as const
 export type Language = keyof typeof LANGUAGES
@@ -30,6 +31,7 @@ export function LanguageProvider({ children }: { children: ReactNode }) {
   useEffect(() => {
     document.documentElement.lang = language
   }, [language])
+  speakAs(language)
   const spoken = useMemo(
     () => ({
       language,

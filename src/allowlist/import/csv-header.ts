@@ -8,7 +8,7 @@ export interface CsvColumns {
   expiresAt: number
 }
 
-export const FIRST_COLUMN_ONLY: CsvColumns = { customerId: 0, addedBy: -1, metadata: -1, expiresAt: -1 }
+const FIRST_COLUMN_ONLY: CsvColumns = { customerId: 0, addedBy: -1, metadata: -1, expiresAt: -1 }
 
 /** First cells that can only be a heading, whatever the other columns are called. */
 const ID_HEADINGS = new Set([
@@ -28,20 +28,43 @@ const ID_HEADINGS = new Set([
   'id_cliente',
 ])
 
-/** The columns that a first row names, or undefined when it is a row like every other. */
-export function readHeader(cells: string[]): CsvColumns | undefined {
+export interface CsvHead {
+  columns: CsvColumns
+  /** The first row names columns, and no customer. */
+  isHeader: boolean
+}
+
+/** Numbers of columns, from 1. */
+const NUMBER = /^[1-9]\d{0,3}$/
+
+/**
+ * What the first row tells. `column` says where the ids are, by heading or by number; else they are in the column
+ * `customerId`, or in the first. Who names a heading has said that the first row is a header.
+ */
+export function readHead(cells: string[], column?: string): CsvHead {
   const names = cells.map((cell) => cell.trim().toLowerCase())
+  const head = headOf(names, column !== undefined && !NUMBER.test(column))
+  if (column === undefined) return head
+  const place = NUMBER.test(column) ? Number(column) - 1 : find(names, column.trim())
+  if (place < 0 || place >= names.length) throw invalid('column', `is not in the first row: ${column}`)
+  return { ...head, columns: { ...head.columns, customerId: place } }
+}
+
+function headOf(names: string[], isSaidToBe: boolean): CsvHead {
   const named = find(names, 'customerId')
-  if (named < 0 && !ID_HEADINGS.has(names[0] ?? '')) return undefined
-  return {
+  if (!isSaidToBe && named < 0 && !ID_HEADINGS.has(names[0] ?? '')) {
+    return { columns: FIRST_COLUMN_ONLY, isHeader: false }
+  }
+  const columns = {
     customerId: Math.max(named, 0),
     addedBy: find(names, 'addedBy'),
     metadata: find(names, 'metadata'),
     expiresAt: find(names, 'expiresAt'),
   }
+  return { columns, isHeader: true }
 }
 
-function find(names: string[], column: keyof CsvColumns): number {
+function find(names: string[], column: string): number {
   const name = column.toLowerCase()
   const first = names.indexOf(name)
   // Which of the two is meant cannot be known, and a wrong guess lets the wrong customers pass.

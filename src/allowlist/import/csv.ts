@@ -1,5 +1,5 @@
 import { addWithAttributes, decodeText, parseJson } from './attributes.js'
-import { type CsvColumns, FIRST_COLUMN_ONLY, readHeader } from './csv-header.js'
+import { type CsvColumns, readHead } from './csv-header.js'
 import { ID_RULE, NEWLINE, RowReader, trimEnd, trimStart } from './rows.js'
 
 const QUOTE = 0x22
@@ -96,11 +96,11 @@ export class CsvReader extends RowReader {
     if (this.separator === UNDECIDED) this.separator = COMMA
     this.split(bytes, start, end, Number.POSITIVE_INFINITY)
     const names = this.cells.slice(0, this.cellCount).map((cell) => cellText(bytes, cell) ?? '')
-    const header = readHeader(names)
-    this.columns = header ?? FIRST_COLUMN_ONLY
+    const { columns, isHeader } = readHead(names, this.options.column)
+    this.columns = columns
     const { customerId, addedBy, metadata, expiresAt } = this.columns
     this.lastColumn = Math.max(customerId, addedBy, metadata, expiresAt)
-    return header !== undefined
+    return isHeader
   }
 
   private takeRow(bytes: Uint8Array): string | undefined {

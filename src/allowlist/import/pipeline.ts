@@ -110,7 +110,8 @@ class RunningImport {
     const { bulk, clock, spillDir, options, takesExpiry = true } = this.job
     const { limits, session, progress } = this
     const pause = (): Promise<void> => setImmediate()
-    const rowOptions = { maxRowBytes: limits.maxRowBytes, takesExpiry }
+    const { column } = options
+    const rowOptions = { maxRowBytes: limits.maxRowBytes, takesExpiry, ...(column && { column }) }
     const run = new RunBuilder(limits)
     const runs = collectRuns(this.source.chunks(), options.format, rowOptions, run, progress, pause)
     const { signal } = this.stop

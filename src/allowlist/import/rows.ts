@@ -14,6 +14,8 @@ export interface RowOptions {
   maxRowBytes: number
   /** False for lists of `trusted` precision, whose members never expire. */
   takesExpiry: boolean
+  /** Of CSV: where the ids are, by heading or by number. */
+  column?: string
 }
 
 export const ID_RULE = 'customerId must be 1 to 256 characters of A-Z a-z 0-9 . _ ~ : @ + = - and not . or ..'

@@ -8,6 +8,7 @@ import { addPageOptions, noteNextPage, type PageFlags, pageOf } from './lists.js
 interface ListFlags extends PageFlags {
   target?: string
   actor?: string
+  search?: string
   action?: string
   from?: string
   to?: string
@@ -18,6 +19,7 @@ export function addAuditCommands(program: Command): void {
   const list = dataCommand(audit, 'list', 'show changes of lists, members, limits and keys, the newest first')
     .option('--target <kind:id>', 'of what, such as allowlist:vip, customer:alice, limit:RESOURCE, key:NAME')
     .option('--actor <name>', 'by whom: name of a key, a user or a program')
+    .option('--search <text>', 'part of an id of what was changed, or of the name of who did it')
     .option('--action <action>', 'which, such as allowlist.update, or its beginning')
     .option('--from <time>', 'from then on, ISO 8601')
     .option('--to <time>', 'before then, ISO 8601')
@@ -25,10 +27,11 @@ export function addAuditCommands(program: Command): void {
 }
 
 function listEntries(flags: ListFlags): Promise<void> {
-  const { target, actor, action, from, to } = flags
+  const { target, actor, search, action, from, to } = flags
   const query: AuditQuery = {
     ...(target !== undefined && { target }),
     ...(actor !== undefined && { actor }),
+    ...(search !== undefined && { search }),
     ...(action !== undefined && { action }),
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),

@@ -15,6 +15,7 @@ interface ImportFlags extends CommonOptions {
   mode: ImportMode
   importId?: string
   addedBy?: string
+  column?: string
   progress: boolean
 }
 
@@ -30,6 +31,7 @@ export function addImportCommands(allowlist: Command): void {
     )
     .option('--import-id <id>', 'name of the import; the same name resumes it')
     .option('--added-by <who>', 'who adds them, where the rows do not say')
+    .option('--column <name>', 'of CSV: the column with the ids, by its heading or its number from 1')
     .option('--no-progress', 'do not show how far it is')
     .action(importList)
   dataCommand(allowlist, 'import-status <id> <import>', 'show how far an import is').action(showStatus)
@@ -68,6 +70,7 @@ async function runImport(session: Session, task: Task): Promise<ImportResult> {
     format: flags.format ?? formatOfFile(source.name) ?? 'csv',
     importId,
     ...(flags.addedBy !== undefined && { addedBy: flags.addedBy }),
+    ...(flags.column !== undefined && { column: flags.column }),
     signal,
     onProgress: progress.update,
   }

@@ -69,6 +69,21 @@ export function addListCommands(allowlist: Command): void {
     .option('--if-version <version>', 'change nothing unless the list has this version', wholeNumber)
   addWaveOptions(update).action(updateList)
 
+  dataCommand(
+    allowlist,
+    'pause <id>',
+    'have a wave let nobody pass, whatever others save; its rule is kept',
+  ).action((id: string, flags: CommonOptions) =>
+    withSession(flags, async ({ allowlists, json }) => printList(await allowlists.pause(id), json)),
+  )
+  dataCommand(allowlist, 'resume <id>', 'give a paused wave its rule back')
+    .option('--if-version <version>', 'change nothing unless the list has this version', wholeNumber)
+    .action((id: string, flags: CommonOptions & { ifVersion?: number }) =>
+      withSession(flags, async ({ allowlists, json }) =>
+        printList(await allowlists.resume(id, pick(flags, ['ifVersion'])), json),
+      ),
+    )
+
   dataCommand(allowlist, 'delete <id>', 'delete an allowlist and its members')
     .option('--yes', 'do not ask')
     .option('--no-wait', 'return before the members are swept')
@@ -171,6 +186,7 @@ const TAIL = ['customerCount', 'version', 'shardCount', 'createdAt', 'updatedAt'
 
 export function printList(list: Allowlist, json: boolean): void {
   const config = list.config && describeWave(list.config)
+  const paused = list.paused && `since ${list.paused.at}; before: ${describeWave(list.paused.config)}`
   if (json) printJson(list)
-  else printFacts({ ...pick(list, HEAD), config, ...pick(list, TAIL) })
+  else printFacts({ ...pick(list, HEAD), config, paused, ...pick(list, TAIL) })
 }

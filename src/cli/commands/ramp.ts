@@ -23,7 +23,7 @@ export function addRampCommand(allowlist: Command): void {
       way('--step <time=share>', 'from this time on this share; may be repeated', 'step').argParser(step),
     )
     .addOption(way('--clear', 'forget the steps; the share without them holds', 'clear'))
-    .addOption(way('--pause', 'let nobody pass, and forget the steps', 'pause'))
+    .addOption(way('--pause', 'let nobody pass: the same as `allowlist pause`', 'pause'))
     .action(ramp)
 }
 
@@ -32,6 +32,7 @@ function ramp(id: string, flags: RampFlags): Promise<void> {
     throw invalid('options', 'must be one of --to, --step, --clear and --pause')
   }
   return withSession(flags, async ({ allowlists, json }) => {
+    if (flags.pause) return printList(await allowlists.pause(id), json)
     const list = await allowlists.get(id)
     const change = { config: ramped(list, flags) }
     // The version read: whoever changed the rule in between is not overwritten.
@@ -46,5 +47,5 @@ function ramped({ id, config }: Allowlist, flags: RampFlags): WaveConfig {
   const { ramp: _, ...rule } = config
   if (flags.step) return { ...rule, ramp: flags.step }
   if (flags.clear) return rule
-  return { ...rule, percentage: flags.pause ? 0 : flags.to! }
+  return { ...rule, percentage: flags.to! }
 }

@@ -1,5 +1,6 @@
+import type { StoredConfig } from '../../allowlist/pause.js'
 import type { CheckedList, ListRecord, WriteToken } from '../../allowlist/port.js'
-import type { AllowlistType, Precision, WaveConfig } from '../../allowlist/types.js'
+import type { AllowlistType, Precision } from '../../allowlist/types.js'
 import { CatracaError, invalid } from '../../errors.js'
 import type { Environment } from './environment.js'
 import { listStart } from './keys.js'
@@ -11,7 +12,7 @@ export interface StoredList {
   name: string
   type: AllowlistType
   precision: Precision
-  config?: WaveConfig
+  config?: StoredConfig
   salt: string
   version: number
   createdAt: number

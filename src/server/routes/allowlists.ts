@@ -6,6 +6,9 @@ import { answers, empty, shared } from './responses.js'
 
 const tags = ['allowlists']
 const params = Type.Object({ id: schemas.listId }, { additionalProperties: false })
+const headers = Type.Object({
+  'if-match': Type.Optional(Type.String({ description: 'Version that must be current, such as `"3"`' })),
+})
 const one = (description: string) => ({ description, schema: shared('Allowlist') })
 
 const page = Type.Object(
@@ -81,17 +84,52 @@ export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerCon
         operationId: 'updateAllowlist',
         summary: 'Change the name or the config of an allowlist, by `If-Match` only if nobody else did',
         params,
-        headers: Type.Object({
-          'if-match': Type.Optional(
-            Type.String({ description: 'Version that must be current, such as `"3"`' }),
-          ),
-        }),
+        headers,
         body: schemas.allowlistChange,
         response: answers({ 200: one('The changed allowlist') }),
       },
     },
     async (request, reply) => {
       const list = await allowlists.update(request.params.id, request.body, precondition(request.headers))
+      reply.header('etag', etag(list.version))
+      return list
+    },
+  )
+
+  app.post(
+    '/allowlists/:id/pause',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        tags,
+        operationId: 'pauseAllowlist',
+        summary: 'Have a wave let nobody pass, whatever its version; its rule is kept',
+        params,
+        response: answers({ 200: one('The paused wave') }),
+      },
+    },
+    async (request, reply) => {
+      const list = await allowlists.pause(request.params.id)
+      reply.header('etag', etag(list.version))
+      return list
+    },
+  )
+
+  app.post(
+    '/allowlists/:id/resume',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        tags,
+        operationId: 'resumeAllowlist',
+        summary: 'Give a paused wave its rule back',
+        params,
+        headers,
+        response: answers({ 200: one('The wave with its rule') }),
+      },
+    },
+    async (request, reply) => {
+      const list = await allowlists.resume(request.params.id, precondition(request.headers))
       reply.header('etag', etag(list.version))
       return list
     },

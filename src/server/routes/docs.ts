@@ -1,8 +1,8 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import type { FastifySchema } from 'fastify'
+import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import { version } from '../../version.js'
-import type { App, RouteScope } from '../context.js'
+import type { App } from '../context.js'
 
 /** The page brings all it needs; nothing may come from, or go to, another host. */
 const CONTENT_SECURITY_POLICY = [
@@ -36,7 +36,7 @@ export async function documentRoutes(app: App): Promise<void> {
       security: [{ apiKey: [] }, {}],
     },
     refResolver: { buildLocalReference: (json) => String(json.$id) },
-    transform: ({ schema, url, route }) => ({ schema: describe(schema, route.config?.scope), url }),
+    transform: ({ schema, url, route }) => ({ schema: describe(schema, route.config), url }),
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
@@ -48,9 +48,10 @@ export async function documentRoutes(app: App): Promise<void> {
   app.get('/openapi.json', { config: { scope: 'open' }, schema: { hide: true } }, () => app.swagger())
 }
 
-function describe(schema: FastifySchema, scope: RouteScope | undefined): FastifySchema {
+function describe(schema: FastifySchema, config: FastifyContextConfig | undefined): FastifySchema {
+  const { scope, orAdmin = false } = config ?? {}
   const isOpen = scope === undefined || scope === 'open'
-  const needs = scope === 'any' ? 'Needs any API key.' : `Needs the scope \`${scope}\`.`
+  const needs = scope === 'any' ? 'Needs any API key.' : `Needs the scope \`${scope}\`${orAdmin ? ' or `admin`' : ''}.`
   return {
     ...schema,
     description: isOpen ? 'Open to all.' : needs,

@@ -144,7 +144,7 @@ function addRecord(app: App, { catraca: { idempotency } }: ServerContext): void 
   app.get(
     PATH,
     {
-      config,
+      config: { ...config, orAdmin: true },
       schema: {
         tags,
         operationId: 'getIdempotencyRecord',
@@ -159,7 +159,7 @@ function addRecord(app: App, { catraca: { idempotency } }: ServerContext): void 
   app.delete(
     PATH,
     {
-      config: { ...config, audited: true },
+      config: { ...config, orAdmin: true, audited: true },
       schema: {
         tags,
         operationId: 'deleteIdempotencyRecord',

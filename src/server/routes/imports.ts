@@ -18,6 +18,11 @@ const query = Type.Object(
     mode: Type.Optional(schemas.oneOf(['add', 'replace'], '`add` when absent')),
     importId: Type.Optional(Type.String({ description: 'Names the import, so that it can be resumed' })),
     addedBy: Type.Optional(Type.String({ description: 'Of rows that do not say it themselves' })),
+    column: Type.Optional(
+      Type.String({
+        description: 'Of CSV: the column with the ids, by its heading or its number from 1',
+      }),
+    ),
     format: Type.Optional(schemas.oneOf(['csv', 'ndjson', 'text'], 'When the content type does not tell')),
     maxErrors: Type.Optional(
       Type.Integer({ description: 'Rejected rows that are told one by one: up to 1,000; 100 when absent' }),

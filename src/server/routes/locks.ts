@@ -115,7 +115,7 @@ function addState(app: App, { catraca: { locks } }: ServerContext): void {
   app.get(
     '/locks/:name',
     {
-      config,
+      config: { ...config, orAdmin: true },
       schema: {
         tags,
         operationId: 'getLock',

@@ -4,13 +4,14 @@ import { answers204 } from './allowlists.js'
 import { answers } from './responses.js'
 
 const tags = ['tokens']
-const revoking = { scope: 'tokens:revoke' } as const
+const checking = { scope: 'tokens:check', orAdmin: true } as const
+const revoking = { scope: 'tokens:revoke', orAdmin: true } as const
 
 export function tokenRoutes(app: App, { catraca: { tokens } }: ServerContext): void {
   app.get(
     '/revoked-tokens/:jti',
     {
-      config: { scope: 'tokens:check' },
+      config: checking,
       schema: {
         tags,
         operationId: 'checkToken',
@@ -66,7 +67,7 @@ export function tokenRoutes(app: App, { catraca: { tokens } }: ServerContext): v
   app.get(
     '/revoked-subjects/:subject',
     {
-      config: { scope: 'tokens:check' },
+      config: checking,
       schema: {
         tags,
         operationId: 'getRevokedSubject',

@@ -28,6 +28,10 @@ describe('the page of all allowlists', () => {
     await assertAccessible()
     await page.getByRole('button', { name: 'Next page' }).click()
     await page.getByText('Page 2').waitFor()
+    await page.getByRole('link', { name: 'List 49', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'List 49' }).waitFor()
+    await page.goBack()
+    await page.getByText('Page 2').waitFor()
     await page.getByRole('link', { name: 'List 49', exact: true }).waitFor()
     await page.getByRole('button', { name: 'Previous page' }).click()
     await page.getByRole('link', { name: 'List 0', exact: true }).waitFor()
@@ -80,6 +84,16 @@ describe('the page of all allowlists', () => {
     const { config } = await server.catraca.allowlists.get('launch')
     assert.equal(config?.strategy, 'TIME_WINDOW')
     assert.ok(config!.startTime! > Date.now(), 'a new wave must not be open')
+    await page.getByRole('link', { name: 'All allowlists' }).click()
+    await page.getByRole('button', { name: 'New list' }).click()
+    await dialog.getByLabel('Name').fill('Share')
+    await dialog.getByLabel('Id', { exact: true }).fill('share')
+    await dialog.getByLabel('Wave (ONDA)').check()
+    await dialog.getByLabel('Share at the start, in percent').fill('1')
+    await dialog.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Share' }).waitFor()
+    const share = await server.catraca.allowlists.get('share')
+    assert.deepEqual(share.config, { strategy: 'PERCENTAGE', percentage: 0.01 })
   })
 
   it('offers to change things to admins alone', async (t) => {
@@ -113,6 +127,7 @@ describe('the page of all allowlists', () => {
       assert.equal(await page.getByRole('button', { name }).count(), 0, name)
     }
     assert.ok(await page.getByLabel('The wave opens to').isDisabled())
+    await page.getByText('Your key may read this and not change it').waitFor()
     await assertAccessible()
   })
 
@@ -123,7 +138,7 @@ describe('the page of all allowlists', () => {
     await allowlists.create({ id: 'vip', name: 'Clientes com um nome bastante comprido', type: 'FIXA' })
     await allowlists.add('vip', 'a'.repeat(200), { metadata: { plano: 'ouro'.repeat(40) } })
     const ramp = [{ at: Date.now() + 60_000, percentage: 0.5 }]
-    const config = { strategy: 'PERCENTAGE' as const, ramp, base: 'vip' }
+    const config = { strategy: 'PERCENTAGE' as const, percentage: 0.025, ramp, base: 'vip' }
     await allowlists.create({ id: 'onda', name: 'Onda', type: 'ONDA', config })
     for (const [path, text] of [
       ['/allowlists', 'Nova lista'],
@@ -136,6 +151,20 @@ describe('the page of all allowlists', () => {
       assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, path)
       await assertAccessible()
     }
+    const share = page.getByLabel('Parcela antes do primeiro passo: Parcela em porcentagem')
+    assert.equal(await share.inputValue(), '2,5 %')
+    await share.fill('3,5')
+    await page.getByLabel('Preencher uma rampa').selectOption('slow')
+    await page.getByRole('button', { name: 'Rever as mudanças' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('3,5%').first().waitFor()
+    const save = await dialog.getByRole('button', { name: 'Salvar' }).boundingBox()
+    assert.ok(save!.y + save!.height <= 800, 'the button is in sight')
+    await dialog.getByRole('button', { name: 'Cancelar' }).click()
+    await page.getByRole('button', { name: 'Renomear' }).click()
+    await dialog.getByLabel('Novo nome').fill(' ')
+    await dialog.getByRole('button', { name: 'Renomear' }).click()
+    await dialog.getByText('deve ter de 1 a 256 caracteres').first().waitFor()
   })
 
   it('shows any name as text', async (t) => {

@@ -183,6 +183,36 @@ describe('files of customers', () => {
     )
   })
 
+  it('shows the columns of a CSV file first, and is found again by who left the page', async (t) => {
+    const { page, server, visit, assertAccessible } = await openConsole(t, { scopes: ['admin'] })
+    const { allowlists } = server.catraca
+    await allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+    await visit('/allowlists/vip')
+    const buffer = Buffer.from('id;cpf;nome\n1;111.222;"Ana; Lia"\n2;not an id;Bia;extra\n')
+    await page.locator('input[type=file]').setInputFiles({ name: 'people.csv', mimeType: '', buffer })
+    const column = page.getByLabel('Column with the customer ids')
+    assert.equal(await column.inputValue(), '0')
+    await page.getByText('Not imported: cpf, nome, Column 4.').waitFor()
+    await page.getByText('more cells than there are names').waitFor()
+    await assertAccessible()
+    await column.selectOption('cpf')
+    await page.getByText('Not imported: id, nome, Column 4.').waitFor()
+    await page.getByRole('button', { name: 'Upload', exact: true }).click()
+    await page.locator('nav a', { hasText: 'Settings' }).click()
+    await page.getByRole('heading', { name: 'Settings' }).waitFor()
+    await page.goBack()
+    const panel = page.locator('.panel', { hasText: 'Upload a file' })
+    const rejected = panel.getByRole('row', { name: /2;not an id;Bia/ })
+    await rejected.waitFor()
+    await page.reload()
+    await rejected.waitFor()
+    const { items } = await allowlists.members('vip')
+    assert.deepEqual(
+      items.map(({ customerId }) => customerId),
+      ['111.222'],
+    )
+  })
+
   it('shows how much is sent, and gives up without a trace', async (t) => {
     const { page, server, visit, assertAccessible } = await openConsole(t, { scopes: ['admin'] })
     const { allowlists } = server.catraca

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { openConsole, type TestConsole } from '../../support/console.js'
+import { openConsole, signIn, type TestConsole } from '../../support/console.js'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -63,15 +63,52 @@ describe('the page of a wave', () => {
     await visit('/allowlists/wave')
     const number = page.getByLabel('Share of customers: Share in percent')
     await number.fill('60')
-    await allowlists.update('wave', { config: { ...config, percentage: 0.1 } })
     await page.getByRole('button', { name: 'Review the changes' }).click()
     const dialog = page.getByRole('dialog')
+    await dialog.getByText('goes from 50% to 60%').waitFor()
+    await allowlists.update('wave', { config: { ...config, percentage: 0.1 } })
     await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.getByText('Somebody else changed it meanwhile').waitFor()
     await dialog.getByRole('button', { name: 'Load it as it is now' }).click()
     await page.getByText('10%', { exact: true }).first().waitFor()
+    // What was typed stays, beside what is saved.
+    await page.getByText('Somebody saved another rule meanwhile').waitFor()
+    assert.equal(await number.inputValue(), '60 %')
+    await page.getByRole('button', { name: 'Discard' }).click()
     assert.equal(await number.inputValue(), '10 %')
     assert.equal((await allowlists.get('wave')).config?.percentage, 0.1)
+  })
+
+  it('keeps what is not saved over other pages and a new session, and asks before it is lost', async (t) => {
+    const { page, server, key, visit } = await openConsole(t, { scopes: ['admin'] })
+    const config = { strategy: 'PERCENTAGE', percentage: 0.5 } as const
+    await server.catraca.allowlists.create({ id: 'wave', name: 'Wave', type: 'ONDA', config })
+    await visit('/allowlists/wave')
+    const number = page.getByLabel('Share of customers: Share in percent')
+    await number.fill('60')
+    await page.locator('nav a', { hasText: 'Settings' }).click()
+    await page.getByText('Your changes are not saved. They are kept').waitFor()
+    await page.goBack()
+    await page.getByText('There are changes that are not saved.').waitFor()
+    assert.equal(await number.inputValue(), '60 %')
+    const asked = page.waitForEvent('dialog').then(async (dialog) => {
+      await dialog.dismiss()
+      return dialog.type()
+    })
+    await Promise.race([page.evaluate('location.reload()'), asked])
+    assert.equal(await asked, 'beforeunload')
+    // The key is refused for a moment: the page asks for it again, and has what was typed.
+    await page.route('**/allowlists/wave', (route) => route.fulfill({ status: 401, body: '{}' }), { times: 1 })
+    await page.getByText('no longer accepts your key').waitFor()
+    await signIn(page, key!)
+    await page.getByText('There are changes that are not saved.').waitFor()
+    assert.equal(await number.inputValue(), '60 %')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('Changes that are not saved are dropped').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('You are signed out').waitFor()
+    await visit('/allowlists/wave')
+    assert.equal(await number.inputValue(), '50 %')
   })
 
   it('plans a ramp, draws it, and tells when a customer gets in', async (t) => {
@@ -85,6 +122,10 @@ describe('the page of a wave', () => {
     const picture = page.getByRole('img', { name: /Share over time\. Now 0%\. .*: 1%\. .*: 100%\./ })
     await picture.locator('canvas').waitFor()
     await page.getByRole('button', { name: 'Remove step 4' }).click()
+    const warning = page.locator('.ramp-warning')
+    await warning.filter({ hasText: 'More than half of all customers at once' }).waitFor()
+    await page.getByLabel('Step 2: share in percent').fill('0.5')
+    await warning.filter({ hasText: 'customers who are in will be out' }).waitFor()
     await page.getByLabel('Step 2: share in percent').fill('')
     await page.getByText('A number from 0 to 100.').waitFor()
     await assertAccessible()
@@ -98,6 +139,7 @@ describe('the page of a wave', () => {
     await page.getByText('Show as a table').click()
     assert.equal(await page.locator('.ramp-chart tbody tr').count(), 4)
     await page.getByRole('button', { name: 'Review the changes' }).click()
+    await page.getByRole('dialog').getByText('More than half of all customers at once').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await page.getByText('No changes yet.').waitFor()
     const { ramp } = (await allowlists.get('wave')).config!
@@ -201,17 +243,21 @@ describe('pausing a wave', () => {
     await page.getByRole('button', { name: 'Pause now' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('The share is set to 0 % at once').waitFor()
-    await dialog.getByText('The ramp (2 steps) is taken away too').waitFor()
+    await dialog.getByText('The ramp (2 steps) is set aside too').waitFor()
     await assertAccessible()
+    // Somebody else saves meanwhile: the pause wins all the same.
+    await allowlists.update('wave', { config: { ...config, ramp: [...ramp], percentage: 0.02 } })
+    await allowlists.update('wave', { config: { ...config, ramp: [...ramp] } })
     await dialog.getByRole('button', { name: 'Pause the wave' }).click()
     await page.getByText('Paused', { exact: true }).waitFor()
+    await page.getByRole('row', { name: /Wave paused.*tester/ }).waitFor()
     assert.deepEqual((await allowlists.get('wave')).config, { strategy: 'PERCENTAGE', percentage: 0 })
     await assertAccessible()
     // Another name meanwhile is no other rule.
     await allowlists.update('wave', { name: 'Renamed' })
     await visit('/allowlists/wave')
     await page.getByRole('button', { name: 'Resume' }).click()
-    await dialog.getByText(/as it was before it was paused \(.*, by tester\)/).waitFor()
+    await dialog.getByText(/as it was before it was paused \(/).waitFor()
     await dialog.getByText('goes from 0% to 25%').waitFor()
     await assertAccessible()
     await dialog.getByRole('button', { name: 'Resume the wave' }).click()
@@ -230,7 +276,7 @@ describe('pausing a wave', () => {
     await page.getByRole('button', { name: 'Pause now' }).click()
     await page.getByRole('dialog').getByText('Its time window is closed now instead').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Pause the wave' }).click()
-    await page.getByText('Closed', { exact: true }).waitFor()
+    await page.getByText('Paused', { exact: true }).waitFor()
     assert.equal(await passes(), false)
     assert.deepEqual((await allowlists.get('wave')).config?.customerIds, ['ana'])
     await page.getByRole('button', { name: 'Resume' }).click()
@@ -239,13 +285,30 @@ describe('pausing a wave', () => {
     assert.equal(await passes(), true)
   })
 
-  it('says so when the audit does not know what was before', async (t) => {
-    const { page, server, visit } = await openConsole(t)
+  it('is seen within seconds where it was not done, and is not what a new wave shows', async (t) => {
+    const { page, server, visit, complaints } = await openConsole(t)
+    const { allowlists } = server.catraca
     const config = { strategy: 'PERCENTAGE', percentage: 0 } as const
-    await server.catraca.allowlists.create({ id: 'wave', name: 'Wave', type: 'ONDA', config })
+    await allowlists.create({ id: 'wave', name: 'Wave', type: 'ONDA', config })
     await visit('/allowlists/wave')
-    await page.getByRole('button', { name: 'Resume' }).click()
-    await page.getByText('cannot be found in the audit').waitFor()
-    assert.ok(await page.getByRole('button', { name: 'Resume the wave' }).isDisabled())
+    await page.getByText('Closed', { exact: true }).waitFor()
+    await page.getByText('Nobody passes, and nothing is planned.').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Resume' }).count(), 0)
+    // A new step is a step further.
+    await page.getByRole('button', { name: 'Add a step' }).click()
+    assert.equal(await page.getByLabel('Step 1: share in percent').inputValue(), '1 %')
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await allowlists.update('wave', { config: { ...config, percentage: 0.04 } })
+    await page.getByText('Open', { exact: true }).waitFor()
+    assert.equal(await page.getByLabel('Share of customers: Share in percent').inputValue(), '4 %')
+    await allowlists.pause('wave')
+    await page.getByText('Paused', { exact: true }).waitFor()
+    await page.route('**/allowlists/wave', (route) => route.abort())
+    await page.getByText('the server has not answered since').waitFor()
+    // A page that cannot be loaded says what it is.
+    await page.route('**/console/assets/**', (route) => route.abort())
+    await page.locator('nav a', { hasText: 'Locks' }).click()
+    await page.getByText('UNREACHABLE').last().waitFor()
+    complaints.length = 0
   })
 })

@@ -42,6 +42,12 @@ describe('the form of limits', () => {
     await page.getByRole('button', { name: 'Back to the form' }).click()
     await card.getByText('must not be below capacity').waitFor()
     await card.getByLabel('Burst').fill('20')
+    // Another page in between loses nothing.
+    await page.locator('nav a', { hasText: 'Settings' }).click()
+    await page.getByText('Your changes are not saved. They are kept').waitFor()
+    await page.goBack()
+    await page.getByText('These are your changes from before.').waitFor()
+    assert.equal(await card.getByLabel('Burst').inputValue(), '20')
     await preview(page).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('100 every 1 min, bursts to 300').waitFor()

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
+import { boundAt } from '../../../src/audit/entry-id.js'
+import { makeCursor } from '../../../src/audit/filter.js'
 import { AUDIT_ACTIONS } from '../../../src/audit/types.js'
 import { bearer } from '../../server/support.js'
 import { openConsole } from '../../support/console.js'
@@ -17,9 +19,22 @@ describe('the audit page', () => {
     await page.getByRole('row', { name: /tester.*Allowlist changed.*vip/ }).waitFor()
     await assertAccessible()
     await page.getByRole('button', { name: 'Show details of allowlist.update vip' }).click()
-    const name = page.getByRole('dialog').getByRole('row', { name: /^name/ })
+    const name = page.getByRole('dialog').getByRole('row', { name: /^Name/ })
     assert.match((await name.textContent())!, /<b>VIP<\/b>Very important/)
     await assertAccessible()
+    await page.keyboard.press('Escape')
+    const config = { strategy: 'PERCENTAGE', percentage: 0.05, endTime: Date.UTC(2040, 5, 15, 12) }
+    const wave = { id: 'wave', name: 'Wave', type: 'ONDA', config }
+    assert.equal((await server.call('POST', '/allowlists', { headers, body: wave })).status, 201)
+    assert.equal((await server.call('POST', '/allowlists/wave/pause', { headers })).status, 200)
+    await page.getByRole('button', { name: 'Show', exact: true }).click()
+    await page.getByRole('row', { name: /tester.*Wave paused.*wave/ }).getByRole('button').click()
+    const share = page.getByRole('dialog').getByRole('row', { name: /^Share of customers/ })
+    assert.match((await share.textContent())!, /5%0%$/)
+    await page.keyboard.press('Escape')
+    await page.getByRole('row', { name: /Allowlist created.*wave/ }).getByRole('button').click()
+    const end = page.getByRole('dialog').getByRole('row', { name: /^Closes/ })
+    assert.match((await end.textContent())!, /Jun 15, 2040/)
   })
 
   it('finds by what was changed, by whom, and how', async (t) => {
@@ -31,14 +46,25 @@ describe('the audit page', () => {
     await visit('/audit?target=allowlist:vip')
     await page.getByRole('row', { name: /Allowlist created.*vip/ }).waitFor()
     assert.equal(await page.locator('tbody tr').count(), 1)
-    await page.getByLabel('On').fill('')
+    await page.getByRole('button', { name: 'Show all: allowlist:vip' }).click()
+    await page.getByLabel('Search').fill('ET')
+    await page.getByRole('button', { name: 'Show', exact: true }).click()
+    await page.getByRole('row', { name: /Allowlist created.*beta/ }).waitFor()
+    assert.equal(await page.locator('tbody tr').count(), 1)
+    await page.getByLabel('Search').fill('')
     await page.getByLabel('What').selectOption('key.create')
     await page.getByRole('button', { name: 'Show', exact: true }).click()
     await page.getByRole('row', { name: /API key created.*tester/ }).waitFor()
     assert.equal(await page.locator('tbody tr').count(), 1)
-    await page.getByLabel('Who').fill('nobody')
+    await page.getByLabel('Search').fill('nobody')
     await page.getByRole('button', { name: 'Show', exact: true }).click()
     await page.getByText('No change matches.').waitFor()
+    // As behind some thousand entries that do not match.
+    const nextCursor = makeCursor(boundAt(Date.now() + 60_000))
+    const empty = { json: { items: [], nextCursor } }
+    await page.route('**/audit?*', (route) => route.fulfill(empty), { times: 1 })
+    await visit('/allowlists/vip')
+    await page.getByRole('row', { name: /Allowlist created/ }).waitFor()
   })
 
   for (const language of ['en', 'pt-BR']) {

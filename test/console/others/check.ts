@@ -6,7 +6,10 @@ const EVIL = '<img src=x onerror="document.title=1">'
 
 describe('the check page', () => {
   it('answers, tells why step by step, and shows all lists of the customer', async (t) => {
-    const { page, server, visit, assertAccessible } = await openConsole(t, { scopes: ['admin'] })
+    const { page, server, visit, assertAccessible } = await openConsole(t, {
+      scopes: ['admin'],
+      open: { sweepIntervalMs: 0 },
+    })
     const { allowlists } = server.catraca
     await allowlists.create({ id: 'vip', name: EVIL, type: 'FIXA' })
     await allowlists.create({
@@ -16,6 +19,7 @@ describe('the check page', () => {
       config: { strategy: 'PERCENTAGE', percentage: 0 },
     })
     await allowlists.add('vip', 'ana')
+    await allowlists.add('vip', 'old', { expiresAt: '2020-01-01T00:00:00Z' })
     await visit('/check')
     await page.getByLabel('Customer').fill('ana')
     await page.getByLabel('Allowlists').fill('vip, wave none')
@@ -39,6 +43,15 @@ describe('the check page', () => {
     await assertAccessible()
     await lists.getByRole('button', { name: 'Check these lists' }).click()
     await page.getByRole('status').filter({ hasText: 'May pass: every list says yes.' }).waitFor()
+    // Who has expired has expired, whichever page says it.
+    await visit('/check?customer=old&lists=vip')
+    await page.getByText('The customer was on the list, and that has expired.').waitFor()
+    await lists.getByText('expired', { exact: true }).waitFor()
+    await visit('/allowlists/vip')
+    await page.getByLabel('Find a customer').fill('old')
+    await page.getByRole('button', { name: 'Look up' }).click()
+    await page.getByText('old was on this list, and that has expired: checks say no.').waitFor()
+    assert.equal(await page.getByText('is on this list').count(), 0)
   })
 
   it('shows the same as curl, with the key as a variable', async (t) => {

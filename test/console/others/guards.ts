@@ -4,8 +4,10 @@ import { openConsole } from '../../support/console.js'
 
 describe('the page of idempotency', () => {
   it('shows what became of a request, and forgets it when told twice', async (t) => {
-    const { page, server, visit, assertAccessible } = await openConsole(t)
+    const { page, server, visit, assertAccessible } = await openConsole(t, { scopes: ['admin'] })
     const { idempotency } = server.catraca
+    // Nobody extends this claim.
+    await idempotency.begin({ operation: 'PRODUCE', key: 'order-0', payload: {}, leaseSeconds: 1 })
     await idempotency.run({ operation: 'PRODUCE', key: 'order-1', payload: {} }, () => ({ paid: true }))
     const begun = await idempotency.begin({ operation: 'PRODUCE', key: 'order-2', payload: {} })
     assert.equal(begun.outcome, 'claimed')
@@ -23,7 +25,15 @@ describe('the page of idempotency', () => {
     await page.getByRole('dialog').getByText('done again').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Forget the record' }).click()
     await page.getByText('No record').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Forget the record' }).count(), 0)
     assert.equal(await idempotency.get({ operation: 'PRODUCE', key: 'order-1' }), undefined)
+    await page.getByLabel('Idempotency key').fill('order-0')
+    await page.getByRole('button', { name: 'Look up' }).click()
+    await page.getByText('Claim ended', { exact: true }).waitFor()
+    await page.getByText('Nobody works on it any more').waitFor()
+    await page.getByRole('button', { name: 'Forget the record' }).click()
+    await page.getByRole('dialog').getByText('did not say how it ended').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     await page.getByLabel('Idempotency key').fill('order-2')
     await page.getByRole('button', { name: 'Look up' }).click()
     await page.getByText('In progress').waitFor()
@@ -38,13 +48,14 @@ describe('the page of idempotency', () => {
 
 describe('the page of locks', () => {
   it('shows that a lock is held, and takes it away when its name is typed', async (t) => {
-    const { page, server, visit, assertAccessible } = await openConsole(t)
+    const { page, server, visit, assertAccessible } = await openConsole(t, { scopes: ['admin'] })
     const taken = await server.catraca.locks.acquire('claim:abc', { ttlMs: 60_000 })
     assert.ok(taken)
     await visit('/locks')
     await page.getByLabel('Name of the lock').fill('claim:abc')
     await page.getByRole('button', { name: 'Look up' }).click()
     await page.getByText('Held', { exact: true }).waitFor()
+    await page.getByText(String(taken.fence), { exact: true }).waitFor()
     await assertAccessible()
     await page.getByRole('button', { name: 'Take the lock away' }).click()
     const dialog = page.getByRole('dialog')
@@ -52,8 +63,7 @@ describe('the page of locks', () => {
     await assertAccessible()
     await dialog.getByRole('button', { name: 'Take the lock away' }).click()
     await page.getByText('Free', { exact: true }).waitFor()
-    const { held } = (await server.call('GET', '/locks/claim:abc')).json
-    assert.equal(held, false)
+    assert.equal((await server.catraca.locks.status('claim:abc')).held, false)
   })
 
   it('offers that to admins alone', async (t) => {
@@ -91,7 +101,7 @@ describe('the page of one-time codes', () => {
 
 describe('the page of tokens', () => {
   it('revokes one token, and all of a subject', async (t) => {
-    const { page, server, visit, assertAccessible } = await openConsole(t)
+    const { page, server, visit, assertAccessible } = await openConsole(t, { scopes: ['admin'] })
     await visit('/tokens')
     const look = async (kind: string, id: string) => {
       await page.getByLabel('What').selectOption(kind)

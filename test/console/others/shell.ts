@@ -12,7 +12,7 @@ describe('signing in', () => {
     await assertAccessible()
   })
 
-  it('takes a key, keeps it in this tab only, and forgets it at the end', async (t) => {
+  it('takes a key, keeps it in the tabs that are open, and forgets it at the end', async (t) => {
     const { page, server, key, visit, assertAccessible } = await openConsole(t, { scopes: ['admin'] })
     await page.goto(`${server.url}/console/settings`)
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
@@ -33,11 +33,15 @@ describe('signing in', () => {
     assert.ok(kept.tab!.includes(key!))
     assert.ok(!kept.local!.includes('ctr_'))
     assert.equal(kept.cookie, '')
+    const other = await page.context().newPage()
+    await other.goto(`${server.url}/console/settings`)
+    await other.getByRole('heading', { name: 'Settings' }).waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByText('You are signed out').waitFor()
     assert.equal(await page.evaluate('sessionStorage.length'), 0)
-    const other = await page.context().newPage()
-    await other.goto(`${server.url}/console`)
+    await other.getByText('You are signed out').waitFor()
+    assert.equal(await other.evaluate('sessionStorage.length'), 0)
+    await other.reload()
     await other.getByRole('heading', { name: 'Sign in' }).waitFor()
     await visit('/settings')
   })

@@ -7,7 +7,9 @@ import { announce } from '../../parts/announcer.js'
 import { ProblemView } from '../../parts/problem.js'
 import { useTexts } from '../../texts/language.js'
 import { listPath } from './list-path.js'
+import { shareOf, type Typed } from './wave/draft.js'
 import { type Rule, STRATEGIES, type Strategy } from './wave/rule.js'
+import { ShareNumber } from './wave/share-field.js'
 
 const DAY_MS = 86_400_000
 
@@ -26,21 +28,23 @@ export function CreateDialog({ opened, onClose }: { opened: boolean; onClose(): 
   )
 }
 
-/** A new wave lets nobody in: what it opens to is said on its own page, with a look at the difference. */
-function closedRule(strategy: Strategy): Rule {
-  if (strategy === 'PERCENTAGE') return { strategy, percentage: 0 }
+/** Whatever else a new wave opens to is said on its own page, with a look at the difference. */
+function firstRule(strategy: Strategy, share: number): Rule {
+  if (strategy === 'PERCENTAGE') return { strategy, percentage: share }
   if (strategy === 'EXPLICIT_LIST') return { strategy, customerIds: [] }
   return { strategy, startTime: Math.ceil((Date.now() + DAY_MS) / 3_600_000) * 3_600_000 }
 }
 
 function CreateForm({ onCancel }: { onCancel(): void }) {
-  const { allowlists, common } = useTexts()
+  const { allowlists, common, waves } = useTexts()
   const texts = allowlists.create
   const [, navigate] = useLocation()
   const [name, setName] = useState('')
   const [id, setId] = useState('')
   const [type, setType] = useState<Allowlist['type']>('FIXA')
   const [strategy, setStrategy] = useState<Strategy>('PERCENTAGE')
+  const [share, setShare] = useState<Typed>(() => shareOf(0))
+  const isWrong = type === 'ONDA' && strategy === 'PERCENTAGE' && share.value === undefined
   const [precision, setPrecision] = useState<Allowlist['precision']>('exact')
   const { run, running, problem } = useAction(async () => {
     const created = await api.createAllowlist({
@@ -48,7 +52,7 @@ function CreateForm({ onCancel }: { onCancel(): void }) {
         name: name.trim(),
         type,
         ...(id.trim() === '' ? {} : { id: id.trim() }),
-        ...(type === 'ONDA' ? { config: closedRule(strategy) } : { precision }),
+        ...(type === 'ONDA' ? { config: firstRule(strategy, share.value!) } : { precision }),
       },
     })
     announce(texts.created(created.name))
@@ -90,13 +94,24 @@ function CreateForm({ onCancel }: { onCancel(): void }) {
           }))}
         />
         {type === 'ONDA' ? (
-          <NativeSelect
-            label={texts.strategy}
-            description={texts.closedFirst[strategy]}
-            value={strategy}
-            data={STRATEGIES.map((value) => ({ value, label: texts.strategies[value] }))}
-            onChange={(event) => setStrategy(event.currentTarget.value as Strategy)}
-          />
+          <>
+            <NativeSelect
+              label={texts.strategy}
+              description={texts.closedFirst[strategy]}
+              value={strategy}
+              data={STRATEGIES.map((value) => ({ value, label: texts.strategies[value] }))}
+              onChange={(event) => setStrategy(event.currentTarget.value as Strategy)}
+            />
+            {strategy === 'PERCENTAGE' && (
+              <ShareNumber
+                label={texts.share}
+                description={texts.shareHint}
+                share={share}
+                onShare={setShare}
+                error={isWrong ? waves.errors.share : undefined}
+              />
+            )}
+          </>
         ) : (
           <Choice
             label={texts.precision}
@@ -114,7 +129,7 @@ function CreateForm({ onCancel }: { onCancel(): void }) {
           <Button variant="default" onClick={onCancel}>
             {common.cancel}
           </Button>
-          <Button type="submit" loading={running}>
+          <Button type="submit" loading={running} disabled={isWrong}>
             {texts.submit}
           </Button>
         </Group>

@@ -1,7 +1,6 @@
 import { Anchor, Button } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { api } from '../../api/client.js'
 import { usePages } from '../../data/use-pages.js'
 import { useQuery } from '../../data/use-query.js'
 import { type Column, DataTable } from '../../parts/data-table.js'
@@ -10,6 +9,7 @@ import { Time } from '../../parts/time.js'
 import { useTexts } from '../../texts/language.js'
 import { ActionName, ActorName, type Entry } from '../audit/audit.js'
 import { EntryDialog } from '../audit/entry-dialog.js'
+import { findEntries } from '../audit/find.js'
 
 const PAGE_SIZE = 10
 
@@ -22,7 +22,7 @@ export function HistoryPanel({ id, changes }: { id: string; changes: number }) {
   const pages = usePages(`${target} ${changes}`)
   const query = useQuery(
     `${target} ${changes} ${pages.cursor}`,
-    (signal) => api.listAudit({ target, limit: PAGE_SIZE, cursor: pages.cursor }, { signal }),
+    (signal) => findEntries({ target, limit: PAGE_SIZE, cursor: pages.cursor }, signal),
     { keepPrevious: true },
   )
   const columns: Column<Entry>[] = [

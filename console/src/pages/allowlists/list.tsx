@@ -3,6 +3,7 @@ import { Anchor, Button, Skeleton } from '@mantine/core'
 import { useState } from 'react'
 import { Link, useLocation, useParams } from 'wouter'
 import { type Allowlist, api } from '../../api/client.js'
+import { dropUnsaved } from '../../data/unsaved.js'
 import { type Query, useQuery } from '../../data/use-query.js'
 import { announce } from '../../parts/announcer.js'
 import { ConfirmDialog } from '../../parts/confirm-dialog.js'
@@ -17,7 +18,10 @@ import { IndexPanel } from './index-panel.js'
 import { MembersPanel } from './members-panel.js'
 import { RenameDialog } from './rename-dialog.js'
 import { UploadPanel } from './upload/upload-panel.js'
-import { WavePanels } from './wave/wave-panels.js'
+import { unsavedName, WavePanels } from './wave/wave-panels.js'
+
+/** What others change, such as a pause, is seen within this. */
+const POLL_MS = 3_000
 
 export default function ListPage() {
   const { id = '' } = useParams<{ id: string }>()
@@ -27,7 +31,7 @@ export default function ListPage() {
 
 function OneList({ id }: { id: string }) {
   const { allowlists: texts } = useTexts()
-  const query = useQuery(id, (signal) => api.getAllowlist({ id }, { signal }))
+  const query = useQuery(id, (signal) => api.getAllowlist({ id }, { signal }), { pollMs: POLL_MS })
   const list = query.data
   const back = (
     <Anchor component={Link} href="/allowlists" size="sm">
@@ -75,7 +79,13 @@ function Shown({ list, query, back }: ShownProps) {
           <IndexPanel id={list.id} changes={changes} onChanged={changed} />
         </>
       ) : (
-        <WavePanels list={list} rule={list.config} onChanged={changed} />
+        <WavePanels
+          list={list}
+          rule={list.config}
+          readAt={query.at!}
+          isStale={query.problem !== undefined}
+          onChanged={changed}
+        />
       )}
       {can('admin') && <HistoryPanel id={list.id} changes={changes} />}
     </Page>
@@ -108,6 +118,7 @@ function DeleteDialog({ list, opened, onClose }: { list: Allowlist; opened: bool
   const [, navigate] = useLocation()
   const remove = async (): Promise<void> => {
     await api.deleteAllowlist({ id: list.id })
+    dropUnsaved(unsavedName(list.id))
     announce(texts.removed(list.name))
     navigate('/allowlists')
   }

@@ -9,7 +9,7 @@ import { Time } from '../../parts/time.js'
 import { useSignedIn } from '../../session/store.js'
 import { useTexts } from '../../texts/language.js'
 import { Fact } from './facts.js'
-import { Expiry } from './members-panel.js'
+import { Expiry, isExpired } from './expiry.js'
 
 export interface MemberLookupProps {
   id: string
@@ -99,7 +99,11 @@ function Found({ customer, member, onAdd, onRemove }: FoundProps) {
   }
   return (
     <div className="member-found">
-      <State kind="good">{texts.isThere(member.customerId)}</State>
+      {isExpired(member.expiresAt) ? (
+        <State kind="bad">{texts.hasExpired(member.customerId)}</State>
+      ) : (
+        <State kind="good">{texts.isThere(member.customerId)}</State>
+      )}
       {can('admin') && (
         <Button size="compact-sm" variant="default" onClick={() => onRemove(member.customerId)}>
           {texts.removeOne(member.customerId)}

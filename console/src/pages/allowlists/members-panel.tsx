@@ -8,11 +8,11 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.js'
 import { type Column, DataTable } from '../../parts/data-table.js'
 import { Icon } from '../../parts/icons.js'
 import { Panel } from '../../parts/panel.js'
-import { State } from '../../parts/state.js'
 import { Time } from '../../parts/time.js'
 import { useSignedIn } from '../../session/store.js'
 import { useTexts } from '../../texts/language.js'
 import { AddMemberDialog } from './add-member-dialog.js'
+import { Expiry } from './expiry.js'
 import { MemberLookup } from './member-lookup.js'
 
 const PAGE_SIZE = 10
@@ -115,16 +115,4 @@ function useColumns(onRemove: ((customer: string) => void) | undefined): Column<
     ),
   }
   return [...columns, actions]
-}
-
-export function Expiry({ at }: { at: string | undefined }) {
-  const { allowlists } = useTexts()
-  const texts = allowlists.members
-  if (at === undefined) return <span className="detail">{texts.never}</span>
-  return (
-    <span className="tags">
-      <Time value={at} />
-      {Date.parse(at) <= Date.now() && <State kind="bad">{texts.expired}</State>}
-    </span>
-  )
 }

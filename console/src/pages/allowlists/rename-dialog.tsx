@@ -28,7 +28,7 @@ export function RenameDialog({ list, opened, onClose, onChanged }: RenameDialogP
   useEffect(() => {
     setName(list.name)
     reset()
-  }, [opened, list])
+  }, [opened, list.version])
   const submit = (event: FormEvent): void => {
     event.preventDefault()
     void run()

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
-import { api, type ListAuditAnswer } from '../../api/client.js'
+import type { ListAuditAnswer } from '../../api/client.js'
 import { usePages } from '../../data/use-pages.js'
 import { useQuery } from '../../data/use-query.js'
 import { type Column, DataTable } from '../../parts/data-table.js'
@@ -12,6 +12,7 @@ import { Time } from '../../parts/time.js'
 import { useTexts } from '../../texts/language.js'
 import { EntryDialog } from './entry-dialog.js'
 import { type Filter, FilterForm, isoOf, NAMES } from './filter-form.js'
+import { findEntries } from './find.js'
 
 export type Entry = ListAuditAnswer['items'][number]
 
@@ -29,17 +30,18 @@ export default function AuditPage() {
   const query = useQuery(
     `${id} ${pages.cursor}`,
     (signal) =>
-      api.listAudit(
+      findEntries(
         {
           target: filter.target || undefined,
           actor: filter.actor || undefined,
+          search: filter.search || undefined,
           action: filter.action || undefined,
           from: isoOf(filter.from),
           to: isoOf(filter.to),
           limit: PAGE_SIZE,
           cursor: pages.cursor,
         },
-        { signal },
+        signal,
       ),
     { keepPrevious: true },
   )

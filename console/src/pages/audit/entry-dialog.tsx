@@ -2,6 +2,7 @@ import { Modal, Stack, Table } from '@mantine/core'
 import { Time } from '../../parts/time.js'
 import { useTexts } from '../../texts/language.js'
 import { ActionName, ActorName, type Entry } from './audit.js'
+import { fieldsOf, useFieldWords } from './fields.js'
 
 /** One change: the fields as they were and as they are. */
 export function EntryDialog({ entry, onClose }: { entry: Entry | undefined; onClose(): void }) {
@@ -17,8 +18,10 @@ export function EntryDialog({ entry, onClose }: { entry: Entry | undefined; onCl
       {entry !== undefined && (
         <Stack gap="md">
           <Facts entry={entry} />
-          <Changes label={texts.details} before={entry.before} after={entry.after} />
-          {entry.detail !== undefined && <pre className="json">{JSON.stringify(entry.detail, null, 2)}</pre>}
+          {(entry.before !== undefined || entry.after !== undefined || entry.detail === undefined) && (
+            <Changes label={texts.details} before={entry.before} after={entry.after} />
+          )}
+          {entry.detail !== undefined && <Detail detail={entry.detail} />}
         </Stack>
       )}
     </Modal>
@@ -61,11 +64,23 @@ function Facts({ entry: { id, at, actor, target, requestId } }: { entry: Entry }
   )
 }
 
-function Changes({ label, before, after }: { label: string; before: unknown; after: unknown }) {
+interface ChangesProps {
+  label: string
+  before: unknown
+  after: unknown
+}
+
+/** What differs; of what was made or taken away, everything. */
+function Changes({ label, before, after }: ChangesProps) {
   const { audit: texts } = useTexts()
+  const words = useFieldWords()
   const [was, is] = [fieldsOf(before), fieldsOf(after)]
-  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])]
-  if (names.length === 0) return <p className="detail">{texts.noFields}</p>
+  const names = [...new Set([...was.keys(), ...is.keys()])]
+  const different = names.filter((name) => was.get(name) !== is.get(name))
+  const shown = before === undefined || after === undefined ? names : different
+  if (shown.length === 0) return <p className="detail">{texts.noFields}</p>
+  const cell = (name: string, value: string | undefined) =>
+    value === undefined ? <span className="detail">{texts.nothing}</span> : words.value(name, value)
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
     <section className="table-scroll" aria-label={label} tabIndex={0}>
@@ -78,11 +93,13 @@ function Changes({ label, before, after }: { label: string; before: unknown; aft
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {names.map((name) => (
+          {shown.map((name) => (
             <Table.Tr key={name}>
-              <Table.Th scope="row">{name}</Table.Th>
-              <Table.Td className="mono">{shown(was[name]) ?? texts.nothing}</Table.Td>
-              <Table.Td className="mono">{shown(is[name]) ?? texts.nothing}</Table.Td>
+              <Table.Th scope="row" title={name}>
+                {words.name(name)}
+              </Table.Th>
+              <Table.Td>{cell(name, was.get(name))}</Table.Td>
+              <Table.Td>{cell(name, is.get(name))}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
@@ -91,11 +108,16 @@ function Changes({ label, before, after }: { label: string; before: unknown; aft
   )
 }
 
-function fieldsOf(value: unknown): Record<string, unknown> {
-  if (value === undefined || value === null) return {}
-  return typeof value === 'object' && !Array.isArray(value) ? (value as Record<string, unknown>) : { value }
-}
-
-function shown(value: unknown): string | undefined {
-  return value === undefined || typeof value === 'string' ? value : JSON.stringify(value)
+function Detail({ detail }: { detail: unknown }) {
+  const words = useFieldWords()
+  return (
+    <dl className="facts">
+      {[...fieldsOf(detail)].map(([name, value]) => [
+        <dt key={`${name} name`} title={name}>
+          {words.name(name)}
+        </dt>,
+        <dd key={name}>{words.value(name, value)}</dd>,
+      ])}
+    </dl>
+  )
 }

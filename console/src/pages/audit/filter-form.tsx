@@ -1,9 +1,11 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { Icon } from '../../parts/icons.js'
+import { Tag } from '../../parts/state.js'
 import { useTexts } from '../../texts/language.js'
 
-export const NAMES = ['target', 'actor', 'action', 'from', 'to'] as const
+/** `target` and `actor` come from links of other pages; here one searches. */
+export const NAMES = ['search', 'target', 'actor', 'action', 'from', 'to'] as const
 export type Filter = Record<(typeof NAMES)[number], string>
 
 /** Times are typed in the user's zone; the API wants UTC. What is no time is passed on, for the server to refuse. */
@@ -24,13 +26,19 @@ export function FilterForm({ filter, onApply }: { filter: Filter; onApply(filter
   })
   const submit = (event: FormEvent): void => {
     event.preventDefault()
-    onApply({ ...typed, target: typed.target.trim(), actor: typed.actor.trim() })
+    onApply({ ...typed, search: typed.search.trim() })
   }
   const actions = Object.entries(texts.actions).map(([value, label]) => ({ value, label }))
   return (
     <form className="filters" onSubmit={submit} noValidate>
-      <TextInput label={texts.targetFilter} placeholder={texts.targetHint} {...field('target')} />
-      <TextInput label={texts.actorFilter} {...field('actor')} />
+      <TextInput
+        type="search"
+        label={texts.search}
+        placeholder={texts.searchHint}
+        maxLength={256}
+        spellCheck={false}
+        {...field('search')}
+      />
       <NativeSelect
         label={texts.actionFilter}
         data={[{ value: '', label: texts.anyAction }, ...actions]}
@@ -41,6 +49,21 @@ export function FilterForm({ filter, onApply }: { filter: Filter; onApply(filter
       <Button type="submit" variant="default" leftSection={<Icon name="search" size={16} />}>
         {texts.apply}
       </Button>
+      {(['target', 'actor'] as const)
+        .filter((name) => filter[name] !== '')
+        .map((name) => (
+          <div key={name} className="tags filter-only">
+            {texts.only} <Tag>{filter[name]}</Tag>
+            <Button
+              size="compact-sm"
+              variant="default"
+              onClick={() => onApply({ ...filter, [name]: '' })}
+              aria-label={`${texts.lift}: ${filter[name]}`}
+            >
+              {texts.lift}
+            </Button>
+          </div>
+        ))}
     </form>
   )
 }

@@ -6,6 +6,7 @@ import { type Column, DataTable } from '../../parts/data-table.js'
 import { Panel } from '../../parts/panel.js'
 import { Time } from '../../parts/time.js'
 import { useTexts } from '../../texts/language.js'
+import { Expiry } from '../allowlists/expiry.js'
 
 type Row = ListAllowlistsOfCustomerAnswer['items'][number]
 
@@ -41,7 +42,7 @@ export function CustomerLists({ customer, onUse }: CustomerListsProps) {
     {
       name: 'expiresAt',
       header: texts.expiresAt,
-      cell: ({ expiresAt }) => (expiresAt === undefined ? texts.never : <Time value={expiresAt} />),
+      cell: ({ expiresAt }) => <Expiry at={expiresAt} />,
     },
   ]
   return (

@@ -12,10 +12,22 @@ import { Time } from '../../parts/time.js'
 import { useFormat, useTexts } from '../../texts/language.js'
 import { type Asked, Facts, Found, Lookup, useAsked } from './lookup.js'
 
-const KINDS: Record<GetIdempotencyRecordAnswer['status'], StateKind> = {
+type Situation = GetIdempotencyRecordAnswer['status'] | 'CLAIM_ENDED'
+
+const KINDS: Record<Situation, StateKind> = {
   IN_PROGRESS: 'warning',
+  CLAIM_ENDED: 'neutral',
   COMPLETED: 'good',
   FAILED: 'bad',
+}
+
+/** A claim ends, and a record is completed, at any moment. */
+const POLL_MS = 2000
+
+/** A claim that was not extended in time has ended, although nobody has written that down. */
+function situationOf({ status, leaseUntil }: GetIdempotencyRecordAnswer): Situation {
+  const hasEnded = leaseUntil !== undefined && Date.parse(leaseUntil) <= Date.now()
+  return status === 'IN_PROGRESS' && hasEnded ? 'CLAIM_ENDED' : status
 }
 
 export default function IdempotencyPage() {
@@ -24,6 +36,7 @@ export default function IdempotencyPage() {
   const [asked, ask] = useAsked()
   const query = useQuery(asked?.id ?? '', (signal) => api.getIdempotencyRecord(keyOf(asked!), { signal }), {
     enabled: asked !== undefined,
+    pollMs: POLL_MS,
   })
   const fields = [
     { name: 'operation', label: texts.operation, hint: texts.operationHint },
@@ -56,11 +69,13 @@ function Record({ record, asked, onGone }: RecordProps) {
   const [deleting, setDeleting] = useState(false)
   const { operation, key } = keyOf(asked)
   const path = `/idempotency/${encodeURIComponent(operation)}/${encodeURIComponent(key)}`
-  const isUnderWay = record.status === 'IN_PROGRESS'
+  const situation = situationOf(record)
+  const isUnderWay = situation === 'IN_PROGRESS'
   return (
     <Panel
       title={`${record.operationType} ${record.idempotencyKey}`}
-      actions={<State kind={KINDS[record.status]}>{texts.states[record.status]}</State>}
+      lead={situation === 'CLAIM_ENDED' && texts.claimEnded}
+      actions={<State kind={KINDS[situation]}>{texts.states[situation]}</State>}
     >
       <div className="record">
         <Facts
@@ -105,7 +120,11 @@ function Record({ record, asked, onGone }: RecordProps) {
             onGone()
           }}
         >
-          {isUnderWay ? texts.forgetUnderWay : texts.forgetText}
+          {isUnderWay
+            ? texts.forgetUnderWay
+            : situation === 'CLAIM_ENDED'
+              ? texts.forgetEnded
+              : texts.forgetText}
         </ConfirmDialog>
       </div>
     </Panel>

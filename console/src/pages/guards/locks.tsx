@@ -10,7 +10,7 @@ import { Panel } from '../../parts/panel.js'
 import { State } from '../../parts/state.js'
 import { Time } from '../../parts/time.js'
 import { useSignedIn } from '../../session/store.js'
-import { useFormat, useTexts } from '../../texts/language.js'
+import { useTexts } from '../../texts/language.js'
 import { Facts, Found, Lookup, useAsked } from './lookup.js'
 
 /** A lock may be freed or taken at any moment. */
@@ -44,7 +44,6 @@ export default function LocksPage() {
 function Lock({ lock, onChanged }: { lock: GetLockAnswer; onChanged(): void }) {
   const { guards } = useTexts()
   const texts = guards.locks
-  const format = useFormat()
   const { can } = useSignedIn()
   const [breaking, setBreaking] = useState(false)
   const { name, held, fence, expiresAt } = lock
@@ -56,7 +55,8 @@ function Lock({ lock, onChanged }: { lock: GetLockAnswer; onChanged(): void }) {
       <div className="record">
         <Facts
           items={[
-            fence === undefined ? undefined : [texts.fence, format.number(fence)],
+            // A name more than an amount: written as programs compare it.
+            fence === undefined ? undefined : [texts.fence, <code key="fence">{fence}</code>],
             expiresAt === undefined ? undefined : [texts.expiresAt, <Time key="expires" value={expiresAt} />],
           ]}
         />

@@ -18,6 +18,7 @@ export default function TokensPage() {
   const { guards } = useTexts()
   const texts = guards.tokens
   const { can } = useSignedIn()
+  const mayCheck = can('tokens:check') || can('admin')
   const [asked, ask] = useAsked()
   const target = asked && ({ kind: asked.values.kind, id: asked.values.id } as Revocable)
   const query = useQuery<Answer>(
@@ -26,7 +27,7 @@ export default function TokensPage() {
       target!.kind === 'token'
         ? api.checkToken({ jti: target!.id }, { signal })
         : api.getRevokedSubject({ subject: target!.id }, { signal }),
-    { enabled: asked !== undefined && can('tokens:check') },
+    { enabled: asked !== undefined && mayCheck },
   )
   const kinds = [
     { value: 'token', label: texts.token },
@@ -44,7 +45,7 @@ export default function TokensPage() {
           {(answer) => <Revoked answer={answer} target={target} onChanged={query.reload} />}
         </Found>
       )}
-      {target !== undefined && !can('tokens:check') && (
+      {target !== undefined && !mayCheck && (
         <Revocation target={target} onChanged={() => ask(asked!.values)} />
       )}
     </Page>
@@ -82,7 +83,7 @@ function Revocation({ target, onChanged }: TargetProps) {
   const { guards } = useTexts()
   const { can } = useSignedIn()
   const [revoking, setRevoking] = useState(false)
-  if (!can('tokens:revoke')) return null
+  if (!can('tokens:revoke') && !can('admin')) return null
   return (
     <>
       <Button color="red" variant="light" onClick={() => setRevoking(true)}>

@@ -1,5 +1,6 @@
 import { Button, Group, NativeSelect } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import { dropUnsaved, unsavedOf, useUnsaved } from '../../data/unsaved.js'
 import { useAction } from '../../data/use-action.js'
 import { announce } from '../../parts/announcer.js'
 import { Icon } from '../../parts/icons.js'
@@ -14,6 +15,7 @@ import {
   type Faults,
   faultsOf,
   type LimitDraft,
+  sameDraft,
 } from './form-model.js'
 import { InheritedLimits } from './inherited-limits.js'
 import { LimitFields } from './limit-fields.js'
@@ -48,7 +50,12 @@ interface Preview {
 export function EditForm({ address, levels, preset, onDone }: EditFormProps) {
   const { limits: texts, common } = useTexts()
   const { level } = address
-  const [draft, setDraft] = useState(() => startOf(levels, level, preset))
+  const [start] = useState(() => startOf(levels, level, preset))
+  const name = `limits ${JSON.stringify(address)}`
+  const [draft, setDraft] = useState(() => unsavedOf<Draft>(name) ?? start)
+  const isChanged = draft !== start && !sameDraft(draft, start)
+  const [isFoundAgain] = useState(isChanged)
+  useUnsaved(name, isChanged ? draft : undefined, common.unsavedKept)
   const [faults, setFaults] = useState<Faults>({})
   const [preview, setPreview] = useState<Preview>()
   const looking = useAction(async () => {
@@ -57,8 +64,12 @@ export function EditForm({ address, levels, preset, onDone }: EditFormProps) {
   const saving = useAction(async (config: LevelConfig) => {
     await writeConfig(address, config)
     announce(texts.saved)
-    onDone()
+    leave()
   })
+  const leave = (): void => {
+    dropUnsaved(name)
+    onDone()
+  }
   const submit = (event: FormEvent): void => {
     event.preventDefault()
     const found = faultsOf(draft)
@@ -72,6 +83,14 @@ export function EditForm({ address, levels, preset, onDone }: EditFormProps) {
   return (
     <form onSubmit={submit} noValidate className="edit-form">
       <p className="detail edit-lead">{texts.emptyIsInherited[level]}</p>
+      {isFoundAgain && isChanged && (
+        <div className="notice" role="status">
+          <div>{texts.foundAgain}</div>
+          <Button size="compact-sm" variant="default" mt="xs" onClick={() => setDraft(start)}>
+            {texts.discard}
+          </Button>
+        </div>
+      )}
       {draft.limits.map((limit) => (
         <LimitFields
           key={limit.key}
@@ -108,7 +127,7 @@ export function EditForm({ address, levels, preset, onDone }: EditFormProps) {
         <Button type="submit" loading={looking.running}>
           {texts.preview}
         </Button>
-        <Button variant="default" onClick={onDone}>
+        <Button variant="default" onClick={leave}>
           {common.cancel}
         </Button>
       </Group>

@@ -43,6 +43,13 @@ export function draftOf(config: LevelConfig | undefined): Draft {
   }
 }
 
+/** The keys of cards do not count. */
+export function sameDraft(one: Draft, other: Draft): boolean {
+  const plain = ({ limits, others }: Draft): string =>
+    JSON.stringify([limits.map(({ name, fields }) => [name, fields]), others])
+  return plain(one) === plain(other)
+}
+
 /** A card in which nothing was typed is none. */
 function filled({ limits }: Draft): LimitDraft[] {
   return limits.filter(

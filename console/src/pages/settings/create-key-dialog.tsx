@@ -20,7 +20,7 @@ export function CreateKeyDialog({ opened, onClose, onCreated }: CreateKeyDialogP
   const { keysRequired } = useSignedIn()
   const [created, setCreated] = useState<CreateKeyAnswer>()
   const close = (): void => {
-    // The first key locks the server, so whoever made it goes on with it. A weaker one leads to sign-in.
+    // The first key locks the server, so whoever made it goes on with it.
     if (created !== undefined && !keysRequired)
       void signIn(created.key).then(onCreated, () => location.reload())
     else if (created !== undefined) onCreated()
@@ -33,8 +33,10 @@ export function CreateKeyDialog({ opened, onClose, onCreated }: CreateKeyDialogP
       onClose={close}
       title={created === undefined ? texts.createTitle : texts.createdTitle}
       closeButtonProps={{ 'aria-label': common.close }}
-      // A key that was not copied is lost: a slip outside must not close it.
+      // A key that was not copied is lost: a slip, by mouse or keyboard, must not close it.
       closeOnClickOutside={created === undefined}
+      closeOnEscape={created === undefined}
+      withCloseButton={created === undefined}
       size="lg"
     >
       {created === undefined ? (
@@ -86,7 +88,14 @@ function CreateForm({ onCreated, onCancel }: CreateFormProps) {
         >
           <div className="scope-grid">
             {(Object.keys(texts.scopesMeaning) as Scope[]).map((scope) => (
-              <Checkbox key={scope} value={scope} label={scope} description={texts.scopesMeaning[scope]} />
+              <Checkbox
+                key={scope}
+                value={scope}
+                label={scope}
+                description={texts.scopesMeaning[scope]}
+                // Without a key that may administer nobody could make another one here.
+                disabled={!keysRequired && scope === 'admin'}
+              />
             ))}
           </div>
         </Checkbox.Group>

@@ -34,10 +34,12 @@ export const allowlists = {
       EXPLICIT_LIST: 'Named customers (up to 5,000)',
     },
     closedFirst: {
-      PERCENTAGE: 'It begins with 0 %: nobody passes until you raise it.',
+      PERCENTAGE: 'Everybody has a fixed place: whoever is in stays in when the share grows.',
       TIME_WINDOW: 'It opens in one day, unless you set another time before.',
       EXPLICIT_LIST: 'It begins without anybody.',
     },
+    share: 'Share at the start, in percent',
+    shareHint: 'With 0 nobody passes until you raise it; 1 is a careful beginning.',
     precision: 'Precision',
     precisions: { exact: 'Exact', trusted: 'Trusted filter' },
     precisionHint: {
@@ -128,6 +130,7 @@ export const allowlists = {
     missing: 'Type the id of a customer.',
     notThere: (customer: string) => `${customer} is not on this list.`,
     isThere: (customer: string) => `${customer} is on this list.`,
+    hasExpired: (customer: string) => `${customer} was on this list, and that has expired: checks say no.`,
     add: 'Add customer',
     addThis: (customer: string) => `Add ${customer}`,
     addTitle: 'Add a customer',
@@ -163,6 +166,7 @@ export const allowlists = {
     start: 'Upload',
     cancel: 'Cancel the upload',
     sending: 'Sending the file',
+    sendingHint: 'Other pages may be opened meanwhile; closing the tab gives the upload up.',
     sent: (sent: string, total: string) => `${sent} of ${total} sent`,
     storing: 'Storing the rows',
     stored: (rows: string) => `${rows} rows stored`,
@@ -182,6 +186,25 @@ export const allowlists = {
     replaceWhole:
       'If any row is rejected, nothing is replaced. Until the end, checks see the list as it was.',
     replaceConfirm: 'Replace the list',
+  },
+  columns: {
+    title: 'The first rows of the file',
+    ids: 'Column with the customer ids',
+    idsHint: 'Look at the rows below: these are the customers who will be imported.',
+    header: 'The first row names the columns',
+    headerKnown: 'Recognised by its names: it is not imported.',
+    headerHint: 'Otherwise it is imported like every other row.',
+    numbered: (number: string) => `Column ${number}`,
+    uses: {
+      customerId: 'customer',
+      addedBy: 'added by',
+      metadata: 'details',
+      expiresAt: 'expires',
+      none: 'not imported',
+    },
+    ignored: (columns: string) => `Not imported: ${columns}.`,
+    extra:
+      'Some rows have more cells than there are names of columns: check whether a separator lies inside a value.',
   },
   rejected: {
     title: 'Rejected rows',

@@ -48,5 +48,9 @@ export const common = {
   typeToConfirm: (word: string) => `Type ${word} to confirm`,
   sameAsCurl: 'The same from a terminal',
   curlKeyNote: 'Put your key into the variable CATRACA_KEY first; it is not shown here.',
+  unsavedKept: 'Your changes are not saved. They are kept until you close this tab.',
+  unsavedTitle: 'Sign out?',
+  unsavedText: 'Changes that are not saved are dropped, and files that are being sent are given up.',
+  readOnly: 'Your key may read this and not change it: that takes a key with the scope admin.',
   groups: { look: 'Look', guards: 'Guards', administer: 'Administer' },
 }

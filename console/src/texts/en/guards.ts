@@ -9,7 +9,14 @@ export const guards = {
     operationHint: 'Such as PRODUCE',
     key: 'Idempotency key',
     nothing: 'No record: the request was never seen here, or its record has expired.',
-    states: { IN_PROGRESS: 'In progress', COMPLETED: 'Completed', FAILED: 'Failed' },
+    states: {
+      IN_PROGRESS: 'In progress',
+      CLAIM_ENDED: 'Claim ended',
+      COMPLETED: 'Completed',
+      FAILED: 'Failed',
+    },
+    claimEnded:
+      'Nobody works on it any more, as far as is known: whoever claimed it did not say how it ended. The same request may be claimed again.',
     createdAt: 'First seen',
     updatedAt: 'Last change',
     expiresAt: 'Forgotten',
@@ -24,6 +31,8 @@ export const guards = {
       'The same request will be done again the next time it comes, and its recorded answer is lost. This cannot be undone.',
     forgetUnderWay:
       'Somebody is working on this request right now. If the record is forgotten, another one may do the same at the same time. This cannot be undone.',
+    forgetEnded:
+      'Whoever claimed this request did not say how it ended: it may be done, or half done. If the record is forgotten, the same request is done again the next time it comes. This cannot be undone.',
     forgotten: 'The record is forgotten.',
   },
   locks: {

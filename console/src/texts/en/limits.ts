@@ -146,6 +146,8 @@ export const limits = {
     incomplete: (said: string, missing: string) =>
       `${said === '' ? 'incomplete' : said}; no level says: ${missing}`,
   },
+  foundAgain: 'These are your changes from before. They are not saved yet.',
+  discard: 'Discard them',
   preview: 'Preview the change',
   previewTitle: 'What will change',
   noChange: 'Nothing changes.',

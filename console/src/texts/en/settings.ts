@@ -11,7 +11,7 @@ export const settings = {
   create: 'Create key',
   createTitle: 'Create an API key',
   firstKey:
-    'This is the first key: from now on every call needs one. You will be signed in with it if it may administer.',
+    'This is the first key: from now on every call needs one, and you go on with this one. So it has the scope admin; make weaker ones for programs afterwards.',
   createdTitle: 'The new key',
   createdLead: 'Copy it now: it is kept only as a hash and cannot be shown again.',
   created: (name: string) => `Key ${name} created`,

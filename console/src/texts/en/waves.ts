@@ -5,6 +5,11 @@ export const waves = {
     open: 'Open',
     closed: 'Closed',
     paused: 'Paused',
+    pausedSince: (at: string) => `Since ${at}. Its rule is kept.`,
+    closedHint: 'Nobody passes, and nothing is planned. Set a share or a time below to open it.',
+    asOf: (time: string) => `As of ${time}, looked up every few seconds.`,
+    asOfStale: (time: string) =>
+      `As of ${time}: the server has not answered since. It may be different by now.`,
     share: 'Share that is in',
     named: (count: string) => `${count} named customers`,
     everybody: 'everybody',
@@ -55,6 +60,11 @@ export const waves = {
     unchanged: 'No changes yet.',
     changed: 'There are changes that are not saved.',
     wrong: 'Correct what is marked first.',
+    paused:
+      'This wave is paused. What you save here takes the place of the pause and of the rule that it keeps.',
+    outdated: 'Somebody saved another rule meanwhile',
+    outdatedText:
+      'Your changes are still here. The review compares them with the rule as it is saved now; "Discard" shows that one.',
   },
   ramp: {
     title: 'Ramp',
@@ -91,6 +101,10 @@ export const waves = {
     tooMany: 'At most 5,000 customers.',
     baseExcluded: 'The base list cannot be excluded as well.',
   },
+  warnings: {
+    drop: 'Less than before this step: customers who are in will be out.',
+    jump: 'More than half of all customers at once. A step in between shows early what goes wrong.',
+  },
   difference: {
     title: 'Save these changes?',
     lead: 'This is what will be different:',
@@ -112,21 +126,18 @@ export const waves = {
     title: 'Pause this wave now?',
     text: 'The share is set to 0 % at once: nobody passes any more, also those who pass now.',
     textRamp: (steps: string) =>
-      `The ramp (${steps} steps) is taken away too, because its next step would open the wave again.`,
+      `The ramp (${steps} steps) is set aside too, because its next step would open the wave again.`,
     textWindow:
       'This wave has no share. Its time window is closed now instead, so nobody passes any more, also those who pass now. Everything else stays.',
-    undo: 'The audit keeps the rule as it was, and "Resume" brings it back.',
-    undoLong: 'This rule is too long for the audit: note it before, "Resume" cannot bring it back.',
+    undo: 'This holds whatever somebody else has saved meanwhile. The rule is kept, and "Resume" brings it back.',
     confirm: 'Pause the wave',
     paused: 'The wave is paused: nobody passes.',
   },
   resume: {
     open: 'Resume',
     title: 'Resume this wave?',
-    text: (at: string, who: string) => `This is the rule as it was before it was paused (${at}, by ${who}):`,
+    text: (at: string) => `This is the rule as it was before it was paused (${at}):`,
     passed: 'Steps of the ramp whose time has come meanwhile hold at once.',
-    unknown:
-      'What the rule was before cannot be found in the audit. Set the share or the window below, and save.',
     confirm: 'Resume the wave',
     resumed: 'The wave is open again as before.',
   },

@@ -35,10 +35,12 @@ export const allowlists: typeof en = {
       EXPLICIT_LIST: 'Clientes nomeados (até 5.000)',
     },
     closedFirst: {
-      PERCENTAGE: 'Começa com 0 %: ninguém passa até você aumentar.',
+      PERCENTAGE: 'Cada um tem um lugar fixo: quem está dentro continua quando a parcela cresce.',
       TIME_WINDOW: 'Abre em um dia, a não ser que você defina outra hora antes.',
       EXPLICIT_LIST: 'Começa sem ninguém.',
     },
+    share: 'Parcela no início, em porcentagem',
+    shareHint: 'Com 0 ninguém passa até você aumentar; 1 é um começo cauteloso.',
     precision: 'Precisão',
     precisions: { exact: 'Exata', trusted: 'Confia no filtro' },
     precisionHint: {
@@ -129,6 +131,7 @@ export const allowlists: typeof en = {
     missing: 'Digite o id de um cliente.',
     notThere: (customer) => `${customer} não está nesta lista.`,
     isThere: (customer) => `${customer} está nesta lista.`,
+    hasExpired: (customer) => `${customer} esteve nesta lista, mas isso expirou: as consultas dizem não.`,
     add: 'Incluir cliente',
     addThis: (customer) => `Incluir ${customer}`,
     addTitle: 'Incluir um cliente',
@@ -163,6 +166,7 @@ export const allowlists: typeof en = {
     start: 'Enviar',
     cancel: 'Cancelar o envio',
     sending: 'Enviando o arquivo',
+    sendingHint: 'Você pode abrir outras páginas; fechar a aba abandona o envio.',
     sent: (sent, total) => `${sent} de ${total} enviados`,
     storing: 'Gravando as linhas',
     stored: (rows) => `${rows} linhas gravadas`,
@@ -182,6 +186,25 @@ export const allowlists: typeof en = {
     replaceWhole:
       'Se alguma linha for recusada, nada é substituído. Até o fim, as consultas veem a lista como era.',
     replaceConfirm: 'Substituir a lista',
+  },
+  columns: {
+    title: 'As primeiras linhas do arquivo',
+    ids: 'Coluna com os ids dos clientes',
+    idsHint: 'Confira as linhas abaixo: são estes os clientes que serão importados.',
+    header: 'A primeira linha dá nome às colunas',
+    headerKnown: 'Reconhecida pelos nomes: não é importada.',
+    headerHint: 'Caso contrário, ela é importada como qualquer outra linha.',
+    numbered: (number) => `Coluna ${number}`,
+    uses: {
+      customerId: 'cliente',
+      addedBy: 'incluído por',
+      metadata: 'detalhes',
+      expiresAt: 'expira',
+      none: 'não importada',
+    },
+    ignored: (columns) => `Não importadas: ${columns}.`,
+    extra:
+      'Algumas linhas têm mais células do que nomes de colunas: veja se há um separador dentro de um valor.',
   },
   rejected: {
     title: 'Linhas recusadas',

@@ -48,5 +48,9 @@ export const common: typeof en = {
   typeToConfirm: (word) => `Digite ${word} para confirmar`,
   sameAsCurl: 'O mesmo pelo terminal',
   curlKeyNote: 'Coloque antes sua chave na variável CATRACA_KEY; ela não aparece aqui.',
+  unsavedKept: 'Suas mudanças não foram salvas. Elas ficam guardadas até você fechar esta aba.',
+  unsavedTitle: 'Sair?',
+  unsavedText: 'Mudanças não salvas são descartadas, e arquivos que estão sendo enviados são abandonados.',
+  readOnly: 'Sua chave pode ler, mas não mudar: para isso é preciso uma chave com o escopo admin.',
   groups: { look: 'Acompanhar', guards: 'Proteções', administer: 'Administrar' },
 }

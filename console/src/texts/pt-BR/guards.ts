@@ -10,7 +10,14 @@ export const guards: typeof en = {
     operationHint: 'Por exemplo, PRODUCE',
     key: 'Chave de idempotência',
     nothing: 'Nenhum registro: a requisição nunca passou por aqui, ou o registro expirou.',
-    states: { IN_PROGRESS: 'Em andamento', COMPLETED: 'Concluída', FAILED: 'Falhou' },
+    states: {
+      IN_PROGRESS: 'Em andamento',
+      CLAIM_ENDED: 'Reserva encerrada',
+      COMPLETED: 'Concluída',
+      FAILED: 'Falhou',
+    },
+    claimEnded:
+      'Até onde se sabe, ninguém mais trabalha nela: quem a reservou não disse como terminou. A mesma requisição pode ser reservada de novo.',
     createdAt: 'Vista primeiro em',
     updatedAt: 'Última mudança',
     expiresAt: 'Será esquecida em',
@@ -25,6 +32,8 @@ export const guards: typeof en = {
       'A mesma requisição será feita de novo na próxima vez que chegar, e a resposta gravada se perde. Não pode ser desfeito.',
     forgetUnderWay:
       'Alguém está trabalhando nesta requisição agora. Se o registro for esquecido, outro pode fazer o mesmo ao mesmo tempo. Não pode ser desfeito.',
+    forgetEnded:
+      'Quem reservou esta requisição não disse como terminou: ela pode ter sido feita, inteira ou em parte. Se o registro for esquecido, a mesma requisição será feita de novo na próxima vez que chegar. Não pode ser desfeito.',
     forgotten: 'O registro foi esquecido.',
   },
   locks: {

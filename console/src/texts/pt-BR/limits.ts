@@ -9,7 +9,7 @@ export const limits: typeof en = {
   limit: 'Limite',
   limits: 'Limites',
   level: 'Nível',
-  levels: { system: 'sistema', resource: 'recurso', entity: 'entidade', defaults: 'padrão' },
+  levels: { system: 'sistema', resource: 'recurso', entity: 'entidade', defaults: 'valor padrão' },
 
   find: 'Ver uma entidade',
   findLead: 'O que vale para ela, o que resta, o que foi admitido e negado.',
@@ -146,6 +146,8 @@ export const limits: typeof en = {
     shadow: (rule) => `${rule}; só observado, não nega ninguém`,
     incomplete: (said, missing) => `${said === '' ? 'incompleto' : said}; nenhum nível diz: ${missing}`,
   },
+  foundAgain: 'Estas são as suas mudanças de antes. Elas ainda não foram salvas.',
+  discard: 'Descartar',
   preview: 'Ver o que muda',
   previewTitle: 'O que vai mudar',
   noChange: 'Nada muda.',

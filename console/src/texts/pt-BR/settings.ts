@@ -13,7 +13,7 @@ export const settings: typeof en = {
   create: 'Criar chave',
   createTitle: 'Criar uma chave de API',
   firstKey:
-    'Esta é a primeira chave: a partir de agora toda chamada precisa de uma. Você entrará com ela se ela puder administrar.',
+    'Esta é a primeira chave: a partir de agora toda chamada precisa de uma, e você continua com ela. Por isso ela tem o escopo admin; crie depois chaves mais fracas para os programas.',
   createdTitle: 'A nova chave',
   createdLead: 'Copie agora: ela é guardada só como hash e não pode ser mostrada de novo.',
   created: (name) => `Chave ${name} criada`,

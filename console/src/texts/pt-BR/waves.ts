@@ -6,6 +6,10 @@ export const waves: typeof en = {
     open: 'Aberta',
     closed: 'Fechada',
     paused: 'Pausada',
+    pausedSince: (at) => `Desde ${at}. A regra está guardada.`,
+    closedHint: 'Ninguém passa e nada está previsto. Defina abaixo uma parcela ou um horário para abrir.',
+    asOf: (time) => `Situação às ${time}, conferida a cada poucos segundos.`,
+    asOfStale: (time) => `Situação às ${time}: o servidor não respondeu desde então. Ela já pode ser outra.`,
     share: 'Parcela que está dentro',
     named: (count) => `${count} clientes nomeados`,
     everybody: 'todos',
@@ -55,6 +59,10 @@ export const waves: typeof en = {
     unchanged: 'Nenhuma mudança ainda.',
     changed: 'Há mudanças que não foram salvas.',
     wrong: 'Corrija antes o que está marcado.',
+    paused: 'Esta onda está pausada. O que você salvar aqui toma o lugar da pausa e da regra que ela guarda.',
+    outdated: 'Outra pessoa salvou outra regra nesse meio-tempo',
+    outdatedText:
+      'Suas mudanças continuam aqui. A revisão as compara com a regra salva agora; "Descartar" mostra essa regra.',
   },
   ramp: {
     title: 'Rampa',
@@ -91,6 +99,10 @@ export const waves: typeof en = {
     tooMany: 'No máximo 5.000 clientes.',
     baseExcluded: 'A lista base não pode também ser excluída.',
   },
+  warnings: {
+    drop: 'Menos do que antes deste passo: clientes que estão dentro ficarão fora.',
+    jump: 'Mais da metade de todos os clientes de uma vez. Um passo intermediário mostra cedo o que dá errado.',
+  },
   difference: {
     title: 'Salvar estas mudanças?',
     lead: 'É isto que ficará diferente:',
@@ -100,7 +112,7 @@ export const waves: typeof en = {
     atOnce: (before, after) => `Logo após salvar, a parcela que está dentro vai de ${before} para ${after}.`,
     same: (share) => `Logo após salvar, a parcela que está dentro continua ${share}.`,
     fewer: 'Clientes que estão dentro agora ficarão fora.',
-    none: 'nenhum',
+    none: 'não há',
     added: (count) => `${count} a mais`,
     gone: (count) => `${count} a menos`,
     save: 'Salvar',
@@ -111,22 +123,18 @@ export const waves: typeof en = {
     title: 'Pausar esta onda agora?',
     text: 'A parcela vai a 0 % na hora: ninguém mais passa, nem quem passa agora.',
     textRamp: (steps) =>
-      `A rampa (${steps} passos) também é retirada, porque o próximo passo dela abriria a onda de novo.`,
+      `A rampa (${steps} passos) também fica suspensa, porque o próximo passo dela abriria a onda de novo.`,
     textWindow:
       'Esta onda não tem parcela. Em vez disso, sua janela de tempo é fechada agora, e ninguém mais passa, nem quem passa agora. Todo o resto fica.',
-    undo: 'A auditoria guarda a regra como era, e "Retomar" a traz de volta.',
-    undoLong:
-      'Esta regra é longa demais para a auditoria: anote-a antes, "Retomar" não poderá trazê-la de volta.',
+    undo: 'Isto vale mesmo que outra pessoa tenha salvo algo nesse meio-tempo. A regra fica guardada, e "Retomar" a traz de volta.',
     confirm: 'Pausar a onda',
     paused: 'A onda está pausada: ninguém passa.',
   },
   resume: {
     open: 'Retomar',
     title: 'Retomar esta onda?',
-    text: (at, who) => `Esta é a regra como era antes da pausa (${at}, por ${who}):`,
+    text: (at) => `Esta é a regra como era antes da pausa (${at}):`,
     passed: 'Passos da rampa cuja hora chegou nesse meio-tempo valem na hora.',
-    unknown:
-      'Não foi possível encontrar na auditoria como era a regra. Defina abaixo a parcela ou a janela e salve.',
     confirm: 'Retomar a onda',
     resumed: 'A onda está aberta de novo como antes.',
   },

@@ -1,24 +1,32 @@
-import type { RampStep, WaveConfig, WaveStrategy } from '../../../allowlist/types.js'
+import type { Pause, StoredConfig } from '../../../allowlist/pause.js'
+import type { RampStep, WaveStrategy } from '../../../allowlist/types.js'
 
 /** Lets nobody in. */
-const CLOSED: WaveConfig = { strategy: 'EXPLICIT_LIST', customerIds: [] }
+const CLOSED: StoredConfig = { strategy: 'EXPLICIT_LIST', customerIds: [] }
 
 /**
  * The rule of a wave as it stands in the table. Another program may have written it, so nothing of it is taken for
  * granted: what has not the type that it should have is left out, and a wave without a rule lets nobody in.
  */
-export function readConfig(stored: unknown): WaveConfig {
+export function readConfig(stored: unknown): StoredConfig {
   if (!isObject(stored) || typeof stored.strategy !== 'string') return CLOSED
-  const config: WaveConfig = { strategy: stored.strategy as WaveStrategy }
-  const { percentage, startTime, endTime, customerIds, ramp, base, exclude } = stored
-  if (isNumber(percentage)) config.percentage = percentage
-  if (isNumber(startTime)) config.startTime = startTime
-  if (isNumber(endTime)) config.endTime = endTime
+  const config: StoredConfig = { strategy: stored.strategy as WaveStrategy, ...readOpening(stored) }
+  const { customerIds, base, exclude, paused } = stored
   if (Array.isArray(customerIds)) config.customerIds = customerIds.filter(isString)
-  if (Array.isArray(ramp)) config.ramp = ramp.filter(isStep)
   if (isString(base)) config.base = base
   if (Array.isArray(exclude)) config.exclude = exclude.filter(isString)
+  if (isObject(paused) && isNumber(paused.at)) config.paused = { at: paused.at, ...readOpening(paused) }
   return config
+}
+
+/** How far a wave is open, and when. */
+function readOpening({ percentage, startTime, endTime, ramp }: Record<string, unknown>): Omit<Pause, 'at'> {
+  return {
+    ...(isNumber(percentage) && { percentage }),
+    ...(isNumber(startTime) && { startTime }),
+    ...(isNumber(endTime) && { endTime }),
+    ...(Array.isArray(ramp) && { ramp: ramp.filter(isStep) }),
+  }
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

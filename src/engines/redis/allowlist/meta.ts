@@ -1,5 +1,6 @@
+import type { StoredConfig } from '../../../allowlist/pause.js'
 import type { CheckedList, ListRecord } from '../../../allowlist/port.js'
-import type { AllowlistType, Precision, WaveConfig } from '../../../allowlist/types.js'
+import type { AllowlistType, Precision } from '../../../allowlist/types.js'
 
 /** The metadata of a list, as fields of a hash. What changes with every member stands with the shards. */
 export interface Meta {
@@ -76,7 +77,7 @@ export function listOf(id: string, meta: Meta): RedisList {
     ...{ id, incarnation, name, type, precision, salt, version, createdAt },
     ...{ shardCount: shards, generation, layout },
   }
-  return meta.config === undefined ? list : { ...list, config: JSON.parse(meta.config) as WaveConfig }
+  return meta.config === undefined ? list : { ...list, config: JSON.parse(meta.config) as StoredConfig }
 }
 
 export const sameList = (a: RedisList, b: RedisList): boolean =>

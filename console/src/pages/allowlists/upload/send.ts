@@ -3,6 +3,7 @@ import { OPERATIONS } from '../../../../../src/client/generated.js'
 import { requestOf } from '../../../../../src/client/request.js'
 import type { ImportMembersInput } from '../../../api/client.js'
 import { currentKey, signOut } from '../../../session/store.js'
+import type { UploadInput } from './uploads.js'
 
 export interface Sending {
   /** When the server has begun the import. */
@@ -30,7 +31,7 @@ export function kindOf(name: string): Pick<ImportMembersInput, 'contentType' | '
 
 /** `fetch` tells nothing of what is sent so far; the older way does. */
 export function send(
-  { file, ...named }: { id: string; file: File; mode: 'add' | 'replace'; importId: string },
+  { file, ...named }: UploadInput & { id: string; importId: string },
   onProgress: (sentBytes: number) => void,
 ): Sending {
   const xhr = new XMLHttpRequest()

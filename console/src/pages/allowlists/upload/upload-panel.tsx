@@ -7,9 +7,11 @@ import { Icon } from '../../../parts/icons.js'
 import { Panel } from '../../../parts/panel.js'
 import { ProblemView } from '../../../parts/problem.js'
 import { useFormat, useTexts } from '../../../texts/language.js'
+import { CsvColumns } from './csv-columns.js'
 import { DropZone } from './drop-zone.js'
+import { type ColumnChoice, type CsvPreview, columnOf, defaultChoice, previewOf } from './preview.js'
 import { UploadResult } from './upload-result.js'
-import { type Mode, type Upload, useUpload } from './use-upload.js'
+import { cancelUpload, forgetUpload, type Mode, startUpload, type Upload, useUpload } from './uploads.js'
 
 export interface UploadPanelProps {
   list: Allowlist
@@ -29,30 +31,40 @@ export function UploadPanel({ list, onChanged }: UploadPanelProps) {
     announce(isDone ? texts.result(format.number(added), format.number(rejected)) : texts.failed)
     onChanged()
   }
-  const { upload, start, cancel, reset } = useUpload(list.id, ended)
+  const upload = useUpload(list.id, ended)
+  const [columns, setColumns] = useState<{ preview: CsvPreview; choice: ColumnChoice }>()
   const busy = upload.phase === 'sending' || upload.phase === 'storing'
-  const choose = (next: File | undefined): void => {
+  const choose = async (next: File): Promise<void> => {
+    const preview = await previewOf(next)
+    setColumns(preview && { preview, choice: defaultChoice(preview) })
     setFile(next)
-    reset()
+    forgetUpload(list.id)
+  }
+  const start = (mode: Mode): void => {
+    const column = columns && columnOf(columns.preview, columns.choice)
+    void startUpload(list.id, { file: file!, mode, ...(column !== undefined && { column }) })
   }
   return (
     <Panel title={texts.title} lead={texts.lead}>
       <Stack gap="md">
-        <DropZone file={file} disabled={busy} onFile={choose} />
+        <DropZone file={file} disabled={busy} onFile={(next) => void choose(next)} />
         {file !== undefined && !busy && upload.phase !== 'ended' && (
           <>
+            {columns !== undefined && (
+              <CsvColumns {...columns} onChoice={(choice) => setColumns({ ...columns, choice })} />
+            )}
             <ModeChoice mode={mode} onMode={setMode} />
             <Group gap="xs">
               <Button
                 leftSection={<Icon name="upload" size={16} />}
-                onClick={() => (mode === 'replace' ? setAsking(true) : start(file, mode))}
+                onClick={() => (mode === 'replace' ? setAsking(true) : start(mode))}
               >
                 {texts.start}
               </Button>
             </Group>
           </>
         )}
-        {busy && <UnderWay upload={upload} totalBytes={file?.size ?? 0} onCancel={cancel} />}
+        {busy && <UnderWay upload={upload} onCancel={() => cancelUpload(list.id)} />}
         {upload.phase === 'cancelled' && (
           <div className="notice" role="status">
             {texts.cancelled}
@@ -66,7 +78,7 @@ export function UploadPanel({ list, onChanged }: UploadPanelProps) {
         onClose={() => setAsking(false)}
         title={texts.replaceTitle}
         confirmLabel={texts.replaceConfirm}
-        onConfirm={async () => start(file!, 'replace')}
+        onConfirm={async () => start('replace')}
       >
         <p>{texts.replaceText(format.number(list.customerCount), file?.name ?? '')}</p>
         <p>{texts.replaceWhole}</p>
@@ -91,16 +103,16 @@ function ModeChoice({ mode, onMode }: { mode: Mode; onMode(mode: Mode): void }) 
 
 interface UnderWayProps {
   upload: Upload
-  totalBytes: number
   onCancel(): void
 }
 
-function UnderWay({ upload, totalBytes, onCancel }: UnderWayProps) {
+function UnderWay({ upload, onCancel }: UnderWayProps) {
   const { allowlists } = useTexts()
   const texts = allowlists.upload
   const format = useFormat()
   // All of it sent: from here on it cannot be taken back.
-  if (upload.phase === 'sending' && upload.sentBytes < totalBytes) {
+  if (upload.phase === 'sending' && upload.sentBytes < upload.totalBytes) {
+    const { totalBytes } = upload
     // What is counted has headers on top.
     const sent = Math.min(upload.sentBytes, totalBytes)
     const percent = totalBytes === 0 ? 100 : (sent / totalBytes) * 100
@@ -115,6 +127,9 @@ function UnderWay({ upload, totalBytes, onCancel }: UnderWayProps) {
           </Text>
         </Group>
         <Progress value={percent} aria-label={texts.sending} />
+        <Text size="sm" c="dimmed">
+          {texts.sendingHint}
+        </Text>
         <Group>
           <Button size="compact-sm" variant="default" onClick={onCancel}>
             {texts.cancel}

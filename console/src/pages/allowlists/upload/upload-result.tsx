@@ -3,6 +3,7 @@ import type { ImportStatus } from '../../../api/client.js'
 import { Icon } from '../../../parts/icons.js'
 import { State } from '../../../parts/state.js'
 import { useFormat, useTexts } from '../../../texts/language.js'
+import { faultWords } from '../../../texts/server-words.js'
 import { download } from '../download.js'
 import { Fact } from '../facts.js'
 import { csvOf } from './csv.js'
@@ -37,7 +38,7 @@ function Rejected({ id, status: { firstErrors, rejected } }: { id: string; statu
   const texts = allowlists.rejected
   const format = useFormat()
   const save = (): void => {
-    const rows = firstErrors.map(({ line, row, message }) => [line, row ?? '', message])
+    const rows = firstErrors.map(({ line, row, message }) => [line, row ?? '', faultWords(message)])
     const content = csvOf([['line', 'row', 'reason'], ...rows])
     download(new Blob([content], { type: 'text/csv;charset=utf-8' }), `${id}-rejected.csv`)
   }
@@ -76,7 +77,7 @@ function Rejected({ id, status: { firstErrors, rejected } }: { id: string; statu
                 <Table.Td>
                   <span className="mono">{row}</span>
                 </Table.Td>
-                <Table.Td>{message}</Table.Td>
+                <Table.Td>{faultWords(message)}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>

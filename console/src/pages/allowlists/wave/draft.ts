@@ -129,6 +129,31 @@ function rampProblems({ ramp }: Draft, texts: Texts['waves']['errors']): Problem
   return problems
 }
 
+const STRIDES = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1]
+/** A step by more than this, in shares, leaves no time to see what goes wrong. */
+const LARGEST_STRIDE = 0.5
+
+/** A step further than what the ramp has come to. */
+export function nextShare({ ramp, share }: Draft): number {
+  const reached = (ramp.at(-1)?.share ?? share).value ?? 0
+  return STRIDES.find((stride) => stride > reached) ?? 1
+}
+
+/** What can be saved and may not be meant, by the key of the step. */
+export function warningsOf(draft: Draft, texts: Texts['waves']['warnings']): Problems {
+  const warnings: Problems = {}
+  if (draft.strategy !== 'PERCENTAGE') return warnings
+  let before = draft.share.value
+  for (const { key, share } of draft.ramp) {
+    if (before !== undefined && share.value !== undefined) {
+      if (share.value < before) warnings[key] = texts.drop
+      else if (share.value - before > LARGEST_STRIDE) warnings[key] = texts.jump
+    }
+    before = share.value ?? before
+  }
+  return warnings
+}
+
 /** Fields that are absent and fields that are empty mean the same. */
 export function sameRule(one: Rule, other: Rule): boolean {
   return JSON.stringify(plain(one)) === JSON.stringify(plain(other))

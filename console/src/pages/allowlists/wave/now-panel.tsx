@@ -5,11 +5,11 @@ import { Icon } from '../../../parts/icons.js'
 import { Panel } from '../../../parts/panel.js'
 import { State } from '../../../parts/state.js'
 import { useSignedIn } from '../../../session/store.js'
-import { useTexts } from '../../../texts/language.js'
+import { useFormat, useTexts } from '../../../texts/language.js'
 import { useEstimate } from './estimate.js'
 import { PauseDialog } from './pause-dialog.js'
 import { ResumeDialog } from './resume-dialog.js'
-import { insideWindow, isShut, nextTurn, type Rule, shareNow } from './rule.js'
+import { isShut, nextTurn, type Rule, shareNow } from './rule.js'
 import { useWords, type Words } from './use-words.js'
 
 export interface NowPanelProps {
@@ -17,44 +17,59 @@ export interface NowPanelProps {
   rule: Rule
   now: number
   zone: string
+  /** When the list was read, by the clock of the browser. */
+  readAt: number
+  /** The last attempt to read it failed. */
+  isStale: boolean
   onChanged(): void
 }
 
 /** What the wave does at this moment, and what it does next. */
-export function NowPanel({ list, rule, now, zone, onChanged }: NowPanelProps) {
+export function NowPanel({ list, rule, now, zone, readAt, isStale, onChanged }: NowPanelProps) {
   const { waves } = useTexts()
   const texts = waves.now
   const { can } = useSignedIn()
   const words = useWords(zone)
   const [asking, setAsking] = useState<'pause' | 'resume'>()
-  const isOff = isShut(rule, now)
-  const isPaused = isOff && rule.strategy === 'PERCENTAGE' && insideWindow(rule, now)
+  const format = useFormat()
+  const { paused } = list
   const open = shareNow(rule, now) > 0
   const estimate = useEstimate(rule, now, words)
-  const button = isOff ? (
-    <Button
-      variant="default"
-      leftSection={<Icon name="play" size={16} />}
-      onClick={() => setAsking('resume')}
-    >
-      {waves.resume.open}
-    </Button>
-  ) : (
-    <Button color="red" leftSection={<Icon name="pause" size={16} />} onClick={() => setAsking('pause')}>
-      {waves.pause.open}
-    </Button>
-  )
+  const button =
+    paused !== undefined ? (
+      <Button
+        variant="default"
+        leftSection={<Icon name="play" size={16} />}
+        onClick={() => setAsking('resume')}
+      >
+        {waves.resume.open}
+      </Button>
+    ) : isShut(rule, now) ? null : (
+      <Button color="red" leftSection={<Icon name="pause" size={16} />} onClick={() => setAsking('pause')}>
+        {waves.pause.open}
+      </Button>
+    )
   const close = (): void => setAsking(undefined)
   return (
-    <Panel title={texts.title} actions={can('admin') && button}>
+    <Panel
+      title={texts.title}
+      lead={(isStale ? texts.asOfStale : texts.asOf)(format.clock(readAt))}
+      actions={can('admin') && button}
+    >
       <dl className="wave-now">
         <div>
           <dt>{texts.share}</dt>
           <dd>
             <span className="tile-value">{shareWords(rule, now, words, texts)}</span>{' '}
-            <State kind={open ? 'good' : isOff ? 'bad' : 'neutral'}>
-              {open ? texts.open : isPaused ? texts.paused : texts.closed}
+            <State kind={isStale ? 'warning' : open ? 'good' : paused ? 'bad' : 'neutral'}>
+              {open ? texts.open : paused ? texts.paused : texts.closed}
             </State>
+            {paused !== undefined && (
+              <div className="detail">{texts.pausedSince(words.moment(Date.parse(paused.at)))}</div>
+            )}
+            {paused === undefined && isShut(rule, now) && can('admin') && (
+              <div className="detail">{texts.closedHint}</div>
+            )}
           </dd>
         </div>
         <div>

@@ -1,7 +1,9 @@
-import { Button, Input, NativeSelect, NumberInput, Stack, TextInput } from '@mantine/core'
+import { Button, Input, NativeSelect, Stack, TextInput } from '@mantine/core'
 import { Icon } from '../../../parts/icons.js'
+import { State } from '../../../parts/state.js'
 import { useTexts } from '../../../texts/language.js'
-import { type DraftStep, type Problems, stepOf, typedShare, typedTime } from './draft.js'
+import { type Draft, type DraftStep, nextShare, type Problems, stepOf, typedTime } from './draft.js'
+import { ShareNumber } from './share-field.js'
 import { useWords } from './use-words.js'
 
 const HOUR_MS = 3_600_000
@@ -13,14 +15,16 @@ const PRESETS = {
 type Preset = keyof typeof PRESETS
 
 export interface RampEditorProps {
-  ramp: DraftStep[]
+  draft: Draft
   problems: Problems
+  warnings: Problems
   zone: string
   disabled: boolean
   onRamp(ramp: DraftStep[]): void
 }
 
-export function RampEditor({ ramp, problems, zone, disabled, onRamp }: RampEditorProps) {
+export function RampEditor({ draft, problems, warnings, zone, disabled, onRamp }: RampEditorProps) {
+  const { ramp } = draft
   const { waves } = useTexts()
   const texts = waves.ramp
   const fill = (name: string): void => {
@@ -36,7 +40,7 @@ export function RampEditor({ ramp, problems, zone, disabled, onRamp }: RampEdito
   const add = (): void => {
     const last = ramp.at(-1)
     const at = last?.at.value === undefined ? nextHour() : last.at.value + 24 * HOUR_MS
-    onRamp([...ramp, stepOf({ at, percentage: last?.share.value ?? 0 }, zone)])
+    onRamp([...ramp, stepOf({ at, percentage: nextShare(draft) }, zone)])
   }
   return (
     <fieldset className="plain-fieldset">
@@ -49,6 +53,7 @@ export function RampEditor({ ramp, problems, zone, disabled, onRamp }: RampEdito
             step={step}
             number={index + 1}
             problems={problems}
+            warning={warnings[step.key]}
             zone={zone}
             disabled={disabled}
             onStep={(changed) => onRamp(ramp.map((other) => (other === step ? changed : other)))}
@@ -84,13 +89,14 @@ interface StepRowProps {
   step: DraftStep
   number: number
   problems: Problems
+  warning: string | undefined
   zone: string
   disabled: boolean
   onStep(step: DraftStep): void
   onRemove(): void
 }
 
-function StepRow({ step, number, problems, zone, disabled, onStep, onRemove }: StepRowProps) {
+function StepRow({ step, number, problems, warning, zone, disabled, onStep, onRemove }: StepRowProps) {
   const { waves } = useTexts()
   const texts = waves.ramp
   const words = useWords(zone)
@@ -105,15 +111,10 @@ function StepRow({ step, number, problems, zone, disabled, onStep, onRemove }: S
         error={problems[`at ${step.key}`]}
         disabled={disabled}
       />
-      <NumberInput
+      <ShareNumber
         aria-label={texts.shareOf(name)}
-        value={step.share.text}
-        onChange={(value) => onStep({ ...step, share: typedShare(String(value)) })}
-        min={0}
-        max={100}
-        decimalScale={6}
-        clampBehavior="none"
-        suffix=" %"
+        share={step.share}
+        onShare={(share) => onStep({ ...step, share })}
         hideControls
         error={problems[`share ${step.key}`]}
         disabled={disabled}
@@ -122,6 +123,11 @@ function StepRow({ step, number, problems, zone, disabled, onStep, onRemove }: S
         <Button variant="default" aria-label={texts.removeOf(name)} onClick={onRemove}>
           {texts.remove}
         </Button>
+      )}
+      {warning !== undefined && (
+        <div className="ramp-warning" role="status">
+          <State kind="warning">{warning}</State>
+        </div>
       )}
     </div>
   )

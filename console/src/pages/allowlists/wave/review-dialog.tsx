@@ -9,10 +9,15 @@ import { Difference } from './difference.js'
 import type { Rule } from './rule.js'
 import { useWords } from './use-words.js'
 
-export interface ReviewDialogProps {
+export interface Reviewed {
   list: Allowlist
   before: Rule
   after: Rule
+}
+
+export interface ReviewDialogProps extends Reviewed {
+  /** What may not be meant. */
+  warnings: readonly string[]
   now: number
   zone: string
   opened: boolean
@@ -21,7 +26,7 @@ export interface ReviewDialogProps {
 }
 
 /** Shows what would change, and saves it unless somebody else was faster. */
-export function ReviewDialog({ list, before, after, now, zone, opened, ...on }: ReviewDialogProps) {
+export function ReviewDialog({ list, before, after, warnings, now, zone, opened, ...on }: ReviewDialogProps) {
   const { waves, common } = useTexts()
   const texts = waves.difference
   const words = useWords(zone)
@@ -47,8 +52,13 @@ export function ReviewDialog({ list, before, after, now, zone, opened, ...on }: 
       <Stack gap="md">
         <div>{texts.lead}</div>
         <Difference before={before} after={after} now={now} words={words} />
+        {warnings.map((warning) => (
+          <div key={warning} className="notice">
+            {warning}
+          </div>
+        ))}
         <SaveProblem problem={problem} onReload={leave} />
-        <Group justify="flex-end" gap="xs">
+        <Group justify="flex-end" gap="xs" className="dialog-buttons">
           <Button variant="default" onClick={on.onClose}>
             {common.cancel}
           </Button>

@@ -4,11 +4,11 @@ import type { Allowlist } from '../../../api/client.js'
 import { Panel } from '../../../parts/panel.js'
 import { useSignedIn } from '../../../session/store.js'
 import { useFormat, useTexts } from '../../../texts/language.js'
-import { customersOf, type Draft, draftOf, type Problems } from './draft.js'
+import { customersOf, type Draft, type Problems } from './draft.js'
 import { ListPicker, ListsPicker } from './list-picker.js'
 import { RampChart } from './ramp-chart.js'
 import { RampEditor } from './ramp-editor.js'
-import { ReviewDialog } from './review-dialog.js'
+import { ReviewDialog, type Reviewed } from './review-dialog.js'
 import { type Rule, STRATEGIES, type Strategy, turns } from './rule.js'
 import { ShareField } from './share-field.js'
 import { WindowFields } from './window-fields.js'
@@ -21,8 +21,12 @@ export interface RulePanelProps {
   next: Rule
   draft: Draft
   onDraft(draft: Draft): void
+  onDiscard(): void
   problems: Problems
+  warnings: Problems
   isChanged: boolean
+  /** Somebody saved another rule since the editing began. */
+  isOutdated: boolean
   now: number
   zone: string
   onZone(zone: string): void
@@ -31,11 +35,12 @@ export interface RulePanelProps {
 
 /** The rule of a wave: read by all, changed by admins after a look at the difference. */
 export function RulePanel(props: RulePanelProps) {
-  const { list, rule, next, onDraft, problems, isChanged, now, zone } = props
-  const { waves } = useTexts()
+  const { list, rule, next, problems, warnings, isChanged, isOutdated, now, zone } = props
+  const { waves, common } = useTexts()
   const texts = waves.rule
   const { can } = useSignedIn()
-  const [reviewing, setReviewing] = useState(false)
+  // As it was when the review began: what is saved is what was looked at.
+  const [reviewed, setReviewed] = useState<Reviewed>()
   const isWrong = Object.keys(problems).length > 0
   const hasPicture = next.strategy === 'PERCENTAGE' || turns(next).length > 0
   return (
@@ -44,13 +49,24 @@ export function RulePanel(props: RulePanelProps) {
         {hasPicture && (
           <RampChart rule={next} saved={isChanged && !isWrong ? rule : undefined} now={now} zone={zone} />
         )}
+        {can('admin') && list.paused !== undefined && <div className="notice">{texts.paused}</div>}
+        {isOutdated && (
+          <div className="notice" role="alert">
+            <strong>{texts.outdated}</strong>
+            <div>{texts.outdatedText}</div>
+          </div>
+        )}
+        {!can('admin') && <div className="notice">{common.readOnly}</div>}
         <Fields {...props} />
         {can('admin') && (
           <Group gap="xs" className="save-bar">
-            <Button disabled={!isChanged || isWrong} onClick={() => setReviewing(true)}>
+            <Button
+              disabled={!isChanged || isWrong}
+              onClick={() => setReviewed({ list, before: rule, after: next })}
+            >
               {texts.review}
             </Button>
-            <Button variant="default" disabled={!isChanged} onClick={() => onDraft(draftOf(rule, zone))}>
+            <Button variant="default" disabled={!isChanged} onClick={props.onDiscard}>
               {texts.discard}
             </Button>
             <Text size="sm" c="dimmed" role="status">
@@ -60,20 +76,19 @@ export function RulePanel(props: RulePanelProps) {
         )}
       </Stack>
       <ReviewDialog
-        list={list}
-        before={rule}
-        after={next}
+        {...(reviewed ?? { list, before: rule, after: next })}
+        warnings={[...new Set(Object.values(warnings))].filter((text) => text !== undefined)}
         now={now}
         zone={zone}
-        opened={reviewing}
-        onClose={() => setReviewing(false)}
+        opened={reviewed !== undefined}
+        onClose={() => setReviewed(undefined)}
         onChanged={props.onChanged}
       />
     </Panel>
   )
 }
 
-function Fields({ list, draft, onDraft, problems, zone, onZone }: RulePanelProps) {
+function Fields({ list, draft, onDraft, problems, warnings, zone, onZone }: RulePanelProps) {
   const { allowlists, waves } = useTexts()
   const texts = waves.rule
   const { can } = useSignedIn()
@@ -99,8 +114,9 @@ function Fields({ list, draft, onDraft, problems, zone, onZone }: RulePanelProps
             onShare={(share) => change({ share })}
           />
           <RampEditor
-            ramp={draft.ramp}
+            draft={draft}
             problems={problems}
+            warnings={warnings}
             zone={zone}
             disabled={isFixed}
             onRamp={(ramp) => change({ ramp })}

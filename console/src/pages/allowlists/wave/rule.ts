@@ -6,9 +6,6 @@ export type Step = NonNullable<Rule['ramp']>[number]
 
 export const STRATEGIES: readonly Strategy[] = ['PERCENTAGE', 'TIME_WINDOW', 'EXPLICIT_LIST']
 
-/** An end that is past on this clock must be past on the server's too. */
-const SKEW_MS = 3_600_000
-
 export const insideWindow = ({ startTime, endTime }: Rule, at: number): boolean =>
   at >= (startTime ?? Number.NEGATIVE_INFINITY) && at <= (endTime ?? Number.POSITIVE_INFINITY)
 
@@ -41,22 +38,6 @@ export function nextTurn(rule: Rule, now: number): { at: number; share: number }
 /** Nobody is in, and nothing that is planned changes that. */
 export function isShut(rule: Rule, now: number): boolean {
   return shareNow(rule, now) === 0 && nextTurn(rule, now) === undefined
-}
-
-/**
- * Nobody passes from now on. A ramp would raise the share again, so it goes. Rules without a share are closed by
- * their window instead: nothing of them is lost.
- */
-export function pausedRule(rule: Rule, now: number): Rule {
-  if (rule.strategy === 'PERCENTAGE') {
-    const { ramp: _, ...rest } = rule
-    return { ...rest, percentage: 0 }
-  }
-  const { startTime, ...rest } = rule
-  const endTime = now - SKEW_MS
-  return startTime !== undefined && startTime < endTime
-    ? { ...rest, startTime, endTime }
-    : { ...rest, endTime }
 }
 
 /** When the customer at this place gets in; undefined when they never do. */

@@ -1,6 +1,6 @@
-import { Input, NumberInput, Slider } from '@mantine/core'
+import { Input, NumberInput, type NumberInputProps, Slider } from '@mantine/core'
 import { useId } from 'react'
-import { useTexts } from '../../../texts/language.js'
+import { useFormat, useTexts } from '../../../texts/language.js'
 import { shareOf, type Typed, typedShare } from './draft.js'
 
 const MARKS = [0, 25, 50, 75, 100].map((value) => ({ value, label: `${value}%` }))
@@ -17,6 +17,7 @@ export interface ShareFieldProps {
 export function ShareField({ label, share, error, disabled, onShare }: ShareFieldProps) {
   const { waves } = useTexts()
   const texts = waves.rule
+  const format = useFormat()
   const id = useId()
   const percent = (share.value ?? 0) * 100
   return (
@@ -36,24 +37,43 @@ export function ShareField({ label, share, error, disabled, onShare }: ShareFiel
           max={100}
           step={1}
           marks={MARKS}
-          label={(value) => `${Math.round(value * 100) / 100}%`}
+          label={(value) => format.percent(value / 100, 2)}
           disabled={disabled}
           thumbLabel={label}
-          thumbProps={{ 'aria-valuetext': `${percent}%` }}
+          thumbProps={{ 'aria-valuetext': format.percent(percent / 100, 4) }}
         />
-        <NumberInput
+        <ShareNumber
           aria-label={`${label}: ${texts.shareNumber}`}
-          value={share.text}
-          onChange={(value) => onShare(typedShare(String(value)))}
-          min={0}
-          max={100}
-          decimalScale={6}
-          clampBehavior="none"
-          suffix=" %"
+          share={share}
+          onShare={onShare}
           disabled={disabled}
           error={error !== undefined}
         />
       </div>
     </Input.Wrapper>
+  )
+}
+
+export interface ShareNumberProps extends Omit<NumberInputProps, 'value' | 'onChange'> {
+  share: Typed
+  onShare(share: Typed): void
+}
+
+/** A share in percent, exactly, with the decimal mark of the language; a point is understood too. */
+export function ShareNumber({ share, onShare, ...more }: ShareNumberProps) {
+  const format = useFormat()
+  return (
+    <NumberInput
+      {...more}
+      value={share.text}
+      onChange={(value) => onShare(typedShare(String(value)))}
+      min={0}
+      max={100}
+      decimalScale={6}
+      decimalSeparator={format.decimalMark}
+      allowedDecimalSeparators={['.', ',']}
+      clampBehavior="none"
+      suffix=" %"
+    />
   )
 }

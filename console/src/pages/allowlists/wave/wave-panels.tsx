@@ -1,60 +1,80 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import type { Allowlist } from '../../../api/client.js'
+import { unsavedOf, useUnsaved } from '../../../data/unsaved.js'
 import { useSignedIn } from '../../../session/store.js'
 import { useTexts } from '../../../texts/language.js'
-import { type Draft, draftOf, inZone, problemsOf, ruleOf, sameRule } from './draft.js'
+import { type Draft, draftOf, inZone, problemsOf, ruleOf, sameRule, warningsOf } from './draft.js'
 import { NowPanel } from './now-panel.js'
 import type { Rule } from './rule.js'
 import { RulePanel } from './rule-panel.js'
 import { WhoPanel } from './who-panel.js'
 import { localZone } from './zoned.js'
 
-const TICK_MS = 15_000
+const TICK_MS = 5_000
 
 export interface WavePanelsProps {
   list: Allowlist
   rule: Rule
+  /** When the list was read, by the clock of the browser. */
+  readAt: number
+  /** The last attempt to read it failed. */
+  isStale: boolean
   onChanged(): void
 }
 
-/** A wave: what it lets in now, its rule, and who is in. */
-export function WavePanels(props: WavePanelsProps) {
-  const [zone, setZone] = useState(localZone)
-  // Another rule, here or from elsewhere, is edited anew; another name is no reason to lose what was typed.
-  return <Panels key={JSON.stringify(props.rule)} {...props} zone={zone} onZone={setZone} />
-}
-
-interface PanelsProps extends WavePanelsProps {
+/** What is being edited: the draft, the saved rule that it began from, and the zone of its times. */
+interface Edit {
+  from: Rule
+  draft: Draft
   zone: string
-  onZone(zone: string): void
 }
 
-function Panels({ list, rule, onChanged, zone, onZone }: PanelsProps) {
-  const { waves } = useTexts()
+const editOf = (rule: Rule, zone: string): Edit => ({ from: rule, draft: draftOf(rule, zone), zone })
+
+export const unsavedName = (id: string): string => `wave ${id}`
+
+/** A wave: what it lets in now, its rule, and who is in. */
+export function WavePanels({ list, rule, readAt, isStale, onChanged }: WavePanelsProps) {
+  const { waves, common } = useTexts()
   const { can } = useSignedIn()
   const now = useNow()
-  const [draft, setDraft] = useState<Draft>(() => draftOf(rule, zone))
-  const problems = problemsOf(draft, waves.errors)
-  const next = ruleOf(draft)
-  const isChanged = !sameRule(rule, next) || Object.keys(problems).length > 0
-  const changeZone = (to: string): void => {
-    setDraft(inZone(draft, to))
-    onZone(to)
-  }
+  const name = unsavedName(list.id)
+  const [edit, setEdit] = useState<Edit>(() => unsavedOf<Edit>(name) ?? editOf(rule, localZone()))
+  const { draft, zone } = edit
+  const problems = useMemo(() => problemsOf(draft, waves.errors), [draft, waves])
+  const next = useMemo(() => ruleOf(draft), [draft])
+  const isWrong = Object.keys(problems).length > 0
+  const isEdited = isWrong || !sameRule(edit.from, next)
+  const isChanged = isWrong || !sameRule(rule, next)
+  const isOutdated = !sameRule(edit.from, rule)
+  // A rule that was saved, here or elsewhere, is followed, unless that would lose what is being typed.
+  if (isOutdated && (!isEdited || !isChanged)) setEdit(editOf(rule, zone))
+  useUnsaved(name, isChanged ? edit : undefined, common.unsavedKept)
   return (
     <>
-      <NowPanel list={list} rule={rule} now={now} zone={zone} onChanged={onChanged} />
+      <NowPanel
+        list={list}
+        rule={rule}
+        now={now}
+        zone={zone}
+        readAt={readAt}
+        isStale={isStale}
+        onChanged={onChanged}
+      />
       <RulePanel
         list={list}
         rule={rule}
         next={next}
         draft={draft}
-        onDraft={setDraft}
+        onDraft={(changed) => setEdit({ ...edit, draft: changed })}
+        onDiscard={() => setEdit(editOf(rule, zone))}
         problems={problems}
+        warnings={warningsOf(draft, waves.warnings)}
         isChanged={isChanged}
+        isOutdated={isOutdated && isChanged}
         now={now}
         zone={zone}
-        onZone={changeZone}
+        onZone={(to) => setEdit({ ...edit, draft: inZone(draft, to), zone: to })}
         onChanged={onChanged}
       />
       {can('read') && (

@@ -1,0 +1,45 @@
+/**
+ * Tabs of one browser share a session: a new one asks those that are signed in for the key. It goes from memory to memory,
+ * within the origin; nothing that outlives the last tab holds it.
+ */
+type Message = { type: 'ask' } | { type: 'key'; key: string } | { type: 'signed-out' }
+
+const PATIENCE_MS = 300
+
+const channel = typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel('catraca.session')
+
+const send = (message: Message): void => channel?.postMessage(message)
+
+export interface TabEvents {
+  /** The key of this tab, while it is signed in with one. */
+  key(): string | undefined
+  signedOut(): void
+}
+
+export function answerTabs({ key, signedOut }: TabEvents): void {
+  channel?.addEventListener('message', ({ data }: MessageEvent<Message>) => {
+    const own = key()
+    if (data.type === 'ask' && own !== undefined) send({ type: 'key', key: own })
+    if (data.type === 'signed-out' && own !== undefined) signedOut()
+  })
+}
+
+/** Signing out in one tab is signing out. */
+export const tellSignedOut = (): void => send({ type: 'signed-out' })
+
+/** The key of another tab that is signed in; undefined when there is none. */
+export function askTabs(): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const end = (key: string | undefined): void => {
+      channel?.removeEventListener('message', heard)
+      clearTimeout(timer)
+      resolve(key)
+    }
+    const heard = ({ data }: MessageEvent<Message>): void => {
+      if (data.type === 'key') end(data.key)
+    }
+    const timer = setTimeout(end, channel === undefined ? 0 : PATIENCE_MS, undefined)
+    channel?.addEventListener('message', heard)
+    send({ type: 'ask' })
+  })
+}

@@ -76,8 +76,9 @@ export class HttpLimits implements LimitsApi {
     return (await unless('LIMIT_CONFIG_NOT_FOUND', deleted)) ?? false
   }
 
-  resolveConfig(entity: string, resource: string): Promise<ResolvedConfig> {
-    return this.http.json('GET', '/config/resolve', { query: { entity, resource } })
+  resolveConfig(entity: string | undefined, resource: string): Promise<ResolvedConfig> {
+    const query = { resource, ...(entity !== undefined && { entity }) }
+    return this.http.json('GET', '/config/resolve', { query })
   }
 
   async getEntity(id: string): Promise<EntityRecord | undefined> {

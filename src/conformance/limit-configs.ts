@@ -47,6 +47,21 @@ export const limitConfigSuite = suite<LimitConfigStore>(
       assert.deepEqual(configs, [config(3), undefined, config(2), full])
     },
 
+    async 'what is said of all resources is read with the rest, and listed'({ one, two }) {
+      await one.write({ level: 'system', resource: '*' }, config(1))
+      await one.write(entity('a:b', '*'), config(2))
+      await one.write(entity('a:b'), config(3))
+      await one.writeEntity('a:b', { parent: 'p', cascade: true })
+      const keys = [entity('a:b'), entity('a:b', '*'), { level: 'system', resource: '*' } as const]
+      const found = await two.read(keys, 'a:b')
+      assert.deepEqual(found.configs, [config(3), config(2), config(1)])
+      assert.deepEqual(found.entity, { parent: 'p', cascade: true })
+      assert.deepEqual(
+        new Map(await listAll(two, 'entity', 1)),
+        new Map([told(entity('a:b'), 3), told(entity('a:b', '*'), 2)]),
+      )
+    },
+
     async 'a write takes the place of all that was said before'({ one, two }) {
       await one.write(resource, config(2))
       const bare: LevelConfig = { limits: {}, onUnavailable: 'block' }

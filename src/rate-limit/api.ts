@@ -52,7 +52,8 @@ export interface LimitsApi {
   setConfig(address: ConfigAddress, config: LevelConfig): Promise<void>
   /** Whether there was one. */
   deleteConfig(address: ConfigAddress): Promise<boolean>
-  resolveConfig(entity: string, resource: string): Promise<ResolvedConfig>
+  /** Without an entity: what holds for those of which no level says anything. */
+  resolveConfig(entity: string | undefined, resource: string): Promise<ResolvedConfig>
 
   getEntity(id: string): Promise<EntityRecord | undefined>
   setEntity(id: string, record: { parent: string; cascade?: boolean }): Promise<void>

@@ -3,13 +3,14 @@ import { type Clock, isoTime } from '../clock.js'
 import { Deadlines } from '../deadlines.js'
 import { invalid } from '../errors.js'
 import { NamedCounts, OTHER } from '../figures.js'
-import { identifier, plainName } from '../key.js'
+import { identifier } from '../key.js'
 import { Acquirer, LIMIT_OUTCOMES, type LimitCounts, type LimitOutcome } from './acquirer.js'
 import type { ConfigAddress, ConfigQuery, LimitsApi, ListedConfig, UsageQuery } from './api.js'
 import { Beginning } from './beginning.js'
 import type { CacheFigures } from './config-cache.js'
 import type { Lease } from './lease-token.js'
 import { Leases, NO_LEASE } from './leases.js'
+import { resourceName } from './levels.js'
 import { LimitConfigs } from './limit-configs.js'
 import { LeasingCounters } from './local-lease.js'
 import { type LimitOptions, USAGE_KEPT_MS } from './options.js'
@@ -215,7 +216,7 @@ export class RateLimits implements LimitsApi {
     return this.configs.delete(address)
   }
 
-  async resolveConfig(entity: string, resource: string): Promise<ResolvedConfig> {
+  async resolveConfig(entity: string | undefined, resource: string): Promise<ResolvedConfig> {
     return this.configs.resolve(entity, resource)
   }
 
@@ -260,7 +261,7 @@ export class RateLimits implements LimitsApi {
 
 const subjectOf = (entity: string, resource: string): Subject => ({
   entity: identifier('entity', entity),
-  resource: plainName('resource', resource),
+  resource: resourceName('resource', resource),
 })
 
 function timeOf(path: string, value: string | undefined): number | undefined {

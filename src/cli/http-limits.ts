@@ -12,6 +12,7 @@ import type {
   LevelConfig,
   LimitStatus,
   ResolvedConfig,
+  ResourceUsage,
   UsageEntry,
 } from '../rate-limit/types.js'
 import type { HttpTransport } from './http-transport.js'
@@ -57,6 +58,10 @@ export class HttpLimits implements LimitsApi {
 
   async usage(entity: string, resource: string, query: UsageQuery = {}): Promise<{ items: UsageEntry[] }> {
     return this.http.json('GET', `${subjectPath(entity, resource)}/usage`, { query: { ...query } })
+  }
+
+  resourceUsage(resource: string, query: UsageQuery = {}): Promise<ResourceUsage> {
+    return this.http.json('GET', '/limits/usage', { query: { resource, ...query } })
   }
 
   async getConfig(address: ConfigAddress): Promise<LevelConfig | undefined> {

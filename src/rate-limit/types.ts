@@ -152,12 +152,28 @@ export interface LeaseChange {
   applied: boolean
 }
 
+export type UsageStep = 'hour' | 'day'
+
 export interface UsageEntry {
   limit: string
   /** ISO 8601, the start of the hour or day. */
   start: string
   admitted: number
   denied: number
+}
+
+/** Cost of one entity in the whole time that was asked for. */
+export interface EntityUsage {
+  entity: string
+  limit: string
+  admitted: number
+  denied: number
+}
+
+/** What was used of a resource: all of it by hour or day, and its heaviest entities, the heaviest first. */
+export interface ResourceUsage {
+  items: UsageEntry[]
+  entities: EntityUsage[]
 }
 
 /** How often an entity was denied by one limit. */

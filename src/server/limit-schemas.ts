@@ -177,19 +177,20 @@ export const usageQuery = Type.Object(
   },
   closed,
 )
-export const usage = Type.Object(
+export const resourceUsageQuery = Type.Object({ resource, ...usageQuery.properties }, closed)
+const use = {
+  limit: Type.String(),
+  admitted: Type.Integer({ description: 'Cost' }),
+  denied: Type.Integer({ description: 'Cost' }),
+}
+const usageItems = Type.Array(
+  Type.Object({ ...use, start: Type.String({ description: 'ISO 8601' }) }, closed),
+)
+export const usage = Type.Object({ items: usageItems }, closed)
+export const resourceUsage = Type.Object(
   {
-    items: Type.Array(
-      Type.Object(
-        {
-          limit: Type.String(),
-          start: Type.String({ description: 'ISO 8601' }),
-          admitted: Type.Integer({ description: 'Cost' }),
-          denied: Type.Integer({ description: 'Cost' }),
-        },
-        closed,
-      ),
-    ),
+    items: usageItems,
+    entities: Type.Array(Type.Object({ entity, ...use }, closed), { description: 'The heaviest first' }),
   },
   closed,
 )

@@ -1,6 +1,6 @@
 import { bucket, cost, lease, of } from '../../src/conformance/limit-support.js'
 import type { DynamodbEngine } from '../../src/engines/dynamodb/index.js'
-import type { UsageRow } from '../../src/rate-limit/port.js'
+import type { UsageHour } from '../../src/rate-limit/port.js'
 import { type CountedUnits, unitsOf } from './dynamodb-units.js'
 
 const HOUR = 1_893_456_000_000
@@ -13,7 +13,14 @@ export async function limitUnits({ limits, capacity }: DynamodbEngine): Promise<
   const one = [of('one', cost('rpm', bucket(1000), 1), cost('tpm', bucket(1000), 1))]
   const spent = [of('spent', cost('rpm', bucket(1), 1))]
   const both = [of('child', cost('rpm', bucket(9), 1)), of('parent', cost('rpm', bucket(9), 1))]
-  const row: UsageRow = { ...of('one'), limit: 'rpm', step: 'hour', start: HOUR, admitted: 1, denied: 0 }
+  const used = { limit: 'rpm', admitted: 1, denied: 0 }
+  const hour: UsageHour = {
+    resource: 'r',
+    start: HOUR,
+    totals: [used],
+    // As many as an hour holds by default, so that the item is as large as it gets.
+    entities: Array.from({ length: 20 }, (_, i) => ({ entity: `customer-${i}`, ...used })),
+  }
   const { at } = await counters.take(one, now)
   await counters.take(spent, now)
   await counters.take(both, now)
@@ -23,8 +30,8 @@ export async function limitUnits({ limits, capacity }: DynamodbEngine): Promise<
     'acquire that the table denies': await units(() => counters.take(spent, now)),
     'acquire with a parent': await units(() => counters.take(both, now)),
     'lease given back or adjusted': await units(() => counters.giveBack(lease(one, {}, at), now)),
-    'usage of a subject, each time it is written down': await units(() =>
-      usage.count([row, { ...row, limit: 'tpm' }, { ...row, step: 'day' }]),
+    'usage of a resource, each time it is written down': await units(() =>
+      usage.count([hour], { entities: 20, ms: 86_400_000 }),
     ),
   }
 }

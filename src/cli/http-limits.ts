@@ -12,6 +12,7 @@ import type {
   LevelConfig,
   LimitStatus,
   ResolvedConfig,
+  ResourceUsage,
   UsageEntry,
 } from '../rate-limit/types.js'
 import type { HttpTransport } from './http-transport.js'
@@ -59,6 +60,10 @@ export class HttpLimits implements LimitsApi {
     return this.http.json('GET', `${subjectPath(entity, resource)}/usage`, { query: { ...query } })
   }
 
+  resourceUsage(resource: string, query: UsageQuery = {}): Promise<ResourceUsage> {
+    return this.http.json('GET', '/limits/usage', { query: { resource, ...query } })
+  }
+
   async getConfig(address: ConfigAddress): Promise<LevelConfig | undefined> {
     return unless('LIMIT_CONFIG_NOT_FOUND', this.http.json('GET', configPath(address)))
   }
@@ -76,8 +81,9 @@ export class HttpLimits implements LimitsApi {
     return (await unless('LIMIT_CONFIG_NOT_FOUND', deleted)) ?? false
   }
 
-  resolveConfig(entity: string, resource: string): Promise<ResolvedConfig> {
-    return this.http.json('GET', '/config/resolve', { query: { entity, resource } })
+  resolveConfig(entity: string | undefined, resource: string): Promise<ResolvedConfig> {
+    const query = { resource, ...(entity !== undefined && { entity }) }
+    return this.http.json('GET', '/config/resolve', { query })
   }
 
   async getEntity(id: string): Promise<EntityRecord | undefined> {

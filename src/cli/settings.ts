@@ -4,6 +4,8 @@ import type { Config } from '../config/schema.js'
 import { CatracaError } from '../errors.js'
 import type { ServerOptions } from '../server/options.js'
 
+const DAY_MS = 24 * 3_600_000
+
 /** The configuration in the words of the library and of the server, which know nothing of its sources. */
 
 export function openOptions(config: Config, store: string): OpenOptions {
@@ -40,12 +42,13 @@ export function openOptions(config: Config, store: string): OpenOptions {
 }
 
 function limitOptions({ limits, stores }: Config): NonNullable<OpenOptions['limits']> {
-  const { leaseSecret, onUnavailable, localLeaseTokens, localLeaseMs, ...options } = limits
+  const { leaseSecret, onUnavailable, localLeaseTokens, localLeaseMs, usageRetentionDays, ...options } = limits
   const secret = leaseSecret.read()
   return {
     ...options,
     defaults: { onUnavailable },
     ...(secret !== undefined && { leaseSecret: secret }),
+    usageRetentionMs: usageRetentionDays * DAY_MS,
     ...(localLeaseTokens > 0 && { localLease: { tokens: localLeaseTokens, ms: localLeaseMs } }),
     ...(stores.limits !== undefined && { store: stores.limits }),
   }

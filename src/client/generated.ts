@@ -1286,13 +1286,13 @@ export type ReshardAllowlistAnswer = {
 
 export type ResolveLimitsInput = {
   /** Who is limited: a customer, a tenant, a key */
-  entity: string
+  entity?: string | undefined
   /** What is limited: an operation, a model, an endpoint */
   resource: string
 }
 export type ResolveLimitsAnswer = {
   /** Who is limited: a customer, a tenant, a key */
-  entity: string
+  entity?: string
   /** What is limited: an operation, a model, an endpoint */
   resource: string
   limits: Record<string, {
@@ -1311,11 +1311,22 @@ export type ResolveLimitsAnswer = {
   strictVersion: boolean
   /** Which level each field comes from */
   levels: {
-    limits?: Record<string, Record<string, 'entity' | 'resource' | 'system' | 'defaults'>>
-    onUnavailable?: 'entity' | 'resource' | 'system' | 'defaults'
-    autoUpdate?: 'entity' | 'resource' | 'system' | 'defaults'
-    strictVersion?: 'entity' | 'resource' | 'system' | 'defaults'
+    limits?: Record<string, Record<string, 'entity' | 'resource' | 'system' | 'entity:*' | 'system:*' | 'defaults'>>
+    onUnavailable?: 'entity' | 'resource' | 'system' | 'entity:*' | 'system:*' | 'defaults'
+    autoUpdate?: 'entity' | 'resource' | 'system' | 'entity:*' | 'system:*' | 'defaults'
+    strictVersion?: 'entity' | 'resource' | 'system' | 'entity:*' | 'system:*' | 'defaults'
   }
+  /** Inherited numbers that a lower capacity caps: what was stated, and the level that caps it */
+  capped?: Record<string, {
+    burst?: {
+      stated?: number
+      by?: 'entity' | 'resource' | 'system' | 'entity:*' | 'system:*' | 'defaults'
+    }
+    refillAmount?: {
+      stated?: number
+      by?: 'entity' | 'resource' | 'system' | 'entity:*' | 'system:*' | 'defaults'
+    }
+  }>
 }
 
 export type ResumeAllowlistInput = {
@@ -1731,7 +1742,7 @@ export interface Operations {
   resetLimits(input: ResetLimitsInput, options?: CallOptions): Promise<ResetLimitsAnswer>
   /** Move an allowlist to another number of shards while it serves: `POST /allowlists/{id}/reshard` */
   reshardAllowlist(input: ReshardAllowlistInput, options?: CallOptions): Promise<ReshardAllowlistAnswer>
-  /** The effective limits of an entity, and the level each field comes from: `GET /config/resolve` */
+  /** The effective limits of an entity, or of those of which no level says anything, and the level each field comes from: `GET /config/resolve` */
   resolveLimits(input: ResolveLimitsInput, options?: CallOptions): Promise<ResolveLimitsAnswer>
   /** Give a paused wave its rule back: `POST /allowlists/{id}/resume` */
   resumeAllowlist(input: ResumeAllowlistInput, options?: CallOptions): Promise<ResumeAllowlistAnswer>

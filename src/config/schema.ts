@@ -302,6 +302,19 @@ export const SCHEMA = {
       env: 'CATRACA_LIMITS_USAGE_FLUSH_MS',
       description: 'How often what was admitted and denied is written down.',
     }),
+    usage: setting(flag, DEFAULT_LIMITS.usage, {
+      env: 'CATRACA_LIMITS_USAGE',
+      description: 'Whether cost admitted and denied is counted at all, by resource and hour.',
+    }),
+    usageEntities: setting(integer(0, 100), DEFAULT_LIMITS.usageEntities, {
+      env: 'CATRACA_LIMITS_USAGE_ENTITIES',
+      description:
+        'How many entities of each resource and hour usage tells apart, the heaviest; 0: only totals. At most twice as many are stored.',
+    }),
+    usageRetentionDays: setting(integer(1, 400), DEFAULT_LIMITS.usageRetentionMs / (24 * HOUR_MS), {
+      env: 'CATRACA_LIMITS_USAGE_RETENTION_DAYS',
+      description: 'How long usage is kept.',
+    }),
   },
   idempotency: {
     lifeMs: setting(integer(1000, 365 * 24 * HOUR_MS), DEFAULT_IDEMPOTENCY.lifeMs, {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { LimitConfigStore, UsageRow, UsageStore } from '../rate-limit/port.js'
+import type { LimitConfigStore } from '../rate-limit/port.js'
 import type { ConfigKey, Level, LevelConfig } from '../rate-limit/types.js'
 import { suite } from './suite.js'
 import { NOW, parallel } from './support.js'
@@ -45,6 +45,21 @@ export const limitConfigSuite = suite<LimitConfigStore>(
       await one.write(entity('a:b'), config(3))
       const { configs } = await two.read([entity('a:b'), entity('a'), resource, system], undefined)
       assert.deepEqual(configs, [config(3), undefined, config(2), full])
+    },
+
+    async 'what is said of all resources is read with the rest, and listed'({ one, two }) {
+      await one.write({ level: 'system', resource: '*' }, config(1))
+      await one.write(entity('a:b', '*'), config(2))
+      await one.write(entity('a:b'), config(3))
+      await one.writeEntity('a:b', { parent: 'p', cascade: true })
+      const keys = [entity('a:b'), entity('a:b', '*'), { level: 'system', resource: '*' } as const]
+      const found = await two.read(keys, 'a:b')
+      assert.deepEqual(found.configs, [config(3), config(2), config(1)])
+      assert.deepEqual(found.entity, { parent: 'p', cascade: true })
+      assert.deepEqual(
+        new Map(await listAll(two, 'entity', 1)),
+        new Map([told(entity('a:b'), 3), told(entity('a:b', '*'), 2)]),
+      )
     },
 
     async 'a write takes the place of all that was said before'({ one, two }) {
@@ -139,49 +154,6 @@ export const limitConfigSuite = suite<LimitConfigStore>(
       await pair.one.write(system, config(1))
       const removed = await parallel(pair, 12, (store) => store.remove(system))
       assert.equal(removed.filter(Boolean).length, 1)
-    },
-  },
-)
-
-const HOUR_MS = 3_600_000
-const row = (start: number, admitted: number, denied: number, limit = 'rpm'): UsageRow => ({
-  entity: 'a:b',
-  resource: 'gpt-4',
-  limit,
-  step: 'hour',
-  start,
-  admitted,
-  denied,
-})
-const subject = { entity: 'a:b', resource: 'gpt-4' }
-
-export const usageSuite = suite<UsageStore>(
-  'usage of limits',
-  {
-    async 'adds up, by limit and hour, oldest first'({ one, two }) {
-      await one.count([row(NOW + HOUR_MS, 1, 2), row(NOW, 5, 0), row(NOW, 7, 1, 'tpm')])
-      await two.count([
-        row(NOW, 10, 3),
-        { ...row(NOW, 99, 99), entity: 'a' },
-        { ...row(NOW, 9, 9), step: 'day' },
-      ])
-      const rows = await one.read(subject, 'hour', NOW, NOW + 2 * HOUR_MS)
-      assert.deepEqual(rows, [row(NOW, 15, 3), row(NOW, 7, 1, 'tpm'), row(NOW + HOUR_MS, 1, 2)])
-      assert.deepEqual(await two.read(subject, 'hour', NOW + 1, NOW + HOUR_MS), [])
-      assert.deepEqual(await two.read(subject, 'day', NOW, NOW + 1), [{ ...row(NOW, 9, 9), step: 'day' }])
-    },
-
-    async 'forgets what is old'({ one, two }) {
-      await one.count([row(NOW, 1, 0), row(NOW + HOUR_MS, 2, 0), { ...row(NOW, 3, 0), step: 'day' }])
-      while ((await two.forget('hour', NOW + HOUR_MS)).more);
-      assert.deepEqual(await one.read(subject, 'hour', 0, NOW * 2), [row(NOW + HOUR_MS, 2, 0)])
-      assert.equal((await one.read(subject, 'day', 0, NOW * 2)).length, 1)
-    },
-  },
-  {
-    async 'counts of many at once are all there'(pair) {
-      await parallel(pair, 20, (store) => store.count([row(NOW, 1, 2)]))
-      assert.deepEqual(await pair.two.read(subject, 'hour', NOW, NOW + 1), [row(NOW, 20, 40)])
     },
   },
 )

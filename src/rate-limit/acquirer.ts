@@ -2,7 +2,7 @@ import type { Clock } from '../clock.js'
 import { type Deadlines, isUnavailable, unavailability } from '../deadlines.js'
 import { CatracaError, isCatracaError } from '../errors.js'
 import type { NamedCounts } from '../figures.js'
-import { identifier, plainName } from '../key.js'
+import { identifier } from '../key.js'
 import { Admission } from './admission.js'
 import { denial, leaseOf, parentOf, statusesOf, violationsOf, type Wanted } from './answers.js'
 import { type Asked, Asking } from './asking.js'
@@ -12,6 +12,7 @@ import { DeniedTop } from './denied-top.js'
 import { Exhausted } from './exhausted.js'
 import { type Leases, NO_LEASE } from './leases.js'
 import { parseLimits } from './level-config.js'
+import { resourceName } from './levels.js'
 import type { LimitOptions } from './options.js'
 import type { KnownSubject, Policies } from './policies.js'
 import type { LimitStore, SubjectCosts, Taken } from './port.js'
@@ -136,7 +137,7 @@ export class Acquirer {
     let begunAt = performance.now()
     const subject = {
       entity: identifier('entity', request.entity),
-      resource: plainName('resource', request.resource),
+      resource: resourceName('resource', request.resource),
     }
     const callLimits = request.limits === undefined ? undefined : parseLimits(request.limits)
     let onUnavailable: OnUnavailable | undefined

@@ -1,5 +1,4 @@
 import type { Page, PageRequest } from '../allowlist/types.js'
-import type { UsageStep } from './port.js'
 import type {
   AcquireAnswer,
   AcquireRequest,
@@ -9,7 +8,9 @@ import type {
   LevelConfig,
   LimitStatus,
   ResolvedConfig,
+  ResourceUsage,
   UsageEntry,
+  UsageStep,
 } from './types.js'
 
 /** Where a level keeps its configuration: `identifier` is the entity on the entity level, and absent on system. */
@@ -44,7 +45,9 @@ export interface LimitsApi {
   giveBack(leaseId: string): Promise<LeaseChange>
   status(entity: string, resource: string): Promise<{ limits: Record<string, LimitStatus> }>
   reset(entity: string, resource: string): Promise<void>
+  /** Of an entity, for the hours in which it was among the heaviest of the resource. */
   usage(entity: string, resource: string, query?: UsageQuery): Promise<{ items: UsageEntry[] }>
+  resourceUsage(resource: string, query?: UsageQuery): Promise<ResourceUsage>
 
   getConfig(address: ConfigAddress): Promise<LevelConfig | undefined>
   /** In the engine's own order. */
@@ -52,7 +55,8 @@ export interface LimitsApi {
   setConfig(address: ConfigAddress, config: LevelConfig): Promise<void>
   /** Whether there was one. */
   deleteConfig(address: ConfigAddress): Promise<boolean>
-  resolveConfig(entity: string, resource: string): Promise<ResolvedConfig>
+  /** Without an entity: what holds for those of which no level says anything. */
+  resolveConfig(entity: string | undefined, resource: string): Promise<ResolvedConfig>
 
   getEntity(id: string): Promise<EntityRecord | undefined>
   setEntity(id: string, record: { parent: string; cascade?: boolean }): Promise<void>

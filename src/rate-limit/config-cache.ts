@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js'
 import { isUnavailable } from '../deadlines.js'
 import { CatracaError } from '../errors.js'
+import { ALL_RESOURCES } from './levels.js'
 import type { Policy } from './policy.js'
 import type { LimitConfigStore } from './port.js'
 import type { ConfigKey, EntityRecord, LevelConfig, Subject } from './types.js'
@@ -26,6 +27,8 @@ type Level = Entry<LevelConfig | undefined>
 export class SubjectConfig {
   system: LevelConfig | undefined = undefined
   resource: LevelConfig | undefined = undefined
+  /** What the system level says of all resources. */
+  systemAll: LevelConfig | undefined = undefined
   /** What was made of the levels, by whoever resolves them. */
   policy: Policy | undefined = undefined
   /** What was counted of the subject lately, by whoever counts. */
@@ -33,15 +36,18 @@ export class SubjectConfig {
 
   constructor(
     readonly entity: LevelConfig | undefined,
+    /** What the entity level says of all resources. */
+    readonly entityAll: LevelConfig | undefined,
     readonly record: EntityRecord | undefined,
     public until: number,
   ) {}
 
   /** With what the levels above it say now. */
-  under(system: Level, resource: Level): this {
-    if (this.system === system.value && this.resource === resource.value) return this
-    this.system = system.value
-    this.resource = resource.value
+  under({ value: system }: Level, { value: resource }: Level, { value: systemAll }: Level): this {
+    if (this.system === system && this.resource === resource && this.systemAll === systemAll) return this
+    this.system = system
+    this.resource = resource
+    this.systemAll = systemAll
     this.policy = undefined
     return this
   }
@@ -50,8 +56,12 @@ export class SubjectConfig {
 interface Known {
   system: Level | undefined
   resource: Level | undefined
+  systemAll: Level | undefined
   entity: SubjectConfig | undefined
 }
+
+/** What is said of a subject: of its resource, and of all resources. */
+export type SubjectLevels = Pick<SubjectConfig, 'entity' | 'resource' | 'system' | 'entityAll' | 'systemAll'>
 
 export interface CacheFigures {
   hits: number
@@ -68,6 +78,7 @@ export interface CacheFigures {
 export class ConfigCache {
   private readonly systems = new Map<string, Level>()
   private readonly resources = new Map<string, Level>()
+  private systemAll: Level | undefined
   private readonly entities = new Map<string, Map<string, SubjectConfig>>()
   private readonly loading = new Map<string, Map<string, Promise<SubjectConfig>>>()
   private entityCount = 0
@@ -101,21 +112,29 @@ export class ConfigCache {
     if (!isFresh(ofEntity, now)) return undefined
     const system = this.systems.get(resource)
     const ofResource = this.resources.get(resource)
-    if (!isFresh(system, now) || !isFresh(ofResource, now)) return undefined
+    const { systemAll } = this
+    if (!isFresh(system, now) || !isFresh(ofResource, now) || !isFresh(systemAll, now)) return undefined
     this.figures.hits++
-    return ofEntity.under(system, ofResource)
+    return ofEntity.under(system, ofResource, systemAll)
   }
 
   /** What is in memory of each level, fresh or not. */
-  lastKnown(subject: Subject): Pick<SubjectConfig, 'system' | 'resource' | 'entity'> {
-    const { system, resource, entity } = this.known(subject)
-    return { system: system?.value, resource: resource?.value, entity: entity?.entity }
+  lastKnown(subject: Subject): SubjectLevels {
+    const { system, resource, systemAll, entity } = this.known(subject)
+    return {
+      system: system?.value,
+      resource: resource?.value,
+      systemAll: systemAll?.value,
+      entity: entity?.entity,
+      entityAll: entity?.entityAll,
+    }
   }
 
   private known({ entity, resource }: Subject): Known {
     return {
       system: this.systems.get(resource),
       resource: this.resources.get(resource),
+      systemAll: this.systemAll,
       entity: this.entities.get(resource)?.get(entity),
     }
   }
@@ -126,6 +145,7 @@ export class ConfigCache {
     return {
       system: now.system ?? before.system,
       resource: now.resource ?? before.resource,
+      systemAll: now.systemAll ?? before.systemAll,
       entity: now.entity ?? before.entity,
     }
   }
@@ -152,17 +172,20 @@ export class ConfigCache {
     const { entity, resource } = subject
     if (!isFresh(known.system, now)) missing.push({ level: 'system', resource })
     if (!isFresh(known.resource, now)) missing.push({ level: 'resource', resource })
+    if (!isFresh(known.systemAll, now)) missing.push({ level: 'system', resource: ALL_RESOURCES })
     const isEntityMissing = !isFresh(known.entity, now)
-    if (isEntityMissing) missing.push({ level: 'entity', entity, resource })
+    if (isEntityMissing) {
+      missing.push({ level: 'entity', entity, resource }, { level: 'entity', entity, resource: ALL_RESOURCES })
+    }
     try {
       return await this.within(this.read(subject, missing, isEntityMissing, known))
     } catch (error) {
       if (!isUnavailable(error)) throw error
-      const { system, resource: ofResource, entity: ofEntity } = this.knownOr(known, subject)
-      if (system === undefined || ofResource === undefined || ofEntity === undefined) throw error
+      const { system, resource: ofResource, systemAll, entity: ofEntity } = this.knownOr(known, subject)
+      if (!system || !ofResource || !systemAll || !ofEntity) throw error
       const until = this.clock.now() + RETRY_MS
-      for (const entry of [system, ofResource, ofEntity]) entry.until = Math.max(entry.until, until)
-      return ofEntity.under(system, ofResource)
+      for (const entry of [system, ofResource, systemAll, ofEntity]) entry.until = Math.max(entry.until, until)
+      return ofEntity.under(system, ofResource, systemAll)
     }
   }
 
@@ -180,46 +203,62 @@ export class ConfigCache {
     )
     // What was changed while this was on its way may have been read before the change.
     const until = generation === this.generation ? this.clock.now() + this.ttlMs : Number.NEGATIVE_INFINITY
-    const { system, resource, entity: ofEntity } = this.knownOr(before, subject)
-    let [newSystem, newResource, newEntity] = [system, resource, ofEntity]
-    missing.forEach(({ level }, i) => {
-      const config = configs[i]
-      if (level === 'system') newSystem = { value: config, until }
-      else if (level === 'resource') newResource = { value: config, until }
-      else newEntity = new SubjectConfig(config, entity, until)
-    })
-    await this.checkSchema(schemaVersion, newSystem!.value)
-    this.keep(subject, newSystem!, newResource!, newEntity!)
-    return newEntity!.under(newSystem!, newResource!)
+    const found = (level: ConfigKey['level'], resource: string): Level | undefined => {
+      const i = missing.findIndex((key) => key.level === level && key.resource === resource)
+      return i < 0 ? undefined : { value: configs[i], until }
+    }
+    const { resource } = subject
+    const known = this.knownOr(before, subject)
+    const system = found('system', resource) ?? known.system!
+    const ofResource = found('resource', resource) ?? known.resource!
+    const systemAll = found('system', ALL_RESOURCES) ?? known.systemAll!
+    const ofEntity = withEntity
+      ? new SubjectConfig(
+          found('entity', resource)!.value,
+          found('entity', ALL_RESOURCES)!.value,
+          entity,
+          until,
+        )
+      : known.entity!
+    await this.checkSchema(schemaVersion, [system.value, systemAll.value])
+    this.keep(subject, system, ofResource, systemAll, ofEntity)
+    return ofEntity.under(system, ofResource, systemAll)
   }
 
   private keep(
     { entity, resource }: Subject,
     system: Level,
     ofResource: Level,
+    systemAll: Level,
     ofEntity: SubjectConfig,
   ): void {
     // Callers choose the names: so not without end.
     if (this.entityCount + this.systems.size >= this.maxEntries) this.drop()
     this.systems.set(resource, system)
     this.resources.set(resource, ofResource)
+    this.systemAll = systemAll
     const entities = child(this.entities, resource)
     if (!entities.has(entity)) this.entityCount++
     entities.set(entity, ofEntity)
     this.figures.entries = this.entityCount + this.systems.size + this.resources.size
   }
 
-  private async checkSchema(stored: number, system: LevelConfig | undefined): Promise<void> {
-    refuseNewer(stored, system)
-    if (stored < SCHEMA_VERSION && system?.autoUpdate === true) await this.store.migrate(SCHEMA_VERSION)
+  private async checkSchema(stored: number, levels: readonly (LevelConfig | undefined)[]): Promise<void> {
+    refuseNewer(stored, levels)
+    if (stored < SCHEMA_VERSION && isSet('autoUpdate', levels)) await this.store.migrate(SCHEMA_VERSION)
   }
 
   /**
    * What is known of an entity, of a resource, of both together, or everything, is asked for again before it is used;
-   * it stays in use while the store does not answer.
+   * it stays in use while the store does not answer. What is said of all resources has a resource of its own (`*`).
    */
   invalidate(entity?: string, resource?: string): void {
     this.generation++
+    if (resource === ALL_RESOURCES && entity !== undefined) {
+      this.invalidate(entity)
+      return
+    }
+    if (entity === undefined && (resource === undefined || resource === ALL_RESOURCES)) age(this.systemAll)
     // A read that is on its way answers from before.
     this.loading.clear()
     for (const level of [this.systems, this.resources]) {
@@ -243,12 +282,20 @@ export class ConfigCache {
 }
 
 /** Under strictVersion records of a newer program are neither used nor written. */
-export function refuseNewer(stored: number, system: LevelConfig | undefined): void {
-  if (stored <= SCHEMA_VERSION || system?.strictVersion !== true) return
+export function refuseNewer(stored: number, levels: readonly (LevelConfig | undefined)[]): void {
+  if (stored <= SCHEMA_VERSION || !isSet('strictVersion', levels)) return
   throw new CatracaError(
     'LIMIT_SCHEMA_NEWER',
     `the stored limits have schema ${stored}, this program knows ${SCHEMA_VERSION}, and strictVersion is set`,
   )
+}
+
+/** As the first level says that says something of it. */
+function isSet(
+  field: 'autoUpdate' | 'strictVersion',
+  levels: readonly (LevelConfig | undefined)[],
+): boolean {
+  return levels.find((level) => level?.[field] !== undefined)?.[field] === true
 }
 
 interface Aging {

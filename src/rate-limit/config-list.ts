@@ -1,8 +1,8 @@
 import { invalidCursor } from '../allowlist/paging.js'
 import { invalid } from '../errors.js'
-import { plainName } from '../key.js'
 import type { ConfigQuery, ListedConfig } from './api.js'
 import { parseConfigKey } from './level-config.js'
+import { resourceOrAll } from './levels.js'
 import type { ConfigKey, Level, LevelConfig } from './types.js'
 
 const LEVELS: readonly Level[] = ['system', 'resource', 'entity']
@@ -12,7 +12,7 @@ export function parseConfigQuery({ level, resource }: ConfigQuery): { level: Lev
   if (!LEVELS.includes(level)) throw invalid('level', `must be ${LEVELS.join(' or ')}`)
   if (resource === undefined) return { level }
   if (level !== 'entity') throw invalid('resource', 'can be asked for on the entity level only')
-  return { level, resource: plainName('resource', resource) }
+  return { level, resource: resourceOrAll('resource', resource) }
 }
 
 export function listed({ key, config }: { key: ConfigKey; config: LevelConfig }): ListedConfig {

@@ -1,5 +1,6 @@
 import { type FieldError, invalid } from '../errors.js'
 import { identifier, plainName } from '../key.js'
+import { ALL_RESOURCES, resourceName, resourceOrAll } from './levels.js'
 import { refusal } from './refusal.js'
 import { ALGORITHMS, MAX_AMOUNT, MAX_PERIOD_SECONDS } from './rule.js'
 import type { ConfigKey, LevelConfig, Limit, Limits } from './types.js'
@@ -118,16 +119,19 @@ export function parseConfigKey(level: unknown, id: unknown, resource: unknown): 
   switch (level) {
     case 'system':
       if (id !== undefined) throw invalid('identifier', 'is not taken on the system level')
-      return { level, resource: plainName('resource', resource) }
+      return { level, resource: resourceOrAll('resource', resource) }
     case 'resource': {
-      const name = plainName('resource', resource ?? id)
+      if (resource === ALL_RESOURCES || id === ALL_RESOURCES) {
+        throw invalid('resource', 'must name one: the default for all resources is on the system or entity level')
+      }
+      const name = resourceName('resource', resource ?? id)
       if (id !== undefined && plainName('identifier', id) !== name) {
         throw invalid('identifier', 'must be the resource itself on the resource level')
       }
       return { level, resource: name }
     }
     case 'entity':
-      return { level, entity: identifier('entity', id), resource: plainName('resource', resource) }
+      return { level, entity: identifier('entity', id), resource: resourceOrAll('resource', resource) }
     default:
       throw invalid('level', 'must be system, resource or entity')
   }

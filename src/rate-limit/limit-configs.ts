@@ -1,15 +1,16 @@
 import { parsePage } from '../allowlist/paging.js'
 import type { Page } from '../allowlist/types.js'
 import { invalid } from '../errors.js'
-import { identifier, plainName } from '../key.js'
+import { identifier } from '../key.js'
 import type { ConfigAddress, ConfigQuery, ListedConfig } from './api.js'
 import { refuseNewer } from './config-cache.js'
 import { listed, makeConfigCursor, parseConfigQuery, readConfigCursor } from './config-list.js'
 import { parseConfigKey, parseLevelConfig } from './level-config.js'
+import { levelsOf, resourceOrAll } from './levels.js'
 import type { Policies } from './policies.js'
 import type { LimitConfigStore } from './port.js'
 import type { Layer } from './resolve.js'
-import type { ConfigKey, EntityRecord, Level, LevelConfig, ResolvedConfig } from './types.js'
+import type { ConfigKey, EntityRecord, FieldLevel, LevelConfig, ResolvedConfig } from './types.js'
 
 /** Where only a resource is wanted: records looked at together, and how often for one page. */
 const LISTED_PAGE = 1000
@@ -67,30 +68,34 @@ export class LimitConfigs {
   }
 
   private async checkWithLevelsBelow(key: ConfigKey, config: LevelConfig): Promise<void> {
-    const { level, resource } = key
-    const { configs, schemaVersion } = await this.store.read(
-      [
-        { level: 'system', resource },
-        { level: 'resource', resource },
-      ],
-      undefined,
+    const { resource } = key
+    const levels = levelsOf(key.level === 'entity' ? key.entity : undefined, resource)
+    const own = levels.findIndex(([, { level }]) => level === key.level)
+    const { layers, schemaVersion } = await this.read(levels)
+    refuseNewer(
+      schemaVersion,
+      layers.map(({ config }) => config),
     )
-    const [system, ofResource] = configs
-    refuseNewer(schemaVersion, system)
-    const below: Record<Level, Layer[]> = {
-      system: [],
-      resource: [{ level: 'system', config: system }],
-      entity: [
-        { level: 'resource', config: ofResource },
-        { level: 'system', config: system },
-      ],
-    }
-    this.policies.check(Object.keys(config.limits), resource, [{ level, config }, ...below[level]])
+    const [{ level }, ...below] = layers.slice(own) as [Layer, ...Layer[]]
+    this.policies.check(Object.keys(config.limits), resource, [{ level, config }, ...below])
   }
 
-  resolve(entity: string, resource: string): Promise<ResolvedConfig> {
-    const subject = { entity: identifier('entity', entity), resource: plainName('resource', resource) }
-    return this.policies.resolve(subject)
+  /** Asks the store: whoever has just changed a level wants to know what holds from now on. */
+  async resolve(entity: string | undefined, resource: string): Promise<ResolvedConfig> {
+    const subject = {
+      ...(entity !== undefined && { entity: identifier('entity', entity) }),
+      resource: resourceOrAll('resource', resource),
+    }
+    const { layers } = await this.read(levelsOf(subject.entity, subject.resource))
+    return this.policies.resolve(subject, layers)
+  }
+
+  private async read(
+    levels: readonly [FieldLevel, ConfigKey][],
+  ): Promise<{ layers: Layer[]; schemaVersion: number }> {
+    const keys = levels.map(([, key]) => key)
+    const { configs, schemaVersion } = await this.store.read(keys, undefined)
+    return { layers: levels.map(([level], i) => ({ level, config: configs[i] })), schemaVersion }
   }
 
   async getEntity(id: string): Promise<EntityRecord | undefined> {

@@ -3,18 +3,19 @@ import { type Clock, isoTime } from '../clock.js'
 import { Deadlines } from '../deadlines.js'
 import { invalid } from '../errors.js'
 import { NamedCounts, OTHER } from '../figures.js'
-import { identifier, plainName } from '../key.js'
+import { identifier } from '../key.js'
 import { Acquirer, LIMIT_OUTCOMES, type LimitCounts, type LimitOutcome } from './acquirer.js'
 import type { ConfigAddress, ConfigQuery, LimitsApi, ListedConfig, UsageQuery } from './api.js'
 import { Beginning } from './beginning.js'
 import type { CacheFigures } from './config-cache.js'
 import type { Lease } from './lease-token.js'
 import { Leases, NO_LEASE } from './leases.js'
+import { resourceName } from './levels.js'
 import { LimitConfigs } from './limit-configs.js'
 import { LeasingCounters } from './local-lease.js'
-import { type LimitOptions, USAGE_KEPT_MS } from './options.js'
+import type { LimitOptions } from './options.js'
 import { Policies } from './policies.js'
-import type { LimitEngine, UsageStep } from './port.js'
+import type { EntityUse, LimitEngine, LimitUse, UsageHour } from './port.js'
 import type {
   AcquireAnswer,
   AcquireRequest,
@@ -24,11 +25,14 @@ import type {
   LevelConfig,
   LimitStatus,
   ResolvedConfig,
+  ResourceUsage,
   Subject,
   TopDenied,
   UsageEntry,
+  UsageStep,
 } from './types.js'
 import { UsageCounter } from './usage.js'
+import { addUp, heaviest } from './usage-hours.js'
 
 export interface LimitStats extends LimitCounts {
   configCache: CacheFigures
@@ -73,7 +77,8 @@ export class RateLimits implements LimitsApi {
     const deadlines = new Deadlines(options.timeoutMs)
     this.policies = new Policies(engine.configs, clock, options, deadlines)
     this.leases = new Leases(engine.counters, engine.configs, clock, deadlines, options.leaseSecret)
-    this.counter = new UsageCounter(engine.usage, options.usageFlushMs, report)
+    const kept = { entities: options.usageEntities, ms: options.usageRetentionMs }
+    this.counter = new UsageCounter(engine.usage, options.usage, kept, options.usageFlushMs, report)
     const { policies, leases, counter: usage } = this
     this.beginning = new Beginning(
       () => Promise.all([this.leases.open(), engine.counters.take([], clock.now())]),
@@ -179,19 +184,36 @@ export class RateLimits implements LimitsApi {
     this.acquirer.exhausted.forget(subject)
   }
 
-  /** Cost admitted and denied, by limit and hour or day; what other processes counted may be some seconds late. */
+  /**
+   * Cost of an entity, admitted and denied, by limit and hour or day, for the hours in which it was among the heaviest of
+   * the resource; what other processes counted may be some seconds late.
+   */
   async usage(entity: string, resource: string, query: UsageQuery = {}): Promise<{ items: UsageEntry[] }> {
+    const who = identifier('entity', entity)
+    const steps = await this.readUsage(resource, query)
+    return { items: entriesOf(steps, ({ entities }) => entities.filter((use) => use.entity === who)) }
+  }
+
+  /** Cost of all entities of a resource together, and of the heaviest of them. */
+  async resourceUsage(resource: string, query: UsageQuery = {}): Promise<ResourceUsage> {
+    const steps = await this.readUsage(resource, query)
+    const uses = addUp(steps.flatMap(({ entities }) => entities))
+    const order = heaviest(uses, this.dependencies.options.usageEntities)
+    const places = new Map(order.map((entity, i) => [entity, i]))
+    const told: EntityUse[] = uses.filter(({ entity }) => places.has(entity))
+    told.sort((a, b) => places.get(a.entity)! - places.get(b.entity)!)
+    return { items: entriesOf(steps, ({ totals }) => totals), entities: told }
+  }
+
+  private readUsage(resource: string, query: UsageQuery): Promise<UsageHour[]> {
+    const { clock, options } = this.dependencies
+    const name = resourceName('resource', resource)
     const { step = 'hour' } = query
     if (step !== 'hour' && step !== 'day') throw invalid('step', 'must be one of hour, day')
-    const to = timeOf('to', query.to) ?? this.dependencies.clock.now() + 1
-    const from = timeOf('from', query.from) ?? to - DEFAULT_USAGE_MS[step]
-    if (to - from > USAGE_KEPT_MS[step]) throw invalid('from', 'is longer ago than usage is kept')
-    const rows = await this.counter.read(subjectOf(entity, resource), step, from, to)
-    return {
-      items: rows.map(({ limit, start, admitted, denied }) => {
-        return { limit, start: isoTime(start), admitted, denied }
-      }),
-    }
+    const to = timeOf('to', query.to) ?? clock.now() + 1
+    const from = timeOf('from', query.from) ?? to - Math.min(DEFAULT_USAGE_MS[step], options.usageRetentionMs)
+    if (to - from > options.usageRetentionMs) throw invalid('from', 'is longer ago than usage is kept')
+    return this.counter.read(name, step, from, to)
   }
 
   async getConfig(address: ConfigAddress): Promise<LevelConfig | undefined> {
@@ -215,7 +237,7 @@ export class RateLimits implements LimitsApi {
     return this.configs.delete(address)
   }
 
-  async resolveConfig(entity: string, resource: string): Promise<ResolvedConfig> {
+  async resolveConfig(entity: string | undefined, resource: string): Promise<ResolvedConfig> {
     return this.configs.resolve(entity, resource)
   }
 
@@ -245,8 +267,7 @@ export class RateLimits implements LimitsApi {
     const { counters, usage } = this.dependencies.engine
     const steps = [
       await counters.sweep(now),
-      await usage.forget('hour', now - USAGE_KEPT_MS.hour),
-      await usage.forget('day', now - USAGE_KEPT_MS.day),
+      await usage.forget(now - this.dependencies.options.usageRetentionMs),
     ]
     return { more: steps.some(({ more }) => more) }
   }
@@ -260,8 +281,19 @@ export class RateLimits implements LimitsApi {
 
 const subjectOf = (entity: string, resource: string): Subject => ({
   entity: identifier('entity', entity),
-  resource: plainName('resource', resource),
+  resource: resourceName('resource', resource),
 })
+
+function entriesOf(
+  steps: readonly UsageHour[],
+  usesOf: (step: UsageHour) => readonly LimitUse[],
+): UsageEntry[] {
+  return steps.flatMap((step) =>
+    usesOf(step).map(({ limit, admitted, denied }) => {
+      return { limit, start: isoTime(step.start), admitted, denied }
+    }),
+  )
+}
 
 function timeOf(path: string, value: string | undefined): number | undefined {
   if (value === undefined) return undefined

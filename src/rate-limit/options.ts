@@ -13,6 +13,12 @@ export interface LimitOptions {
   leaseMs: number
   /** How often what was admitted and denied is written down. */
   usageFlushMs: number
+  /** Whether it is counted at all. */
+  usage: boolean
+  /** How many entities of each resource and hour it tells apart, the heaviest; all are in the totals. */
+  usageEntities: number
+  /** How long it is kept. */
+  usageRetentionMs: number
   /** Seals leases; absent: one that the store keeps. */
   leaseSecret?: string
   /** Tokens that this process takes ahead, so that it can decide in memory; absent: none. */
@@ -27,8 +33,8 @@ export const DEFAULT_LIMITS: LimitOptions = {
   timeoutMs: 1000,
   leaseMs: 3_600_000,
   usageFlushMs: 5000,
+  usage: true,
+  usageEntities: 20,
+  usageRetentionMs: 31 * 24 * 3_600_000,
   defaults: {},
 }
-
-/** How long usage is kept. */
-export const USAGE_KEPT_MS = { hour: 8 * 24 * 3_600_000, day: 400 * 24 * 3_600_000 } as const

@@ -2,14 +2,22 @@ import type { Clock } from '../clock.js'
 import type { Deadlines } from '../deadlines.js'
 import { CatracaError, isCatracaError } from '../errors.js'
 import { type MaybePromise, whenReady } from '../maybe.js'
-import { ConfigCache, type SubjectConfig } from './config-cache.js'
+import { ConfigCache, type SubjectConfig, type SubjectLevels } from './config-cache.js'
 import { parseLimits } from './level-config.js'
 import type { LimitOptions } from './options.js'
 import { type Policy, toPolicy } from './policy.js'
 import type { LimitConfigStore } from './port.js'
 import { type Layer, resolve, resolveLimit } from './resolve.js'
 import { compileRule } from './rule.js'
-import type { EntityRecord, LevelConfig, Limits, OnUnavailable, ResolvedConfig, Subject } from './types.js'
+import type {
+  EntityRecord,
+  FieldLevel,
+  LevelConfig,
+  Limits,
+  OnUnavailable,
+  ResolvedConfig,
+  Subject,
+} from './types.js'
 
 /** What holds for a subject. */
 export interface SubjectPolicy {
@@ -20,13 +28,28 @@ export interface SubjectPolicy {
 /** A configuration that was resolved. */
 export type KnownSubject = SubjectConfig & { policy: Policy }
 
-type Parts = [LevelConfig | undefined, LevelConfig | undefined, LevelConfig | undefined]
+/** From the one that wins to the one that loses. */
+const LEVELS = [
+  ['entity', 'entity'],
+  ['resource', 'resource'],
+  ['system', 'system'],
+  ['entity:*', 'entityAll'],
+  ['system:*', 'systemAll'],
+] as const satisfies (readonly [FieldLevel, keyof SubjectLevels])[]
+
+/** Policies that were made of the same record: callers choose the names of resources, so not without end. */
+const MAX_SHARED = 1000
+
+interface Shared {
+  parts: readonly (LevelConfig | undefined)[]
+  policy: Policy
+}
 
 /** Configuration resolved: entity over resource over system over the defaults of the constructor, field by field. */
 export class Policies {
   readonly cache: ConfigCache
   /** Most subjects share the configuration of their resource: by identity of the levels' records. */
-  private resolved = new WeakMap<LevelConfig, { parts: Parts; resource: string; policy: Policy }[]>()
+  private resolved = new WeakMap<LevelConfig, Map<string, Shared>>()
 
   constructor(
     store: LimitConfigStore,
@@ -67,9 +90,9 @@ export class Policies {
 
   /** Where the configuration cannot be read: as the levels say that are in memory, however old. */
   onUnavailableOf(subject: Subject): OnUnavailable {
-    const { entity, resource, system } = this.cache.lastKnown(subject)
-    const said = entity?.onUnavailable ?? resource?.onUnavailable ?? system?.onUnavailable
-    return said ?? this.defaults().onUnavailable
+    const known = this.cache.lastKnown(subject)
+    const saying = LEVELS.find(([, part]) => known[part]?.onUnavailable !== undefined)
+    return (saying && known[saying[1]]?.onUnavailable) ?? this.defaults().onUnavailable
   }
 
   /** Of a parent: its own limits, and those of the call for names that it has none of. Undefined: no limits. */
@@ -90,32 +113,30 @@ export class Policies {
     const all = [...layers, this.defaultLayer(resource)]
     for (const name of names) {
       try {
-        compileRule(`limits.${name}`, resolveLimit(name, all, resource)[0])
+        compileRule(`limits.${name}`, resolveLimit(name, all, resource).limit)
       } catch (error) {
         if (!isCatracaError(error, 'LIMIT_INCOMPLETE')) throw error
       }
     }
   }
 
-  async resolve(subject: Subject): Promise<ResolvedConfig> {
-    const config = await this.cache.get(subject)
-    return resolve(subject, this.layers(subject, config), this.defaults()) ?? notConfigured(subject)
+  /** What layers together say. */
+  resolve(subject: { entity?: string; resource: string }, layers: readonly Layer[]): ResolvedConfig {
+    const all = [...layers, this.defaultLayer(subject.resource)]
+    return resolve(subject, all, this.defaults()) ?? notConfigured(subject)
   }
 
   private shared(subject: Subject, config: SubjectConfig): Policy {
-    const parts: Parts = [config.entity, config.resource, config.system]
+    const parts = LEVELS.map(([, part]) => config[part])
     const anchor = parts.find((part) => part !== undefined)
     if (anchor === undefined) return this.ofCall(subject, config, {})
-    let known = this.resolved.get(anchor)
-    if (known === undefined) this.resolved.set(anchor, (known = []))
-    for (const one of known) {
-      if (one.resource === subject.resource && one.parts.every((part, i) => part === parts[i]))
-        return one.policy
-    }
+    let ofResource = this.resolved.get(anchor)
+    if (ofResource === undefined) this.resolved.set(anchor, (ofResource = new Map()))
+    const known = ofResource.get(subject.resource)
+    if (known?.parts.every((part, i) => part === parts[i])) return known.policy
     const policy = this.ofCall(subject, config, {})
-    // A level above was read anew: what was made of the one before is of no more use.
-    if (known.length >= 4) known.length = 0
-    known.push({ parts, resource: subject.resource, policy })
+    if (ofResource.size >= MAX_SHARED) ofResource.clear()
+    ofResource.set(subject.resource, { parts, policy })
     return policy
   }
 
@@ -126,12 +147,8 @@ export class Policies {
   }
 
   private layers({ resource }: Subject, config: SubjectConfig): Layer[] {
-    return [
-      { level: 'entity', config: config.entity },
-      { level: 'resource', config: config.resource },
-      { level: 'system', config: config.system },
-      this.defaultLayer(resource),
-    ]
+    const layers: Layer[] = LEVELS.map(([level, part]) => ({ level, config: config[part] }))
+    return [...layers, this.defaultLayer(resource)]
   }
 
   private defaultLayer(resource: string): Layer {
@@ -146,6 +163,6 @@ export class Policies {
   }
 }
 
-function notConfigured({ resource }: Subject): never {
+function notConfigured({ resource }: { resource: string }): never {
   throw new CatracaError('LIMIT_NOT_CONFIGURED', `no level configures limits of ${resource}`)
 }

@@ -127,22 +127,38 @@ export interface LimitConfigStore {
   watch(listener: (changed: ConfigKey | undefined) => void): () => void
 }
 
-export type UsageStep = 'hour' | 'day'
-
-/** Cost admitted and denied of one limit in one hour or day, by its start. */
-export interface UsageRow extends Subject {
+/** Cost admitted and denied of one limit. */
+export interface LimitUse {
   limit: string
-  step: UsageStep
-  start: number
   admitted: number
   denied: number
 }
 
+export interface EntityUse extends LimitUse {
+  entity: string
+}
+
+/** What was used of a resource in the hour that begins at `start`: all of it, and by the heaviest entities. */
+export interface UsageHour {
+  resource: string
+  start: number
+  totals: readonly LimitUse[]
+  entities: readonly EntityUse[]
+}
+
+export interface UsageKept {
+  /** Of the entities of an hour so many stay for certain, and at most twice as many. */
+  entities: number
+  /** How long an hour is kept. */
+  ms: number
+}
+
+/** One record for each resource and hour, which does not grow with the number of entities. */
 export interface UsageStore {
-  /** Adds to what is counted. */
-  count(rows: readonly UsageRow[]): Promise<void>
-  /** Oldest first, `from` inclusive, `to` exclusive. */
-  read(subject: Subject, step: UsageStep, from: number, to: number): Promise<UsageRow[]>
-  /** Drops rows of a step that began before a time, in a small step. */
-  forget(step: UsageStep, before: number): Promise<{ more: boolean }>
+  /** Adds to what is counted; when an hour has too many entities, the lightest leave it. */
+  count(hours: readonly UsageHour[], kept: UsageKept): Promise<void>
+  /** Oldest first, `from` inclusive, `to` exclusive; in an hour by entity and limit. */
+  read(resource: string, from: number, to: number): Promise<UsageHour[]>
+  /** Drops hours that began before a time, in a small step; engines that expire by themselves answer `more: false`. */
+  forget(before: number): Promise<{ more: boolean }>
 }

@@ -47,7 +47,18 @@ export interface EntityRecord {
   cascade: boolean
 }
 
-export type FieldLevel = 'call' | Level | 'defaults'
+/** Where a field comes from; `entity:*` and `system:*` are the defaults for all resources. */
+export type FieldLevel = 'call' | Level | 'entity:*' | 'system:*' | 'defaults'
+
+/** A number that a level inherits, and that its lower capacity caps. */
+export interface Capped {
+  /** What was stated. */
+  stated: number
+  /** The level whose capacity caps it. */
+  by: FieldLevel
+}
+
+export type CappedFields = Partial<Record<'burst' | 'refillAmount', Capped>>
 
 /** A limit with every field known. */
 export interface EffectiveLimit {
@@ -61,7 +72,8 @@ export interface EffectiveLimit {
 
 /** The effective configuration, and for each field the level that it comes from. */
 export interface ResolvedConfig {
-  entity: string
+  /** Absent: what holds for entities of which no level says anything. */
+  entity?: string
   resource: string
   limits: Record<string, EffectiveLimit>
   onUnavailable: OnUnavailable
@@ -73,6 +85,8 @@ export interface ResolvedConfig {
     autoUpdate: FieldLevel
     strictVersion: FieldLevel
   }
+  /** Numbers that are lower than the level says that they come from, by limit; absent where there are none. */
+  capped?: Record<string, CappedFields>
 }
 
 export interface LimitStatus {
@@ -138,12 +152,28 @@ export interface LeaseChange {
   applied: boolean
 }
 
+export type UsageStep = 'hour' | 'day'
+
 export interface UsageEntry {
   limit: string
   /** ISO 8601, the start of the hour or day. */
   start: string
   admitted: number
   denied: number
+}
+
+/** Cost of one entity in the whole time that was asked for. */
+export interface EntityUsage {
+  entity: string
+  limit: string
+  admitted: number
+  denied: number
+}
+
+/** What was used of a resource: all of it by hour or day, and its heaviest entities, the heaviest first. */
+export interface ResourceUsage {
+  items: UsageEntry[]
+  entities: EntityUsage[]
 }
 
 /** How often an entity was denied by one limit. */

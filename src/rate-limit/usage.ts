@@ -1,14 +1,14 @@
 import { every } from '../timers.js'
 import type { LimitView } from './algorithms/verdict.js'
-import type { SubjectCosts, UsageRow, UsageStep, UsageStore } from './port.js'
-import type { Subject } from './types.js'
+import type { EntityUse, LimitUse, SubjectCosts, UsageHour, UsageKept, UsageStore } from './port.js'
+import type { Subject, UsageStep } from './types.js'
+import { addUp, heaviest } from './usage-hours.js'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const STEP_MS: Record<UsageStep, number> = { hour: HOUR_MS, day: DAY_MS }
 /** Counted, and not yet written down. */
 const MAX_PENDING = 50_000
-const ROWS_PER_WRITE = 5000
 
 /** What was counted of one limit of a subject in one hour, since it was last written down; and of its next limit. */
 export interface Counted extends Subject {
@@ -37,10 +37,12 @@ export class UsageCounter {
 
   constructor(
     private readonly store: UsageStore,
+    private readonly isOn: boolean,
+    private readonly kept: UsageKept,
     flushMs: number,
     private readonly report: (message: string, error: unknown) => void,
   ) {
-    if (flushMs > 0) this.timer = every(() => this.flush(), flushMs).unref()
+    if (isOn && flushMs > 0) this.timer = every(() => this.flush(), flushMs).unref()
   }
 
   /** Of an answer of the engine: what was taken, or without views what was denied. */
@@ -50,6 +52,7 @@ export class UsageCounter {
     now: number,
     keeper: Keeper | undefined,
   ): void {
+    if (!this.isOn) return
     const { limits } = subject
     for (let i = 0; i < limits.length; i++) {
       const { name, cost } = limits[i]!
@@ -68,6 +71,7 @@ export class UsageCounter {
     consume: Record<string, number> | undefined,
     now: number,
   ): void {
+    if (!this.isOn) return
     for (const name in limits) {
       const cost = consume === undefined ? 1 : Object.hasOwn(consume, name) ? consume[name]! : 0
       if (cost > 0) this.countedOf(subject, name, now, undefined).denied += cost
@@ -112,27 +116,29 @@ export class UsageCounter {
 
   flush(): Promise<void> {
     if (this.size === 0) return this.writing
-    const counted = [...this.pending.values()].flatMap((entities) => [...entities.values()])
+    const { pending } = this
     this.pending = new Map()
     this.size = 0
     this.generation++
-    this.writing = this.writing.then(() => this.write(counted.flatMap(toRows)))
+    this.writing = this.writing.then(() => this.write(pending))
     return this.writing
   }
 
-  private async write(rows: UsageRow[]): Promise<void> {
+  private async write(pending: ReadonlyMap<string, ReadonlyMap<string, Counted>>): Promise<void> {
     try {
-      for (let from = 0; from < rows.length; from += ROWS_PER_WRITE) {
-        await this.store.count(rows.slice(from, from + ROWS_PER_WRITE))
-      }
+      const hours = [...pending].flatMap(([resource, counted]) => hoursOf(resource, counted, this.kept.entities))
+      await this.store.count(hours, this.kept)
     } catch (error) {
       this.report('usage of limits could not be written down, and is lost', error)
     }
   }
 
-  async read(subject: Subject, step: UsageStep, from: number, to: number): Promise<UsageRow[]> {
+  /** Sums of hours or days, oldest first, each with what is known of its entities. */
+  async read(resource: string, step: UsageStep, from: number, to: number): Promise<UsageHour[]> {
     await this.flush()
-    return this.store.read(subject, step, Math.floor(from / STEP_MS[step]) * STEP_MS[step], to)
+    const stepMs = STEP_MS[step]
+    const hours = await this.store.read(resource, Math.floor(from / stepMs) * stepMs, to)
+    return step === 'hour' ? hours : daysOf(resource, hours)
   }
 
   async close(): Promise<void> {
@@ -141,14 +147,34 @@ export class UsageCounter {
   }
 }
 
-function toRows(first: Counted): UsageRow[] {
-  const rows: UsageRow[] = []
-  for (let one: Counted | undefined = first; one !== undefined; one = one.next) {
-    const { entity, resource, limit, hour, admitted, denied } = one
-    for (const step of ['hour', 'day'] as const) {
-      const start = Math.floor(hour / STEP_MS[step]) * STEP_MS[step]
-      rows.push({ entity, resource, limit, step, start, admitted, denied })
+/** Everything adds up to the totals; of the entities those go on that may be among the heaviest of the hour. */
+function hoursOf(resource: string, counted: ReadonlyMap<string, Counted>, most: number): UsageHour[] {
+  const byHour = new Map<number, EntityUse[]>()
+  for (const first of counted.values()) {
+    for (let one: Counted | undefined = first; one !== undefined; one = one.next) {
+      const { entity, limit, admitted, denied } = one
+      let uses = byHour.get(one.hour)
+      if (uses === undefined) byHour.set(one.hour, (uses = []))
+      uses.push({ entity, limit, admitted, denied })
     }
   }
-  return rows
+  return Array.from(byHour, ([start, uses]) => {
+    const kept = new Set(heaviest(uses, most))
+    const totals = addUp(uses.map(({ entity: _, ...use }): LimitUse => use))
+    return { resource, start, totals, entities: uses.filter(({ entity }) => kept.has(entity)) }
+  })
+}
+
+function daysOf(resource: string, hours: readonly UsageHour[]): UsageHour[] {
+  const days = new Map<number, UsageHour[]>()
+  for (const hour of hours) {
+    const start = hour.start - (hour.start % DAY_MS)
+    days.set(start, [...(days.get(start) ?? []), hour])
+  }
+  return Array.from(days, ([start, ofDay]) => ({
+    resource,
+    start,
+    totals: addUp(ofDay.flatMap(({ totals }) => totals)),
+    entities: addUp(ofDay.flatMap(({ entities }) => entities)),
+  }))
 }

@@ -17,7 +17,7 @@ export const leaseParams = Type.Object(
   closed,
 )
 export const entityParams = Type.Object({ id: entity }, closed)
-export const subjectQuery = Type.Object({ entity, resource }, closed)
+export const resolveQuery = Type.Object({ entity: Type.Optional(entity), resource }, closed)
 
 const amounts = (description: string) =>
   Type.Unsafe<Record<string, number>>({
@@ -117,12 +117,20 @@ export const listedConfigs = pageOf(
   ),
 )
 
-const fieldLevel = { type: 'string', enum: ['entity', 'resource', 'system', 'defaults'] }
+const fieldLevel = {
+  type: 'string',
+  enum: ['entity', 'resource', 'system', 'entity:*', 'system:*', 'defaults'],
+}
 const fieldLevels = { type: 'object', additionalProperties: fieldLevel }
+
+const cappedNumber = {
+  type: 'object',
+  properties: { stated: { type: 'integer' }, by: fieldLevel },
+}
 
 export const resolvedConfig = Type.Object(
   {
-    entity,
+    entity: Type.Optional(entity),
     resource,
     limits: Type.Unsafe<Record<string, EffectiveLimit>>({ type: 'object', additionalProperties: limit }),
     onUnavailable,
@@ -138,6 +146,16 @@ export const resolvedConfig = Type.Object(
         strictVersion: fieldLevel,
       },
     }),
+    capped: Type.Optional(
+      Type.Unsafe<NonNullable<ResolvedConfig['capped']>>({
+        type: 'object',
+        description: 'Inherited numbers that a lower capacity caps: what was stated, and the level that caps it',
+        additionalProperties: {
+          type: 'object',
+          properties: { burst: cappedNumber, refillAmount: cappedNumber },
+        },
+      }),
+    ),
   },
   closed,
 )
@@ -159,19 +177,20 @@ export const usageQuery = Type.Object(
   },
   closed,
 )
-export const usage = Type.Object(
+export const resourceUsageQuery = Type.Object({ resource, ...usageQuery.properties }, closed)
+const use = {
+  limit: Type.String(),
+  admitted: Type.Integer({ description: 'Cost' }),
+  denied: Type.Integer({ description: 'Cost' }),
+}
+const usageItems = Type.Array(
+  Type.Object({ ...use, start: Type.String({ description: 'ISO 8601' }) }, closed),
+)
+export const usage = Type.Object({ items: usageItems }, closed)
+export const resourceUsage = Type.Object(
   {
-    items: Type.Array(
-      Type.Object(
-        {
-          limit: Type.String(),
-          start: Type.String({ description: 'ISO 8601' }),
-          admitted: Type.Integer({ description: 'Cost' }),
-          denied: Type.Integer({ description: 'Cost' }),
-        },
-        closed,
-      ),
-    ),
+    items: usageItems,
+    entities: Type.Array(Type.Object({ entity, ...use }, closed), { description: 'The heaviest first' }),
   },
   closed,
 )

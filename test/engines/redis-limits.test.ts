@@ -81,11 +81,8 @@ describe('the keys of limits', () => {
     const { at } = await limits.counters.take([subject], 0)
     await limits.counters.giveBack({ ...lease([subject], {}, at), id: 'lease' }, 0)
     await limits.counters.take([subject], 0)
-    await limits.usage.count([
-      { ...subject, limit: 'rpm', step: 'hour', start: START, admitted: 1, denied: 0 },
-    ])
     const row = 'ratelimit:ispb%3A00000000:gpt-4'
-    const expiring = [row, `{${row}}:lease:lease`, `{${row}}:log`, `{${row}}:usage:hour`]
+    const expiring = [row, `{${row}}:lease:lease`, `{${row}}:log`]
     const found = (await keys()).filter((key) => key.includes('00000000'))
     assert.deepEqual(found, expiring.sort())
     for (const key of expiring) assert.ok(Number(await redis.raw('PTTL', key)) > 0, key)
@@ -101,13 +98,23 @@ describe('the keys of limits', () => {
     assert.ok(ttlMs > 35_000 && ttlMs < 55_000, `${ttlMs} ms`)
   })
 
-  it('of usage lose what is old when a new hour begins', async () => {
+  it('of usage are one for each resource and hour, whoever comes', async () => {
     const { usage } = (await redis.open()).limits
-    const row = { entity: 'a', resource: 'r', limit: 'rpm', step: 'hour', admitted: 1, denied: 0 } as const
-    for (const hour of [0, 100, 9 * 24]) await usage.count([{ ...row, start: START + hour * 3_600_000 }])
-    const fields = (await redis.raw('HKEYS', '{ratelimit:a:r}:usage:hour')) as string[]
-    const starts = new Set(fields.map((field) => Number(field.split(':')[0])))
-    assert.deepEqual([...starts].sort(), [START + 100 * 3_600_000, START + 9 * 24 * 3_600_000])
+    for (let i = 0; i < 50; i++) {
+      const uses = Array.from({ length: 20 }, (_, n) => {
+        return { entity: `stranger:${i}:${n}`, limit: 'rpm', admitted: 1, denied: 0 }
+      })
+      const totals = [{ limit: 'rpm', admitted: 20, denied: 0 }]
+      const start = START + (i % 2) * 3_600_000
+      await usage.count([{ resource: 'r', start, totals, entities: uses }], { entities: 20, ms: 86_400_000 })
+    }
+    const found = (await keys()).filter((key) => key.includes('usage'))
+    assert.deepEqual(found, [`{ratelimit:usage:r}:${START}`, `{ratelimit:usage:r}:${START + 3_600_000}`])
+    for (const key of found) {
+      assert.ok(Number(await redis.raw('PTTL', key)) > 86_400_000)
+      assert.ok(Number(await redis.raw('HLEN', key)) <= 41)
+      assert.ok(Number(await redis.raw('MEMORY', 'USAGE', key)) < 4000)
+    }
   })
 
   it('go with what they count', async () => {

@@ -46,16 +46,16 @@ describe('the cache of configurations', () => {
     const { store, clock, cache } = cached()
     store.configs.set('system', { limits: { rpm: full } })
     await Promise.all([cache.get(subject), cache.get(subject), cache.get(subject)])
-    assert.deepEqual(store.batches, [3])
+    assert.deepEqual(store.batches, [5])
     for (let i = 0; i < 10; i++) assert.ok(!(cache.get(subject) instanceof Promise))
     await cache.get({ ...subject, entity: 'user-2' })
-    assert.deepEqual(store.batches, [3, 1])
+    assert.deepEqual(store.batches, [5, 2])
     clock.advance(59_999)
     await cache.get(subject)
-    assert.deepEqual(store.batches, [3, 1])
+    assert.deepEqual(store.batches, [5, 2])
     clock.advance(1)
     await cache.get(subject)
-    assert.deepEqual(store.batches, [3, 1, 3])
+    assert.deepEqual(store.batches, [5, 2, 5])
   })
 
   it('forgets an entity, a resource, or all', async () => {
@@ -66,15 +66,19 @@ describe('the cache of configurations', () => {
       await cache.get(other)
       return store.batches.splice(0)
     }
-    assert.deepEqual(await read(), [3, 3])
+    assert.deepEqual(await read(), [5, 4])
     cache.invalidate('user-1')
-    assert.deepEqual(await read(), [1])
+    assert.deepEqual(await read(), [2])
     cache.invalidate(undefined, 'gpt-3')
-    assert.deepEqual(await read(), [3])
+    assert.deepEqual(await read(), [4])
     cache.invalidate('user-2', 'gpt-3')
-    assert.deepEqual(await read(), [3])
+    assert.deepEqual(await read(), [4])
+    cache.invalidate('user-2', '*')
+    assert.deepEqual(await read(), [2])
+    cache.invalidate(undefined, '*')
+    assert.deepEqual(await read(), [1])
     cache.invalidate()
-    assert.deepEqual(await read(), [3, 3])
+    assert.deepEqual(await read(), [5, 4])
   })
 
   it('does not keep what was read before a change', async () => {
@@ -84,7 +88,7 @@ describe('the cache of configurations', () => {
     store.configs.set('system', { limits: { rpm: full } })
     await early
     assert.deepEqual((await cache.get(subject)).system, { limits: { rpm: full } })
-    assert.deepEqual(store.batches, [3, 3])
+    assert.deepEqual(store.batches, [5, 5])
   })
 
   it('goes on with what it knew while the store is down', async () => {

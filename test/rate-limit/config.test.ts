@@ -4,6 +4,7 @@ import { openCatraca } from '../../src/catraca.js'
 import { DICT_LIMITS } from '../../src/index.js'
 import { parseLevelConfig } from '../../src/rate-limit/level-config.js'
 import { resolve } from '../../src/rate-limit/resolve.js'
+import type { Limit } from '../../src/rate-limit/types.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 const full = { capacity: 10, refillAmount: 10, refillPeriodSeconds: 60 }
@@ -55,6 +56,67 @@ describe('resolution', () => {
       ['allow', 'resource', true, 'system'],
     )
     assert.deepEqual([resolved.autoUpdate, resolved.levels.autoUpdate], [false, 'defaults'])
+  })
+
+  it('caps what is inherited for a larger capacity, and marks it', () => {
+    const large = { capacity: 40_000, burst: 50_000, refillAmount: 40_000, refillPeriodSeconds: 60 }
+    const resolved = (entity: Limit, resource: Limit = large, system: Limit = {}) => {
+      const layers = [
+        { level: 'entity', config: { limits: { tpm: entity } } },
+        { level: 'resource', config: { limits: { tpm: resource } } },
+        { level: 'system', config: { limits: { tpm: system } } },
+      ] as const
+      const { limits, capped } = resolve(subject, layers, defaults)!
+      const { capacity, burst, refillAmount } = limits.tpm!
+      return [capacity, burst, refillAmount, capped?.tpm]
+    }
+    const by = 'entity' as const
+    const both = { burst: { stated: 50_000, by }, refillAmount: { stated: 40_000, by } }
+    assert.deepEqual(resolved({ capacity: 5 }), [5, 5, 5, both])
+    // What the level states itself is no concern of the cap.
+    assert.deepEqual(resolved({ capacity: 5, burst: 9 }), [5, 9, 5, { refillAmount: both.refillAmount }])
+    assert.deepEqual(resolved({ capacity: 5, refillAmount: 7 }), [5, 5, 7, { burst: both.burst }])
+    // A higher capacity raises neither; a bucket holds at least its capacity.
+    assert.deepEqual(resolved({ capacity: 60_000 }), [60_000, 60_000, 40_000, undefined])
+    assert.deepEqual(resolved({ capacity: 40_000 }), [40_000, 50_000, 40_000, undefined])
+    assert.deepEqual(resolved({ burst: 70_000 }), [40_000, 70_000, 40_000, undefined])
+    // Capped on the way, and raised again: the cap stays.
+    const lowered = { stated: 40_000, by: 'resource' as const }
+    assert.deepEqual(resolved({ capacity: 50 }, { capacity: 10 }, large), [
+      50,
+      50,
+      10,
+      { burst: { ...lowered, stated: 50_000 }, refillAmount: lowered },
+    ])
+    // What nobody states follows the capacity.
+    assert.deepEqual(resolved({ capacity: 5 }, { capacity: 10, refillPeriodSeconds: 60 }), [5, 5, 5, undefined])
+  })
+
+  it('has an exact resource beat the default for all resources, which never loosens it', () => {
+    const all = { capacity: 1000, burst: 5000, refillAmount: 1000, refillPeriodSeconds: 1 }
+    const login = { capacity: 5, refillPeriodSeconds: 60 }
+    const limitOf = (entityAll: Limit, system: Limit | undefined, systemAll: Limit = all) => {
+      const layers = [
+        { level: 'system', config: system && { limits: { rpm: system } } },
+        { level: 'entity:*', config: { limits: { rpm: entityAll } } },
+        { level: 'system:*', config: { limits: { rpm: systemAll } } },
+      ] as const
+      return resolve(subject, layers, defaults)!.limits.rpm
+    }
+    const tight = {
+      ...{ capacity: 5, burst: 5, refillAmount: 5, refillPeriodSeconds: 60 },
+      ...{ algorithm: 'token-bucket', mode: 'enforce' },
+    }
+    assert.deepEqual(limitOf(all, login), tight)
+    assert.deepEqual(limitOf({ burst: 9000, refillAmount: 9000 }, login, {}), tight)
+    assert.deepEqual(limitOf({ mode: 'shadow', algorithm: 'concurrency' }, login), tight)
+    // What the resource does not say comes from there, from the entity first.
+    assert.deepEqual(limitOf({ refillPeriodSeconds: 30 }, { capacity: 5 }), {
+      ...tight,
+      refillPeriodSeconds: 30,
+    })
+    assert.equal(limitOf({ capacity: 7 }, undefined)!.capacity, 7)
+    assert.equal(limitOf({ mode: 'shadow' }, { burst: 2000 })!.mode, 'shadow')
   })
 
   it('knows when nothing, or not enough, is said', () => {
@@ -151,6 +213,46 @@ describe('configuration of an instance', () => {
       limits.setConfig({ level: 'system', identifier: 'x', resource: 'r' }, { limits: {} }),
       { code: 'INVALID_INPUT' },
     )
+  })
+
+  it('has a default for all resources, on the system and the entity level', async (t) => {
+    const limits = await open(t, 'memory:')
+    const rpm = (capacity: number) => ({ limits: { rpm: { capacity, refillPeriodSeconds: 3600 } } })
+    const holds = async (entity: string, resource: string) => {
+      const answer = await limits.acquire({ entity, resource, consume: {} })
+      return answer.limits.rpm!.limit
+    }
+    await assert.rejects(holds('ann', 'anything'), { code: 'LIMIT_NOT_CONFIGURED' })
+    await limits.setConfig({ level: 'system', resource: '*' }, rpm(100))
+    assert.equal(await holds('ann', 'anything'), 100)
+    await limits.setConfig({ level: 'system', resource: 'login' }, rpm(5))
+    await limits.setConfig({ level: 'entity', identifier: 'ann', resource: '*' }, rpm(1000))
+    assert.deepEqual(
+      [await holds('ann', 'anything'), await holds('bob', 'anything'), await holds('ann', 'login')],
+      [1000, 100, 5],
+    )
+    await limits.setConfig({ level: 'entity', identifier: 'ann', resource: 'login' }, rpm(7))
+    assert.equal(await holds('ann', 'login'), 7)
+    assert.equal((await limits.resolveConfig('ann', 'other')).levels.limits.rpm!.capacity, 'entity:*')
+    assert.equal((await limits.resolveConfig(undefined, 'login')).limits.rpm!.capacity, 5)
+    assert.equal((await limits.resolveConfig(undefined, '*')).limits.rpm!.capacity, 100)
+    assert.deepEqual((await limits.listConfigs({ level: 'system' })).items.map((one) => one.resource).sort(), [
+      '*',
+      'login',
+    ])
+    await limits.deleteConfig({ level: 'entity', identifier: 'ann', resource: '*' })
+    assert.equal(await holds('ann', 'anything'), 100)
+    await limits.setConfig({ level: 'system', resource: '*' }, rpm(50))
+    assert.equal(await holds('ann', 'anything'), 50)
+    for (const address of [
+      { level: 'resource', resource: '*' },
+      { level: 'system', resource: '_default_' },
+      { level: 'entity', identifier: 'ann', resource: '_default_' },
+    ] as const) {
+      await assert.rejects(limits.setConfig(address, rpm(1)), { code: 'INVALID_INPUT', message: /^resource / })
+    }
+    await assert.rejects(limits.acquire({ entity: 'ann', resource: '_default_' }), { code: 'INVALID_INPUT' })
+    await assert.rejects(limits.acquire({ entity: 'ann', resource: '*' }), { code: 'INVALID_INPUT' })
   })
 
   it('is refused where it cannot be counted, also together with the levels below', async (t) => {

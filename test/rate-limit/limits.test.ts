@@ -285,5 +285,39 @@ describe('usage', () => {
     const days = await limits.usage('user-1', 'gpt-4', { step: 'day' })
     assert.deepEqual(days.items, [{ limit: 'rpm', start: start(NOW), admitted: 8, denied: 5 }])
     await assert.rejects(limits.usage('a', 'b', { from: 'yesterday' }), { code: 'INVALID_INPUT' })
+    const week = { from: start(NOW - 40 * 24 * 3_600_000) }
+    await assert.rejects(limits.usage('a', 'b', week), { code: 'INVALID_INPUT', message: /^from / })
+  })
+
+  it('has exact totals of a resource, and its heaviest entities only', async (t) => {
+    const { limits, clock } = await open(t, { limits: { usageEntities: 2 } })
+    await system(limits, { limits: { rpm: perMinute(1000) } })
+    for (let i = 0; i < 30; i++) {
+      await limits.acquire({ entity: `stranger-${i}`, resource: 'gpt-4' })
+      await limits.acquire({ entity: 'heavy', resource: 'gpt-4', consume: { rpm: 20 } })
+      await limits.acquire({ entity: 'second', resource: 'gpt-4', consume: { rpm: 3 } })
+      if (i % 10 === 9) await limits.resourceUsage('gpt-4')
+    }
+    clock.advance(3_600_000)
+    await limits.acquire({ entity: 'heavy', resource: 'gpt-4', consume: { rpm: 1 } })
+    const { items, entities } = await limits.resourceUsage('gpt-4')
+    assert.deepEqual(
+      items.map(({ admitted }) => admitted),
+      [30 * 24, 1],
+    )
+    assert.deepEqual(entities, [
+      { entity: 'heavy', limit: 'rpm', admitted: 601, denied: 0 },
+      { entity: 'second', limit: 'rpm', admitted: 90, denied: 0 },
+    ])
+    assert.deepEqual((await limits.resourceUsage('other')).items, [])
+  })
+
+  it('can be off', async (t) => {
+    const { limits } = await open(t, { limits: { usage: false } })
+    await system(limits, { limits: { rpm: perMinute(1) } })
+    await limits.acquire(subject)
+    await limits.acquire(subject)
+    await limits.acquire(subject)
+    assert.deepEqual(await limits.resourceUsage('gpt-4'), { items: [], entities: [] })
   })
 })

@@ -1,7 +1,9 @@
 import { type Command, Option } from 'commander'
 import { CatracaError } from '../../errors.js'
 import type { ConfigAddress } from '../../rate-limit/api.js'
-import type { Level, LevelConfig, Limits, ResolvedConfig } from '../../rate-limit/types.js'
+import { ALL_RESOURCES } from '../../rate-limit/levels.js'
+import type { Level, LevelConfig, Limits } from '../../rate-limit/types.js'
+import { type CappedNumber, cappedNumbers, effectiveOf, printResolved } from '../effective-limits.js'
 import { note, printJson, printLine, printTable } from '../output.js'
 import { jsonObject } from '../parse.js'
 import { type CommonOptions, dataCommand, withSession } from '../session.js'
@@ -11,6 +13,7 @@ interface AddressFlags extends CommonOptions {
   level: Level
   identifier?: string
   resource?: string
+  allResources?: true
 }
 
 interface SetFlags extends AddressFlags {
@@ -30,7 +33,7 @@ interface PlanFlags extends CommonOptions {
 }
 
 interface ResolveFlags extends CommonOptions {
-  identifier: string
+  identifier?: string
   resource: string
 }
 
@@ -47,9 +50,14 @@ export function addLimitConfigCommands(program: Command): void {
     .action(setConfig)
   levelCommand(config, 'delete', 'have a level say nothing').action(deleteConfig)
   dataCommand(config, 'resolve', 'show the effective limits of an entity, and where each field comes from')
-    .requiredOption('--identifier <id>', 'the entity')
+    .option('--identifier <id>', 'the entity; absent: those of which no level says anything')
     .requiredOption('--resource <name>', 'what is limited')
     .action(resolveConfig)
+  dataCommand(
+    config,
+    'capped',
+    'list the configurations whose lower capacity caps an inherited burst or refillAmount',
+  ).action(listCapped)
   const list = dataCommand(config, 'list', 'show all that a level says')
     .addOption(levelOption())
     .option('--resource <name>', 'on the entity level: only what is said of this resource')
@@ -73,11 +81,13 @@ function levelCommand(parent: Command, name: string, description: string): Comma
   return dataCommand(parent, name, description)
     .addOption(levelOption())
     .option('--identifier <id>', 'the entity, on the entity level')
-    .option('--resource <name>', 'what is limited')
+    .addOption(new Option('--resource <name>', 'what is limited').conflicts('allResources'))
+    .option('--all-resources', 'the default for all resources, on the system and entity levels')
 }
 
 /** On the resource level either option names the resource. */
-function addressOf({ level, identifier, resource }: AddressFlags): ConfigAddress {
+function addressOf({ level, identifier, resource: given, allResources }: AddressFlags): ConfigAddress {
+  const resource = allResources ? ALL_RESOURCES : given
   const named = level === 'resource' ? (resource ?? identifier) : resource
   return { level, identifier, resource: named as string }
 }
@@ -123,8 +133,15 @@ function setConfig(flags: SetFlags): Promise<void> {
       ...(strictVersion && { strictVersion: strictVersion === 'true' }),
     }
     await limits.setConfig(address, config)
-    if (json) printJson((await limits.getConfig(address)) ?? notFound(address))
-    else printLine(`set ${address.level} ${address.resource}`)
+    const effective = await effectiveOf(limits, address)
+    if (json) {
+      const stored = (await limits.getConfig(address)) ?? notFound(address)
+      printJson({ ...stored, ...(effective && { effective }) })
+      return
+    }
+    printLine(`set ${address.level} ${address.resource}`)
+    if (effective === undefined) note('the levels together do not make a complete limit yet')
+    else printResolved(effective)
   })
 }
 
@@ -158,23 +175,18 @@ function resolveConfig({ identifier, resource, ...flags }: ResolveFlags): Promis
   })
 }
 
-function printResolved({ limits, levels, onUnavailable, autoUpdate, strictVersion }: ResolvedConfig): void {
-  const rows = Object.entries(limits).flatMap(([name, limit]) =>
-    Object.entries(limit).map(([field, value]) => [
-      `${name}.${field}`,
-      String(value),
-      levels.limits[name]![field as keyof typeof limit],
-    ]),
-  )
-  printTable(
-    ['FIELD', 'VALUE', 'FROM'],
-    [
-      ...rows,
-      ['onUnavailable', onUnavailable, levels.onUnavailable],
-      ['autoUpdate', String(autoUpdate), levels.autoUpdate],
-      ['strictVersion', String(strictVersion), levels.strictVersion],
-    ],
-  )
+function listCapped(flags: CommonOptions): Promise<void> {
+  return withSession(flags, async ({ limits, json }) => {
+    const items: CappedNumber[] = []
+    for await (const found of cappedNumbers(limits)) items.push(...found)
+    if (json) return printJson({ items })
+    printTable(
+      ['ENTITY', 'RESOURCE', 'LIMIT', 'FIELD', 'STATED', 'EFFECTIVE', 'CAPPED BY'],
+      items.map(({ identifier = '', resource, limit, field, stated, effective, by }) => {
+        return [identifier, resource, limit, field, stated, effective, by]
+      }),
+    )
+  })
 }
 
 const planFile = (file: string, flags: PlanFlags) => planOrApply(file, flags, false)

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
-import type { LimitStatus } from '../../rate-limit/types.js'
+import type { LimitStatus, ResourceUsage, UsageEntry } from '../../rate-limit/types.js'
 import { EXIT, Exit } from '../failure.js'
 import { note, printJson, printLine, printTable } from '../output.js'
 import { type CommonOptions, dataCommand, withSession } from '../session.js'
@@ -15,7 +15,9 @@ interface AcquireFlags extends SubjectFlags {
   exitCode?: boolean
 }
 
-interface UsageFlags extends SubjectFlags {
+interface UsageFlags extends CommonOptions {
+  entity?: string
+  resource: string
   step?: 'hour' | 'day'
   from?: string
   to?: string
@@ -29,7 +31,9 @@ export function addLimitCommands(program: Command): void {
     .option('--consume <costs>', 'what to take, such as rpm=1,tpm=500; 1 of each when absent', costs)
     .option('--exit-code', 'exit with 3 when it may not pass')
     .action(acquire)
-  subjectCommand(limits, 'usage', 'show the cost admitted and denied')
+  dataCommand(limits, 'usage', 'show the cost admitted and denied of a resource, and its heaviest entities')
+    .requiredOption('--resource <name>', 'what is limited')
+    .option('--entity <id>', 'only this one, for the hours in which it was among the heaviest')
     .option('--step <step>', 'hour or day', 'hour')
     .option('--from <time>', 'first hour or day, ISO 8601; the last day, or month, when absent')
     .option('--to <time>', 'end, ISO 8601')
@@ -92,11 +96,20 @@ function acquire({ entity, resource, consume, exitCode, ...flags }: AcquireFlags
 function showUsage({ entity, resource, step, from, to, ...flags }: UsageFlags): Promise<void> {
   return withSession(flags, async ({ limits, json }) => {
     const query = { ...(step && { step }), ...(from && { from }), ...(to && { to }) }
-    const usage = await limits.usage(entity, resource, query)
+    const usage: Partial<ResourceUsage> & { items: UsageEntry[] } =
+      entity === undefined
+        ? await limits.resourceUsage(resource, query)
+        : await limits.usage(entity, resource, query)
     if (json) return printJson(usage)
     printTable(
       ['START', 'LIMIT', 'ADMITTED', 'DENIED'],
       usage.items.map(({ start, limit, admitted, denied }) => [start, limit, admitted, denied]),
+    )
+    if (usage.entities === undefined || usage.entities.length === 0) return
+    printLine('')
+    printTable(
+      ['ENTITY', 'LIMIT', 'ADMITTED', 'DENIED'],
+      usage.entities.map(({ entity, limit, admitted, denied }) => [entity, limit, admitted, denied]),
     )
   })
 }

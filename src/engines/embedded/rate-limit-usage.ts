@@ -1,56 +1,85 @@
-import type { UsageRow, UsageStep, UsageStore } from '../../rate-limit/port.js'
-import type { Subject } from '../../rate-limit/types.js'
+import type { UsageHour, UsageKept, UsageStore } from '../../rate-limit/port.js'
+import { merge } from '../../rate-limit/usage-hours.js'
 import type { Environment } from './environment.js'
 
-/** Key: step, entity, resource, start, limit. And by time, so that what is old is found: step, start. */
-type Counts = [admitted: number, denied: number]
+/** A row: limit, admitted and denied of each total; the same of each entity behind its name. */
+type Row = [totals: [string, number, number][], entities: [string, string, number, number][]]
+type Key = (string | number)[]
 
-const FORGOTTEN_PER_STEP = 1000
-const OLDEST = 'oldest'
+const HOUR_MS = 3_600_000
+const AT = 'at'
+/** Version 0.1.0 kept a row for each entity, and one that told how old it was. */
+const FORMER_INDEX = 'oldest'
+const DROPPED_PER_STEP = 1000
 
+const keyOf = (start: number, resource: string): Key => [AT, start, resource]
+
+/** A row for each resource and hour, in the order of time. */
 export class EmbeddedUsage implements UsageStore {
   constructor(private readonly environment: Environment) {}
 
-  count(rows: readonly UsageRow[]): Promise<void> {
+  count(hours: readonly UsageHour[], { entities }: UsageKept): Promise<void> {
     const { usage } = this.environment
     return this.environment.write(() => {
-      for (const { step, entity, resource, start, limit, admitted, denied } of rows) {
-        const key = [step, entity, resource, start, limit]
-        const [before, refused] = JSON.parse(usage.get(key) ?? '[0,0]') as Counts
-        usage.putSync(key, JSON.stringify([before + admitted, refused + denied] satisfies Counts))
-        usage.putSync([OLDEST, step, start, entity, resource, limit], '')
+      for (const hour of hours) {
+        const key = keyOf(hour.start, hour.resource)
+        const before = readRow(hour.resource, hour.start, usage.get(key))
+        usage.putSync(key, JSON.stringify(rowOf(merge(before, hour, entities))))
       }
     })
   }
 
-  async read({ entity, resource }: Subject, step: UsageStep, from: number, to: number): Promise<UsageRow[]> {
+  async read(resource: string, from: number, to: number): Promise<UsageHour[]> {
     this.environment.refresh()
-    const start = [step, entity, resource, from]
-    const end = [step, entity, resource, to]
-    return Array.from(this.environment.usage.getRange({ start, end }), ({ key, value }) => {
-      const [admitted, denied] = JSON.parse(value) as Counts
-      return { entity, resource, step, start: Number(key[3]), limit: String(key[4]), admitted, denied }
-    })
+    const { usage } = this.environment
+    const hours: UsageHour[] = []
+    for (let start = Math.ceil(from / HOUR_MS) * HOUR_MS; start < to; start += HOUR_MS) {
+      const hour = readRow(resource, start, usage.get(keyOf(start, resource)))
+      if (hour !== undefined) hours.push(hour)
+    }
+    return hours
   }
 
   /** Looks first, on the calling thread: mostly there is nothing to write. */
-  async forget(step: UsageStep, before: number): Promise<{ more: boolean }> {
+  async forget(before: number): Promise<{ more: boolean }> {
     this.environment.refresh()
-    const range = { start: [OLDEST, step, 0], end: [OLDEST, step, before], limit: FORGOTTEN_PER_STEP }
-    const old = Array.from(this.environment.usage.getRange(range), ({ key }) => key)
+    const { usage } = this.environment
+    const limit = DROPPED_PER_STEP
+    const ranges = [
+      { start: [AT, 0], end: [AT, before], limit },
+      { start: [FORMER_INDEX], end: [`${FORMER_INDEX}~`], limit },
+    ]
+    const old = ranges.flatMap((range) => Array.from(usage.getRange(range), ({ key }) => key as Key))
     if (old.length > 0) await this.drop(old)
-    return { more: old.length === FORGOTTEN_PER_STEP }
+    return { more: old.length >= DROPPED_PER_STEP }
   }
 
-  /** Removes rows by their keys in the order of time. */
-  drop(old: readonly (string | number)[][]): Promise<void> {
+  drop(old: readonly Key[]): Promise<void> {
     const { usage } = this.environment
     return this.environment.free(() => {
       for (const key of old) {
-        const [, step, start, entity, resource, limit] = key
-        usage.removeSync([step!, entity!, resource!, start!, limit!])
+        if (key[0] === FORMER_INDEX) {
+          const [, step, start, entity, resource, limit] = key
+          usage.removeSync([step!, entity!, resource!, start!, limit!])
+        }
         usage.removeSync(key)
       }
     })
+  }
+}
+
+const rowOf = ({ totals, entities }: UsageHour): Row => [
+  totals.map(({ limit, admitted, denied }) => [limit, admitted, denied]),
+  entities.map(({ entity, limit, admitted, denied }) => [entity, limit, admitted, denied]),
+]
+
+function readRow(resource: string, start: number, text: string | undefined): UsageHour | undefined {
+  if (text === undefined) return undefined
+  const [totals, entities] = JSON.parse(text) as Row
+  return {
+    resource,
+    start,
+    totals: totals.map(([limit, admitted, denied]) => ({ limit, admitted, denied })),
+    entities: entities.map(([entity, limit, admitted, denied]) => ({ entity, limit, admitted, denied })),
   }
 }

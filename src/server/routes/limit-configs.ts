@@ -68,8 +68,9 @@ function addResolve(app: App, { catraca: { limits } }: ServerContext): void {
       schema: {
         tags,
         operationId: 'resolveLimits',
-        summary: 'The effective limits of an entity, and the level each field comes from',
-        querystring: schemas.subjectQuery,
+        summary:
+          'The effective limits of an entity, or of those of which no level says anything, and the level each field comes from',
+        querystring: schemas.resolveQuery,
         response: answers({ 200: { description: 'Resolved', schema: schemas.resolvedConfig } }),
       },
     },

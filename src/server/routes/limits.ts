@@ -12,6 +12,7 @@ export function limitRoutes(app: App, context: ServerContext): void {
   addAcquire(app, context)
   addLeases(app, context)
   addDenied(app, context)
+  addResourceUsage(app, context)
   addStatus(app, context)
 }
 
@@ -29,6 +30,23 @@ function addDenied(app: App, { catraca: { limits } }: ServerContext): void {
       },
     },
     async (request) => limits.topDenied(request.query),
+  )
+}
+
+function addResourceUsage(app: App, { catraca: { limits } }: ServerContext): void {
+  app.get(
+    '/limits/usage',
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags,
+        operationId: 'getResourceUsage',
+        summary: 'Cost admitted and denied of a resource by hour or day, and of its heaviest entities',
+        querystring: schemas.resourceUsageQuery,
+        response: answers({ 200: { description: 'Oldest first', schema: schemas.resourceUsage } }),
+      },
+    },
+    ({ query: { resource, ...query } }) => limits.resourceUsage(resource, query),
   )
 }
 
@@ -131,7 +149,7 @@ function addStatus(app: App, { catraca: { limits } }: ServerContext): void {
       schema: {
         tags,
         operationId: 'getUsage',
-        summary: 'Cost admitted and denied, by limit and hour or day',
+        summary: 'Cost of an entity by hour or day, where it was among the heaviest of its resource',
         params: schemas.subjectParams,
         querystring: schemas.usageQuery,
         response: answers({ 200: { description: 'Oldest first', schema: schemas.usage } }),

@@ -6,7 +6,7 @@ import { ProblemView } from '../../parts/problem.js'
 import { useFormat, useTexts } from '../../texts/language.js'
 import type { SubjectProps } from './entity.js'
 import { FoldedCurl } from './folded-curl.js'
-import { type ConfigField, configFields, LIMIT_FIELDS } from './model.js'
+import { type ConfigField, configFields, LIMIT_FIELDS, type LimitField } from './model.js'
 import { fieldName, LevelTag, LimitList, shownField } from './words.js'
 
 /** What holds, with the level that each field comes from. */
@@ -64,6 +64,7 @@ function Fields({ resolved }: { resolved: ResolveLimitsAnswer }) {
                   <span className="valued">
                     <span className="figure">{shownField(field, limit[field], format)}</span>
                     <LevelTag level={resolved.levels.limits?.[name]?.[field] ?? 'defaults'} />
+                    <CappedTag resolved={resolved} name={name} field={field} />
                   </span>
                 </Table.Td>
               ))}
@@ -73,6 +74,23 @@ function Fields({ resolved }: { resolved: ResolveLimitsAnswer }) {
       </Table>
     </section>
   )
+}
+
+/** A number that a lower capacity caps, with what was stated. */
+function CappedTag({
+  resolved,
+  name,
+  field,
+}: {
+  resolved: ResolveLimitsAnswer
+  name: string
+  field: LimitField
+}) {
+  const { limits: texts } = useTexts()
+  const format = useFormat()
+  const capped = field === 'burst' || field === 'refillAmount' ? resolved.capped?.[name]?.[field] : undefined
+  if (capped?.stated === undefined) return null
+  return <span className="level">{texts.cappedFrom(shownField(field, capped.stated, format))}</span>
 }
 
 function Others({ resolved }: { resolved: ResolveLimitsAnswer }) {

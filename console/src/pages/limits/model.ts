@@ -1,8 +1,8 @@
 import type { GetSystemConfigAnswer } from '../../api/client.js'
 
 export type Level = 'system' | 'resource' | 'entity'
-/** `defaults`: no level says it, so the server's own word holds. */
-export type FieldLevel = Level | 'defaults'
+/** `defaults`: no level says it, so the server's own word holds. With `*`: what a level says of all resources. */
+export type FieldLevel = Level | 'entity:*' | 'system:*' | 'defaults'
 export type LevelConfig = GetSystemConfigAnswer
 export type Limit = NonNullable<LevelConfig['limits']>[string]
 export type LimitField = keyof Limit
@@ -76,14 +76,18 @@ export function limitOf(config: LevelConfig | undefined, name: string): Limit | 
 
 /** One limit as these levels together say; what nobody says is absent. */
 export function effectiveLimit(levels: Levels, order: readonly Level[], name: string): Limit {
-  const found: Record<string, string | number> = {}
-  for (const field of LIMIT_FIELDS) {
-    const value = saidOf(levels, order, name, field)?.value
-    if (value !== undefined) found[field] = value
+  const limit: Limit = { algorithm: 'token-bucket', mode: 'enforce' }
+  for (const level of [...order].reverse()) {
+    const said = limitOf(levels[level], name)
+    // As the server does: who lowers the capacity lowers with it what was said for a larger one.
+    if (said?.capacity !== undefined && limit.capacity !== undefined && said.capacity < limit.capacity) {
+      if (limit.burst !== undefined) limit.burst = Math.min(limit.burst, said.capacity)
+      if (limit.refillAmount !== undefined) limit.refillAmount = Math.min(limit.refillAmount, said.capacity)
+    }
+    Object.assign(limit, said)
   }
-  const limit = found as Limit
   const { capacity } = limit
-  // As the server does: a bucket holds at least its capacity.
+  // A bucket holds at least its capacity.
   if (capacity !== undefined) {
     limit.burst = Math.max(limit.burst ?? capacity, capacity)
     limit.refillAmount ??= capacity

@@ -83,7 +83,7 @@ export function shownValue(value: string | number | boolean | undefined, format:
 /** The level that something comes from: a word, and a colour beside it. */
 export function LevelTag({ level }: { level: FieldLevel }) {
   const { limits: texts } = useTexts()
-  return <span className={`level level-${level}`}>{texts.levels[level]}</span>
+  return <span className={`level level-${level.replace(':*', '')}`}>{texts.levels[level]}</span>
 }
 
 /** Limits by name, each in a sentence. */

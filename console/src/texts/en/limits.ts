@@ -7,7 +7,15 @@ export const limits = {
   limit: 'Limit',
   limits: 'Limits',
   level: 'Level',
-  levels: { system: 'system', resource: 'resource', entity: 'entity', defaults: 'default' },
+  levels: {
+    system: 'system',
+    resource: 'resource',
+    entity: 'entity',
+    'entity:*': 'entity, all resources',
+    'system:*': 'system, all resources',
+    defaults: 'default',
+  },
+  cappedFrom: (stated: string) => `capped, was ${stated}`,
 
   find: 'Look at an entity',
   findLead: 'What holds for it, what is left, what was admitted and denied.',

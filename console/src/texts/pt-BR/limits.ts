@@ -9,7 +9,15 @@ export const limits: typeof en = {
   limit: 'Limite',
   limits: 'Limites',
   level: 'Nível',
-  levels: { system: 'sistema', resource: 'recurso', entity: 'entidade', defaults: 'valor padrão' },
+  levels: {
+    system: 'sistema',
+    resource: 'recurso',
+    entity: 'entidade',
+    'entity:*': 'entidade, todos os recursos',
+    'system:*': 'sistema, todos os recursos',
+    defaults: 'valor padrão',
+  },
+  cappedFrom: (stated) => `limitado, era ${stated}`,
 
   find: 'Ver uma entidade',
   findLead: 'O que vale para ela, o que resta, o que foi admitido e negado.',

@@ -33,7 +33,8 @@ const OTHER_ITEMS = 3
 const READ_AT_ONCE = 20
 
 interface EntityItems {
-  limits: Item[]
+  /** For each resource that is asked for. */
+  limits: Item[][]
   parent: Item | undefined
 }
 
@@ -48,12 +49,14 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
   async read(keys: readonly ConfigKey[], entity: string | undefined): Promise<ConfigBatch> {
     this.notices.used()
     const isConsistent = this.notices.isSettling
-    const withParent = keys.find((key) => key.level === 'entity' && key.entity === entity)
-    const both = withParent && this.readEntity(entity!, withParent.resource, isConsistent)
+    const ofEntity = keys.filter((key) => key.level === 'entity' && key.entity === entity)
+    const resources = ofEntity.map(({ resource }) => resource)
+    const both = ofEntity.length > 0 ? this.readEntity(entity!, resources, isConsistent) : undefined
     const [configs, parent, schemaVersion] = await Promise.all([
       Promise.all(
         keys.map(async (key) => {
-          const items = key === withParent ? (await both!).limits : await this.items(key, isConsistent)
+          const place = ofEntity.indexOf(key)
+          const items = place < 0 ? await this.items(key, isConsistent) : (await both!).limits[place]!
           return configOf(key.resource, items)
         }),
       ),
@@ -91,7 +94,11 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
   }
 
   /** Limits and parent lie side by side: one query, unless the entity has very many limits of other resources. */
-  private async readEntity(entity: string, resource: string, ConsistentRead: boolean): Promise<EntityItems> {
+  private async readEntity(
+    entity: string,
+    resources: readonly string[],
+    ConsistentRead: boolean,
+  ): Promise<EntityItems> {
     const { client, table: TableName } = this.guards
     const { items, next } = await client.query('limit.config', {
       TableName,
@@ -106,14 +113,17 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
     })
     if (next !== undefined) {
       const [limits, parent] = await Promise.all([
-        this.items({ level: 'entity', entity, resource }, ConsistentRead),
+        Promise.all(
+          resources.map((resource) => this.items({ level: 'entity', entity, resource }, ConsistentRead)),
+        ),
         this.parent(entity, ConsistentRead),
       ])
       return { limits, parent }
     }
-    const prefix = limitPrefix(resource)
     return {
-      limits: items.filter(({ SK }) => SK!.S!.startsWith(prefix)),
+      limits: resources.map((resource) =>
+        items.filter(({ SK }) => SK!.S!.startsWith(limitPrefix(resource))),
+      ),
       parent: items.find(({ SK }) => SK!.S === PARENT_SORT),
     }
   }

@@ -1,4 +1,3 @@
-import type { UsageStep } from '../../../rate-limit/port.js'
 import type { ConfigKey, Level, Subject } from '../../../rate-limit/types.js'
 import { type Key, keyOf } from '../allowlist/items.js'
 
@@ -38,8 +37,6 @@ export const parentKey = (entity: string): Key => keyOf(entityPartition(entity),
 
 const STORE_PARTITION = 'LIMITS#'
 export const SECRET_KEY: Key = keyOf(STORE_PARTITION, 'SECRET')
-/** By step, from which time on usage is told. */
-export const USAGE_SINCE_KEY: Key = keyOf(STORE_PARTITION, 'USAGE')
 
 /** Names what a level says, so that it can be listed: the layout of the source gives each entity its own partition. */
 export const directoryPartition = (level: Level): string => `${STORE_PARTITION}DIRECTORY#${level}`
@@ -63,11 +60,11 @@ export const noticeSort = (kind: NoticeKind, number: number): string =>
 export const noticeKey = (kind: NoticeKind, number: number): Key =>
   keyOf(NOTICE_PARTITION, noticeSort(kind, number))
 
-/** Cost admitted and denied on one day: of the day, and of each of its hours. */
-export const usagePartition = ({ entity, resource }: Subject): string => `USAGE#${entity}#${resource}`
-const DAY_DIGITS = 13
-export const usageSort = (dayStart: number): string => `DAY#${String(dayStart).padStart(DAY_DIGITS, '0')}`
-export const usageKey = (subject: Subject, dayStart: number): Key =>
-  keyOf(usagePartition(subject), usageSort(dayStart))
-export const readUsageSort = (sort: string): number => Number(sort.slice('DAY#'.length))
-export const sinceAttribute: Record<UsageStep, string> = { hour: 'since_hour', day: 'since_day' }
+/** What was used of a resource in one hour. */
+export const usagePartition = (resource: string): string => `${STORE_PARTITION}USAGE#${resource}`
+const HOUR_DIGITS = 13
+export const usageSort = (start: number): string =>
+  `HOUR#${String(Math.max(0, start)).padStart(HOUR_DIGITS, '0')}`
+export const usageKey = (resource: string, start: number): Key =>
+  keyOf(usagePartition(resource), usageSort(start))
+export const readUsageSort = (sort: string): number => Number(sort.slice('HOUR#'.length))

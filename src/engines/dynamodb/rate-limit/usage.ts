@@ -1,174 +1,123 @@
-import { USAGE_KEPT_MS } from '../../../rate-limit/options.js'
-import type { UsageRow, UsageStep, UsageStore } from '../../../rate-limit/port.js'
-import type { Subject } from '../../../rate-limit/types.js'
-import { type Item, number, optionalNumber, text } from '../client/attributes.js'
+import type { EntityUse, LimitUse, UsageHour, UsageKept, UsageStore } from '../../../rate-limit/port.js'
+import { addUp, surplusOf } from '../../../rate-limit/usage-hours.js'
+import { type Item, number, text } from '../client/attributes.js'
 import { Expression } from '../client/expression.js'
-import {
-  readUsageSort,
-  sinceAttribute,
-  USAGE_SINCE_KEY,
-  usageKey,
-  usagePartition,
-  usageSort,
-} from './keys.js'
+import { readUsageSort, usageKey, usagePartition, usageSort } from './keys.js'
 import { type LimitTable, ttlOf } from './table.js'
 
 const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
-const STEP_MS: Record<UsageStep, number> = { hour: HOUR_MS, day: DAY_MS }
 const IN_FLIGHT = 32
 /** One expression takes 300 operations, and 4 KB. */
-const ROWS_PER_UPDATE = 60
-const COUNT = /^(day|\d\d)#(admitted|denied)#(.+)$/
+const USES_PER_UPDATE = 60
+const TOTAL = /^([ad])#([^#]+)$/
+const ENTITY = /^([AD])#([^#]+)#(.+)$/
 
-/**
- * An item for each subject and day, with the counts of the day and of its hours side by side: what a process has counted of
- * a subject is one write. Hours are kept as long as their day; `forget` says from when on they are told.
- */
+type Use = LimitUse & { entity?: string }
+
+/** An item for each resource and hour: what a process has counted of a resource is one write. TTL deletes what is old. */
 export class DynamodbUsage implements UsageStore {
-  private readonly forgotten: Record<UsageStep, number> = { hour: 0, day: 0 }
-
   constructor(private readonly guards: LimitTable) {}
 
-  async count(rows: readonly UsageRow[]): Promise<void> {
-    const updates = [...grouped(rows)].flatMap((group) => chunks(group))
+  async count(hours: readonly UsageHour[], kept: UsageKept): Promise<void> {
+    const waiting = [...hours]
     const failures: unknown[] = []
     const worker = async () => {
-      for (let next = updates.pop(); next !== undefined; next = updates.pop()) {
-        await this.add(next).catch((error) => failures.push(error))
+      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+        await this.countHour(next, kept).catch((error) => failures.push(error))
       }
     }
-    await Promise.all(Array.from({ length: Math.min(IN_FLIGHT, updates.length) }, worker))
+    await Promise.all(Array.from({ length: Math.min(IN_FLIGHT, waiting.length) }, worker))
     if (failures.length > 0) throw failures[0]
   }
 
-  /** Not sent again after an answer that was lost: what is counted was counted, what is lost is less. */
-  private async add(rows: readonly UsageRow[]): Promise<void> {
-    const expression = new Expression()
-    const adds = rows.flatMap((row) =>
-      (['admitted', 'denied'] as const)
-        .filter((kind) => row[kind] !== 0)
-        .map((kind) => {
-          const name = expression.attribute(`${stepName(row)}#${kind}#${row.limit}`)
-          return `${name} ${expression.value(number(row[kind]))}`
-        }),
-    )
-    if (adds.length === 0) return
-    const day = dayOf(rows[0]!)
-    const ttl = expression.value(number(ttlOf(day + DAY_MS + USAGE_KEPT_MS.day)))
-    const input = {
-      TableName: this.guards.table,
-      Key: usageKey(rows[0]!, day),
-      UpdateExpression: `SET ${expression.attribute('ttl')} = ${ttl} ADD ${adds.join(', ')}`,
-      ...expression.parts(),
+  private async countHour(hour: UsageHour, kept: UsageKept): Promise<void> {
+    const uses: Use[] = [...addUp(hour.totals), ...addUp(hour.entities)]
+    let after: Item | undefined
+    for (let at = 0; at < uses.length; at += USES_PER_UPDATE) {
+      after = await this.add(hour, uses.slice(at, at + USES_PER_UPDATE), kept.ms)
     }
-    await this.guards.client.updateItem('limit.usage', input, { repeatable: false })
+    const surplus = surplusOf(after === undefined ? [] : hourOf(hour.resource, after).entities, kept.entities)
+    for (let at = 0; at < surplus.length; at += USES_PER_UPDATE) {
+      await this.remove(hour, surplus.slice(at, at + USES_PER_UPDATE))
+    }
   }
 
-  async read(subject: Subject, step: UsageStep, from: number, to: number): Promise<UsageRow[]> {
+  /** Not sent again after an answer that was lost: what is counted was counted, what is lost is less. */
+  private async add(hour: UsageHour, uses: readonly Use[], keptMs: number): Promise<Item | undefined> {
+    const expression = new Expression()
+    const adds = uses.flatMap((use) =>
+      (['admitted', 'denied'] as const)
+        .filter((kind) => use[kind] !== 0)
+        .map((kind) => {
+          return `${expression.attribute(attributeOf(kind, use))} ${expression.value(number(use[kind]))}`
+        }),
+    )
+    if (adds.length === 0) return undefined
+    const ttl = expression.value(number(ttlOf(hour.start + HOUR_MS + keptMs)))
+    const input = {
+      TableName: this.guards.table,
+      Key: usageKey(hour.resource, hour.start),
+      UpdateExpression: `SET ${expression.attribute('ttl')} = ${ttl} ADD ${adds.join(', ')}`,
+      ReturnValues: 'ALL_NEW' as const,
+      ...expression.parts(),
+    }
+    return (await this.guards.client.updateItem('limit.usage', input, { repeatable: false })).item
+  }
+
+  private async remove(hour: UsageHour, uses: readonly EntityUse[]): Promise<void> {
+    const expression = new Expression()
+    const names = uses.flatMap((use) =>
+      (['admitted', 'denied'] as const).map((kind) => expression.attribute(attributeOf(kind, use))),
+    )
+    const input = {
+      TableName: this.guards.table,
+      Key: usageKey(hour.resource, hour.start),
+      UpdateExpression: `REMOVE ${names.join(', ')}`,
+      ...expression.parts(),
+    }
+    await this.guards.client.updateItem('limit.usage', input, { repeatable: true })
+  }
+
+  async read(resource: string, from: number, to: number): Promise<UsageHour[]> {
     const { client, table: TableName } = this.guards
-    const first = Math.max(from, await this.since(step))
-    if (first >= to) return []
-    const rows: UsageRow[] = []
+    const hours: UsageHour[] = []
     const pages = client.queryPages('limit.usage', {
       TableName,
       KeyConditionExpression: 'PK = :partition AND SK BETWEEN :first AND :last',
       ExpressionAttributeValues: {
-        ':partition': text(usagePartition(subject)),
-        ':first': text(usageSort(dayStart(first))),
-        ':last': text(usageSort(to)),
+        ':partition': text(usagePartition(resource)),
+        ':first': text(usageSort(from)),
+        ':last': text(usageSort(to - 1)),
       },
       ConsistentRead: true,
     })
-    for await (const items of pages) for (const item of items) rows.push(...rowsOf(subject, step, item))
-    return rows
-      .filter(({ start }) => start >= first && start < to)
-      .sort((a, b) => a.start - b.start || (a.limit < b.limit ? -1 : 1))
+    for await (const items of pages) for (const item of items) hours.push(hourOf(resource, item))
+    return hours
   }
 
-  private async since(step: UsageStep): Promise<number> {
-    const { client, table: TableName } = this.guards
-    const item = await client.getItem('limit.usage', {
-      TableName,
-      Key: USAGE_SINCE_KEY,
-      ConsistentRead: true,
-    })
-    return optionalNumber(item ?? {}, sinceAttribute[step]) ?? 0
-  }
-
-  /** TTL deletes what is old. This is written down once an hour, or once a day. */
-  async forget(step: UsageStep, before: number): Promise<{ more: boolean }> {
-    const since = before - (before % STEP_MS[step])
-    if (since > this.forgotten[step]) {
-      const { client, table: TableName } = this.guards
-      const input = {
-        TableName,
-        Key: USAGE_SINCE_KEY,
-        UpdateExpression: 'SET #since = :since',
-        ConditionExpression: 'attribute_not_exists(#since) OR #since < :since',
-        ExpressionAttributeNames: { '#since': sinceAttribute[step] },
-        ExpressionAttributeValues: { ':since': number(since) },
-      }
-      await client.updateItem('limit.usage', input, { repeatable: true })
-      this.forgotten[step] = since
-    }
+  /** TTL deletes what is old. */
+  async forget(): Promise<{ more: boolean }> {
     return { more: false }
   }
 }
 
-const dayStart = (ms: number): number => ms - (ms % DAY_MS)
-const dayOf = ({ start }: UsageRow): number => dayStart(start)
-
-/** `day`, or the hour as two digits. */
-function stepName({ step, start }: UsageRow): string {
-  if (step === 'day') return 'day'
-  return String(Math.floor((start % DAY_MS) / HOUR_MS)).padStart(2, '0')
+/** In capitals for an entity, whose name is the last part. */
+function attributeOf(kind: 'admitted' | 'denied', { limit, entity }: Use): string {
+  return entity === undefined ? `${kind[0]}#${limit}` : `${kind[0]!.toUpperCase()}#${limit}#${entity}`
 }
 
-/** Rows that lie in one item. */
-function* grouped(rows: readonly UsageRow[]): Generator<UsageRow[]> {
-  const byResource = new Map<string, Map<string, Map<number, UsageRow[]>>>()
-  for (const row of rows) {
-    const byDay = child(child(byResource, row.resource), row.entity)
-    const group = byDay.get(dayOf(row))
-    if (group === undefined) byDay.set(dayOf(row), [row])
-    else group.push(row)
-  }
-  for (const byEntity of byResource.values()) for (const byDay of byEntity.values()) yield* byDay.values()
-}
-
-function child<K, V>(maps: Map<string, Map<K, V>>, name: string): Map<K, V> {
-  let found = maps.get(name)
-  if (found === undefined) maps.set(name, (found = new Map()))
-  return found
-}
-
-/** No attribute twice in one update: rows of the same limit and time are added up. */
-function chunks(rows: readonly UsageRow[]): UsageRow[][] {
-  const sums = new Map<string, UsageRow>()
-  for (const row of rows) {
-    const name = `${stepName(row)}#${row.limit}`
-    const { admitted, denied } = sums.get(name) ?? { admitted: 0, denied: 0 }
-    sums.set(name, { ...row, admitted: admitted + row.admitted, denied: denied + row.denied })
-  }
-  const all = [...sums.values()]
-  const parts: UsageRow[][] = []
-  for (let at = 0; at < all.length; at += ROWS_PER_UPDATE) parts.push(all.slice(at, at + ROWS_PER_UPDATE))
-  return parts
-}
-
-function rowsOf(subject: Subject, step: UsageStep, item: Item): UsageRow[] {
-  const { entity, resource } = subject
-  const day = readUsageSort(item.SK!.S!)
-  const rows = new Map<string, UsageRow>()
+function hourOf(resource: string, item: Item): UsageHour {
+  const totals: LimitUse[] = []
+  const entities: EntityUse[] = []
   for (const attribute in item) {
-    const [, at, kind, limit] = COUNT.exec(attribute) ?? []
-    if (limit === undefined || (at === 'day') !== (step === 'day')) continue
-    const name = `${at}#${limit}`
-    const start = at === 'day' ? day : day + Number(at) * HOUR_MS
-    const row = rows.get(name) ?? { entity, resource, limit, step, start, admitted: 0, denied: 0 }
-    row[kind as 'admitted' | 'denied'] = Number(item[attribute]!.N)
-    rows.set(name, row)
+    const amount = Number(item[attribute]!.N)
+    const [, kind, limit] = TOTAL.exec(attribute) ?? []
+    if (limit !== undefined) totals.push({ limit, ...amountOf(kind!, amount) })
+    const [, ofEntity, name, entity] = ENTITY.exec(attribute) ?? []
+    if (entity !== undefined) entities.push({ entity, limit: name!, ...amountOf(ofEntity!, amount) })
   }
-  return [...rows.values()]
+  return { resource, start: readUsageSort(item.SK!.S!), totals: addUp(totals), entities: addUp(entities) }
 }
+
+const amountOf = (kind: string, amount: number) =>
+  kind.toLowerCase() === 'a' ? { admitted: amount, denied: 0 } : { admitted: 0, denied: amount }

@@ -11,7 +11,7 @@ const RECENT_SECONDS = 3600
 
 /** Keys that expire by themselves, by who made them; see the README of the engine. */
 const EXPIRING: readonly [string, RegExp][] = [
-  ['rate limits', /^(ratelimit:[^:]+:[^:]+$|\{ratelimit:[^:]+:[^:]+\}:(log|lease|usage)\b)/],
+  ['rate limits', /^(ratelimit:[^:]+:[^:]+$|\{ratelimit:[^:]+:[^:]+\}:(log|lease|usage|\d+)\b)/],
   ['one-time codes', /^otp:/],
   ['locks', /^(lock:|\{lock:.+\}:(fence|waiting)$)/],
   ['idempotency', /^(bridge:idempotency:|\{bridge:idempotency:.+\}:state$)/],

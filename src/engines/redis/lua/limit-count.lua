@@ -1,37 +1,60 @@
 --[[
-  Adds to the usage of a subject, by hour and by day. Fields are `START:a:LIMIT` (admitted) and `START:d:LIMIT` (denied).
+  Adds to what was used of a resource in an hour. Fields are `a:LIMIT` (admitted) and `d:LIMIT` (denied) for all of it,
+  `A:LIMIT:ENTITY` and `D:LIMIT:ENTITY` for the heaviest entities. When there are more than twice as many entities as are
+  wanted, the lightest leave.
 
   Input
-    keys  usage of the subject by hour, by day
-    args  for each key: how long a field is kept, in ms, and how many rows follow; of each: start, limit, admitted, denied
+    keys  the hour
+    args  how long it is kept from now on, in ms; how many entities are wanted; how many limits follow, of each: name,
+          admitted, denied; then of each entity: name, limit, admitted, denied
 ]]
-local DAY_MS = 86400000
+local SLACK = 2
 
--- Old fields leave when a new one comes, and then the end of the key is moved: not by each count. A day more covers what
--- is counted until the next. The key of a subject that is no longer used expires as a whole.
-local function tidy(key, start, kept)
-  for _, field in ipairs(redis.call('HKEYS', key)) do
-    if tonumber(string.match(field, '^(%d+):')) < start - kept then redis.call('HDEL', key, field) end
-  end
-  redis.call('PEXPIRE', key, kept + DAY_MS)
+-- Answers whether the field is new.
+local function add(key, field, amount)
+  if amount == '0' then return false end
+  return redis.call('HINCRBY', key, field, amount) == tonumber(amount)
 end
 
-local function add(key, kept, start, verdict, limit, amount)
-  if amount == '0' then return end
-  local sum = redis.call('HINCRBY', key, start .. verdict .. limit, amount)
-  if sum == tonumber(amount) then tidy(key, tonumber(start), kept) end
+local function trim(key, most)
+  local fields, weights, names = redis.call('HGETALL', key), {}, {}
+  for i = 1, #fields, 2 do
+    local entity = string.match(fields[i], '^[AD]:[^:]+:(.+)$')
+    if entity ~= nil then
+      if weights[entity] == nil then
+        weights[entity] = 0
+        names[#names + 1] = entity
+      end
+      weights[entity] = weights[entity] + tonumber(fields[i + 1])
+    end
+  end
+  if #names <= SLACK * most then return end
+  table.sort(names, function(a, b)
+    if weights[a] ~= weights[b] then return weights[a] > weights[b] end
+    return a < b
+  end)
+  for i = most + 1, #names do weights[names[i]] = nil end
+  for i = 1, #fields, 2 do
+    local entity = string.match(fields[i], '^[AD]:[^:]+:(.+)$')
+    if entity ~= nil and weights[entity] == nil then redis.call('HDEL', key, fields[i]) end
+  end
 end
 
 return function(keys, args)
-  local next_argument = 1
-  for _, key in ipairs(keys) do
-    local kept, rows = tonumber(args[next_argument]), tonumber(args[next_argument + 1])
-    next_argument = next_argument + 2
-    for _ = 1, rows do
-      local start, limit = args[next_argument], args[next_argument + 1]
-      add(key, kept, start, ':a:', limit, args[next_argument + 2])
-      add(key, kept, start, ':d:', limit, args[next_argument + 3])
-      next_argument = next_argument + 4
-    end
+  local key, kept, most, limits = keys[1], args[1], tonumber(args[2]), tonumber(args[3])
+  local at = 4
+  for _ = 1, limits do
+    add(key, 'a:' .. args[at], args[at + 1])
+    add(key, 'd:' .. args[at], args[at + 2])
+    at = at + 3
   end
+  local grows = false
+  while at < #args do
+    local entity, limit = args[at], args[at + 1]
+    if add(key, 'A:' .. limit .. ':' .. entity, args[at + 2]) then grows = true end
+    if add(key, 'D:' .. limit .. ':' .. entity, args[at + 3]) then grows = true end
+    at = at + 4
+  end
+  if grows then trim(key, most) end
+  redis.call('PEXPIRE', key, kept)
 end

@@ -1,4 +1,3 @@
-import type { UsageStep } from '../../../rate-limit/port.js'
 import type { ConfigKey, Level, Subject } from '../../../rate-limit/types.js'
 
 /**
@@ -14,8 +13,6 @@ export const NOTICES_KEY = `{${CONFIG_KEY}}:notices`
 export const CONFIG_ORDER_KEY = `{${CONFIG_KEY}}:order`
 /** Seals leases. */
 export const SECRET_KEY = `{${CONFIG_KEY}}:secret`
-/** A hash: by step, from which time on usage is told. */
-export const USAGE_SINCE_KEY = 'ratelimit:usage'
 export const SCHEMA_FIELD = 'schema'
 
 /** Channels do not know databases, so the name must. */
@@ -29,8 +26,8 @@ export const rowKey = ({ entity, resource }: Subject): string => `ratelimit:${en
 export const logKey = (row: string): string => `{${row}}:log`
 /** Of a lease that was used: what was added to it, or that it was given back. */
 export const leaseKey = (row: string, leaseId: string): string => `{${row}}:lease:${leaseId}`
-/** A hash: cost admitted and denied, by limit and hour or day. */
-export const usageKey = (row: string, step: UsageStep): string => `{${row}}:usage:${step}`
+/** A hash: what was used of a resource in the hour that begins then. All hours of a resource share a slot. */
+export const usageKey = (resource: string, start: number): string => `{ratelimit:usage:${resource}}:${start}`
 
 export function configField(key: ConfigKey): string {
   return key.level === 'entity'

@@ -1,78 +1,73 @@
-import { USAGE_KEPT_MS } from '../../../rate-limit/options.js'
-import type { UsageRow, UsageStep, UsageStore } from '../../../rate-limit/port.js'
-import type { Subject } from '../../../rate-limit/types.js'
+import type { EntityUse, LimitUse, UsageHour, UsageKept, UsageStore } from '../../../rate-limit/port.js'
+import { addUp } from '../../../rate-limit/usage-hours.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
-import { rowKey, USAGE_SINCE_KEY, usageKey } from './keys.js'
+import { usageKey } from './keys.js'
 
-const COUNT = defineScript('limit-count', { keys: 2, write: true, together: 32 })
-const FORGET = defineScript('limit-forget', { keys: 1, write: true })
-const FIELD = /^(\d+):([ad]):(.+)$/
+const COUNT = defineScript('limit-count', { keys: 1, write: true, together: 32 })
+const HOUR_MS = 3_600_000
+/** Hours that are asked for at the same time. */
+const READ_AT_ONCE = 250
+const TOTAL = /^([ad]):([^:]+)$/
+const ENTITY = /^([AD]):([^:]+):(.+)$/
 
-/**
- * A hash for each subject and step. What is old leaves it when a new hour or day begins, and a subject that is no longer
- * used expires; `forget` only says from when on usage is told.
- */
+/** A hash for each resource and hour, which expires by itself. */
 export class RedisUsage implements UsageStore {
   constructor(private readonly redis: Redis) {}
 
-  async count(rows: readonly UsageRow[]): Promise<void> {
-    const perSubject = new Map<string, Record<UsageStep, string[]>>()
-    for (const row of rows) {
-      const name = rowKey(row)
-      let steps = perSubject.get(name)
-      if (steps === undefined) perSubject.set(name, (steps = { hour: [], day: [] }))
-      steps[row.step].push(String(row.start), row.limit, String(row.admitted), String(row.denied))
-    }
-    const counted = [...perSubject].map(([row, { hour, day }]) => {
-      const args = [...argsOf('hour', hour), ...argsOf('day', day)]
-      return this.redis.run(COUNT, [usageKey(row, 'hour'), usageKey(row, 'day')], args)
+  async count(hours: readonly UsageHour[], { entities: most, ms }: UsageKept): Promise<void> {
+    const counted = hours.map(({ resource, start, totals, entities }) => {
+      // In the words of `lua/limit-count.lua`.
+      const args = [
+        ...[String(ms + HOUR_MS), String(most), String(totals.length)],
+        ...totals.flatMap(({ limit, admitted, denied }) => [limit, String(admitted), String(denied)]),
+        ...entities.flatMap(({ entity, limit, admitted, denied }) => {
+          return [entity, limit, String(admitted), String(denied)]
+        }),
+      ]
+      return this.redis.run(COUNT, [usageKey(resource, start)], args)
     })
     const failed = (await Promise.allSettled(counted)).find(({ status }) => status === 'rejected')
     if (failed !== undefined) throw (failed as PromiseRejectedResult).reason
   }
 
-  async read(subject: Subject, step: UsageStep, from: number, to: number): Promise<UsageRow[]> {
-    const key = usageKey(rowKey(subject), step)
-    const [since, fields] = await Promise.all([
-      this.redis.read(USAGE_SINCE_KEY, ['HGET', USAGE_SINCE_KEY, step]),
-      this.redis.read(key, ['HGETALL', key]) as Promise<Map<string, string>>,
-    ])
-    const first = Math.max(from, Number(since ?? 0))
-    return rowsOf(subject, step, fields)
-      .filter(({ start }) => start >= first && start < to)
-      .sort((a, b) => a.start - b.start || (a.limit < b.limit ? -1 : 1))
+  async read(resource: string, from: number, to: number): Promise<UsageHour[]> {
+    const starts: number[] = []
+    for (let start = Math.ceil(from / HOUR_MS) * HOUR_MS; start < to; start += HOUR_MS) starts.push(start)
+    const hours: UsageHour[] = []
+    for (let i = 0; i < starts.length; i += READ_AT_ONCE) {
+      const part = starts.slice(i, i + READ_AT_ONCE)
+      const found = await Promise.all(part.map((start) => this.fields(usageKey(resource, start))))
+      found.forEach((fields, n) => {
+        if (fields.size > 0) hours.push(hourOf(resource, part[n]!, fields))
+      })
+    }
+    return hours
   }
 
-  async forget(step: UsageStep, before: number): Promise<{ more: boolean }> {
-    await this.redis.run(FORGET, [USAGE_SINCE_KEY], [step, String(before)])
+  private fields(key: string): Promise<ReadonlyMap<string, string>> {
+    return this.redis.read(key, ['HGETALL', key]) as Promise<ReadonlyMap<string, string>>
+  }
+
+  /** Everything expires by itself. */
+  async forget(): Promise<{ more: boolean }> {
     return { more: false }
   }
 }
 
-/** In the words of `lua/limit-count.lua`. */
-const argsOf = (step: UsageStep, rows: readonly string[]): string[] => [
-  String(USAGE_KEPT_MS[step]),
-  String(rows.length / 4),
-  ...rows,
-]
-
-function rowsOf(
-  { entity, resource }: Subject,
-  step: UsageStep,
-  fields: ReadonlyMap<string, string>,
-): UsageRow[] {
-  const rows = new Map<string, UsageRow>()
+function hourOf(resource: string, start: number, fields: ReadonlyMap<string, string>): UsageHour {
+  const totals: LimitUse[] = []
+  const entities: EntityUse[] = []
   for (const [field, value] of fields) {
-    const [, start, kind, limit] = FIELD.exec(field) ?? []
-    if (limit === undefined) continue
-    const name = `${start}:${limit}`
-    const row = rows.get(name) ?? {
-      ...{ entity, resource, limit, step, start: Number(start) },
-      ...{ admitted: 0, denied: 0 },
-    }
-    row[kind === 'a' ? 'admitted' : 'denied'] = Number(value)
-    rows.set(name, row)
+    const [, kind, limit] = TOTAL.exec(field) ?? []
+    if (limit !== undefined) totals.push({ limit, ...amountOf(kind!, value) })
+    const [, ofEntity, name, entity] = ENTITY.exec(field) ?? []
+    if (entity !== undefined) entities.push({ entity, limit: name!, ...amountOf(ofEntity!, value) })
   }
-  return [...rows.values()]
+  return { resource, start, totals: addUp(totals), entities: addUp(entities) }
 }
+
+const amountOf = (kind: string, value: string) =>
+  kind.toLowerCase() === 'a'
+    ? { admitted: Number(value), denied: 0 }
+    : { admitted: 0, denied: Number(value) }

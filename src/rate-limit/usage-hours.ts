@@ -1,0 +1,51 @@
+import type { EntityUse, LimitUse, UsageHour } from './port.js'
+
+/** Heavier entities stay: an hour may hold so many times what is wanted of it before the lightest leave. */
+const SLACK = 2
+
+const weightOf = ({ admitted, denied }: LimitUse): number => admitted + denied
+
+/** The entities with the highest cost, admitted and denied together, the heaviest first; those of the same by name. */
+export function heaviest(uses: readonly EntityUse[], most: number): string[] {
+  const weights = new Map<string, number>()
+  for (const use of uses) weights.set(use.entity, (weights.get(use.entity) ?? 0) + weightOf(use))
+  return [...weights]
+    .sort(([a, of], [b, than]) => than - of || (a < b ? -1 : 1))
+    .slice(0, most)
+    .map(([entity]) => entity)
+}
+
+/** What is to leave an hour so that it stays small; nothing while it holds no more than twice what is wanted. */
+export function surplusOf(uses: readonly EntityUse[], most: number): EntityUse[] {
+  if (new Set(uses.map(({ entity }) => entity)).size <= SLACK * most) return []
+  const kept = new Set(heaviest(uses, most))
+  return uses.filter(({ entity }) => !kept.has(entity))
+}
+
+/** Uses of the same limit, and entity, as one; in the order of their names. */
+export function addUp<Use extends LimitUse & { entity?: string }>(uses: readonly Use[]): Use[] {
+  const sums = new Map<string, Map<string, Use>>()
+  for (const use of uses) {
+    const { entity = '' } = use
+    let ofEntity = sums.get(entity)
+    if (ofEntity === undefined) sums.set(entity, (ofEntity = new Map()))
+    const { admitted, denied } = ofEntity.get(use.limit) ?? { admitted: 0, denied: 0 }
+    ofEntity.set(use.limit, { ...use, admitted: admitted + use.admitted, denied: denied + use.denied })
+  }
+  return [...sums.values()].flatMap((ofEntity) => [...ofEntity.values()]).sort(byName)
+}
+
+const byName = (a: LimitUse & { entity?: string }, b: LimitUse & { entity?: string }): number =>
+  compare(a.entity ?? '', b.entity ?? '') || compare(a.limit, b.limit)
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** An hour with what was added to it. */
+export function merge(before: UsageHour | undefined, added: UsageHour, most: number): UsageHour {
+  const entities = addUp([...(before?.entities ?? []), ...added.entities])
+  const surplus = new Set(surplusOf(entities, most))
+  return {
+    ...added,
+    totals: addUp([...(before?.totals ?? []), ...added.totals]),
+    entities: entities.filter((use) => !surplus.has(use)),
+  }
+}

@@ -5,7 +5,7 @@ import type { Entry } from './first-tier.js'
 import { Flight } from './flight.js'
 import { Loader, type Work } from './loader.js'
 import { DOWN } from './second-tier.js'
-import { Settler, type SpaceParts } from './settler.js'
+import { isDoubtful, Settler, type SpaceParts } from './settler.js'
 import type { CacheAnswer } from './types.js'
 
 const FIRST_WAIT_MS = 10
@@ -131,6 +131,7 @@ export class Filler<T> {
     for (const [i, flight] of flights.entries()) {
       if (found === DOWN) {
         flight.isDegraded = true
+        flight.isDoubtful = isDoubtful(this.parts)
         if (!this.settler.degraded(flight)) missing.push(flight)
         continue
       }

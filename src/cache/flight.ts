@@ -14,6 +14,8 @@ export class Flight<T> {
   token: string | undefined
   /** The second tier was down when it was asked. */
   isDegraded = false
+  /** Nobody could tell whether the last value was invalidated: it is given only when the load fails, marked stale. */
+  isDoubtful = false
   /** Of a value that is not over yet. */
   isRefresh = false
   isSettled = false

@@ -45,7 +45,15 @@ export interface SpaceOptions<T = unknown> {
   /** Of the lease that a fill holds between pods; it is renewed as long as the load takes. */
   leaseMs?: number
   breaker?: Partial<BreakerOptions>
+  /**
+   * While the store does not answer and nobody can tell of invalidations. `source` (default): the source is asked, and only
+   * when that fails the first tier answers, marked stale. `first-tier`: the first tier goes on until its TTLs end.
+   */
+  onUnavailable?: OnUnavailable
 }
+
+export const ON_UNAVAILABLE = ['source', 'first-tier'] as const
+export type OnUnavailable = (typeof ON_UNAVAILABLE)[number]
 
 export interface SpaceSettings<T>
   extends Required<Omit<SpaceOptions<T>, 'l1' | 'codec' | 'tags' | 'breaker'>> {
@@ -90,16 +98,18 @@ const BREAKER_BOUNDS: Record<string, readonly [number, number]> = {
 const TAKEN = new Set(
   'allowlist allowlists customer-allowlists bridge cache catraca jwt lock otp ratelimit token'.split(' '),
 )
-const OTHERS = ['name', 'l1', 'codec', 'tags', 'breaker']
+const OTHERS = ['name', 'l1', 'codec', 'tags', 'breaker', 'onUnavailable']
 const FRACTIONS = ['jitter', 'beta']
 
 /** Checks what a space was told, and completes it. */
 export function spaceSettings<T>(options: SpaceOptions<T>): SpaceSettings<T> {
-  const { name, l1 = {}, codec, tags, breaker = {}, ...numbers } = options
+  const { name, l1 = {}, codec, tags, breaker = {}, onUnavailable = 'source', ...numbers } = options
   checkNumbers('', numbers, BOUNDS)
   if (numbers.ttlMs === undefined) throw invalid('ttlMs', 'must be given')
   if (l1 !== false) checkNumbers('l1.', l1, FIRST_TIER_BOUNDS)
   checkNumbers('breaker.', breaker, BREAKER_BOUNDS)
+  if (!ON_UNAVAILABLE.includes(onUnavailable))
+    throw invalid('onUnavailable', `must be one of ${ON_UNAVAILABLE.join(', ')}`)
   if (TAKEN.has(String(name).split(':')[0]!)) throw invalid('name', 'begins with a name that is taken')
   return {
     ...DEFAULT_SPACE,
@@ -109,6 +119,7 @@ export function spaceSettings<T>(options: SpaceOptions<T>): SpaceSettings<T> {
     l1: l1 === false ? false : { ...DEFAULT_FIRST_TIER, ...defined(l1) },
     codec,
     tags,
+    onUnavailable,
     breaker: { ...DEFAULT_BREAKER, ...defined(breaker) },
   }
 }

@@ -1,6 +1,6 @@
 import { answerOf } from './entries.js'
 import { DOWN } from './second-tier.js'
-import { Settler, type SpaceParts } from './settler.js'
+import { isDoubtful, Settler, type SpaceParts } from './settler.js'
 import type { CacheAnswer } from './types.js'
 
 /** Reads what the second tier has, without ever loading. */
@@ -11,20 +11,25 @@ export class Reader<T> {
     this.settler = new Settler(parts)
   }
 
-  /** In one round trip; stale values too, marked. */
-  async read(keys: readonly string[]): Promise<Map<string, CacheAnswer<T>>> {
+  /**
+   * In one round trip; stale values too, marked. What may have been invalidated without anybody telling is only for those
+   * who see the mark.
+   */
+  async read(keys: readonly string[], seesMarks: boolean): Promise<Map<string, CacheAnswer<T>>> {
     const { first, second, clock, counts } = this.parts
     const answers = new Map<string, CacheAnswer<T>>()
     const pins = keys.map((key) => first.pin(key))
     const askedAt = clock.now()
     const found = await second.read(keys)
+    const doubts = found === DOWN && isDoubtful(this.parts)
     for (const [i, key] of keys.entries()) {
       const entry =
         found === DOWN ? first.entries?.get(key) : await this.settler.decoded(key, found[i], askedAt)
       const now = clock.now()
-      if (entry === undefined || now >= entry.keepUntil) counts.misses++
+      if (entry === undefined || now >= entry.keepUntil || (doubts && !seesMarks)) counts.misses++
       else {
         const answer = answerOf(entry, now)
+        if (doubts) answer.stale = true
         if (found === DOWN) counts.firstTierHits++
         else counts.secondTierHits++
         if (answer.stale) counts.staleAnswers++

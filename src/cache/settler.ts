@@ -20,6 +20,10 @@ export interface SpaceParts<T> {
   counts: Counts
 }
 
+/** Whether what the first tier holds may have been invalidated without anybody telling, and the space goes by that. */
+export const isDoubtful = <T>({ first, settings }: SpaceParts<T>): boolean =>
+  !first.isTrusted && settings.onUnavailable === 'source'
+
 /** The ways in which a flight may end without a load. */
 export class Settler<T> {
   constructor(private readonly parts: SpaceParts<T>) {}
@@ -29,7 +33,7 @@ export class Settler<T> {
     const { clock, counts } = this.parts
     const { fallback } = flight
     const now = clock.now()
-    if (fallback === undefined || now >= fallback.freshUntil) return false
+    if (fallback === undefined || flight.isDoubtful || now >= fallback.freshUntil) return false
     counts.firstTierHits += flight.callers
     counts.degraded += flight.callers
     if (fallback.value === undefined) counts.negatives += flight.callers
@@ -55,6 +59,7 @@ export class Settler<T> {
 
   /** The same while the load goes on. */
   staleMeanwhile(flight: Flight<T>): void {
+    if (flight.isDoubtful) return
     const answer = this.staleAnswer(flight)
     if (answer !== undefined) flight.resolveEarly(answer)
   }
@@ -66,7 +71,9 @@ export class Settler<T> {
     if (fallback === undefined || now >= fallback.keepUntil || flight.isSettled) return undefined
     counts.staleAnswers += flight.callers
     if (flight.isDegraded) counts.degraded += flight.callers
-    return { ...answerOf(fallback, now), ...(flight.isDegraded && { degraded: true }) }
+    const answer = answerOf(fallback, now)
+    if (flight.isDoubtful) answer.stale = true
+    return flight.isDegraded ? { ...answer, degraded: true } : answer
   }
 
   /** An entry that cannot be read is none, and is deleted. A promise only where there is something to wait for. */

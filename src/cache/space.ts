@@ -58,18 +58,22 @@ export class CacheSpace<T> {
 
   /** What is cached, of whichever tier; undefined when nothing is, and when it is known that there is none. */
   async get(key: string): Promise<T | undefined> {
-    return (await this.look(key))?.value
+    const [answer] = await this.lookAll([identifier('key', key)], false)
+    return answer?.value
   }
 
   /** The same with how old it is; undefined when nothing is cached. */
   async look(key: string): Promise<CacheAnswer<T> | undefined> {
-    const [answer] = await this.lookAll([identifier('key', key)])
+    const [answer] = await this.lookAll([identifier('key', key)], true)
     return answer
   }
 
   /** Those that are cached, by key, in one round trip. */
   async getMany(keys: readonly string[]): Promise<Map<string, T>> {
-    const answers = await this.lookAll(keys.map((key) => identifier('key', key)))
+    const answers = await this.lookAll(
+      keys.map((key) => identifier('key', key)),
+      false,
+    )
     const values = new Map<string, T>()
     for (const [i, key] of keys.entries()) {
       const value = answers[i]?.value
@@ -212,11 +216,14 @@ export class CacheSpace<T> {
     return this.filler.fetch([name], { load: one(load), options })[0]!
   }
 
-  private async lookAll(keys: readonly string[]): Promise<(CacheAnswer<T> | undefined)[]> {
+  private async lookAll(
+    keys: readonly string[],
+    seesMarks: boolean,
+  ): Promise<(CacheAnswer<T> | undefined)[]> {
     const now = this.clock.now()
     const kept = keys.map((key) => this.hit(key, now))
     const missing = keys.filter((_, i) => kept[i] === undefined)
-    const found = missing.length === 0 ? new Map() : await this.reader.read(missing)
+    const found = missing.length === 0 ? new Map() : await this.reader.read(missing, seesMarks)
     return keys.map((key, i) => (kept[i] === undefined ? found.get(key) : answerOf(kept[i], now)))
   }
 }

@@ -1,7 +1,10 @@
 /** A value and how good it is. `undefined` is what a source said that has none. */
 export interface CacheAnswer<T> {
   value: T | undefined
-  /** Older than its TTL: served because the load failed, is slow, or is another's. */
+  /**
+   * Older than its TTL: served because the load failed, is slow, or is another's. Or, when `degraded` too, perhaps
+   * invalidated: nobody could tell.
+   */
   stale: boolean
   /** Since it was loaded or set. On Redis, where values are bare JSON, what its TTL lets conclude: at most so long. */
   ageMs: number

@@ -429,7 +429,7 @@ export const SCHEMA = {
     timeoutMs: setting(integer(1, 60_000), DEFAULT_SPACE.timeoutMs, {
       env: 'CATRACA_CACHE_TIMEOUT_MS',
       description:
-        'A store that takes longer counts as down: the cache goes on with its first tier and the source.',
+        'A store that takes longer counts as down: the cache goes on without it (see docs/cache.md).',
     }),
   },
   audit: {

@@ -119,8 +119,28 @@ describe('a second tier that is down or slow', () => {
     assert.equal(space.stats().secondTier.status, 'up')
   })
 
-  it('goes on with the first tier also when the feed is lost with it', async () => {
-    const { space, tier } = openSpace<string>()
+  it('lets the source answer once the feed is lost with it, and only when that fails what is kept, marked', async () => {
+    const { space, tier } = openSpace<string>({ softLoadTimeoutMs: 0 })
+    await space.set('k', 'v')
+    space.hear({ kind: 'lost' })
+    tier.state = 'refusing'
+    for (const value of ['new', 'newer']) {
+      // A slow source has not failed.
+      const load = () => pause(20, value)
+      assert.deepEqual(await space.lookOrLoad('k', load), { value, stale: false, ageMs: 0, degraded: true })
+    }
+    const kept = { value: 'newer', stale: true, ageMs: 0, degraded: true }
+    assert.deepEqual(await space.lookOrLoad('k', fail), kept)
+    assert.deepEqual(await space.look('k'), kept)
+    assert.equal(await space.get('k'), undefined, 'who cannot see the mark asks the source itself')
+    assert.equal((await space.getMany(['k'])).size, 0)
+    tier.state = 'up'
+    space.hear({ kind: 'resumed' })
+    assert.equal(space.stats().firstTier.entries, 0)
+  })
+
+  it('goes on with the first tier although the feed is lost, where the space says so', async () => {
+    const { space, tier } = openSpace<string>({ onUnavailable: 'first-tier' })
     await space.set('k', 'v')
     space.hear({ kind: 'lost' })
     tier.state = 'refusing'

@@ -5,7 +5,7 @@ import { Caches } from '../../src/cache/caches.js'
 import type { CacheSpace } from '../../src/cache/space.js'
 import { systemClock } from '../../src/clock.js'
 import { openRedis, type RedisEngine } from '../../src/engines/redis/index.js'
-import { inTime, type RedisServers, startSingle, until } from '../support/redis/index.js'
+import { inTime, type RedisServers, startCut, startSingle, until } from '../support/redis/index.js'
 
 const TIMEOUT_MS = 200
 /** The second tier may be asked twice, and the machine may be busy with other tests. */
@@ -91,4 +91,28 @@ describe('caches while redis is away', () => {
       assert.deepEqual(errors, [])
     })
   }
+
+  it('asks the source when nothing comes through any more, and gives what it kept only when that fails', async (t) => {
+    const cut = await startCut(servers.servers[0]!.port)
+    const behind = await openRedis({ ...servers.url, nodes: [{ host: '127.0.0.1', port: cut.port }] })
+    t.after(async () => {
+      await cut.close()
+      await behind.close()
+    })
+    const pod = new Caches({ store: behind.cache, clock: systemClock, report: () => {} })
+    const kept = pod.space<string>({ name: 'dict:entry:id', ttlMs: 600_000, timeoutMs: TIMEOUT_MS })
+    const others = caches.space<string>({ name: 'dict:entry:id', ttlMs: 600_000 })
+    let source = 'old'
+    const read = async () => source
+    assert.equal(await kept.getOrLoad('k', read), 'old')
+    cut.hush()
+    source = 'new'
+    await others.delete('k')
+    await until('the source is asked', async () => (await kept.getOrLoad('k', read)) === 'new')
+    source = 'newer'
+    assert.equal(await kept.getOrLoad('k', read), 'newer')
+    const answer = await kept.lookOrLoad('k', async () => assert.fail('the source is away'))
+    assert.deepEqual([answer.value, answer.stale, answer.degraded], ['newer', true, true])
+    pod.close()
+  })
 })

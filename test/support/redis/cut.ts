@@ -6,6 +6,8 @@ export interface Cut {
   readonly port: number
   /** The next answer of the server never arrives: what was asked is done, and the connection is gone. */
   next(): void
+  /** From now on nothing comes through in either direction, and nobody is told. */
+  hush(): void
   /** Connections that were taken. */
   taken(): number
   close(): Promise<void>
@@ -14,6 +16,7 @@ export interface Cut {
 export async function startCut(target: number): Promise<Cut> {
   const sockets = new Set<Socket>()
   let isArmed = false
+  let isHushed = false
   let taken = 0
   const server = createServer((near) => {
     taken++
@@ -22,9 +25,10 @@ export async function startCut(target: number): Promise<Cut> {
       sockets.add(socket)
       socket.on('error', () => {}).on('close', () => sockets.delete(socket))
     }
-    near.on('data', (data) => far.write(data)).on('close', () => far.destroy())
+    near.on('data', (data) => isHushed || far.write(data)).on('close', () => far.destroy())
     far.on('close', () => near.destroy())
     far.on('data', (data) => {
+      if (isHushed) return
       if (!isArmed) return void near.write(data)
       isArmed = false
       near.resetAndDestroy()
@@ -35,6 +39,9 @@ export async function startCut(target: number): Promise<Cut> {
     port: (server.address() as { port: number }).port,
     next: () => {
       isArmed = true
+    },
+    hush: () => {
+      isHushed = true
     },
     taken: () => taken,
     async close() {

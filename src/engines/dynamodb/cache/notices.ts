@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { CacheNotice } from '../../../cache/port.js'
 import { every } from '../../../timers.js'
+import { Silence } from '../../../cache/silence.js'
 import { type Item, number, numberOf, optionalNumber, text, textOf } from '../client/attributes.js'
 import { HEAD_KEY, NOTICE_PARTITION, noticeKey, noticeSort } from './keys.js'
 import { type CacheTable, ttlOf } from './table.js'
@@ -31,6 +32,7 @@ export class CacheNotices {
   private isLost = false
   private timer: NodeJS.Timeout | undefined
   private looking: Promise<void> | undefined
+  private readonly silence = new Silence(() => this.lose())
 
   constructor(
     private readonly guards: CacheTable,
@@ -68,6 +70,7 @@ export class CacheNotices {
 
   private stop(): void {
     clearInterval(this.timer)
+    this.silence.stop()
     this.timer = undefined
     this.last = undefined
     this.isLost = false
@@ -122,6 +125,7 @@ export class CacheNotices {
 
   private async look(): Promise<void> {
     const { client, table: TableName } = this.guards
+    const askedAtMs = performance.now()
     const head = await client.getItem(
       'cache.watch',
       { TableName, Key: HEAD_KEY, ConsistentRead: true },
@@ -132,8 +136,10 @@ export class CacheNotices {
     if (this.timer === undefined) return
     this.last = count
     if (last !== undefined && !this.isLost && count !== last) await this.follow(last, count)
+    if (this.timer === undefined) return
     if (this.isLost) this.tellHere({ kind: 'resumed' })
     this.isLost = false
+    this.silence.confirm(askedAtMs)
   }
 
   private async follow(last: number, count: number): Promise<void> {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CacheNotice } from '../../../cache/port.js'
 import { every } from '../../../timers.js'
+import { Silence } from '../../../cache/silence.js'
 import type { Interruption, Redis, Unsubscribe } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { NOTICES_KEY, noticeChannel } from './keys.js'
@@ -13,8 +14,6 @@ const TELL = defineScript('cache-tell', { keys: 1, write: true, uses: ['cache-va
 const POLL_MS = 500
 /** A number may be read a moment before its notice comes. */
 const GRACE_MS = 100
-/** A server that does not answer for so long may have told others by another way, or be another by now. */
-const PATIENCE_MS = 2000
 /** Smaller than every number: what is noted so counts as begun before everything. */
 export const NOTHING_KNOWN = -1
 
@@ -36,8 +35,9 @@ export class CacheNotices {
   /** Set while notices may be missed. */
   private isLost = false
   private isListening = true
-  private lookingSinceMs: number | undefined
+  private isLooking = false
   private isClosed = false
+  private readonly silence = new Silence(() => this.lose())
 
   constructor(
     private readonly redis: Redis,
@@ -52,7 +52,9 @@ export class CacheNotices {
       (message) => this.hear(message),
       (interruption) => this.interrupted(interruption),
     )
+    const askedAtMs = performance.now()
     this.last = Math.max(this.last, await this.number())
+    this.silence.confirm(askedAtMs)
     this.timer = every(() => this.look(), POLL_MS).unref()
   }
 
@@ -84,6 +86,7 @@ export class CacheNotices {
   async close(): Promise<void> {
     this.isClosed = true
     clearInterval(this.timer)
+    this.silence.stop()
     this.listeners.clear()
     await this.unsubscribe?.()
   }
@@ -108,12 +111,9 @@ export class CacheNotices {
 
   /** Whether everything was heard; and if it could not be, whether it can be from now on. */
   private async look(): Promise<void> {
-    if (this.isClosed) return
-    if (this.lookingSinceMs !== undefined) {
-      if (performance.now() - this.lookingSinceMs > PATIENCE_MS) this.lose()
-      return
-    }
-    this.lookingSinceMs = performance.now()
+    if (this.isClosed || this.isLooking) return
+    this.isLooking = true
+    const askedAtMs = performance.now()
     try {
       const heard = this.last
       const number = await this.number()
@@ -122,10 +122,11 @@ export class CacheNotices {
       if (this.isLost) this.resume(number)
       else if (number > this.last || number < heard) this.missed(number)
       this.own = 0
+      this.silence.confirm(askedAtMs)
     } catch {
       if (!this.isClosed) this.lose()
     } finally {
-      this.lookingSinceMs = undefined
+      this.isLooking = false
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.js'
-import { CatracaError } from './errors.js'
+import { CatracaError, isCatracaError } from './errors.js'
 import { OneTimeCodes } from './one-time-code/codes.js'
 import { type CodeOptions, codeOptions } from './one-time-code/options.js'
 import type { PepperSource } from './one-time-code/pepper.js'
@@ -36,7 +36,7 @@ export function openCodes(
 ): OneTimeCodes {
   const { store, pepper: given, previousPepper, required = store !== undefined, ...others } = options
   const pepper = pepperOf(given, previousPepper, engine)
-  if (required) pepper.current()
+  if (required) requirePepper(pepper)
   const known = read(given)
   if (known !== undefined && known.length < SHORT) {
     around.report(
@@ -69,9 +69,19 @@ function pepperOf(
 const read = (option: PepperOption | undefined): string | undefined =>
   (typeof option === 'function' ? option() : option) || undefined
 
+/** At the start the lack of a pepper is a wrong setting; at a call it is a service that is not there. */
+function requirePepper(pepper: PepperSource): void {
+  try {
+    pepper.current()
+  } catch (error) {
+    if (!isCatracaError(error, 'CODES_NOT_SET_UP')) throw error
+    throw new CatracaError('CONFIG_INVALID', error.message)
+  }
+}
+
 function noPepper(name: string): never {
   throw new CatracaError(
-    'CONFIG_INVALID',
+    'CODES_NOT_SET_UP',
     `CATRACA_OTP_PEPPER (or CATRACA_OTP_PEPPER_FILE) is needed for one-time codes in ${name}: a long random text, the same for all processes`,
   )
 }

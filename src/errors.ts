@@ -39,6 +39,8 @@ export const ERROR_CODES = {
     'The request was done before; its answer was too large, or of a kind, that is not kept.',
   IDEMPOTENCY_RECORD_NOT_FOUND: 'There is no idempotency record with this operation and key.',
   ENTITY_NOT_FOUND: 'Nothing is known of this entity.',
+  CODES_NOT_SET_UP:
+    'One-time codes cannot be used here: this store needs a pepper, `CATRACA_OTP_PEPPER` or `CATRACA_OTP_PEPPER_FILE`.',
   TOKEN_REVOKED: 'The token was revoked, by itself or with all tokens of its subject.',
   LOCK_HELD: 'Somebody else has the lock; `retryAfterMs` says when it is worth to ask again.',
   LOCK_LOST: 'The lock is not yours any more: it ended, was released, or somebody else has it.',

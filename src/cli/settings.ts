@@ -85,10 +85,16 @@ function cacheOptions({ cache, stores }: Config): NonNullable<OpenOptions['cache
   return { ...cache, ...(stores.cache !== undefined && { store: stores.cache }) }
 }
 
+/** Whether somebody means to use one-time codes here: said so, gave them a store, or made a key that may call them. */
+export function usesCodes({ codes, stores, keys }: Config): boolean {
+  const mayCall = keys.read().some(({ scopes }) => scopes.some((scope) => scope.startsWith('codes:')))
+  return codes.required || stores.codes !== undefined || mayCall
+}
+
 /** For a server, which lives long enough to keep something in step. */
 export function servingOptions(config: Config, store: string): OpenOptions {
   const given = openOptions(config, store)
-  const required = config.codes.required || config.stores.codes !== undefined
+  const required = usesCodes(config)
   const actor = { kind: 'library', name: 'server' } as const
   const options = { ...given, codes: { ...given.codes, required }, audit: { ...given.audit, actor } }
   const { hotTier, hotLists = [] } = config.dynamodb

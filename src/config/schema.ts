@@ -381,7 +381,7 @@ export const SCHEMA = {
     pepper: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
       env: 'CATRACA_OTP_PEPPER',
       description:
-        'Secret of the hashes that one-time codes are kept as, the same for all processes. Made and kept in the data directory for `embedded:` and `memory:` when absent; codes in any other store are refused without it.',
+        'Secret of the hashes that one-time codes are kept as, the same for all processes. Made and kept in the data directory for `embedded:` and `memory:` when absent; in any other store the start refuses without it where codes are used (`codes.required`, `stores.codes`, or a key in `CATRACA_KEYS` that may issue or verify codes), and elsewhere their calls are refused (503, `CODES_NOT_SET_UP`).',
     }),
     previousPepper: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
       env: 'CATRACA_OTP_PEPPER_PREVIOUS',

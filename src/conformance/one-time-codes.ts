@@ -24,8 +24,24 @@ export const codeSuite = suite<CodeStore>(
       assert.deepEqual(await put(one, ANN, 'a'), { expiresAt: NOW + LIFE_MS })
       assert.equal(await two.salt(ANN, NOW), 'salt-a')
       assert.equal(await two.attempt(ANN, guess('a'), NOW), 'match')
-      assert.equal(await one.attempt(ANN, guess('a'), NOW), 'wrong')
-      assert.equal(await two.attempt(ANN, guess('a'), NOW), 'wrong')
+      assert.equal(await one.attempt(ANN, guess('a'), NOW), 'used')
+      assert.equal(await two.attempt(ANN, guess('a'), NOW), 'used')
+    },
+
+    async 'a used code is known until its end, however often it comes, and others at its place are wrong'({
+      one,
+      two,
+    }) {
+      await put(one, ANN, 'a')
+      assert.equal(await two.attempt(ANN, guess('a'), NOW), 'match')
+      for (let i = 0; i < 7; i++) assert.equal(await one.attempt(ANN, guess('a'), NOW), 'used')
+      for (let i = 0; i < 7; i++) assert.equal(await two.attempt(ANN, guess('a', 'no'), NOW), 'wrong')
+      assert.equal(await one.attempt(ANN, guess('a'), NOW), 'used')
+      assert.equal(await one.peek(ANN, NOW), undefined)
+      assert.equal(await one.attempt(ANN, guess('a'), NOW + LIFE_MS), 'wrong')
+      await put(two, ANN, 'b')
+      assert.equal(await one.attempt(ANN, guess('a'), NOW), 'replaced')
+      assert.equal(await one.attempt(ANN, guess('b'), NOW), 'match')
     },
 
     async 'without a code nothing matches, and nothing is kept'({ one, two }) {
@@ -69,7 +85,7 @@ export const codeSuite = suite<CodeStore>(
       await put(one, ANN, 'a')
       const attempt = { ...guess('a'), digests: ['no', 'digest-a', 'neither'] }
       assert.equal(await one.attempt(ANN, attempt, NOW), 'match')
-      assert.equal(await one.attempt(ANN, attempt, NOW), 'wrong')
+      assert.equal(await one.attempt(ANN, attempt, NOW), 'used')
     },
 
     async 'a code is over at its end, not before, swept or not'({ one, two }) {
@@ -147,7 +163,7 @@ export const codeSuite = suite<CodeStore>(
         const outcomes = await parallel(pair, 40, (store) =>
           store.attempt(key, guess('a', 'digest-a', 1000), NOW),
         )
-        assert.deepEqual([times(outcomes, 'match'), times(outcomes, 'wrong')], [1, 39])
+        assert.deepEqual([times(outcomes, 'match'), times(outcomes, 'used')], [1, 39])
       }
     },
 

@@ -16,6 +16,12 @@ export interface Held {
   at: number
 }
 
+interface Look {
+  failures: number
+  lockedForMs?: number
+  lockedUntil?: number
+}
+
 export type Admission = { held: Held; isLast: boolean } | { violated: string[]; retryAfterMs: number }
 
 /**
@@ -43,8 +49,15 @@ export class CodeLimits {
     this.guess = [one('failures', this.failures), { ...one('lock', this.lock), cost: 0 }]
   }
 
-  takeIssue(entity: string, now: number): Promise<Admission> {
-    return this.take(entity, ISSUE, this.issue, now)
+  /** Also for an address that is locked nothing is issued: a code that nobody can use is not worth sending. */
+  async takeIssue(entity: string, now: number): Promise<Admission> {
+    const [admission, { lockedForMs }] = await Promise.all([
+      this.take(entity, ISSUE, this.issue, now),
+      this.look(entity, now),
+    ])
+    if (lockedForMs === undefined) return admission
+    if ('held' in admission) await this.giveBack(admission.held, now)
+    return { violated: ['lock'], retryAfterMs: lockedForMs }
   }
 
   /**
@@ -69,13 +82,14 @@ export class CodeLimits {
   }
 
   /** What is counted against an address, taking nothing. */
-  async look(entity: string, now: number): Promise<{ failures: number; lockedUntil?: number }> {
+  async look(entity: string, now: number): Promise<Look> {
     const limits = this.guess.map((limit) => ({ ...limit, cost: 0 }))
     const taken = await this.within(this.counters.take([{ entity, resource: VERIFY, limits }], now))
     const [failed, lock] = taken.views[0]!
     const failures = this.options.maxFailures - failed!.remaining
     const locking = lock!.remaining > 0 ? (failed!.remaining > 0 ? undefined : failed) : lock
-    return locking === undefined ? { failures } : { failures, lockedUntil: taken.at + locking!.resetMs }
+    if (locking === undefined) return { failures }
+    return { failures, lockedForMs: locking!.resetMs, lockedUntil: taken.at + locking!.resetMs }
   }
 
   /** Forgets failures and lifts the lock; false when there was nothing. */

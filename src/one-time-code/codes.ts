@@ -51,7 +51,7 @@ export class OneTimeCodes implements CodesApi {
     for (const channel of CHANNELS) this.outcomes.of(channel)
   }
 
-  /** A new code in the place of the one before. That it is asked for too often is an answer. */
+  /** A new code in the place of the one before. That it is asked for too often, or that the address is locked, is an answer. */
   async issue(request: CodeAddress): Promise<IssueAnswer> {
     const key = codeKey(request)
     const now = this.dependencies.clock.now()
@@ -88,7 +88,7 @@ export class OneTimeCodes implements CodesApi {
 
   /**
    * The same steps whether there is a code or not: the failure is taken, one hash is made, one attempt is asked for.
-   * Only a success differs, which gives the failure back.
+   * Only the right code differs, used or not, which gives the failure back.
    */
   async verify(request: CodeAddress & { code: string }): Promise<VerifyAnswer> {
     const key = codeKey(request)
@@ -113,7 +113,8 @@ export class OneTimeCodes implements CodesApi {
     }
     this.counts.invalid++
     this.outcomes.of(key.channel).invalid++
-    if (admission.isLast) await this.limits.lockUp(admission.held, clock.now())
+    if (outcome === 'used') await this.limits.giveBack(admission.held, clock.now()).catch(() => {})
+    else if (admission.isLast) await this.limits.lockUp(admission.held, clock.now())
     return { valid: false, reason: 'INVALID' }
   }
 

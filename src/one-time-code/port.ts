@@ -13,7 +13,10 @@ export interface CodeStore {
   put(key: CodeKey, code: NewCode, now: number): Promise<{ expiresAt: number }>
   /** That of the code in place, which its hash is made with; undefined when there is none. Decides nothing. */
   salt(key: CodeKey, now: number): Promise<string | undefined>
-  /** Counts the attempt, compares and on a match deletes, in one step over all processes. */
+  /**
+   * Counts the attempt, compares, and on a match marks the code as used, in one step over all processes. A used code is
+   * remembered until its end, so that whoever has the right code and comes second is not taken for somebody who guesses.
+   */
   attempt(key: CodeKey, attempt: Attempt, now: number): Promise<AttemptOutcome>
   /** What may be told of the code in place: never anything that it could be found by. */
   peek(key: CodeKey, now: number): Promise<PendingCode | undefined>
@@ -53,7 +56,8 @@ export interface Attempt {
 }
 
 /**
- * `match`: it was the code, and it is gone. `wrong`: it was not, or there is none, or its attempts are used up.
+ * `match`: it was the code, and from here on it is used. `used`: it was the code, and somebody used it before; no
+ * attempt is counted. `wrong`: it was not, or there is none, or its attempts are used up.
  * `replaced`: the code in place has another salt, so there was nothing to compare and no attempt was counted.
  */
-export type AttemptOutcome = 'match' | 'wrong' | 'replaced'
+export type AttemptOutcome = 'match' | 'used' | 'wrong' | 'replaced'

@@ -19,7 +19,7 @@ export interface IssuedCode {
 
 export interface IssueDenied {
   issued: false
-  /** Which of `minute` and `hour` is used up. */
+  /** Which of `minute` and `hour` is used up; or `lock`, for an address that is locked after too many failures. */
   violated: string[]
   retryAfterMs: number
 }

@@ -111,7 +111,7 @@ describe('one-time codes', () => {
     await issued(catraca, email)
   })
 
-  it('lock an address and purpose for 15 minutes after ten failures, whatever is sent meanwhile', async () => {
+  it('lock an address and purpose for 15 minutes after ten failures, in which no code is issued for it', async () => {
     const { catraca, clock } = await openCommon()
     for (let i = 0; i < 2; i++) {
       const code = await issued(catraca, email)
@@ -122,19 +122,21 @@ describe('one-time codes', () => {
     }
     const lockedAt = clock.now()
     clock.advance(MINUTE_MS)
-    await issued(catraca, email)
+    const denied = { issued: false, violated: ['lock'], retryAfterMs: 14 * MINUTE_MS }
+    for (let i = 0; i < 6; i++) assert.deepEqual(await catraca.codes.issue(email), denied)
     clock.set(lockedAt + 15 * MINUTE_MS - 1)
-    const code = await issued(catraca, email)
-    assert.deepEqual(await catraca.codes.verify({ ...email, code }), LOCKED)
+    assert.deepEqual(await catraca.codes.verify({ ...email, code: '123456' }), LOCKED)
     const login = { ...email, purpose: 'login' }
     assert.deepEqual(await catraca.codes.verify({ ...login, code: await issued(catraca, login) }), {
       valid: true,
     })
     clock.advance(1)
+    // What was refused under the lock was not counted as issued.
+    const code = await issued(catraca, email)
     assert.deepEqual(await catraca.codes.verify({ ...email, code }), { valid: true })
   })
 
-  it('count failures only: a success gives its own back', async () => {
+  it('count failures only: a success gives its own back, and so does the right code that was used', async () => {
     const { catraca, clock } = await openCommon()
     for (let i = 0; i < 4; i++) {
       const code = await issued(catraca, email)
@@ -145,7 +147,11 @@ describe('one-time codes', () => {
     const code = await issued(catraca, email)
     await catraca.codes.verify({ ...email, code: other(code) })
     assert.deepEqual(await catraca.codes.verify({ ...email, code }), { valid: true })
-    assert.deepEqual(await catraca.codes.verify({ ...email, code }), WRONG)
+    for (let i = 0; i < 3; i++) {
+      assert.deepEqual(await catraca.codes.verify({ ...email, code }), WRONG)
+      assert.deepEqual(await catraca.codes.status(email), { pending: false, failures: 9 })
+    }
+    assert.deepEqual(await catraca.codes.verify({ ...email, code: other(code) }), WRONG)
     assert.deepEqual(await catraca.codes.verify({ ...email, code }), LOCKED)
   })
 
@@ -171,7 +177,7 @@ describe('one-time codes', () => {
     assert.deepEqual(await catraca.codes.verify({ ...email, code: '123456' }), LOCKED)
   })
 
-  it('work once over two instances, whoever asks at the same time', async (t) => {
+  it('work once over two instances, whoever asks at the same time, and leave no failure', async (t) => {
     const store = `embedded:${temporaryDirectory()}`
     const [{ catraca: one }, { catraca: two }] = [await open(t, { store }), await open(t, { store })]
     const code = await issued(one, email)
@@ -180,6 +186,7 @@ describe('one-time codes', () => {
     )
     const answers = await Promise.all(verifies)
     assert.equal(answers.filter(({ valid }) => valid).length, 1)
+    assert.deepEqual(await one.codes.status(email), { pending: false, failures: 0 })
   })
 
   it('are not opened with options that would make them worth nothing', async () => {

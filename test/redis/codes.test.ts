@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test'
+import { usesCodes } from '../../src/cli/settings.js'
+import { loadConfig } from '../../src/config/load.js'
 import { type Catraca, isCatracaError, type OpenOptions, openCatraca } from '../../src/index.js'
+import { serve } from '../server/support.js'
 import { type RedisServers, startSingle } from '../support/redis/index.js'
 
 let redis: RedisServers
@@ -86,7 +89,7 @@ describe('one-time codes over Redis', () => {
     assert.deepEqual(await catraca.codes.verify({ ...email, code }), { valid: true })
   })
 
-  it('work once over two instances, whoever asks at the same time', async (t) => {
+  it('work once over two instances, whoever asks at the same time, and leave no failure', async (t) => {
     const [one, two] = [await open(t), await open(t)]
     const code = await issued(one, email)
     const verifies = Array.from({ length: 100 }, (_, i) =>
@@ -94,7 +97,11 @@ describe('one-time codes over Redis', () => {
     )
     const answers = await Promise.all(verifies)
     assert.equal(answers.filter(({ valid }) => valid).length, 1)
-    assert.equal(await say('EXISTS', 'otp:email:user@example.com'), 0)
+    assert.deepEqual(await one.codes.status(email), { pending: false, failures: 0 })
+    // What is left tells the right code from a wrong one, and passes nobody: another program finds no hash.
+    const left = (await say('HKEYS', 'otp:email:user@example.com')) as string[]
+    assert.deepEqual(left.sort(), ['attempts', 'expiresAt', 'salt', 'usedHash'])
+    assert.ok(Number(await say('PTTL', 'otp:email:user@example.com')) > 0)
   })
 
   it('are nowhere in the database, and addresses only in their own keys', async (t) => {
@@ -115,14 +122,35 @@ describe('one-time codes over Redis', () => {
     for (const code of codes) assert.ok(!dump.join('\n').includes(code))
   })
 
-  it('need a pepper: the start refuses where they are required, and else their first call', async (t) => {
+  it('need a pepper: the start refuses where they are required', async (t) => {
     const needsPepper = (error: unknown): boolean =>
       isCatracaError(error, 'CONFIG_INVALID') && /CATRACA_OTP_PEPPER/.test(error.message)
     await assert.rejects(open(t, { required: true }), needsPepper)
     await assert.rejects(open(t, { store: redis.storeUrl }), needsPepper)
-    const catraca = await open(t, {})
-    await assert.rejects(catraca.codes.issue(email), needsPepper)
-    await assert.rejects(catraca.codes.verify({ ...email, code: '1' }), needsPepper)
+  })
+
+  it('answer 503 and name the setting where a server has no pepper for them', async (t) => {
+    const { call, catraca } = await serve(t, {}, { store: redis.storeUrl })
+    const isNotSetUp = (error: unknown): boolean => isCatracaError(error, 'CODES_NOT_SET_UP')
+    await assert.rejects(catraca.codes.issue(email), isNotSetUp)
+    for (const path of ['/otp/email', '/otp/email/verify', '/otp/email/status']) {
+      const body = { address: email.address, ...(path.endsWith('verify') && { code: '123456' }) }
+      const { status, json } = await call('POST', path, { body })
+      assert.deepEqual([status, json.code], [503, 'CODES_NOT_SET_UP'], path)
+      assert.match(json.detail, /CATRACA_OTP_PEPPER/)
+    }
+  })
+
+  it('are in use where a setting or a key says so, and then a server needs the pepper to start', () => {
+    const uses = (environment: Record<string, string>): boolean => {
+      return usesCodes(loadConfig({ env: { CATRACA_STORE: redis.storeUrl, ...environment }, cwd: '/' }))
+    }
+    const keys = (...scopes: string[]) => JSON.stringify([{ name: 'app', scopes, hash: '0'.repeat(64) }])
+    assert.equal(uses({}), false)
+    assert.equal(uses({ CATRACA_KEYS: keys('check', 'admin') }), false)
+    assert.equal(uses({ CATRACA_KEYS: keys('check', 'codes:verify') }), true)
+    assert.equal(uses({ CATRACA_STORE_CODES: redis.storeUrl }), true)
+    assert.equal(uses({ CATRACA_CODES_REQUIRED: 'true' }), true)
   })
 
   it('let nobody pass when the server is gone', async (t) => {

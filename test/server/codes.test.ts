@@ -24,7 +24,7 @@ describe('POST /otp/{channel}', () => {
     assert.deepEqual([again.status, again.json], [200, { valid: false, reason: 'INVALID' }])
   })
 
-  it('answers 429 when asked for too often, and LOCKED after ten failures', async (t) => {
+  it('answers 429 when asked for too often, LOCKED after ten failures, and 429 for a locked address', async (t) => {
     const { call } = await serve(t, {}, options())
     await call('POST', '/otp/phone', { body: { address: '+5511999998888', purpose: 'pix' } })
     const denied = await call('POST', '/otp/phone', { body: { address: '+5511999998888', purpose: 'pix' } })
@@ -41,6 +41,10 @@ describe('POST /otp/{channel}', () => {
     }
     const locked = await call('POST', '/otp/email/verify', { body })
     assert.deepEqual([locked.status, locked.json], [200, { valid: false, reason: 'LOCKED' }])
+    const unsent = await call('POST', '/otp/email', { body: { address: 'bob@example.com' } })
+    assert.deepEqual([unsent.status, unsent.headers['retry-after']], [429, '900'])
+    assert.deepEqual([unsent.json.code, unsent.json['violated-policies']], ['QUOTA_EXCEEDED', ['lock']])
+    assert.match(unsent.json.detail, /locked/)
   })
 
   it('refuses what is wrong by the name of its field', async (t) => {

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { invalid } from '../../errors.js'
+import { issueDenialText } from '../../one-time-code/issue-denied.js'
 import type { Channel, CodeAddress } from '../../one-time-code/types.js'
 import { EXIT, Exit } from '../failure.js'
 import { note, printJson, printLine } from '../output.js'
@@ -43,7 +44,7 @@ function issue(flags: CodeFlags): Promise<void> {
     const answer = await codes.issue(addressOf(flags))
     if (!answer.issued) {
       if (json) printJson(answer)
-      else note(`asked for too often; try again in ${answer.retryAfterMs} ms`)
+      else note(issueDenialText(answer))
       throw new Exit(EXIT.failure)
     }
     const { code, expiresAt } = answer

@@ -23,6 +23,7 @@ import {
   warning,
 } from '../../diagnosis.js'
 import { type CatracaError, isCatracaError } from '../../errors.js'
+import { usesCodes } from '../settings.js'
 
 /** The configuration as far as it can be read, and what is wrong with it. */
 export interface ConfigLook {
@@ -165,7 +166,7 @@ const pepperCheck: Check<ConfigLook> = {
     }
     const { engine } = parseStoreUrl(stores.codes ?? store)
     if (engine === 'embedded' || engine === 'memory') return ok('the store makes and keeps one')
-    return codes.required || stores.codes !== undefined
+    return usesCodes(config)
       ? problem('none, and codes are to be used: the server does not start')
       : ok('none, so that one-time codes are off')
   },

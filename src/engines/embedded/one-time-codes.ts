@@ -11,7 +11,10 @@ import type { Environment } from './environment.js'
 
 interface StoredCode {
   salt: string
+  /** Empty once the code was used. */
   digest: string
+  /** The digest of a code that was used. */
+  used?: string
   attempts: number
   expiresAt: number
 }
@@ -35,7 +38,7 @@ export class EmbeddedCodes implements CodeStore {
       this.forget(key)
       const expiresAt = now + lifeMs
       const stored: StoredCode = { salt, digest, attempts: 0, expiresAt }
-      codes.putSync(codeOf(key), JSON.stringify(stored))
+      this.keep(key, stored)
       codes.putSync(dueOf(expiresAt, key), '')
       return { expiresAt }
     })
@@ -49,37 +52,48 @@ export class EmbeddedCodes implements CodeStore {
   attempt(key: CodeKey, { salt, digests, maxAttempts }: Attempt, now: number): Promise<AttemptOutcome> {
     return this.environment.write(() => {
       const stored = this.living(key, now)
-      if (stored === undefined || stored.attempts >= maxAttempts) return this.countNothing()
-      if (stored.salt !== salt) return 'replaced'
-      if (digests.some((digest) => isSame(digest, stored.digest))) {
-        this.forget(key)
-        return 'match'
+      if (stored === undefined) return this.countNothing('wrong')
+      const isOne = (of: string) => digests.some((digest) => isSame(digest, of))
+      if (stored.used !== undefined && stored.salt === salt && isOne(stored.used)) {
+        return this.countNothing('used')
       }
-      const counted: StoredCode = { ...stored, attempts: stored.attempts + 1 }
-      this.environment.codes.putSync(codeOf(key), JSON.stringify(counted))
-      return 'wrong'
+      if (stored.attempts >= maxAttempts) return this.countNothing('wrong')
+      if (stored.salt !== salt) return 'replaced'
+      const isMatch = isOne(stored.digest)
+      this.keep(
+        key,
+        isMatch
+          ? { ...stored, digest: '', used: stored.digest }
+          : { ...stored, attempts: stored.attempts + 1 },
+      )
+      return isMatch ? 'match' : 'wrong'
     })
+  }
+
+  private keep(key: CodeKey, code: StoredCode): void {
+    this.environment.codes.putSync(codeOf(key), JSON.stringify(code))
   }
 
   async peek(key: CodeKey, now: number): Promise<PendingCode | undefined> {
     this.environment.refresh()
     const stored = this.living(key, now)
-    return stored && { expiresAt: stored.expiresAt, attempts: stored.attempts }
+    if (stored === undefined || stored.used !== undefined) return undefined
+    return { expiresAt: stored.expiresAt, attempts: stored.attempts }
   }
 
   revoke(key: CodeKey, now: number): Promise<boolean> {
     return this.environment.free(() => {
-      const isLiving = this.living(key, now) !== undefined
+      const stored = this.living(key, now)
       this.forget(key)
-      return isLiving
+      return stored !== undefined && stored.used === undefined
     })
   }
 
   /** A transaction that changes nothing does not wait for the disk, and would tell by its time that there is no code. */
-  private countNothing(): AttemptOutcome {
+  private countNothing(outcome: AttemptOutcome): AttemptOutcome {
     const { codes } = this.environment
     codes.putSync(NO_CODE, String((Number(codes.get(NO_CODE) ?? 0) + 1) % 1_000_000))
-    return 'wrong'
+    return outcome
   }
 
   /** Looks first without the write lock: mostly there is nothing. */

@@ -20,7 +20,8 @@ const keyOf = ({ channel, address, purpose }: CodeKey): Item => ({
 
 /**
  * The hash of a code is the name of an attribute, so that one update can count the attempt and remove the hash if it is
- * the one that was guessed: what stood there before tells which it was, to one caller only.
+ * the one that was guessed: what stood there before tells which it was, to one caller only. The attribute `digest` stays,
+ * and tells the right code that comes again from a wrong one.
  */
 const HASH_PREFIX = 'hash#'
 const hashName = (digest: string): string => HASH_PREFIX + digest
@@ -42,6 +43,7 @@ export class DynamodbCodes implements CodeStore {
         ...keyOf(key),
         salt: text(salt),
         [hashName(digest)]: number(1),
+        digest: text(digest),
         attempts: number(0),
         expiresAt: number(expiresAt),
         ttl: number(Math.ceil(expiresAt / 1000)),
@@ -94,8 +96,9 @@ export class DynamodbCodes implements CodeStore {
       { repeatable: false },
     )
     const { item } = result
-    if (result.applied)
-      return digests.some((digest) => item?.[hashName(digest)] !== undefined) ? 'match' : 'wrong'
+    if (result.applied && digests.some((digest) => item?.[hashName(digest)] !== undefined)) return 'match'
+    if (isLiving(item, at) && item.salt?.S === salt && isUsed(item, digests)) return 'used'
+    if (result.applied) return 'wrong'
     const isReplaced = isLiving(item, at) && item.salt?.S !== salt && numberOf(item, 'attempts') < maxAttempts
     return isReplaced ? 'replaced' : 'wrong'
   }
@@ -111,6 +114,12 @@ function isLiving(item: Item | undefined, now: number): item is Item {
 }
 
 /** Of a code that was used, the item stays without its hash. */
+const hasHash = (item: Item): boolean => Object.keys(item).some((name) => name.startsWith(HASH_PREFIX))
+
 function isPending(item: Item | undefined, now: number): item is Item {
-  return isLiving(item, now) && Object.keys(item).some((name) => name.startsWith(HASH_PREFIX))
+  return isLiving(item, now) && hasHash(item)
+}
+
+function isUsed(item: Item, digests: readonly string[]): boolean {
+  return !hasHash(item) && digests.some((digest) => item.digest?.S === digest)
 }

@@ -18,7 +18,7 @@ const ATTEMPT = defineScript('code-attempt', { keys: 1, write: true, uses })
 
 const REVOKE = defineScript('code-revoke', { keys: 1, write: true, uses })
 
-const OUTCOMES: readonly AttemptOutcome[] = ['wrong', 'match', 'replaced']
+const OUTCOMES: readonly AttemptOutcome[] = ['wrong', 'match', 'replaced', 'used']
 
 /** A hash for each code, which expires by itself. */
 export class RedisCodes implements CodeStore {
@@ -38,10 +38,11 @@ export class RedisCodes implements CodeStore {
   }
 
   async peek(key: CodeKey, now: number): Promise<PendingCode | undefined> {
-    const [expiresAt, attempts] = (await this.fields(key, 'expiresAt', 'attempts')).map(Number)
-    // By the server's own clock, whatever is still there lives.
-    if (!expiresAt || (this.clock === 'caller' && expiresAt <= now)) return undefined
-    return { expiresAt, attempts: attempts! }
+    const [end, attempts, hash] = await this.fields(key, 'expiresAt', 'attempts', 'hash')
+    const expiresAt = Number(end)
+    // By the server's own clock, whatever is still there lives. Of a code that was used the hash is gone.
+    if (!hash || (this.clock === 'caller' && expiresAt <= now)) return undefined
+    return { expiresAt, attempts: Number(attempts) }
   }
 
   async revoke(key: CodeKey, now: number): Promise<boolean> {

@@ -29,6 +29,8 @@ export interface SecondTierParts {
   breaker: Breaker
   clock: Clock
   report: (message: string, error: unknown) => void
+  /** Told before anything is asked of the store. */
+  onUse: () => void
 }
 
 /**
@@ -150,8 +152,9 @@ export class SecondTier {
     work: (store: CacheStore, now: number) => Promise<R>,
     deadlines: Deadlines,
   ): Promise<OrDown<R>> {
-    const { store, breaker, clock, report } = this.parts
+    const { store, breaker, clock, report, onUse } = this.parts
     try {
+      onUse()
       const result = await deadlines.within(work(store, clock.now()))
       breaker.succeed()
       return result

@@ -75,7 +75,7 @@ export class ConfigCache {
   readonly figures: CacheFigures = { hits: 0, misses: 0, reads: 0, entries: 0 }
 
   constructor(
-    private readonly store: LimitConfigStore,
+    private readonly store: Pick<LimitConfigStore, 'read' | 'migrate'>,
     private readonly clock: Clock,
     private readonly ttlMs: number,
     private readonly maxEntries: number,

@@ -29,7 +29,7 @@ export class Policies {
   private resolved = new WeakMap<LevelConfig, { parts: Parts; resource: string; policy: Policy }[]>()
 
   constructor(
-    store: LimitConfigStore,
+    store: Pick<LimitConfigStore, 'read' | 'migrate'>,
     clock: Clock,
     private readonly options: LimitOptions,
     deadlines: Deadlines,

@@ -71,6 +71,7 @@ export async function countUnits(server: DynamoServer): Promise<CountedUnits> {
       ...(await bulkWrites(engine)),
       ...(await feed(server)),
       ...(await limitUnits(engine)),
+      ...(await looks(engine)),
     }
   } finally {
     await engine.close()
@@ -118,6 +119,18 @@ async function prepareLists({ allowlists }: Catraca): Promise<void> {
   const config = { strategy: 'PERCENTAGE', percentage: 0.5 } as const
   await allowlists.create({ id: 'wave', name: 'wave', type: 'ONDA', config })
   await allowlists.check('nobody', ['wave'])
+}
+
+/** What a process does again and again in order to hear of changes, each time; nothing has changed. */
+async function looks({ keys, tokens, limits, capacity, health }: DynamodbEngine): Promise<CountedUnits> {
+  return {
+    'look at the API keys': await unitsOf(capacity, () => keys.list()),
+    'look for revoked tokens': await unitsOf(capacity, () => tokens.read({ sequence: 0, mark: 0 })),
+    'look for changes of limits and their configuration': await unitsOf(capacity, () =>
+      limits.counters.take([], NOW),
+    ),
+    'look for `/health`, and for a scrape of `/metrics`': await unitsOf(capacity, () => health()),
+  }
 }
 
 async function memberWrites({ allowlists, capacity }: DynamodbEngine): Promise<CountedUnits> {

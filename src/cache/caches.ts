@@ -45,9 +45,10 @@ export class Caches implements CacheApi {
       return known.space as unknown as CacheSpace<T>
     }
     this.refuseOverlap(settings.name)
-    this.watch()
     const { store, clock, report, random = Math.random } = this.options
-    const space = new CacheSpace(settings, { store, clock, report, random, breaker: this.breaker })
+    const { breaker } = this
+    const onUse = () => this.watch()
+    const space = new CacheSpace(settings, { store, clock, report, random, breaker, onUse })
     if (this.isLost) space.hear({ kind: 'lost' })
     this.spaces.set(settings.name, {
       options: options as SpaceOptions,
@@ -103,14 +104,16 @@ export class Caches implements CacheApi {
     }
   }
 
+  /** From the first use of the store on: before it there is nothing in memory that others could have changed. */
   private watch(): void {
+    if (this.unwatch !== undefined) return
     try {
-      this.unwatch ??= this.options.store.watch((notice) => this.hear(notice))
+      this.unwatch = this.options.store.watch((notice) => this.hear(notice))
     } catch (error) {
       if (isCatracaError(error, 'STORE_UNSUPPORTED')) throw error
       // Of a store that cannot even be watched the first tiers are not believed.
-      this.isLost = true
-      this.options.report('cache: changes of others cannot be followed', error)
+      if (!this.isLost) this.options.report('cache: changes of others cannot be followed', error)
+      this.hear({ kind: 'lost' })
     }
   }
 

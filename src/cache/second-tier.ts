@@ -30,6 +30,8 @@ export interface SecondTierParts {
   breaker: Breaker
   clock: Clock
   report: (message: string, error: unknown) => void
+  /** Told before anything is asked of the store. */
+  onUse: () => void
 }
 
 /**
@@ -151,8 +153,9 @@ export class SecondTier {
     work: (store: CacheStore, now: number) => Promise<R>,
     deadlines: Deadlines,
   ): Promise<OrDown<R>> {
-    const { store, breaker, clock, report } = this.parts
+    const { store, breaker, clock, report, onUse } = this.parts
     try {
+      onUse()
       const result = await deadlines.within(work(store, clock.now()))
       breaker.succeed()
       return result

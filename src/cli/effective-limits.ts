@@ -80,7 +80,15 @@ async function cappedOf(limits: LimitsApi, config: ListedConfig): Promise<Capped
     Object.entries(fields).map(([name, { stated, by }]) => {
       const field = name as CappedNumber['field']
       const effective = resolved!.limits[limit]![field]
-      return { ...(identifier !== undefined && { identifier }), resource, limit, field, stated, effective, by }
+      return {
+        ...(identifier !== undefined && { identifier }),
+        resource,
+        limit,
+        field,
+        stated,
+        effective,
+        by,
+      }
     }),
   )
 }

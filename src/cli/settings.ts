@@ -42,7 +42,8 @@ export function openOptions(config: Config, store: string): OpenOptions {
 }
 
 function limitOptions({ limits, stores }: Config): NonNullable<OpenOptions['limits']> {
-  const { leaseSecret, onUnavailable, localLeaseTokens, localLeaseMs, usageRetentionDays, ...options } = limits
+  const { leaseSecret, onUnavailable, localLeaseTokens, localLeaseMs, usageRetentionDays, ...options } =
+    limits
   const secret = leaseSecret.read()
   return {
     ...options,

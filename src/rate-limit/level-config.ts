@@ -122,7 +122,10 @@ export function parseConfigKey(level: unknown, id: unknown, resource: unknown): 
       return { level, resource: resourceOrAll('resource', resource) }
     case 'resource': {
       if (resource === ALL_RESOURCES || id === ALL_RESOURCES) {
-        throw invalid('resource', 'must name one: the default for all resources is on the system or entity level')
+        throw invalid(
+          'resource',
+          'must name one: the default for all resources is on the system or entity level',
+        )
       }
       const name = resourceName('resource', resource ?? id)
       if (id !== undefined && plainName('identifier', id) !== name) {

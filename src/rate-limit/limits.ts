@@ -68,14 +68,25 @@ export class RateLimits implements LimitsApi {
   private readonly counter: UsageCounter
   private readonly beginning: Beginning
   private readonly leasing: LeasingCounters | undefined
-  private readonly stops: (() => void)[]
+  private stops: (() => void)[] | undefined
 
   constructor(private readonly dependencies: LimitDependencies) {
     const { engine, clock, options, report } = dependencies
     this.decisions = new NamedCounts(LIMIT_OUTCOMES, dependencies.maxSeries)
     this.decisions.of(OTHER)
     const deadlines = new Deadlines(options.timeoutMs)
-    this.policies = new Policies(engine.configs, clock, options, deadlines)
+    this.policies = new Policies(
+      {
+        read: (keys, entity) => {
+          this.follow()
+          return engine.configs.read(keys, entity)
+        },
+        migrate: (...given) => engine.configs.migrate(...given),
+      },
+      clock,
+      options,
+      deadlines,
+    )
     this.leases = new Leases(engine.counters, engine.configs, clock, deadlines, options.leaseSecret)
     const kept = { entities: options.usageEntities, ms: options.usageRetentionMs }
     this.counter = new UsageCounter(engine.usage, options.usage, kept, options.usageFlushMs, report)
@@ -101,12 +112,17 @@ export class RateLimits implements LimitsApi {
       decisions: this.decisions,
     })
     this.configs = new LimitConfigs(engine.configs, policies, () => this.acquirer.exhausted.clear())
-    this.stops = [
-      engine.configs.watch((key) => {
+  }
+
+  /** From the first configuration that is read on: before it nothing is in memory that others could have changed. */
+  private follow(): void {
+    const { configs, counters } = this.dependencies.engine
+    this.stops ??= [
+      configs.watch((key) => {
         const entity = key?.level === 'entity' ? key.entity : undefined
         this.configs.invalidate(entity, key?.resource)
       }),
-      engine.counters.watch((freed) => {
+      counters.watch((freed) => {
         if (freed === undefined) this.acquirer.exhausted.clear()
         else this.acquirer.exhausted.forget(freed)
       }),
@@ -273,7 +289,7 @@ export class RateLimits implements LimitsApi {
   }
 
   async close(): Promise<void> {
-    for (const stop of this.stops) stop()
+    for (const stop of this.stops ?? []) stop()
     await this.leasing?.close()
     await this.counter.close()
   }

@@ -52,7 +52,7 @@ export class Policies {
   private resolved = new WeakMap<LevelConfig, Map<string, Shared>>()
 
   constructor(
-    store: LimitConfigStore,
+    store: Pick<LimitConfigStore, 'read' | 'migrate'>,
     clock: Clock,
     private readonly options: LimitOptions,
     deadlines: Deadlines,

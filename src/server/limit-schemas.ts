@@ -149,7 +149,8 @@ export const resolvedConfig = Type.Object(
     capped: Type.Optional(
       Type.Unsafe<NonNullable<ResolvedConfig['capped']>>({
         type: 'object',
-        description: 'Inherited numbers that a lower capacity caps: what was stated, and the level that caps it',
+        description:
+          'Inherited numbers that a lower capacity caps: what was stated, and the level that caps it',
         additionalProperties: {
           type: 'object',
           properties: { burst: cappedNumber, refillAmount: cappedNumber },

@@ -136,7 +136,7 @@ export class TokenDenylist implements TokensApi {
     const image = this.follower.image
     const figures = image?.figures ?? { tokens: 0, subjects: 0, bytes: 0 }
     const { lagMs } = this.follower
-    return { ...figures, isFresh: this.follower.fresh() !== undefined, lagMs, ...this.counts }
+    return { ...figures, isFresh: this.follower.isFresh, lagMs, ...this.counts }
   }
 
   sweep(now: number): Promise<{ more: boolean }> {

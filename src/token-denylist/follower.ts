@@ -6,6 +6,9 @@ import type { TokenOptions } from './types.js'
 
 type Report = (message: string, error: unknown) => void
 
+/** Nobody has asked for so long: following costs, and whoever asks next is answered by the store meanwhile. */
+const IDLE_AFTER_MS = 300_000
+
 interface Followed {
   image: Image
   position: LogPosition
@@ -13,7 +16,10 @@ interface Followed {
   freshAtMs: number
 }
 
-/** Keeps an image of all revocations: loads it, follows the log, and loads it again when the log has a gap. */
+/**
+ * Keeps an image of all revocations: loads it, follows the log, and loads it again when the log has a gap. It begins
+ * with the first check, and stops when there are none for a while: a process without checks asks the store for nothing.
+ */
 export class TokenFollower {
   private followed: Followed | undefined
   /** The last that was loaded, also while it is behind: what it holds was revoked. */
@@ -26,6 +32,7 @@ export class TokenFollower {
   private stopWatching: (() => void) | undefined
   /** From the start of the process on, as long as nothing was loaded. */
   private lastFreshMs = 0
+  private usedAtMs = 0
   private failed = false
   private closed = false
 
@@ -34,15 +41,14 @@ export class TokenFollower {
     private readonly clock: Clock,
     private readonly options: TokenOptions,
     private readonly report: Report,
+    private readonly time: () => number = () => performance.now(),
   ) {}
 
-  /** Begins to follow, if it has not yet; settles when the image is loaded, or could not be. */
+  /** Begins to follow, if it does not yet; settles when the image is loaded, or could not be. */
   start(): Promise<void> {
     if (this.timer === undefined && !this.closed && this.options.compareIntervalMs > 0) {
-      this.timer = every(() => {
-        this.latest?.sweep(this.clock.now())
-        return this.look()
-      }, this.options.compareIntervalMs)
+      this.usedAtMs = this.time()
+      this.timer = every(() => this.tick(), this.options.compareIntervalMs)
       this.timer.unref()
       this.stopWatching = this.store.watch(() => void this.look())
       return this.look()
@@ -50,11 +56,37 @@ export class TokenFollower {
     return this.looking ?? Promise.resolve()
   }
 
-  /** The image, if it is known to hold all but what others revoked just now. */
+  /** The image for a check, if it is known to hold all but what others revoked just now. */
   fresh(): Image | undefined {
+    const now = this.time()
+    this.usedAtMs = now
+    return this.freshAt(now)
+  }
+
+  /** Whether checks are answered from it. Asking this is no use of it. */
+  get isFresh(): boolean {
+    return this.freshAt(this.time()) !== undefined
+  }
+
+  private freshAt(now: number): Image | undefined {
     const { followed } = this
-    if (followed === undefined) return undefined
-    return performance.now() - followed.freshAtMs <= this.options.staleAfterMs ? followed.image : undefined
+    if (followed === undefined || this.timer === undefined) return undefined
+    return now - followed.freshAtMs <= this.options.staleAfterMs ? followed.image : undefined
+  }
+
+  private tick(): void {
+    if (this.time() - this.usedAtMs > IDLE_AFTER_MS) {
+      this.stop()
+      return
+    }
+    this.latest?.sweep(this.clock.now())
+    void this.look()
+  }
+
+  private stop(): void {
+    clearInterval(this.timer)
+    this.timer = undefined
+    this.stopWatching?.()
   }
 
   /** What this process has revoked: it knows at once. */
@@ -69,13 +101,12 @@ export class TokenFollower {
 
   /** How long ago memory was last known to hold everything; 0 as long as nothing is followed. */
   get lagMs(): number {
-    return this.timer === undefined ? 0 : performance.now() - this.lastFreshMs
+    return this.timer === undefined ? 0 : this.time() - this.lastFreshMs
   }
 
   async close(): Promise<void> {
     this.closed = true
-    clearInterval(this.timer)
-    this.stopWatching?.()
+    this.stop()
     await this.looking
   }
 
@@ -132,7 +163,7 @@ export class TokenFollower {
   private async advance(followed: Followed): Promise<Followed | undefined> {
     let { position } = followed
     while (!this.closed) {
-      const askedAtMs = performance.now()
+      const askedAtMs = this.time()
       const part = await this.store.read(position)
       if (part === 'gap') {
         this.followed = undefined

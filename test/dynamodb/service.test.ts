@@ -50,7 +50,8 @@ describe('two servers and a relay over one table', () => {
   before(async () => {
     const store = await madeStore()
     relay = await relayOf(store)
-    const serve = () => serveStore(['--store', store], { env })
+    const CATRACA_CACHE_SPACES = '[{ "name": "prices", "ttlMs": 60000 }]'
+    const serve = () => serveStore(['--store', store], { env: { ...env, CATRACA_CACHE_SPACES } })
     pods = await Promise.all([serve(), serve()])
   })
   after(async () => {
@@ -153,6 +154,36 @@ describe('two servers and a relay over one table', () => {
     const [one, two] = pods
     assert.equal((await send(two.url, 'DELETE', '/allowlists/vip')).status, 204)
     await becomes(one, 'moved', 'ALLOWLIST_NOT_FOUND')
+  })
+
+  it('have asked for nothing that nobody used, and follow what is used', async () => {
+    const [one, two] = pods
+    /** Calls of DynamoDB so far, by what they were for. */
+    const calls = async (pod: Served, verb: string): Promise<number> => {
+      const { text } = await send(pod.url, 'GET', '/metrics')
+      const lines = [...text.matchAll(/^catraca_dynamodb_calls_total\{verb="([^"]+)".*\} (\d+)$/gm)]
+      return lines.filter(([, of]) => of === verb).reduce((sum, [, , count]) => sum + Number(count), 0)
+    }
+    for (const pod of pods) {
+      assert.ok((await calls(pod, 'keys')) > 1, 'time has passed')
+      assert.equal(await calls(pod, 'tokens'), 0)
+      assert.equal(await calls(pod, 'cache.watch'), 0)
+      // Once at the start, for how far the clock is off.
+      assert.ok((await calls(pod, 'limit.watch')) <= 1)
+    }
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+    await send(one.url, 'PUT', '/revoked-tokens/t1', { body: { expiresAt } })
+    assert.deepEqual((await send(two.url, 'GET', '/revoked-tokens/t1')).json, { revoked: true })
+    await send(one.url, 'PUT', '/cache/prices/a', { body: { value: 1 } })
+    assert.equal((await send(two.url, 'GET', '/cache/prices/a')).json.value, 1)
+    const limits = { rpm: { capacity: 9, refillAmount: 9, refillPeriodSeconds: 60 } }
+    await send(one.url, 'PUT', '/config/system/api', { body: { limits } })
+    const acquired = await send(two.url, 'POST', '/limits/acquire', {
+      body: { entity: 'ann', resource: 'api' },
+    })
+    assert.equal(acquired.status, 200, acquired.text)
+    for (const verb of ['tokens', 'cache.watch', 'limit.watch'])
+      await until(`${verb} is followed`, async () => (await calls(two, verb)) > 3)
   })
 })
 

@@ -89,7 +89,12 @@ describe('resolution', () => {
       { burst: { ...lowered, stated: 50_000 }, refillAmount: lowered },
     ])
     // What nobody states follows the capacity.
-    assert.deepEqual(resolved({ capacity: 5 }, { capacity: 10, refillPeriodSeconds: 60 }), [5, 5, 5, undefined])
+    assert.deepEqual(resolved({ capacity: 5 }, { capacity: 10, refillPeriodSeconds: 60 }), [
+      5,
+      5,
+      5,
+      undefined,
+    ])
   })
 
   it('has an exact resource beat the default for all resources, which never loosens it', () => {
@@ -236,10 +241,10 @@ describe('configuration of an instance', () => {
     assert.equal((await limits.resolveConfig('ann', 'other')).levels.limits.rpm!.capacity, 'entity:*')
     assert.equal((await limits.resolveConfig(undefined, 'login')).limits.rpm!.capacity, 5)
     assert.equal((await limits.resolveConfig(undefined, '*')).limits.rpm!.capacity, 100)
-    assert.deepEqual((await limits.listConfigs({ level: 'system' })).items.map((one) => one.resource).sort(), [
-      '*',
-      'login',
-    ])
+    assert.deepEqual(
+      (await limits.listConfigs({ level: 'system' })).items.map((one) => one.resource).sort(),
+      ['*', 'login'],
+    )
     await limits.deleteConfig({ level: 'entity', identifier: 'ann', resource: '*' })
     assert.equal(await holds('ann', 'anything'), 100)
     await limits.setConfig({ level: 'system', resource: '*' }, rpm(50))
@@ -249,7 +254,10 @@ describe('configuration of an instance', () => {
       { level: 'system', resource: '_default_' },
       { level: 'entity', identifier: 'ann', resource: '_default_' },
     ] as const) {
-      await assert.rejects(limits.setConfig(address, rpm(1)), { code: 'INVALID_INPUT', message: /^resource / })
+      await assert.rejects(limits.setConfig(address, rpm(1)), {
+        code: 'INVALID_INPUT',
+        message: /^resource /,
+      })
     }
     await assert.rejects(limits.acquire({ entity: 'ann', resource: '_default_' }), { code: 'INVALID_INPUT' })
     await assert.rejects(limits.acquire({ entity: 'ann', resource: '*' }), { code: 'INVALID_INPUT' })

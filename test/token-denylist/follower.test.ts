@@ -40,4 +40,47 @@ describe('the follower of revoked tokens', () => {
       [],
     )
   })
+
+  it('stops when nobody checks for a while, and goes on with the next check', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    const engine = openEmbedded()
+    t.after(() => engine.close())
+    let reads = 0
+    const store: TokenStore = Object.assign(Object.create(engine.tokens) as TokenStore, {
+      read(...args: Parameters<TokenStore['read']>) {
+        reads++
+        return engine.tokens.read(...args)
+      },
+    })
+    let ms = 0
+    const clock = new ManualClock(NOW)
+    const follower = new TokenFollower(
+      store,
+      clock,
+      DEFAULT_TOKENS,
+      () => assert.fail(),
+      () => ms,
+    )
+    t.after(() => follower.close())
+    const pass = async (stepMs: number) => {
+      ms += stepMs
+      t.mock.timers.tick(DEFAULT_TOKENS.compareIntervalMs)
+      await follower.start()
+    }
+    await follower.start()
+    await pass(400)
+    assert.equal(reads, 2)
+    assert.ok(follower.fresh())
+    ms += 300_001
+    t.mock.timers.tick(DEFAULT_TOKENS.compareIntervalMs)
+    assert.equal(reads, 2)
+    assert.equal(follower.lagMs, 0, 'nothing is followed')
+    t.mock.timers.tick(60_000)
+    assert.equal(reads, 2)
+    await engine.tokens.revoke([{ kind: 'token', id: 'meanwhile', expiresAt: NOW + 1000 }], NOW)
+    assert.equal(follower.fresh(), undefined, 'memory does not answer what it may have missed')
+    await follower.start()
+    assert.equal(follower.fresh()?.holds('meanwhile', NOW), true)
+    assert.equal(reads, 3, 'it goes on where it stood')
+  })
 })

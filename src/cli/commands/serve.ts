@@ -65,7 +65,7 @@ async function serveHere(config: Config): Promise<void> {
   const { enabled, emf } = config.metrics
   const reporter = enabled && emf ? new EmfReporter(catraca) : undefined
   let isWarm = false
-  void Promise.all([catraca.ready, catraca.tokens.warmUp()]).then(() => {
+  void catraca.ready.then(() => {
     isWarm = true
   })
   // Should it fail, the first call is told.

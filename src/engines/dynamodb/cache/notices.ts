@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { CacheNotice } from '../../../cache/port.js'
-import { every } from '../../../timers.js'
 import { Silence } from '../../../cache/silence.js'
+import { every } from '../../../timers.js'
 import { type Item, number, numberOf, optionalNumber, text, textOf } from '../client/attributes.js'
 import { HEAD_KEY, NOTICE_PARTITION, noticeKey, noticeSort } from './keys.js'
 import { type CacheTable, ttlOf } from './table.js'

@@ -1,4 +1,3 @@
-import { CatracaError } from '../../../errors.js'
 import type {
   Claim,
   ClaimOutcome,

@@ -1,4 +1,5 @@
 import type { EngineCalls } from './engine-calls.js'
+import type { Durations } from './figures.js'
 import type { HealthLooks } from './health.js'
 import type { EngineFigures, StoreEngine } from './open-engine.js'
 import { type Bounds, SharedLook } from './shared-look.js'
@@ -31,6 +32,11 @@ export class EngineFiguresReader {
       failures.set(engine.name, (failures.get(engine.name) ?? 0) + engine.connectionFailures())
     }
     return failures
+  }
+
+  /** Of all Redis servers together: a command may stand there once for each store. */
+  commandTimes(): (readonly [command: string, times: Durations])[] {
+    return this.stores().flatMap(({ engine }) => [...(engine.commandTimes?.() ?? [])])
   }
 
   /** Of each engine that tells them in time. What was known before is not repeated: it may not be so any more. */

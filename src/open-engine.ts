@@ -13,6 +13,7 @@ import type { DiskUse } from './engines/embedded/disk-use.js'
 import type { EmbeddedOptions } from './engines/embedded/index.js'
 import type { RedisEngineOptions } from './engines/redis/index.js'
 import type { RedisNode } from './engines/redis/link/redis.js'
+import type { Durations } from './figures.js'
 import type { HotTierOptions } from './hot-tier.js'
 import type { IdempotencyStore } from './idempotency/port.js'
 import type { LockStore } from './lock/port.js'
@@ -72,6 +73,8 @@ export interface StoreEngine {
   health(): Promise<Record<string, unknown>>
   /** Connections to the store that could not be made, or were lost, so far. */
   connectionFailures(): number
+  /** Of Redis: how long its servers took to answer, by command. */
+  commandTimes?(): ReadonlyMap<string, Durations>
   /** Numbers for those who watch it. */
   figures(): Promise<EngineFigures>
   close(): Promise<void>
@@ -139,6 +142,7 @@ async function openRedisEngine(
     listCache: () => engine.listCache(),
     health: () => engine.health(),
     connectionFailures: () => engine.connectionFailures(),
+    commandTimes: () => engine.commandTimes(),
     figures: async () => ({ redisServers: await engine.servers() }),
     close: () => engine.close(),
   }

@@ -77,8 +77,15 @@ export class SecondTier {
     return this.ask((store, now) => store.begin(this.space, keys, claim, now))
   }
 
-  store(fills: readonly FilledItem[]): Promise<OrDown<readonly StoreOutcome[]>> {
-    return this.ask((store, now) => store.store(this.space, fills, now))
+  /** What was loaded is answered, also where another program has written under its key, and nothing is stored. */
+  async store(fills: readonly FilledItem[]): Promise<OrDown<readonly StoreOutcome[]>> {
+    try {
+      return await this.ask((store, now) => store.store(this.space, fills, now))
+    } catch (error) {
+      if (!isCatracaError(error, 'STORE_CORRUPT')) throw error
+      this.parts.report(`cache ${this.space}: nothing was stored`, error)
+      return DOWN
+    }
   }
 
   renew(keys: readonly string[], token: string, leaseMs: number): Promise<OrDown<readonly boolean[]>> {
@@ -160,6 +167,11 @@ export class SecondTier {
       breaker.succeed()
       return result
     } catch (error) {
+      if (isCatracaError(error, 'STORE_CORRUPT')) {
+        // The store has answered: one key is in another program's hands, and the rest is well.
+        breaker.succeed()
+        throw error
+      }
       breaker.fail(clock.now())
       if (isCatracaError(error, 'CLOSED')) throw error
       if (this.failures++ === 0 || !breaker.isOpen(clock.now()))

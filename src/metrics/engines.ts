@@ -1,7 +1,7 @@
 import type { EngineCalls, VerbCalls } from '../engine-calls.js'
 import type { Durations } from '../figures.js'
 import type { MetricFacts, MetricGroup } from './group.js'
-import type { DurationsReading, Reading } from './registry.js'
+import type { DurationsReading, Labels, Reading } from './registry.js'
 
 const BUCKETS_MS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 25, 50, 100, 250, 1000]
 
@@ -39,9 +39,17 @@ const latency: MetricFacts = {
   buckets: BUCKETS_MS,
 }
 
+const commandDuration: MetricFacts = {
+  name: 'redis_command_duration_seconds',
+  type: 'histogram',
+  help: 'Time from sending a command to Redis to its answer, by command, such as EVALSHA or GET. One command may carry many calls.',
+  labels: ['command'],
+  buckets: BUCKETS_MS.map((ms) => ms / 1000),
+}
+
 export const engineMetrics: MetricGroup = {
   title: 'Engines',
-  metrics: [up, calls, duration, failures, latency],
+  metrics: [up, calls, duration, failures, latency, commandDuration],
   register(registry, { catraca: { engineFigures } }) {
     const verbs = () => [...engineFigures.calls.rows()]
     registry.read(up, async () =>
@@ -57,6 +65,7 @@ export const engineMetrics: MetricGroup = {
         .filter(({ engine, durations }) => engine === 'redis' && durations.count > 0)
         .map((verb): DurationsReading => [verb.durations, { operation: operationOf(verb) }]),
     )
+    registry.readDurations(commandDuration, () => byCommand(engineFigures.commandTimes()))
   },
 }
 
@@ -72,12 +81,26 @@ function outcomes({ engine, capability, verb, outcomes }: VerbCalls): Reading[] 
 }
 
 function byCapability(calls: EngineCalls): DurationsReading[] {
+  const used = [...calls.rows()].filter(({ durations }) => durations.count > 0)
+  return summed(
+    used.map(({ engine, capability, durations }) => [
+      `${engine}/${capability}`,
+      durations,
+      { engine, capability },
+    ]),
+  )
+}
+
+const byCommand = (times: readonly (readonly [string, Durations])[]): DurationsReading[] =>
+  summed(times.map(([command, durations]) => [command, durations, { command }]))
+
+function summed(
+  rows: readonly (readonly [key: string, durations: Durations, labels: Labels])[],
+): DurationsReading[] {
   const sums = new Map<string, DurationsReading>()
-  for (const { engine, capability, durations } of calls.rows()) {
-    if (durations.count === 0) continue
-    const key = `${engine}/${capability}`
+  for (const [key, durations, labels] of rows) {
     const known = sums.get(key)
-    if (known === undefined) sums.set(key, [durations.copy(), { engine, capability }])
+    if (known === undefined) sums.set(key, [durations.copy(), labels])
     else addTo(known[0], durations)
   }
   return [...sums.values()]

@@ -67,10 +67,10 @@ const SERVER_METRICS: readonly [ServerFigure, MetricFacts][] = [
     'connectedClients',
     redis('gauge', 'redis_connected_clients', 'Clients that are connected to the server.'),
   ],
-  ['usedMemoryBytes', redis('gauge', 'redis_used_memory_bytes', 'Memory that the server uses.')],
+  ['usedMemoryBytes', redis('gauge', 'redis_memory_used_bytes', 'Memory that the server uses.')],
   [
     'maxmemoryBytes',
-    redis('gauge', 'redis_maxmemory_bytes', 'Memory that it may use; 0: as much as it wants.'),
+    redis('gauge', 'redis_memory_max_bytes', 'Memory that it may use; 0: as much as it wants.'),
   ],
   ['evictedKeys', redis('counter', 'redis_evicted_keys_total', 'Keys that it dropped to make room.')],
   ['keyspaceHits', redis('counter', 'redis_keyspace_hits_total', 'Keys that were asked for and found.')],

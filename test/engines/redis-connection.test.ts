@@ -88,7 +88,7 @@ describe('redis connection', () => {
     it('turns errors of the server into errors of the product', async () => {
       const redis = await open()
       await redis.write('a', ['SET', 'a', '1'])
-      const message = await failsInTime(redis.read('a', ['SMEMBERS', 'a']), 'INTERNAL', IN_TIME_MS)
+      const message = await failsInTime(redis.read('a', ['SMEMBERS', 'a']), 'STORE_CORRUPT', IN_TIME_MS)
       assert.match(message, /SMEMBERS: WRONGTYPE/)
       const unknown = await failsInTime(redis.read('a', ['NOSUCH', 'secret']), 'INTERNAL', IN_TIME_MS)
       assert.doesNotMatch(unknown, /secret/)

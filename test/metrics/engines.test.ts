@@ -61,6 +61,8 @@ describe('metrics of Redis', () => {
     for (const operation of ['ALLOWLISTS_MEMBERS_ADD', 'LIMITS_COUNTERS_TAKE', 'CACHE_WRITE']) {
       assert.ok(value(shown, 'redis_operation_latency_ms_count', { operation })! >= 1, operation)
     }
+    for (const command of ['EVALSHA', 'HGETALL'])
+      assert.ok(value(shown, 'redis_command_duration_seconds_count', { command })! >= 1, command)
     const limits = { engine: 'redis', capability: 'limits' }
     const count = value(shown, 'catraca_engine_call_duration_seconds_count', limits)!
     assert.ok(count >= 2)
@@ -73,11 +75,11 @@ describe('metrics of Redis', () => {
     assert.equal(value(shown, 'catraca_engine_up', { engine: 'redis', store: `redis://${server}/0` }), 1)
     for (const name of [
       'redis_connected_clients',
-      'redis_used_memory_bytes',
+      'redis_memory_used_bytes',
       'redis_commands_processed_total',
     ])
       assert.ok(value(shown, name, { server })! > 0, name)
-    for (const name of ['redis_maxmemory_bytes', 'redis_evicted_keys_total'])
+    for (const name of ['redis_memory_max_bytes', 'redis_evicted_keys_total'])
       assert.equal(value(shown, name, { server }), 0, name)
     for (const name of ['redis_keyspace_hits_total', 'redis_keyspace_misses_total'])
       assert.ok(value(shown, name, { server })! >= 0, name)
@@ -220,7 +222,7 @@ describe('metrics of a Redis Cluster', () => {
     const primaries = await cluster.primaries()
     assert.equal(primaries.length, 3)
     for (const { address: server } of primaries)
-      assert.ok(value(shown, 'redis_used_memory_bytes', { server })! > 0, shown)
+      assert.ok(value(shown, 'redis_memory_used_bytes', { server })! > 0, shown)
   })
 })
 

@@ -3,6 +3,7 @@ import type { AllowlistEngine, ReshardStore } from '../../allowlist/port.js'
 import type { AuditStore } from '../../audit/port.js'
 import type { CacheStore } from '../../cache/port.js'
 import type { RedisUrl } from '../../config/store-url-redis.js'
+import type { Durations } from '../../figures.js'
 import type { IdempotencyStore } from '../../idempotency/port.js'
 import type { LockStore } from '../../lock/port.js'
 import type { CodeStore } from '../../one-time-code/port.js'
@@ -64,6 +65,8 @@ export interface RedisEngine {
   health(): Promise<Record<string, unknown>>
   /** What INFO says of each primary that answers. */
   servers(): Promise<RedisNode[]>
+  /** How long servers took to answer, by command. */
+  commandTimes(): ReadonlyMap<string, Durations>
   /** Connections that could not be made, or were lost, so far. */
   connectionFailures(): number
   close(): Promise<void>
@@ -130,6 +133,7 @@ async function openOn(
       const { nodes } = await redis.info()
       return nodes.filter(({ role }) => role !== undefined)
     },
+    commandTimes: () => redis.commandTimes(),
     connectionFailures: () => redis.connectionFailures(),
     async close() {
       await stores.resharding.close()

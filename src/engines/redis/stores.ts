@@ -73,7 +73,7 @@ export function openStores(redis: Redis, options: StoreOptions) {
     checks: new RedisChecks(catalog, lookups, tokens),
     bulk,
     resharding,
-    changes: new RedisChanges(redis, catalog, shards, wake),
+    changes: new RedisChanges(redis, catalog, shards, wake, maxLogBytes),
     index,
     upkeep: new Sweeper({ redis, catalog, due, deleted, chores }),
     keys: new RedisKeys(redis),

@@ -1,10 +1,10 @@
 import { defineScript } from '../link/script.js'
 import type { BulkContext } from './bulk-context.js'
 import type { RedisList } from './meta.js'
-import { newMark, SHARD_KEY_COUNT, SHARD_USES, shardScriptKeys } from './shard-script.js'
+import { newMark, SHARD_KEY_TYPES, SHARD_USES, shardScriptKeys } from './shard-script.js'
 
 const ACTIVATE = defineScript('allowlist-activate', {
-  keys: SHARD_KEY_COUNT + 1,
+  keys: [...SHARD_KEY_TYPES, 'set'],
   write: true,
   uses: [...SHARD_USES, 'allowlist-activate-shard'],
 })

@@ -13,16 +13,16 @@ import { again, isPassing, mendShards, neverReady, ROUNDS } from './bulk-shards.
 import { checkpointText, movedField } from './imports.js'
 import { listKeys, type ShardKeys } from './keys.js'
 import type { RedisList } from './meta.js'
-import { newMark, SHARD_KEY_COUNT, SHARD_USES, shardScriptKeys } from './shard-script.js'
+import { newMark, SHARD_KEY_TYPES, SHARD_USES, shardScriptKeys } from './shard-script.js'
 
 const ADD = defineScript('allowlist-import-add', {
-  keys: SHARD_KEY_COUNT + 1,
+  keys: [...SHARD_KEY_TYPES, 'hash'],
   write: true,
   uses: [...SHARD_USES, 'allowlist-import-batch'],
 })
 
 export const CHECKPOINT = defineScript('allowlist-import-checkpoint', {
-  keys: 2,
+  keys: ['hash', 'hash'],
   write: true,
   uses: ['allowlist-import-claim'],
 })

@@ -19,15 +19,23 @@ import { listKeys } from './keys.js'
 import type { RedisList } from './meta.js'
 import { Replacement } from './replace.js'
 import { ReplaceCleanup } from './replace-cleanup.js'
-import { SHARD_KEY_COUNT, SHARD_USES, shardScriptKeys } from './shard-script.js'
+import { SHARD_KEY_TYPES, SHARD_USES, shardScriptKeys } from './shard-script.js'
 import type { Shard } from './shards.js'
 
 const CLAIM_USES = ['allowlist-import-claim']
-const BEGIN = defineScript('allowlist-import-begin', { keys: 2, write: true, uses: CLAIM_USES })
-const FINISH = defineScript('allowlist-import-finish', { keys: 2, write: true, uses: CLAIM_USES })
-const FENCE = defineScript('allowlist-import-fence', { keys: 2, write: true })
+const BEGIN = defineScript('allowlist-import-begin', {
+  keys: ['hash', 'hash'],
+  write: true,
+  uses: CLAIM_USES,
+})
+const FINISH = defineScript('allowlist-import-finish', {
+  keys: ['hash', 'hash'],
+  write: true,
+  uses: CLAIM_USES,
+})
+const FENCE = defineScript('allowlist-import-fence', { keys: ['hash', 'hash'], write: true })
 const OPEN = defineScript('allowlist-replace-open', {
-  keys: SHARD_KEY_COUNT + 2,
+  keys: [...SHARD_KEY_TYPES, 'hash', 'set'],
   write: true,
   uses: SHARD_USES,
 })

@@ -4,11 +4,17 @@ import { defineScript } from '../link/script.js'
 import type { Catalog } from './catalog.js'
 import { shardKeys } from './keys.js'
 import type { RedisList } from './meta.js'
+import { newMark, SHARD_KEY_TYPES, SHARD_USES, shardScriptKeys } from './shard-script.js'
 import type { Shards } from './shards.js'
 import type { Wake } from './wake.js'
 
 const READ = defineScript('allowlist-log', { keys: 2, write: false })
+const READ_AND_COMPARE = defineScript('allowlist-log', { keys: 3, write: false })
+const RECOUNT = defineScript('allowlist-recount', { keys: SHARD_KEY_TYPES, write: true, uses: SHARD_USES })
 const READ_ENTRIES = 128
+const BINARY = { binary: true }
+/** There are other members than the log has told of. */
+const UNFIT = 0
 
 type LogReply = [last: number, generation: Buffer, ...entries: Buffer[]]
 
@@ -21,6 +27,7 @@ export class RedisChanges implements ChangeFeed {
     private readonly catalog: Catalog,
     private readonly shards: Shards,
     private readonly wake: Wake,
+    private readonly maxLogBytes: number,
   ) {}
 
   async position({ id, incarnation }: ListRef): Promise<Position | undefined> {
@@ -69,7 +76,13 @@ export class RedisChanges implements ChangeFeed {
   ): Promise<LogPart | 'gap'> {
     const keys = shardKeys(id, logs, log)
     const args = [incarnation, sequence, mark, READ_ENTRIES].map(String)
-    const reply = await this.redis.run(READ, [keys.state, keys.log], args, { binary: true })
+    let reply = await this.redis.run(READ_AND_COMPARE, [keys.state, keys.log, keys.members], args, BINARY)
+    if (reply === UNFIT) {
+      // Somebody has changed the set past the log. Whoever holds an image of it loads it anew.
+      const told = [incarnation, newMark(), this.maxLogBytes].map(String)
+      await this.redis.run(RECOUNT, shardScriptKeys(keys), [...told, this.wake.channel, id])
+      reply = await this.redis.run(READ, [keys.state, keys.log], args, BINARY)
+    }
     if (reply === null) return 'gap'
     const [last, generation, ...found] = reply as LogReply
     const entries: LogEntry[] = []

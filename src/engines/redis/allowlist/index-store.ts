@@ -8,9 +8,17 @@ import type { IndexScan } from './index-scan.js'
 import { listKeys, USES_KEY } from './keys.js'
 import type { Wake } from './wake.js'
 
-const CLAIM = defineScript('index-claim', { keys: 4, write: true, uses: ['list'] })
-const PUT_PAGE = defineScript('index-page', { keys: 3, write: true, uses: ['list'] })
-const PUBLISH = defineScript('index-publish', { keys: 4, write: true, uses: ['list'] })
+const CLAIM = defineScript('index-claim', {
+  keys: ['hash', 'hash', 'hash', 'hash'],
+  write: true,
+  uses: ['list'],
+})
+const PUT_PAGE = defineScript('index-page', { keys: ['hash', 'hash', 'hash'], write: true, uses: ['list'] })
+const PUBLISH = defineScript('index-publish', {
+  keys: ['hash', 'hash', 'hash', 'hash'],
+  write: true,
+  uses: ['list'],
+})
 const COUNT_USES = defineScript('index-uses', { keys: 1, write: true })
 
 /** Use counts are halved when they get this high, so that what was busy long ago is forgotten. */

@@ -6,7 +6,7 @@ import type {
   NewListRecord,
   UpdateOutcome,
 } from '../../../allowlist/port.js'
-import { behindChange, isOfOtherType } from '../link/failures.js'
+import { behindChange, isForeign } from '../link/failures.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import type { Catalog } from './catalog.js'
@@ -16,10 +16,10 @@ import { type Meta, readFlatMeta, recordOf } from './meta.js'
 import type { Shards } from './shards.js'
 import type { Wake } from './wake.js'
 
-const INCARNATION = defineScript('incarnation', { keys: 1, write: true })
-const CREATE = defineScript('allowlist-create', { keys: 4, write: true })
-const UPDATE = defineScript('allowlist-update', { keys: 1, write: true })
-const DELETE = defineScript('allowlist-delete', { keys: 3, write: true })
+const INCARNATION = defineScript('incarnation', { keys: ['string'], write: true })
+const CREATE = defineScript('allowlist-create', { keys: ['hash', 'hash', 'hash', 'stream'], write: true })
+const UPDATE = defineScript('allowlist-update', { keys: ['hash'], write: true })
+const DELETE = defineScript('allowlist-delete', { keys: ['hash', 'hash', 'hash'], write: true })
 
 export class RedisLists implements ListStore {
   constructor(
@@ -153,7 +153,7 @@ export class RedisLists implements ListStore {
 
 /** A list whose set another program has overwritten has no members, and can still be seen and deleted. */
 function noneIfOfOtherType(error: unknown): number {
-  if (isOfOtherType(error)) return 0
+  if (isForeign(error)) return 0
   throw error
 }
 

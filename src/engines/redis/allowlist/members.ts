@@ -22,12 +22,12 @@ import type { Lookups } from './lookups.js'
 import type { MemberPages } from './member-pages.js'
 import type { RedisList } from './meta.js'
 import type { ReverseIndex } from './reverse-index.js'
-import { newMark, SHARD_KEY_COUNT, SHARD_USES, shardScriptKeys } from './shard-script.js'
+import { newMark, SHARD_KEY_TYPES, SHARD_USES, shardScriptKeys } from './shard-script.js'
 import type { Shard, Shards } from './shards.js'
 import type { Tokens } from './tokens.js'
 import type { Wake } from './wake.js'
 
-const WRITE = defineScript('allowlist-write', { keys: SHARD_KEY_COUNT, write: true, uses: SHARD_USES })
+const WRITE = defineScript('allowlist-write', { keys: SHARD_KEY_TYPES, write: true, uses: SHARD_USES })
 
 const MAX_TRIES = 10
 const NOT_FOUND = { outcome: 'list-not-found' } as const

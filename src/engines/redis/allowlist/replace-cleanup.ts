@@ -6,11 +6,14 @@ import { listKeys, type ShardKeys } from './keys.js'
 import { listOf, type Meta, type RedisList } from './meta.js'
 import type { Shard } from './shards.js'
 
-const UNDO = defineScript('allowlist-replace-undo', { keys: 5, write: true })
-const SWEEP = defineScript('allowlist-replace-sweep', { keys: 2, write: true })
+const UNDO = defineScript('allowlist-replace-undo', {
+  keys: ['hash', 'set', 'hash', 'zset', 'set'],
+  write: true,
+})
+const SWEEP = defineScript('allowlist-replace-sweep', { keys: ['set', 'set'], write: true })
 export const MISSING = defineScript('allowlist-replace-missing', { keys: 2, write: false })
 const ABANDON = defineScript('allowlist-import-abandon', {
-  keys: 2,
+  keys: ['hash', 'hash'],
   write: true,
   uses: ['allowlist-import-claim'],
 })

@@ -15,21 +15,21 @@ import { checkpointText } from './imports.js'
 import { listKeys } from './keys.js'
 import { listOf, type Meta, type RedisList } from './meta.js'
 import { Differences } from './replace-differences.js'
-import { newMark, SHARD_KEY_COUNT, SHARD_USES, shardScriptKeys } from './shard-script.js'
+import { newMark, SHARD_KEY_TYPES, SHARD_USES, shardScriptKeys } from './shard-script.js'
 import type { Shard } from './shards.js'
 
 const PUT = defineScript('allowlist-replace-put', {
-  keys: SHARD_KEY_COUNT + 1,
+  keys: [...SHARD_KEY_TYPES, 'hash'],
   write: true,
   uses: [...SHARD_USES, 'allowlist-import-batch'],
 })
 const SWITCH_ONE = defineScript('allowlist-switch-one', {
-  keys: SHARD_KEY_COUNT + 3,
+  keys: [...SHARD_KEY_TYPES, 'set', 'hash', 'hash'],
   write: true,
   uses: [...SHARD_USES, 'allowlist-import-claim', 'allowlist-activate-shard'],
 })
 const SWITCH_META = defineScript('allowlist-switch-meta', {
-  keys: 2,
+  keys: ['hash', 'hash'],
   write: true,
   uses: ['allowlist-import-claim'],
 })

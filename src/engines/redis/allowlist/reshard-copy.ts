@@ -9,7 +9,7 @@ import type { ShardKeys } from './keys.js'
 import type { RedisList } from './meta.js'
 
 const SCAN = defineScript('allowlist-reshard-scan', { keys: 2, write: false })
-const PUT = defineScript('allowlist-reshard-put', { keys: 4, write: true })
+const PUT = defineScript('allowlist-reshard-put', { keys: ['hash', 'set', 'hash', 'zset'], write: true })
 const LOG = defineScript('allowlist-log', { keys: 2, write: false })
 const LOOK_UP = defineScript('allowlist-check', { keys: 2, write: false })
 

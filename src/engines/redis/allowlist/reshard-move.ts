@@ -11,11 +11,11 @@ import type { ReplaceCleanup } from './replace-cleanup.js'
 import { MoveStopped, ShardCopy } from './reshard-copy.js'
 import { moveImports } from './reshard-imports.js'
 import { allKeys, dropShards, endMove, freeze, shardsNamed, switchTo, thawAll } from './reshard-shards.js'
-import { newMark, SHARD_KEY_COUNT, SHARD_USES } from './shard-script.js'
+import { newMark, SHARD_KEY_TYPES, SHARD_USES } from './shard-script.js'
 
 const CLAIM = defineScript('allowlist-reshard-claim', { keys: 1, write: true, uses: ['clock'] })
 const PREPARE = defineScript('allowlist-reshard-prepare', {
-  keys: SHARD_KEY_COUNT + 2,
+  keys: [...SHARD_KEY_TYPES, 'hash', 'set'],
   write: true,
   uses: SHARD_USES,
 })

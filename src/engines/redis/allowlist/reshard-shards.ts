@@ -4,16 +4,16 @@ import type { BulkContext } from './bulk-context.js'
 import { again } from './bulk-shards.js'
 import { listKeys, type ShardKeys, shardKeys } from './keys.js'
 import { listOf, type RedisList } from './meta.js'
-import { SHARD_KEY_COUNT, SHARD_USES, shardScriptKeys } from './shard-script.js'
+import { SHARD_KEY_TYPES, SHARD_USES, shardScriptKeys } from './shard-script.js'
 
 const END = defineScript('allowlist-reshard-end', { keys: 1, write: true, uses: ['clock'] })
 const FREEZE = defineScript('allowlist-reshard-freeze', { keys: 1, write: true })
 const DROP = defineScript('allowlist-reshard-drop', {
-  keys: SHARD_KEY_COUNT + 2,
+  keys: [...SHARD_KEY_TYPES, 'hash', 'set'],
   write: true,
   uses: SHARD_USES,
 })
-const SWITCH = defineScript('allowlist-reshard-switch', { keys: 2, write: true })
+const SWITCH = defineScript('allowlist-reshard-switch', { keys: ['hash', 'hash'], write: true })
 /** What stands in `frozen` of a dropped shard. */
 const DROPPED_MARK = 'moved'
 const DROPPED = defineScript('allowlist-reshard-dropped', { keys: 1, write: true })

@@ -1,3 +1,4 @@
+import type { KeyType } from '../link/script.js'
 import type { ShardKeys } from './keys.js'
 
 /** Files that a script of one shard needs. */
@@ -17,7 +18,10 @@ export const shardScriptKeys = (keys: ShardKeys): string[] => [
   keys.touched,
 ]
 
-export const SHARD_KEY_COUNT = 10
+export const SHARD_KEY_TYPES: readonly KeyType[] = [
+  ...(['set', 'hash', 'hash', 'stream', 'zset', 'zset'] as const),
+  ...(['set', 'hash', 'zset', 'set'] as const),
+]
 
 /** Tells an entry of a log from another one that got the same number after a loss. */
 export const newMark = (): number => 1 + Math.floor(Math.random() * 0xfffffffe)

@@ -4,15 +4,15 @@ import { defineScript } from '../link/script.js'
 import type { Catalog } from './catalog.js'
 import { type ShardKeys, shardKeys } from './keys.js'
 import type { RedisList } from './meta.js'
-import { newMark, SHARD_KEY_COUNT, SHARD_USES, shardScriptKeys } from './shard-script.js'
+import { newMark, SHARD_KEY_TYPES, SHARD_USES, shardScriptKeys } from './shard-script.js'
 
 const OPEN_SHARD = defineScript('allowlist-open-shard', {
-  keys: SHARD_KEY_COUNT,
+  keys: SHARD_KEY_TYPES,
   write: true,
   uses: SHARD_USES,
 })
 
-const CLOSE_SHARD = defineScript('allowlist-close-shard', { keys: 2, write: true })
+const CLOSE_SHARD = defineScript('allowlist-close-shard', { keys: ['hash', 'hash'], write: true })
 
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 100

@@ -1,4 +1,4 @@
-import { isOfOtherType } from '../link/failures.js'
+import { isForeign } from '../link/failures.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { type ChoreResult, NOTHING_DUE } from './chores.js'
@@ -90,7 +90,7 @@ export class DeletedLists {
 
 /** A set that another program has overwritten is dropped as it is. */
 function nothingIfOfOtherType(error: unknown): [Buffer, Buffer[]] {
-  if (isOfOtherType(error)) return [Buffer.from('0'), []]
+  if (isForeign(error)) return [Buffer.from('0'), []]
   throw error
 }
 

@@ -4,11 +4,11 @@ import { defineScript } from '../link/script.js'
 import { type Chore, type ChoreResult, together } from './chores.js'
 import { listOf, type RedisList } from './meta.js'
 import type { ReverseIndex } from './reverse-index.js'
-import { newMark, SHARD_KEY_COUNT, SHARD_USES, shardScriptKeys } from './shard-script.js'
+import { newMark, SHARD_KEY_TYPES, SHARD_USES, shardScriptKeys } from './shard-script.js'
 import type { Shard, Shards } from './shards.js'
 import type { Wake } from './wake.js'
 
-const EXPIRE = defineScript('allowlist-expire', { keys: SHARD_KEY_COUNT, write: true, uses: SHARD_USES })
+const EXPIRE = defineScript('allowlist-expire', { keys: SHARD_KEY_TYPES, write: true, uses: SHARD_USES })
 const EXPIRED_PER_STEP = 200
 
 export interface ExpiryParts {

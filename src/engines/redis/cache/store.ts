@@ -10,8 +10,9 @@ import type {
   StoreOutcome,
 } from '../../../cache/port.js'
 import type { BatchForm } from '../link/batch-form.js'
+import { foreign, isForeign } from '../link/failures.js'
 import type { Argument, Redis } from '../link/redis.js'
-import { defineScript, type Script } from '../link/script.js'
+import { defineScript, type KeyType, type Script } from '../link/script.js'
 import { clearSpace } from './clearing.js'
 import { type EntryKeys, entryKeys, fillKey, NOTICES_KEY, valueKey } from './keys.js'
 import type { CacheNotices } from './notices.js'
@@ -38,8 +39,8 @@ const READ = defineScript('cache-read', {
     ['GET', key],
   ],
 })
-const BEGIN = defineScript('cache-begin', { keys: 2, write: true, uses: ['cache-lease'] })
-const RENEW = defineScript('cache-renew', { keys: 1, write: true, uses: ['cache-lease'] })
+const BEGIN = defineScript('cache-begin', { keys: ['any', 'string'], write: true, uses: ['cache-lease'] })
+const RENEW = defineScript('cache-renew', { keys: ['string'], write: true, uses: ['cache-lease'] })
 
 /** One file, by how many keys it is given: those of the entry, or also that of the number, where it shares their slot. */
 interface Change {
@@ -47,14 +48,17 @@ interface Change {
   telling: Script
 }
 
+const ENTRY = ['string', 'string', 'string'] as const
+/** A removal leaves alone what is no entry of ours, and is none of the caller's worries. */
+const REMOVED = ['any', 'string', 'string'] as const
 const uses = ['cache-lease', 'cache-value']
-const change = (name: string): Change => ({
-  alone: defineScript(name, { keys: 3, write: true, uses }),
-  telling: defineScript(name, { keys: 4, write: true, uses }),
+const change = (name: string, keys: readonly KeyType[] = ENTRY): Change => ({
+  alone: defineScript(name, { keys, write: true, uses }),
+  telling: defineScript(name, { keys: [...keys, 'string'], write: true, uses }),
 })
 const STORE = change('cache-store')
 const WRITE = change('cache-write')
-const REMOVE = change('cache-remove')
+const REMOVE = change('cache-remove', REMOVED)
 
 type Read = [leftMs: number, value: Buffer | null]
 type Begun = [state: Buffer, value?: Buffer | number, leftMs?: number]
@@ -179,7 +183,7 @@ export class RedisCache implements CacheStore {
     return this.redis.slot(valueKey(space, key)) === this.redis.slot(NOTICES_KEY)
   }
 
-  private change(
+  private async change(
     { alone, telling }: Change,
     space: string,
     key: string,
@@ -187,9 +191,15 @@ export class RedisCache implements CacheStore {
     isTold: boolean,
   ): Promise<unknown> {
     const keys = keyList(entryKeys(space, key))
-    if (!this.isTogether(space, key)) return this.redis.run(alone, keys, args)
-    const notice = isTold ? this.notices.textOf({ kind: 'changed', space, keys: [key] }) : ''
-    return this.redis.run(telling, [...keys, NOTICES_KEY], [...args, this.notices.channel, notice])
+    try {
+      if (!this.isTogether(space, key)) return await this.redis.run(alone, keys, args)
+      const notice = isTold ? this.notices.textOf({ kind: 'changed', space, keys: [key] }) : ''
+      return await this.redis.run(telling, [...keys, NOTICES_KEY], [...args, this.notices.channel, notice])
+    } catch (error) {
+      // Without the key, which may name a person and must not get into logs.
+      if (isForeign(error)) throw foreign(`${space}:…`, 'something else than an entry')
+      throw error
+    }
   }
 
   /** Behind the change: whoever heard of it before could still read, and keep, what was there. */

@@ -5,9 +5,9 @@ import { defineScript } from '../link/script.js'
 import { entryKeys, removedKey, TAG_PATTERN, type TagKeys, tagKeys } from './keys.js'
 import { type CacheNotices, NOTHING_KNOWN } from './notices.js'
 
-const ADD = defineScript('cache-tag-add', { keys: 2, write: true, uses: ['clock'] })
-const REMOVE = defineScript('cache-tag-remove', { keys: 4, write: true })
-const DROP = defineScript('cache-drop', { keys: 3, write: true })
+const ADD = defineScript('cache-tag-add', { keys: ['zset', 'string'], write: true, uses: ['clock'] })
+const REMOVE = defineScript('cache-tag-remove', { keys: ['zset', 'string', 'set', 'zset'], write: true })
+const DROP = defineScript('cache-drop', { keys: ['any', 'string', 'string'], write: true })
 const TRIM = defineScript('cache-tag-trim', { keys: 1, write: true, uses: ['clock'] })
 
 /** A mark is for fills that began before it: none goes on for longer. */

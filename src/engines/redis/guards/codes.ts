@@ -6,14 +6,14 @@ import type {
   NewCode,
   PendingCode,
 } from '../../../one-time-code/port.js'
-import { isOfOtherType } from '../link/failures.js'
+import { foreign, isForeign } from '../link/failures.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import type { LimitClock } from '../rate-limit/index.js'
 import { codeRedisKey } from './code-key.js'
 
 const uses = ['clock']
-const PUT = defineScript('code-put', { keys: 1, write: true, uses })
+const PUT = defineScript('code-put', { keys: ['hash'], write: true, uses })
 const ATTEMPT = defineScript('code-attempt', { keys: 1, write: true, uses })
 
 const REVOKE = defineScript('code-revoke', { keys: 1, write: true, uses })
@@ -29,7 +29,13 @@ export class RedisCodes implements CodeStore {
 
   async put(key: CodeKey, { salt, digest, lifeMs }: NewCode, now: number): Promise<{ expiresAt: number }> {
     const args = [salt, digest, String(lifeMs), this.time(now)]
-    return { expiresAt: (await this.redis.run(PUT, [codeRedisKey(key)], args)) as number }
+    try {
+      return { expiresAt: (await this.redis.run(PUT, [codeRedisKey(key)], args)) as number }
+    } catch (error) {
+      // Without the address, which must not get into logs.
+      if (isForeign(error)) throw foreign(`otp:${key.channel}:…`, 'something else than a code')
+      throw error
+    }
   }
 
   /** Of an expired one too, which the attempt then finds to be over. */
@@ -55,7 +61,7 @@ export class RedisCodes implements CodeStore {
       return (await this.redis.read(name, ['HMGET', name, ...names])) as (string | null)[]
     } catch (error) {
       // A program that keeps codes as the source does has one there, which is none of ours.
-      if (isOfOtherType(error)) return names.map(() => null)
+      if (isForeign(error)) return names.map(() => null)
       throw error
     }
   }

@@ -3,7 +3,7 @@ import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { MARKS_KEY, SUBJECTS_KEY, subjectKey, TOKENS_KEY, tokenKey, UNCOPIED_KEY } from './token-keys.js'
 
-const COPY = defineScript('token-copy', { keys: 1, write: true })
+const COPY = defineScript('token-copy', { keys: ['string'], write: true })
 const REPAIRED_AT_ONCE = 200
 
 /**
@@ -15,9 +15,11 @@ export class TokenCopies {
 
   async make(revocations: readonly Revocation[]): Promise<void> {
     if (revocations.length === 0) return
-    await Promise.all(revocations.map((one) => this.copy(one)))
-    const noted = revocations.map(({ kind, id }) => `${kind === 'token' ? 't' : 's'}:${id}`)
-    await this.redis.write(UNCOPIED_KEY, ['ZREM', UNCOPIED_KEY, ...noted])
+    const made = await Promise.allSettled(revocations.map((one) => this.copy(one)))
+    const copied = revocations.filter((_, i) => made[i]!.status === 'fulfilled')
+    await this.forget(copied.map(({ kind, id }) => `${kind === 'token' ? 't' : 's'}:${id}`))
+    const failed = made.find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') throw failed.reason
   }
 
   async repair(before: number): Promise<{ more: boolean }> {
@@ -33,10 +35,14 @@ export class TokenCopies {
     const noted = (await this.redis.read(UNCOPIED_KEY, args)) as string[]
     if (noted.length === 0) return { more: false }
     const found = await Promise.all(noted.map((note) => this.kept(note)))
+    // Those that are over by now have nothing to copy.
+    await this.forget(noted.filter((_, i) => found[i] === undefined))
     await this.make(found.filter((one) => one !== undefined))
-    // Also those that are over by now, and have nothing to copy.
-    await this.redis.write(UNCOPIED_KEY, ['ZREM', UNCOPIED_KEY, ...noted])
     return { more: noted.length === REPAIRED_AT_ONCE }
+  }
+
+  private async forget(noted: readonly string[]): Promise<void> {
+    if (noted.length > 0) await this.redis.write(UNCOPIED_KEY, ['ZREM', UNCOPIED_KEY, ...noted])
   }
 
   private async copy(one: Revocation): Promise<void> {

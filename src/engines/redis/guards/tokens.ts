@@ -14,8 +14,13 @@ import {
   UNCOPIED_KEY,
 } from './token-keys.js'
 
-const REVOKE = defineScript('token-revoke', { keys: 6, write: true, uses: ['change-log'], together: 1 })
-const SWEEP = defineScript('token-sweep', { keys: 3, write: true })
+const REVOKE = defineScript('token-revoke', {
+  keys: ['zset', 'zset', 'hash', 'zset', 'stream', 'hash'],
+  write: true,
+  uses: ['change-log'],
+  together: 1,
+})
+const SWEEP = defineScript('token-sweep', { keys: ['zset', 'zset', 'hash'], write: true })
 
 const READ_ENTRIES = 64
 const READ_ROWS = 5000

@@ -1,4 +1,3 @@
-import { CatracaError } from '../../../errors.js'
 import type {
   Claim,
   ClaimOutcome,
@@ -8,14 +7,14 @@ import type {
   StoredRecord,
 } from '../../../idempotency/port.js'
 import type { RecordKey } from '../../../idempotency/types.js'
-import { isOfOtherType } from '../link/failures.js'
 import type { Argument, Redis, RunOptions } from '../link/redis.js'
 import { defineScript, type Script } from '../link/script.js'
 import { type Found, recordOf } from './answers.js'
 import { type ClaimReply, claimForm, completeForm } from './forms.js'
 import { type RecordNaming, recordKeys } from './keys.js'
 
-const shared = { keys: 2, together: 32, uses: ['clock', 'idempotency-record'] }
+const RECORD = ['string', 'string'] as const
+const shared = { keys: RECORD, together: 32, uses: ['clock', 'idempotency-record'] }
 /** Asked twice, by a caller that lost the first answer, these say the same twice. */
 const repeatable = { ...shared, write: true, repeatable: true }
 const CLAIM = defineScript('idempotency-claim', {
@@ -26,7 +25,7 @@ const COMPLETE = defineScript('idempotency-complete', { ...repeatable, form: com
 const EXTEND = defineScript('idempotency-extend', repeatable)
 const FAIL = defineScript('idempotency-fail', { ...shared, write: true })
 const READ = defineScript('idempotency-read', { ...shared, write: false })
-const REMOVE = defineScript('idempotency-remove', { keys: 2, together: 32, write: true })
+const REMOVE = defineScript('idempotency-remove', { keys: RECORD, together: 32, write: true })
 
 /** Whose time decides: the server's, or the one that callers give, which is for suites. */
 export type IdempotencyClock = 'server' | 'caller'
@@ -55,7 +54,7 @@ export class RedisIdempotency implements IdempotencyStore {
     const terms = `${leaseMs} ${lifeMs} ${takesOver ? 1 : 0} ${this.time(now)}`
     const args = [terms, `${owner} ${requestHash}`]
     const asking = this.redis.run(CLAIM, recordKeys(this.options.naming, key), args, BINARY)
-    return asking.then((reply) => outcomeOf(key, reply as ClaimReply), refuseOthers)
+    return asking.then((reply) => outcomeOf(key, reply as ClaimReply))
   }
 
   complete(key: RecordKey, owner: string, completion: Completion, now: number): Promise<OwnerOutcome> {
@@ -82,7 +81,7 @@ export class RedisIdempotency implements IdempotencyStore {
 
   read(key: RecordKey, now: number): Promise<StoredRecord | undefined> {
     const asking = this.redis.run(READ, recordKeys(this.options.naming, key), [this.time(now)], BINARY)
-    return asking.then((reply) => (reply === null ? undefined : recordOf(key, reply as Found)), refuseOthers)
+    return asking.then((reply) => (reply === null ? undefined : recordOf(key, reply as Found)))
   }
 
   async remove(key: RecordKey): Promise<boolean> {
@@ -96,7 +95,7 @@ export class RedisIdempotency implements IdempotencyStore {
 
   private byOwner(script: Script, key: RecordKey, args: Argument[]): Promise<OwnerOutcome> {
     const asking = this.redis.run(script, recordKeys(this.options.naming, key), args)
-    return asking.then((reply) => (reply === 1 ? 'done' : 'lost'), refuseOthers)
+    return asking.then((reply) => (reply === 1 ? 'done' : 'lost'))
   }
 
   private time(now: number): string {
@@ -106,13 +105,6 @@ export class RedisIdempotency implements IdempotencyStore {
 
 function outcomeOf(key: RecordKey, reply: ClaimReply): ClaimOutcome {
   return Array.isArray(reply) ? { outcome: 'found', record: recordOf(key, reply), at: reply[1] } : reply
-}
-
-function refuseOthers(error: unknown): never {
-  if (!isOfOtherType(error)) throw error
-  throw new CatracaError('STORE_CORRUPT', 'a key of an idempotency record holds something else', {
-    cause: error,
-  })
 }
 
 const bufferOf = (bytes: Uint8Array): Buffer =>

@@ -1,6 +1,7 @@
 import { createClient, RESP_TYPES } from '@redis/client'
 import { every, later } from '../../../timers.js'
 import { type Address, nameOf } from './address.js'
+import type { CommandTimes } from './command-times.js'
 import { isErrorReply, NoReply } from './failures.js'
 import { type Flight, Flights } from './flights.js'
 import type { RedisTlsOptions } from './options.js'
@@ -17,6 +18,8 @@ export interface ConnectionSettings {
   database: number
   /** Told of every connection that could not be made, or was lost. */
   onFailure: () => void
+  /** Where answers are timed; undefined for servers that are none of the store's. */
+  times?: CommandTimes | undefined
 }
 
 type Client = ReturnType<typeof newClient>
@@ -97,15 +100,16 @@ export class Connection {
     if (this.#sweeper === undefined) this.#startSweeping()
     // Options of the client, because options of a single command cost as much as the rest of it.
     const client = flight.binary ? this.#binary : this.client
+    const sentMs = performance.now()
     client.sendCommand(flight.args).then(
       (reply) => {
-        this.#answers++
+        this.#answered(flight, sentMs)
         if (this.#doubted) void this.#vouched().then(() => this.#flights.take(place) && flight.onReply(reply))
         else if (this.#flights.take(place)) flight.onReply(reply)
       },
       (error: unknown) => {
         const answered = isErrorReply(error)
-        if (answered) this.#answers++
+        if (answered) this.#answered(flight, sentMs)
         if (this.#flights.take(place)) flight.onFailure(answered ? error : lostBy(error))
       },
     )
@@ -141,6 +145,11 @@ export class Connection {
     for (const flight of this.#flights.takeAll()) flight.onFailure(new NoReply('lost', reason))
     this.client.destroy()
     this.onLost(reason)
+  }
+
+  #answered({ args }: Flight, sentMs: number): void {
+    this.#answers++
+    this.settings.times?.add(args[0] as string, performance.now() - sentMs)
   }
 
   /** Resolves when answers may be believed; else what is on its way ends as lost. */

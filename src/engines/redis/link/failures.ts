@@ -54,15 +54,22 @@ export function refused(message: string, command: string): CatracaError {
   const code = codeOf(message)
   const text = `Redis refused ${command}: ${withoutArguments(message)}`
   if (code === 'OOM') return new CatracaError('STORE_FULL', text)
+  if (code === 'WRONGTYPE') return new CatracaError('STORE_CORRUPT', text)
   if (UNAVAILABLE_CODES.has(code) || refusalOf(message) !== undefined) {
     return new CatracaError('ENGINE_UNAVAILABLE', text)
   }
   return new CatracaError('INTERNAL', text)
 }
 
-/** The key holds something of another type: another program has written there. */
-export const isOfOtherType = (error: unknown): boolean =>
-  isCatracaError(error, 'INTERNAL') && /: WRONGTYPE /.test(error.message)
+/** Another program has written under a key of ours. What it holds is neither read nor changed. */
+export function foreign(key: string, what: string): CatracaError {
+  return new CatracaError(
+    'STORE_CORRUPT',
+    `the Redis key ${key} holds ${what}: another program has written there`,
+  )
+}
+
+export const isForeign = (error: unknown): boolean => isCatracaError(error, 'STORE_CORRUPT')
 
 /** A server that does not know a command repeats its arguments, which may be a password or a customer. */
 const withoutArguments = (message: string): string => message.replace(/,? with args beginning with:.*$/s, '')

@@ -1,9 +1,11 @@
 import type { RedisUrl } from '../../../config/store-url-redis.js'
 import { CatracaError } from '../../../errors.js'
 import { later } from '../../../timers.js'
+import type { Durations } from '../../../figures.js'
 import { bareHost } from './address.js'
 import { Calls } from './calls.js'
 import { ClusterTopology } from './cluster-topology.js'
+import { CommandTimes } from './command-times.js'
 import type { Connection, ConnectionSettings } from './connection.js'
 import { unavailable } from './failures.js'
 import { infoOf } from './info.js'
@@ -38,13 +40,14 @@ class OpenRedis implements Redis {
   readonly #subscriptions: Subscriptions
   #onChange: OnChange = () => {}
   #connectionFailures = 0
+  readonly #times = new CommandTimes()
   #closed = false
 
   constructor(
     private readonly url: RedisUrl,
     private readonly settings: Settings,
   ) {
-    const connection = connectionSettings(url, settings, () => this.#connectionFailures++)
+    const connection = connectionSettings(url, settings, () => this.#connectionFailures++, this.#times)
     this.#calls = new Calls(() => this.#topology, settings)
     this.#topology = topologyOf(url, connection, settings.poolSize, () => {
       this.#calls.changed()
@@ -130,6 +133,10 @@ class OpenRedis implements Redis {
     return { topology: this.url.topology, nodes: await Promise.all(asked) }
   }
 
+  commandTimes(): ReadonlyMap<string, Durations> {
+    return this.#times.rows()
+  }
+
   connectionFailures(): number {
     return this.#connectionFailures
   }
@@ -187,6 +194,7 @@ export function connectionSettings(
   url: RedisUrl,
   settings: Settings,
   onFailure: () => void = () => {},
+  times?: CommandTimes,
 ): ConnectionSettings {
   const { connectTimeoutMs, commandTimeoutMs, maxInFlight, tls, readPassword } = settings
   return {
@@ -196,6 +204,7 @@ export function connectionSettings(
     tls: url.tls ? tls : undefined,
     database: url.database,
     onFailure,
+    times,
     ...(url.username === undefined ? {} : { username: url.username }),
     get password() {
       return readPassword() ?? url.password

@@ -1,3 +1,4 @@
+import type { Durations } from '../../../figures.js'
 import type { Script } from './script.js'
 
 export type Argument = string | Buffer
@@ -94,6 +95,9 @@ export interface Redis {
 
   /** Never fails: a node that does not answer is listed without a role. */
   info(): Promise<RedisInfo>
+
+  /** How long servers took to answer, by command. */
+  commandTimes(): ReadonlyMap<string, Durations>
 
   /** Connections that could not be made, or were lost, so far. */
   connectionFailures(): number

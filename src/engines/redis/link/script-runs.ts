@@ -3,7 +3,7 @@ import { type BatchItem, ItemFailure } from './batch-form.js'
 import type { Call, Question } from './call.js'
 import type { Calls } from './calls.js'
 import { Coalescer } from './coalescer.js'
-import { codeOf, refused } from './failures.js'
+import { codeOf, foreign, refused } from './failures.js'
 import type { Settings } from './options.js'
 import type { Argument, RunOptions } from './redis.js'
 import type { Script } from './script.js'
@@ -95,7 +95,25 @@ export class ScriptRuns {
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
       return this.#carry(script, slot, items, binary)
     }
-    return results.map((result) => (isFailure(result) ? refused(result.message, script.name) : result))
+    return Promise.all(
+      results.map((result, i) =>
+        isFailure(result) ? this.#failure(script, slot, items[i]!, result) : result,
+      ),
+    )
+  }
+
+  /** Where another program has written under a key of ours, operators want to know which. */
+  async #failure(script: Script, slot: number, { keys }: Item, { message }: ItemFailure): Promise<Error> {
+    if (codeOf(message) !== 'WRONGTYPE') return refused(message, script.name)
+    for (const [i, key] of keys.entries()) {
+      const args = ['TYPE', key]
+      const question = { slot, args, binary: false, write: false, deadlineMs: this.calls.deadline() }
+      const found = await this.calls.ask(question).catch(() => 'none')
+      const wanted = script.types[i] ?? 'any'
+      if (found !== 'none' && wanted !== 'any' && found !== wanted)
+        return foreign(key, `a ${found}, not a ${wanted}`)
+    }
+    return foreign(keys.join(' or '), 'something else than is kept there')
   }
 
   #refused(script: Script, items: Item[], message: string, call: Call): boolean {

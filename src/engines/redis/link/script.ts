@@ -3,9 +3,15 @@ import { readFileSync } from 'node:fs'
 import { CatracaError } from '../../../errors.js'
 import { type BatchForm, eachByItself } from './batch-form.js'
 
+/** What TYPE says of a key; `any` where another program's value is part of the answer. */
+export type KeyType = 'string' | 'hash' | 'set' | 'zset' | 'stream' | 'any'
+
 export interface ScriptOptions {
-  /** Keys of one operation. */
-  keys: number
+  /**
+   * Keys of one operation: how many, or what each of them holds. A script that writes, and knows it, refuses a key that
+   * holds something else before it changes anything.
+   */
+  keys: number | readonly KeyType[]
   /** Without it Redis refuses every write of the script, and it is run again when its connection is lost. */
   write: boolean
   /** Of a script that writes: run twice it answers and leaves the same as run once, so that it is run again too. */
@@ -29,6 +35,7 @@ export interface ScriptOptions {
 export interface Script {
   readonly name: string
   readonly keys: number
+  readonly types: readonly KeyType[]
   readonly write: boolean
   readonly repeatable: boolean
   readonly together: number
@@ -53,13 +60,16 @@ export function defineScript(name: string, options: ScriptOptions): Script {
 
 /** The same from other places than `lua/`. */
 export function assembleScript(name: string, options: ScriptOptions, read: (name: string) => string): Script {
-  const { keys, write, uses = [], offers = [], together = Number.POSITIVE_INFINITY } = options
+  const { write, uses = [], offers = [], together = Number.POSITIVE_INFINITY } = options
   const { repeatable = !write, form = eachByItself } = options
+  const types = typeof options.keys === 'number' ? [] : options.keys
+  const keys = typeof options.keys === 'number' ? options.keys : options.keys.length
+  const judged = write ? types.map((type) => `'${type}'`) : []
   const spelled = (part: string) => part.replaceAll('-', '_')
   const enclosed = (part: string) => `(function()\n${read(part)}\nend)()`
   const parts = [...offers, ...uses].map(spelled)
   const source = [
-    `local KEYS_PER_ITEM = ${keys}`,
+    `local KEYS_PER_ITEM, KEY_TYPES = ${keys}, { ${judged.join(', ')} }`,
     ...(parts.length === 0 ? [] : [`local ${parts.join(', ')}`]),
     ...offers.map((part) => `function ${spelled(part)}()\n${read(part)}\nend`),
     ...uses.map((part) => `${spelled(part)} = ${enclosed(part)}`),
@@ -67,7 +77,7 @@ export function assembleScript(name: string, options: ScriptOptions, read: (name
   ].join('\n')
   const sha = createHash('sha1').update(source).digest('hex')
   known.set(sha, { name, source })
-  return { name, keys, write, repeatable, together, form, alone: options.alone, source, sha }
+  return { name, keys, types, write, repeatable, together, form, alone: options.alone, source, sha }
 }
 
 function readLua(name: string): string {

@@ -214,11 +214,12 @@ function addressOf(named: [string, string] | null, sentinel: Address): Address |
   return named === null ? undefined : parseAddress(`${named[0]}:${named[1]}`, sentinel.host)
 }
 
-/** Lost Sentinels are no failures of the store. The password may change, so it is not copied. */
+/** Sentinels are not the store: neither their failures nor their times are its own. The password may change, so it is not copied. */
 function forSentinels(settings: ConnectionSettings): ConnectionSettings {
   return {
     ...settings,
     onFailure: () => {},
+    times: undefined,
     get password() {
       return settings.password
     },

@@ -6,10 +6,14 @@ import { fenceKey, lockKey, waitingKey } from './keys.js'
 
 /** Few enough that server and process work at the same time instead of waiting for each other. */
 const together = 8
-const ACQUIRE = defineScript('lock-acquire', { keys: 2, write: true, together })
-const ACQUIRE_OR_WAIT = defineScript('lock-acquire', { keys: 3, write: true, together })
-const RELEASE = defineScript('lock-release', { keys: 2, write: true, together })
-const EXTEND = defineScript('lock-extend', { keys: 2, write: true, together })
+const ACQUIRE = defineScript('lock-acquire', { keys: ['any', 'string'], write: true, together })
+const ACQUIRE_OR_WAIT = defineScript('lock-acquire', {
+  keys: ['any', 'string', 'string'],
+  write: true,
+  together,
+})
+const RELEASE = defineScript('lock-release', { keys: ['any', 'string'], write: true, together })
+const EXTEND = defineScript('lock-extend', { keys: ['any', 'string'], write: true, together })
 const READ = defineScript('lock-read', { keys: 2, write: false })
 
 /** What another program holds without an end is asked for again after so long. */

@@ -2,16 +2,17 @@
   Reads the log of a shard behind a position.
 
   Input
-    keys  state, log
+    keys  state, log, and for who wants the count compared the members
     args  1 incarnation, 2 sequence and 3 mark of the position, 4 entries at most
 
   Output
     { sequence of the last entry, generation of the shard, id, bytes, id, bytes, … }, ids being SEQUENCE-MARK; nil when
-    the log does not go on from the position
+    the log does not go on from the position; 0 when there are more or fewer members than the log has told of
 ]]
 return function(keys, args)
-  local state = redis.call('HMGET', keys[1], 'incarnation', 'sequence', 'mark', 'generation')
+  local state = redis.call('HMGET', keys[1], 'incarnation', 'sequence', 'mark', 'generation', 'count')
   if state[1] ~= args[1] then return false end
+  if keys[3] and redis.call('SCARD', keys[3]) ~= tonumber(state[5] or 0) then return 0 end
   local last = tonumber(state[2] or 0)
   local after = tonumber(args[2])
   if (state[2] or '0') == args[2] and (after == 0 or state[3] == args[3]) then return { last, state[4] } end

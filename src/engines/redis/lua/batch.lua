@@ -1,6 +1,7 @@
 --[[
   Runs one operation for each item of a batch, and keeps the failure of one from the others.
-  It is put behind the file of an operation, which is known here as `operation`, and `KEYS_PER_ITEM`.
+  It is put behind the file of an operation, which is known here as `operation`, and behind `KEYS_PER_ITEM` and
+  `KEY_TYPES`, the types that the keys of an item must have, where they are known.
 
   Input
     KEYS  KEYS_PER_ITEM keys for each item, item by item, all of one slot
@@ -9,8 +10,28 @@
   Output
     for each item { 1, result } or { 0, message of the error }; { 1 } when the result is nil
 
-  An item that fails half-way is not rolled back: an operation must judge before its first write.
+  An item that fails half-way is not rolled back: an operation must judge before its first write. That no key holds
+  something of another program's is judged here.
 ]]
+local fitting = {}
+local function is_foreign(keys)
+  for i = 1, #KEY_TYPES do
+    local key, wanted = keys[i], KEY_TYPES[i]
+    if wanted ~= 'any' and not fitting[key] then
+      local found = redis.call('TYPE', key).ok
+      if found ~= 'none' and found ~= wanted then return true end
+      -- Nobody changes it before this call ends, and most items of a batch have keys in common.
+      fitting[key] = true
+    end
+  end
+  return false
+end
+
+local function run(keys, args)
+  if is_foreign(keys) then return redis.error_reply('WRONGTYPE a key holds something else') end
+  return operation(keys, args)
+end
+
 local results = {}
 local nextKey, nextArgument = 1, 1
 while nextArgument <= #ARGV do
@@ -25,7 +46,7 @@ while nextArgument <= #ARGV do
   end
   nextArgument = nextArgument + 1 + count
 
-  local ran, result = pcall(operation, keys, args)
+  local ran, result = pcall(run, keys, args)
   local message = nil
   if type(result) == 'table' then message = result.err end
   if not ran and message == nil then

@@ -10,7 +10,9 @@
 ]]
 return function(keys, args)
   redis.call('DEL', keys[2], keys[3])
-  local removed = redis.call('UNLINK', keys[1])
+  -- What another program keeps there is no entry of ours.
+  local held = redis.call('TYPE', keys[1]).ok
+  local removed = (held == 'string' or held == 'none') and redis.call('UNLINK', keys[1]) or 0
   if keys[4] then cache_value.tell(keys[4], args[1], args[2]) end
   return removed
 end

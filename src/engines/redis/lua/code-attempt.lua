@@ -32,6 +32,7 @@ return function(keys, args)
   local stored = redis.pcall('HMGET', keys[1], 'salt', 'hash', 'attempts', 'expiresAt', 'usedHash')
   -- What another program has put there is no code of ours, and not ours to change.
   if stored.err then return 0 end
+  if not stored[1] and redis.call('EXISTS', keys[1]) == 1 then return 0 end
   if not stored[1] or tonumber(stored[4]) <= now then return countNothing(keys[1], stored[3], 0) end
   if stored[1] == args[1] and isOneOf(args, stored[5]) then return countNothing(keys[1], stored[3], 3) end
   local isOpen = tonumber(stored[3]) < tonumber(args[2])

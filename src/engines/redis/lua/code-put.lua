@@ -12,6 +12,10 @@
 return function(keys, args)
   local now = tonumber(args[4]) or clock.nowMs()
   local expires = string.format('%.0f', now + tonumber(args[3]))
+  -- A hash of another program is not ours to replace.
+  if redis.call('EXISTS', keys[1]) == 1 and redis.call('HEXISTS', keys[1], 'salt') == 0 then
+    return redis.error_reply('WRONGTYPE a code is something else')
+  end
   redis.call('DEL', keys[1])
   redis.call('HSET', keys[1], 'salt', args[1], 'hash', args[2], 'attempts', 0, 'expiresAt', expires)
   redis.call('PEXPIREAT', keys[1], expires)

@@ -29,11 +29,16 @@ local function remove(row, i)
   row[1] = row[1] - 1
 end
 
+local function fields(text) return { unpack_bytes(format_of(byte(text)), text) } end
+
 return {
   read = function(key)
     local text = call('GET', key)
     if not text then return { 0, 0 } end
-    return { unpack_bytes(format_of(byte(text)), text) }
+    local ran, row = pcall(fields, text)
+    -- What another program keeps there is not ours to change.
+    if not ran then error({ err = 'WRONGTYPE what is used of a subject is something else' }, 0) end
+    return row
   end,
 
   -- The state of a limit; nil where there is none of its kind.

@@ -22,6 +22,13 @@ local function log_key(first_key, subject)
   return KEYS[first_key + subject * WIDTH - 1]
 end
 
+-- Before anything is written: with two subjects the first would be changed, and the second not.
+local function refuse_foreign(log)
+  if log == nil then return end
+  local found = redis.call('TYPE', log).ok
+  if found ~= 'zset' and found ~= 'none' then error({ err = 'WRONGTYPE a log is something else' }, 0) end
+end
+
 -- Tells what each limit says, from a place of the answer on, and puts into the row what is to be kept if all admit it;
 -- answers whether they do.
 local function judge(answer, at, row, rules, log, now)
@@ -67,6 +74,7 @@ end
 return function(first_key, plans, now, is_look, answer, last)
   local allowed, at = not is_look, last + HEAD
   for i = 1, SUBJECTS do
+    refuse_foreign(log_key(first_key, i))
     rows[i] = limit_row.read(row_key(first_key, i))
     local admits = judge(answer, at, rows[i], plans[i], log_key(first_key, i), now)
     allowed = allowed and admits

@@ -13,6 +13,9 @@ local MARK_KEPT_MS = 2000
 
 return function(keys, args)
   local owner, ttlMs = args[1], args[2]
+  local last = redis.call('GET', keys[2])
+  -- What another program keeps there is not ours to change, and without a fence there is no lock.
+  if last and not tonumber(last) then return redis.error_reply('WRONGTYPE a fence is no number') end
   if not redis.call('SET', keys[1], owner, 'NX', 'PX', ttlMs) then
     -- What another program keeps here may be of another type: it is held all the same.
     if redis.pcall('GET', keys[1]) ~= owner then
@@ -21,23 +24,11 @@ return function(keys, args)
       return -math.max(leftMs, 0)
     end
     redis.call('PEXPIRE', keys[1], ttlMs)
-    local given = redis.call('GET', keys[2])
-    if given then return tonumber(given) end
+    if last then return tonumber(last) end
   end
   local time = redis.call('TIME')
-  local fence = tonumber(time[1]) * 1000000 + tonumber(time[2])
-  local keptMs = ttlMs + FENCE_KEPT_MS
-  local last = redis.pcall('SET', keys[2], string.format('%.0f', fence), 'PX', keptMs, 'GET')
-  if type(last) == 'table' then
-    -- Not of ours, and of another type. The lock was given already, so there must be a fence.
-    redis.call('SET', keys[2], string.format('%.0f', fence), 'PX', keptMs)
-    return fence
-  end
-  local given = tonumber(last or 0) or 0
-  if given >= fence then
-    -- The clock was set back, or this server has taken the place of one whose clock was ahead.
-    fence = given + 1
-    redis.call('SET', keys[2], string.format('%.0f', fence), 'PX', keptMs)
-  end
+  -- Above the last one also when the clock was set back, or this server has taken the place of one whose clock was ahead.
+  local fence = math.max(tonumber(time[1]) * 1000000 + tonumber(time[2]), (tonumber(last) or 0) + 1)
+  redis.call('SET', keys[2], string.format('%.0f', fence), 'PX', ttlMs + FENCE_KEPT_MS)
   return fence
 end

@@ -108,9 +108,10 @@ end
 local function commit(shard, entry, now, mark, maxBytes, channel, listId)
   local keys = shard.keys
   local count = redis.call('SCARD', keys.members)
+  local sequence = change_log.append(keys.state, keys.log, entry, mark, maxBytes, channel, listId)
+  -- Behind the entry: a count that fits says that the log has told of everybody.
   redis.call('HSET', keys.state, 'count', count, 'updatedAt', string.format('%.0f', now))
   if shard.next then redis.call('HSET', keys.state, 'shared', string.format('%.0f', shard.shared)) end
-  local sequence = change_log.append(keys.state, keys.log, entry, mark, maxBytes, channel, listId)
   redis.call('ZADD', keys.unindexed, string.format('%.0f', now), string.format('%.0f', sequence))
   return sequence, count
 end

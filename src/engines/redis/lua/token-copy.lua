@@ -9,8 +9,14 @@ return function(keys, args)
   local known = redis.call('GET', keys[1])
   local value, expires = tonumber(args[2] or args[1]), tonumber(args[1])
   if known then
-    value = math.max(value, tonumber(known) or 0)
-    expires = math.max(expires, redis.call('PEXPIRETIME', keys[1]))
+    local ends = redis.call('PEXPIRETIME', keys[1])
+    expires = math.max(expires, ends)
+    if not tonumber(known) then
+      -- What another program says of the token stays, and says it for long enough.
+      if ends >= 0 then redis.call('PEXPIREAT', keys[1], string.format('%.0f', expires)) end
+      return
+    end
+    value = math.max(value, tonumber(known))
   end
   redis.call('SET', keys[1], string.format('%.0f', value), 'PXAT', string.format('%.0f', expires))
 end

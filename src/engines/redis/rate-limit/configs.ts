@@ -19,8 +19,8 @@ import {
 } from './keys.js'
 import { configNotice, type Notices } from './notices.js'
 
-const CHANGE = defineScript('limit-config', { keys: 3, write: true })
-const LIST = defineScript('limit-config-list', { keys: 2, write: true, repeatable: true })
+const CHANGE = defineScript('limit-config', { keys: ['hash', 'string', 'zset'], write: true })
+const LIST = defineScript('limit-config-list', { keys: ['hash', 'zset'], write: true, repeatable: true })
 
 /** All levels in one hash: what a subject needs is one command. */
 export class RedisLimitConfigs implements LimitConfigStore {

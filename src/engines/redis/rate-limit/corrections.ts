@@ -7,7 +7,7 @@ import type { Notices } from './notices.js'
 import { DECIDING, leasePlan } from './plan.js'
 
 const CORRECT = defineScript('limit-correct', {
-  keys: 3,
+  keys: ['string', 'zset', 'string'],
   write: true,
   ...DECIDING,
 })

@@ -21,10 +21,10 @@ const taking = {
   ...{ uses: DECIDING.uses, offers: [...DECIDING.offers, 'limit-take-all'] },
 }
 /** The usual one; benches run it bare. */
-export const TAKE = defineScript('limit-take', { keys: 1, ...taking })
-const TAKE_LOGGED = defineScript('limit-take', { keys: 2, ...taking })
-const TAKE_BOTH = defineScript('limit-take', { keys: 4, ...taking })
-const RESET = defineScript('limit-reset', { keys: 2, write: true })
+export const TAKE = defineScript('limit-take', { keys: ['string'], ...taking })
+const TAKE_LOGGED = defineScript('limit-take', { keys: ['string', 'zset'], ...taking })
+const TAKE_BOTH = defineScript('limit-take', { keys: ['string', 'zset', 'string', 'zset'], ...taking })
+const RESET = defineScript('limit-reset', { keys: ['string', 'zset'], write: true })
 
 /** Whose time decides: the server's, or the one that callers give, which is for suites and vectors. */
 export type LimitClock = 'server' | 'caller'

@@ -1,0 +1,20 @@
+--[[
+  Tells followers to load a shard anew when it has another number of members than its log has led to: somebody has
+  changed the set past it.
+
+  Input
+    keys  those of the shard (shard.lua)
+    args  1 incarnation, 2 mark, 3 bytes that the log may have, 4 channel, 5 list id
+
+  Output
+    1 when it was told, else 0
+]]
+return function(keys, args)
+  local it = shard.read(keys)
+  if it.incarnation ~= args[1] or it.frozen then return 0 end
+  local count = redis.call('SCARD', it.keys.members)
+  if count == tonumber(redis.call('HGET', it.keys.state, 'count') or 0) then return 0 end
+  change_log.append(it.keys.state, it.keys.log, '\255', tonumber(args[2]), tonumber(args[3]), args[4], args[5])
+  redis.call('HSET', it.keys.state, 'count', count)
+  return 1
+end

@@ -389,6 +389,8 @@ export type CreateKeyInput = {
   }
 }
 export type CreateKeyAnswer = {
+  /** As the audit trail names it beside the name */
+  id: string
   name: string
   scopes: ('check' | 'read' | 'admin' | 'limits' | 'idempotency' | 'locks' | 'cache' | 'codes:issue' | 'codes:verify' | 'tokens:check' | 'tokens:revoke')[]
   /** ISO 8601 in UTC */
@@ -485,6 +487,8 @@ export type ExplainCheckAnswer = {
 export type ExportMembersInput = {
   /** Id of an allowlist */
   id: string
+  /** CSV for people: cells that a spreadsheet would run as formulas get an apostrophe in front */
+  spreadsheet?: '0' | '1' | 'false' | 'true' | undefined
   accept?: 'text/csv' | 'application/x-ndjson' | 'text/plain' | undefined
 }
 export type ExportMembersAnswer = Response
@@ -953,9 +957,9 @@ export type ListAllowlistsOfCustomerAnswer = {
 export type ListAuditInput = {
   /** `KIND:ID`, such as `allowlist:vip`; `customer:ID` for one member */
   target?: string | undefined
-  /** Name of the key, the user or the program */
+  /** Name of the key, the user or the program; or id of the key */
   actor?: string | undefined
-  /** Or its beginning, such as `allowlist.member`: allowlist.create, allowlist.update, allowlist.delete, allowlist.import, allowlist.rebuild, allowlist.reshard, allowlist.member.add, allowlist.member.remove, limit.config.set, limit.config.delete, limit.reset, entity.set, entity.delete, key.create, key.revoke, idempotency.delete, lock.break, code.revoke, token.revoke, subject.revoke */
+  /** Or its beginning, such as `allowlist.member`: allowlist.create, allowlist.update, allowlist.delete, allowlist.import, allowlist.rebuild, allowlist.reshard, allowlist.member.add, allowlist.member.remove, limit.config.set, limit.config.delete, limit.reset, entity.set, entity.delete, key.create, key.revoke, key.unlock, idempotency.delete, lock.break, code.revoke, token.revoke, subject.revoke */
   action?: string | undefined
   /** ISO 8601: from then on */
   from?: string | undefined
@@ -975,6 +979,8 @@ export type ListAuditAnswer = {
       /** key, anonymous, cli or library */
       kind: string
       name: string
+      /** Of a key, as `GET /keys` shows it */
+      id?: string
     }
     action: string
     target: {
@@ -992,6 +998,8 @@ export type ListAuditAnswer = {
     /** `unknown`: whether it was done is not known. `partial`: it broke off. Absent: it was done */
     outcome?: string
     requestId?: string
+    /** `caller`: who asked chose the request id. Absent: the server made it */
+    requestIdFrom?: string
     detail?: Record<string, unknown>
   }[]
   nextCursor?: string
@@ -1057,6 +1065,8 @@ export type ListEntityConfigsAnswer = {
 export type ListKeysInput = Record<string, never>
 export type ListKeysAnswer = {
   items: {
+    /** As the audit trail names it beside the name */
+    id: string
     name: string
     scopes: ('check' | 'read' | 'admin' | 'limits' | 'idempotency' | 'locks' | 'cache' | 'codes:issue' | 'codes:verify' | 'tokens:check' | 'tokens:revoke')[]
     /** ISO 8601 in UTC */
@@ -1743,7 +1753,7 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   deleteResourceConfig: { method: 'DELETE', path: '/config/resources/{resource}', answer: 'none' },
   deleteSystemConfig: { method: 'DELETE', path: '/config/system/{resource}', answer: 'none' },
   explainCheck: { method: 'GET', path: '/customers/{customerId}/explain', query: ['allowlists'] },
-  exportMembers: { method: 'GET', path: '/allowlists/{id}/export', answer: 'stream', accept: ['text/csv', 'application/x-ndjson', 'text/plain'] },
+  exportMembers: { method: 'GET', path: '/allowlists/{id}/export', query: ['spreadsheet'], answer: 'stream', accept: ['text/csv', 'application/x-ndjson', 'text/plain'] },
   extendLock: { method: 'POST', path: '/locks/{name}/extend', body: 'json' },
   extendRequest: { method: 'POST', path: '/idempotency/{operation}/{key}/extend', body: 'json' },
   failRequest: { method: 'POST', path: '/idempotency/{operation}/{key}/fail', body: 'json' },

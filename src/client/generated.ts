@@ -413,6 +413,8 @@ export type CreateKeyInput = {
   }
 }
 export type CreateKeyAnswer = {
+  /** As the audit trail names it beside the name */
+  id: string
   name: string
   scopes: ('check' | 'read' | 'admin' | 'limits' | 'idempotency' | 'locks' | 'cache' | 'codes:issue' | 'codes:verify' | 'tokens:check' | 'tokens:revoke')[]
   /** ISO 8601 in UTC */
@@ -509,6 +511,8 @@ export type ExplainCheckAnswer = {
 export type ExportMembersInput = {
   /** Id of an allowlist */
   id: string
+  /** CSV for people: cells that a spreadsheet would run as formulas get an apostrophe in front */
+  spreadsheet?: '0' | '1' | 'false' | 'true' | undefined
   accept?: 'text/csv' | 'application/x-ndjson' | 'text/plain' | undefined
 }
 export type ExportMembersAnswer = Response
@@ -977,7 +981,7 @@ export type ListAllowlistsOfCustomerAnswer = {
 export type ListAuditInput = {
   /** `KIND:ID`, such as `allowlist:vip`; `customer:ID` for one member */
   target?: string | undefined
-  /** Name of the key, the user or the program */
+  /** Name of the key, the user or the program; or id of the key */
   actor?: string | undefined
   /** Or its beginning, such as `allowlist.member`: allowlist.create, allowlist.update, allowlist.pause, allowlist.resume, allowlist.delete, allowlist.import, allowlist.rebuild, allowlist.reshard, allowlist.member.add, allowlist.member.remove, limit.config.set, limit.config.delete, limit.reset, entity.set, entity.delete, key.create, key.revoke, idempotency.delete, lock.break, code.revoke, token.revoke, subject.revoke */
   action?: string | undefined
@@ -999,6 +1003,8 @@ export type ListAuditAnswer = {
       /** key, anonymous, cli or library */
       kind: string
       name: string
+      /** Of a key, as `GET /keys` shows it */
+      id?: string
     }
     action: string
     target: {
@@ -1016,6 +1022,8 @@ export type ListAuditAnswer = {
     /** `unknown`: whether it was done is not known. `partial`: it broke off. Absent: it was done */
     outcome?: string
     requestId?: string
+    /** `caller`: who asked chose the request id. Absent: the server made it */
+    requestIdFrom?: string
     detail?: Record<string, unknown>
   }[]
   nextCursor?: string
@@ -1081,6 +1089,8 @@ export type ListEntityConfigsAnswer = {
 export type ListKeysInput = Record<string, never>
 export type ListKeysAnswer = {
   items: {
+    /** As the audit trail names it beside the name */
+    id: string
     name: string
     scopes: ('check' | 'read' | 'admin' | 'limits' | 'idempotency' | 'locks' | 'cache' | 'codes:issue' | 'codes:verify' | 'tokens:check' | 'tokens:revoke')[]
     /** ISO 8601 in UTC */
@@ -1796,7 +1806,7 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   deleteResourceConfig: { method: 'DELETE', path: '/config/resources/{resource}', answer: 'none' },
   deleteSystemConfig: { method: 'DELETE', path: '/config/system/{resource}', answer: 'none' },
   explainCheck: { method: 'GET', path: '/customers/{customerId}/explain', query: ['allowlists'] },
-  exportMembers: { method: 'GET', path: '/allowlists/{id}/export', answer: 'stream', accept: ['text/csv', 'application/x-ndjson', 'text/plain'] },
+  exportMembers: { method: 'GET', path: '/allowlists/{id}/export', query: ['spreadsheet'], answer: 'stream', accept: ['text/csv', 'application/x-ndjson', 'text/plain'] },
   extendLock: { method: 'POST', path: '/locks/{name}/extend', body: 'json' },
   extendRequest: { method: 'POST', path: '/idempotency/{operation}/{key}/extend', body: 'json' },
   failRequest: { method: 'POST', path: '/idempotency/{operation}/{key}/fail', body: 'json' },

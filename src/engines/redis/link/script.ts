@@ -16,6 +16,8 @@ export interface ScriptOptions {
   write: boolean
   /** Of a script that writes: run twice it answers and leaves the same as run once, so that it is run again too. */
   repeatable?: boolean
+  /** Also run by a server that is out of memory: for little that belongs to something which was freed. */
+  evenWhenFull?: boolean
   /** Further files: `uses: ['change-log']` makes what `change-log.lua` returns known as `change_log`. */
   uses?: readonly string[]
   /**
@@ -69,6 +71,7 @@ export function assembleScript(name: string, options: ScriptOptions, read: (name
   const enclosed = (part: string) => `(function()\n${read(part)}\nend)()`
   const parts = [...offers, ...uses].map(spelled)
   const source = [
+    ...(options.evenWhenFull ? ['#!lua flags=allow-oom'] : []),
     `local KEYS_PER_ITEM, KEY_TYPES = ${keys}, { ${judged.join(', ')} }`,
     ...(parts.length === 0 ? [] : [`local ${parts.join(', ')}`]),
     ...offers.map((part) => `function ${spelled(part)}()\n${read(part)}\nend`),

@@ -85,9 +85,18 @@ export class RedisLimitConfigs implements LimitConfigStore {
   }
 
   async secret(candidate: string): Promise<string> {
-    await this.redis.write(SECRET_KEY, ['SETNX', SECRET_KEY, candidate])
-    this.kept ??= String(await this.redis.read(SECRET_KEY, ['GET', SECRET_KEY]))
-    return this.kept
+    // A server that is full has it: it must not be asked to store another.
+    this.kept ??= await this.readSecret()
+    if (this.kept === undefined) {
+      await this.redis.write(SECRET_KEY, ['SETNX', SECRET_KEY, candidate])
+      this.kept = await this.readSecret()
+    }
+    return this.kept ?? candidate
+  }
+
+  private async readSecret(): Promise<string | undefined> {
+    const kept = await this.redis.read(SECRET_KEY, ['GET', SECRET_KEY])
+    return kept === null ? undefined : String(kept)
   }
 
   watch(listener: (changed: ConfigKey | undefined) => void): () => void {

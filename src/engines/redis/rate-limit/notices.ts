@@ -5,7 +5,8 @@ import type { Redis, Unsubscribe } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { NOTICES_KEY, noticeChannel } from './keys.js'
 
-const TELL = defineScript('limit-tell', { keys: 1, write: true })
+/** A reset has freed something by then, and others must hear of it. */
+const TELL = defineScript('limit-tell', { keys: 1, write: true, evenWhenFull: true })
 const POLL_MS = 1000
 /** A number may be read a moment before its notice comes. */
 const GRACE_MS = 100

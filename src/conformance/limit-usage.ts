@@ -27,7 +27,10 @@ export const usageSuite = suite<UsageStore>(
         KEPT,
       )
       await two.count(
-        [hour(NOW, [use(10, 3)], [by('a:b', 9, 3), by('a', 1)]), { ...hour(NOW, [use(9, 9)]), resource: 'gpt' }],
+        [
+          hour(NOW, [use(10, 3)], [by('a:b', 9, 3), by('a', 1)]),
+          { ...hour(NOW, [use(9, 9)]), resource: 'gpt' },
+        ],
         KEPT,
       )
       const first = hour(NOW, [use(15, 3), use(7, 1, 'tpm')], [by('a', 1), by('a:b', 14, 3)])

@@ -175,7 +175,10 @@ export class ConfigCache {
     if (!isFresh(known.systemAll, now)) missing.push({ level: 'system', resource: ALL_RESOURCES })
     const isEntityMissing = !isFresh(known.entity, now)
     if (isEntityMissing) {
-      missing.push({ level: 'entity', entity, resource }, { level: 'entity', entity, resource: ALL_RESOURCES })
+      missing.push(
+        { level: 'entity', entity, resource },
+        { level: 'entity', entity, resource: ALL_RESOURCES },
+      )
     }
     try {
       return await this.within(this.read(subject, missing, isEntityMissing, known))
@@ -184,7 +187,8 @@ export class ConfigCache {
       const { system, resource: ofResource, systemAll, entity: ofEntity } = this.knownOr(known, subject)
       if (!system || !ofResource || !systemAll || !ofEntity) throw error
       const until = this.clock.now() + RETRY_MS
-      for (const entry of [system, ofResource, systemAll, ofEntity]) entry.until = Math.max(entry.until, until)
+      for (const entry of [system, ofResource, systemAll, ofEntity])
+        entry.until = Math.max(entry.until, until)
       return ofEntity.under(system, ofResource, systemAll)
     }
   }
@@ -291,10 +295,7 @@ export function refuseNewer(stored: number, levels: readonly (LevelConfig | unde
 }
 
 /** As the first level says that says something of it. */
-function isSet(
-  field: 'autoUpdate' | 'strictVersion',
-  levels: readonly (LevelConfig | undefined)[],
-): boolean {
+function isSet(field: 'autoUpdate' | 'strictVersion', levels: readonly (LevelConfig | undefined)[]): boolean {
   return levels.find((level) => level?.[field] !== undefined)?.[field] === true
 }
 

@@ -125,7 +125,9 @@ export class UsageCounter {
 
   private async write(pending: ReadonlyMap<string, ReadonlyMap<string, Counted>>): Promise<void> {
     try {
-      const hours = [...pending].flatMap(([resource, counted]) => hoursOf(resource, counted, this.kept.entities))
+      const hours = [...pending].flatMap(([resource, counted]) =>
+        hoursOf(resource, counted, this.kept.entities),
+      )
       await this.store.count(hours, this.kept)
     } catch (error) {
       this.report('usage of limits could not be written down, and is lost', error)

@@ -89,7 +89,12 @@ describe('resolution', () => {
       { burst: { ...lowered, stated: 50_000 }, refillAmount: lowered },
     ])
     // What nobody states follows the capacity.
-    assert.deepEqual(resolved({ capacity: 5 }, { capacity: 10, refillPeriodSeconds: 60 }), [5, 5, 5, undefined])
+    assert.deepEqual(resolved({ capacity: 5 }, { capacity: 10, refillPeriodSeconds: 60 }), [
+      5,
+      5,
+      5,
+      undefined,
+    ])
   })
 
   it('has an exact resource beat the default for all resources, which never loosens it', () => {
@@ -215,6 +220,24 @@ describe('configuration of an instance', () => {
     )
   })
 
+  it('takes an entity by either name, and not two of them', async (t) => {
+    const limits = await open(t, 'memory:')
+    const config = { limits: { rpm: full } }
+    const at = { level: 'entity', resource: 'r' } as const
+    await limits.setConfig({ ...at, entity: 'ann' }, config)
+    assert.deepEqual(await limits.getConfig({ ...at, identifier: 'ann' }), config)
+    assert.deepEqual(await limits.getConfig({ ...at, entity: 'ann', identifier: 'ann' }), config)
+    const refused = (address: object, path: RegExp) =>
+      assert.rejects(limits.setConfig({ ...at, ...address }, config), {
+        code: 'INVALID_INPUT',
+        message: path,
+      })
+    await refused({ entity: 'ann', identifier: 'bob' }, /^identifier /)
+    await refused({ level: 'system', entity: 'ann' }, /^entity /)
+    await refused({}, /^entity /)
+    assert.equal(await limits.deleteConfig({ ...at, entity: 'ann' }), true)
+  })
+
   it('has a default for all resources, on the system and the entity level', async (t) => {
     const limits = await open(t, 'memory:')
     const rpm = (capacity: number) => ({ limits: { rpm: { capacity, refillPeriodSeconds: 3600 } } })
@@ -236,10 +259,10 @@ describe('configuration of an instance', () => {
     assert.equal((await limits.resolveConfig('ann', 'other')).levels.limits.rpm!.capacity, 'entity:*')
     assert.equal((await limits.resolveConfig(undefined, 'login')).limits.rpm!.capacity, 5)
     assert.equal((await limits.resolveConfig(undefined, '*')).limits.rpm!.capacity, 100)
-    assert.deepEqual((await limits.listConfigs({ level: 'system' })).items.map((one) => one.resource).sort(), [
-      '*',
-      'login',
-    ])
+    assert.deepEqual(
+      (await limits.listConfigs({ level: 'system' })).items.map((one) => one.resource).sort(),
+      ['*', 'login'],
+    )
     await limits.deleteConfig({ level: 'entity', identifier: 'ann', resource: '*' })
     assert.equal(await holds('ann', 'anything'), 100)
     await limits.setConfig({ level: 'system', resource: '*' }, rpm(50))
@@ -249,7 +272,10 @@ describe('configuration of an instance', () => {
       { level: 'system', resource: '_default_' },
       { level: 'entity', identifier: 'ann', resource: '_default_' },
     ] as const) {
-      await assert.rejects(limits.setConfig(address, rpm(1)), { code: 'INVALID_INPUT', message: /^resource / })
+      await assert.rejects(limits.setConfig(address, rpm(1)), {
+        code: 'INVALID_INPUT',
+        message: /^resource /,
+      })
     }
     await assert.rejects(limits.acquire({ entity: 'ann', resource: '_default_' }), { code: 'INVALID_INPUT' })
     await assert.rejects(limits.acquire({ entity: 'ann', resource: '*' }), { code: 'INVALID_INPUT' })

@@ -121,9 +121,7 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
       return { limits, parent }
     }
     return {
-      limits: resources.map((resource) =>
-        items.filter(({ SK }) => SK!.S!.startsWith(limitPrefix(resource))),
-      ),
+      limits: resources.map((resource) => items.filter(({ SK }) => SK!.S!.startsWith(limitPrefix(resource)))),
       parent: items.find(({ SK }) => SK!.S === PARENT_SORT),
     }
   }

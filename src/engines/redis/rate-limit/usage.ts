@@ -68,6 +68,4 @@ function hourOf(resource: string, start: number, fields: ReadonlyMap<string, str
 }
 
 const amountOf = (kind: string, value: string) =>
-  kind.toLowerCase() === 'a'
-    ? { admitted: Number(value), denied: 0 }
-    : { admitted: 0, denied: Number(value) }
+  kind.toLowerCase() === 'a' ? { admitted: Number(value), denied: 0 } : { admitted: 0, denied: Number(value) }

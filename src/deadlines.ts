@@ -32,6 +32,17 @@ class WaitingPromise extends Waiting {
   }
 }
 
+/** The time of a call is up, and what it asked for goes on. */
+class Late extends CatracaError {
+  constructor(message: string) {
+    super('ENGINE_UNAVAILABLE', message)
+  }
+
+  asUnknown(): CatracaError {
+    return new CatracaError('UNKNOWN_OUTCOME', `${this.message}: the change may still be made`)
+  }
+}
+
 const asItIs = (error: unknown): unknown => error
 export const monotonicMs = (): number => performance.now()
 
@@ -64,13 +75,18 @@ export class Deadlines {
     })
   }
 
+  /** The same for what changes something: whether a change that is late will be made, nobody knows. */
+  change<T>(work: Promise<T>, since?: number): Promise<T> {
+    return this.within(work, since, (error) => (error instanceof Late ? error.asUnknown() : error))
+  }
+
   /** Whether nothing is left of the time of a call that began then. */
   isOver(since: number): boolean {
     return monotonicMs() >= since + this.timeoutMs
   }
 
   late(): CatracaError {
-    return new CatracaError('ENGINE_UNAVAILABLE', `the engine did not decide within ${this.timeoutMs} ms`)
+    return new Late(`the engine did not decide within ${this.timeoutMs} ms`)
   }
 
   /** The wait has to be ended. */

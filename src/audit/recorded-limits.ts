@@ -1,6 +1,6 @@
 import { identifier, plainName } from '../key.js'
 import type { ConfigAddress } from '../rate-limit/api.js'
-import { parseConfigKey } from '../rate-limit/level-config.js'
+import { configKeyOf } from '../rate-limit/level-config.js'
 import type { RateLimits } from '../rate-limit/limits.js'
 import type { LevelConfig } from '../rate-limit/types.js'
 import { inFront, recording } from './recording.js'
@@ -20,8 +20,8 @@ export function recordLimits(limits: RateLimits, trail: AuditTrail): void {
   })
 }
 
-function configTarget({ level, identifier: id, resource }: ConfigAddress): AuditTarget {
-  const key = parseConfigKey(level, id, resource)
+function configTarget(address: ConfigAddress): AuditTarget {
+  const key = configKeyOf(address)
   return {
     kind: 'limit',
     id: key.resource,

@@ -22,10 +22,10 @@ export interface CappedNumber {
 /** What holds where a level was changed; undefined while the levels together are not complete. */
 export async function effectiveOf(
   limits: LimitsApi,
-  { level, identifier, resource }: ConfigAddress,
+  { level, entity, identifier, resource }: ConfigAddress,
 ): Promise<ResolvedConfig | undefined> {
   try {
-    return await limits.resolveConfig(level === 'entity' ? identifier : undefined, resource)
+    return await limits.resolveConfig(level === 'entity' ? (entity ?? identifier) : undefined, resource)
   } catch (error) {
     if (isCatracaError(error, 'LIMIT_INCOMPLETE') || isCatracaError(error, 'LIMIT_NOT_CONFIGURED')) return
     throw error

@@ -1,8 +1,16 @@
 import type { Page } from '../allowlist/types.js'
 import { isCatracaError } from '../errors.js'
 import { identifier, plainName } from '../key.js'
-import type { ConfigAddress, ConfigQuery, LimitsApi, ListedConfig, UsageQuery } from '../rate-limit/api.js'
-import { parseConfigKey } from '../rate-limit/level-config.js'
+import type {
+  AdjustOptions,
+  ConfigAddress,
+  ConfigQuery,
+  LimitsApi,
+  ListedConfig,
+  StatusOptions,
+  UsageQuery,
+} from '../rate-limit/api.js'
+import { configKeyOf } from '../rate-limit/level-config.js'
 import type {
   AcquireAnswer,
   AcquireRequest,
@@ -28,8 +36,13 @@ export class HttpLimits implements LimitsApi {
   constructor(private readonly http: HttpTransport) {}
 
   async acquire(request: AcquireRequest): Promise<AcquireAnswer> {
-    const { entity, resource, consume, cascade } = request
-    const body = { entity, resource, ...(consume && { consume }), ...(cascade !== undefined && { cascade }) }
+    const { entity, resource, consume, limits, cascade } = request
+    const body = {
+      ...{ entity, resource },
+      ...(consume && { consume }),
+      ...(limits && { limits }),
+      ...(cascade !== undefined && { cascade }),
+    }
     try {
       return await this.http.json('POST', '/limits/acquire', { body })
     } catch (error) {
@@ -39,8 +52,9 @@ export class HttpLimits implements LimitsApi {
     }
   }
 
-  adjust(leaseId: string, delta: Record<string, number>): Promise<LeaseChange> {
-    return this.http.json('POST', `/leases/${encodeURIComponent(leaseId)}/adjust`, { body: { delta } })
+  adjust(leaseId: string, delta: Record<string, number>, options: AdjustOptions = {}): Promise<LeaseChange> {
+    const body = { delta, ...options }
+    return this.http.json('POST', `/leases/${encodeURIComponent(leaseId)}/adjust`, { body })
   }
 
   async giveBack(leaseId: string): Promise<LeaseChange> {
@@ -48,8 +62,13 @@ export class HttpLimits implements LimitsApi {
     return { applied: true }
   }
 
-  async status(entity: string, resource: string): Promise<{ limits: Record<string, LimitStatus> }> {
-    return this.http.json('GET', subjectPath(entity, resource))
+  async status(
+    entity: string,
+    resource: string,
+    { limits }: StatusOptions = {},
+  ): Promise<{ limits: Record<string, LimitStatus> }> {
+    const query = limits === undefined ? {} : { limits: JSON.stringify(limits) }
+    return this.http.json('GET', subjectPath(entity, resource), { query })
   }
 
   async reset(entity: string, resource: string): Promise<void> {
@@ -123,7 +142,7 @@ function subjectPath(entity: string, resource: string): string {
 const entityPath = (id: string): string => `/entities/${encodeURIComponent(identifier('entity', id))}`
 
 function configPath(address: ConfigAddress): string {
-  const key = parseConfigKey(address.level, address.identifier, address.resource)
+  const key = configKeyOf(address)
   const resource = encodeURIComponent(key.resource)
   if (key.level === 'entity') return `/config/entities/${encodeURIComponent(key.entity)}/${resource}`
   return key.level === 'system' ? `/config/system/${resource}` : `/config/resources/${resource}`

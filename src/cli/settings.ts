@@ -42,8 +42,15 @@ export function openOptions(config: Config, store: string): OpenOptions {
 }
 
 function limitOptions({ limits, stores }: Config): NonNullable<OpenOptions['limits']> {
-  const { leaseSecret, onUnavailable, localLeaseTokens, localLeaseMs, usageRetentionDays, ...options } =
-    limits
+  const {
+    leaseSecret,
+    onUnavailable,
+    localLeaseTokens,
+    localLeaseMs,
+    usageRetentionDays,
+    inline: _,
+    ...options
+  } = limits
   const secret = leaseSecret.read()
   return {
     ...options,
@@ -146,7 +153,7 @@ function readCertificate(file: string): string {
   }
 }
 
-export function serverOptions({ server, keys, access, metrics }: Config): ServerOptions {
+export function serverOptions({ server, keys, access, metrics, limits }: Config): ServerOptions {
   const logHashKey = server.logHashKey.read()
   const tls = tlsSource(server)
   return {
@@ -164,6 +171,7 @@ export function serverOptions({ server, keys, access, metrics }: Config): Server
     bootstrapKeys: () => keys.read(),
     keyMaxStaleMs: access.maxStaleMs,
     metrics: metrics.enabled,
+    inlineLimits: limits.inline,
     ...(logHashKey !== undefined && { logHashKey }),
     ...(tls !== undefined && { tls }),
     ...(server.spoolDir !== undefined && { spoolDir: server.spoolDir }),

@@ -282,6 +282,11 @@ export const SCHEMA = {
       env: 'CATRACA_LIMITS_ON_UNAVAILABLE',
       description: 'What then happens where no level of the configuration says it.',
     }),
+    inline: setting(choice(['never', 'tighten', 'any']), 'never', {
+      env: 'CATRACA_LIMITS_INLINE',
+      description:
+        'What `limits` given in a request to the server may do: `never` are they taken, `tighten` has them deny besides the configured ones, `any` has them win over those.',
+    }),
     leaseMs: setting(integer(1000, 31 * 24 * HOUR_MS), DEFAULT_LIMITS.leaseMs, {
       env: 'CATRACA_LIMITS_LEASE_MS',
       description: 'How long a lease can be adjusted or given back.',

@@ -5,6 +5,9 @@ import { bucket, cost, lease, MINUTE_MS, of, remaining, ruleOf } from './limit-s
 import { suite } from './suite.js'
 import { NOW, parallel } from './support.js'
 
+let adjustments = 0
+const next = (): string => `adjustment-${++adjustments}`
+
 export const limitLeaseSuite = suite<LimitStore>(
   'leases of limits',
   {
@@ -15,18 +18,34 @@ export const limitLeaseSuite = suite<LimitStore>(
       const taken = [of('a', cost('tpm', bucket(1000), 500))]
       await one.take(taken, NOW)
       const use = lease(taken, { tpm: -120 })
-      assert.equal(await two.adjust(use, NOW), 'done')
+      assert.equal(await two.adjust(use, next(), NOW), 'done')
       assert.deepEqual(await remaining(one, taken[0]!), [620])
       const more = { ...use, subjects: lease(taken, { tpm: 2000 }).subjects }
-      assert.equal(await one.adjust(more, NOW), 'done')
+      assert.equal(await one.adjust(more, next(), NOW), 'done')
       const { allowed, views } = await one.take([of('a', cost('tpm', bucket(1000), 1))], NOW)
       assert.deepEqual([allowed, views[0]![0]!.remaining, views[0]![0]!.retryAfterMs], [false, 0, 82_860])
       const tooMuch = { ...use, subjects: lease(taken, { tpm: -9999 }).subjects }
-      assert.equal(await two.adjust(tooMuch, NOW), 'done')
+      assert.equal(await two.adjust(tooMuch, next(), NOW), 'done')
       assert.deepEqual(await remaining(one, taken[0]!), [1000])
-      assert.equal(await two.adjust(more, NOW), 'done')
+      assert.equal(await two.adjust(more, next(), NOW), 'done')
       assert.equal(await one.giveBack(use, NOW), 'done')
       assert.deepEqual(await remaining(two, taken[0]!), [1000])
+    },
+
+    async 'an adjustment counts once, whoever asks for it again'({ one, two }) {
+      const taken = [of('a', cost('tpm', bucket(1000), 500)), of('p', cost('tpm', bucket(1000), 500))]
+      await one.take(taken, NOW)
+      const use = lease(taken, { tpm: 10 })
+      const names = Array.from({ length: 70 }, next)
+      for (const name of names) assert.equal(await one.adjust(use, name, NOW), 'done')
+      assert.deepEqual(await remaining(one, taken[0]!), [0])
+      await one.adjust({ ...use, subjects: lease(taken, { tpm: -700 }).subjects }, 'less', NOW)
+      for (const name of [...names.slice(-60), 'less']) assert.equal(await two.adjust(use, name, NOW), 'done')
+      assert.deepEqual(await remaining(two, taken[0]!), [500])
+      assert.deepEqual(await remaining(two, taken[1]!), [500])
+      assert.equal(await two.giveBack(use, NOW), 'done')
+      assert.equal(await one.adjust(use, 'less', NOW), 'given-back')
+      assert.deepEqual(await remaining(one, taken[0]!), [1000])
     },
 
     async 'giving back counts once, on every algorithm'({ one, two }) {
@@ -39,7 +58,7 @@ export const limitLeaseSuite = suite<LimitStore>(
         assert.equal(await one.giveBack(use, NOW), 'done', algorithm)
         assert.equal(await two.giveBack(use, NOW), 'given-back', algorithm)
         assert.equal(
-          await one.adjust({ ...use, subjects: lease(taken, { x: 3 }).subjects }, NOW),
+          await one.adjust({ ...use, subjects: lease(taken, { x: 3 }).subjects }, next(), NOW),
           'given-back',
         )
         assert.deepEqual(await remaining(two, taken[0]!), [6], algorithm)
@@ -69,7 +88,7 @@ export const limitLeaseSuite = suite<LimitStore>(
           const later = NOW + 31_000
           await one.take(used, NOW + 1000)
           const before = await remaining(one, used[0]!, later)
-          assert.equal(await one.adjust(lease(old, { x: -1 }), later), 'done')
+          assert.equal(await one.adjust(lease(old, { x: -1 }), next(), later), 'done')
           const after = await remaining(one, used[0]!, later)
           const freed = after[0]! - before[0]!
           assert.ok(freed === 0 || (freed === 1 && now === algorithm), `${entity}: ${freed} came back`)
@@ -97,11 +116,20 @@ export const limitLeaseSuite = suite<LimitStore>(
       assert.deepEqual(await remaining(pair.one, taken[1]!), [6])
     },
 
+    async 'of one adjustment that many ask for one counts'(pair) {
+      const taken = [of('a', cost('rpm', bucket(100), 50))]
+      await pair.one.take(taken, NOW)
+      const use = lease(taken, { rpm: 3 })
+      const outcomes = await parallel(pair, 12, (store) => store.adjust(use, 'same', NOW))
+      assert.deepEqual(new Set(outcomes), new Set(['done']))
+      assert.deepEqual(await remaining(pair.one, taken[0]!), [47])
+    },
+
     async 'adjustments at once all count'(pair) {
       const taken = [of('a', cost('rpm', bucket(100), 50))]
       await pair.one.take(taken, NOW)
       const use = lease(taken, { rpm: -1 })
-      await parallel(pair, 20, (store) => store.adjust(use, NOW))
+      await parallel(pair, 20, (store) => store.adjust(use, next(), NOW))
       assert.deepEqual(await remaining(pair.one, taken[0]!), [70])
       assert.equal(await pair.two.giveBack(use, NOW), 'done')
       assert.deepEqual(await remaining(pair.one, taken[0]!), [100])

@@ -190,7 +190,7 @@ export class Locks implements LocksApi {
     const lifeMs = checkTtl(ttlMs)
     const wallMs = this.clock.now()
     const startedMs = this.timing.monotonicMs()
-    const outcome = await this.deadlines.within(this.store.extend(id, owner, lifeMs, wallMs))
+    const outcome = await this.deadlines.change(this.store.extend(id, owner, lifeMs, wallMs))
     const validity = validitySince(startedMs, lifeMs, this.timing.monotonicMs())
     if (outcome === 'lost' || validity.validForMs <= 0) {
       this.counts.lost++
@@ -208,7 +208,7 @@ export class Locks implements LocksApi {
   }
 
   private giveBack(name: string, owner: string): Promise<boolean> {
-    return this.deadlines.within(this.store.release(name, owner, this.clock.now())).then((outcome) => {
+    return this.deadlines.change(this.store.release(name, owner, this.clock.now())).then((outcome) => {
       this.turns.released(name)
       this.counts[outcome === 'done' ? 'released' : 'lost']++
       return outcome === 'done'
@@ -241,7 +241,7 @@ export class Locks implements LocksApi {
 
   async forceRelease(name: string): Promise<boolean> {
     const id = identifier('name', name)
-    const removed = await this.deadlines.within(this.store.remove(id, this.clock.now()))
+    const removed = await this.deadlines.change(this.store.remove(id, this.clock.now()))
     this.turns.released(id)
     return removed
   }

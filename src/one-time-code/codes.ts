@@ -128,7 +128,7 @@ export class OneTimeCodes implements CodesApi {
       const salt = known ?? drawn
       const digests = this.pepper.digests(key, code, salt)
       const attempt = { salt, digests, maxAttempts: options.maxAttempts }
-      const outcome = await this.deadlines.within(store.attempt(key, attempt, clock.now()))
+      const outcome = await this.deadlines.change(store.attempt(key, attempt, clock.now()))
       if (outcome !== 'replaced') return outcome
       known = await this.deadlines.within(store.salt(key, clock.now()))
     }
@@ -159,7 +159,7 @@ export class OneTimeCodes implements CodesApi {
   async revoke(request: CodeAddress): Promise<{ revoked: boolean }> {
     const key = codeKey(request)
     const { store, clock } = this.dependencies
-    const hadCode = await this.deadlines.within(store.revoke(key, clock.now()))
+    const hadCode = await this.deadlines.change(store.revoke(key, clock.now()))
     const hadFailures = await this.limits.unlock(this.pepper.entity(key))
     return { revoked: hadCode || hadFailures }
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.js'
 import { type Deadlines, isUnavailable, unavailability } from '../deadlines.js'
-import { CatracaError, isCatracaError } from '../errors.js'
+import { CatracaError, invalid, isCatracaError } from '../errors.js'
 import type { NamedCounts } from '../figures.js'
 import { identifier } from '../key.js'
 import { Admission } from './admission.js'
@@ -22,6 +22,7 @@ import type {
   Admitted,
   Denied,
   EntityRecord,
+  InlineLimits,
   LimitStatus,
   Limits,
   OnUnavailable,
@@ -88,7 +89,7 @@ export class Acquirer {
     )
   }
 
-  acquire(request: AcquireRequest): Promise<AcquireAnswer> {
+  acquire(request: AcquireRequest, inline: InlineLimits): Promise<AcquireAnswer> {
     const { entity, resource, consume, limits, signal } = request
     const isPlain = limits === undefined && consume !== null && (signal === undefined || !signal.aborted)
     if (isPlain && typeof entity === 'string') {
@@ -98,7 +99,7 @@ export class Acquirer {
       const known = this.findHere(request, now)
       if (known !== undefined) return this.decide(known, request, now)
     }
-    return this.acquireSlowly(request)
+    return this.acquireSlowly(request, inline)
   }
 
   private denyHere(denied: Denied, request: AcquireRequest, now: number): Denied {
@@ -131,7 +132,7 @@ export class Acquirer {
     return this.ask({ wanted, signal, since: this.exhausted.version, onUnavailable }, now)
   }
 
-  private async acquireSlowly(request: AcquireRequest): Promise<AcquireAnswer> {
+  private async acquireSlowly(request: AcquireRequest, inline: InlineLimits): Promise<AcquireAnswer> {
     request.signal?.throwIfAborted()
     const since = this.exhausted.version
     let begunAt = performance.now()
@@ -139,11 +140,13 @@ export class Acquirer {
       entity: identifier('entity', request.entity),
       resource: resourceName('resource', request.resource),
     }
-    const callLimits = request.limits === undefined ? undefined : parseLimits(request.limits)
+    const callLimits = inlineLimits(request.limits, inline)
+    // What may only deny more is no configuration of the parent.
+    const parentLimits = inline === 'any' ? callLimits : undefined
     let onUnavailable: OnUnavailable | undefined
     const wanted: Wanted[] = []
     try {
-      const found = this.parts.policies.find(subject, callLimits)
+      const found = this.parts.policies.find(subject, callLimits, inline)
       const { policy, record } = found instanceof Promise ? await found : found
       onUnavailable = policy.onUnavailable
       const { entity, resource } = subject
@@ -161,7 +164,7 @@ export class Acquirer {
       }
       const cascade = request.cascade ?? record?.cascade ?? false
       if (cascade && record !== undefined) {
-        await this.parts.deadlines.within(this.addParent(wanted, record, callLimits), begunAt)
+        await this.parts.deadlines.within(this.addParent(wanted, record, parentLimits), begunAt)
       }
       if (this.parts.deadlines.isOver(begunAt)) throw this.parts.deadlines.late()
     } catch (error) {
@@ -178,10 +181,14 @@ export class Acquirer {
   }
 
   /** What is there now, taking nothing. */
-  async look(subject: Subject): Promise<Record<string, LimitStatus>> {
+  async look(
+    subject: Subject,
+    limits: Limits | undefined,
+    inline: InlineLimits,
+  ): Promise<Record<string, LimitStatus>> {
     const { policies, counters, deadlines, clock, beginning } = this.parts
     await beginning.ready()
-    const { policy } = await policies.find(subject, undefined)
+    const { policy } = await policies.find(subject, inlineLimits(limits, inline), inline)
     const wanted = { ...subject, limits: costsOf(policy, {}), policies: policy.told, known: undefined }
     try {
       const { views } = await deadlines.within(counters.take([wanted], clock.now()))
@@ -291,6 +298,12 @@ export class Acquirer {
     decisions.degraded_allowed++
     return { allowed: true, degraded: true, leaseId: NO_LEASE, limits: {} }
   }
+}
+
+function inlineLimits(limits: Limits | undefined, inline: InlineLimits): Limits | undefined {
+  if (limits === undefined) return undefined
+  if (inline === 'never') throw invalid('limits', 'are not taken here: the setting limits.inline is never')
+  return parseLimits(limits)
 }
 
 const NONE: Violation[] = []

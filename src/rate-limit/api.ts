@@ -7,15 +7,17 @@ import type {
   Level,
   LevelConfig,
   LimitStatus,
+  Limits,
   ResolvedConfig,
   ResourceUsage,
   UsageEntry,
   UsageStep,
 } from './types.js'
 
-/** Where a level keeps its configuration: `identifier` is the entity on the entity level, and absent on system. */
+/** Where a level keeps its configuration: on the entity level `entity`, or `identifier`, says whose it is. */
 export interface ConfigAddress {
   level: Level
+  entity?: string | undefined
   identifier?: string | undefined
   resource: string
 }
@@ -31,6 +33,16 @@ export interface ListedConfig extends ConfigAddress {
   config: LevelConfig
 }
 
+export interface AdjustOptions {
+  /** Names the adjustment, so that it counts once however often it is asked for. */
+  adjustmentId?: string
+}
+
+export interface StatusOptions {
+  /** As in an acquire. */
+  limits?: Limits
+}
+
 export interface UsageQuery {
   step?: UsageStep
   /** ISO 8601; the last day (of hours) or month (of days) when absent. */
@@ -41,9 +53,13 @@ export interface UsageQuery {
 /** Rate limits as a caller sees them: the same in the library and, over HTTP, in the client of the command line. */
 export interface LimitsApi {
   acquire(request: AcquireRequest): Promise<AcquireAnswer>
-  adjust(leaseId: string, delta: Record<string, number>): Promise<LeaseChange>
+  adjust(leaseId: string, delta: Record<string, number>, options?: AdjustOptions): Promise<LeaseChange>
   giveBack(leaseId: string): Promise<LeaseChange>
-  status(entity: string, resource: string): Promise<{ limits: Record<string, LimitStatus> }>
+  status(
+    entity: string,
+    resource: string,
+    options?: StatusOptions,
+  ): Promise<{ limits: Record<string, LimitStatus> }>
   reset(entity: string, resource: string): Promise<void>
   /** Of an entity, for the hours in which it was among the heaviest of the resource. */
   usage(entity: string, resource: string, query?: UsageQuery): Promise<{ items: UsageEntry[] }>

@@ -17,9 +17,9 @@ export function costsOf(policy: Policy, consume: Record<string, number> | undefi
     throw invalid('consume', 'must be an object of costs by limit')
   }
   const errors: FieldError[] = []
-  const costs = policy.limits.map((limit) => costOf(limit, own(consume, limit.name), errors))
+  const costs = policy.limits.map((limit) => costOf(limit, own(consume, limit.costName), errors))
   for (const name of Object.keys(consume)) {
-    if (policy.limits.some((limit) => limit.name === name)) continue
+    if (policy.limits.some((limit) => limit.costName === name)) continue
     errors.push({ path: `consume.${name.slice(0, 64)}`, message: 'is not a configured limit' })
   }
   if (errors.length > 0) throw refusal(errors)
@@ -47,7 +47,7 @@ export function areCosts({ limits }: Policy, consume: Record<string, number>): b
 export function parentCostsOf(policy: Policy, own: readonly PolicyCost[]): PolicyCost[] {
   const errors: FieldError[] = []
   const costs = policy.limits.map((limit) => {
-    const same = own.find(({ name }) => name === limit.name)
+    const same = own.find(({ name }) => name === limit.costName)
     const cost = same === undefined ? 0 : same.isOversized ? limit.rule.capacity + 1 : same.cost
     return costOf(limit, cost, errors)
   })
@@ -56,8 +56,8 @@ export function parentCostsOf(policy: Policy, own: readonly PolicyCost[]): Polic
 }
 
 function costOf(limit: PolicyLimit, cost: number, errors: FieldError[]): PolicyCost {
-  const { name, rule, shadow } = limit
-  const path = `consume.${name}`
+  const { name, costName, rule, shadow } = limit
+  const path = `consume.${costName}`
   if (!Number.isSafeInteger(cost) || cost < 0 || cost > MAX_AMOUNT) {
     errors.push({ path, message: `must be a whole number from 0 to ${MAX_AMOUNT}` })
   } else if (cost > rule.capacity && !shadow) {

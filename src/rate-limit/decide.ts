@@ -1,4 +1,5 @@
 import { ALGORITHM } from './algorithms/index.js'
+import { isAhead, rewound } from './algorithms/rewound.js'
 import type { LimitState, LimitView, Verdict } from './algorithms/verdict.js'
 import type { LeasedLimit, LimitCost } from './port.js'
 
@@ -14,10 +15,11 @@ export interface Decision {
 
 /** All limits of all subjects, or none: the whole decision as a pure function. */
 export function decide(
-  before: readonly SubjectState[],
+  stored: readonly SubjectState[],
   subjects: readonly { limits: readonly LimitCost[] }[],
   now: number,
 ): Decision {
+  const before = stored.map((states) => rewind(states, now))
   const verdicts = subjects.map(({ limits }, i) =>
     limits.map((limit) => judge(before[i]!, limit, limit.cost, now)),
   )
@@ -32,14 +34,25 @@ export function decide(
         return toView(verdict.retryAfterMs > 0 ? verdict : judge(before[i]!, limit, 0, now))
       }),
     )
-    return { allowed, views, states: subjects.map(() => undefined) }
+    return { allowed, views, states: before.map((states, i) => changed(states, stored[i]!)) }
   }
   return {
     allowed,
     views: verdicts.map((ofSubject) => ofSubject.map(toView)),
-    states: subjects.map(({ limits }, i) => merge(before[i]!, limits, verdicts[i]!)),
+    states: subjects.map(
+      ({ limits }, i) => merge(before[i]!, limits, verdicts[i]!) ?? changed(before[i]!, stored[i]!),
+    ),
   }
 }
+
+/** The states as they count when the clock was set back; also where nothing is taken, or they would wait for it. */
+export function rewind(states: SubjectState, now: number): SubjectState {
+  if (!states.some(([, state]) => isAhead(state, now))) return states
+  return states.map(([name, state]) => [name, rewound(state, now)] as const)
+}
+
+const changed = (states: SubjectState, stored: SubjectState): SubjectState | undefined =>
+  states === stored ? undefined : states
 
 function judge(states: SubjectState, { name, rule }: LimitCost, cost: number, now: number): Verdict {
   return ALGORITHM[rule.algorithm].take(stateOf(states, name), rule, cost, now)
@@ -82,12 +95,13 @@ export function applicableDelta({ cost, delta }: LeasedLimit, sum: number): numb
 
 /** The states after `amounts` were added to what was taken at `takenAt`; undefined where nothing changed. */
 export function correct(
-  before: SubjectState,
+  stored: SubjectState,
   limits: readonly LeasedLimit[],
   amounts: readonly number[],
   takenAt: number,
   now: number,
 ): SubjectState | undefined {
+  const before = rewind(stored, now)
   const after = limits.map(({ name, rule }, i) => {
     const state = stateOf(before, name)
     const amount = amounts[i]!

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../clock.js'
 import type { Deadlines } from '../deadlines.js'
-import { invalid } from '../errors.js'
+import { CatracaError, invalid, isCatracaError } from '../errors.js'
+import { adjustmentName, newAdjustmentId } from './adjustments.js'
 import { checkDelta } from './costs.js'
 import { type Lease, type LeaseContent, LeaseSealer } from './lease-token.js'
-import type { LimitConfigStore, LimitStore } from './port.js'
+import { costNameOf } from './policy.js'
+import type { LeaseOutcome, LeaseUse, LimitConfigStore, LimitStore } from './port.js'
 import type { LeaseChange } from './types.js'
 
 const SECRET_BYTES = 32
@@ -49,23 +51,42 @@ export class Leases {
     return this.sealer!.open(leaseId, this.clock.now())
   }
 
-  async adjust(lease: Lease, input: Record<string, number>): Promise<LeaseChange> {
+  /** Counts once for each `adjustmentId`; without one, each call is an adjustment of its own. */
+  async adjust(
+    lease: Lease,
+    input: Record<string, number>,
+    adjustmentId = newAdjustmentId(),
+  ): Promise<LeaseChange> {
+    const name = adjustmentName(adjustmentId)
     const delta = checkDelta(input)
-    const known = new Set(lease.subjects.flatMap(({ limits }) => limits.map(({ name }) => name)))
+    const known = new Set(lease.subjects.flatMap(({ limits }) => limits.map(({ name }) => costNameOf(name))))
     for (const name of Object.keys(delta)) {
       if (!known.has(name)) throw invalid(`delta.${name.slice(0, 64)}`, 'is not a limit of this lease')
     }
-    return this.change('adjust', lease, (name) => (Object.hasOwn(delta, name) ? delta[name]! : 0))
+    const changing = this.change(
+      lease,
+      (limit) => (Object.hasOwn(delta, costNameOf(limit)) ? delta[costNameOf(limit)]! : 0),
+      (use, now) => this.counters.adjust(use, name, now),
+    )
+    // Whoever wants to be sure asks again with the same id.
+    return changing.catch((error) => {
+      if (!isCatracaError(error, 'UNKNOWN_OUTCOME')) throw error
+      throw new CatracaError('UNKNOWN_OUTCOME', error.message, { cause: error, facts: { adjustmentId } })
+    })
   }
 
   giveBack(lease: Lease): Promise<LeaseChange> {
-    return this.change('giveBack', lease, () => 0)
+    return this.change(
+      lease,
+      () => 0,
+      (use, now) => this.counters.giveBack(use, now),
+    )
   }
 
   private async change(
-    verb: 'adjust' | 'giveBack',
     lease: Lease,
-    deltaOf: (name: string) => number,
+    deltaOf: (limit: string) => number,
+    verb: (use: LeaseUse, now: number) => Promise<LeaseOutcome>,
   ): Promise<LeaseChange> {
     const subjects = lease.subjects
       .filter(({ limits }) => limits.length > 0)
@@ -75,7 +96,7 @@ export class Leases {
       }))
     // That of an answer without the engine took nothing.
     if (subjects.length === 0) return { applied: true }
-    const work = this.counters[verb]({ ...lease, subjects }, this.clock.now())
-    return { applied: (await this.deadlines.within(work)) === 'done' }
+    const work = verb({ ...lease, subjects }, this.clock.now())
+    return { applied: (await this.deadlines.change(work)) === 'done' }
   }
 }

@@ -1,5 +1,6 @@
 import { type FieldError, invalid } from '../errors.js'
 import { identifier, plainName } from '../key.js'
+import type { ConfigAddress } from './api.js'
 import { ALL_RESOURCES, resourceName, resourceOrAll } from './levels.js'
 import { refusal } from './refusal.js'
 import { ALGORITHMS, MAX_AMOUNT, MAX_PERIOD_SECONDS } from './rule.js'
@@ -114,7 +115,18 @@ function checkFields(
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Checks the address of a level's config: `identifier` is the resource, or the entity, that it belongs to. */
+/** Checks the address of a level's config. */
+export function configKeyOf({ level, entity, identifier: id, resource }: ConfigAddress): ConfigKey {
+  if (entity === undefined) return parseConfigKey(level, id, resource)
+  if (level !== 'entity') throw invalid('entity', 'is taken on the entity level only')
+  const key = parseConfigKey(level, entity, resource)
+  if (id !== undefined && identifier('identifier', id) !== identifier('entity', entity)) {
+    throw invalid('identifier', 'must be the entity, where both are given')
+  }
+  return key
+}
+
+/** The parts of an address: `identifier` is the resource, or the entity, that it belongs to. */
 export function parseConfigKey(level: unknown, id: unknown, resource: unknown): ConfigKey {
   switch (level) {
     case 'system':

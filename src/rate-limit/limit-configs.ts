@@ -5,7 +5,7 @@ import { identifier } from '../key.js'
 import type { ConfigAddress, ConfigQuery, ListedConfig } from './api.js'
 import { refuseNewer } from './config-cache.js'
 import { listed, makeConfigCursor, parseConfigQuery, readConfigCursor } from './config-list.js'
-import { parseConfigKey, parseLevelConfig } from './level-config.js'
+import { configKeyOf as keyOf, parseLevelConfig } from './level-config.js'
 import { levelsOf, resourceOrAll } from './levels.js'
 import type { Policies } from './policies.js'
 import type { LimitConfigStore } from './port.js'
@@ -128,6 +128,3 @@ export class LimitConfigs {
     this.invalidate(key.level === 'entity' ? key.entity : undefined, key.resource)
   }
 }
-
-const keyOf = ({ level, identifier: id, resource }: ConfigAddress): ConfigKey =>
-  parseConfigKey(level, id, resource)

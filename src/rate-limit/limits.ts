@@ -5,7 +5,15 @@ import { invalid } from '../errors.js'
 import { NamedCounts, OTHER } from '../figures.js'
 import { identifier } from '../key.js'
 import { Acquirer, LIMIT_OUTCOMES, type LimitCounts, type LimitOutcome } from './acquirer.js'
-import type { ConfigAddress, ConfigQuery, LimitsApi, ListedConfig, UsageQuery } from './api.js'
+import type {
+  AdjustOptions,
+  ConfigAddress,
+  ConfigQuery,
+  LimitsApi,
+  ListedConfig,
+  StatusOptions,
+  UsageQuery,
+} from './api.js'
 import { Beginning } from './beginning.js'
 import type { CacheFigures } from './config-cache.js'
 import type { Lease } from './lease-token.js'
@@ -21,6 +29,7 @@ import type {
   AcquireRequest,
   Denied,
   EntityRecord,
+  InlineLimits,
   LeaseChange,
   LevelConfig,
   LimitStatus,
@@ -51,7 +60,7 @@ export interface LimitDependencies {
 export interface HeldLease {
   readonly leaseId: string
   readonly limits: Record<string, LimitStatus>
-  adjust(delta: Record<string, number>): Promise<LeaseChange>
+  adjust(delta: Record<string, number>, options?: AdjustOptions): Promise<LeaseChange>
 }
 
 const DEFAULT_USAGE_MS: Record<UsageStep, number> = { hour: 24 * 3_600_000, day: 31 * 24 * 3_600_000 }
@@ -135,8 +144,8 @@ export class RateLimits implements LimitsApi {
   }
 
   /** Takes from all limits or from none. A denial is an answer; throws only for misuse and for a blocked failure. */
-  acquire(request: AcquireRequest): Promise<AcquireAnswer> {
-    return this.acquirer.acquire(request)
+  acquire(request: AcquireRequest, inline: InlineLimits = 'any'): Promise<AcquireAnswer> {
+    return this.acquirer.acquire(request, inline)
   }
 
   /**
@@ -147,7 +156,7 @@ export class RateLimits implements LimitsApi {
     request: AcquireRequest,
     work: (lease: HeldLease) => Promise<T>,
   ): Promise<{ allowed: true; result: T } | Denied> {
-    const answer = await this.acquirer.acquire(request)
+    const answer = await this.acquirer.acquire(request, 'any')
     if (!answer.allowed) return answer
     const { leaseId, limits } = answer
     const { signal } = request
@@ -159,7 +168,11 @@ export class RateLimits implements LimitsApi {
     signal?.addEventListener('abort', giveBack, { once: true })
     try {
       signal?.throwIfAborted()
-      const result = await work({ leaseId, limits, adjust: (delta) => this.adjust(leaseId, delta) })
+      const result = await work({
+        leaseId,
+        limits,
+        adjust: (delta, options) => this.adjust(leaseId, delta, options),
+      })
       return { allowed: true, result }
     } catch (error) {
       giveBack()
@@ -170,8 +183,12 @@ export class RateLimits implements LimitsApi {
     }
   }
 
-  adjust(leaseId: string, delta: Record<string, number>): Promise<LeaseChange> {
-    return this.changeLease(leaseId, (lease) => this.leases.adjust(lease, delta))
+  /**
+   * Corrects what was taken. An adjustment counts once for its `adjustmentId`: after UNKNOWN_OUTCOME ask again with the
+   * same one. Without it each call is an adjustment of its own.
+   */
+  adjust(leaseId: string, delta: Record<string, number>, options: AdjustOptions = {}): Promise<LeaseChange> {
+    return this.changeLease(leaseId, (lease) => this.leases.adjust(lease, delta, options.adjustmentId))
   }
 
   giveBack(leaseId: string): Promise<LeaseChange> {
@@ -190,8 +207,14 @@ export class RateLimits implements LimitsApi {
     return changed
   }
 
-  async status(entity: string, resource: string): Promise<{ limits: Record<string, LimitStatus> }> {
-    return { limits: await this.acquirer.look(subjectOf(entity, resource)) }
+  /** What is left, taking nothing; `limits` as in an acquire. */
+  async status(
+    entity: string,
+    resource: string,
+    { limits }: StatusOptions = {},
+    inline: InlineLimits = 'any',
+  ): Promise<{ limits: Record<string, LimitStatus> }> {
+    return { limits: await this.acquirer.look(subjectOf(entity, resource), limits, inline) }
   }
 
   async reset(entity: string, resource: string): Promise<void> {

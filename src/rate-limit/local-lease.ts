@@ -150,8 +150,8 @@ export class LeasingCounters implements LimitStore {
     }
   }
 
-  adjust(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
-    return this.counters.adjust(lease, now)
+  adjust(lease: LeaseUse, adjustment: string, now: number): Promise<LeaseOutcome> {
+    return this.counters.adjust(lease, adjustment, now)
   }
 
   giveBack(lease: LeaseUse, now: number): Promise<LeaseOutcome> {

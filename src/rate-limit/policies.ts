@@ -5,13 +5,14 @@ import { type MaybePromise, whenReady } from '../maybe.js'
 import { ConfigCache, type SubjectConfig, type SubjectLevels } from './config-cache.js'
 import { parseLimits } from './level-config.js'
 import type { LimitOptions } from './options.js'
-import { type Policy, toPolicy } from './policy.js'
+import { type Policy, toPolicy, withAdded } from './policy.js'
 import type { LimitConfigStore } from './port.js'
 import { type Layer, resolve, resolveLimit } from './resolve.js'
 import { compileRule } from './rule.js'
 import type {
   EntityRecord,
   FieldLevel,
+  InlineLimits,
   LevelConfig,
   Limits,
   OnUnavailable,
@@ -65,12 +66,28 @@ export class Policies {
   }
 
   /** Throws LIMIT_NOT_CONFIGURED when no level, and no limit of the call, names a limit of the resource. */
-  find(subject: Subject, callLimits: Limits | undefined): MaybePromise<SubjectPolicy> {
+  find(
+    subject: Subject,
+    callLimits: Limits | undefined,
+    inline: InlineLimits = 'any',
+  ): MaybePromise<SubjectPolicy> {
     return whenReady(this.cache.get(subject), (config) => ({
-      policy:
-        callLimits === undefined ? this.shared(subject, config) : this.ofCall(subject, config, callLimits),
+      policy: this.policyOf(subject, config, callLimits, inline),
       record: config.record,
     }))
+  }
+
+  private policyOf(
+    subject: Subject,
+    config: SubjectConfig,
+    callLimits: Limits | undefined,
+    inline: InlineLimits,
+  ): Policy {
+    if (callLimits === undefined) return this.shared(subject, config)
+    const policy = this.ofCall(subject, config, callLimits)
+    if (inline === 'any') return policy
+    const added = policy.limits.filter(({ name }) => Object.hasOwn(callLimits, name))
+    return withAdded(this.shared(subject, config), added)
   }
 
   /**

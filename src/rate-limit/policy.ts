@@ -4,6 +4,8 @@ import type { EffectiveLimit, LimitPolicy, OnUnavailable, ResolvedConfig } from 
 /** One limit of a subject, ready to be asked for. */
 export interface PolicyLimit {
   name: string
+  /** What calls say when they name its cost. */
+  costName: string
   rule: Rule
   shadow: boolean
 }
@@ -33,5 +35,24 @@ function tell({ algorithm, capacity, periodMs, unitsPerMs, unitsPerToken }: Rule
 }
 
 function policyLimit(name: string, limit: EffectiveLimit): PolicyLimit {
-  return { name, rule: compileRule(`limits.${name}`, limit), shadow: limit.mode === 'shadow' }
+  const rule = compileRule(`limits.${name}`, limit)
+  return { name, costName: name, rule, shadow: limit.mode === 'shadow' }
+}
+
+/** Behind the name of a limit: what a call adds to it counts by itself. No configured limit is called so. */
+const ADDED = '*'
+export const costNameOf = (name: string): string =>
+  name.endsWith(ADDED) ? name.slice(0, -ADDED.length) : name
+
+/**
+ * A policy with further limits, which can only deny more: they have counters of their own, so that nothing of the
+ * configured ones is forgotten or counted by another rule.
+ */
+export function withAdded(policy: Policy, added: readonly PolicyLimit[]): Policy {
+  const further = added.map((limit) => ({ ...limit, name: limit.name + ADDED }))
+  return {
+    ...policy,
+    limits: [...policy.limits, ...further],
+    told: { ...policy.told, ...Object.fromEntries(further.map(({ name, rule }) => [name, tell(rule)])) },
+  }
 }

@@ -71,10 +71,11 @@ export interface LimitStore {
   /** With no subjects it is asked once before all else, and may take as long as the engine needs to begin. */
   take(subjects: readonly SubjectCosts[], now: number): Promise<Taken>
   /**
-   * Adds each `delta` to what the lease has taken. The sum of what a lease took and its deltas stays at 0 or above:
+   * Adds each `delta` to what the lease has taken, once for each `adjustment`: of a lease the last ones are known by their
+   * names, so that whoever does not know whether it was done may ask again. The sum of what a lease took and its deltas stays at 0 or above:
    * what a delta would take below it is left out, so that a lease never gives back more than it took.
    */
-  adjust(lease: LeaseUse, now: number): Promise<LeaseOutcome>
+  adjust(lease: LeaseUse, adjustment: string, now: number): Promise<LeaseOutcome>
   /** Gives back what the lease took, deltas included. */
   giveBack(lease: LeaseUse, now: number): Promise<LeaseOutcome>
   /** Forgets what was used; false when nothing was. */

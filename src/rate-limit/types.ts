@@ -114,6 +114,9 @@ export interface AcquireRequest extends Subject {
   signal?: AbortSignal
 }
 
+/** What limits given in a call may do: be refused, only deny more than the configured ones, or take their place. */
+export type InlineLimits = 'never' | 'tighten' | 'any'
+
 export interface Violation {
   entity: string
   limit: string

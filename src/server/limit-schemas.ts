@@ -31,8 +31,24 @@ export const acquireRequest = Type.Object(
     entity,
     resource,
     consume: Type.Optional(amounts('Cost by limit; absent: 1 of each. A limit that is not named costs 0')),
+    limits: Type.Optional(
+      Type.Unsafe<Limits>({
+        type: 'object',
+        additionalProperties: { type: 'object' },
+        description: 'Limits of this call, as a level states them; what they may do says `limits.inline`',
+      }),
+    ),
     cascade: Type.Optional(
       Type.Boolean({ description: 'Take from the parent too; absent: as the entity says' }),
+    ),
+  },
+  closed,
+)
+
+export const statusQuery = Type.Object(
+  {
+    limits: Type.Optional(
+      Type.String({ description: 'Limits of this call as JSON; what they may do says `limits.inline`' }),
     ),
   },
   closed,
@@ -65,7 +81,15 @@ export const acquired = Type.Object(
   closed,
 )
 
-export const leaseDelta = Type.Object({ delta: amounts('What to add to each cost; may be negative') }, closed)
+export const leaseDelta = Type.Object(
+  {
+    delta: amounts('What to add to each cost; may be negative'),
+    adjustmentId: Type.Optional(
+      Type.String({ description: 'Names the adjustment, which counts once however often it is asked for' }),
+    ),
+  },
+  closed,
+)
 export const leaseChange = Type.Object(
   { applied: Type.Boolean({ description: 'False: it was given back before' }) },
   closed,

@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os'
 import type { Logger } from 'pino'
 import type { KeyRecord } from '../access/port.js'
 import type { MetricsRegistry } from '../metrics/index.js'
+import type { InlineLimits } from '../rate-limit/types.js'
 import type { LogLevel } from './logger.js'
 import type { TlsSource } from './tls.js'
 
@@ -61,6 +62,8 @@ export interface ServerOptions {
   tlsRefreshMs?: number
   /** Where the built web console is, when not beside the compiled product. */
   consoleDir?: string
+  /** What limits given in a request may do. */
+  inlineLimits?: InlineLimits
   /** Whether requests are counted, and `/metrics` answers. */
   metrics?: boolean
   /** Who makes the text of `/metrics` where other processes serve the same address; this one alone when absent. */
@@ -92,6 +95,7 @@ export const SERVER_DEFAULTS = {
   tlsRefreshMs: 10_000,
   onLogLevel: (): void => {},
   metrics: true,
+  inlineLimits: 'never',
 } as const
 
 export function withDefaults(options: ServerOptions): ServerSettings {

@@ -138,6 +138,8 @@ const SCRIPT: string[][] = [
     '{"rpm":{"capacity":2}}',
     '--json',
   ],
+  ['config', 'get', '--level', 'entity', '--entity', 'ann:1', '--resource', 'gpt-4', '--json'],
+  ['limits', 'usage', '--resource', 'gpt-4', '--json'],
   ['config', 'capped'],
   ['config', 'capped', '--json'],
   ['config', 'plan', 'limits.yaml'],

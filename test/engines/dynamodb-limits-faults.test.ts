@@ -49,6 +49,16 @@ describe('an answer that is lost', () => {
     assert.deepEqual([await left('child'), await left('parent')], [[9], [9]])
   })
 
+  it('of an adjustment adds once', async () => {
+    const taken = [of('adjusted', cost('x', bucket(10), 3))]
+    await far.counters.take(taken, NOW)
+    const use = lease(taken, { x: 2 }, NOW)
+    proxy.inject({ kind: 'reset', when: 'after' }, { operation: 'TransactWriteItems', times: 1 })
+    assert.equal(await far.counters.adjust(use, 'one', NOW), 'done')
+    assert.equal(await near.counters.adjust(use, 'one', NOW), 'done')
+    assert.deepEqual(await left('adjusted'), [5])
+  })
+
   it('of a lease gives back once', async () => {
     const taken = [of('leased', cost('x', bucket(10), 3))]
     await far.counters.take(taken, NOW)

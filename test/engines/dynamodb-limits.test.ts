@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { bucket, cost, lease, of, remaining, ruleOf } from '../../src/conformance/limit-support.js'
 import { parallel } from '../../src/conformance/support.js'
@@ -67,7 +68,11 @@ describe('what DynamoDB decides', () => {
         const held = asked.map((limit) => ({ ...limit, delta: random(9) - 4 }))
         const deltas = held.map(({ cost: held, delta }) => Math.max(delta, -held))
         const use = { id: `${entity}-${step}`, takenAt, expiresAt: now + 60_000 }
-        await counters.adjust({ ...use, subjects: [{ entity, resource: 'r', limits: held }] }, now)
+        await counters.adjust(
+          { ...use, subjects: [{ entity, resource: 'r', limits: held }] },
+          randomUUID(),
+          now,
+        )
         states = correct(states, held, deltas, takenAt, now) ?? states
       }
     }
@@ -146,9 +151,10 @@ describe('what is stored', () => {
     const use = { ...lease(taken, { rpm: -4 }, START), id: 'lease' }
     const Key = { PK: { S: 'LEASE#lease' }, SK: { S: 'LEASE' } }
     const read = () => limits.server.client().getItem('test', { TableName: table, Key })
-    await one.counters.adjust(use, START)
+    await one.counters.adjust(use, 'once', START)
     const ttl = { N: String(use.expiresAt / 1000 + 300) }
-    assert.deepEqual(await read(), { ...Key, version: { N: '1' }, 'sum#0#rpm': { N: '-4' }, ttl })
+    const adjusted = { 'sum#0#rpm': { N: '-4' }, adjustments: { S: 'once' } }
+    assert.deepEqual(await read(), { ...Key, version: { N: '1' }, ...adjusted, ttl })
     await two.counters.giveBack(use, START)
     assert.equal((await read())?.back?.BOOL, true)
     assert.equal((await itemOf('leased'))?.['full#rpm'], undefined)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { bucket, cost, lease, of, remaining, ruleOf } from '../../src/conformance/limit-support.js'
 import { correct, decide, type SubjectState } from '../../src/rate-limit/decide.js'
@@ -63,7 +64,11 @@ describe('what Lua decides', () => {
         const held = limits.map((limit) => ({ ...limit, delta: random(9) - 4 }))
         const deltas = held.map(({ cost: held, delta }) => Math.max(delta, -held))
         const use = { id: `${entity}-${step}`, takenAt, expiresAt: now + 60_000 }
-        await counters.adjust({ ...use, subjects: [{ entity, resource: 'r', limits: held }] }, now)
+        await counters.adjust(
+          { ...use, subjects: [{ entity, resource: 'r', limits: held }] },
+          randomUUID(),
+          now,
+        )
         states = correct(states, held, deltas, takenAt, now) ?? states
       }
     }

@@ -220,6 +220,24 @@ describe('configuration of an instance', () => {
     )
   })
 
+  it('takes an entity by either name, and not two of them', async (t) => {
+    const limits = await open(t, 'memory:')
+    const config = { limits: { rpm: full } }
+    const at = { level: 'entity', resource: 'r' } as const
+    await limits.setConfig({ ...at, entity: 'ann' }, config)
+    assert.deepEqual(await limits.getConfig({ ...at, identifier: 'ann' }), config)
+    assert.deepEqual(await limits.getConfig({ ...at, entity: 'ann', identifier: 'ann' }), config)
+    const refused = (address: object, path: RegExp) =>
+      assert.rejects(limits.setConfig({ ...at, ...address }, config), {
+        code: 'INVALID_INPUT',
+        message: path,
+      })
+    await refused({ entity: 'ann', identifier: 'bob' }, /^identifier /)
+    await refused({ level: 'system', entity: 'ann' }, /^entity /)
+    await refused({}, /^entity /)
+    assert.equal(await limits.deleteConfig({ ...at, entity: 'ann' }), true)
+  })
+
   it('has a default for all resources, on the system and the entity level', async (t) => {
     const limits = await open(t, 'memory:')
     const rpm = (capacity: number) => ({ limits: { rpm: { capacity, refillPeriodSeconds: 3600 } } })

@@ -23,6 +23,11 @@ export async function openFaulty(t: TestContext, options: Partial<LimitOptions> 
       await fault.answer?.()
       return taken
     },
+    adjust: async (...args: Parameters<LimitStore['adjust']>) => {
+      const outcome = await counters.adjust(...args)
+      await fault.answer?.()
+      return outcome
+    },
   })
   const faultyConfigs = Object.assign(Object.create(configs) as LimitConfigStore, {
     read: async (...args: Parameters<LimitConfigStore['read']>) => {

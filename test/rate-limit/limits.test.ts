@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
+import { inspect } from 'node:util'
 import { type OpenOptions, openCatraca } from '../../src/catraca.js'
 import { ManualClock } from '../../src/clock.js'
 import type { Admitted, Denied, RateLimits } from '../../src/index.js'
@@ -266,6 +267,34 @@ describe('what is used up', () => {
     await denied(limits.acquire(subject))
     await system(limits, { limits: { rpm: perMinute(3) } })
     await admitted(limits.acquire(subject))
+  })
+})
+
+describe('an answer', () => {
+  it('has its lease as a property, for those who copy, log or send it', async (t) => {
+    const { limits } = await open(t)
+    await system(limits, { limits: { rpm: perMinute(9) } })
+    const answer = await admitted(limits.acquire(subject))
+    // Read by nobody yet, so sealed by nobody.
+    const { get, enumerable } = Object.getOwnPropertyDescriptor(answer, 'leaseId')!
+    assert.deepEqual([typeof get, enumerable], ['function', true])
+    const copy = { ...answer }
+    assert.equal(copy.leaseId, answer.leaseId)
+    assert.ok(inspect(answer).includes(answer.leaseId))
+    assert.equal(JSON.parse(JSON.stringify(answer)).leaseId, answer.leaseId)
+    assert.equal(structuredClone(copy).leaseId, answer.leaseId)
+    assert.deepEqual(await limits.giveBack(copy.leaseId), { applied: true })
+  })
+})
+
+describe('status', () => {
+  it('tells of limits of the call, as an acquire would', async (t) => {
+    const { limits } = await open(t)
+    await system(limits, { limits: { rpm: perMinute(9) } })
+    await limits.acquire(subject)
+    const own = { rpm: perMinute(20) }
+    assert.equal((await limits.status('user-1', 'gpt-4', { limits: own })).limits.rpm!.limit, 20)
+    assert.equal((await limits.status('user-1', 'made-up', { limits: own })).limits.rpm!.remaining, 20)
   })
 })
 

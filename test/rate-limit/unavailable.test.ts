@@ -47,6 +47,27 @@ describe('an engine that does not answer', () => {
     }
   })
 
+  it('leaves an adjustment unknown, which counts once when it is asked for again', async (t) => {
+    const { limits, fault } = await open(t, { timeoutMs: 200 })
+    const lease = await limits.acquire(subject)
+    assert.ok(lease.allowed)
+    fault.answer = () => new Promise<void>(() => {})
+    const adjusted: { adjustmentId?: string } = {}
+    await assert.rejects(limits.adjust(lease.leaseId, { rpm: 3 }), (error: CatracaError) => {
+      assert.equal(error.code, 'UNKNOWN_OUTCOME')
+      Object.assign(adjusted, error.facts)
+      return true
+    })
+    fault.answer = () => Promise.resolve()
+    assert.deepEqual(await limits.adjust(lease.leaseId, { rpm: 3 }, adjusted), { applied: true })
+    assert.equal((await limits.status('user-1', 'gpt-4')).limits.rpm!.remaining, 6)
+    await limits.adjust(lease.leaseId, { rpm: 3 })
+    await limits.adjust(lease.leaseId, { rpm: 1 })
+    assert.equal((await limits.status('user-1', 'gpt-4')).limits.rpm!.remaining, 2)
+    const wrong = limits.adjust(lease.leaseId, { rpm: 1 }, { adjustmentId: 'a b' })
+    await assert.rejects(wrong, { code: 'INVALID_INPUT', message: /^adjustmentId / })
+  })
+
   it('is waited for once, whatever of a call it does not answer', async (t) => {
     const { limits, fault, clock } = await open(t, { timeoutMs: 200 })
     await limits.setEntity('user-1', { parent: 'org-1' })

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { LIMIT_VECTORS, VECTOR_START } from '../../src/conformance/vectors/rate-limit.js'
-import { ALGORITHM, type LimitState } from '../../src/rate-limit/algorithms/index.js'
+import { decide, type SubjectState } from '../../src/rate-limit/decide.js'
 import { ALGORITHMS, compileRule } from '../../src/rate-limit/rule.js'
 
 describe('vectors of limits', () => {
   for (const { name, limit, steps } of LIMIT_VECTORS) {
     it(name, () => {
       let rule = compileRule('limit', limit)
-      let state: LimitState | undefined
+      let states: SubjectState = []
       for (const step of steps) {
         if (!Array.isArray(step)) {
           rule = compileRule('limit', step as typeof limit)
@@ -22,10 +22,12 @@ describe('vectors of limits', () => {
           number,
           number,
         ]
-        const verdict = ALGORITHM[rule.algorithm].take(state, rule, cost, VECTOR_START + atMs)
-        const told = [verdict.retryAfterMs === 0, verdict.remaining, verdict.resetMs, verdict.retryAfterMs]
+        const limits = [{ name: 'x', rule, cost, shadow: false }]
+        const decision = decide([states], [{ limits }], VECTOR_START + atMs)
+        const view = decision.views[0]![0]!
+        const told = [decision.allowed, view.remaining, view.resetMs, view.retryAfterMs]
         assert.deepEqual(told, [allowed, remaining, resetMs, retryAfterMs], `at ${atMs}, cost ${cost}`)
-        state = verdict.state
+        states = decision.states[0] ?? states
       }
     })
   }

@@ -118,6 +118,33 @@ describe('limits over Redis', () => {
 describe('a Redis that is gone', () => {
   const quick = { limits: { timeoutMs: 300 } }
 
+  it('stopped and continued: an adjustment of unknown outcome counts once when it is asked for again', async (t) => {
+    const { limits } = await open(t, quick)
+    await limits.setConfig(system, { limits: perHour(100) })
+    const answer = await limits.acquire({ ...subject, consume: { rpm: 10 } })
+    assert.ok(answer.allowed)
+    const { leaseId } = answer
+    const server = redis.servers[0]!
+    server.pause()
+    t.after(() => server.resume())
+    const unknown = { code: 'UNKNOWN_OUTCOME', facts: { adjustmentId: 'chunk-1' } }
+    const delta = { rpm: 20 }
+    await assert.rejects(limits.adjust(leaseId, delta, { adjustmentId: 'chunk-1' }), unknown)
+    await assert.rejects(limits.giveBack(leaseId), { code: 'UNKNOWN_OUTCOME' })
+    server.resume()
+    // Both were sent, so both are done by now or will be, in their order.
+    await until('the lease is back', async () => !(await limits.giveBack(leaseId)).applied)
+    const next = await limits.acquire({ ...subject, consume: { rpm: 10 } })
+    assert.ok(next.allowed && next.limits.rpm!.remaining === 90)
+    server.pause()
+    await assert.rejects(limits.adjust(next.leaseId, delta, { adjustmentId: 'chunk-1' }), unknown)
+    server.resume()
+    const again = () => limits.adjust(next.leaseId, delta, { adjustmentId: 'chunk-1' }).catch(() => undefined)
+    await until('it is answered', async () => (await again())?.applied === true)
+    await again()
+    assert.equal((await limits.status('user-1', 'gpt-4')).limits.rpm!.remaining, 70)
+  })
+
   for (const [how, stop] of [
     ['killed', () => redis.servers[0]!.kill()],
     ['stuck', async () => redis.servers[0]!.pause()],

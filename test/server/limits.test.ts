@@ -7,9 +7,12 @@ const NOW = Date.UTC(2030, 0, 1)
 const perMinute = (capacity: number) => ({ capacity, refillAmount: capacity, refillPeriodSeconds: 60 })
 const body = { entity: 'user:1', resource: 'gpt-4' }
 
-async function start(t: TestContext): Promise<TestServer & { clock: ManualClock }> {
+async function start(
+  t: TestContext,
+  options: Parameters<typeof serve>[1] = {},
+): Promise<TestServer & { clock: ManualClock }> {
   const clock = new ManualClock(NOW)
-  const server = await serve(t, {}, { clock, sweepIntervalMs: 0 })
+  const server = await serve(t, options, { clock, sweepIntervalMs: 0 })
   return Object.assign(Object.create(server) as TestServer, { clock })
 }
 
@@ -89,6 +92,51 @@ describe('POST /limits/acquire', () => {
       assert.deepEqual([status, json.code], [400, 'INVALID_INPUT'], JSON.stringify(wrong))
     }
     assert.equal((await server.call('GET', '/limits/user:1/gpt-4')).json.limits.rpm.remaining, 2)
+  })
+})
+
+describe('limits of a request', () => {
+  const ask = (server: TestServer, rpm?: object, consume = 1) =>
+    server.call('POST', '/limits/acquire', {
+      body: { ...body, consume: { rpm: consume }, ...(rpm && { limits: { rpm } }) },
+    })
+
+  it('only deny more where they may tighten, whatever they say', async (t) => {
+    const server = await start(t, { inlineLimits: 'tighten' })
+    assert.equal((await ask(server, perMinute(5))).status, 404, 'nobody configures the resource')
+    await configure(server, { rpm: perMinute(10) })
+    const first = await ask(server, perMinute(2), 2)
+    assert.deepEqual(
+      [first.status, first.json.limits.rpm.remaining, first.json.limits['rpm*'].remaining],
+      [200, 8, 0],
+    )
+    const { status, json } = await ask(server, perMinute(2))
+    assert.deepEqual([status, json['violated-policies']], [429, ['rpm*']])
+    assert.equal((await ask(server, { capacity: 1000, burst: 9000, mode: 'shadow' }, 8)).status, 200)
+    for (const rpm of [undefined, perMinute(1000), { ...perMinute(1), algorithm: 'fixed-window' }]) {
+      const denied = await ask(server, rpm)
+      assert.equal(denied.status, 429)
+      assert.ok(denied.json['violated-policies'].includes('rpm'))
+    }
+    const path = `/leases/${first.json.leaseId}`
+    await server.call('POST', `${path}/adjust`, { body: { delta: { rpm: -1 } } })
+    const left = await server.call('GET', '/limits/user:1/gpt-4')
+    assert.equal(left.json.limits.rpm.remaining, 1)
+    const given = `?limits=${encodeURIComponent(JSON.stringify({ rpm: perMinute(2) }))}`
+    const looked = await server.call('GET', `/limits/user:1/gpt-4${given}`)
+    assert.deepEqual(Object.keys(looked.json.limits), ['rpm', 'rpm*'])
+    assert.equal((await server.call('GET', '/limits/user:1/gpt-4?limits=x')).status, 400)
+  })
+
+  it('win where any may, and are refused by name where none may', async (t) => {
+    const any = await start(t, { inlineLimits: 'any' })
+    assert.equal((await ask(any, perMinute(5), 5)).status, 200)
+    assert.equal((await ask(any, perMinute(5))).status, 429)
+    const never = await start(t)
+    await configure(never, { rpm: perMinute(10) })
+    const { status, json } = await ask(never, perMinute(5))
+    assert.deepEqual([status, json.errors[0].path], [400, 'limits'])
+    assert.match(json.detail, /limits\.inline/)
   })
 })
 

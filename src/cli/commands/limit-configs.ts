@@ -11,6 +11,7 @@ import { addPageOptions, noteNextPage, type PageFlags, pageOf } from './lists.js
 
 interface AddressFlags extends CommonOptions {
   level: Level
+  entity?: string
   identifier?: string
   resource?: string
   allResources?: true
@@ -33,6 +34,7 @@ interface PlanFlags extends CommonOptions {
 }
 
 interface ResolveFlags extends CommonOptions {
+  entity?: string
   identifier?: string
   resource: string
 }
@@ -50,7 +52,8 @@ export function addLimitConfigCommands(program: Command): void {
     .action(setConfig)
   levelCommand(config, 'delete', 'have a level say nothing').action(deleteConfig)
   dataCommand(config, 'resolve', 'show the effective limits of an entity, and where each field comes from')
-    .option('--identifier <id>', 'the entity; absent: those of which no level says anything')
+    .option('--entity <id>', 'whose; absent: of those of which no level says anything')
+    .option('--identifier <id>', 'the same')
     .requiredOption('--resource <name>', 'what is limited')
     .action(resolveConfig)
   dataCommand(
@@ -80,16 +83,23 @@ const levelOption = () =>
 function levelCommand(parent: Command, name: string, description: string): Command {
   return dataCommand(parent, name, description)
     .addOption(levelOption())
-    .option('--identifier <id>', 'the entity, on the entity level')
+    .option('--entity <id>', 'whose, on the entity level')
+    .option('--identifier <id>', 'the same')
     .addOption(new Option('--resource <name>', 'what is limited').conflicts('allResources'))
     .option('--all-resources', 'the default for all resources, on the system and entity levels')
 }
 
 /** On the resource level either option names the resource. */
-function addressOf({ level, identifier, resource: given, allResources }: AddressFlags): ConfigAddress {
+function addressOf({
+  level,
+  entity,
+  identifier,
+  resource: given,
+  allResources,
+}: AddressFlags): ConfigAddress {
   const resource = allResources ? ALL_RESOURCES : given
   const named = level === 'resource' ? (resource ?? identifier) : resource
-  return { level, identifier, resource: named as string }
+  return { level, ...(entity !== undefined && { entity }), identifier, resource: named as string }
 }
 
 function getConfig(flags: AddressFlags): Promise<void> {
@@ -167,9 +177,9 @@ function printConfig({ limits, ...others }: LevelConfig): void {
   for (const [field, value] of Object.entries(others)) printLine(`${field}: ${value}`)
 }
 
-function resolveConfig({ identifier, resource, ...flags }: ResolveFlags): Promise<void> {
+function resolveConfig({ entity, identifier, resource, ...flags }: ResolveFlags): Promise<void> {
   return withSession(flags, async ({ limits, json }) => {
-    const resolved = await limits.resolveConfig(identifier, resource)
+    const resolved = await limits.resolveConfig(entity ?? identifier, resource)
     if (json) printJson(resolved)
     else printResolved(resolved)
   })

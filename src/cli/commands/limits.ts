@@ -1,13 +1,15 @@
-import type { Command } from 'commander'
-import { InvalidArgumentError } from 'commander'
-import type { LimitStatus, ResourceUsage, UsageEntry } from '../../rate-limit/types.js'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { LimitStatus, Limits, ResourceUsage, UsageEntry } from '../../rate-limit/types.js'
 import { EXIT, Exit } from '../failure.js'
 import { note, printJson, printLine, printTable } from '../output.js'
+import { jsonObject } from '../parse.js'
 import { type CommonOptions, dataCommand, withSession } from '../session.js'
 
 interface SubjectFlags extends CommonOptions {
   entity: string
   resource: string
+  /** Of `status` and `acquire`. */
+  limits?: Limits
 }
 
 interface AcquireFlags extends SubjectFlags {
@@ -25,10 +27,13 @@ interface UsageFlags extends CommonOptions {
 
 export function addLimitCommands(program: Command): void {
   const limits = program.command('limits').description('what is used of rate limits')
-  subjectCommand(limits, 'status', 'show what is left, taking nothing').action(showStatus)
+  subjectCommand(limits, 'status', 'show what is left, taking nothing')
+    .addOption(limitsOption())
+    .action(showStatus)
   subjectCommand(limits, 'reset', 'forget what was used').action(reset)
   subjectCommand(limits, 'acquire', 'take from all limits, or from none')
     .option('--consume <costs>', 'what to take, such as rpm=1,tpm=500; 1 of each when absent', costs)
+    .addOption(limitsOption())
     .option('--exit-code', 'exit with 3 when it may not pass')
     .action(acquire)
   dataCommand(limits, 'usage', 'show the cost admitted and denied of a resource, and its heaviest entities')
@@ -46,6 +51,12 @@ function subjectCommand(parent: Command, name: string, description: string): Com
     .requiredOption('--resource <name>', 'what is limited')
 }
 
+const limitsOption = () =>
+  new Option(
+    '--limits <json>',
+    'limits of this call by name as JSON, or @FILE; they win over the configured ones, on a server as `limits.inline` says',
+  ).argParser(jsonObject)
+
 /** `rpm=1,tpm=500`. */
 function costs(text: string): Record<string, number> {
   const parts = text.split(',').map((part) => /^\s*([^=\s]+)=(\d{1,15})\s*$/.exec(part))
@@ -60,9 +71,9 @@ function printStatuses(limits: Record<string, LimitStatus>): void {
   )
 }
 
-function showStatus({ entity, resource, ...flags }: SubjectFlags): Promise<void> {
+function showStatus({ entity, resource, limits: given, ...flags }: SubjectFlags): Promise<void> {
   return withSession(flags, async ({ limits, json }) => {
-    const status = await limits.status(entity, resource)
+    const status = await limits.status(entity, resource, given && { limits: given })
     if (json) printJson(status)
     else printStatuses(status.limits)
   })
@@ -76,9 +87,14 @@ function reset({ entity, resource, ...flags }: SubjectFlags): Promise<void> {
   })
 }
 
-function acquire({ entity, resource, consume, exitCode, ...flags }: AcquireFlags): Promise<void> {
+function acquire(given: AcquireFlags): Promise<void> {
+  const { entity, resource, consume, limits: ofCall, exitCode, ...flags } = given
   return withSession(flags, async ({ limits, json }) => {
-    const answer = await limits.acquire({ entity, resource, ...(consume && { consume }) })
+    const answer = await limits.acquire({
+      ...{ entity, resource },
+      ...(consume && { consume }),
+      ...(ofCall && { limits: ofCall }),
+    })
     if (json) {
       const { policies: _, ...told } = JSON.parse(JSON.stringify(answer)) as typeof answer
       printJson(told)

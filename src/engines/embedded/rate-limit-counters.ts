@@ -1,12 +1,16 @@
 import type { Database, Key } from 'lmdb'
+import { withAdjustment } from '../../rate-limit/adjustments.js'
 import { applicableDelta, correct, decide, expiresAt, type LeaseSums } from '../../rate-limit/decide.js'
 import type { LeaseOutcome, LeaseUse, SubjectCosts, Taken } from '../../rate-limit/port.js'
 import type { Subject } from '../../rate-limit/types.js'
 import type { Environment } from './environment.js'
 import { LimitRows, type Row } from './rate-limit-rows.js'
 
-/** A row of `leases`: when it runs out, and for each subject the sums of its deltas; none: given back. */
-type LeaseRow = [expiresAt: number, sums: LeaseSums[] | null]
+/**
+ * A row of `leases`: when it runs out, for each subject the sums of its deltas (none: given back), and the names of its
+ * last adjustments.
+ */
+type LeaseRow = [expiresAt: number, sums: LeaseSums[] | null, adjustments?: string[]]
 
 const FREED = 'limits-freed'
 const SCANNED_PER_STEP = 2000
@@ -36,17 +40,19 @@ export class LimitCounters {
     })
   }
 
-  adjust(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
+  adjust(lease: LeaseUse, adjustment: string, now: number): Promise<LeaseOutcome> {
     return this.environment.write(() => {
       const row = this.leaseRow(lease.id)
       if (row?.[1] === null) return 'given-back'
+      const known = row?.[2] ?? []
+      if (known.includes(adjustment)) return 'done'
       const sums = row?.[1] ?? lease.subjects.map(({ limits }) => limits.map(() => 0))
       const deltas = lease.subjects.map(({ limits }, i) =>
         limits.map((limit, j) => applicableDelta(limit, sums[i]![j]!)),
       )
       this.correct(lease, deltas, now)
       const next = sums.map((ofSubject, i) => ofSubject.map((sum, j) => sum + deltas[i]![j]!))
-      this.storeLease(lease, next)
+      this.storeLease(lease, next, withAdjustment(known, adjustment))
       return 'done'
     })
   }
@@ -59,7 +65,7 @@ export class LimitCounters {
         limits.map(({ cost }, j) => -(cost + (row?.[1]?.[i]?.[j] ?? 0))),
       )
       this.correct(lease, amounts, now)
-      this.storeLease(lease, null)
+      this.storeLease(lease, null, [])
       return 'done'
     })
   }
@@ -119,8 +125,8 @@ export class LimitCounters {
     return text === undefined ? undefined : (JSON.parse(text) as LeaseRow)
   }
 
-  private storeLease({ id, expiresAt }: LeaseUse, sums: LeaseSums[] | null): void {
-    this.environment.leases.putSync(id, JSON.stringify([expiresAt, sums] satisfies LeaseRow))
+  private storeLease({ id, expiresAt }: LeaseUse, sums: LeaseSums[] | null, adjustments: string[]): void {
+    this.environment.leases.putSync(id, JSON.stringify([expiresAt, sums, adjustments] satisfies LeaseRow))
   }
 
   private bumpFreed(): void {

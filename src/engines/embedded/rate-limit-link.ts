@@ -66,8 +66,8 @@ export class LimitLink implements LimitStore {
     )
   }
 
-  adjust(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
-    return this.call(() => ({ verb: 'adjust', lease, now })) as Promise<LeaseOutcome>
+  adjust(lease: LeaseUse, adjustment: string, now: number): Promise<LeaseOutcome> {
+    return this.call(() => ({ verb: 'adjust', lease, adjustment, now })) as Promise<LeaseOutcome>
   }
 
   giveBack(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
@@ -131,9 +131,8 @@ export class LimitLink implements LimitStore {
     for (const [id, { reject }] of this.pending) {
       this.pending.delete(id)
       const message = 'the thread that counts ended before it answered'
-      reject(
-        cause instanceof CatracaError ? cause : new CatracaError('ENGINE_UNAVAILABLE', message, { cause }),
-      )
+      // It may have committed before it ended.
+      reject(cause instanceof CatracaError ? cause : new CatracaError('UNKNOWN_OUTCOME', message, { cause }))
     }
   }
 

@@ -13,7 +13,8 @@ import { type PackedTake, packAnswer, QuestionReader } from './rate-limit-wire.j
  */
 export type LimitCall =
   | { verb: 'take'; take: PackedTake }
-  | { verb: 'adjust' | 'giveBack'; lease: LeaseUse; now: number }
+  | { verb: 'adjust'; lease: LeaseUse; adjustment: string; now: number }
+  | { verb: 'giveBack'; lease: LeaseUse; now: number }
   | { verb: 'reset'; subject: Subject }
   | { verb: 'sweep'; now: number }
 export type ToLimitThread = { id: number; call: LimitCall } | 'close'
@@ -35,8 +36,10 @@ function run(call: LimitCall): Promise<unknown> {
       return counters.reset(call.subject)
     case 'sweep':
       return counters.sweep(call.now)
-    default:
-      return counters[call.verb](call.lease, call.now)
+    case 'adjust':
+      return counters.adjust(call.lease, call.adjustment, call.now)
+    case 'giveBack':
+      return counters.giveBack(call.lease, call.now)
   }
 }
 

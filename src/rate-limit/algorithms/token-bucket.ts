@@ -2,17 +2,20 @@ import { MAX_UNITS, type Rule } from '../rule.js'
 import { KIND, type LimitAlgorithm, type LimitState, type Verdict } from './verdict.js'
 
 /**
- * State: kind, units used at a time, that time, units per token, capacity. What was used comes back by `unitsPerMs`,
- * so state and time say together when the bucket is full again, and only that moment matters: a clock that goes back
- * sees more as used, never less.
+ * State: kind, units used at a time, that time, units per token, capacity. What was used comes back by `unitsPerMs`.
+ * Time that goes back is no time passed: nothing more is used by it, and nothing comes back until the clock is where it
+ * was. Callers whose clocks differ a little so never refill a bucket twice. Behind a larger step `rewound` has begun anew.
  */
 function usedNow(state: LimitState | undefined, rule: Rule, now: number): number {
   if (state === undefined || state[0] !== KIND.bucket) return 0
-  const at = state[2]!
   const used = isOf(state, rule) ? state[1]! : carryOver(state, rule)
-  const left = used - (now - at) * rule.unitsPerMs
+  const left = used - Math.max(0, now - state[2]!) * rule.unitsPerMs
   return left <= 0 ? 0 : Math.min(left, MAX_UNITS)
 }
+
+/** The time from which on the rest comes back. */
+const countedFrom = (state: LimitState | undefined, now: number): number =>
+  state === undefined || state[0] !== KIND.bucket ? now : Math.max(now, state[2]!)
 
 const isOf = ([kind, , , unitsPerToken, capacity]: LimitState, rule: Rule): boolean =>
   kind === KIND.bucket && unitsPerToken === rule.unitsPerToken && capacity === rule.capacity
@@ -42,19 +45,25 @@ function stateOf(rule: Rule, used: number, now: number): LimitState | undefined 
 export const tokenBucket: LimitAlgorithm = {
   take(state, rule, cost, now): Verdict {
     const used = usedNow(state, rule, now)
+    const from = countedFrom(state, now)
+    const waitMs = from - now
     const wanted = used + cost * rule.unitsPerToken
     const missing = cost === 0 ? 0 : wanted - full(rule)
     if (missing > 0) {
-      return { state, ...view(rule, used), retryAfterMs: Math.ceil(missing / rule.unitsPerMs) }
+      return {
+        state,
+        ...view(rule, used, waitMs),
+        retryAfterMs: Math.ceil(missing / rule.unitsPerMs) + waitMs,
+      }
     }
-    if (cost === 0) return { state, ...view(rule, used), retryAfterMs: 0 }
-    return { state: stateOf(rule, wanted, now), ...view(rule, wanted), retryAfterMs: 0 }
+    if (cost === 0) return { state, ...view(rule, used, waitMs), retryAfterMs: 0 }
+    return { state: stateOf(rule, wanted, from), ...view(rule, wanted, waitMs), retryAfterMs: 0 }
   },
 
   correct(state, rule, amount, _takenAt, now) {
     if (state !== undefined && (amount < 0 || !isOf(state, rule))) return correctInPlace(state, amount)
     const used = usedNow(state, rule, now) + amount * rule.unitsPerToken
-    return stateOf(rule, Math.min(Math.max(0, used), MAX_UNITS), now)
+    return stateOf(rule, Math.min(Math.max(0, used), MAX_UNITS), countedFrom(state, now))
   },
 }
 
@@ -69,9 +78,9 @@ function correctInPlace(state: LimitState, amount: number): LimitState | undefin
   return left === 0 ? undefined : [kind, left, at, unitsPerToken, capacity]
 }
 
-function view(rule: Rule, used: number): { remaining: number; resetMs: number } {
+function view(rule: Rule, used: number, waitMs: number): { remaining: number; resetMs: number } {
   return {
     remaining: Math.max(0, Math.floor((full(rule) - used) / rule.unitsPerToken)),
-    resetMs: Math.ceil(used / rule.unitsPerMs),
+    resetMs: used === 0 ? 0 : Math.ceil(used / rule.unitsPerMs) + waitMs,
   }
 }

@@ -1,9 +1,19 @@
+import { invalid } from '../../errors.js'
 import { rateLimitHeaders } from '../../rate-limit/headers.js'
 import { quotaExceeded } from '../../rate-limit/quota-exceeded.js'
+import type { Limits } from '../../rate-limit/types.js'
 import type { App, ServerContext } from '../context.js'
 import * as schemas from '../limit-schemas.js'
 import { answers204 } from './allowlists.js'
 import { answers } from './responses.js'
+
+function jsonOf<T>(path: string, text: string): T {
+  try {
+    return JSON.parse(text) as T
+  } catch {
+    throw invalid(path, 'must be JSON')
+  }
+}
 
 const tags = ['limits']
 const config = { scope: 'limits' } as const
@@ -50,7 +60,7 @@ function addResourceUsage(app: App, { catraca: { limits } }: ServerContext): voi
   )
 }
 
-function addAcquire(app: App, { catraca: { limits } }: ServerContext): void {
+function addAcquire(app: App, { catraca: { limits }, settings: { inlineLimits } }: ServerContext): void {
   app.post(
     '/limits/acquire',
     {
@@ -64,7 +74,7 @@ function addAcquire(app: App, { catraca: { limits } }: ServerContext): void {
       },
     },
     async (request, reply) => {
-      const answer = await limits.acquire(request.body)
+      const answer = await limits.acquire(request.body, inlineLimits)
       reply.headers(rateLimitHeaders(answer))
       if (!answer.allowed) throw quotaExceeded(answer)
       return answer
@@ -86,7 +96,7 @@ function addLeases(app: App, { catraca: { limits } }: ServerContext): void {
         response: answers({ 200: { description: 'Corrected', schema: schemas.leaseChange } }),
       },
     },
-    (request) => limits.adjust(request.params.leaseId, request.body.delta),
+    ({ params, body: { delta, ...options } }) => limits.adjust(params.leaseId, delta, options),
   )
 
   app.delete(
@@ -108,7 +118,7 @@ function addLeases(app: App, { catraca: { limits } }: ServerContext): void {
   )
 }
 
-function addStatus(app: App, { catraca: { limits } }: ServerContext): void {
+function addStatus(app: App, { catraca: { limits }, settings: { inlineLimits } }: ServerContext): void {
   app.get(
     '/limits/:entity/:resource',
     {
@@ -118,10 +128,14 @@ function addStatus(app: App, { catraca: { limits } }: ServerContext): void {
         operationId: 'getLimits',
         summary: 'What is left, taking nothing',
         params: schemas.subjectParams,
+        querystring: schemas.statusQuery,
         response: answers({ 200: { description: 'By limit', schema: schemas.limitsStatus } }),
       },
     },
-    (request) => limits.status(request.params.entity, request.params.resource),
+    async ({ params: { entity, resource }, query }) => {
+      const given = query.limits === undefined ? {} : { limits: jsonOf<Limits>('limits', query.limits) }
+      return limits.status(entity, resource, given, inlineLimits)
+    },
   )
 
   app.delete(

@@ -1,7 +1,8 @@
+import { isAhead } from '../../../rate-limit/algorithms/rewound.js'
 import type { LeasedLimit } from '../../../rate-limit/port.js'
 import { MAX_UNITS } from '../../../rate-limit/rule.js'
 import { isUsed, type KnownLimit, ruleText, unitsAt, unitsPerMsOf } from './known.js'
-import { type Form, fillAnew, isFull, startOf } from './take-forms.js'
+import { countedAt, type Form, fillAnew, isFull, startOf } from './take-forms.js'
 
 export interface Correction {
   limit: LeasedLimit
@@ -34,19 +35,21 @@ export function correctionForm(correction: Correction): Form | undefined {
   }
 }
 
-function anew({ limit: { name, rule }, amount, now }: Correction): Form {
+function anew({ limit: { name, rule }, amount, now, known }: Correction): Form {
   const units = BigInt(amount) * BigInt(rule.unitsPerToken)
-  return (draft) => fillAnew(draft, name, rule, unitsAt(now, rule.unitsPerMs) + units, now)
+  return (draft) => fillAnew(draft, name, rule, unitsAt(now, rule.unitsPerMs) + units, now, known)
 }
 
 function ofBucket(correction: Correction): Form | undefined {
-  const { limit, amount, known, now, isContended } = correction
+  const { limit, amount, known, isContended } = correction
   const { name, rule } = limit
   const { rule: counted, state } = known!
+  if (isAhead(state, correction.now)) return undefined
+  const now = countedAt(known!, correction.now)
   const units = BigInt(amount) * BigInt(state[3]!)
   const nowUnits = unitsAt(now, unitsPerMsOf(counted))
   const isRefilled = amount > 0 && counted === ruleText(rule)
-  if (isRefilled && isFull(known!, rule, now)) return anew(correction)
+  if (isRefilled && isFull(known!, rule, now)) return anew({ ...correction, now })
   if (!isUsed(state) && counted !== ruleText(rule)) return undefined
   // A bucket that was full before it was last taken from is full all the same; it is only tidier to remove it.
   if (BigInt(state[1]!) + units <= 0n && !isContended) return undefined

@@ -1,6 +1,16 @@
+import { withAdjustment } from '../../../rate-limit/adjustments.js'
 import { applicableDelta, type LeaseSums } from '../../../rate-limit/decide.js'
 import type { LeaseOutcome, LeaseUse } from '../../../rate-limit/port.js'
-import { flag, flagOf, type Item, number, numberOf, optionalNumber } from '../client/attributes.js'
+import {
+  flag,
+  flagOf,
+  type Item,
+  number,
+  numberOf,
+  optionalNumber,
+  optionalText,
+  text,
+} from '../client/attributes.js'
 import { Expression } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { leaseKey, subjectKey } from './keys.js'
@@ -26,6 +36,8 @@ interface LeaseRecord {
   isBack: boolean
   /** What was added to it, for each subject and limit. */
   sums: readonly LeaseSums[]
+  /** Names of its last adjustments. */
+  adjustments: readonly string[]
 }
 
 /** A subject of a lease, and what a try knows of it. */
@@ -34,26 +46,28 @@ interface Corrected {
   isSeen: boolean
 }
 
-type Change = (record: LeaseRecord) => { amounts: number[][]; next: Omit<LeaseRecord, 'version'> }
+/** Undefined where it was made before. */
+type Change = (record: LeaseRecord) => { amounts: number[][]; next: Omit<LeaseRecord, 'version'> } | undefined
 
 /** Changes what was taken: the item of the lease and those of its subjects in one transaction, so exactly once. */
 export class Corrections {
   constructor(private readonly parts: Parts) {}
 
-  adjust(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
-    return this.use(lease, now, ({ sums }) => {
+  adjust(lease: LeaseUse, adjustment: string, now: number): Promise<LeaseOutcome> {
+    return this.use(lease, now, ({ sums, adjustments: known }) => {
+      if (known.includes(adjustment)) return undefined
       const amounts = lease.subjects.map(({ limits }, i) =>
         limits.map((limit, j) => applicableDelta(limit, sums[i]![j]!)),
       )
       const next = sums.map((ofSubject, i) => ofSubject.map((sum, j) => sum + amounts[i]![j]!))
-      return { amounts, next: { isBack: false, sums: next } }
+      return { amounts, next: { isBack: false, sums: next, adjustments: withAdjustment(known, adjustment) } }
     })
   }
 
   giveBack(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
     return this.use(lease, now, ({ sums }) => ({
       amounts: lease.subjects.map(({ limits }, i) => limits.map(({ cost }, j) => -(cost + sums[i]![j]!))),
-      next: { isBack: true, sums },
+      next: { isBack: true, sums, adjustments: [] },
     }))
   }
 
@@ -69,7 +83,9 @@ export class Corrections {
     }))
     let isContended = false
     return persist(guards, async () => {
-      const { amounts, next } = change(record)
+      const changed = change(record)
+      if (changed === undefined) return 'done' as const
+      const { amounts, next } = changed
       const { updates, guesses } = await this.updates(lease, subjects, amounts, time(), isContended)
       const written = leaseWrite(guards.table, lease, record, next)
       const result = await guards.client.transactWrite('limit.correct', [
@@ -141,6 +157,7 @@ const noRecord = ({ subjects }: LeaseUse): LeaseRecord => ({
   version: 0,
   isBack: false,
   sums: subjects.map(({ limits }) => limits.map(() => 0)),
+  adjustments: [],
 })
 
 const sumAttribute = (subject: number, name: string): string => `sum#${subject}#${name}`
@@ -152,6 +169,7 @@ function readRecord({ subjects }: LeaseUse, item: Item): LeaseRecord {
     sums: subjects.map(({ limits }, i) =>
       limits.map(({ name }) => optionalNumber(item, sumAttribute(i, name)) ?? 0),
     ),
+    adjustments: optionalText(item, 'adjustments')?.split(' ') ?? [],
   }
 }
 
@@ -165,6 +183,7 @@ function leaseWrite(
   const version = before.version === 0 ? undefined : number(before.version)
   const item: Item = { ...leaseKey(id), version: number(before.version + 1), ttl: number(ttlOf(expiresAt)) }
   if (next.isBack) item.back = flag(true)
+  if (next.adjustments.length > 0) item.adjustments = text(next.adjustments.join(' '))
   subjects.forEach(({ limits }, i) => {
     limits.forEach(({ name }, j) => {
       const sum = next.sums[i]![j]!

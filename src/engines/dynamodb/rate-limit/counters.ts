@@ -15,7 +15,7 @@ import { type Known, NOTHING, readKnown, statesOf } from './known.js'
 import { Marks } from './marks.js'
 import { Memory } from './memory.js'
 import type { Notices } from './notices.js'
-import { draftTake, viewsAfter } from './subject-updates.js'
+import { draftRewind, draftTake, viewsAfter } from './subject-updates.js'
 import { type LimitTable, persist, readSubject, readSubjects } from './table.js'
 import type { Times } from './times.js'
 
@@ -60,6 +60,11 @@ export class DynamodbLimits implements LimitStore {
       const { allowed, views, states } = decide([statesOf(known)], [subject], at)
       const draft = allowed ? draftTake(known, limits, views[0]!, states[0], at, isContended) : undefined
       if (draft === undefined) {
+        const rewinding = allowed ? undefined : draftRewind(known, at)
+        if (isSeen && rewinding !== undefined) {
+          known = (await this.send(subject, rewinding)).after
+          return undefined
+        }
         if (isSeen) return { allowed, at, views }
         // To be refused costs a write, to look is cheaper.
         known = await readSubject(this.guards, subject)
@@ -102,6 +107,14 @@ export class DynamodbLimits implements LimitStore {
         allowed ? draftTake(known[i]!, limits, views[i]!, states[i], at, isContended) : undefined,
       )
       if (drafts.every((draft) => draft === undefined)) {
+        const rewinding = allowed ? [] : known.map((one) => draftRewind(one, at))
+        if (isSeen && rewinding.some((draft) => draft !== undefined)) {
+          const sent = rewinding.map(async (draft, i) =>
+            draft === undefined ? known[i]! : (await this.send(subjects[i]!, draft)).after,
+          )
+          known = await Promise.all(sent)
+          return undefined
+        }
         if (isSeen) return { allowed, at, views }
         known = await this.look(subjects)
         isSeen = true
@@ -151,8 +164,8 @@ export class DynamodbLimits implements LimitStore {
     return known
   }
 
-  adjust(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
-    return this.corrections.adjust(lease, now)
+  adjust(lease: LeaseUse, adjustment: string, now: number): Promise<LeaseOutcome> {
+    return this.corrections.adjust(lease, adjustment, now)
   }
 
   giveBack(lease: LeaseUse, now: number): Promise<LeaseOutcome> {

@@ -1,6 +1,6 @@
 import { ALGORITHM } from '../../../rate-limit/algorithms/index.js'
 import { KIND, type LimitState, type LimitView } from '../../../rate-limit/algorithms/verdict.js'
-import { correct, type Decision, type SubjectState, stateOf } from '../../../rate-limit/decide.js'
+import { correct, type Decision, rewind, type SubjectState, stateOf } from '../../../rate-limit/decide.js'
 import type { LeasedLimit, LimitCost } from '../../../rate-limit/port.js'
 import type { Rule } from '../../../rate-limit/rule.js'
 import { correctionForm } from './correction-forms.js'
@@ -140,6 +140,20 @@ function endOfState(rule: string, state: LimitState | undefined): number {
     default:
       return 0
   }
+}
+
+/** Has buckets begin anew whose clock was set back; undefined where none is. */
+export function draftRewind(known: Known, now: number): Draft | undefined {
+  const before = statesOf(known)
+  const after = rewind(before, now)
+  if (after === before) return undefined
+  const draft = new Draft()
+  draft.requireUnchanged(known)
+  for (const [name, state] of after) {
+    const item = writeState(name, known.limits.get(name)!.rule, state)
+    for (const attribute in item) draft.set(draft.plain(attribute), draft.value(item[attribute]!))
+  }
+  return draft
 }
 
 /** What is left after a decision, by the item that it has led to. */

@@ -1,8 +1,9 @@
+import { isAhead } from '../../../rate-limit/algorithms/rewound.js'
 import type { LimitCost } from '../../../rate-limit/port.js'
 import type { Rule } from '../../../rate-limit/rule.js'
 import { number, text } from '../client/attributes.js'
 import type { Draft } from './draft.js'
-import { type KnownLimit, ruleText, unitsAt } from './known.js'
+import { isUsed, type KnownLimit, ruleText, unitsAt } from './known.js'
 
 /**
  * DynamoDB knows neither `max` nor arithmetic in conditions, so there is no one update that takes from a limit whatever
@@ -43,7 +44,9 @@ export function denyForm(asked: Asked): Form | undefined {
     case 'token-bucket':
       return (draft) => {
         draft.require(draft.isRule(name, known.rule))
-        draft.require(`${draft.name('full', name)} > ${draft.number(lastFull(rule, cost, now))}`)
+        draft.require(
+          `${draft.name('full', name)} > ${draft.number(lastFull(rule, cost, countedAt(known, now)))}`,
+        )
       }
     case 'fixed-window':
       return (draft) => {
@@ -60,12 +63,18 @@ export function denyForm(asked: Asked): Form | undefined {
 const lastFull = (rule: Rule, cost: number, now: number): bigint =>
   unitsAt(now, rule.unitsPerMs) + BigInt((rule.capacity - cost) * rule.unitsPerToken)
 
-function takeOfBucket({ limit: { name, rule, cost }, known, now }: Asked): Form | undefined {
+/** The clock of another caller may be a little ahead: time that goes back is no time passed. */
+export const countedAt = ({ state }: KnownLimit, now: number): number =>
+  isUsed(state) ? Math.max(now, state[2]!) : now
+
+function takeOfBucket({ limit: { name, rule, cost }, known, now: asked }: Asked): Form | undefined {
   const wanted = ruleText(rule)
   const units = BigInt(cost * rule.unitsPerToken)
+  if (known !== undefined && known.rule === wanted && isAhead(known.state, asked)) return undefined
+  const now = known?.rule === wanted ? countedAt(known, asked) : asked
   const nowUnits = unitsAt(now, rule.unitsPerMs)
   if (known === undefined || (known.rule === wanted && isFull(known, rule, now))) {
-    return (draft) => fillAnew(draft, name, rule, nowUnits + units, now)
+    return (draft) => fillAnew(draft, name, rule, nowUnits + units, now, known)
   }
   if (known.rule !== wanted) return undefined
   return (draft) => {
@@ -79,13 +88,22 @@ function takeOfBucket({ limit: { name, rule, cost }, known, now }: Asked): Form 
 }
 
 export const isFull = ({ state }: KnownLimit, rule: Rule, now: number): boolean =>
-  state[1]! - (now - state[2]!) * rule.unitsPerMs <= 0
+  state[1]! - Math.max(0, now - state[2]!) * rule.unitsPerMs <= 0
 
 /** Of a bucket that is full now, or of which nothing is known: it will be full again at `full`. */
-export function fillAnew(draft: Draft, name: string, rule: Rule, full: bigint, now: number): void {
-  const nowUnits = draft.number(unitsAt(now, rule.unitsPerMs))
+export function fillAnew(
+  draft: Draft,
+  name: string,
+  rule: Rule,
+  full: bigint,
+  now: number,
+  known: KnownLimit | undefined,
+): void {
+  // One that was full at a time that was later is full.
+  const fullAt = known?.rule === ruleText(rule) ? Math.max(now, known.state[2]!) : now
+  const fullUnits = draft.number(unitsAt(fullAt, rule.unitsPerMs))
   const isRule = draft.isRule(name, ruleText(rule))
-  draft.require(`${draft.isAbsent(name)} OR (${isRule} AND ${draft.name('full', name)} <= ${nowUnits})`)
+  draft.require(`${draft.isAbsent(name)} OR (${isRule} AND ${draft.name('full', name)} <= ${fullUnits})`)
   draft.set(draft.name('rule', name), draft.value(text(ruleText(rule))))
   draft.set(draft.name('full', name), draft.number(full))
   draft.set(draft.name('at', name), draft.number(now))

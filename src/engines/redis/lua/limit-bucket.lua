@@ -8,6 +8,7 @@
 ]]
 local floor, ceil, min, max = math.floor, math.ceil, math.min, math.max
 local MAX_UNITS = 9007199254740991
+local MAX_AHEAD_MS = 10000 -- as in src/rate-limit/algorithms/rewound.ts
 
 -- Rounds up: a part of a token that does not come out even is never given away.
 local function rescale(units, from, to)
@@ -25,28 +26,34 @@ local function carry_over(used, per_token, capacity, rule)
   return min(inside + rescale(debt, per_token, rule.per_token), MAX_UNITS)
 end
 
--- State: units used at a time, that time, units per token, capacity.
+-- State: units used at a time, that time, units per token, capacity. Answers what is used, and from when on it comes back.
+-- Time that goes back is no time passed; behind a clock that was set back by more than clocks differ, it begins anew.
 local function bucket_used(rule, now, used, at, per_token, capacity)
-  if used == nil then return 0 end
+  if used == nil then return 0, now end
   if per_token ~= rule.per_token or capacity ~= rule.capacity then
     used = carry_over(used, per_token, capacity, rule)
   end
-  used = used - (now - at) * rule.per_ms
-  if used <= 0 then return 0 end
-  return min(used, MAX_UNITS)
+  if at - now > MAX_AHEAD_MS then at = now end
+  used = used - max(0, now - at) * rule.per_ms
+  if used <= 0 then return 0, max(now, at) end
+  return min(used, MAX_UNITS), max(now, at)
 end
 
 return {
   take = function(rule, cost, now, _, a, b, c, d)
     local per_token, per_ms, capacity = rule.per_token, rule.per_ms, rule.capacity
-    local full, used = capacity * per_token, bucket_used(rule, now, a, b, c, d)
-    local retry = 0
+    local full, retry, reset = capacity * per_token, 0, 0
+    local used, from = bucket_used(rule, now, a, b, c, d)
     if cost > 0 then
       local wanted = used + cost * per_token
-      if wanted > full then retry = ceil((wanted - full) / per_ms) else used = wanted end
+      if wanted > full then retry = ceil((wanted - full) / per_ms) + from - now else used = wanted end
     end
-    return max(0, floor((full - used) / per_token)), ceil(used / per_ms), retry, used, now, per_token, capacity
+    if used > 0 then reset = ceil(used / per_ms) + from - now end
+    return max(0, floor((full - used) / per_token)), reset, retry, used, from, per_token, capacity
   end,
+
+  -- Whether the state is to be kept although nothing is taken: otherwise it would wait for the time before the step.
+  is_ahead = function(now, used, at) return used ~= nil and at - now > MAX_AHEAD_MS end,
 
   -- A lease may be older than the rule that the state is counted by: then, and where less was used, which needs no
   -- refill, the state stays as it is counted.
@@ -56,8 +63,9 @@ return {
       if left == 0 then return nil end
       return left, b, c, d
     end
-    local used = bucket_used(rule, now, a, b, c, d) + amount * rule.per_token
+    local used, from = bucket_used(rule, now, a, b, c, d)
+    used = used + amount * rule.per_token
     if used <= 0 then return nil end
-    return min(used, MAX_UNITS), now, rule.per_token, rule.capacity
+    return min(used, MAX_UNITS), from, rule.per_token, rule.capacity
   end,
 }

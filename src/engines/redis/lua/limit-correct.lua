@@ -2,10 +2,11 @@
   Adds to what a lease has taken of a subject, gives it back, or undoes what was taken a moment ago.
 
   Input
-    keys  row and log of the subject, and what is known of the lease: a sum of deltas for each limit, or `back`
+    keys  row and log of the subject, and what is known of the lease: a sum of deltas for each limit, then `;` and the
+          names of its last adjustments; or `back`
     args  `adjust`, `back` or `undo`,
           plan (amount: what was taken at first, extra: the delta),
-          when that was, when the lease runs out, how (see `limit-plan`)
+          when that was, when the lease runs out, how (see `limit-plan`), the name of the adjustment
 
   Output
     1, or 0 when the lease was given back or has run out; and 1 when something was freed that others may have been denied
@@ -15,6 +16,7 @@
 local SLOTS = 4
 local limit_row = limit_row()
 local BACK = 'back'
+local KNOWN_ADJUSTMENTS = 64 -- as in src/rate-limit/adjustments.ts
 
 -- What to add to each limit, and the sums to keep; undefined when the lease is over.
 local function amounts_of(verb, rules, known)
@@ -31,6 +33,15 @@ local function amounts_of(verb, rules, known)
     sums[i] = string.format('%.0f', sum + amounts[i])
   end
   return amounts, table.concat(sums, ' ')
+end
+
+-- Names, each with a space on either side of it; the oldest leave.
+local function with_adjustment(adjustments, name)
+  local names = {}
+  for known in string.gmatch(adjustments, '%S+') do names[#names + 1] = known end
+  names[#names + 1] = name
+  local first = math.max(1, #names - KNOWN_ADJUSTMENTS + 1)
+  return ' ' .. table.concat(names, ' ', first) .. ' '
 end
 
 -- Answers when nothing of the limit counts any more, in ms from now.
@@ -52,7 +63,12 @@ return function(keys, args)
     if known == BACK then return { 0, 0 } end
   end
 
-  local amounts, sums = amounts_of(verb, rules, known)
+  local sums_before, adjustments = string.match(known or '', '^([^;]*);?(.*)$')
+  if verb == 'adjust' then
+    if string.find(adjustments, ' ' .. args[6] .. ' ', 1, true) then return { 1, 0 } end
+    adjustments = with_adjustment(adjustments, args[6])
+  end
+  local amounts, sums = amounts_of(verb, rules, sums_before)
   local row, longest, freed = limit_row.read(keys[1]), 0, 0
   for i, rule in ipairs(rules) do
     if amounts[i] ~= 0 then
@@ -62,6 +78,9 @@ return function(keys, args)
     end
   end
   limit_row.write(keys[1], keys[2], row, now + longest, now)
-  if verb ~= 'undo' then redis.call('SET', keys[3], verb == 'back' and BACK or sums, 'PX', limit_plan.ttl(ends - now)) end
+  if verb ~= 'undo' then
+    local text = verb == 'back' and BACK or sums .. ';' .. adjustments
+    redis.call('SET', keys[3], text, 'PX', limit_plan.ttl(ends - now))
+  end
   return { 1, freed }
 end

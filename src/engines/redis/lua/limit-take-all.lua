@@ -9,6 +9,7 @@
 ]]
 local SUBJECTS = KEYS_PER_ITEM == 4 and 2 or 1
 local WIDTH = KEYS_PER_ITEM / SUBJECTS
+local BUCKET = 0
 local HEAD = 3 -- numbers before those of its limits
 local limit_row = limit_row()
 local get, put = limit_row.get, limit_row.put
@@ -62,13 +63,19 @@ end
 
 -- What would have been admitted is not taken either: told as it stands, in a row without it.
 local function deny(answer, at, rules, key, log, now)
-  local row = limit_row.read(key)
+  local row, longest = limit_row.read(key), 0
   for i = 1, #rules do
     local rule, told = rules[i], at + i * 3
     if answer[told] == 0 and rule.amount > 0 then
       answer[told - 2], answer[told - 1] = rule.algorithm.take(rule, 0, now, log, get(row, rule))
     end
+    if rule.kind == BUCKET and rule.algorithm.is_ahead(now, get(row, rule)) then
+      local _, reset, _, a, b, c, d = rule.algorithm.take(rule, 0, now, log, get(row, rule))
+      put(row, rule, a, b, c, d)
+      longest = math.max(longest, reset)
+    end
   end
+  if longest > 0 then limit_row.write(key, log, row, now + longest, now) end
 end
 
 return function(first_key, plans, now, is_look, answer, last)

@@ -1,3 +1,4 @@
+import { CatracaError, isCatracaError } from '../../../errors.js'
 import type { LeasedLimit, LeaseOutcome, LeaseUse, SubjectCosts } from '../../../rate-limit/port.js'
 import type { Subject } from '../../../rate-limit/types.js'
 import type { Redis } from '../link/redis.js'
@@ -24,16 +25,23 @@ export class Corrections {
   ) {}
 
   /**
-   * One subject after the other, the first of which decides. A caller who died in between has given back half; whoever
-   * gives the lease back again gives back the rest.
+   * One subject after the other, the first of which decides. A caller who died in between has changed half; whoever asks
+   * for the same again has the rest changed.
    */
-  async use(verb: 'adjust' | 'back', lease: LeaseUse, now: number): Promise<LeaseOutcome> {
+  async use(
+    verb: 'adjust' | 'back',
+    lease: LeaseUse,
+    adjustment: string,
+    now: number,
+  ): Promise<LeaseOutcome> {
     const { id, takenAt, expiresAt, subjects } = lease
     let outcome: LeaseOutcome | undefined
     for (const { limits, ...subject } of subjects) {
       const row = rowKey(subject)
       const keys = [row, logKey(row), leaseKey(row, id)]
-      const isDone = await this.correct(verb, subject, keys, limits, [takenAt, expiresAt], now)
+      const correcting = this.correct(verb, subject, keys, limits, [takenAt, expiresAt, adjustment], now)
+      // Half of it was done: whoever asks again has the rest done.
+      const isDone = await (outcome === undefined ? correcting : correcting.catch(unknown))
       outcome ??= isDone ? 'done' : 'given-back'
       if (verb === 'adjust' && !isDone) break
     }
@@ -43,7 +51,7 @@ export class Corrections {
   /** Takes back what was taken a moment ago, under no lease. */
   async undo({ limits, ...subject }: SubjectCosts, row: string, takenAt: number, now: number): Promise<void> {
     const taken = limits.map(({ name, rule, cost }) => ({ name, rule, cost, delta: 0 }))
-    await this.correct('undo', subject, [row, logKey(row), leaseKey(row, '')], taken, [takenAt, 0], now)
+    await this.correct('undo', subject, [row, logKey(row), leaseKey(row, '')], taken, [takenAt, 0, ''], now)
   }
 
   private async correct(
@@ -51,12 +59,18 @@ export class Corrections {
     subject: Subject,
     keys: readonly string[],
     limits: readonly LeasedLimit[],
-    [takenAt, expiresAt]: readonly [number, number],
+    [takenAt, expiresAt, adjustment]: readonly [number, number, string],
     now: number,
   ): Promise<boolean> {
-    const args = [verb, leasePlan(limits), String(takenAt), String(expiresAt), this.how(now)]
+    const args = [verb, leasePlan(limits), String(takenAt), String(expiresAt), this.how(now), adjustment]
     const [isDone, isFreed] = (await this.redis.run(CORRECT, keys, args)) as Corrected
-    if (isFreed === 1) await this.notices.tellFreed(subject)
+    // It is done. Others who do not hear of it deny no longer than they were told to.
+    if (isFreed === 1) await this.notices.tellFreed(subject).catch(() => {})
     return isDone === 1
   }
+}
+
+function unknown(cause: unknown): never {
+  if (!isCatracaError(cause, 'ENGINE_UNAVAILABLE')) throw cause
+  throw new CatracaError('UNKNOWN_OUTCOME', 'of two subjects one was changed', { cause })
 }

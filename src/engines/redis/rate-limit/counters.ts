@@ -108,12 +108,12 @@ export class RedisLimits implements LimitStore {
     return this.corrections.undo({ ...subject, limits }, row, at, now)
   }
 
-  adjust(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
-    return this.corrections.use('adjust', lease, now)
+  adjust(lease: LeaseUse, adjustment: string, now: number): Promise<LeaseOutcome> {
+    return this.corrections.use('adjust', lease, adjustment, now)
   }
 
   giveBack(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
-    return this.corrections.use('back', lease, now)
+    return this.corrections.use('back', lease, '', now)
   }
 
   async reset(subject: Subject): Promise<boolean> {

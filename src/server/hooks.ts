@@ -47,7 +47,8 @@ function collectRoutes(app: App): RouteEntry[] {
     const { scope, orAdmin = false } = route.config ?? {}
     if (scope === undefined) throw new Error(`${route.method} ${route.url} has no scope`)
     const summary = (route.schema as { summary?: string } | undefined)?.summary
-    for (const method of [route.method].flat()) routes.push({ method, path: route.url, scope, orAdmin, summary })
+    for (const method of [route.method].flat())
+      routes.push({ method, path: route.url, scope, orAdmin, summary })
   })
   return routes
 }

@@ -26,7 +26,8 @@ const NOT_LOADED = /dynamically imported module|Importing a module script failed
 export function toProblem(error: unknown): CatracaApiError {
   if (error instanceof CatracaApiError) return error
   const message = error instanceof Error ? error.message : String(error)
-  if (NOT_LOADED.test(message)) return new CatracaApiError(message, { code: 'UNREACHABLE', status: 0, cause: error })
+  if (NOT_LOADED.test(message))
+    return new CatracaApiError(message, { code: 'UNREACHABLE', status: 0, cause: error })
   return new CatracaApiError(message, { code: 'UNEXPECTED', status: 0, cause: error })
 }
 

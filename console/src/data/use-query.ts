@@ -59,8 +59,7 @@ export function useQuery<T>(
         const problem = toProblem(error)
         // What was known stays visible beside the problem, unless the problem is that it is gone.
         const isGone = problem.status === 404
-        if (!signal.aborted)
-          setState((old) => ({ ...(old.id === id && !isGone ? old : { id }), problem }))
+        if (!signal.aborted) setState((old) => ({ ...(old.id === id && !isGone ? old : { id }), problem }))
       }
       if (signal.aborted) return
       setAsking(false)

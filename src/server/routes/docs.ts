@@ -51,7 +51,8 @@ export async function documentRoutes(app: App): Promise<void> {
 function describe(schema: FastifySchema, config: FastifyContextConfig | undefined): FastifySchema {
   const { scope, orAdmin = false } = config ?? {}
   const isOpen = scope === undefined || scope === 'open'
-  const needs = scope === 'any' ? 'Needs any API key.' : `Needs the scope \`${scope}\`${orAdmin ? ' or `admin`' : ''}.`
+  const needs =
+    scope === 'any' ? 'Needs any API key.' : `Needs the scope \`${scope}\`${orAdmin ? ' or `admin`' : ''}.`
   return {
     ...schema,
     description: isOpen ? 'Open to all.' : needs,

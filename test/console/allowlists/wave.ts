@@ -98,7 +98,9 @@ describe('the page of a wave', () => {
     await Promise.race([page.evaluate('location.reload()'), asked])
     assert.equal(await asked, 'beforeunload')
     // The key is refused for a moment: the page asks for it again, and has what was typed.
-    await page.route('**/allowlists/wave', (route) => route.fulfill({ status: 401, body: '{}' }), { times: 1 })
+    await page.route('**/allowlists/wave', (route) => route.fulfill({ status: 401, body: '{}' }), {
+      times: 1,
+    })
     await page.getByText('no longer accepts your key').waitFor()
     await signIn(page, key!)
     await page.getByText('There are changes that are not saved.').waitFor()

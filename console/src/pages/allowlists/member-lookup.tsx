@@ -8,8 +8,8 @@ import { State } from '../../parts/state.js'
 import { Time } from '../../parts/time.js'
 import { useSignedIn } from '../../session/store.js'
 import { useTexts } from '../../texts/language.js'
-import { Fact } from './facts.js'
 import { Expiry, isExpired } from './expiry.js'
+import { Fact } from './facts.js'
 
 export interface MemberLookupProps {
   id: string

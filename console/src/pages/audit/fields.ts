@@ -8,7 +8,8 @@ const TIMES: ReadonlySet<string> = new Set(['startTime', 'endTime', 'at'])
 /** The fields of an entry by their paths (`config.percentage`), each as JSON, so that they can be compared. */
 export function fieldsOf(value: unknown, path = ''): Map<string, string> {
   const isNested = typeof value === 'object' && value !== null && !Array.isArray(value)
-  if (!isNested) return new Map(value === undefined ? [] : [[path === '' ? 'value' : path, JSON.stringify(value)]])
+  if (!isNested)
+    return new Map(value === undefined ? [] : [[path === '' ? 'value' : path, JSON.stringify(value)]])
   const fields = new Map<string, string>()
   for (const [name, inner] of Object.entries(value)) {
     for (const [key, text] of fieldsOf(inner, path === '' ? name : `${path}.${name}`)) fields.set(key, text)
@@ -40,7 +41,12 @@ export function useFieldWords(): FieldWords {
     return JSON.stringify(value)
   }
   return {
-    name: (path) => names[path] ?? path.split('.').map((part) => names[part] ?? part).join(' · '),
+    name: (path) =>
+      names[path] ??
+      path
+        .split('.')
+        .map((part) => names[part] ?? part)
+        .join(' · '),
     value: (path, json) => say(path.split('.').at(-1)!, JSON.parse(json)),
   }
 }

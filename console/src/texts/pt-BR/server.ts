@@ -35,7 +35,10 @@ export const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^must be one of (.+)$/, 'deve ser um destes: $1'],
   [/^must name at least one scope$/, 'deve ter pelo menos um escopo'],
   [/^must name 1 to (\d+) allowlists$/, 'deve ter de 1 a $1 allowlists'],
-  [/^must name a limit, or another field must be given$/, 'deve ter um limite, ou outro campo deve ser informado'],
+  [
+    /^must name a limit, or another field must be given$/,
+    'deve ter um limite, ou outro campo deve ser informado',
+  ],
   [/^must name at most (\d+) limits$/, 'deve ter no máximo $1 limites'],
   [/^must not be below capacity$/, 'não pode ser menor que a capacidade'],
   [/^must be after startTime$/, 'deve ser depois do início'],
@@ -45,7 +48,10 @@ export const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^names (\S+), which does not exist$/, 'indica $1, que não existe'],
   [/^makes (\S+) rest on itself$/, 'faria $1 depender de si mesma'],
   [/^makes a chain of more than (\d+) lists$/, 'formaria uma cadeia de mais de $1 listas'],
-  [/^rests on more than (\d+) lists, one through another$/, 'depende de mais de $1 listas, umas pelas outras'],
+  [
+    /^rests on more than (\d+) lists, one through another$/,
+    'depende de mais de $1 listas, umas pelas outras',
+  ],
   [/^belongs to the strategy (\S+) only$/, 'só vale para a estratégia $1'],
   [/^belongs to the system level$/, 'só vale no nível do sistema'],
   [/^applies to ONDA lists only$/, 'só vale para ondas (ONDA)'],
@@ -54,10 +60,7 @@ export const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^is not in the first row: (.+)$/, 'não está na primeira linha: $1'],
   [/^names the column (.+) twice in its header$/, 'tem a coluna $1 duas vezes no cabeçalho'],
   [/^cannot be given on a trusted list$/, 'não pode ser informado em uma lista que confia no filtro'],
-  [
-    /^is not taken by an allowlist of trusted precision$/,
-    'não é aceito por uma lista que confia no filtro',
-  ],
+  [/^is not taken by an allowlist of trusted precision$/, 'não é aceito por uma lista que confia no filtro'],
   [
     /^must be an? (?:time in )?ISO 8601.*such as (\S+?),?(?: or a Date)?$/,
     'deve ser uma data com hora em ISO 8601, como $1',
@@ -66,7 +69,10 @@ export const MESSAGES: readonly (readonly [RegExp, string])[] = [
     /^must be a phone number in E\.164.*$/,
     'deve ser um telefone em E.164: + e de 7 a 15 dígitos, sem espaços',
   ],
-  [/^must be an e-mail of at most 254 characters, such as (\S+)$/, 'deve ser um e-mail de até 254 caracteres, como $1'],
+  [
+    /^must be an e-mail of at most 254 characters, such as (\S+)$/,
+    'deve ser um e-mail de até 254 caracteres, como $1',
+  ],
   [
     /^is too large for its period to be counted exactly.*$/,
     'é grande demais para ser contado com exatidão no período: use quantias mais redondas ou um período menor',
@@ -82,7 +88,10 @@ export const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^has a quote that is never closed$/, 'tem aspas que nunca se fecham'],
   [/^is not valid UTF-8$/, 'não é UTF-8 válido'],
   [/^is not valid JSON$/, 'não é JSON válido'],
-  [/^must be a JSON string, or an object with customerId$/, 'deve ser um texto JSON ou um objeto com customerId'],
+  [
+    /^must be a JSON string, or an object with customerId$/,
+    'deve ser um texto JSON ou um objeto com customerId',
+  ],
   [/^is longer than (\d+) bytes$/, 'tem mais de $1 bytes'],
 ]
 
@@ -93,7 +102,8 @@ export const CODES: Readonly<Partial<Record<string, string>>> = {
   FORBIDDEN: 'Sua chave não tem o escopo que esta chamada exige.',
   ALLOWLIST_NOT_FOUND: 'Não há allowlist com este id.',
   ALLOWLIST_EXISTS: 'Já existe uma allowlist com este id.',
-  ALLOWLIST_BEING_DELETED: 'Uma allowlist excluída com este id ainda está sendo limpa; tente de novo em instantes.',
+  ALLOWLIST_BEING_DELETED:
+    'Uma allowlist excluída com este id ainda está sendo limpa; tente de novo em instantes.',
   ALLOWLIST_IN_USE: 'Outra allowlist depende desta, como lista base ou excluída.',
   WRONG_ALLOWLIST_TYPE: 'A chamada pede uma allowlist do outro tipo.',
   VERSION_MISMATCH: 'A allowlist foi mudada desde a versão que você viu.',
@@ -101,7 +111,8 @@ export const CODES: Readonly<Partial<Record<string, string>>> = {
   MEMBER_NOT_FOUND: 'O cliente não está nesta allowlist.',
   IMPORT_NOT_FOUND: 'Não há importação com este id nesta allowlist.',
   IMPORT_IN_PROGRESS: 'Uma importação com este id já está em andamento.',
-  IMPORT_INTERRUPTED: 'O arquivo acabou antes do fim; o que foi confirmado está gravado, e o resto pode ser retomado.',
+  IMPORT_INTERRUPTED:
+    'O arquivo acabou antes do fim; o que foi confirmado está gravado, e o resto pode ser retomado.',
   REPLACE_IN_PROGRESS: 'Outra substituição desta allowlist está em andamento ou sendo desfeita.',
   RESHARD_IN_PROGRESS: 'Esta allowlist está sendo movida para outro número de fragmentos.',
   LIMIT_NOT_CONFIGURED: 'Nenhum nível configura este recurso.',

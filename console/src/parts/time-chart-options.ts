@@ -18,6 +18,13 @@ export interface ChartLook {
 
 const HEIGHT = 170
 const LEFT = 58
+/** Half of a label, which may stand at the very end of the axis. */
+export const RIGHT = 30
+const CHARACTER = 6.6
+
+/** Wide enough for the longest label. */
+export const labelSpace: uPlot.Axis.Size = (_, values) =>
+  Math.max(LEFT, ...(values ?? []).map((label) => Math.ceil(label.length * CHARACTER) + 12))
 
 export function chartOptions(look: ChartLook): uPlot.Options {
   const style = getComputedStyle(document.documentElement)
@@ -31,7 +38,7 @@ export function chartOptions(look: ChartLook): uPlot.Options {
   return {
     width: look.width,
     height: HEIGHT,
-    padding: [8, 8, 0, 0],
+    padding: [8, RIGHT, 0, 0],
     legend: { show: false },
     ...(look.days ? { tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') } : {}),
     cursor: {
@@ -45,7 +52,7 @@ export function chartOptions(look: ChartLook): uPlot.Options {
     },
     axes: [
       { ...axis, values: (_, splits) => splits.map(look.time), space: 70, size: 26 },
-      { ...axis, values: (_, splits) => splits.map(look.format), size: LEFT, space: 34 },
+      { ...axis, values: (_, splits) => splits.map(look.format), size: labelSpace, space: 34 },
     ],
     series: [{}, ...look.tones.map((tone) => lineOf(tone, colour(`--chart-${tone}`)))],
     hooks: { setCursor: [({ cursor }) => look.onPoint(cursor.idx ?? undefined)] },

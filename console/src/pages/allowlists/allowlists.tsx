@@ -19,6 +19,8 @@ import { shareNow } from './wave/rule.js'
 
 const PAGE_SIZE = 50
 const TYPING_MS = 250
+/** Shares of waves change by themselves. */
+const POLL_MS = 10_000
 const SORTS = ['name', 'customerCount', 'updatedAt'] as const
 
 interface Filter {
@@ -67,7 +69,7 @@ export default function AllowlistsPage() {
         },
         { signal },
       ),
-    { keepPrevious: true },
+    { keepPrevious: true, pollMs: POLL_MS },
   )
   const create = (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>

@@ -87,7 +87,7 @@ function Shown({ list, query, back }: ShownProps) {
           onChanged={changed}
         />
       )}
-      {can('admin') && <HistoryPanel id={list.id} changes={changes} />}
+      {can('admin') && <HistoryPanel id={list.id} changes={changes + list.version} />}
     </Page>
   )
 }

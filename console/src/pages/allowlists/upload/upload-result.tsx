@@ -21,7 +21,7 @@ export function UploadResult({ id, status }: { id: string; status: ImportStatus 
         </State>
       </div>
       {status.state === 'interrupted' && <Text size="sm">{texts.interrupted}</Text>}
-      {status.error !== undefined && <Text size="sm">{status.error}</Text>}
+      {status.error !== undefined && <Text size="sm">{faultWords(status.error)}</Text>}
       <dl className="list-facts list-facts-plain">
         <Fact name={texts.added}>{format.number(status.added)}</Fact>
         <Fact name={texts.unchanged}>{format.number(status.unchanged)}</Fact>

@@ -1,4 +1,5 @@
 import uPlot from 'uplot'
+import { labelSpace, RIGHT } from '../../../parts/time-chart-options.js'
 import { type Rule, shareNow, turns } from './rule.js'
 
 export interface Picture {
@@ -73,7 +74,7 @@ export function rampOptions(picture: Picture, look: PictureLook): uPlot.Options 
   return {
     width: look.width,
     height: HEIGHT,
-    padding: [16, 12, 0, 0],
+    padding: [16, RIGHT, 0, 0],
     legend: { show: false },
     cursor: { show: false },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), look.zone),
@@ -90,7 +91,7 @@ export function rampOptions(picture: Picture, look: PictureLook): uPlot.Options 
         ...axis,
         splits: () => [0, 0.25, 0.5, 0.75, 1],
         values: (_, splits) => splits.map(look.share),
-        size: 54,
+        size: labelSpace,
       },
     ],
     series: [

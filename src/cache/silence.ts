@@ -1,3 +1,5 @@
+import { later } from '../timers.js'
+
 /** A feed that did not answer for so long may have told others of invalidations. */
 export const LONGEST_SILENCE_MS = 2000
 
@@ -11,7 +13,7 @@ export class Silence {
   confirm(askedAtMs: number): void {
     clearTimeout(this.timer)
     const leftMs = askedAtMs + LONGEST_SILENCE_MS - performance.now()
-    this.timer = setTimeout(this.onSilent, leftMs).unref()
+    this.timer = later(this.onSilent, leftMs).unref()
   }
 
   stop(): void {

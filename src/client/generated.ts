@@ -156,6 +156,8 @@ export type AcquireInput = {
     resource: string
     /** Cost by limit; absent: 1 of each. A limit that is not named costs 0 */
     consume?: Record<string, number>
+    /** Limits of this call, as a level states them; what they may do says `limits.inline` */
+    limits?: Record<string, Record<string, unknown>>
     /** Take from the parent too; absent: as the entity says */
     cascade?: boolean
   }
@@ -238,6 +240,8 @@ export type AdjustLeaseInput = {
   body: {
     /** What to add to each cost; may be negative */
     delta: Record<string, number>
+    /** Names the adjustment, which counts once however often it is asked for */
+    adjustmentId?: string
   }
 }
 export type AdjustLeaseAnswer = {
@@ -718,6 +722,8 @@ export type GetLimitsInput = {
   entity: string
   /** What is limited: an operation, a model, an endpoint */
   resource: string
+  /** Limits of this call as JSON; what they may do says `limits.inline` */
+  limits?: string | undefined
 }
 export type GetLimitsAnswer = {
   /** By name of the limit */
@@ -784,6 +790,37 @@ export type GetResourceConfigAnswer = {
   autoUpdate?: boolean
   /** On system only */
   strictVersion?: boolean
+}
+
+export type GetResourceUsageInput = {
+  /** What is limited: an operation, a model, an endpoint */
+  resource: string
+  step?: 'hour' | 'day' | undefined
+  /** ISO 8601 */
+  from?: string | undefined
+  /** ISO 8601 */
+  to?: string | undefined
+}
+export type GetResourceUsageAnswer = {
+  items: {
+    limit: string
+    /** Cost */
+    admitted: number
+    /** Cost */
+    denied: number
+    /** ISO 8601 */
+    start: string
+  }[]
+  /** The heaviest first */
+  entities: {
+    /** Who is limited: a customer, a tenant, a key */
+    entity: string
+    limit: string
+    /** Cost */
+    admitted: number
+    /** Cost */
+    denied: number
+  }[]
 }
 
 export type GetRevokedSubjectInput = {
@@ -874,12 +911,12 @@ export type GetUsageInput = {
 export type GetUsageAnswer = {
   items: {
     limit: string
-    /** ISO 8601 */
-    start: string
     /** Cost */
     admitted: number
     /** Cost */
     denied: number
+    /** ISO 8601 */
+    start: string
   }[]
 }
 
@@ -908,6 +945,8 @@ export type ImportMembersInput = {
   importId?: string | undefined
   /** Of rows that do not say it themselves */
   addedBy?: string | undefined
+  /** Of CSV: the column with the ids, by its heading or its number from 1 */
+  column?: string | undefined
   /** When the content type does not tell */
   format?: 'csv' | 'ndjson' | 'text' | undefined
   /** Rejected rows that are told one by one: up to 1,000; 100 when absent */
@@ -983,7 +1022,9 @@ export type ListAuditInput = {
   target?: string | undefined
   /** Name of the key, the user or the program; or id of the key */
   actor?: string | undefined
-  /** Or its beginning, such as `allowlist.member`: allowlist.create, allowlist.update, allowlist.pause, allowlist.resume, allowlist.delete, allowlist.import, allowlist.rebuild, allowlist.reshard, allowlist.member.add, allowlist.member.remove, limit.config.set, limit.config.delete, limit.reset, entity.set, entity.delete, key.create, key.revoke, idempotency.delete, lock.break, code.revoke, token.revoke, subject.revoke */
+  /** Part of an id of what was changed, or of the name of who did it */
+  search?: string | undefined
+  /** Or its beginning, such as `allowlist.member`: allowlist.create, allowlist.update, allowlist.pause, allowlist.resume, allowlist.delete, allowlist.import, allowlist.rebuild, allowlist.reshard, allowlist.member.add, allowlist.member.remove, limit.config.set, limit.config.delete, limit.reset, entity.set, entity.delete, key.create, key.revoke, key.unlock, idempotency.delete, lock.break, code.revoke, token.revoke, subject.revoke */
   action?: string | undefined
   /** ISO 8601: from then on */
   from?: string | undefined
@@ -1696,6 +1737,8 @@ export interface Operations {
   getMetrics(input?: GetMetricsInput, options?: CallOptions): Promise<GetMetricsAnswer>
   /** What a resource says of limits: `GET /config/resources/{resource}` */
   getResourceConfig(input: GetResourceConfigInput, options?: CallOptions): Promise<GetResourceConfigAnswer>
+  /** Cost admitted and denied of a resource by hour or day, and of its heaviest entities: `GET /limits/usage` */
+  getResourceUsage(input: GetResourceUsageInput, options?: CallOptions): Promise<GetResourceUsageAnswer>
   /** Were tokens of this subject revoked, and which?: `GET /revoked-subjects/{subject}` */
   getRevokedSubject(input: GetRevokedSubjectInput, options?: CallOptions): Promise<GetRevokedSubjectAnswer>
   /** The last hour of this process, in steps of 5 s: `GET /stats/series` */
@@ -1706,7 +1749,7 @@ export interface Operations {
   getShards(input: GetShardsInput, options?: CallOptions): Promise<GetShardsAnswer>
   /** What the system level says of limits: `GET /config/system/{resource}` */
   getSystemConfig(input: GetSystemConfigInput, options?: CallOptions): Promise<GetSystemConfigAnswer>
-  /** Cost admitted and denied, by limit and hour or day: `GET /limits/{entity}/{resource}/usage` */
+  /** Cost of an entity by hour or day, where it was among the heaviest of its resource: `GET /limits/{entity}/{resource}/usage` */
   getUsage(input: GetUsageInput, options?: CallOptions): Promise<GetUsageAnswer>
   /** State of every engine: `GET /health` */
   health(input?: HealthInput, options?: CallOptions): Promise<HealthAnswer>
@@ -1819,12 +1862,13 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   getIdempotencyRecord: { method: 'GET', path: '/idempotency/{operation}/{key}' },
   getImport: { method: 'GET', path: '/allowlists/{id}/imports/{importId}' },
   getIndex: { method: 'GET', path: '/allowlists/{id}/index' },
-  getLimits: { method: 'GET', path: '/limits/{entity}/{resource}' },
+  getLimits: { method: 'GET', path: '/limits/{entity}/{resource}', query: ['limits'] },
   getLock: { method: 'GET', path: '/locks/{name}' },
   getLogLevel: { method: 'GET', path: '/log-level' },
   getMember: { method: 'GET', path: '/allowlists/{id}/customers/{customerId}' },
   getMetrics: { method: 'GET', path: '/metrics', answer: 'stream', accept: ['text/plain'] },
   getResourceConfig: { method: 'GET', path: '/config/resources/{resource}' },
+  getResourceUsage: { method: 'GET', path: '/limits/usage', query: ['resource', 'step', 'from', 'to'] },
   getRevokedSubject: { method: 'GET', path: '/revoked-subjects/{subject}' },
   getSeries: { method: 'GET', path: '/stats/series', query: ['minutes'] },
   getSession: { method: 'GET', path: '/session' },
@@ -1832,11 +1876,11 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   getSystemConfig: { method: 'GET', path: '/config/system/{resource}' },
   getUsage: { method: 'GET', path: '/limits/{entity}/{resource}/usage', query: ['step', 'from', 'to'] },
   health: { method: 'GET', path: '/health' },
-  importMembers: { method: 'POST', path: '/allowlists/{id}/import', query: ['mode', 'importId', 'addedBy', 'format', 'maxErrors', 'async'], body: 'stream' },
+  importMembers: { method: 'POST', path: '/allowlists/{id}/import', query: ['mode', 'importId', 'addedBy', 'column', 'format', 'maxErrors', 'async'], body: 'stream' },
   issueCode: { method: 'POST', path: '/otp/{channel}', body: 'json' },
   listAllowlists: { method: 'GET', path: '/allowlists', query: ['limit', 'cursor', 'search', 'type', 'sort', 'order'] },
   listAllowlistsOfCustomer: { method: 'GET', path: '/customers/{customerId}/allowlists', query: ['limit', 'cursor'] },
-  listAudit: { method: 'GET', path: '/audit', query: ['target', 'actor', 'action', 'from', 'to', 'limit', 'cursor'] },
+  listAudit: { method: 'GET', path: '/audit', query: ['target', 'actor', 'search', 'action', 'from', 'to', 'limit', 'cursor'] },
   listDenied: { method: 'GET', path: '/limits/denied', query: ['resource', 'limit'] },
   listEntityConfigs: { method: 'GET', path: '/config/entities', query: ['limit', 'cursor', 'resource'] },
   listKeys: { method: 'GET', path: '/keys' },

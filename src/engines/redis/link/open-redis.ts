@@ -1,7 +1,7 @@
 import type { RedisUrl } from '../../../config/store-url-redis.js'
 import { CatracaError } from '../../../errors.js'
-import { later } from '../../../timers.js'
 import type { Durations } from '../../../figures.js'
+import { later } from '../../../timers.js'
 import { bareHost } from './address.js'
 import { Calls } from './calls.js'
 import { ClusterTopology } from './cluster-topology.js'

@@ -96,8 +96,8 @@ export class Sentinels {
   }
 
   #told(): void {
-    this.#heardMs = performance.now()
     const nowMs = performance.now()
+    this.#heardMs = nowMs
     const told = this.#watches.flatMap(({ view }) =>
       view === undefined || nowMs - view.toldMs > VIEW_COUNTS_MS ? [] : [view],
     )

@@ -2,20 +2,16 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { diagnoseRedis } from '../../src/engines/redis/diagnose/index.js'
 import { openRedis as openEngine } from '../../src/engines/redis/index.js'
+import type { Address } from '../../src/engines/redis/link/address.js'
 import { openRedis } from '../../src/engines/redis/link/open-redis.js'
 import type { Redis } from '../../src/engines/redis/link/redis.js'
+import { masterOf } from '../../src/engines/redis/link/sentinel-views.js'
 import { isCatracaError } from '../../src/errors.js'
-import {
-  bump,
-  failsInTime,
-  inTime,
-  type RedisProcess,
-  type RedisServers,
-  startSentinel,
-  until,
-} from '../support/redis/index.js'
+import { bump, failsInTime, inTime, type RedisServers, startSentinel, until } from '../support/redis/index.js'
 
 const TIMEOUT_MS = 500
+/** Sentinels wait between two failovers, and for each other where there is little processor time. */
+const LONG_MS = 60_000
 const PASSWORD = 'secret of the servers'
 
 describe('redis connection through Sentinels', () => {
@@ -72,97 +68,46 @@ describe('redis connection through Sentinels', () => {
     await demanding.close()
   })
 
-  /** Stops the master until another one is named, and lets it go on: for some seconds it believes to be one still. */
-  async function depose(
-    during: () => void = () => {},
-  ): Promise<{ deposed: RedisProcess; named: RedisProcess }> {
+  it('leaves a master that was deposed while it was stopped, on idle, silent and new links', async (t) => {
+    const clients = await Promise.all(
+      [TIMEOUT_MS, 8000].map((commandTimeoutMs) => openRedis(servers.url, { commandTimeoutMs })),
+    )
     const [deposed] = await servers.primaries()
-    deposed!.pause()
-    during()
-    let named: RedisProcess | undefined
-    await until('another master is named', async () => {
-      ;[named] = await servers.primaries()
-      return named !== deposed
-    })
-    deposed!.resume()
-    await deposed!.ready()
-    return { deposed: deposed!, named: named! }
-  }
-
-  /** The Sentinels would make it a replica too, but only after ten seconds. */
-  async function settle({ deposed, named }: { deposed: RedisProcess; named: RedisProcess }): Promise<void> {
-    await deposed.say('REPLICAOF', '127.0.0.1', String(named.port))
-    await until('all servers follow the master', async () => {
-      const replicas = String(await named.say('INFO', 'replication')).match(/state=online/g)
-      return replicas?.length === 2
-    })
-  }
-
-  it('leaves a master that was deposed while it was stopped, and nothing was asked', async () => {
     await redis.write('before', ['SET', 'before', '1'])
-    const servers = await depose()
-    const { deposed, named } = servers
-    assert.equal(await redis.write('after', ['SET', 'after', '1']), 'OK')
-    assert.equal(((await deposed.say('ROLE')) as unknown[])[0], 'master')
-    assert.equal(await deposed.say('GET', 'after'), null)
-    assert.equal(await named.say('GET', 'after'), '1')
-    await settle(servers)
-  })
-
-  it('believes no answer of a deposed master, whether on an old link or on one that was being made', async () => {
-    const patient = await openRedis(servers.url, { commandTimeoutMs: 4000 })
-    const clients = [redis, patient]
+    deposed!.pause()
     const answered = clients.map((): string[] => [])
     let done = false
-    let writers: Promise<void>[] = []
-    const write = async (client: Redis, name: number) => {
+    const writers = clients.map(async (client, name) => {
       for (let i = 0; !done; i++) {
         const id = `${name}-${i}`
         const wrote = client.write('ids', ['SADD', 'ids', id])
         await wrote.then(() => answered[name]!.push(id)).catch(() => {})
         await new Promise((resolve) => setTimeout(resolve, 5))
       }
-    }
-    try {
-      const servers = await depose(() => {
-        writers = clients.map(write)
-      })
-      for (const ids of answered) await until('writes are answered', () => ids.length >= 50)
+    })
+    t.after(async () => {
       done = true
       await Promise.all(writers)
-      const kept = new Set((await servers.named.say('SMEMBERS', 'ids')) as string[])
-      assert.deepEqual(
-        answered.flat().filter((id) => !kept.has(id)),
-        [],
-      )
-      await settle(servers)
-    } finally {
-      done = true
-      await patient.close()
-    }
-  })
-
-  it('goes on without Sentinels, but does not believe a server that was silent until one names it', async () => {
-    const [master] = await servers.primaries()
-    const patient = await openRedis(servers.url, { commandTimeoutMs: 10_000 })
-    // Longer than a word of theirs counts.
-    for (const sentinel of servers.sentinels) sentinel.pause()
-    try {
-      const endsMs = performance.now() + 3000
-      while (performance.now() < endsMs) {
-        assert.equal(await patient.write('a', ['SET', 'a', '3']), 'OK')
-        await new Promise((resolve) => setTimeout(resolve, 50))
-      }
-      master!.pause()
-      const silent = patient.write('a', ['SET', 'a', '4'])
-      setTimeout(() => master!.resume(), 2000)
-      assert.match(await failsInTime(silent, 'UNKNOWN_OUTCOME', 9000), /no Sentinel names the master/)
-    } finally {
-      master!.resume()
-      for (const sentinel of servers.sentinels) sentinel.resume()
-    }
-    await until('writes are taken again', async () => (await patient.write('a', ['SET', 'a', '5'])) === 'OK')
-    await patient.close()
+      for (const client of clients) await client.close()
+    })
+    let [named] = await servers.primaries()
+    await until(
+      'another master is named',
+      async () => {
+        ;[named] = await servers.primaries()
+        return named !== deposed
+      },
+      LONG_MS,
+    )
+    deposed!.resume()
+    await deposed!.ready()
+    assert.equal(await redis.write('after', ['SET', 'after', '1']), 'OK')
+    for (const ids of answered) await until('writes are answered', () => ids.length >= 20)
+    assert.equal(((await deposed!.say('ROLE')) as unknown[])[0], 'master', 'it does not know it yet')
+    assert.equal(await deposed!.say('EXISTS', 'after'), 0)
+    const kept = new Set((await named!.say('SMEMBERS', 'ids')) as string[])
+    const lost = answered.flat().filter((id) => !kept.has(id))
+    assert.deepEqual(lost, [], 'every write that was answered is on the new master')
   })
 
   it('survives kill -9 of the master without a restart, and no call hangs', async () => {
@@ -186,7 +131,8 @@ describe('redis connection through Sentinels', () => {
       }
     })
     await master!.kill()
-    await until('a new master takes writes', async () => (await redis.write('a', ['SET', 'a', '2'])) === 'OK')
+    const isTaken = async () => (await redis.write('a', ['SET', 'a', '2'])) === 'OK'
+    await until('a new master takes writes', isTaken, LONG_MS)
     done = true
     await Promise.all(writers)
     for (const code of codes) assert.match(code, /^(ENGINE_UNAVAILABLE|UNKNOWN_OUTCOME)$/)
@@ -199,5 +145,45 @@ describe('redis connection through Sentinels', () => {
       return heard.includes('hello') && interruptions.includes('resumed')
     })
     assert.deepEqual(interruptions.slice(0, 2), ['lost', 'resumed'])
+  })
+
+  // The last one: Sentinels that were stopped do nothing for half a minute.
+  it('goes on without Sentinels, but does not believe a server that was silent until one names it', async (t) => {
+    const [master] = await servers.primaries()
+    const patient = await openRedis(servers.url, { commandTimeoutMs: 20_000 })
+    t.after(() => patient.close())
+    for (const sentinel of servers.sentinels) sentinel.pause()
+    try {
+      // Longer than a word of theirs counts.
+      const endsMs = performance.now() + 3000
+      while (performance.now() < endsMs) {
+        assert.equal(await patient.write('a', ['SET', 'a', '3']), 'OK')
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+      master!.pause()
+      const silent = patient.write('a', ['SET', 'a', '4'])
+      setTimeout(() => master!.resume(), 2000)
+      assert.match(await failsInTime(silent, 'UNKNOWN_OUTCOME', 15_000), /no Sentinel names the master/)
+    } finally {
+      master!.resume()
+      for (const sentinel of servers.sentinels) sentinel.resume()
+    }
+    await until('writes are taken again', async () => (await patient.write('a', ['SET', 'a', '5'])) === 'OK')
+  })
+})
+
+describe('Sentinels that disagree', () => {
+  const [old, fresh] = [6379, 6380].map((port) => ({ host: '127.0.0.1', port })) as [Address, Address]
+  const view = (address: Address, epoch: number) => ({ address, epoch })
+
+  it('the highest epoch counts', () => {
+    assert.equal(masterOf([view(old, 1), view(old, 1), view(fresh, 2)], old), fresh)
+    assert.equal(masterOf([], old), undefined)
+  })
+
+  it('within one epoch most of them do, and of as many the master stays', () => {
+    assert.equal(masterOf([view(old, 2), view(fresh, 2), view(fresh, 2)], old), fresh)
+    assert.equal(masterOf([view(old, 2), view(fresh, 2)], fresh), fresh)
+    assert.equal(masterOf([view(old, 2), view(fresh, 2)], old), old)
   })
 })

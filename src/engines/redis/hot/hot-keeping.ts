@@ -7,11 +7,11 @@ import { defineScript, type Script } from '../link/script.js'
 import { type HotKeys, hotKeys, readPosition, unsure, writePosition } from './hot-keys.js'
 
 const uses = ['clock', 'hot-keeping']
-const CLAIM = defineScript('hot-claim', { keys: 3, write: true, uses: ['clock'] })
-const LOAD = defineScript('hot-load', { keys: 3, write: true, uses })
-const PUBLISH = defineScript('hot-publish', { keys: 3, write: true, uses })
-const APPLY = defineScript('hot-apply', { keys: 3, write: true, uses })
-const DROP = defineScript('hot-drop', { keys: 4, write: true, uses })
+const CLAIM = defineScript('hot-claim', { keys: ['set', 'hash', 'any'], write: true, uses: ['clock'] })
+const LOAD = defineScript('hot-load', { keys: ['set', 'hash', 'string'], write: true, uses })
+const PUBLISH = defineScript('hot-publish', { keys: ['set', 'hash', 'set'], write: true, uses })
+const APPLY = defineScript('hot-apply', { keys: ['set', 'hash', 'string'], write: true, uses })
+const DROP = defineScript('hot-drop', { keys: ['set', 'hash', 'string', 'set'], write: true, uses })
 
 /** What nobody keeps any more, because its list is no longer hot, goes by itself. */
 const KEPT_MS = 3_600_000

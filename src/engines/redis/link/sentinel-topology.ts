@@ -1,7 +1,8 @@
 import { type Address, nameOf } from './address.js'
 import type { Connection, ConnectionSettings } from './connection.js'
 import { Pool } from './keeper.js'
-import { isSame, Sentinels } from './sentinels.js'
+import { isSame } from './sentinel-views.js'
+import { Sentinels } from './sentinels.js'
 import type { OnChange, Topology } from './topology.js'
 
 /** A master that no Sentinel has named for so long is asked after before anything more is sent to it. */

@@ -3,11 +3,9 @@ import { type Address, nameOf, parseAddress } from './address.js'
 import { Connection, type ConnectionSettings } from './connection.js'
 import { inTime } from './in-time.js'
 import { Keeper } from './keeper.js'
+import { isSame, masterOf, type View } from './sentinel-views.js'
 
-/** What one Sentinel says. Every failover raises the epoch, so the highest one is the newest. */
-interface View {
-  address: Address
-  epoch: number
+interface Told extends View {
   toldMs: number
 }
 
@@ -18,7 +16,10 @@ interface Listener {
   onAllLost: () => void
 }
 
-/** The leader of a failover tells of the promotion first, and announces the switch when the replicas have followed. */
+/**
+ * The leader of a failover tells of the promotion first, and announces the switch when the replicas have followed. What
+ * counts is what Sentinels answer then: an announcement has no epoch, and may come late.
+ */
 const ANNOUNCEMENTS = ['+switch-master', '+promoted-slave']
 /** Announcements may be lost with their connection, so every Sentinel is also asked. */
 const BETWEEN_QUESTIONS_MS = 1000
@@ -43,6 +44,7 @@ export class Sentinels {
       (address) =>
         new Watch(address, master, settings, {
           onTold: () => this.#told(),
+          onAnnounced: () => void this.ask(),
           onDown: () => this.#down(),
         }),
     )
@@ -95,25 +97,15 @@ export class Sentinels {
   }
 
   #told(): void {
-    this.#heardMs = performance.now()
-    const newest = this.#newest()
-    if (newest === undefined || isSame(newest.address, this.#named)) return
-    this.#named = newest.address
-    this.listener.onNamed(newest.address)
-  }
-
-  /** Where two disagree within one epoch (one says a name, the other an address), the master stays who it was. */
-  #newest(): View | undefined {
-    let newest: View | undefined
-    for (const { view } of this.#watches) {
-      if (view === undefined || performance.now() - view.toldMs > VIEW_COUNTS_MS) continue
-      const wins =
-        newest === undefined ||
-        view.epoch > newest.epoch ||
-        (view.epoch === newest.epoch && isSame(view.address, this.#named))
-      if (wins) newest = view
-    }
-    return newest
+    const nowMs = performance.now()
+    this.#heardMs = nowMs
+    const told = this.#watches.flatMap(({ view }) =>
+      view === undefined || nowMs - view.toldMs > VIEW_COUNTS_MS ? [] : [view],
+    )
+    const master = masterOf(told, this.#named)
+    if (master === undefined || isSame(master, this.#named)) return
+    this.#named = master
+    this.listener.onNamed(master)
   }
 
   #down(): void {
@@ -124,14 +116,14 @@ export class Sentinels {
 /** One Sentinel: its announcements, and what it answers. */
 class Watch {
   readonly #keeper: Keeper
-  view: View | undefined
+  view: Told | undefined
   hasFailed = false
 
   constructor(
     private readonly address: Address,
     private readonly master: string,
     private readonly settings: ConnectionSettings,
-    private readonly listener: { onTold: () => void; onDown: () => void },
+    private readonly listener: { onTold: () => void; onAnnounced: () => void; onDown: () => void },
   ) {
     this.#keeper = new Keeper({
       settings: forSentinels(settings),
@@ -173,7 +165,7 @@ class Watch {
   /** Listens first and asks then, so that nothing is missed in between. */
   async #welcome(connection: Connection): Promise<void> {
     for (const channel of ANNOUNCEMENTS) {
-      const heard = connection.subscribe(channel, (message) => this.#announced(channel, message))
+      const heard = connection.subscribe(channel, () => this.listener.onAnnounced())
       await inTime(heard, this.settings.commandTimeoutMs, connection)
     }
     await this.#look(connection)
@@ -191,24 +183,11 @@ class Watch {
     this.#told(address, Number((facts as Map<string, string>).get('config-epoch') ?? 0))
   }
 
-  /** `+switch-master NAME OLD-HOST OLD-PORT HOST PORT` names the new master, and is believed at once. */
-  #announced(channel: string, message: string): void {
-    const [name, , , host = '', port = ''] = message.split(' ')
-    const address = addressOf([host, port], this.address)
-    if (channel === '+switch-master' && name === this.master && address !== undefined) {
-      this.#told(address, (this.view?.epoch ?? 0) + 1)
-    }
-    if (this.isUp) void this.ask()
-  }
-
   #told(address: Address, epoch: number): void {
     this.view = { address, epoch, toldMs: performance.now() }
     this.listener.onTold()
   }
 }
-
-export const isSame = (one: Address, other: Address | undefined): boolean =>
-  other !== undefined && one.host === other.host && one.port === other.port
 
 function addressOf(named: [string, string] | null, sentinel: Address): Address | undefined {
   return named === null ? undefined : parseAddress(`${named[0]}:${named[1]}`, sentinel.host)

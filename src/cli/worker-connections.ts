@@ -1,6 +1,7 @@
 import type { Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { roomForConnections } from '../server/connections.js'
 import { guarded, later } from '../timers.js'
 
 /**
@@ -20,6 +21,8 @@ export interface ListeningMessage {
 
 const READY = { catraca: 'ready' } as const
 const CONNECTION = { catraca: 'connection' } as const
+/** Connections that are with no worker yet: more than a moment's worth means that the workers do not keep up. */
+const MOST_HELD = Math.min(512, roomForConnections() ?? 512)
 /** Longer than giving connections away takes: only a worker that hangs is not waited for. */
 const HANDING_OVER_MS = 1_000
 
@@ -76,6 +79,10 @@ export class Listener {
   }
 
   private give(socket: Socket): void {
+    if (this.onTheirWay.size + this.waiting.length >= MOST_HELD) {
+      socket.destroy()
+      return
+    }
     const worker = this.workers.find((one) => one.isConnected())
     if (worker === undefined) {
       this.waiting.push(socket)

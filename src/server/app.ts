@@ -235,8 +235,8 @@ function createHttpServer(context: ServerContext, handler: Handler): Server {
   Object.assign(server, { httpAllowHalfOpen: true })
   server.timeout = transferTimeoutMs
   server.on('timeout', (socket: Socket) => {
-    // Nothing has moved for that long. What is still worked on may take longer; what nobody reads is given up.
-    if (socket.writableLength > 0 || !Pipelines.isBusy(socket)) socket.destroy()
+    // Nothing has moved for that long. What is worked on may take longer, and headers that are late are told so by Node.
+    if (socket.writableLength > 0 || Pipelines.isIdle(socket)) socket.destroy()
   })
   return server
 }

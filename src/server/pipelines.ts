@@ -12,6 +12,8 @@ interface Pipeline {
   inFlight: number
   waiting: Pending[]
   last: Pending
+  /** Read of the connection when the last answer was sent. */
+  bytesRead: number
   onAnswered: (() => void) | undefined
 }
 
@@ -29,9 +31,10 @@ export class Pipelines {
     private readonly handle: Handler,
   ) {}
 
-  /** Whether answers are owed on this connection. */
-  static isBusy(socket: PipelinedSocket): boolean {
-    return (socket[PIPELINE]?.inFlight ?? 0) > 0
+  /** Whether all that came over this connection is answered. One over which nothing has come yet is not idle. */
+  static isIdle(socket: PipelinedSocket): boolean {
+    const pipeline = socket[PIPELINE]
+    return pipeline?.inFlight === 0 && pipeline.bytesRead === socket.bytesRead
   }
 
   /** The answer that is owed to a request whose body is still on its way. */
@@ -50,7 +53,13 @@ export class Pipelines {
   readonly take: Handler = (request, response) => {
     const socket: PipelinedSocket = request.socket
     const last = { request, response }
-    const pipeline = (socket[PIPELINE] ??= { inFlight: 0, waiting: [], last, onAnswered: undefined })
+    const pipeline = (socket[PIPELINE] ??= {
+      inFlight: 0,
+      waiting: [],
+      last,
+      bytesRead: 0,
+      onAnswered: undefined,
+    })
     pipeline.last = last
     if (pipeline.inFlight < this.maxInFlight) this.begin(pipeline, last)
     else {
@@ -63,6 +72,7 @@ export class Pipelines {
     pipeline.inFlight++
     response.once('close', () => {
       pipeline.inFlight--
+      pipeline.bytesRead = request.socket.bytesRead
       this.next(pipeline, request.socket)
     })
     // It may have been refused while it waited.

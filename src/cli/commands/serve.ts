@@ -84,7 +84,7 @@ async function serveHere(config: Config): Promise<void> {
     })
     followLogLevel(server)
     if (cluster.isWorker) {
-      logger.info(`serving connections of ${server.url}`)
+      logger.info('serving connections that the supervisor accepts')
       // Of several workers only the first one speaks, when it knows the port.
       const port = takeConnections((socket) => server.take(socket))
       port.then((port) => greet(server.keyed, withPort(server.url, port), catraca.store))

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { run as dynamodbPods } from '../bench/proof/dynamodb-pods.js'
 import { run as dynamodbReshard } from '../bench/proof/dynamodb-reshard.js'
 import { run as freshness } from '../bench/proof/freshness.js'
+import { run as httpPaths } from '../bench/proof/http-paths.js'
 import { run as idempotency } from '../bench/proof/idempotency.js'
 import { run as kill } from '../bench/proof/kill.js'
 import { run as limits, runFailover, runOnDynamodb, runOnRedis } from '../bench/proof/limits.js'
@@ -11,6 +12,11 @@ import { run as soakModel } from '../bench/proof/soak-model.js'
 
 /** The proofs of `npm run proof`, which take minutes there, with small sizes. Each throws when a promise is broken. */
 describe('proofs, small', () => {
+  it('http-paths: the faster ways of answering a check cannot be told from the ordinary one', async () => {
+    const figures = await httpPaths({ requests: 4000, seed: 2 })
+    assert.ok(figures['answered on the connection']! > 500)
+  })
+
   it('race: processes on one directory agree', async () => {
     const figures = await race({ seconds: 0.6, processes: 3, bulkSize: 200, setSize: 1500 })
     assert.ok(figures['writes seen elsewhere by token']! > 0)

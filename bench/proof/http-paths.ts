@@ -73,14 +73,18 @@ async function hold({ pieces, hangsUpAtOnce }: Talk, { app }: RunningServer): Pr
 /** Without what differs from one answer to the next: times, and the ids that the server makes. */
 function normal(said: string): string {
   return said
-    .replace(/^Date: .*$/gm, 'Date')
-    .replace(/"checkedAt":"[^"]+"/g, '"checkedAt"')
-    .replace(/x-request-id: [0-9a-f]{12}-\w+/g, 'x-request-id: new')
-    .replace(/content-length: (\d+)((?:\r\n.*)*?\r\n\r\n.*?"requestId":")([0-9a-f]{12}-\w+)"/g, withoutId)
+    .split(/(?=HTTP\/1\.1 \d{3} )/)
+    .map((answer) => {
+      const id = /"requestId":"([0-9a-f]{12}-\w+)"/.exec(answer)?.[1] ?? ''
+      return answer
+        .replace(/^Date: .*$/m, 'Date')
+        .replace(/"checkedAt":"[^"]+"/g, '"checkedAt"')
+        .replace(/x-request-id: [0-9a-f]{12}-\w+/, 'x-request-id: new')
+        .replace(/"requestId":"[0-9a-f]{12}-\w+"/, '"requestId":"new"')
+        .replace(/content-length: (\d+)/, (_, length) => `content-length: ${Number(length) - id.length}`)
+    })
+    .join('')
 }
-
-const withoutId = (_: string, length: string, between: string, id: string): string =>
-  `content-length: ${Number(length) - id.length} and an id${between}new"`
 
 /** A store that takes its time with one customer, fails for another, and a fault of ours for a third. */
 function troubled({ allowlists }: Catraca): void {

@@ -108,9 +108,11 @@ export class Checker {
     const now = this.clock.now()
     const verdicts: MaybePromise<Verdict>[] = new Array(listIds.length)
     const inquiry: Inquiry = { view, customerId, now, known: undefined }
+    const places = firstPlaces(listIds)
     let waiting = false
     for (let i = 0; i < listIds.length; i++) {
-      const verdict = this.asked(inquiry, listIds[i]!)
+      const first = places === undefined ? i : places[i]!
+      const verdict = first < i ? verdicts[first]! : this.asked(inquiry, listIds[i]!)
       if (isPromise(verdict)) waiting = true
       verdicts[i] = verdict
     }
@@ -183,6 +185,22 @@ export class Checker {
     if (wave === undefined) this.waves.set(list, (wave = compileWave(list)))
     return wave
   }
+}
+
+/** To compare so many with each other costs less than a map. */
+const FEW_LISTS = 8
+
+/** Where each list is asked about first, so that one that is repeated is judged once; undefined where none is. */
+function firstPlaces(listIds: readonly string[]): number[] | undefined {
+  if (listIds.length <= FEW_LISTS) {
+    for (let i = 1; i < listIds.length; i++) {
+      if (listIds.indexOf(listIds[i]!) < i) return listIds.map((id) => listIds.indexOf(id))
+    }
+    return undefined
+  }
+  const firsts = new Map<string, number>()
+  for (let i = listIds.length - 1; i >= 0; i--) firsts.set(listIds[i]!, i)
+  return firsts.size === listIds.length ? undefined : listIds.map((id) => firsts.get(id)!)
 }
 
 /** The first verdict that lets the customer in, or that cannot be known. */

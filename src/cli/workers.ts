@@ -1,18 +1,26 @@
 import cluster, { type Worker } from 'node:cluster'
 import { systemClock } from '../clock.js'
 import type { LogLevel, RunningServer } from '../server/index.js'
-import { later } from '../timers.js'
+import { guarded, later } from '../timers.js'
 import { EXIT, Exit } from './failure.js'
 import { note } from './output.js'
+import { type Address, isReady, Listener, type ListeningMessage } from './worker-connections.js'
 import { MetricsExchange } from './worker-metrics.js'
 
-const RECENT_MS = 60_000
 const FIRST_DELAY_MS = 100
 const LONGEST_DELAY_MS = 30_000
+/** A worker that has served for so long was not born ill. */
+const HEALTHY_MS = 2_000
 
-/** How long to wait before the next restart, when so many workers died lately: a crash loop must stay slow. */
-export function restartDelayMs(recentDeaths: number): number {
-  return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.max(0, recentDeaths - 1))
+/** How long to wait before a worker that died is replaced: a crash loop must stay slow, and nothing else. */
+export class RestartPauses {
+  private earlyDeaths = 0
+
+  /** Undefined of a worker that never served. */
+  afterDeath(servedMs: number | undefined): number {
+    this.earlyDeaths = servedMs !== undefined && servedMs >= HEALTHY_MS ? 0 : this.earlyDeaths + 1
+    return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.max(0, this.earlyDeaths - 1))
+  }
 }
 
 interface LogLevelMessage {
@@ -39,15 +47,16 @@ export function followLogLevel(server: RunningServer): void {
 /** Keeps so many workers serving, until a signal stops them all. */
 export async function superviseWorkers(
   count: number,
+  address: Address,
   shutdownTimeoutMs: number,
   environment: Record<string, string>,
 ): Promise<void> {
-  const supervisor = new Supervisor(environment)
-  const stop = () => supervisor.stop(shutdownTimeoutMs)
+  const supervisor = new Supervisor(address, environment)
+  const stop = guarded(() => supervisor.stop(shutdownTimeoutMs))
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
   new MetricsExchange().start()
-  // One first: what is wrong with the configuration or the port is then told once, not by every worker.
+  // One first: what is wrong with the configuration is then told once, not by every worker.
   await supervisor.start()
   for (let i = 1; i < count; i++) supervisor.fork()
   await supervisor.stopped
@@ -76,59 +85,82 @@ class Supervisor {
   readonly stopped: Promise<void>
   private hasStarted = false
   private isStopping = false
-  private deaths: number[] = []
   private finish: () => void = () => {}
   private restarts = new Set<NodeJS.Timeout>()
+  private readonly pauses = new RestartPauses()
   private readonly logLevel = new SharedLogLevel()
+  private readonly listener = new Listener()
 
-  constructor(private readonly environment: Record<string, string>) {
+  constructor(
+    private readonly address: Address,
+    private readonly environment: Record<string, string>,
+  ) {
     this.stopped = new Promise((resolve) => {
       this.finish = resolve
     })
   }
 
+  /** The port is opened when there is somebody to serve it. */
   async start(): Promise<void> {
     const worker = this.fork()
     const isServing = await new Promise<boolean>((resolve) => {
-      worker.once('listening', () => resolve(true))
+      worker.on('message', (message: unknown) => isReady(message) && resolve(true))
       worker.once('exit', () => resolve(false))
     })
+    if (this.isStopping) return
     // The worker has said why.
-    if (!isServing && !this.isStopping) throw new Exit(EXIT.failure)
-    this.hasStarted = true
+    if (!isServing) throw new Exit(EXIT.failure)
+    try {
+      const { port } = await this.listener.listen(this.address)
+      this.hasStarted = true
+      worker.send({ catraca: 'listening', port } satisfies ListeningMessage)
+    } catch (error) {
+      worker.process.kill('SIGTERM')
+      throw error
+    }
   }
 
   fork(): Worker {
     const worker = cluster.fork(this.environment)
-    worker.once('exit', (code, signal) => this.onExit(signal ?? `code ${code}`))
-    worker.on('message', (message: unknown) => {
-      if (isLogLevel(message)) this.logLevel.tell(message, worker)
+    let readyAt: number | undefined
+    worker.once('exit', (code, signal) => {
+      this.listener.drop(worker)
+      this.onExit(signal ?? `code ${code}`, readyAt === undefined ? undefined : performance.now() - readyAt)
     })
-    worker.once('listening', () => this.logLevel.greet(worker))
+    worker.on(
+      'message',
+      guarded((message: unknown) => {
+        if (isLogLevel(message)) this.logLevel.tell(message, worker)
+        if (!isReady(message)) return
+        readyAt = performance.now()
+        this.listener.add(worker)
+        this.logLevel.greet(worker)
+      }),
+    )
     return worker
   }
 
-  stop(shutdownTimeoutMs: number): void {
+  /** First nobody new comes in; then those who came in last are with a worker; then the workers finish. */
+  async stop(shutdownTimeoutMs: number): Promise<void> {
     if (this.isStopping) return
     this.isStopping = true
     for (const timer of this.restarts) clearTimeout(timer)
-    const workers = Object.values(cluster.workers ?? {})
-    for (const worker of workers) worker?.process.kill('SIGTERM')
-    if (workers.length === 0) this.finish()
     later(() => {
       for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL')
     }, shutdownTimeoutMs + 2000).unref()
+    await this.listener.close()
+    const workers = Object.values(cluster.workers ?? {})
+    for (const worker of workers) worker?.process.kill('SIGTERM')
+    if (workers.length === 0) this.finish()
   }
 
-  private onExit(how: string): void {
+  private onExit(how: string, servedMs: number | undefined): void {
     if (this.isStopping) {
       if (Object.keys(cluster.workers ?? {}).length === 0) this.finish()
       return
     }
     if (!this.hasStarted) return
-    const now = systemClock.now()
-    this.deaths = [...this.deaths.filter((at) => at > now - RECENT_MS), now]
-    const delayMs = restartDelayMs(this.deaths.length)
+    const delayMs = this.pauses.afterDeath(servedMs)
     note(`catraca: a worker died (${how}); another one starts in ${delayMs} ms`)
     const timer = later(() => {
       this.restarts.delete(timer)

@@ -181,7 +181,8 @@ export const SCHEMA = {
     }),
     shutdownTimeoutMs: setting(integer(0, HOUR_MS), 10_000, {
       env: 'CATRACA_SHUTDOWN_TIMEOUT_MS',
-      description: 'How long a stop waits for requests that have begun.',
+      description:
+        'How long a stop may take: requests that have begun are waited for, then the stores are closed. Stores get at least a second; what is not closed by then is left as it is. Also of `catraca relay`.',
     }),
     accessLogSampling: setting(share, 0.01, {
       env: 'CATRACA_ACCESS_LOG_SAMPLING',

@@ -63,6 +63,8 @@ export interface BuiltServer {
   app: App
   context: ServerContext
   connections: Connections
+  /** Connections whose last request has ended become idle one by one: to be called again and again. */
+  closeIdle: () => void
   /** Every route that was registered. */
   routes: readonly RouteEntry[]
 }
@@ -112,7 +114,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   await app.ready()
   await context.registry.refresh()
   context.registry.start()
-  return { app, context, connections, routes }
+  return { app, context, connections, closeIdle, routes }
 }
 
 /** A new capability adds its routes here. */
@@ -140,7 +142,7 @@ const ROUTES = [
   consoleRoutes,
 ]
 
-const IDLE_CHECK_MS = 25
+export const IDLE_CHECK_MS = 25
 const TELL_REFUSALS_EVERY_MS = 10_000
 
 /** A line now and then: whoever is refused mostly comes again at once. */
@@ -228,7 +230,7 @@ function createHttpServer(context: ServerContext, handler: Handler): Server {
   const answer = settings.checkFastPath === 'off' ? handler : withCheckDoor(context, handler)
   const pipelines = new Pipelines(settings.maxInFlightPerConnection, answer)
   const listener = (request: IncomingMessage, response: ServerResponse) => {
-    bodies.expect(request, response)
+    bodies.expect(request)
     pipelines.take(request, response)
   }
   const server =
@@ -237,8 +239,8 @@ function createHttpServer(context: ServerContext, handler: Handler): Server {
   Object.assign(server, { httpAllowHalfOpen: true })
   server.timeout = transferTimeoutMs
   server.on('timeout', (socket: Socket) => {
-    // Nothing has moved for that long. What is still worked on may take longer; what nobody reads is given up.
-    if (socket.writableLength > 0 || !Pipelines.isBusy(socket)) socket.destroy()
+    // Nothing has moved for that long. What is worked on may take longer, and headers that are late are told so by Node.
+    if (socket.writableLength > 0 || Pipelines.isIdle(socket)) socket.destroy()
   })
   return server
 }

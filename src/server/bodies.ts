@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { CatracaError } from '../errors.js'
 import { Sleeper, Wakes } from '../wakes.js'
 import { answerClientError } from './client-error.js'
@@ -10,21 +10,12 @@ const DEADLINE = Symbol('deadline of the body')
 type TimedRequest = IncomingMessage & { [DEADLINE]?: BodyDeadline }
 
 class BodyDeadline extends Sleeper {
-  constructor(
-    private readonly request: IncomingMessage,
-    private readonly response: ServerResponse,
-  ) {
+  constructor(private readonly request: IncomingMessage) {
     super()
   }
 
   override onDue(): void {
-    const { request, response } = this
-    const { socket } = request
-    if (request.complete || socket.destroyed) return
-    // Behind another answer on the same connection, or in the middle of its own, nothing can be said any more.
-    const isNext = response.socket === socket && !response.headersSent
-    if (isNext) answerClientError({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, socket)
-    else socket.destroy()
+    if (!this.request.complete) answerClientError({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, this.request.socket)
   }
 }
 
@@ -42,9 +33,9 @@ export class Bodies {
   ) {}
 
   /** Of every request, before anything else is done with it. */
-  expect(request: TimedRequest, response: ServerResponse): void {
+  expect(request: TimedRequest): void {
     if (!announcesBody(request)) return
-    const deadline = new BodyDeadline(request, response)
+    const deadline = new BodyDeadline(request)
     request[DEADLINE] = deadline
     this.deadlines.wakeAt(deadline, monotonicMs() + this.timeoutMs)
     request.once('close', () => this.deadlines.callOff(deadline))

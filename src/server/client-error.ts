@@ -1,26 +1,48 @@
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { CatracaError } from '../errors.js'
-import { PROBLEM_TYPE, toProblem } from './problem.js'
+import { Pipelines } from './pipelines.js'
+import { PROBLEM_TYPE, type RenderedProblem, toProblem } from './problem.js'
 import { newRequestId } from './request-id.js'
 
 interface ParserError {
   code?: string
 }
 
-const REASONS: Record<number, string> = {
-  400: 'Bad Request',
-  408: 'Request Timeout',
-  431: 'Request Header Fields Too Large',
+const REFUSED = Symbol('refused')
+type RefusedSocket = Socket & { [REFUSED]?: true }
+
+/**
+ * Answers what is not HTTP, or too much of it, behind the answers to the requests before it. Nothing more is read from
+ * the connection, and it ends with this answer.
+ */
+export function answerClientError({ code }: ParserError, socket: RefusedSocket): void {
+  if (code === 'ECONNRESET' || socket.destroyed || socket[REFUSED]) return
+  socket[REFUSED] = true
+  socket.pause()
+  const unfinished = Pipelines.unfinished(socket)
+  if (unfinished === undefined) Pipelines.whenAnswered(socket, () => answerByHand(code, socket))
+  else if (unfinished.headersSent) socket.destroySoon()
+  else answerWith(unfinished, code)
 }
 
-/** Answers what is not HTTP, or too much of it: there is no request yet, so the answer is written by hand. */
-export function answerClientError(error: ParserError, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed) return
-  if (socket.writable) socket.write(clientErrorResponse(error.code))
-  socket.destroy()
+/** The body is what is wrong: the request has an answer of its own. */
+function answerWith(response: ServerResponse, code: string | undefined): void {
+  const { status, headers, body } = reply(code)
+  response.writeHead(status, headers)
+  response.end(body)
 }
 
-function clientErrorResponse(code: string | undefined): string {
+/** There is no request yet, and so nothing of Node's to answer with. */
+function answerByHand(code: string | undefined, socket: Socket): void {
+  const { status, headers, body } = reply(code)
+  const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`]
+  for (const [name, value] of Object.entries(headers)) head.push(`${name}: ${value}`)
+  if (socket.writable) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  socket.destroySoon()
+}
+
+function reply(code: string | undefined): RenderedProblem {
   const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
   const detail =
     status === 431
@@ -30,13 +52,11 @@ function clientErrorResponse(code: string | undefined): string {
         : 'the request is not valid HTTP'
   const requestId = newRequestId()
   const body = JSON.stringify(toProblem(new CatracaError('INVALID_INPUT', detail), requestId, status))
-  return [
-    `HTTP/1.1 ${status} ${REASONS[status]}`,
-    `content-type: ${PROBLEM_TYPE}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${requestId}`,
-    'connection: close',
-    '',
-    body,
-  ].join('\r\n')
+  const headers = {
+    'content-type': PROBLEM_TYPE,
+    'content-length': String(Buffer.byteLength(body)),
+    'x-request-id': requestId,
+    connection: 'close',
+  }
+  return { status, headers, body }
 }

@@ -38,6 +38,7 @@ const SILENT_GRACE_MS = 1_000
 export class Connections implements ConnectionFigures {
   readonly limit: number
   refused = 0
+  private onAllClosed: () => void = () => {}
   private readonly open = new Set<Socket>()
   /** Those over which requests come, and since when: with TLS others than the ones that were accepted. */
   private readonly usable = new Map<Socket, number>()
@@ -68,8 +69,18 @@ export class Connections implements ConnectionFigures {
       return false
     }
     this.open.add(socket)
-    socket.once('close', () => this.open.delete(socket))
+    socket.once('close', () => {
+      this.open.delete(socket)
+      if (this.open.size === 0) this.onAllClosed()
+    })
     return true
+  }
+
+  allClosed(): Promise<void> {
+    if (this.open.size === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.onAllClosed = resolve
+    })
   }
 
   /** Node counts a connection as idle only after its first request; one that stays silent is idle too. */

@@ -1,10 +1,10 @@
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, isIPv6, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Catraca } from '../catraca.js'
 import { CatracaError } from '../errors.js'
-import { later } from '../timers.js'
+import { every, later } from '../timers.js'
 import { isLoopbackName } from './access/loopback.js'
-import { type BuiltServer, buildServer } from './app.js'
+import { type BuiltServer, buildServer, IDLE_CHECK_MS } from './app.js'
 import type { App } from './context.js'
 import type { LogLevel } from './logger.js'
 import type { ServerOptions } from './options.js'
@@ -15,6 +15,8 @@ export interface RunningServer {
   readonly url: string
   /** Whether callers need an API key. */
   readonly keyed: boolean
+  /** Serves a connection that somebody else has accepted. */
+  take(socket: Socket): void
   /** As `PUT /log-level` does. */
   setLogLevel(level: LogLevel, forSeconds?: number): void
   /** Takes no new work, finishes what has begun, and is over within `shutdownTimeoutMs`. */
@@ -28,13 +30,15 @@ const BREAK_OFF_MAX_MS = 3_000
 export async function startServer(catraca: Catraca, options: ServerOptions = {}): Promise<RunningServer> {
   const server = await buildServer(catraca, options)
   const { app, context } = server
-  const { host, port, tls } = context.settings
+  const { host, port, listens, tls } = context.settings
   const scheme = tls === undefined ? 'http' : 'https'
   try {
     if (!context.registry.keyed && !isLoopbackName(host)) throw notWithoutKeys(host)
     // The framework did not make the server, and so does not know that it speaks TLS.
     const listenTextResolver = (address: string) => `listening at ${address.replace(/^https?(?=:)/, scheme)}`
-    await app.listen({ host, port, listenTextResolver })
+    if (listens) await app.listen({ host, port, listenTextResolver })
+    // Node begins to watch the time limits of connections with it.
+    else app.server.emit('listening')
   } catch (error) {
     await app.close()
     throw error
@@ -42,7 +46,8 @@ export async function startServer(catraca: Catraca, options: ServerOptions = {})
   let stopped: Promise<void> | undefined
   return {
     app,
-    url: urlOf(app.server.address() as AddressInfo, scheme),
+    url: urlOf(listens ? (app.server.address() as AddressInfo) : { host, port }, scheme),
+    take: (socket) => void app.server.emit('connection', socket),
     get keyed() {
       return context.registry.keyed
     },
@@ -51,31 +56,38 @@ export async function startServer(catraca: Catraca, options: ServerOptions = {})
   }
 }
 
-async function stopServer({ app, context, connections }: BuiltServer): Promise<void> {
+async function stopServer({ app, context, connections, closeIdle }: BuiltServer): Promise<void> {
   const { shutdownTimeoutMs, drainMs } = context.settings
   context.stopping = true
   const graceMs = Math.min(shutdownTimeoutMs * BREAK_OFF_SHARE, BREAK_OFF_MAX_MS)
   const breakOff = later(() => context.imports.breakOff(), shutdownTimeoutMs - graceMs)
   const done = new AbortController()
   const deadline = sleep(shutdownTimeoutMs, undefined, { signal: done.signal })
+  let sweep: NodeJS.Timeout | undefined
   const finish = async () => {
     // Callers on open connections are told first: a connection that just closes looks like a failure to them.
     if (connections.count > 0) await sleep(Math.min(drainMs, shutdownTimeoutMs / 4))
-    await Promise.all([app.close(), context.imports.settled()])
+    sweep = every(closeIdle, IDLE_CHECK_MS)
+    // The framework waits for connections only where it accepts them itself.
+    await Promise.all([app.close(), context.imports.settled(), connections.allClosed()])
   }
   try {
     await Promise.race([finish(), deadline])
   } finally {
     done.abort()
     clearTimeout(breakOff)
+    clearInterval(sweep)
     context.imports.breakOff()
     connections.closeAll()
     await app.close()
   }
 }
 
-function urlOf({ address, family, port }: AddressInfo, scheme: string): string {
-  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+type Place = Pick<AddressInfo, 'address' | 'port'> | { host: string; port: number }
+
+function urlOf(place: Place, scheme: string): string {
+  const name = 'host' in place ? place.host : place.address
+  return `${scheme}://${isIPv6(name) ? `[${name}]` : name}:${place.port}`
 }
 
 function notWithoutKeys(host: string): CatracaError {

@@ -12,6 +12,8 @@ export type BootstrapKey = Pick<KeyRecord, 'name' | 'scopes' | 'hash'>
 export interface ServerOptions {
   host?: string
   port?: number
+  /** Not where its connections are accepted elsewhere and given to it with `take`. */
+  listens?: boolean
   /** As `createLogger` makes it, when absent. */
   logger?: Logger
   /** Share of answered requests that are logged, 0 to 1. Failures of the server are always logged. */
@@ -77,6 +79,7 @@ export type ServerSettings = Required<Omit<ServerOptions, Absent>> & Pick<Server
 export const SERVER_DEFAULTS = {
   host: '127.0.0.1',
   port: 8080,
+  listens: true,
   accessLogSampling: 0.01,
   logCustomerIds: false,
   bootstrapKeys: (): readonly BootstrapKey[] => [],

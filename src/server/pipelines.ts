@@ -3,9 +3,18 @@ import type { Socket } from 'node:net'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
+interface Pending {
+  request: IncomingMessage
+  response: ServerResponse
+}
+
 interface Pipeline {
   inFlight: number
-  waiting: [IncomingMessage, ServerResponse][]
+  waiting: Pending[]
+  last: Pending
+  /** Read of the connection when the last answer was sent. */
+  bytesRead: number
+  onAnswered: (() => void) | undefined
 }
 
 const PIPELINE = Symbol('requests of a connection')
@@ -22,38 +31,63 @@ export class Pipelines {
     private readonly handle: Handler,
   ) {}
 
-  /** Whether answers are owed on this connection. */
-  static isBusy(socket: PipelinedSocket): boolean {
-    return (socket[PIPELINE]?.inFlight ?? 0) > 0
+  /** Whether all that came over this connection is answered. One over which nothing has come yet is not idle. */
+  static isIdle(socket: PipelinedSocket): boolean {
+    const pipeline = socket[PIPELINE]
+    return pipeline?.inFlight === 0 && pipeline.bytesRead === socket.bytesRead
+  }
+
+  /** The answer that is owed to a request whose body is still on its way. */
+  static unfinished(socket: PipelinedSocket): ServerResponse | undefined {
+    const last = socket[PIPELINE]?.last
+    return last === undefined || last.request.complete ? undefined : last.response
+  }
+
+  /** Acts when everything that was asked on this connection is answered. */
+  static whenAnswered(socket: PipelinedSocket, act: () => void): void {
+    const pipeline = socket[PIPELINE]
+    if (pipeline === undefined || pipeline.inFlight === 0) act()
+    else pipeline.onAnswered = act
   }
 
   readonly take: Handler = (request, response) => {
     const socket: PipelinedSocket = request.socket
-    const pipeline = (socket[PIPELINE] ??= { inFlight: 0, waiting: [] })
-    if (pipeline.inFlight < this.maxInFlight) this.begin(pipeline, request, response)
+    const last = { request, response }
+    const pipeline = (socket[PIPELINE] ??= {
+      inFlight: 0,
+      waiting: [],
+      last,
+      bytesRead: 0,
+      onAnswered: undefined,
+    })
+    pipeline.last = last
+    if (pipeline.inFlight < this.maxInFlight) this.begin(pipeline, last)
     else {
-      pipeline.waiting.push([request, response])
+      pipeline.waiting.push(last)
       socket.pause()
     }
   }
 
-  private begin(pipeline: Pipeline, request: IncomingMessage, response: ServerResponse): void {
+  private begin(pipeline: Pipeline, { request, response }: Pending): void {
     pipeline.inFlight++
     response.once('close', () => {
       pipeline.inFlight--
+      pipeline.bytesRead = request.socket.bytesRead
       this.next(pipeline, request.socket)
     })
-    this.handle(request, response)
+    // It may have been refused while it waited.
+    if (!response.writableEnded) this.handle(request, response)
   }
 
   private next(pipeline: Pipeline, socket: Socket): void {
     const { waiting } = pipeline
-    if (waiting.length === 0) return
-    if (socket.destroyed) waiting.length = 0
+    if (waiting.length === 0) {
+      if (pipeline.inFlight === 0) pipeline.onAnswered?.()
+    } else if (socket.destroyed) waiting.length = 0
     else {
-      const [request, response] = waiting.shift()!
+      const pending = waiting.shift()!
       if (waiting.length === 0) socket.resume()
-      this.begin(pipeline, request, response)
+      this.begin(pipeline, pending)
     }
   }
 }

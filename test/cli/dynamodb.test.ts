@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { CreateTableCommand, DeleteTableCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { createTableInput, TABLE_ROLES, TABLES } from '../../src/engines/dynamodb/tables/tables.js'
 import { CREDENTIALS_ENV, startDynamo } from '../support/dynamodb-server.js'
-import { catraca } from './run.js'
+import { catraca, serve } from './run.js'
 
 const server = await startDynamo('dynoxide')
 const { sdk } = server.client()
@@ -109,5 +109,29 @@ describe('catraca dynamodb', () => {
     const gone = server.url(names).replace(/127\.0\.0\.1%3A\d+/, '127.0.0.1%3A9')
     const { code, stderr } = await run(['verify', '--store', gone])
     assert.deepEqual([code, /ECONNREFUSED/.test(stderr)], [1, true])
+  })
+
+  it('serve stops in time when the store has gone away', async () => {
+    const gone = await startDynamo('dynoxide')
+    const store = gone.url(gone.names())
+    assert.equal((await catraca(['dynamodb', 'create', '--store', store], { env: CREDENTIALS_ENV })).code, 0)
+    const env = { ...CREDENTIALS_ENV, CATRACA_SHUTDOWN_TIMEOUT_MS: '1000' }
+    const serving = await serve(['--store', store], { env })
+    const body = JSON.stringify({
+      limits: { rpm: { capacity: 9, refillAmount: 9, refillPeriodSeconds: 60 } },
+    })
+    const headers = { 'content-type': 'application/json' }
+    const set = await fetch(`${serving.url}/config/system/r`, { method: 'PUT', headers, body })
+    assert.equal(set.status, 200)
+    const taken = { method: 'POST', headers, body: JSON.stringify({ entity: 'e', resource: 'r' }) }
+    assert.equal((await fetch(`${serving.url}/limits/acquire`, taken)).status, 200)
+    gone.pause()
+    const began = performance.now()
+    const { code, signal, stdout } = await serving.stop()
+    const tookMs = performance.now() - began
+    gone.resume()
+    assert.equal(signal, null)
+    assert.ok(tookMs < 6000, `${tookMs} ms`)
+    if (code !== 0) assert.match(stdout, /not closed in time/)
   })
 })

@@ -22,6 +22,8 @@ export interface RunOptions {
   cwd?: string
   /** What the command finds on its standard input. */
   input?: string
+  /** How many files it may open. */
+  descriptors?: number
 }
 
 /** A command that runs, what it has said so far, and its end. */
@@ -41,8 +43,11 @@ after(() => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-export function start(args: string[], { env = {}, cwd, input }: RunOptions = {}): Running {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+export function start(args: string[], { env = {}, cwd, input, descriptors }: RunOptions = {}): Running {
+  const command = [process.execPath, MAIN, ...args]
+  const limited = ['/bin/sh', '-c', `ulimit -n ${descriptors}; exec "$0" "$@"`, ...command]
+  const [file, ...rest] = descriptors === undefined ? command : limited
+  const child = spawn(file!, rest, {
     cwd,
     // Nothing of the surroundings: a variable of whoever runs the tests must not decide them.
     env: { PATH: process.env.PATH ?? '', ...env },

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
+import { Agent } from 'node:http'
+import { connect } from 'node:net'
 import { after, before, describe, it } from 'node:test'
-import { restartDelayMs } from '../../src/cli/workers.js'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { RestartPauses } from '../../src/cli/workers.js'
+import { parse, sampleOf } from '../metrics/support.js'
+import { send, until } from '../server/support.js'
 import { makeCertificates } from '../support/redis/index.js'
 import { catraca, command, type Served, scratch, serve } from './run.js'
 
@@ -117,6 +122,31 @@ describe('serve', () => {
   })
 })
 
+describe('serve with few file descriptors', () => {
+  it('lives on when strangers take all connections, and has some left for its store', async () => {
+    const server = await serve(['--store', 'embedded:./few'], { cwd: dir.path, descriptors: 300 })
+    const { hostname, port } = new URL(server.url)
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const call = (method: string, path: string, body?: object) =>
+      send(server.url, method, path, { agent, ...(body !== undefined && { body }) })
+    assert.equal((await call('GET', '/live')).status, 200)
+    const strangers = Array.from({ length: 320 }, () =>
+      connect(Number(port), hostname)
+        .on('error', () => {})
+        .resume(),
+    )
+    const figure = async (name: string) => sampleOf(parse((await call('GET', '/metrics')).text), name)
+    await until('some are refused', async () => (await figure('catraca_http_connections_refused_total'))! > 0)
+    assert.ok((await figure('process_open_fds'))! < 290)
+    const list = { id: 'vip', name: 'VIP', type: 'FIXA' }
+    assert.equal((await call('POST', '/allowlists', list)).status, 201)
+    assert.equal((await call('GET', '/stats/series')).status, 200)
+    for (const stranger of strangers) stranger.destroy()
+    agent.destroy()
+    assert.equal((await server.stop()).code, 0)
+  })
+})
+
 describe('serve with a certificate', () => {
   it('serves HTTPS from files', async () => {
     const tls = makeCertificates()
@@ -174,7 +204,43 @@ describe('serve --workers', () => {
     assert.equal(stderr.match(/listens on/g)?.length, 1)
   })
 
-  it('restarts quickly at first, slowly in a crash loop', () => {
-    assert.deepEqual([1, 2, 3, 20].map(restartDelayMs), [100, 200, 400, 30_000])
+  it('refuses or serves connections of the time in which it stops, and resets none', async () => {
+    const stopping = await serve(['--workers', '2', '--store', 'embedded:./stopping'], { cwd: dir.path })
+    await stopping.said(/"pid":(\d+)[\s\S]*"pid":(?!\1,)\d+/, 'stdout')
+    const { hostname, port } = new URL(stopping.url)
+    const ask = () =>
+      new Promise<string>((resolve) => {
+        let said = ''
+        const socket = connect(Number(port), hostname, () => {
+          socket.write('GET /live HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n')
+        })
+        socket.on('data', (chunk) => (said += chunk))
+        socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code!))
+        socket.on('close', () => resolve(said.slice(0, 12)))
+      })
+    const asked: Promise<string>[] = []
+    let isOver = false
+    const ended = stopping.ended.then(() => (isOver = true))
+    for (let i = 0; !isOver; i++) {
+      if (i === 20) stopping.child.kill('SIGTERM')
+      asked.push(ask())
+      await sleep(2)
+    }
+    await ended
+    const outcomes = new Set(await Promise.all(asked))
+    assert.ok(outcomes.has('HTTP/1.1 200') && outcomes.has('ECONNREFUSED'), [...outcomes].join())
+    for (const other of ['HTTP/1.1 200', 'HTTP/1.1 503', 'ECONNREFUSED']) outcomes.delete(other)
+    assert.deepEqual([...outcomes], [])
+  })
+
+  it('restarts quickly, and slowly in a crash loop only', () => {
+    const pauses = new RestartPauses()
+    const lived = [undefined, 50, 50, 5000, 60_000, 10, 10]
+    assert.deepEqual(
+      lived.map((ms) => pauses.afterDeath(ms)),
+      [100, 200, 400, 100, 100, 100, 200],
+    )
+    for (let i = 0; i < 20; i++) pauses.afterDeath(undefined)
+    assert.equal(pauses.afterDeath(undefined), 30_000)
   })
 })

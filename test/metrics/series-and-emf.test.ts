@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Catraca, openCatraca } from '../../src/catraca.js'
 import { ManualClock } from '../../src/clock.js'
-import { EmfReporter, HttpFigures, Series } from '../../src/metrics/index.js'
+import { EmfReporter, HttpFigures, metricsOf, Series } from '../../src/metrics/index.js'
 import { serve } from '../server/support.js'
 
 const NOW = Date.UTC(2030, 0, 1)
@@ -23,6 +23,24 @@ async function check(catraca: Catraca, members: number, others: number): Promise
 }
 
 describe('series of the last hour', () => {
+  it('go on in a process that has no file descriptor left to ask for its memory', async (t) => {
+    const catraca = await opened(t)
+    const clock = new ManualClock(NOW)
+    const series = new Series({ catraca, http: new HttpFigures() }, clock)
+    t.after(() => series.stop())
+    const fail = () => {
+      throw Object.assign(new Error('too many open files'), { code: 'EMFILE' })
+    }
+    t.mock.method(process.memoryUsage, 'rss', fail)
+    t.mock.method(process, 'memoryUsage', fail)
+    clock.advance(5000)
+    series.sample()
+    const { residentBytes, heapUsedBytes } = series.read(60).points
+    assert.deepEqual(residentBytes, [null])
+    assert.ok(heapUsedBytes[0]! > 0)
+    await metricsOf(catraca, { process: true }).metrics()
+  })
+
   it('tell of each step what happened in it', async (t) => {
     const catraca = await opened(t)
     const clock = new ManualClock(NOW)

@@ -2,10 +2,14 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { Duplex } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { hashKey } from '../../src/access/keys.js'
 import type { CheckAnswer } from '../../src/allowlist/types.js'
+import { CatracaError } from '../../src/errors.js'
 import { MAX_KEY_AGE_MS } from '../../src/server/access/registry.js'
 import { createServer } from '../../src/server/index.js'
 import { parse, sampleOf } from '../metrics/support.js'
@@ -56,7 +60,7 @@ async function talk(t: TestContext, server: KeyedServer, pieces: string[]): Prom
   const socket = dial(t, server)
   const closed = once(socket, 'close')
   let received = ''
-  socket.setEncoding('latin1').on('data', (text: string) => (received += text))
+  socket.setEncoding('latin1').on('data', (piece: string) => (received += piece))
   await once(socket, 'connect')
   const port = socket.localPort!
   await until('accepted', () => server.accepted.has(port))
@@ -150,6 +154,9 @@ describe('the socket door', () => {
     ['a header without a name', head(LINE, ...PLAIN, ': x')],
     ['a header without a colon', head(LINE, ...PLAIN, 'nonsense')],
     ['no header', head(LINE)],
+    ['a connection of a proxy to be closed', head(LINE, ...PLAIN, 'Proxy-Connection: close')],
+    ['two spaces', head(LINE.replace(' HTTP', '  HTTP'), ...PLAIN)],
+    ['more headers than Node takes', head(LINE, ...new Array(3900).fill('a:'), ...PLAIN)],
     ['two requests at once', head(LINE, ...PLAIN) + head(LINE.replace('ana', 'zoe'), ...PLAIN)],
     ['headers that are too large', head(LINE, ...PLAIN, `X-A: ${'x'.repeat(17_000)}`)],
   ]
@@ -238,6 +245,83 @@ describe('the socket door', () => {
     const headers = { authorization: `Bearer ${READ_KEY}` }
     const samples = parse((await server.call('GET', '/metrics', { headers })).text)
     assert.equal(sampleOf(samples, 'catraca_http_requests_total', { route, status: '500' }), 2)
+  })
+
+  it('answers a caller who has stopped talking, also when the store fails', async (t) => {
+    const server = await serveKeyed(t)
+    const seen = countRequests(server)
+    const { allowlists } = server.catraca
+    const down = new CatracaError('ENGINE_UNAVAILABLE', 'the store does not answer')
+    for (const [path, byNode] of [
+      ['/customers/ana/check?allowlists=vip', 0],
+      ['/customers/ana/check?allowlists=vip&consistency=strong', 1],
+    ] as const) {
+      let fail: (error: unknown) => void = () => {}
+      const pending = () => new Promise<never>((_, reject) => (fail = reject))
+      const now = t.mock.method(allowlists, 'checkNow', pending).mock
+      const later = t.mock.method(allowlists, 'check', pending).mock
+      const socket = dial(t, server)
+      socket.end(head(`GET ${path} HTTP/1.1`, ...PLAIN))
+      await until('it is asked', () => now.callCount() + later.callCount() === 1)
+      await until('it has heard the end', () => [...server.accepted.values()].at(-1)!.readableEnded)
+      fail(down)
+      assert.match(
+        await text(socket),
+        /^HTTP\/1\.1 503 Service Unavailable\r\n[\s\S]*"ENGINE_UNAVAILABLE"/,
+        path,
+      )
+      assert.equal(seen(), byNode)
+      now.restore()
+      later.restore()
+    }
+  })
+
+  it('keeps nothing of callers who leave while the store stalls', async (t) => {
+    const server = await serveKeyed(t)
+    const { allowlists } = server.catraca
+    let release: () => void = () => {}
+    const stalled = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const real = allowlists.checkNow.bind(allowlists)
+    const asked = t.mock.method(allowlists, 'checkNow', (customerId: string, lists: string[]) =>
+      stalled.then(() => real(customerId, lists)),
+    ).mock
+    const CALLERS = 200
+    const sockets = Array.from({ length: CALLERS }, () => dial(t, server))
+    for (const socket of sockets) socket.write(head(LINE, ...PLAIN))
+    await until('all are asked', () => asked.callCount() === CALLERS)
+    const kept = [...server.accepted.values()].map((socket) => new WeakRef(socket))
+    server.accepted.clear()
+    for (const socket of sockets) socket.resetAndDestroy()
+    await until('all have left', () => kept.every((socket) => socket.deref()?.destroyed !== false))
+    release()
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    await until('they are forgotten', async () => {
+      await sleep(10)
+      collect()
+      return kept.filter((socket) => socket.deref() !== undefined).length < 5
+    })
+  })
+
+  it('waits for a slow store longer than for the next request', async (t) => {
+    const server = await serveKeyed(t, { keepAliveTimeoutMs: 50 })
+    const { allowlists } = server.catraca
+    const real = allowlists.checkNow.bind(allowlists)
+    t.mock.method(allowlists, 'checkNow', async (customerId: string, lists: string[]) => {
+      await sleep(250)
+      return real(customerId, lists) as CheckAnswer
+    })
+    assert.match(await talk(t, server, [head(LINE, ...PLAIN)]), /^HTTP\/1\.1 200 OK/)
+  })
+
+  it('can be switched off', async (t) => {
+    const server = await serveKeyed(t, { checkFastPath: 'off' })
+    const seen = countRequests(server)
+    const received = await talk(t, server, [head(LINE, ...PLAIN), head(LINE, ...PLAIN)])
+    assert.equal(received.match(/"overallAllowed":true/g)?.length, 2)
+    assert.equal(seen(), 2)
   })
 
   it('asks no more of a caller who does not read', async (t) => {

@@ -4,7 +4,7 @@ import { redactStoreUrl } from '../../config/store-url.js'
 import { startRelay } from '../../relay.js'
 import { note } from '../output.js'
 import { type ConfigOptions, configOf, configOption, settingOption } from '../session.js'
-import { stopSignal } from '../stop-signal.js'
+import { closeInTime, stopBy, stopSignal } from '../stop-signal.js'
 
 export function addRelayCommand(program: Command): void {
   program
@@ -29,7 +29,12 @@ async function relay(flags: ConfigOptions): Promise<void> {
   })
   note(`Catraca relays the changes of ${redactStoreUrl(store)} (${running.shardCount} shards at the moment)`)
   await stopAsked
-  await running.stop()
+  const byMs = stopBy(config.server.shutdownTimeoutMs)
+  await closeInTime(
+    () => running.stop(),
+    byMs,
+    (message) => note(`catraca: ${message}`),
+  )
 }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -5,12 +5,12 @@ import { storeOf } from '../../config/load.js'
 import type { Config } from '../../config/schema.js'
 import { parseStoreUrl } from '../../config/store-url.js'
 import { CatracaError } from '../../errors.js'
-import type { RunningServer } from '../../server/index.js'
 import { tellFailuresTo } from '../../timers.js'
 import { note } from '../output.js'
 import { type ConfigOptions, configOf, configOption, settingOption } from '../session.js'
 import { serverOptions, servingOptions } from '../settings.js'
-import { stopSignal } from '../stop-signal.js'
+import { closeInTime, stopBy, stopSignal } from '../stop-signal.js'
+import { takeConnections } from '../worker-connections.js'
 import { shareMetrics } from '../worker-metrics.js'
 import { followLogLevel, superviseWorkers, tellLogLevel } from '../workers.js'
 
@@ -43,7 +43,10 @@ async function serve(options: ConfigOptions): Promise<void> {
   }
   // One key for all workers, or the log could not follow a customer from one to the other.
   const shared = logHashKey.read() === undefined ? { CATRACA_LOG_HASH_KEY: randomUUID() } : {}
-  await superviseWorkers(workers, shutdownTimeoutMs, shared)
+  const { host, port } = config.server
+  await superviseWorkers(workers, { host, port }, shutdownTimeoutMs, shared).catch((error) => {
+    throw listenFailure(error, config)
+  })
 }
 
 async function serveHere(config: Config): Promise<void> {
@@ -64,6 +67,8 @@ async function serveHere(config: Config): Promise<void> {
   })
   const { enabled, emf } = config.metrics
   const reporter = enabled && emf ? new EmfReporter(catraca) : undefined
+  const { shutdownTimeoutMs } = config.server
+  let byMs: number | undefined
   let isWarm = false
   void catraca.ready.then(() => {
     isWarm = true
@@ -72,24 +77,34 @@ async function serveHere(config: Config): Promise<void> {
   catraca.limits.warmUp().catch(() => {})
   try {
     const ready = () => isWarm
-    const sharing = cluster.isWorker ? { shareMetrics } : {}
+    const sharing = cluster.isWorker ? { shareMetrics, listens: false } : {}
     const options = { ...serverOptions(config), ...sharing, logger, ready, onLogLevel: tellLogLevel }
     const server = await startServer(catraca, options).catch((error) => {
       throw listenFailure(error, config)
     })
     followLogLevel(server)
-    // Of several workers only the first one speaks.
-    if (!cluster.isWorker || cluster.worker?.id === 1) greet(server, catraca.store)
+    if (cluster.isWorker) {
+      logger.info('serving connections that the supervisor accepts')
+      // Of several workers only the first one speaks, when it knows the port.
+      const port = takeConnections((socket) => server.take(socket))
+      port.then((port) => greet(server.keyed, withPort(server.url, port), catraca.store))
+    } else greet(server.keyed, server.url, catraca.store)
     await stopAsked
+    byMs = stopBy(shutdownTimeoutMs)
     await server.stop()
   } finally {
     reporter?.stop()
-    await catraca.close()
+    const tell = (message: string) => logger.warn(message)
+    await closeInTime(() => catraca.close(), byMs ?? stopBy(shutdownTimeoutMs), tell)
     if (cluster.isWorker) process.disconnect()
   }
 }
 
-function greet({ url, keyed }: RunningServer, store: string): void {
+function withPort(url: string, port: number): string {
+  return url.replace(/:\d+$/, `:${port}`)
+}
+
+function greet(keyed: boolean, url: string, store: string): void {
   const key = keyed ? "-H 'Authorization: Bearer YOUR_KEY' " : ''
   note(`Catraca listens on ${url} (store ${store})`)
   note(

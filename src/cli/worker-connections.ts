@@ -1,0 +1,117 @@
+import type { Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { roomForConnections } from '../server/connections.js'
+import { guarded, later } from '../timers.js'
+
+/**
+ * How connections get to the workers of one port. The supervisor accepts them and gives them to the workers in turn.
+ * Node's own cluster does the same, but when workers close, it drops connections that it has accepted and not yet given
+ * away, or that were on their way: their callers saw a reset in every stop.
+ */
+export interface Address {
+  host: string
+  port: number
+}
+
+export interface ListeningMessage {
+  catraca: 'listening'
+  port: number
+}
+
+const READY = { catraca: 'ready' } as const
+const CONNECTION = { catraca: 'connection' } as const
+/** Connections that are with no worker yet: more than a moment's worth means that the workers do not keep up. */
+const MOST_HELD = Math.min(512, roomForConnections() ?? 512)
+/** Longer than giving connections away takes: only a worker that hangs is not waited for. */
+const HANDING_OVER_MS = 1_000
+
+const isOf = (message: unknown, name: string): boolean =>
+  (message as { catraca?: string } | null)?.catraca === name
+
+export const isReady = (message: unknown): boolean => isOf(message, READY.catraca)
+
+/** In the supervisor. */
+export class Listener {
+  private readonly server = createServer({ pauseOnConnect: true, allowHalfOpen: true })
+  private readonly workers: Worker[] = []
+  private readonly onTheirWay = new Set<Promise<void>>()
+  /** Accepted while there was no worker. */
+  private waiting: Socket[] = []
+
+  constructor() {
+    this.server.on(
+      'connection',
+      guarded((socket: Socket) => this.give(socket)),
+    )
+  }
+
+  async listen({ host, port }: Address): Promise<AddressInfo> {
+    this.server.listen({ host, port })
+    await once(this.server, 'listening')
+    return this.server.address() as AddressInfo
+  }
+
+  add(worker: Worker): void {
+    this.workers.push(worker)
+    const waiting = this.waiting
+    this.waiting = []
+    for (const socket of waiting) this.give(socket)
+  }
+
+  drop(worker: Worker): void {
+    const at = this.workers.indexOf(worker)
+    if (at >= 0) this.workers.splice(at, 1)
+  }
+
+  /** Takes no more connections; resolves when those that were taken are with a worker. */
+  async close(): Promise<void> {
+    // Behind the turn in which all that have connected so far are accepted.
+    await new Promise((resolve) => setImmediate(resolve))
+    this.server.close()
+    for (const socket of this.waiting) socket.destroy()
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise((resolve) => {
+      timer = later(() => resolve(undefined), HANDING_OVER_MS)
+    })
+    await Promise.race([Promise.all(this.onTheirWay), late])
+    clearTimeout(timer)
+  }
+
+  private give(socket: Socket): void {
+    if (this.onTheirWay.size + this.waiting.length >= MOST_HELD) {
+      socket.destroy()
+      return
+    }
+    const worker = this.workers.find((one) => one.isConnected())
+    if (worker === undefined) {
+      this.waiting.push(socket)
+      return
+    }
+    // In turn.
+    this.drop(worker)
+    this.workers.push(worker)
+    const given = new Promise<void>((resolve) => {
+      worker.process.send(CONNECTION, socket, { keepOpen: false }, () => resolve())
+    })
+    this.onTheirWay.add(given)
+    given.then(() => this.onTheirWay.delete(given))
+  }
+}
+
+/** In a worker: gets the connections that the supervisor gives it, and the port on which they came. */
+export function takeConnections(take: (socket: Socket) => void): Promise<number> {
+  return new Promise((resolve) => {
+    const hear = (message: unknown, socket: unknown) => {
+      if (isOf(message, 'listening')) resolve((message as ListeningMessage).port)
+      // It may have been closed by its caller on the way.
+      if (!isOf(message, CONNECTION.catraca) || socket === undefined) return
+      // As Node's own HTTP server has its connections.
+      Object.assign(socket as Socket, { allowHalfOpen: true })
+      ;(socket as Socket).setNoDelay(true)
+      take(socket as Socket)
+    }
+    process.on('message', guarded(hear))
+    process.send!(READY)
+  })
+}

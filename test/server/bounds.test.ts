@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { Duplex } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { hashKey } from '../../src/access/keys.js'
+import type { CheckAnswer } from '../../src/allowlist/types.js'
+import { roomForConnections } from '../../src/server/connections.js'
+import { parse, sampleOf } from '../metrics/support.js'
+import { bearer, serve, type TestServer, until } from './support.js'
+
+const KEY = 'ctr_the-key-of-these-tests'
+const TRANSFER_TIMEOUT_MS = 500
+const BODIES_LIMIT_BYTES = 128 * 1024
+
+const bootstrapKeys = () => [
+  { name: 'all', scopes: ['admin' as const, 'read' as const, 'check' as const], hash: hashKey(KEY) },
+]
+const options = {
+  bootstrapKeys,
+  transferTimeoutMs: TRANSFER_TIMEOUT_MS,
+  bodyLimitBytes: 100 * 1024,
+  bodiesLimitBytes: BODIES_LIMIT_BYTES,
+  maxInFlightPerConnection: 4,
+}
+
+function dial(t: TestContext, { url }: TestServer): Socket {
+  const { hostname, port } = new URL(url)
+  const socket = connect({ port: Number(port), host: hostname, noDelay: true })
+  socket.on('error', () => {})
+  t.after(() => socket.destroy())
+  return socket
+}
+
+const head = (...lines: string[]): string => `${[...lines, 'Host: x'].join('\r\n')}\r\n\r\n`
+const AUTHORIZED = `Authorization: Bearer ${KEY}`
+
+/** Sends this and no more, and returns all that comes back until the server hangs up. */
+async function sendAndWait(t: TestContext, server: TestServer, sent: string): Promise<string> {
+  const socket = dial(t, server)
+  socket.write(sent)
+  return text(socket)
+}
+
+/** The first answer, which comes while the body is still missing. */
+async function firstAnswer(t: TestContext, server: TestServer, sent: string): Promise<string> {
+  const socket = dial(t, server)
+  socket.write(sent)
+  const [chunk] = (await once(socket, 'data')) as [Buffer]
+  return String(chunk)
+}
+
+describe('what callers can take of a server', () => {
+  let server: TestServer
+  const cleanup: (() => unknown)[] = []
+  before(async () => {
+    const context = { after: (work: () => unknown) => cleanup.push(work) } as unknown as TestContext
+    server = await serve(context, options)
+    await server.catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+  })
+  after(async () => {
+    for (const work of cleanup) await work()
+  })
+
+  it('unknown paths and refused keys are answered before the body', async (t) => {
+    const body = ['Content-Type: application/json', 'Content-Length: 100000']
+    assert.match(await firstAnswer(t, server, head('POST /nowhere HTTP/1.1', ...body)), /^HTTP\/1\.1 404 /)
+    assert.match(await firstAnswer(t, server, head('PUT /console HTTP/1.1', ...body)), /^HTTP\/1\.1 404 /)
+    assert.match(await firstAnswer(t, server, head('POST /check HTTP/1.1', ...body)), /^HTTP\/1\.1 401 /)
+    const wrong = head('POST /check HTTP/1.1', 'Authorization: Bearer ctr_no', ...body)
+    assert.match(await firstAnswer(t, server, wrong), /^HTTP\/1\.1 401 /)
+  })
+
+  it('every body has to arrive in time, read or not', async (t) => {
+    const length = 'Content-Length: 1000'
+    const json = 'Content-Type: application/json'
+    const cases: [string, RegExp][] = [
+      [head('POST /check HTTP/1.1', AUTHORIZED, json, length), /^HTTP\/1\.1 408 /],
+      [`${head('POST /check HTTP/1.1', AUTHORIZED, json, length)}{"customerIds":[`, /^HTTP\/1\.1 408 /],
+      [head('POST /check HTTP/1.1', AUTHORIZED, json, 'Transfer-Encoding: chunked'), /^HTTP\/1\.1 408 /],
+      // Answered before, and then hung up on.
+      [head('GET /live HTTP/1.1', length), /^HTTP\/1\.1 200 (?:(?!HTTP)[\s\S])*$/],
+      [head('GET /live HTTP/1.1', 'Transfer-Encoding: chunked'), /^HTTP\/1\.1 200 (?:(?!HTTP)[\s\S])*$/],
+      // Headers have the same time.
+      ['POST /check HTTP/1.1\r\nHos', /^HTTP\/1\.1 408 /],
+      ['', /^HTTP\/1\.1 408 /],
+    ]
+    await Promise.all(
+      cases.map(async ([sent, expected]) => assert.match(await sendAndWait(t, server, sent), expected, sent)),
+    )
+  })
+
+  it('an import takes as long as it takes', async () => {
+    const headers = { ...bearer(KEY), 'content-type': 'text/plain' }
+    const outgoing = request(`${server.url}/allowlists/vip/import`, { method: 'POST', headers, agent: false })
+    outgoing.write('ana\n')
+    await sleep(3 * TRANSFER_TIMEOUT_MS)
+    outgoing.end('bob\n')
+    const [response] = await once(outgoing, 'response')
+    assert.equal(JSON.parse(await text(response)).added, 2)
+  })
+
+  it('bodies of all callers together are bounded', async (t) => {
+    const begin = async (bytes: number) => {
+      const socket = dial(t, server)
+      const lines = [AUTHORIZED, 'Content-Type: application/json', 'Content-Length: 100000']
+      socket.write(`${head('POST /check HTTP/1.1', ...lines)}${' '.repeat(bytes)}`)
+      return socket
+    }
+    const [first, second] = [await begin(90_000), await begin(90_000)]
+    const answered = await Promise.race(
+      [first, second].map(async (socket) => String(await once(socket, 'data'))),
+    )
+    assert.match(answered, /^HTTP\/1\.1 503 [\s\S]*"code":"OVERLOADED"/)
+    // The other one has kept what it had, and the room comes back with it.
+    first.destroy()
+    second.destroy()
+    const body = { customerIds: ['ana'], allowlists: ['vip'] }
+    await until('there is room', async () => {
+      const { status } = await server.call('POST', '/check', { headers: bearer(KEY), body })
+      return status === 200
+    })
+  })
+
+  it('requests of one connection are worked on a few at a time, and answered in order', async (t) => {
+    const { allowlists } = server.catraca
+    const real = allowlists.checkNow.bind(allowlists)
+    let atOnce = 0
+    let most = 0
+    t.mock.method(allowlists, 'checkNow', async (customerId: string, lists: string[]) => {
+      most = Math.max(most, ++atOnce)
+      await sleep(1)
+      atOnce--
+      return real(customerId, lists) as CheckAnswer
+    })
+    const customers = Array.from({ length: 300 }, (_, i) => `c${i}`)
+    const requests = customers.map((id, i) =>
+      head(
+        `GET /customers/${id}/check?allowlists=vip HTTP/1.1`,
+        AUTHORIZED,
+        ...(i === 299 ? ['Connection: close'] : []),
+      ),
+    )
+    const answers = await sendAndWait(t, server, requests.join(''))
+    const asked = [...answers.matchAll(/"customerId":"(\w+)"/g)].map((match) => match[1])
+    assert.deepEqual(asked, customers)
+    assert.equal(most, options.maxInFlightPerConnection)
+  })
+
+  it('who does not read its answer is hung up on, who waits for one is not', async (t) => {
+    class Deaf extends Duplex {
+      setTimeout() {
+        return this
+      }
+      override _read() {}
+      override _write() {}
+    }
+    const meet = (sent: string) => {
+      const socket = new Deaf({ allowHalfOpen: true })
+      server.app.server.emit('connection', socket)
+      socket.push(Buffer.from(sent))
+      return socket
+    }
+    const deaf = meet(head('GET /live HTTP/1.1'))
+    await until('it is answered', () => deaf.writableLength > 0)
+    deaf.emit('timeout')
+    assert.ok(deaf.destroyed)
+    const { allowlists } = server.catraca
+    const asked = t.mock.method(allowlists, 'check', () => new Promise(() => {})).mock
+    const waiting = meet(
+      head('GET /customers/ana/check?allowlists=vip&consistency=strong HTTP/1.1', AUTHORIZED),
+    )
+    await until('it is asked', () => asked.callCount() === 1)
+    waiting.emit('timeout')
+    assert.ok(!waiting.destroyed)
+    waiting.destroy()
+  })
+
+  it('a list that is asked about again and again is judged once', async () => {
+    const { catraca } = server
+    const stored = () => catraca.checkCounts.store
+    const before = stored()
+    const { results } = await catraca.allowlists.check('ana', new Array(100).fill('vip'))
+    assert.equal(results.length, 100)
+    assert.equal(stored() - before, 1)
+    const few = await catraca.allowlists.check('ana', ['vip', 'nope', 'vip'])
+    assert.deepEqual(
+      few.results.map(({ allowlistId, reason }) => [allowlistId, reason]),
+      [
+        ['vip', 'MEMBER'],
+        ['nope', 'ALLOWLIST_NOT_FOUND'],
+        ['vip', 'MEMBER'],
+      ],
+    )
+    assert.equal(stored() - before, 2)
+  })
+})
+
+describe('connections', () => {
+  it('are bounded, and those that were refused are counted', async (t) => {
+    const server = await serve(t, { maxConnections: 3, bootstrapKeys })
+    const open = await Promise.all(
+      Array.from({ length: 3 }, async () => {
+        const socket = dial(t, server)
+        await once(socket, 'connect')
+        return socket
+      }),
+    )
+    await until('they are taken', async () => {
+      const refused = dial(t, server)
+      refused.resume()
+      return once(refused, 'close').then(() => true)
+    })
+    open[0]!.write(head('GET /metrics HTTP/1.1', AUTHORIZED, 'Connection: close'))
+    const samples = parse((await text(open[0]!)).split('\r\n\r\n')[1]!)
+    assert.equal(sampleOf(samples, 'catraca_http_connections'), 3)
+    assert.equal(sampleOf(samples, 'catraca_http_connections_limit'), 3)
+    assert.ok(sampleOf(samples, 'catraca_http_connections_refused_total')! >= 1)
+    await until(
+      'there is room again',
+      async () => (await server.call('GET', '/live').catch(() => undefined))?.status === 200,
+    )
+  })
+
+  it('leave file descriptors to the store', () => {
+    assert.equal(roomForConnections({ openFiles: 40, maxFiles: 300 } as never), 130)
+    assert.equal(roomForConnections({ openFiles: 40, maxFiles: 10_000 } as never), 9704)
+    assert.equal(roomForConnections({ openFiles: undefined, maxFiles: undefined } as never), undefined)
+  })
+
+  it('cannot be more than file descriptors allow', async (t) => {
+    if (roomForConnections() === undefined) return t.skip('this system does not tell')
+    await assert.rejects(serve(t, { maxConnections: 1_000_000_000 }), {
+      code: 'CONFIG_INVALID',
+      message: /server\.maxConnections/,
+    })
+  })
+})

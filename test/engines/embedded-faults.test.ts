@@ -179,6 +179,7 @@ describe('embedded store that is full, to its guards', () => {
     for (const [name, ask] of refused) await assert.rejects(ask(), { code: 'STORE_FULL' }, name)
     assert.ok(held.acquired)
     assert.equal(await full.locks.release('held', held.token), true)
+    assert.equal((await full.limits.status('ann', 'gpt')).limits.rpm?.remaining, 4)
     assert.deepEqual(await full.limits.giveBack(leaseId), { applied: true })
     await full.limits.reset('ann', 'gpt')
     assert.equal((await full.allowlists.remove('a', 'ann')).removed, true)

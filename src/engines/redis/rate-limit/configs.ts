@@ -85,13 +85,14 @@ export class RedisLimitConfigs implements LimitConfigStore {
   }
 
   async secret(candidate: string): Promise<string> {
-    // A server that is full has it: it must not be asked to store another.
-    this.kept ??= await this.readSecret()
-    if (this.kept === undefined) {
+    let found = await this.readSecret()
+    // Only then: a server that is full and has it must not be asked to store another.
+    if (found === undefined) {
       await this.redis.write(SECRET_KEY, ['SETNX', SECRET_KEY, candidate])
-      this.kept = await this.readSecret()
+      found = await this.readSecret()
     }
-    return this.kept ?? candidate
+    this.kept ??= found ?? candidate
+    return this.kept
   }
 
   private async readSecret(): Promise<string | undefined> {

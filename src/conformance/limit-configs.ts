@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { LimitConfigStore } from '../rate-limit/port.js'
 import type { ConfigKey, Level, LevelConfig } from '../rate-limit/types.js'
 import { suite } from './suite.js'
-import { NOW, parallel } from './support.js'
+import { parallel } from './support.js'
 
 const system: ConfigKey = { level: 'system', resource: 'gpt-4' }
 const resource: ConfigKey = { level: 'resource', resource: 'gpt-4' }

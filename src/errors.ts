@@ -24,6 +24,7 @@ export const ERROR_CODES = {
   LIMIT_NOT_CONFIGURED: 'No level configures this resource.',
   LIMIT_CONFIG_NOT_FOUND: 'This level says nothing of the resource.',
   LIMIT_INCOMPLETE: 'A limit lacks its capacity or its period on every level.',
+  LIMIT_UNREADABLE: 'A stored record of this limit cannot be used; the message names it.',
   LIMIT_SCHEMA_NEWER: 'The stored limits have a newer schema, and `strictVersion` forbids to go on.',
   QUOTA_EXCEEDED:
     'A limit is used up; `violated-policies` names it and `retryAfterMs` says when to come again.',

@@ -11,7 +11,6 @@ export interface DynamodbSizes {
   rounds: number
   inFlight: number
   keys: number
-  entities: number
 }
 
 type Figures = Record<string, number>
@@ -19,13 +18,10 @@ type Call = (i: number) => Promise<unknown>
 
 /** Never used up, and never full again: so it is the same update each time. */
 const OPEN_LIMIT = { capacity: 1_000_000, refillAmount: 60, refillPeriodSeconds: 60 }
-const OVERRIDDEN = 20
 /** An emulator on a busy machine takes some hundreds of writes a second. */
 const MOST_KEYS = 2000
-/** Just after a change configuration is read for certain, which costs twice as much. */
-const SETTLED_MS = 5000
 
-/** Acquires and configuration over an emulator on loopback, whose speed says little; what is counted holds anywhere. */
+/** Acquires over an emulator on loopback, whose speed says little; what is counted holds anywhere. */
 export async function measureDynamodb(given: DynamodbSizes): Promise<{ figures: Figures; ratios: Figures }> {
   const sizes = { ...given, keys: Math.min(given.keys, MOST_KEYS) }
   const server = await startDynamo()
@@ -36,8 +32,7 @@ export async function measureDynamodb(given: DynamodbSizes): Promise<{ figures: 
   const catraca = await openCatraca({
     store: server.url(names),
     sweepIntervalMs: 0,
-    // What is counted of usage is written later: one more unit for each subject and time.
-    limits: { timeoutMs: 10_000, usageFlushMs: 0 },
+    limits: { timeoutMs: 10_000, usage: false },
     dynamodb: { credentials: CREDENTIALS, counter: counts, probeIntervalMs: 0 },
   })
   const raw: Call = (i) => admin.sdk.send(rawUpdate(names.guards, i % sizes.keys))
@@ -47,7 +42,7 @@ export async function measureDynamodb(given: DynamodbSizes): Promise<{ figures: 
     const speed = await compare(sizes, catraca, raw)
     const units = await countAcquires(sizes, catraca, counts)
     return {
-      figures: { ...speed.figures, ...units, ...(await measureConfigs(sizes, catraca, counts)) },
+      figures: { ...speed.figures, ...units },
       ratios: speed.ratios,
     }
   } finally {
@@ -125,49 +120,6 @@ async function countAcquires({ keys, inFlight }: DynamodbSizes, catraca: Catraca
     'dynamodb, write units per acquire': taken.writeUnits / keys,
     'dynamodb, read units per acquire': (taken.readUnits + looked.readUnits) / keys,
     'dynamodb, calls per acquire': (taken.calls + looked.calls + refused) / keys,
-  }
-}
-
-/** The five cases of the source: one user in twenty has limits of their own. */
-async function measureConfigs(
-  { entities, inFlight }: DynamodbSizes,
-  { limits }: Catraca,
-  counts: CapacityCounts,
-): Promise<Figures> {
-  await each(Math.ceil(entities / OVERRIDDEN), 1, (i) =>
-    limits.setConfig(
-      { level: 'entity', identifier: `user-${i * OVERRIDDEN}`, resource: 'one' },
-      { limits: { rpm: { capacity: 2_000_000 } } },
-    ),
-  )
-  await new Promise((resolve) => setTimeout(resolve, SETTLED_MS))
-  const visit = async (from: number, count: number, together: number) => {
-    counts.reset()
-    const start = performance.now()
-    await each(count, together, (i) => limits.resolveConfig(`user-${from + i}`, 'one'))
-    const us = ((performance.now() - start) / count) * 1000
-    return { us, units: counts.of('limit.config').readUnits / count }
-  }
-  // Cold, each one: nothing at all is known of the resource.
-  limits.invalidateConfigCache()
-  const cold = await visit(1, 1, 1)
-  const some = Math.min(200, entities)
-  const alone = await visit(2, some, 1)
-  limits.invalidateConfigCache()
-  const sparse = await visit(0, entities, inFlight)
-  const again = await visit(0, entities, inFlight)
-  limits.invalidateConfigCache()
-  counts.reset()
-  const start = performance.now()
-  await each(some, 1, (i) => limits.acquire({ entity: `user-${i}`, resource: 'one' }))
-  return {
-    'dynamodb, config read, read units': cold.units,
-    'dynamodb, config read latency, µs': alone.us,
-    'dynamodb, config cache hit, µs': again.us,
-    'dynamodb, acquire with config, one at a time, µs': ((performance.now() - start) / some) * 1000,
-    'dynamodb, acquire with config, read units': counts.of('limit.config').readUnits / some,
-    'dynamodb, sparse traffic, read units per user': sparse.units,
-    'dynamodb, negative cache, read units per user': again.units,
   }
 }
 

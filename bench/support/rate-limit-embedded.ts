@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { type Catraca, type OpenOptions, openCatraca } from '../../src/catraca.js'
-import { measureConfig } from './rate-limit-config.js'
 import type { Sizes } from './rate-limit-redis.js'
 import { type Call, figuresOf, type Rounds, ratiosOf, takeTurns, visitAll } from './turns.js'
 
@@ -45,8 +44,7 @@ export async function measureEmbedded(sizes: Sizes) {
       await takeTurns({ 'exact, one in flight': many['exact, one limit'] }, { ...sizes, inFlight: 1 }, rounds)
       await takeTurns(here, sizes, rounds)
     }
-    const config = await measureConfig(exact.catraca, 'one', sizes.entities)
-    return { figures: { ...figuresOf(rounds), ...config }, ratios: embeddedRatios(rounds) }
+    return { figures: figuresOf(rounds), ratios: embeddedRatios(rounds) }
   } finally {
     for (const { close } of [exact, onDisk, leasing]) await close()
   }

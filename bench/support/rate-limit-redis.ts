@@ -4,7 +4,6 @@ import { RateLimiterRedis } from 'rate-limiter-flexible'
 import { type Catraca, openCatraca } from '../../src/catraca.js'
 import { TAKE } from '../../src/engines/redis/rate-limit/counters.js'
 import { commandCounts, type RedisProcess, startSingle } from '../../test/support/redis/index.js'
-import { measureConfig } from './rate-limit-config.js'
 import { median } from './report.js'
 import { type Call, figuresOf, type Rounds, ratiosOf, takeTurns, visitAll } from './turns.js'
 
@@ -13,7 +12,6 @@ export interface Sizes {
   rounds: number
   inFlight: number
   keys: number
-  entities: number
 }
 
 type Raw = { sendCommand(args: string[]): Promise<unknown> }
@@ -53,9 +51,8 @@ export async function measureRedis(sizes: Sizes) {
       await takeTurns(contenders.here, { ...sizes, serverPid }, rounds)
     }
     const asked = await callsOfDenials(catraca, servers.servers[0]!)
-    const config = await measureConfig(catraca, 'one', sizes.entities)
     return {
-      figures: { ...figuresOf(rounds), 'scripts run by 10,000 denials, used up': asked, ...config },
+      figures: { ...figuresOf(rounds), 'scripts run by 10,000 denials, used up': asked },
       ratios: redisRatios(rounds),
     }
   } finally {
@@ -123,7 +120,7 @@ async function contendersOf(
 async function callsOfDenials({ limits }: Catraca, server: RedisProcess): Promise<number> {
   const scripts = async () => (await commandCounts(server)).get('evalsha') ?? 0
   await limits.acquire({ entity: 'user-0', resource: 'spent' })
-  await limits.usage('user-0', 'spent')
+  await limits.resourceUsage('spent')
   const before = await scripts()
   for (let i = 0; i < 10_000; i++) await limits.acquire({ entity: 'user-0', resource: 'spent' })
   return (await scripts()) - before

@@ -1,5 +1,5 @@
 import type { Page } from '../allowlist/types.js'
-import { isCatracaError } from '../errors.js'
+import { invalid, isCatracaError } from '../errors.js'
 import { identifier, plainName } from '../key.js'
 import type {
   AdjustOptions,
@@ -87,7 +87,8 @@ export class HttpLimits implements LimitsApi {
     return unless('LIMIT_CONFIG_NOT_FOUND', this.http.json('GET', configPath(address)))
   }
 
-  async listConfigs({ level, ...query }: ConfigQuery): Promise<Page<ListedConfig>> {
+  async listConfigs({ level, scan, ...query }: ConfigQuery): Promise<Page<ListedConfig>> {
+    if (scan) throw invalid('scan', 'reads the whole table, and is not offered by servers: give --store')
     return this.http.json('GET', LEVEL_PATHS[level], { query: { ...query } })
   }
 

@@ -117,7 +117,8 @@ export class Acquirer {
   ): KnownSubject | undefined {
     const { policies, beginning } = this.parts
     const known = beginning.isDone ? policies.findHere(entity, resource, now) : undefined
-    if (known === undefined || (consume !== undefined && !areCosts(known.policy, consume))) return undefined
+    if (known === undefined || known.policy.unreadable !== undefined) return undefined
+    if (consume !== undefined && !areCosts(known.policy, consume)) return undefined
     return known.record !== undefined && (cascade ?? known.record.cascade) ? undefined : known
   }
 

@@ -26,6 +26,8 @@ export interface ConfigQuery extends PageRequest {
   level: Level
   /** On the entity level: only what is said of this resource. */
   resource?: string
+  /** Also what other programs wrote and nobody has used yet: on DynamoDB that reads the whole table. */
+  scan?: boolean
 }
 
 /** What a level says, with where it says it. */

@@ -1,4 +1,4 @@
-import { type FieldError, invalid } from '../errors.js'
+import { CatracaError, type FieldError, invalid } from '../errors.js'
 import type { Policy, PolicyLimit } from './policy.js'
 import type { LimitCost } from './port.js'
 import { refusal } from './refusal.js'
@@ -12,6 +12,7 @@ export interface PolicyCost extends LimitCost {
 
 /** Costs of every limit of the policy. Without `consume` 1 of each; a limit that is not named costs 0. */
 export function costsOf(policy: Policy, consume: Record<string, number> | undefined): readonly PolicyCost[] {
+  if (policy.unreadable !== undefined) refuseUnreadable(policy.unreadable, consume)
   if (consume === undefined) return onesOf(policy)
   if (typeof consume !== 'object' || consume === null) {
     throw invalid('consume', 'must be an object of costs by limit')
@@ -24,6 +25,14 @@ export function costsOf(policy: Policy, consume: Record<string, number> | undefi
   }
   if (errors.length > 0) throw refusal(errors)
   return costs
+}
+
+/** A limit of which nobody knows what it is cannot be taken from; those beside it can. */
+function refuseUnreadable(unreadable: Record<string, string>, consume: Record<string, number> | undefined) {
+  const wanted = Object.keys(unreadable).find((name) =>
+    consume === undefined ? true : own(consume, name) > 0,
+  )
+  if (wanted !== undefined) throw new CatracaError('LIMIT_UNREADABLE', unreadable[wanted]!)
 }
 
 /** The usual question, made once for each policy. */

@@ -15,11 +15,10 @@ export interface Decision {
 
 /** All limits of all subjects, or none: the whole decision as a pure function. */
 export function decide(
-  stored: readonly SubjectState[],
+  before: readonly SubjectState[],
   subjects: readonly { limits: readonly LimitCost[] }[],
   now: number,
 ): Decision {
-  const before = stored.map((states) => rewind(states, now))
   const verdicts = subjects.map(({ limits }, i) =>
     limits.map((limit) => judge(before[i]!, limit, limit.cost, now)),
   )
@@ -34,28 +33,33 @@ export function decide(
         return toView(verdict.retryAfterMs > 0 ? verdict : judge(before[i]!, limit, 0, now))
       }),
     )
-    return { allowed, views, states: before.map((states, i) => changed(states, stored[i]!)) }
+    return { allowed, views, states: subjects.map(({ limits }, i) => rewind(before[i]!, limits, now)) }
   }
   return {
     allowed,
     views: verdicts.map((ofSubject) => ofSubject.map(toView)),
-    states: subjects.map(
-      ({ limits }, i) => merge(before[i]!, limits, verdicts[i]!) ?? changed(before[i]!, stored[i]!),
-    ),
+    states: subjects.map(({ limits }, i) => merge(before[i]!, limits, verdicts[i]!)),
   }
 }
 
-/** The states as they count when the clock was set back; also where nothing is taken, or they would wait for it. */
-export function rewind(states: SubjectState, now: number): SubjectState {
-  if (!states.some(([, state]) => isAhead(state, now))) return states
-  return states.map(([name, state]) => [name, rewound(state, now)] as const)
+/**
+ * What was asked for and denied waits for its time to come. Where the clock was set back, it is kept as of now, or it
+ * would wait until the clock is where it was. Undefined where that is not so.
+ */
+export function rewind(
+  states: SubjectState,
+  limits: readonly LimitCost[],
+  now: number,
+): SubjectState | undefined {
+  const isAsked = (name: string) => limits.some((limit) => limit.name === name && limit.cost > 0)
+  if (!states.some(([name, state]) => isAhead(state, now) && isAsked(name))) return undefined
+  return states.map(([name, state]) => [name, isAsked(name) ? rewound(state, now) : state] as const)
 }
 
-const changed = (states: SubjectState, stored: SubjectState): SubjectState | undefined =>
-  states === stored ? undefined : states
-
 function judge(states: SubjectState, { name, rule }: LimitCost, cost: number, now: number): Verdict {
-  return ALGORITHM[rule.algorithm].take(stateOf(states, name), rule, cost, now)
+  const state = stateOf(states, name)
+  const verdict = ALGORITHM[rule.algorithm].take(state && rewound(state, now), rule, cost, now)
+  return verdict.retryAfterMs > 0 || cost === 0 ? { ...verdict, state } : verdict
 }
 
 export function stateOf(states: SubjectState, name: string): LimitState | undefined {
@@ -95,19 +99,18 @@ export function applicableDelta({ cost, delta }: LeasedLimit, sum: number): numb
 
 /** The states after `amounts` were added to what was taken at `takenAt`; undefined where nothing changed. */
 export function correct(
-  stored: SubjectState,
+  before: SubjectState,
   limits: readonly LeasedLimit[],
   amounts: readonly number[],
   takenAt: number,
   now: number,
 ): SubjectState | undefined {
-  const before = rewind(stored, now)
   const after = limits.map(({ name, rule }, i) => {
     const state = stateOf(before, name)
     const amount = amounts[i]!
-    return {
-      state: amount === 0 ? state : ALGORITHM[rule.algorithm].correct(state, rule, amount, takenAt, now),
-    }
+    if (amount === 0) return { state }
+    const current = state && rewound(state, now)
+    return { state: ALGORITHM[rule.algorithm].correct(current, rule, amount, takenAt, now) }
   })
   return merge(before, limits, after)
 }

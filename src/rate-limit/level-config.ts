@@ -35,7 +35,7 @@ const LIMIT_FIELDS: Record<keyof Limit, Check> = {
   mode: oneOf(MODES),
 }
 
-const CONFIG_FIELDS: Record<Exclude<keyof LevelConfig, 'limits'>, Check> = {
+const CONFIG_FIELDS: Record<Exclude<keyof LevelConfig, 'limits' | 'unreadable'>, Check> = {
   onUnavailable: oneOf(ON_UNAVAILABLE),
   autoUpdate: flag,
   strictVersion: flag,

@@ -40,6 +40,7 @@ export class LimitConfigs {
         limit: resource === undefined ? limit : LISTED_PAGE,
         ...(after && { after }),
         ...(resource !== undefined && { resource }),
+        ...(query.scan && { scan: true }),
       })
       items.push(...page.items.map(listed))
       after = page.next

@@ -16,12 +16,15 @@ export interface Policy {
   /** Told with each answer. */
   told: Record<string, LimitPolicy>
   onUnavailable: OnUnavailable
+  /** Limits of which a stored record cannot be used, with what is wrong. */
+  unreadable: Record<string, string> | undefined
 }
 
-export function toPolicy({ limits, onUnavailable }: ResolvedConfig): Policy {
+export function toPolicy({ limits, onUnavailable, unreadable }: ResolvedConfig): Policy {
   const compiled = Object.entries(limits).map(([name, limit]) => policyLimit(name, limit))
   return {
     onUnavailable,
+    unreadable,
     told: Object.fromEntries(compiled.map(({ name, rule }) => [name, tell(rule)])),
     limits: compiled,
   }

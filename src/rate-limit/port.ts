@@ -102,6 +102,8 @@ export interface ConfigPageRequest {
   limit: number
   /** Only what is said of this resource, which may be nothing of what is looked at. */
   resource?: string
+  /** Also what other programs wrote and nobody has used yet, whatever that costs. */
+  scan?: boolean
 }
 
 export interface ConfigPage {

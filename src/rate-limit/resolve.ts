@@ -34,8 +34,13 @@ export function resolve(
   layers: readonly Layer[],
   defaults: Defaults,
 ): ResolvedConfig | undefined {
+  const unreadable: Record<string, string> = Object.assign(
+    {},
+    ...layers.map(({ config }) => config?.unreadable),
+  )
   const names = new Set(layers.flatMap(({ config }) => Object.keys(config?.limits ?? {})))
-  if (names.size === 0) return undefined
+  for (const name of Object.keys(unreadable)) names.delete(name)
+  if (names.size === 0 && Object.keys(unreadable).length === 0) return undefined
   const limits: ResolvedConfig['limits'] = {}
   const levels: ResolvedConfig['levels']['limits'] = {}
   const capped: Record<string, CappedFields> = {}
@@ -64,6 +69,7 @@ export function resolve(
       strictVersion: strictVersion.level,
     },
     ...(Object.keys(capped).length > 0 && { capped }),
+    ...(Object.keys(unreadable).length > 0 && { unreadable }),
   }
 }
 

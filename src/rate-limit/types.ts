@@ -34,6 +34,8 @@ export interface LevelConfig {
   autoUpdate?: boolean
   /** On system only. */
   strictVersion?: boolean
+  /** Limits that another program wrote and that cannot be used, with what is wrong; never given to `setConfig`. */
+  unreadable?: Record<string, string>
 }
 
 export type Level = 'system' | 'resource' | 'entity'
@@ -87,6 +89,8 @@ export interface ResolvedConfig {
   }
   /** Numbers that are lower than the level says that they come from, by limit; absent where there are none. */
   capped?: Record<string, CappedFields>
+  /** Limits of which a stored record cannot be used, with what is wrong: calls that name one are refused. */
+  unreadable?: Record<string, string>
 }
 
 export interface LimitStatus {

@@ -124,6 +124,13 @@ export const levelConfig = Type.Object(
   closed,
 )
 
+const unreadable = Type.Optional(
+  Type.Record(Type.String(), Type.String(), {
+    description: 'Limits that another program wrote and that cannot be used, with what is wrong',
+  }),
+)
+export const storedConfig = Type.Object({ ...levelConfig.properties, unreadable }, closed)
+
 export const entityConfigsQuery = Type.Object(
   { ...pageQuery.properties, resource: Type.Optional(resource) },
   closed,
@@ -135,7 +142,7 @@ export const listedConfigs = pageOf(
       level: oneOf(['system', 'resource', 'entity']),
       identifier: Type.Optional(Type.String({ description: 'The entity, on the entity level' })),
       resource,
-      config: levelConfig,
+      config: storedConfig,
     },
     closed,
   ),
@@ -181,6 +188,7 @@ export const resolvedConfig = Type.Object(
         },
       }),
     ),
+    unreadable,
   },
   closed,
 )

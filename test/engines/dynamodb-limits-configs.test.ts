@@ -4,8 +4,9 @@ import type { Item } from '../../src/engines/dynamodb/client/attributes.js'
 import { CapacityCounts } from '../../src/engines/dynamodb/client/capacity.js'
 import { NoticeLog } from '../../src/engines/dynamodb/rate-limit/notice-log.js'
 import { Notices } from '../../src/engines/dynamodb/rate-limit/notices.js'
-import { isCatracaError } from '../../src/errors.js'
-import type { ConfigKey, LevelConfig } from '../../src/rate-limit/types.js'
+import { RateLimits } from '../../src/rate-limit/limits.js'
+import { DEFAULT_LIMITS } from '../../src/rate-limit/options.js'
+import type { ConfigKey, Level, LevelConfig } from '../../src/rate-limit/types.js'
 import { until } from '../server/support.js'
 import { LimitsServer } from '../support/dynamodb-limits.js'
 import { startDynamo } from '../support/dynamodb-server.js'
@@ -80,21 +81,82 @@ describe('records of configuration', () => {
     })
   })
 
-  it('that cannot be used are a failure that names the attribute', async () => {
-    const bad: Item[] = [
-      { capacity: { N: '0.5' } },
-      { on_unavailable: { S: 'maybe' } },
-      { algorithm: { S: 'x' } },
-    ]
+  it('that cannot be used are named, and leave those beside them alone', async () => {
+    const bad: Item[] = [{ capacity: { N: '0.5' } }, { capacity: { S: 'many' } }, { algorithm: { S: 'x' } }]
     for (const [i, wrong] of bad.entries()) {
       const name = `bad-${i}`
-      await put({ PK: { S: `RESOURCE#${name}` }, SK: { S: `#LIMIT#${name}#x` }, ...wrong })
-      const [attribute] = Object.keys(wrong)
-      await assert.rejects(
-        readOne(resource(name)),
-        (error) => isCatracaError(error, 'STORE_CORRUPT') && error.message.includes(attribute!),
+      const PK = { S: `RESOURCE#${name}` }
+      await put({ PK, SK: { S: `#LIMIT#${name}#x` }, ...wrong })
+      await put({ PK, SK: { S: `#LIMIT#${name}#y` }, ...TPM, on_unavailable: { S: 'ALLOW' } })
+      const { unreadable, ...config } = (await readOne(resource(name)))!
+      assert.deepEqual(config, { limits: { y: LIMIT }, onUnavailable: 'allow' })
+      assert.equal(
+        unreadable!.x,
+        `${Object.keys(wrong)[0]} of RESOURCE#${name} #LIMIT#${name}#x cannot be used`,
       )
     }
+    await put({
+      PK: { S: 'RESOURCE#odd' },
+      SK: { S: '#LIMIT#odd#x' },
+      ...TPM,
+      on_unavailable: { S: 'maybe' },
+    })
+    assert.equal((await readOne(resource('odd')))!.onUnavailable, 'block')
+  })
+
+  it('of a limit that cannot be used refuse the calls that name it, and no others', async (t) => {
+    const clock = { now: () => 1_900_000_000_000 }
+    const guard = new RateLimits({ engine: two, clock, options: DEFAULT_LIMITS, report: () => {} })
+    t.after(() => guard.close())
+    const PK = { S: 'RESOURCE#half' }
+    await put({ PK, SK: { S: '#LIMIT#half#tpm' }, ...TPM })
+    await put({ PK, SK: { S: '#LIMIT#half#rpm' }, capacity: { N: '-1' } })
+    const ask = (consume?: Record<string, number>) =>
+      guard.acquire({ entity: 'ann', resource: 'half', ...(consume && { consume }) })
+    assert.equal((await ask({ tpm: 5 })).allowed, true)
+    const refused = { code: 'LIMIT_UNREADABLE', message: /^capacity of RESOURCE#half #LIMIT#half#rpm / }
+    await assert.rejects(ask({ rpm: 1 }), refused)
+    await assert.rejects(ask(), refused)
+    const { unreadable, limits } = await guard.resolveConfig('ann', 'half')
+    assert.deepEqual([Object.keys(unreadable!), Object.keys(limits)], [['rpm'], ['tpm']])
+  })
+
+  it('of the nested form are read', async () => {
+    const { limit_name: _, resource: __, ...fields } = TPM
+    await put({
+      PK: { S: 'ENTITY#nested' },
+      SK: { S: '#LIMIT#gpt-4#tpm' },
+      data: { M: { ...fields, on_unavailable: { S: 'allow' } } },
+    })
+    assert.deepEqual(await readOne(entity('nested', 'gpt-4')), {
+      limits: { tpm: LIMIT },
+      onUnavailable: 'allow',
+    })
+  })
+
+  it('of other programs are listed once they were used, or looked for', async () => {
+    const row = (PK: string, name: string) => put({ PK: { S: PK }, SK: { S: `#LIMIT#${name}#tpm` }, ...TPM })
+    await row('ENTITY#seen', 'theirs')
+    await row('ENTITY#unseen:1', 'theirs')
+    await row('RESOURCE#theirs', 'theirs')
+    await row('SYSTEM#', 'theirs')
+    await put({ PK: { S: 'ENTITY#bad' }, SK: { S: '#LIMIT#theirs#tpm' }, capacity: { N: '0' } })
+    const listed = async (level: Level, scan = false) => {
+      const { items } = await two.configs.list(level, { limit: 1000, scan })
+      const wanted = items.filter(({ key }) => key.resource === 'theirs')
+      return wanted.map(({ key, config }) => [
+        key.level === 'entity' ? key.entity : '',
+        Object.keys(config.unreadable ?? config.limits).join(),
+      ])
+    }
+    await readOne(entity('seen', 'theirs'))
+    await until('it is listed', async () => (await listed('entity')).length === 1)
+    assert.deepEqual(await listed('entity', true), [
+      ['bad', 'tpm'],
+      ['seen', 'tpm'],
+      ['unseen:1', 'tpm'],
+    ])
+    assert.deepEqual([await listed('resource'), await listed('system')], [[['', 'tpm']], [['', 'tpm']]])
   })
 
   it('beside others in a partition leave them alone', async () => {
@@ -157,8 +219,13 @@ describe('what configuration costs', () => {
     })
     assert.equal(two.counts.of('limit.config').calls, 3)
     two.counts.reset()
-    await two.configs.read([system('priced'), resource('priced'), entity('nobody', 'priced')], 'nobody')
-    assert.equal(two.counts.of('limit.config').readUnits, 1.5)
+    const nobody = [entity('nobody', 'priced'), entity('nobody', '*')]
+    await two.configs.read([system('priced'), resource('priced'), ...nobody], 'nobody')
+    assert.equal(
+      two.counts.of('limit.config').readUnits,
+      1.5,
+      'the default for all resources costs nothing more',
+    )
     stop()
   })
 

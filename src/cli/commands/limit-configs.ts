@@ -27,6 +27,7 @@ interface SetFlags extends AddressFlags {
 interface ListFlags extends PageFlags {
   level: Level
   resource?: string
+  scan?: true
 }
 
 interface PlanFlags extends CommonOptions {
@@ -64,6 +65,10 @@ export function addLimitConfigCommands(program: Command): void {
   const list = dataCommand(config, 'list', 'show all that a level says')
     .addOption(levelOption())
     .option('--resource <name>', 'on the entity level: only what is said of this resource')
+    .option(
+      '--scan',
+      'also what other programs wrote and nobody has used yet; on DynamoDB it reads the table',
+    )
   addPageOptions(list).action(listConfigs)
   dataCommand(config, 'plan <file>', 'show what a YAML file of limits would change')
     .option('--prune', 'also what the file does not name, which would be deleted')
@@ -113,8 +118,13 @@ function getConfig(flags: AddressFlags): Promise<void> {
 
 function listConfigs(flags: ListFlags): Promise<void> {
   return withSession(flags, async ({ limits, json }) => {
-    const { level, resource } = flags
-    const page = await limits.listConfigs({ level, ...pageOf(flags), ...(resource && { resource }) })
+    const { level, resource, scan } = flags
+    const page = await limits.listConfigs({
+      level,
+      ...pageOf(flags),
+      ...(resource && { resource }),
+      ...(scan && { scan }),
+    })
     if (json) return printJson(page)
     printTable(
       ['ENTITY', 'RESOURCE', 'LIMITS'],
@@ -125,11 +135,11 @@ function listConfigs(flags: ListFlags): Promise<void> {
 }
 
 /** `rpm 60/60s` for each limit, as far as the level says it. */
-function summaryOf({ limits }: LevelConfig): string {
+function summaryOf({ limits, unreadable = {} }: LevelConfig): string {
   const described = Object.entries(limits).map(
     ([name, { capacity = '?', refillPeriodSeconds = '?' }]) => `${name} ${capacity}/${refillPeriodSeconds}s`,
   )
-  return described.join(', ')
+  return [...described, ...Object.values(unreadable)].join(', ')
 }
 
 function setConfig(flags: SetFlags): Promise<void> {
@@ -168,13 +178,14 @@ function notFound({ level, resource }: ConfigAddress): never {
   throw new CatracaError('LIMIT_CONFIG_NOT_FOUND', `the ${level} level says nothing of ${resource}`)
 }
 
-function printConfig({ limits, ...others }: LevelConfig): void {
+function printConfig({ limits, unreadable = {}, ...others }: LevelConfig): void {
   const fields = ['capacity', 'burst', 'refillAmount', 'refillPeriodSeconds', 'algorithm', 'mode'] as const
   printTable(
     ['LIMIT', ...fields],
     Object.entries(limits).map(([name, limit]) => [name, ...fields.map((field) => limit[field])]),
   )
   for (const [field, value] of Object.entries(others)) printLine(`${field}: ${value}`)
+  for (const problem of Object.values(unreadable)) note(problem)
 }
 
 function resolveConfig({ entity, identifier, resource, ...flags }: ResolveFlags): Promise<void> {

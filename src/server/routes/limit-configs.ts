@@ -49,7 +49,7 @@ interface Params {
   resource: string
 }
 
-const one = (description: string) => ({ 200: { description, schema: schemas.levelConfig } })
+const one = (description: string) => ({ 200: { description, schema: schemas.storedConfig } })
 
 export function limitConfigRoutes(app: App, context: ServerContext): void {
   addResolve(app, context)

@@ -200,7 +200,7 @@ export const limits = {
   parentRemoved: 'The parent is removed.',
   usage: 'Usage',
   usageLead:
-    'Cost admitted and denied, by limit. Other servers may be some seconds late; days are those of UTC.',
+    'Cost admitted and denied, by limit, for the hours in which it was among the heaviest of its resource. Other servers may be some seconds late; days are those of UTC.',
   usageStep: 'By',
   perHour: 'Last 24 hours',
   perDay: 'Last 31 days',

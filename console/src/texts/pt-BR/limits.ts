@@ -199,7 +199,7 @@ export const limits: typeof en = {
   parentRemoved: 'O pai foi removido.',
   usage: 'Uso',
   usageLead:
-    'Custo admitido e negado, por limite. Outros servidores podem atrasar alguns segundos; os dias são os de UTC.',
+    'Custo admitido e negado, por limite, nas horas em que esteve entre as mais pesadas do recurso. Outros servidores podem atrasar alguns segundos; os dias são os de UTC.',
   usageStep: 'Por',
   perHour: 'Últimas 24 horas',
   perDay: 'Últimos 31 dias',

@@ -1,4 +1,3 @@
-import { CatracaError } from '../../../errors.js'
 import { ALGORITHMS } from '../../../rate-limit/rule.js'
 import type { ConfigKey, LevelConfig, Limit, LimitMode } from '../../../rate-limit/types.js'
 import { type Attribute, flag, type Item, number, text } from '../client/attributes.js'
@@ -11,7 +10,6 @@ const NUMBERS = {
   refillPeriodSeconds: 'refill_period_seconds',
 } as const satisfies Partial<Record<keyof Limit, string>>
 const MODES: readonly LimitMode[] = ['enforce', 'shadow']
-const ON_UNAVAILABLE = ['allow', 'block'] as const
 
 /** One flat item for each limit, with what the level says besides on each; where it names no limit, one without a name. */
 export function itemsOf(key: ConfigKey, config: LevelConfig): Item[] {
@@ -47,55 +45,75 @@ function besides({ onUnavailable, autoUpdate, strictVersion }: LevelConfig): Ite
 
 /**
  * What the items of a level say; undefined for none. Other programs may have written them, and say different things on
- * different items of one level: then the more careful one holds.
+ * different items of one level: then the more careful one holds. A limit that cannot be used is named with what is
+ * wrong, and leaves the others alone.
  */
-export function configOf(resource: string, items: readonly Item[]): LevelConfig | undefined {
+export function configOf(key: ConfigKey, items: readonly Item[]): LevelConfig | undefined {
   if (items.length === 0) return undefined
   const limits: [string, Limit][] = []
+  const unreadable: [string, string][] = []
   const config: LevelConfig = { limits: {} }
-  for (const item of items) {
-    const name = item.SK!.S!.slice(limitPrefix(resource).length)
-    if (name !== '') limits.push([name, limitOf(item)])
-    const onUnavailable = oneOf(item, 'on_unavailable', ON_UNAVAILABLE)
-    const autoUpdate = readFlag(item, 'auto_update')
-    const strictVersion = readFlag(item, 'strict_version')
+  for (const stored of items) {
+    const item = flattened(stored)
+    const name = stored.SK!.S!.slice(limitPrefix(key.resource).length)
+    if (name !== '') {
+      const limit = limitOf(item)
+      if (typeof limit === 'string')
+        unreadable.push([name, `${limit} of ${stored.PK!.S} ${stored.SK!.S} cannot be used`])
+      else limits.push([name, limit])
+    }
+    const onUnavailable = onUnavailableOf(item)
+    const autoUpdate = readFlag(item, 'auto_update', false)
+    const strictVersion = readFlag(item, 'strict_version', true)
     if (onUnavailable !== undefined && config.onUnavailable !== 'block') config.onUnavailable = onUnavailable
     if (autoUpdate !== undefined) config.autoUpdate = autoUpdate && config.autoUpdate !== false
     if (strictVersion !== undefined) config.strictVersion = strictVersion || config.strictVersion === true
   }
   config.limits = Object.fromEntries(limits)
+  if (unreadable.length > 0) config.unreadable = Object.fromEntries(unreadable)
   return config
 }
 
-function limitOf(item: Item): Limit {
+/** Older programs keep the fields of a record in a map of its own. */
+function flattened(item: Item): Item {
+  return item.data?.M === undefined ? item : { ...item.data.M, ...item }
+}
+
+/** The limit, or the attribute that cannot be used. */
+function limitOf(item: Item): Limit | string {
   const limit: Limit = {}
   for (const [field, attribute] of Object.entries(NUMBERS)) {
     const value = item[attribute]
     if (!isGiven(value)) continue
     const amount = Number(value.N)
-    if (!Number.isSafeInteger(amount) || amount < 1) unreadable(attribute)
+    if (!Number.isSafeInteger(amount) || amount < 1) return attribute
     limit[field as keyof typeof NUMBERS] = amount
   }
-  const algorithm = oneOf(item, 'algorithm', ALGORITHMS)
-  const mode = oneOf(item, 'mode', MODES)
-  return { ...limit, ...(algorithm !== undefined && { algorithm }), ...(mode !== undefined && { mode }) }
+  if (isGiven(item.algorithm)) {
+    const algorithm = ALGORITHMS.find((known) => known === item.algorithm!.S)
+    if (algorithm === undefined) return 'algorithm'
+    limit.algorithm = algorithm
+  }
+  if (isGiven(item.mode)) {
+    const mode = MODES.find((known) => known === item.mode!.S)
+    if (mode === undefined) return 'mode'
+    limit.mode = mode
+  }
+  return limit
 }
 
-function oneOf<T extends string>(item: Item, attribute: string, values: readonly T[]): T | undefined {
-  const value = item[attribute]
+/** In any case of letters; what is neither is taken as the more careful one. */
+function onUnavailableOf({ on_unavailable: value }: Item): LevelConfig['onUnavailable'] {
   if (!isGiven(value)) return undefined
-  return values.find((known) => known === value.S) ?? unreadable(attribute)
+  return value.S?.toLowerCase() === 'allow' ? 'allow' : 'block'
 }
 
-function readFlag(item: Item, attribute: string): boolean | undefined {
+/** What is no flag is taken as the more careful one. */
+function readFlag(item: Item, attribute: string, careful: boolean): boolean | undefined {
   const value = item[attribute]
-  return isGiven(value) ? (value.BOOL ?? unreadable(attribute)) : undefined
+  return isGiven(value) ? (value.BOOL ?? careful) : undefined
 }
 
 /** Some programs write that there is nothing. */
 const isGiven = (value: Attribute | undefined): value is Attribute =>
   value !== undefined && value.NULL === undefined
-
-function unreadable(attribute: string): never {
-  throw new CatracaError('STORE_CORRUPT', `a configuration of limits has a ${attribute} that cannot be used`)
-}

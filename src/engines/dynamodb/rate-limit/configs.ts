@@ -8,10 +8,9 @@ import type { ConfigKey, EntityRecord, Level, LevelConfig } from '../../../rate-
 import { flag, flagOf, type Item, number, text, textOf } from '../client/attributes.js'
 import { MAX_TRANSACTION_ITEMS, type TransactionItem } from '../client/transactions.js'
 import { configOf, itemsOf } from './config-items.js'
+import { Directory } from './directory.js'
 import {
   directoryKey,
-  directoryPartition,
-  directorySort,
   entityPartition,
   headKey,
   LIMIT_PREFIX,
@@ -19,7 +18,6 @@ import {
   limitPrefix,
   PARENT_SORT,
   parentKey,
-  readDirectorySort,
   SECRET_KEY,
 } from './keys.js'
 import type { Notices } from './notices.js'
@@ -40,10 +38,14 @@ interface EntityItems {
 
 /** Levels in the flat layout of the source, one item for each limit. */
 export class DynamodbLimitConfigs implements LimitConfigStore {
+  private readonly directory: Directory
+
   constructor(
     private readonly guards: LimitTable,
     private readonly notices: Notices,
-  ) {}
+  ) {
+    this.directory = new Directory(guards)
+  }
 
   /** At once one query for each level, which costs half a unit however many limits it has. */
   async read(keys: readonly ConfigKey[], entity: string | undefined): Promise<ConfigBatch> {
@@ -57,7 +59,9 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
         keys.map(async (key) => {
           const place = ofEntity.indexOf(key)
           const items = place < 0 ? await this.items(key, isConsistent) : (await both!).limits[place]!
-          return configOf(key.resource, items)
+          const config = configOf(key, items)
+          if (config !== undefined) this.directory.found(key)
+          return config
         }),
       ),
       both?.then((found) => found.parent) ?? this.parent(entity, isConsistent),
@@ -67,30 +71,21 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
   }
 
   /** By the directory; what the levels say comes from where `read` has it. */
-  async list(level: Level, { after, limit, resource }: ConfigPageRequest): Promise<ConfigPage> {
-    const { items: named, next } = await this.guards.client.query('limit.config', {
-      TableName: this.guards.table,
-      KeyConditionExpression: after === undefined ? 'PK = :level' : 'PK = :level AND SK > :after',
-      ExpressionAttributeValues: {
-        ':level': text(directoryPartition(level)),
-        ...(after !== undefined && { ':after': text(directorySort(after)) }),
-      },
-      Limit: limit,
-      ConsistentRead: true,
-    })
-    const keys = named.map(({ SK }) => readDirectorySort(level, SK!.S!))
+  async list(level: Level, { after, limit, resource, scan }: ConfigPageRequest): Promise<ConfigPage> {
+    if (scan && after === undefined) await this.directory.scan()
+    const { keys, isLast } = await this.directory.page(level, after, limit)
     const wanted = keys.filter((key) => resource === undefined || key.resource === resource)
     const items: ConfigPage['items'] = []
     for (let i = 0; i < wanted.length; i += READ_AT_ONCE) {
       const part = wanted.slice(i, i + READ_AT_ONCE)
       const found = await Promise.all(part.map(async (key) => this.items(key, true)))
       for (const [n, key] of part.entries()) {
-        const config = configOf(key.resource, found[n]!)
+        const config = configOf(key, found[n]!)
         // Another program has taken it away.
         if (config !== undefined) items.push({ key, config })
       }
     }
-    return next === undefined || keys.length === 0 ? { items } : { items, next: keys.at(-1)! }
+    return isLast ? { items } : { items, next: keys.at(-1)! }
   }
 
   /** Limits and parent lie side by side: one query, unless the entity has very many limits of other resources. */

@@ -24,6 +24,14 @@ export function levelPartition(key: ConfigKey): string {
   }
 }
 
+/** Whose partition it is; undefined for one that is no level's. */
+export function levelOfPartition(partition: string, resource: string): ConfigKey | undefined {
+  if (partition === 'SYSTEM#') return { level: 'system', resource }
+  if (partition === `RESOURCE#${resource}`) return { level: 'resource', resource }
+  if (!partition.startsWith('ENTITY#')) return undefined
+  return { level: 'entity', entity: partition.slice('ENTITY#'.length), resource }
+}
+
 export const entityPartition = (entity: string): string => `ENTITY#${entity}`
 export const LIMIT_PREFIX = '#LIMIT#'
 /** What a level says of a resource begins with this; the name of a limit follows, or nothing where it names none. */

@@ -1,4 +1,5 @@
 import { ALGORITHM } from '../../../rate-limit/algorithms/index.js'
+import { rewound } from '../../../rate-limit/algorithms/rewound.js'
 import { KIND, type LimitState, type LimitView } from '../../../rate-limit/algorithms/verdict.js'
 import { correct, type Decision, rewind, type SubjectState, stateOf } from '../../../rate-limit/decide.js'
 import type { LeasedLimit, LimitCost } from '../../../rate-limit/port.js'
@@ -143,10 +144,9 @@ function endOfState(rule: string, state: LimitState | undefined): number {
 }
 
 /** Has buckets begin anew whose clock was set back; undefined where none is. */
-export function draftRewind(known: Known, now: number): Draft | undefined {
-  const before = statesOf(known)
-  const after = rewind(before, now)
-  if (after === before) return undefined
+export function draftRewind(known: Known, limits: readonly LimitCost[], now: number): Draft | undefined {
+  const after = rewind(statesOf(known), limits, now)
+  if (after === undefined) return undefined
   const draft = new Draft()
   draft.requireUnchanged(known)
   for (const [name, state] of after) {
@@ -168,7 +168,7 @@ export function viewsAfter(
     const isTaken = decided[i]!.retryAfterMs === 0
     const state = stateOf(states, name)
     const { remaining, resetMs, retryAfterMs } = ALGORITHM[rule.algorithm].take(
-      state,
+      state && rewound(state, now),
       rule,
       isTaken ? 0 : cost,
       now,

@@ -69,7 +69,7 @@ local function deny(answer, at, rules, key, log, now)
     if answer[told] == 0 and rule.amount > 0 then
       answer[told - 2], answer[told - 1] = rule.algorithm.take(rule, 0, now, log, get(row, rule))
     end
-    if rule.kind == BUCKET and rule.algorithm.is_ahead(now, get(row, rule)) then
+    if rule.kind == BUCKET and rule.amount > 0 and rule.algorithm.is_ahead(now, get(row, rule)) then
       local _, reset, _, a, b, c, d = rule.algorithm.take(rule, 0, now, log, get(row, rule))
       put(row, rule, a, b, c, d)
       longest = math.max(longest, reset)

@@ -25,9 +25,9 @@ local function take_one(key, rule, now)
   local known_end, a, b, c, d = limit_row_one.read(key, rule)
   if not known_end then return false end
   local remaining, reset, retry
-  local is_ahead = rule.kind == BUCKET and rule.algorithm.is_ahead(now, a, b)
+  local is_ahead = rule.kind == BUCKET and rule.extra == 0 and rule.algorithm.is_ahead(now, a, b)
   remaining, reset, retry, a, b, c, d = rule.algorithm.take(rule, rule.amount, now, nil, a, b, c, d)
-  if retry == 0 and rule.amount > 0 or is_ahead then limit_row_one.write(key, rule, known_end, now + reset, now, a, b, c, d) end
+  if rule.amount > 0 and (retry == 0 or is_ahead) then limit_row_one.write(key, rule, known_end, now + reset, now, a, b, c, d) end
   local at = last
   answer[at + 1], answer[at + 2], answer[at + 3], answer[at + 4], answer[at + 5], answer[at + 6] =
     (retry == 0 or rule.extra == 1) and 1 or 0, now, 1, remaining, reset, retry

@@ -1,0 +1,85 @@
+import type { ConfigKey, Level } from '../../../rate-limit/types.js'
+import { text } from '../client/attributes.js'
+import {
+  directoryKey,
+  directoryPartition,
+  directorySort,
+  LIMIT_PREFIX,
+  levelOfPartition,
+  readDirectorySort,
+} from './keys.js'
+import type { LimitTable } from './table.js'
+
+/** Configurations of which this process knows that they are in the directory. */
+const MAX_KNOWN = 10_000
+
+/**
+ * Names what the levels say, so that it can be listed: the layout of the source gives each resource and each entity a
+ * partition of its own. What another program wrote is put in when it is first used, or when somebody has it looked for.
+ */
+export class Directory {
+  private readonly known = new Set<string>()
+
+  constructor(private readonly guards: LimitTable) {}
+
+  async page(level: Level, after: ConfigKey | undefined, limit: number) {
+    const { items, next } = await this.guards.client.query('limit.config', {
+      TableName: this.guards.table,
+      KeyConditionExpression: after === undefined ? 'PK = :level' : 'PK = :level AND SK > :after',
+      ExpressionAttributeValues: {
+        ':level': text(directoryPartition(level)),
+        ...(after !== undefined && { ':after': text(directorySort(after)) }),
+      },
+      Limit: limit,
+      ConsistentRead: true,
+    })
+    const keys = items.map(({ SK }) => readDirectorySort(level, SK!.S!))
+    return { keys, isLast: next === undefined || keys.length === 0 }
+  }
+
+  /** A configuration that was found: nobody waits for this, and a failure only leaves it unlisted. */
+  found(key: ConfigKey): void {
+    const { PK, SK } = directoryKey(key)
+    const name = `${PK.S} ${SK.S}`
+    if (this.known.has(name)) return
+    if (this.known.size >= MAX_KNOWN) this.known.clear()
+    this.known.add(name)
+    this.name(key).catch(() => this.known.delete(name))
+  }
+
+  /** Looks first, for half a unit: mostly it is there. */
+  private async name(key: ConfigKey): Promise<void> {
+    const { client, table: TableName } = this.guards
+    const Key = directoryKey(key)
+    if ((await client.getItem('limit.directory', { TableName, Key })) !== undefined) return
+    await client.putItem('limit.directory', { TableName, Item: Key })
+  }
+
+  /** Reads the whole table, and names every configuration in it. */
+  async scan(): Promise<void> {
+    const { client, table: TableName } = this.guards
+    const found = new Map<string, ConfigKey>()
+    let ExclusiveStartKey: Awaited<ReturnType<typeof client.scan>>['next']
+    do {
+      const page = await client.scan('limit.directory', {
+        TableName,
+        FilterExpression: 'begins_with(SK, :limit)',
+        ExpressionAttributeValues: { ':limit': text(LIMIT_PREFIX) },
+        ProjectionExpression: 'PK, SK',
+        ...(ExclusiveStartKey && { ExclusiveStartKey }),
+      })
+      for (const { PK, SK } of page.items) {
+        const key = keyOf(PK!.S!, SK!.S!)
+        if (key !== undefined) found.set(`${PK!.S} ${key.resource}`, key)
+      }
+      ExclusiveStartKey = page.next
+    } while (ExclusiveStartKey !== undefined)
+    for (const key of found.values()) await this.name(key)
+  }
+}
+
+/** Whose row it is; the layout of the source names it in the keys alone. */
+function keyOf(partition: string, sort: string): ConfigKey | undefined {
+  const [resource = ''] = sort.slice(LIMIT_PREFIX.length).split('#')
+  return resource === '' ? undefined : levelOfPartition(partition, resource)
+}

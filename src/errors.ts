@@ -43,6 +43,8 @@ export const ERROR_CODES = {
   LOCK_LOST: 'The lock is not yours any more: it ended, was released, or somebody else has it.',
   CACHE_SPACE_NOT_FOUND: 'The configuration names no cache space of this name.',
   CACHE_KEY_NOT_FOUND: 'Nothing is cached under this key.',
+  CACHE_LEASE_LOST:
+    'The key was invalidated since the lease began, or the lease has ended: nothing was stored.',
   SOURCE_TIMEOUT: 'The source of a cached value did not answer in time.',
   SOURCE_UNAVAILABLE: 'The source of a cached value failed again and again, and is spared for a while.',
   RESHARD_IN_PROGRESS: 'This allowlist is being moved to another number of shards.',

@@ -2,7 +2,7 @@ import { invalid } from '../errors.js'
 import { identifier } from '../key.js'
 import type { BreakerOptions } from './breaker.js'
 import type { Codec } from './codec.js'
-import type { EntryOptions } from './types.js'
+import type { EntryOptions, LeaseOptions } from './types.js'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -94,6 +94,7 @@ const BREAKER_BOUNDS: Record<string, readonly [number, number]> = {
   failures: [1, 1_000_000],
   pauseMs: [1, DAY_MS],
 }
+const LEASE_WAIT = [0, 30_000] as const
 /** Names under which other things are kept where caches may be kept too. */
 const TAKEN = new Set(
   'allowlist allowlists customer-allowlists bridge cache catraca jwt lock otp ratelimit token'.split(' '),
@@ -152,8 +153,20 @@ function checkNumber(
   if (!fits) throw invalid(path, `must be a ${isWhole ? 'whole ' : ''}number from ${min} to ${max}`)
 }
 
-export function checkEntry({ ttlMs, tags = [] }: EntryOptions): void {
-  if (ttlMs !== undefined) checkNumber('ttlMs', ttlMs, BOUNDS.ttlMs!)
+/** What was told of a loaded value. */
+export function loadedTtl(ttlMs: number): number {
+  const isTold = typeof ttlMs === 'number' && ttlMs <= BOUNDS.ttlMs![1]
+  if (!isTold) throw invalid('ttlMs', `of a value must be a number of at most ${BOUNDS.ttlMs![1]}`)
+  return Math.max(0, Math.floor(ttlMs))
+}
+
+export function checkLease({ ttlMs, waitMs }: LeaseOptions): void {
+  if (ttlMs !== undefined) checkNumber('ttlMs', ttlMs, BOUNDS.leaseMs!)
+  if (waitMs !== undefined) checkNumber('waitMs', waitMs, LEASE_WAIT)
+}
+
+export function checkEntry<T>({ ttlMs, tags = [] }: EntryOptions<T>): void {
+  if (ttlMs !== undefined && typeof ttlMs !== 'function') checkNumber('ttlMs', ttlMs, BOUNDS.ttlMs!)
   for (const tag of tags) identifier('tags', tag)
 }
 

@@ -55,6 +55,7 @@ const change = (name: string): Change => ({
 const STORE = change('cache-store')
 const WRITE = change('cache-write')
 const REMOVE = change('cache-remove')
+const EXPIRE = change('cache-expire')
 
 type Read = [leftMs: number, value: Buffer | null]
 type Begun = [state: Buffer, value?: Buffer | number, leftMs?: number]
@@ -144,12 +145,13 @@ export class RedisCache implements CacheStore {
 
   async remove(space: string, keys: readonly string[]): Promise<readonly boolean[]> {
     const removed = await Promise.all(keys.map((key) => this.change(REMOVE, space, key, [], true)))
-    const untold = keys.filter((key) => !this.isTogether(space, key))
-    await this.tell(
-      space,
-      untold.map((key) => ({ key })),
-    )
+    await this.tellApart(space, keys)
     return removed.map((count) => count === 1)
+  }
+
+  async expire(space: string, keys: readonly string[], keepMs: number): Promise<void> {
+    await Promise.all(keys.map((key) => this.change(EXPIRE, space, key, [String(keepMs)], true)))
+    await this.tellApart(space, keys)
   }
 
   removeTag(space: string, tag: string): Promise<void> {
@@ -190,6 +192,15 @@ export class RedisCache implements CacheStore {
     if (!this.isTogether(space, key)) return this.redis.run(alone, keys, args)
     const notice = isTold ? this.notices.textOf({ kind: 'changed', space, keys: [key] }) : ''
     return this.redis.run(telling, [...keys, NOTICES_KEY], [...args, this.notices.channel, notice])
+  }
+
+  /** Of those keys whose change could not tell of itself. */
+  private async tellApart(space: string, keys: readonly string[]): Promise<void> {
+    const untold = keys.filter((key) => !this.isTogether(space, key))
+    await this.tell(
+      space,
+      untold.map((key) => ({ key })),
+    )
   }
 
   /** Behind the change: whoever heard of it before could still read, and keep, what was there. */

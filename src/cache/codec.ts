@@ -16,6 +16,8 @@ export interface Codec<T> {
 export interface CodecOptions<T> {
   codec: Codec<T> | undefined
   gzipAboveBytes: number
+  /** Read as they are, though they are no JSON. */
+  words: readonly string[]
   /** Of a value, also when it is unpacked. */
   maxValueBytes: number
 }
@@ -109,6 +111,7 @@ export class ValueForm<T> {
 
   private parse(text: string): T | undefined {
     if (this.options.codec !== undefined && text !== NOTHING) throw new Error('written in another form')
+    if (this.options.words.includes(text)) return text as T
     return (parseJson(text) ?? undefined) as T | undefined
   }
 }

@@ -1,4 +1,4 @@
-import { isPlain } from './unchanged.js'
+import { isPlainObject } from '../plain-object.js'
 
 /**
  * A value that no reader can change for the others: one frozen object for all, or, of a form that cannot be frozen, a copy
@@ -20,7 +20,7 @@ export const contentValue = <T>({ shared, copy }: Content<T>): T | undefined =>
 /** False: some part of it can be changed although it is frozen, such as a Date, a Map or bytes. */
 export function deepFreeze(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value !== 'function'
-  if (!Array.isArray(value) && !isPlain(value)) return false
+  if (!Array.isArray(value) && !isPlainObject(value)) return false
   for (const key of Object.keys(value)) {
     if (!deepFreeze((value as Record<string, unknown>)[key])) return false
   }

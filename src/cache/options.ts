@@ -34,6 +34,8 @@ export interface SpaceOptions<T = unknown> {
   codec?: Codec<T>
   gzipAboveBytes?: number
   maxValueBytes?: number
+  /** Texts that another program may have stored as they are, without the quotes of JSON. */
+  words?: readonly string[]
   /** Tags of every entry. */
   tags?: (value: T, key: string) => readonly string[]
   /** The second tier counts as down when it takes longer. */
@@ -99,18 +101,20 @@ const LEASE_WAIT = [0, 30_000] as const
 const TAKEN = new Set(
   'allowlist allowlists customer-allowlists bridge cache catraca jwt lock otp ratelimit token'.split(' '),
 )
-const OTHERS = ['name', 'l1', 'codec', 'tags', 'breaker', 'onUnavailable']
+const OTHERS = ['name', 'l1', 'codec', 'tags', 'breaker', 'onUnavailable', 'words']
 const FRACTIONS = ['jitter', 'beta']
 
 /** Checks what a space was told, and completes it. */
 export function spaceSettings<T>(options: SpaceOptions<T>): SpaceSettings<T> {
-  const { name, l1 = {}, codec, tags, breaker = {}, onUnavailable = 'source', ...numbers } = options
+  const { name, l1 = {}, codec, tags, breaker = {}, onUnavailable = 'source', words = [], ...numbers } = options
   checkNumbers('', numbers, BOUNDS)
   if (numbers.ttlMs === undefined) throw invalid('ttlMs', 'must be given')
   if (l1 !== false) checkNumbers('l1.', l1, FIRST_TIER_BOUNDS)
   checkNumbers('breaker.', breaker, BREAKER_BOUNDS)
   if (!ON_UNAVAILABLE.includes(onUnavailable))
     throw invalid('onUnavailable', `must be one of ${ON_UNAVAILABLE.join(', ')}`)
+  if (!Array.isArray(words) || words.some((word) => typeof word !== 'string'))
+    throw invalid('words', 'must be a list of texts')
   if (TAKEN.has(String(name).split(':')[0]!)) throw invalid('name', 'begins with a name that is taken')
   return {
     ...DEFAULT_SPACE,
@@ -121,6 +125,7 @@ export function spaceSettings<T>(options: SpaceOptions<T>): SpaceSettings<T> {
     codec,
     tags,
     onUnavailable,
+    words,
     breaker: { ...DEFAULT_BREAKER, ...defined(breaker) },
   }
 }

@@ -1,6 +1,6 @@
 import { types } from 'node:util'
 import type { Codec } from './codec.js'
-import { isPlain } from './unchanged.js'
+import { isPlainObject } from '../plain-object.js'
 
 /** Stands before what JSON has no form of: `{ "$": "date", "v": 0 }`. */
 const TAG = '$'
@@ -58,7 +58,7 @@ function writtenObject(value: object): unknown {
   if (types.isSet(value)) return tagged('set', Array.from(value, written))
   if (types.isTypedArray(value)) return writtenBytes(value)
   if (types.isArrayBuffer(value)) return tagged('ArrayBuffer', Buffer.from(value).toString('base64'))
-  if (!isPlain(value)) throw new TypeError(`the class ${value.constructor?.name} has no form`)
+  if (!isPlainObject(value)) throw new TypeError(`the class ${value.constructor?.name} has no form`)
   const members = Object.entries(value).flatMap(([name, member]) =>
     member === undefined ? [] : [[name, written(member)]],
   )

@@ -1,13 +1,5 @@
 import { isDeepStrictEqual, types } from 'node:util'
-
-/** An object of no class, of whichever realm: each has an `Object` of its own. */
-export function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype === null) return true
-  return (
-    Object.getPrototypeOf(prototype) === null && Object.prototype.toString.call(value) === '[object Object]'
-  )
-}
+import { isPlainObject } from '../plain-object.js'
 
 /**
  * Where a value is another than it was before it was encoded and decoded, such as `.items[2].at (a Date)`; undefined when
@@ -18,9 +10,11 @@ export function firstChange(before: unknown, after: unknown, path = ''): string 
   if (typeof before !== 'object' || before === null || typeof after !== 'object' || after === null)
     return described(path, before)
   if (Array.isArray(before) && Array.isArray(after)) return changedItem(before, after, path)
+  if (types.isDate(before) && types.isDate(after))
+    return Object.is(before.getTime(), after.getTime()) ? undefined : described(path, before)
   if (types.isMap(before) && types.isMap(after)) return changedItem([...before], [...after], path)
   if (types.isSet(before) && types.isSet(after)) return changedItem([...before], [...after], path)
-  if (isPlain(before) && isPlain(after)) return changedMember(before, after, path)
+  if (isPlainObject(before) && isPlainObject(after)) return changedMember(before, after, path)
   return isDeepStrictEqual(before, after) ? undefined : described(path, before)
 }
 

@@ -9,7 +9,7 @@ import { NOTICES_KEY, noticeChannel } from './keys.js'
 export type ChangeNotice = Exclude<CacheNotice, { kind: 'lost' | 'resumed' }>
 type Listener = (notice: CacheNotice) => void
 
-const TELL = defineScript('cache-tell', { keys: 1, write: true, uses: ['cache-value'] })
+const TELL = defineScript('cache-tell', { keys: 1, write: true, uses: ['cache-set', 'cache-value'] })
 const POLL_MS = 500
 /** A number may be read a moment before its notice comes. */
 const GRACE_MS = 100

@@ -31,14 +31,14 @@ const pairs: BatchForm = {
   },
 }
 const READ = defineScript('cache-read', {
-  ...{ keys: 1, write: false, form: pairs },
+  ...{ keys: 1, write: false, uses: ['cache-set'], form: pairs },
   // In this order a value that is written in between is taken for none, and never with the life of the one after it.
   alone: (key) => [
     ['PTTL', key],
     ['GET', key],
   ],
 })
-const BEGIN = defineScript('cache-begin', { keys: 2, write: true, uses: ['cache-lease'] })
+const BEGIN = defineScript('cache-begin', { keys: 2, write: true, uses: ['cache-lease', 'cache-set'] })
 const RENEW = defineScript('cache-renew', { keys: 1, write: true, uses: ['cache-lease'] })
 
 /** One file, by how many keys it is given: those of the entry, or also that of the number, where it shares their slot. */
@@ -47,7 +47,7 @@ interface Change {
   telling: Script
 }
 
-const uses = ['cache-lease', 'cache-value']
+const uses = ['cache-lease', 'cache-set', 'cache-value']
 const change = (name: string): Change => ({
   alone: defineScript(name, { keys: 3, write: true, uses }),
   telling: defineScript(name, { keys: 4, write: true, uses }),

@@ -36,6 +36,9 @@ export const ERROR_CODES = {
     'The claim is not one that is held any more: it was taken over, ended, deleted, or has expired.',
   IDEMPOTENCY_ANSWER_NOT_KEPT:
     'The request was done before; its answer was too large, or of a kind, that is not kept.',
+  IDEMPOTENCY_ANSWER_DIFFERS: 'The request was completed before, with another answer, which stays.',
+  IDEMPOTENCY_ANSWER_NOT_WRITABLE:
+    'The work was done and is recorded as done; its answer cannot be written as JSON, so it is not replayed.',
   IDEMPOTENCY_RECORD_NOT_FOUND: 'There is no idempotency record with this operation and key.',
   ENTITY_NOT_FOUND: 'Nothing is known of this entity.',
   TOKEN_REVOKED: 'The token was revoked, by itself or with all tokens of its subject.',

@@ -38,6 +38,9 @@ export const ERROR_CODES = {
     'The claim is not one that is held any more: it was taken over, ended, deleted, or has expired.',
   IDEMPOTENCY_ANSWER_NOT_KEPT:
     'The request was done before; its answer was too large, or of a kind, that is not kept.',
+  IDEMPOTENCY_ANSWER_DIFFERS: 'The request was completed before, with another answer, which stays.',
+  IDEMPOTENCY_ANSWER_NOT_WRITABLE:
+    'The work was done and is recorded as done; its answer cannot be written as JSON, so it is not replayed.',
   IDEMPOTENCY_RECORD_NOT_FOUND: 'There is no idempotency record with this operation and key.',
   ENTITY_NOT_FOUND: 'Nothing is known of this entity.',
   CODES_NOT_SET_UP:
@@ -47,6 +50,8 @@ export const ERROR_CODES = {
   LOCK_LOST: 'The lock is not yours any more: it ended, was released, or somebody else has it.',
   CACHE_SPACE_NOT_FOUND: 'The configuration names no cache space of this name.',
   CACHE_KEY_NOT_FOUND: 'Nothing is cached under this key.',
+  CACHE_LEASE_LOST:
+    'The key was invalidated since the lease began, or the lease has ended: nothing was stored.',
   SOURCE_TIMEOUT: 'The source of a cached value did not answer in time.',
   SOURCE_UNAVAILABLE: 'The source of a cached value failed again and again, and is spared for a while.',
   RESHARD_IN_PROGRESS: 'This allowlist is being moved to another number of shards.',

@@ -132,6 +132,7 @@ export const CACHE: Watched<CacheStore> = {
   release: 'call',
   write: 'call',
   remove: 'call',
+  expire: 'call',
   removeTag: 'call',
   clear: 'call',
   watch: 'plain',

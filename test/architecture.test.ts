@@ -17,6 +17,7 @@ const LEAVES = [
   'key.ts',
   'maybe.ts',
   'packed-error.ts',
+  'plain-object.ts',
   'shared-look.ts',
   'timers.ts',
   'trace-parent.ts',

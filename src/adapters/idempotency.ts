@@ -22,6 +22,8 @@ export interface IdempotencyOptions<Request>
   caller?: (request: Request) => string
   /** What makes it this request; method, path and body when absent. */
   payload?: (request: Request) => unknown
+  /** The body as it came, for keys that another program may have used: see the guide of shared tables. */
+  rawPayload?: (request: Request) => string | Uint8Array | undefined
   /** Headers of the answer that are kept, in lower case; those that describe the body, and a few, when absent. */
   keptHeaders?: readonly string[]
   /** Largest body of an answer that is kept; of a larger one all but the body is. 1 MiB when absent. */
@@ -88,6 +90,7 @@ async function toHold<Request>(
   given: string,
 ): Promise<HoldRequest> {
   const { operation, caller, payload, leaseMs, waitMs, onLeaseExpired, onUnavailable } = options
+  const raw = options.rawPayload?.(request)
   const key = identifier('Idempotency-Key', given)
   const { method, path } = asked
   const expirySeconds = parseExpirySeconds(asked.header('idempotency-expiry-seconds'))
@@ -96,6 +99,7 @@ async function toHold<Request>(
     // Without `:` in whose it is, no caller can spell the key of another.
     key: caller === undefined ? key : `${plainName('caller', caller(request))}:${key}`,
     payload: payload === undefined ? { method, path, body: await asked.body() } : payload(request),
+    ...(raw !== undefined && { rawPayload: raw }),
     ...(leaseMs !== undefined && { leaseMs }),
     ...(waitMs !== undefined && { waitMs }),
     ...(onLeaseExpired !== undefined && { onLeaseExpired }),

@@ -6,7 +6,7 @@ import { type SpaceOptions, spaceSettings } from './options.js'
 import type { CacheNotice, CacheStore } from './port.js'
 import { secondTierBreaker } from './second-tier.js'
 import { CacheSpace } from './space.js'
-import type { CacheAnswer, SpaceStats } from './types.js'
+import type { CacheAnswer, FillLease, LeaseOptions, SpaceStats } from './types.js'
 
 export interface CachesOptions {
   store: CacheStore
@@ -63,6 +63,28 @@ export class Caches implements CacheApi {
 
   async set(space: string, key: string, value: unknown, options: { ttlMs?: number } = {}): Promise<void> {
     await this.spaceNamed(space).set(key, value, options)
+  }
+
+  async lease(space: string, key: string, options: LeaseOptions = {}): Promise<FillLease<unknown>> {
+    return this.spaceNamed(space).lease(key, options)
+  }
+
+  async fill(
+    space: string,
+    key: string,
+    value: unknown,
+    { lease, ...options }: { lease: string; ttlMs?: number },
+  ): Promise<void> {
+    if (await this.spaceNamed(space).fill(key, value ?? undefined, lease, options)) return
+    throw new CatracaError('CACHE_LEASE_LOST', `the lease on ${key} in ${space} was lost: nothing was stored`)
+  }
+
+  async release(space: string, key: string, lease: string): Promise<void> {
+    await this.spaceNamed(space).release(key, lease)
+  }
+
+  async expire(space: string, key: string): Promise<void> {
+    await this.spaceNamed(space).expire(key)
   }
 
   async delete(space: string, key: string): Promise<boolean> {

@@ -1,11 +1,13 @@
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import { invalid } from '../errors.js'
+import { type Content, deepFreeze, NO_CONTENT } from './content.js'
 import type { CacheValue } from './port.js'
+import { firstChange } from './unchanged.js'
 
 /** Another form of values than JSON. Its number stands before each value, so that no other form is taken for it. */
 export interface Codec<T> {
-  /** 128 to 255: no JSON text and no gzip begins with such a byte. A new form of values takes a new number. */
+  /** 128 to 254: no JSON text and no gzip begins with such a byte, 255 is `typedJson`'s. A new form takes a new number. */
   readonly version: number
   encode(value: T): Uint8Array
   decode(bytes: Uint8Array): T
@@ -14,12 +16,14 @@ export interface Codec<T> {
 export interface CodecOptions<T> {
   codec: Codec<T> | undefined
   gzipAboveBytes: number
+  /** Read as they are, though they are no JSON. */
+  words: readonly string[]
   /** Of a value, also when it is unpacked. */
   maxValueBytes: number
 }
 
 export interface Decoded<T> {
-  value: T | undefined
+  content: Content<T>
   /** Before it was gzipped. */
   plainBytes: number
 }
@@ -41,25 +45,47 @@ export class ValueForm<T> {
     }
   }
 
-  /** Undefined for a value that is too large; throws for one that has no such form. */
-  async encode(value: T | undefined): Promise<{ stored: CacheValue; plainBytes: number } | undefined> {
-    const plain = value === undefined ? NOTHING : this.plain(value)
-    const sizeBytes = typeof plain === 'string' ? Buffer.byteLength(plain) : plain.length
-    if (sizeBytes > this.options.maxValueBytes) return undefined
-    const stored = sizeBytes > this.options.gzipAboveBytes ? await pack(plain) : plain
-    return { stored, plainBytes: sizeBytes }
+  /**
+   * With what decoding gives: everybody gets that, who loaded it too. `stored` is undefined for a value that is too large.
+   * Throws for one that has no such form, or that would come back as another.
+   */
+  async encode(value: T | undefined): Promise<Decoded<T> & { stored: CacheValue | undefined }> {
+    if (value === undefined) return { stored: NOTHING, content: NO_CONTENT, plainBytes: NOTHING.length }
+    const plain = this.plain(value)
+    const decoded = this.read(plain)
+    const change = firstChange(value, decoded)
+    if (change !== undefined) throw new TypeError(`${this.name} would change ${change}`)
+    const plainBytes = typeof plain === 'string' ? Buffer.byteLength(plain) : plain.length
+    const content = this.contentOf(decoded, plain)
+    if (plainBytes > this.options.maxValueBytes) return { stored: undefined, content, plainBytes }
+    const stored = plainBytes > this.options.gzipAboveBytes ? await pack(plain) : plain
+    return { stored, content, plainBytes }
+  }
+
+  private get name(): string {
+    return this.options.codec === undefined
+      ? 'JSON, the form of this space (see its option codec),'
+      : 'the codec'
   }
 
   /** Synchronous but for what was gzipped. Throws for what cannot be read. */
   decode(stored: CacheValue): Decoded<T> | Promise<Decoded<T>> {
-    if (typeof stored === 'string') return { value: this.parse(stored), plainBytes: stored.length }
-    if (stored[0] !== MAGIC[0] || stored[1] !== MAGIC[1]) return this.decodePlain(stored)
+    if (typeof stored === 'string' || stored[0] !== MAGIC[0] || stored[1] !== MAGIC[1])
+      return this.decodePlain(stored)
     const { maxValueBytes } = this.options
     return unpack(stored, { maxOutputLength: maxValueBytes }).then((bytes) => this.decodePlain(bytes))
   }
 
-  private decodePlain(bytes: Uint8Array): Decoded<T> {
-    return { value: this.read(bytes), plainBytes: bytes.length }
+  private decodePlain(plain: CacheValue): Decoded<T> {
+    return { content: this.contentOf(this.read(plain), plain), plainBytes: plain.length }
+  }
+
+  private contentOf(decoded: T | undefined, plain: CacheValue): Content<T> {
+    if (decoded === undefined) return NO_CONTENT
+    if (deepFreeze(decoded)) return { shared: decoded, copy: undefined }
+    // What came from a store may be a part of something larger, which would be kept with it.
+    const own = typeof plain === 'string' ? plain : Buffer.from(plain)
+    return { shared: undefined, copy: () => this.read(own) as T }
   }
 
   private plain(value: T): CacheValue {
@@ -76,7 +102,8 @@ export class ValueForm<T> {
     return plain
   }
 
-  private read(bytes: Uint8Array): T | undefined {
+  private read(bytes: CacheValue): T | undefined {
+    if (typeof bytes === 'string') return this.parse(bytes)
     const { codec } = this.options
     if (codec !== undefined && bytes[0] === codec.version) return codec.decode(bytes.subarray(1))
     return this.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString())
@@ -84,6 +111,7 @@ export class ValueForm<T> {
 
   private parse(text: string): T | undefined {
     if (this.options.codec !== undefined && text !== NOTHING) throw new Error('written in another form')
+    if (this.options.words.includes(text)) return text as T
     return (parseJson(text) ?? undefined) as T | undefined
   }
 }

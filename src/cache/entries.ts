@@ -2,9 +2,10 @@ import type { Clock } from '../clock.js'
 import { invalid } from '../errors.js'
 import { identifier } from '../key.js'
 import { type Decoded, ValueForm } from './codec.js'
+import { type Content, contentValue } from './content.js'
 import type { Entry } from './first-tier.js'
-import type { SpaceSettings } from './options.js'
-import type { CacheItem, StoredValue } from './port.js'
+import { loadedTtl, type SpaceSettings } from './options.js'
+import type { CacheItem, CacheValue, StoredValue } from './port.js'
 import type { CacheAnswer, EntryOptions } from './types.js'
 
 /** Makes entries of what is loaded or set, and of what the second tier holds. */
@@ -26,32 +27,36 @@ export class Entries<T> {
   async make(
     key: string,
     value: T | undefined,
-    { ttlMs, tags = [] }: EntryOptions,
+    { ttlMs, tags = [] }: EntryOptions<T>,
   ): Promise<{ entry: Entry<T>; item: CacheItem | undefined }> {
     const { staleMs, negativeTtlMs, jitter } = this.settings
     const isThere = value !== undefined
-    const longest = isThere ? (ttlMs ?? this.settings.ttlMs) : negativeTtlMs
+    const ofEntry = isThere && typeof ttlMs === 'function' ? loadedTtl(ttlMs(value, key)) : ttlMs
+    const longest = isThere ? ((ofEntry as number | undefined) ?? this.settings.ttlMs) : negativeTtlMs
     const freshMs = longest === 0 ? 0 : Math.max(1, Math.round(longest * (1 - jitter * this.random())))
     const given = isThere && this.settings.tags ? [...tags, ...this.settings.tags(value, key)] : tags
     const all = given.map((tag) => identifier('tags', tag))
-    const encoded = freshMs === 0 ? undefined : await this.encode(key, value)
+    const { stored, content, plainBytes } = await this.encode(key, value)
     const now = this.clock.now()
     const freshUntil = now + freshMs
     const entry: Entry<T> = {
-      ...{ value, storedAt: now, freshUntil, keepUntil: freshUntil + staleMs, tags: all },
-      bytes: encoded?.plainBytes ?? 0,
+      ...{ content, storedAt: now, freshUntil, keepUntil: freshUntil + staleMs, tags: all },
+      bytes: plainBytes,
     }
-    if (encoded === undefined) return { entry, item: undefined }
-    return { entry, item: { key, value: encoded.stored, lifeMs: freshMs + staleMs, tags: all } }
+    if (freshMs === 0 || !this.fits(stored)) return { entry, item: undefined }
+    return { entry, item: { key, value: stored, lifeMs: freshMs + staleMs, tags: all } }
   }
 
   private async encode(key: string, value: T | undefined) {
-    const encoded = await this.form.encode(value).catch((error: unknown) => {
+    return this.form.encode(value).catch((error: unknown) => {
       throw invalid('value', `of ${key} cannot be stored: ${error instanceof Error ? error.message : error}`)
     })
-    if (encoded !== undefined && Buffer.byteLength(encoded.stored) <= this.maxStoredBytes) return encoded
+  }
+
+  private fits(stored: CacheValue | undefined): stored is CacheValue {
+    if (stored !== undefined && Buffer.byteLength(stored) <= this.maxStoredBytes) return true
     this.tooLarge++
-    return undefined
+    return false
   }
 
   /**
@@ -64,13 +69,13 @@ export class Entries<T> {
     return this.entry(stored, decoded, askedAt)
   }
 
-  private entry(stored: StoredValue, { value, plainBytes }: Decoded<T>, now: number): Entry<T> {
+  private entry(stored: StoredValue, { content, plainBytes }: Decoded<T>, now: number): Entry<T> {
     const { ttlMs, staleMs } = this.settings
     // What another program wrote without an end is believed for as long as one of ours.
     const leftMs = Math.min(stored.leftMs, Number.MAX_SAFE_INTEGER)
     const freshUntil = stored.leftMs === Number.POSITIVE_INFINITY ? now + ttlMs : now + leftMs - staleMs
     return {
-      value,
+      content,
       freshUntil,
       keepUntil: freshUntil + staleMs,
       tags: undefined,
@@ -80,10 +85,19 @@ export class Entries<T> {
   }
 }
 
-export function answerOf<T>(entry: Entry<T>, now: number): CacheAnswer<T> {
+/** An answer to several callers, each of whom takes the value out of it. */
+export interface Finding<T> extends Omit<CacheAnswer<T>, 'value'> {
+  content: Content<T>
+}
+
+export function findingOf<T>(entry: Entry<T>, now: number): Finding<T> {
   return {
-    value: entry.value,
+    content: entry.content,
     stale: now >= entry.freshUntil,
     ageMs: Math.max(0, now - entry.storedAt),
   }
+}
+
+export function answerOf<T>({ content, ...rest }: Finding<T>): CacheAnswer<T> {
+  return { value: contentValue(content), ...rest }
 }

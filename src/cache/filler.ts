@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { answerOf } from './entries.js'
+import { type Finding, findingOf } from './entries.js'
 import type { Entry } from './first-tier.js'
 import { Flight } from './flight.js'
 import { Loader, type Work } from './loader.js'
 import { DOWN } from './second-tier.js'
 import { isDoubtful, Settler, type SpaceParts } from './settler.js'
-import type { CacheAnswer } from './types.js'
 
 const FIRST_WAIT_MS = 10
 const LONGEST_WAIT_MS = 100
@@ -30,7 +29,7 @@ export class Filler<T> {
   }
 
   /** One answer for each key, in the order asked. */
-  fetch(keys: readonly string[], work: Work<T>): Promise<CacheAnswer<T>>[] {
+  fetch(keys: readonly string[], work: Work<T>): Promise<Finding<T>>[] {
     const begun: Flight<T>[] = []
     const flights = keys.map((key) => {
       let flight = this.flights.get(key)
@@ -61,6 +60,22 @@ export class Filler<T> {
     })
   }
 
+  /** Loads anew whatever is cached and whoever loads: what it answers was asked of the source after this call. */
+  force(key: string, work: Work<T>): Promise<Finding<T>> {
+    this.detach(key)
+    const flight = this.begin(key, undefined)
+    flight.callers++
+    flight.isForced = true
+    void this.ending([flight], async () => {
+      const { second, settings } = this.parts
+      const claim = { token: randomUUID(), leaseMs: settings.leaseMs, freshAboveMs: Infinity, takeOver: true }
+      if ((await second.begin([key], claim)) === DOWN) flight.isDegraded = true
+      else flight.token = claim.token
+      await this.loader.load([flight], work)
+    })
+    return flight.answer
+  }
+
   /** Who asks from now on is not answered by what is on its way. */
   detach(key: string): void {
     this.flights.delete(key)
@@ -85,7 +100,7 @@ export class Filler<T> {
     return entry !== undefined && this.parts.clock.now() < entry.keepUntil ? entry : undefined
   }
 
-  private join(flight: Flight<T>): Promise<CacheAnswer<T>> {
+  private join(flight: Flight<T>): Promise<Finding<T>> {
     const { fallback } = flight
     const { clock, first, counts } = this.parts
     const now = clock.now()
@@ -95,7 +110,7 @@ export class Filler<T> {
     if (now >= fallback.freshUntil) counts.staleAnswers++
     else counts.firstTierHits++
     flight.callers--
-    return Promise.resolve(answerOf(fallback, now))
+    return Promise.resolve(findingOf(fallback, now))
   }
 
   private run(flights: readonly Flight<T>[], work: Work<T>): Promise<void> {

@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache'
+import { type Content, isNone } from './content.js'
 import type { FirstTierOptions } from './options.js'
 
-/** What is known of a key. An object that is kept is shared by all who are answered with it. */
+/** What is known of a key. */
 export interface Entry<T> {
-  readonly value: T | undefined
+  readonly content: Content<T>
   readonly storedAt: number
   readonly freshUntil: number
   /** Until then it may be served stale. */
@@ -16,7 +17,10 @@ export interface Entry<T> {
 
 /** Kept with its answer: a hit then makes nothing new, not even a promise. */
 export interface KeptEntry<T> extends Entry<T> {
-  readonly answer: Promise<T | undefined>
+  /** Undefined where each reader gets a copy. */
+  readonly answer: Promise<T | undefined> | undefined
+  /** That there is none. */
+  readonly isNegative: boolean
   /** When the second tier is asked again. */
   readonly useUntil: number
 }
@@ -65,8 +69,34 @@ export class FirstTier<T> {
   put(pin: Pin, entry: Entry<T>, now: number): void {
     if (this.entries === undefined || this.options === false || pin.isVoid) return
     const useUntil = Math.min(entry.freshUntil, now + (this.options.ttlMs ?? Number.POSITIVE_INFINITY))
-    const kept: KeptEntry<T> = { ...entry, useUntil, answer: Promise.resolve(entry.value) }
+    const { shared, copy } = entry.content
+    const answer = copy === undefined ? Promise.resolve(shared) : undefined
+    const kept: KeptEntry<T> = { ...entry, useUntil, answer, isNegative: isNone(entry.content) }
     this.entries.set(pin.key, kept, { size: entry.bytes + pin.key.length + ENTRY_BYTES })
+  }
+
+  /**
+   * The change that the pin was for is decided: what was read before it and is still on its way must not take its place.
+   * Where others changed the same key meanwhile nobody knows whose came last, and the second tier is asked.
+   */
+  replace(pin: Pin, entry: Entry<T> | undefined, now: number): void {
+    const isOvertaken = pin.isVoid
+    this.drop(pin.key)
+    if (isOvertaken || entry === undefined) return
+    const own = this.pin(pin.key)
+    this.put(own, entry, now)
+    this.unpin(own)
+  }
+
+  /** It is over, and kept for as long as it may be served when the source fails. */
+  expire(key: string, now: number, staleMs: number): void {
+    const kept = this.entries?.peek(key)
+    this.drop(key)
+    if (kept === undefined || staleMs === 0) return
+    const own = this.pin(key)
+    const keepUntil = Math.min(kept.keepUntil, now + staleMs)
+    this.put(own, { ...kept, freshUntil: Math.min(kept.freshUntil, now), keepUntil }, now)
+    this.unpin(own)
   }
 
   drop(key: string): void {

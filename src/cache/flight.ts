@@ -1,10 +1,10 @@
+import type { Finding } from './entries.js'
 import type { Entry, Pin } from './first-tier.js'
-import type { CacheAnswer } from './types.js'
 
 /** One key on its way from the second tier or the source; everybody in this process who wants it meanwhile waits for it. */
 export class Flight<T> {
   /** Rejects when there is no value, and none before it that may be served. */
-  readonly answer: Promise<CacheAnswer<T>>
+  readonly answer: Promise<Finding<T>>
   callers = 0
   /** The load takes longer than callers with something to fall back on are kept waiting. */
   isSlow = false
@@ -18,8 +18,10 @@ export class Flight<T> {
   isDoubtful = false
   /** Of a value that is not over yet. */
   isRefresh = false
+  /** Of a value that the caller no longer believes: others are told when it is replaced. */
+  isForced = false
   isSettled = false
-  private settleWith!: (answer: CacheAnswer<T>) => void
+  private settleWith!: (answer: Finding<T>) => void
   private failWith!: (error: unknown) => void
 
   constructor(
@@ -38,13 +40,13 @@ export class Flight<T> {
     this.answer.catch(() => {})
   }
 
-  resolve(answer: CacheAnswer<T>): void {
+  resolve(answer: Finding<T>): void {
     this.leave(this)
     this.resolveEarly(answer)
   }
 
   /** For those who wait; the load goes on. */
-  resolveEarly(answer: CacheAnswer<T>): void {
+  resolveEarly(answer: Finding<T>): void {
     this.isSettled = true
     this.settleWith(answer)
   }

@@ -1,5 +1,5 @@
 import { every, later } from '../timers.js'
-import { answerOf } from './entries.js'
+import { findingOf } from './entries.js'
 import type { Entry } from './first-tier.js'
 import type { Flight } from './flight.js'
 import type { CacheItem, FilledItem, StoreOutcome } from './port.js'
@@ -10,7 +10,7 @@ import type { EntryOptions, LoadMany } from './types.js'
 /** What flights are to be filled with. */
 export interface Work<T> {
   load: LoadMany<T>
-  options: EntryOptions
+  options: EntryOptions<T>
 }
 
 interface Made<T> {
@@ -73,7 +73,7 @@ export class Loader<T> {
   private async store(
     flights: readonly Flight<T>[],
     values: ReadonlyMap<string, T | undefined | null>,
-    options: EntryOptions,
+    options: EntryOptions<T>,
   ): Promise<void> {
     const { entries } = this.parts
     const made = await Promise.all(
@@ -82,24 +82,39 @@ export class Loader<T> {
       }),
     )
     const outcomes = await this.storeLeased(made)
+    await this.forgetUntold(made, outcomes)
     await this.forgo(made.filter(({ item }) => item === undefined).map(({ flight }) => flight))
     for (const one of made) this.settle(one, one.flight.isDegraded ? DOWN : outcomes.get(one.flight.key))
+  }
+
+  /** What a forced load could not replace must at least be forgotten. */
+  private async forgetUntold(
+    made: readonly Made<T>[],
+    outcomes: ReadonlyMap<string, OrDown<StoreOutcome>>,
+  ): Promise<void> {
+    const untold = made.filter(
+      ({ flight, item }) =>
+        flight.isForced && item !== undefined && (flight.isDegraded || outcomes.get(flight.key) === DOWN),
+    )
+    if (untold.length > 0) await this.parts.second.remove(untold.map(({ flight }) => flight.key))
   }
 
   /** Nothing is kept of these; what was kept before them the source has just contradicted. */
   private async forgo(flights: readonly Flight<T>[]): Promise<void> {
     const { first, second } = this.parts
-    const contradicted = flights.filter(({ fallback }) => fallback !== undefined).map(({ key }) => key)
+    const contradicted = flights
+      .filter(({ fallback, isForced }) => fallback !== undefined || isForced)
+      .map(({ key }) => key)
     if (contradicted.length > 0) await second.remove(contradicted)
     for (const key of contradicted) first.drop(key)
-    await this.release(flights.filter(({ fallback }) => fallback === undefined))
+    await this.release(flights.filter(({ key }) => !contradicted.includes(key)))
   }
 
   private async storeLeased(made: readonly Made<T>[]): Promise<Map<string, OrDown<StoreOutcome>>> {
     const fills: FilledItem[] = []
     for (const { flight, item } of made) {
       if (item !== undefined && flight.token !== undefined)
-        fills.push({ ...item, token: flight.token, isChange: false })
+        fills.push({ ...item, token: flight.token, isChange: flight.isForced })
     }
     const outcomes = fills.length === 0 ? [] : await this.parts.second.store(fills)
     return new Map(fills.map(({ key }, i) => [key, outcomes === DOWN ? DOWN : outcomes[i]!]))
@@ -109,9 +124,11 @@ export class Loader<T> {
   private settle({ flight, entry, item }: Made<T>, outcome: OrDown<StoreOutcome> | undefined): void {
     const { first, clock, counts } = this.parts
     const isKept = outcome === DOWN || (outcome === 'stored' && first.isTrusted)
-    if (item !== undefined && isKept) first.put(flight.pin, entry, clock.now())
+    if (flight.isForced)
+      first.replace(flight.pin, item !== undefined && isKept ? entry : undefined, clock.now())
+    else if (item !== undefined && isKept) first.put(flight.pin, entry, clock.now())
     if (outcome === 'void') counts.voidFills++
-    const answer = { ...answerOf(entry, clock.now()), stale: false }
+    const answer = { ...findingOf(entry, clock.now()), stale: false }
     flight.resolve(outcome === DOWN ? { ...answer, degraded: true } : answer)
   }
 }

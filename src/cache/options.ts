@@ -2,7 +2,7 @@ import { invalid } from '../errors.js'
 import { identifier } from '../key.js'
 import type { BreakerOptions } from './breaker.js'
 import type { Codec } from './codec.js'
-import type { EntryOptions } from './types.js'
+import type { EntryOptions, LeaseOptions } from './types.js'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -34,6 +34,8 @@ export interface SpaceOptions<T = unknown> {
   codec?: Codec<T>
   gzipAboveBytes?: number
   maxValueBytes?: number
+  /** Texts that another program may have stored as they are, without the quotes of JSON. */
+  words?: readonly string[]
   /** Tags of every entry. */
   tags?: (value: T, key: string) => readonly string[]
   /** The second tier counts as down when it takes longer. */
@@ -94,22 +96,34 @@ const BREAKER_BOUNDS: Record<string, readonly [number, number]> = {
   failures: [1, 1_000_000],
   pauseMs: [1, DAY_MS],
 }
+const LEASE_WAIT = [0, 30_000] as const
 /** Names under which other things are kept where caches may be kept too. */
 const TAKEN = new Set(
   'allowlist allowlists customer-allowlists bridge cache catraca jwt lock otp ratelimit token'.split(' '),
 )
-const OTHERS = ['name', 'l1', 'codec', 'tags', 'breaker', 'onUnavailable']
+const OTHERS = ['name', 'l1', 'codec', 'tags', 'breaker', 'onUnavailable', 'words']
 const FRACTIONS = ['jitter', 'beta']
 
 /** Checks what a space was told, and completes it. */
 export function spaceSettings<T>(options: SpaceOptions<T>): SpaceSettings<T> {
-  const { name, l1 = {}, codec, tags, breaker = {}, onUnavailable = 'source', ...numbers } = options
+  const {
+    name,
+    l1 = {},
+    codec,
+    tags,
+    breaker = {},
+    onUnavailable = 'source',
+    words = [],
+    ...numbers
+  } = options
   checkNumbers('', numbers, BOUNDS)
   if (numbers.ttlMs === undefined) throw invalid('ttlMs', 'must be given')
   if (l1 !== false) checkNumbers('l1.', l1, FIRST_TIER_BOUNDS)
   checkNumbers('breaker.', breaker, BREAKER_BOUNDS)
   if (!ON_UNAVAILABLE.includes(onUnavailable))
     throw invalid('onUnavailable', `must be one of ${ON_UNAVAILABLE.join(', ')}`)
+  if (!Array.isArray(words) || words.some((word) => typeof word !== 'string'))
+    throw invalid('words', 'must be a list of texts')
   if (TAKEN.has(String(name).split(':')[0]!)) throw invalid('name', 'begins with a name that is taken')
   return {
     ...DEFAULT_SPACE,
@@ -120,6 +134,7 @@ export function spaceSettings<T>(options: SpaceOptions<T>): SpaceSettings<T> {
     codec,
     tags,
     onUnavailable,
+    words,
     breaker: { ...DEFAULT_BREAKER, ...defined(breaker) },
   }
 }
@@ -152,8 +167,20 @@ function checkNumber(
   if (!fits) throw invalid(path, `must be a ${isWhole ? 'whole ' : ''}number from ${min} to ${max}`)
 }
 
-export function checkEntry({ ttlMs, tags = [] }: EntryOptions): void {
-  if (ttlMs !== undefined) checkNumber('ttlMs', ttlMs, BOUNDS.ttlMs!)
+/** What was told of a loaded value. */
+export function loadedTtl(ttlMs: number): number {
+  const isTold = typeof ttlMs === 'number' && ttlMs <= BOUNDS.ttlMs![1]
+  if (!isTold) throw invalid('ttlMs', `of a value must be a number of at most ${BOUNDS.ttlMs![1]}`)
+  return Math.max(0, Math.floor(ttlMs))
+}
+
+export function checkLease({ ttlMs, waitMs }: LeaseOptions): void {
+  if (ttlMs !== undefined) checkNumber('ttlMs', ttlMs, BOUNDS.leaseMs!)
+  if (waitMs !== undefined) checkNumber('waitMs', waitMs, LEASE_WAIT)
+}
+
+export function checkEntry<T>({ ttlMs, tags = [] }: EntryOptions<T>): void {
+  if (ttlMs !== undefined && typeof ttlMs !== 'function') checkNumber('ttlMs', ttlMs, BOUNDS.ttlMs!)
   for (const tag of tags) identifier('tags', tag)
 }
 

@@ -3,7 +3,7 @@
  *
  * **Fills.** Whoever wants to load a missing value begins a fill: it gets a lease on the key, under a token of its own,
  * and stores what it loaded on the condition that the lease is still its own. Everything that invalidates a key ends
- * its lease too: `write`, `remove`, `removeTag`, `clear`, a `begin` that takes over, and the passing of the lease.
+ * its lease too: `write`, `remove`, `expire`, `removeTag`, `clear`, a `begin` that takes over, and the passing of the lease.
  * That is the generation of a key, and all of it: a fill that began before an invalidation finds its lease gone and
  * stores nothing, on whichever pod it runs, and nothing has to be kept for keys that nobody fills. Two ways to get there:
  *
@@ -46,6 +46,8 @@ export interface CacheStore {
   write(space: string, items: readonly CacheItem[], now: number): Promise<void>
   /** Whether there was one, in the order asked. Ends fills of these keys, also where nothing was there. */
   remove(space: string, keys: readonly string[], now: number): Promise<readonly boolean[]>
+  /** No more than `keepMs` (at least 1) is left of what is there from now on. Ends fills of these keys, as `remove` does. */
+  expire(space: string, keys: readonly string[], keepMs: number, now: number): Promise<void>
   removeTag(space: string, tag: string, now: number): Promise<void>
   clear(space: string, now: number): Promise<void>
   /**

@@ -1,4 +1,5 @@
-import { answerOf } from './entries.js'
+import { isNone } from './content.js'
+import { answerOf, findingOf } from './entries.js'
 import { DOWN } from './second-tier.js'
 import { isDoubtful, Settler, type SpaceParts } from './settler.js'
 import type { CacheAnswer } from './types.js'
@@ -28,12 +29,12 @@ export class Reader<T> {
       const now = clock.now()
       if (entry === undefined || now >= entry.keepUntil || (doubts && !seesMarks)) counts.misses++
       else {
-        const answer = answerOf(entry, now)
+        const answer = answerOf(findingOf(entry, now))
         if (doubts) answer.stale = true
         if (found === DOWN) counts.firstTierHits++
         else counts.secondTierHits++
         if (answer.stale) counts.staleAnswers++
-        if (answer.value === undefined) counts.negatives++
+        if (isNone(entry.content)) counts.negatives++
         if (found === DOWN) counts.degraded++
         if (found !== DOWN && first.isTrusted) first.put(pins[i]!, entry, now)
         answers.set(key, found === DOWN ? { ...answer, degraded: true } : answer)

@@ -109,6 +109,11 @@ export class SecondTier {
     return outcome
   }
 
+  async expire(keys: readonly string[], keepMs: number): Promise<void> {
+    const outcome = await this.ask((store, now) => store.expire(this.space, keys, keepMs, now))
+    if (outcome === DOWN) this.pend(() => this.pending.addKeys(keys))
+  }
+
   async removeTag(tag: string): Promise<void> {
     const outcome = await this.ask((store, now) => store.removeTag(this.space, tag, now))
     if (outcome === DOWN) this.pend(() => this.pending.addTag(tag))

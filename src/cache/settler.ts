@@ -1,13 +1,13 @@
 import type { Clock } from '../clock.js'
+import { isNone } from './content.js'
 import type { Counts } from './counts.js'
-import { answerOf, type Entries } from './entries.js'
+import { type Entries, type Finding, findingOf } from './entries.js'
 import type { Entry, FirstTier } from './first-tier.js'
 import type { Flight } from './flight.js'
 import type { SpaceSettings } from './options.js'
 import type { StoredValue } from './port.js'
 import type { SecondTier } from './second-tier.js'
 import type { Source } from './source.js'
-import type { CacheAnswer } from './types.js'
 
 /** What the parts of a space share. */
 export interface SpaceParts<T> {
@@ -36,8 +36,8 @@ export class Settler<T> {
     if (fallback === undefined || flight.isDoubtful || now >= fallback.freshUntil) return false
     counts.firstTierHits += flight.callers
     counts.degraded += flight.callers
-    if (fallback.value === undefined) counts.negatives += flight.callers
-    flight.resolve({ ...answerOf(fallback, now), degraded: true })
+    if (isNone(fallback.content)) counts.negatives += flight.callers
+    flight.resolve({ ...findingOf(fallback, now), degraded: true })
     return true
   }
 
@@ -46,8 +46,8 @@ export class Settler<T> {
     const now = clock.now()
     if (first.isTrusted) first.put(flight.pin, entry, now)
     counts.secondTierHits += flight.callers
-    if (entry.value === undefined) counts.negatives += flight.callers
-    flight.resolve(answerOf(entry, now))
+    if (isNone(entry.content)) counts.negatives += flight.callers
+    flight.resolve(findingOf(entry, now))
   }
 
   /** By the last value, if it may still be served. */
@@ -64,14 +64,14 @@ export class Settler<T> {
     if (answer !== undefined) flight.resolveEarly(answer)
   }
 
-  private staleAnswer(flight: Flight<T>): CacheAnswer<T> | undefined {
+  private staleAnswer(flight: Flight<T>): Finding<T> | undefined {
     const { clock, counts } = this.parts
     const { fallback } = flight
     const now = clock.now()
     if (fallback === undefined || now >= fallback.keepUntil || flight.isSettled) return undefined
     counts.staleAnswers += flight.callers
     if (flight.isDegraded) counts.degraded += flight.callers
-    const answer = answerOf(fallback, now)
+    const answer = findingOf(fallback, now)
     if (flight.isDoubtful) answer.stale = true
     return flight.isDegraded ? { ...answer, degraded: true } : answer
   }

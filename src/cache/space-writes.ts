@@ -16,7 +16,7 @@ export class SpaceWrites<T> {
     private readonly filler: Filler<T>,
   ) {}
 
-  async set(key: string, value: T, options: EntryOptions): Promise<void> {
+  async set(key: string, value: T, options: EntryOptions<T>): Promise<void> {
     const { first, second } = this.parts
     const { entry, item } = await this.make(key, value, options)
     this.forget(key)
@@ -36,7 +36,7 @@ export class SpaceWrites<T> {
     key: string,
     value: T,
     writeToSource: () => Promise<unknown>,
-    options: EntryOptions,
+    options: EntryOptions<T>,
   ): Promise<void> {
     // Before the source is changed: what cannot be stored is told while nothing is done yet.
     await this.make(key, value, options)
@@ -58,7 +58,7 @@ export class SpaceWrites<T> {
     await this.storeSaved(key, value, token, options)
   }
 
-  private async storeSaved(key: string, value: T, token: string, options: EntryOptions): Promise<void> {
+  private async storeSaved(key: string, value: T, token: string, options: EntryOptions<T>): Promise<void> {
     const { first, second } = this.parts
     this.forget(key)
     const pin = first.pin(key)
@@ -77,6 +77,16 @@ export class SpaceWrites<T> {
     // What was asked for in between may have been answered before the removal was decided.
     for (const key of keys) this.forget(key)
     return removed === DOWN ? 0 : removed.filter(Boolean).length
+  }
+
+  /** They are over, and served only where their source fails, for as long as the space allows. */
+  async expire(keys: readonly string[]): Promise<void> {
+    const { settings, second } = this.parts
+    const { staleMs } = settings
+    if (staleMs === 0) return void (await this.remove(keys))
+    this.lapse(keys)
+    await second.expire(keys, staleMs)
+    this.lapse(keys)
   }
 
   async removeTag(tag: string): Promise<void> {
@@ -102,24 +112,24 @@ export class SpaceWrites<T> {
     }
   }
 
-  /**
-   * The change is decided: what was read before it and is still on its way must not take its place. Where others changed
-   * the same key meanwhile nobody knows whose came last, and the second tier is asked.
-   */
   private replace(pin: Pin, entry: Entry<T> | undefined): void {
     const { first, clock } = this.parts
-    const isOvertaken = pin.isVoid
-    this.forget(pin.key)
-    if (isOvertaken || entry === undefined) return
-    const own = first.pin(pin.key)
-    first.put(own, entry, clock.now())
-    first.unpin(own)
+    this.filler.detach(pin.key)
+    first.replace(pin, entry, clock.now())
   }
 
-  private async make(key: string, value: T, options: EntryOptions) {
+  private async make(key: string, value: T, options: EntryOptions<T>) {
     checkEntry(options)
     if (value === undefined || value === null) throw invalid('value', 'must be given; delete removes one')
     return this.parts.entries.make(key, value, options)
+  }
+
+  private lapse(keys: readonly string[]): void {
+    const { first, clock, settings } = this.parts
+    for (const key of keys) {
+      this.filler.detach(key)
+      first.expire(key, clock.now(), settings.staleMs)
+    }
   }
 
   private forget(key: string): void {

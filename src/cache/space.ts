@@ -1,10 +1,12 @@
 import type { Clock } from '../clock.js'
 import { identifier } from '../key.js'
+import { contentValue } from './content.js'
 import { Counts } from './counts.js'
 import { FURTHEST, refreshesEarly } from './early-refresh.js'
-import { answerOf, Entries } from './entries.js'
+import { answerOf, Entries, type Finding, findingOf } from './entries.js'
 import { Filler } from './filler.js'
 import { type Entry, FirstTier, type KeptEntry } from './first-tier.js'
+import { Leases } from './leases.js'
 import type { Work } from './loader.js'
 import { checkEntry, type SpaceSettings } from './options.js'
 import type { CacheNotice } from './port.js'
@@ -14,7 +16,15 @@ import type { SpaceParts } from './settler.js'
 import { Source } from './source.js'
 import { SpaceWrites } from './space-writes.js'
 import { spaceStats } from './stats.js'
-import type { CacheAnswer, EntryOptions, Load, LoadMany, SpaceStats } from './types.js'
+import type {
+  CacheAnswer,
+  EntryOptions,
+  FillLease,
+  LeaseOptions,
+  Load,
+  LoadMany,
+  SpaceStats,
+} from './types.js'
 
 export interface SpaceContext extends SecondTierParts {
   /** In [0, 1). */
@@ -23,11 +33,11 @@ export interface SpaceContext extends SecondTierParts {
 
 const NO_OPTIONS: EntryOptions = {}
 const WARMED_AT_ONCE = 500
-const valueIn = <T>({ value }: CacheAnswer<T>): T | undefined => value
+const valueIn = <T>({ content }: Finding<T>): T | undefined => contentValue(content)
 
 /**
- * Values of one kind, in two tiers. What it answers is shared with everybody who asks for the same key: it is to be read,
- * never changed.
+ * Values of one kind, in two tiers. Everybody gets what is stored, as decoding gives it: one frozen object for all, or of
+ * forms that cannot be frozen (Dates, Maps, bytes) a copy for each.
  */
 export class CacheSpace<T> {
   readonly name: string
@@ -37,6 +47,7 @@ export class CacheSpace<T> {
   private readonly filler: Filler<T>
   private readonly writes: SpaceWrites<T>
   private readonly reader: Reader<T>
+  private readonly leases: Leases<T>
   private readonly counts = new Counts()
 
   constructor(
@@ -54,6 +65,7 @@ export class CacheSpace<T> {
     this.filler = new Filler(this.parts, (key, entry, work) => this.refreshMaybe(key, entry, work))
     this.writes = new SpaceWrites(this.parts, this.filler)
     this.reader = new Reader(this.parts)
+    this.leases = new Leases(this.parts, this.reader)
   }
 
   /** What is cached, of whichever tier; undefined when nothing is, and when it is known that there is none. */
@@ -83,28 +95,41 @@ export class CacheSpace<T> {
   }
 
   /** What is cached, or else what `load` finds, which is then cached for all. */
-  getOrLoad(key: string, load: Load<T>, options: EntryOptions = NO_OPTIONS): Promise<T | undefined> {
+  getOrLoad(key: string, load: Load<T>, options: EntryOptions<T> = NO_OPTIONS): Promise<T | undefined> {
     const now = this.clock.now()
     const kept = this.hit(key, now)
     if (kept === undefined) return this.fetch(key, load, options).then(valueIn)
     if (this.isNearExpiry(kept, now)) this.refreshMaybe(key, kept, { load: one(load), options })
-    return kept.answer
+    return kept.answer ?? Promise.resolve(contentValue(kept.content))
   }
 
   /** The same with how old it is, and whether it is stale. */
-  async lookOrLoad(key: string, load: Load<T>, options: EntryOptions = NO_OPTIONS): Promise<CacheAnswer<T>> {
+  async lookOrLoad(
+    key: string,
+    load: Load<T>,
+    options: EntryOptions<T> = NO_OPTIONS,
+  ): Promise<CacheAnswer<T>> {
     const now = this.clock.now()
     const kept = this.hit(key, now)
-    if (kept === undefined) return this.fetch(key, load, options)
+    if (kept === undefined) return answerOf(await this.fetch(key, load, options))
     if (this.isNearExpiry(kept, now)) this.refreshMaybe(key, kept, { load: one(load), options })
-    return answerOf(kept, now)
+    return answerOf(findingOf(kept, now))
+  }
+
+  /**
+   * What `load` finds now, whatever is cached and whoever else loads; cached from then on, on all pods. When the load fails,
+   * what was cached stays.
+   */
+  async refresh(key: string, load: Load<T>, options: EntryOptions<T> = NO_OPTIONS): Promise<T | undefined> {
+    checkEntry(options)
+    return valueIn(await this.filler.force(identifier('key', key), { load: one(load), options }))
   }
 
   /** Of many keys those that are cached, and the others by one load; by key, without those that have none. */
   async loadMany(
     keys: readonly string[],
     load: LoadMany<T>,
-    options: EntryOptions = NO_OPTIONS,
+    options: EntryOptions<T> = NO_OPTIONS,
   ): Promise<Map<string, T>> {
     checkEntry(options)
     const wanted = [...new Set(keys.map((key) => identifier('key', key)))]
@@ -112,17 +137,18 @@ export class CacheSpace<T> {
     const kept = new Map(wanted.map((key) => [key, this.hit(key, now)]))
     const missing = wanted.filter((key) => kept.get(key) === undefined)
     const answers = await Promise.all(this.filler.fetch(missing, { load, options }))
-    const loaded = new Map(missing.map((key, i) => [key, answers[i]!.value]))
+    const loaded = new Map(missing.map((key, i) => [key, contentValue(answers[i]!.content)]))
     const values = new Map<string, T>()
     for (const key of keys) {
       const canonical = identifier('key', key)
-      const value = kept.get(canonical)?.value ?? loaded.get(canonical)
+      const hit = kept.get(canonical)
+      const value = hit === undefined ? loaded.get(canonical) : contentValue(hit.content)
       if (value !== undefined) values.set(key, value)
     }
     return values
   }
 
-  set(key: string, value: T, options: EntryOptions = NO_OPTIONS): Promise<void> {
+  set(key: string, value: T, options: EntryOptions<T> = NO_OPTIONS): Promise<void> {
     return this.writes.set(identifier('key', key), value, options)
   }
 
@@ -134,7 +160,7 @@ export class CacheSpace<T> {
     key: string,
     value: T,
     writeToSource: (value: T, key: string) => Promise<unknown>,
-    options: EntryOptions = NO_OPTIONS,
+    options: EntryOptions<T> = NO_OPTIONS,
   ): Promise<void> {
     return this.writes.save(identifier('key', key), value, () => writeToSource(value, key), options)
   }
@@ -147,6 +173,35 @@ export class CacheSpace<T> {
   /** How many the second tier had. */
   deleteMany(keys: readonly string[]): Promise<number> {
     return this.writes.remove(keys.map((key) => identifier('key', key)))
+  }
+
+  /** As if its TTL had passed, on all pods: it is loaded anew, and covers for a load that fails or is slow, for `staleMs`. */
+  expire(key: string): Promise<void> {
+    return this.writes.expire([identifier('key', key)])
+  }
+
+  /** For a load that is done elsewhere: what is cached, or the lease under which `fill` takes the value. */
+  async lease(key: string, options: LeaseOptions = {}): Promise<FillLease<T>> {
+    const name = identifier('key', key)
+    const now = this.clock.now()
+    const kept = options.refresh === true ? undefined : this.hit(name, now)
+    if (kept !== undefined) return { state: 'cached', ...answerOf(findingOf(kept, now)) }
+    return this.leases.ask(name, options)
+  }
+
+  /** False: the key was invalidated since the lease began, or its time has passed. `undefined`: the source has none. */
+  async fill(
+    key: string,
+    value: T | undefined,
+    lease: string,
+    options: EntryOptions<T> = NO_OPTIONS,
+  ): Promise<boolean> {
+    return this.leases.fill(identifier('key', key), value ?? undefined, lease, options)
+  }
+
+  /** The load failed: others may begin at once. */
+  async release(key: string, lease: string): Promise<void> {
+    await this.leases.release(identifier('key', key), lease)
   }
 
   deleteByTag(tag: string): Promise<void> {
@@ -188,7 +243,7 @@ export class CacheSpace<T> {
     const kept = first.entries.get(key)
     if (kept === undefined || kept.useUntil <= now) return undefined
     this.counts.firstTierHits++
-    if (kept.value === undefined) this.counts.negatives++
+    if (kept.isNegative) this.counts.negatives++
     return kept
   }
 
@@ -207,12 +262,12 @@ export class CacheSpace<T> {
     }
   }
 
-  private async fetch(key: string, load: Load<T>, options: EntryOptions): Promise<CacheAnswer<T>> {
+  private async fetch(key: string, load: Load<T>, options: EntryOptions<T>): Promise<Finding<T>> {
     checkEntry(options)
     const name = identifier('key', key)
     const now = this.clock.now()
     const kept = name === key ? undefined : this.hit(name, now)
-    if (kept !== undefined) return answerOf(kept, now)
+    if (kept !== undefined) return findingOf(kept, now)
     return this.filler.fetch([name], { load: one(load), options })[0]!
   }
 
@@ -224,7 +279,7 @@ export class CacheSpace<T> {
     const kept = keys.map((key) => this.hit(key, now))
     const missing = keys.filter((_, i) => kept[i] === undefined)
     const found = missing.length === 0 ? new Map() : await this.reader.read(missing, seesMarks)
-    return keys.map((key, i) => (kept[i] === undefined ? found.get(key) : answerOf(kept[i], now)))
+    return keys.map((key, i) => (kept[i] === undefined ? found.get(key) : answerOf(findingOf(kept[i], now))))
   }
 }
 

@@ -28,12 +28,32 @@ export type LoadMany<T> = (
   context: LoadContext,
 ) => Promise<ReadonlyMap<string, T | undefined | null>>
 
-export interface EntryOptions {
-  /** Instead of the space's. */
-  ttlMs?: number
+export interface EntryOptions<T = unknown> {
+  /** Instead of the space's; or what tells it of the value, such as its `expires_in`. Not kept when that says 0 or less. */
+  ttlMs?: number | ((value: T, key: string) => number)
   /** By which it can be deleted together with others. */
   tags?: readonly string[]
 }
+
+export interface LeaseOptions {
+  /** How long the lease lasts: the load must be done by then. The space's `hardLoadTimeoutMs` when absent. */
+  ttlMs?: number
+  /** How long to wait for the load of another, if there is nothing to answer with meanwhile. */
+  waitMs?: number
+  /** The lease whatever is cached, and from whoever has it. */
+  refresh?: boolean
+  /** Ends the wait. */
+  signal?: AbortSignal
+}
+
+/** What somebody gets who would load a value elsewhere. */
+export type FillLease<T> =
+  /** Nothing to do. What is stale is being loaded by another. */
+  | ({ state: 'cached' } & CacheAnswer<T>)
+  /** Load it, and give it back with the lease; until then `stale` may be served. */
+  | { state: 'yours'; lease: string; expiresAt: Date; stale?: CacheAnswer<T> }
+  /** Another loads, and has so long to do so. */
+  | { state: 'busy'; retryAfterMs: number }
 
 export interface SpaceStats {
   /** Answered by the first tier, by the second, and by neither. */

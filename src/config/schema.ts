@@ -323,6 +323,11 @@ export const SCHEMA = {
     }),
   },
   idempotency: {
+    naming: setting(choice(['operation', 'bare']), DEFAULT_IDEMPOTENCY.naming, {
+      env: 'CATRACA_IDEMPOTENCY_NAMING',
+      description:
+        'Records by operation and key, or, `bare`, one for each key: then another operation with the same key is another request (422).',
+    }),
     lifeMs: setting(integer(1000, 365 * 24 * HOUR_MS), DEFAULT_IDEMPOTENCY.lifeMs, {
       env: 'CATRACA_IDEMPOTENCY_LIFE_MS',
       description: 'How long a record is kept when the request does not say.',
@@ -333,7 +338,7 @@ export const SCHEMA = {
     }),
     maxLifeMs: setting(integer(1000, 365 * 24 * HOUR_MS), DEFAULT_IDEMPOTENCY.maxLifeMs, {
       env: 'CATRACA_IDEMPOTENCY_MAX_LIFE_MS',
-      description: '… and at most; what lies outside is brought into the range.',
+      description: '… and at most; what lies outside is refused.',
     }),
     leaseMs: setting(integer(MIN_LEASE_MS, MAX_LEASE_MS), DEFAULT_IDEMPOTENCY.leaseMs, {
       env: 'CATRACA_IDEMPOTENCY_LEASE_MS',
@@ -461,7 +466,7 @@ export const SCHEMA = {
     idempotencyNaming: setting(choice(['operation', 'bare']), 'operation', {
       env: 'CATRACA_REDIS_IDEMPOTENCY_NAMING',
       description:
-        'Keys of idempotency records: `bridge:idempotency:OPERATION:KEY`, or, `bare`, without the operation; then the same key of two operations is one record.',
+        'The same as `idempotency.naming`, which may be given instead. Keys are `bridge:idempotency:OPERATION:KEY`, or, `bare`, without the operation.',
     }),
     connectTimeoutMs: setting(integer(1, HOUR_MS), DEFAULT_REDIS.connectTimeoutMs, {
       env: 'CATRACA_REDIS_CONNECT_TIMEOUT_MS',

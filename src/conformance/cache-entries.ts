@@ -55,6 +55,28 @@ export const cacheEntrySuite = suite<CacheStore>(
       assert.equal(await readOne(one, 'c'), undefined)
     },
 
+    async 'expiring leaves no more than it says, prolongs nothing, ends fills, and tells others'({
+      one,
+      two,
+    }) {
+      await one.write(SPACE, [item('a', '1', { tags: ['red'] }), item('short', '2', { lifeMs: 5000 })], now())
+      const { notices, stop } = await followed(two)
+      const token = await fill(one, 'a', { freshAboveMs: Number.POSITIVE_INFINITY })
+      const other = await fill(one, 'none')
+      await one.expire(SPACE, ['a', 'short', 'none'], 10_000, now())
+      const [found, short, none] = await two.read(SPACE, ['a', 'short', 'none'], now())
+      assert.equal(text(found!.value), '1')
+      assert.ok(found!.leftMs > 0 && found!.leftMs <= 10_000, `${found!.leftMs} ms are left`)
+      assert.ok(short!.leftMs <= 5000)
+      assert.equal(none, undefined)
+      assert.equal(await storeOne(one, token, item('a', '3')), 'void')
+      assert.equal(await storeOne(one, other, item('none', '3')), 'void')
+      await until('the notice', () => notices.some((n) => n.kind === 'changed' && n.keys.includes('a')))
+      stop()
+      await one.removeTag(SPACE, 'red', now())
+      assert.equal(await readOne(two, 'a'), undefined)
+    },
+
     async 'names cannot reach the entries of others'({ one }) {
       const names = ['a', 'a:b', '__proto__', 'x:fill', 'tag', 'constructor', '1', 'y'.repeat(256)]
       for (const name of names) await one.write(SPACE, [item(name, name)], now())

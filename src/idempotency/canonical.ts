@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto'
+import { types } from 'node:util'
 import { type CatracaError, invalid } from '../errors.js'
+import { isPlainObject } from '../plain-object.js'
 
 /** Deeper than anything meant, and shallow enough for the stack; also what ends a cycle. */
 const MAX_DEPTH = 64
@@ -14,7 +16,8 @@ export function requestHashOf(payload: unknown): string {
 /**
  * One text for all spellings of a value: RFC 8785 for what JSON knows, so that neither the order of keys nor the form
  * of numbers matters. Beyond JSON: a Date is its ISO text, a BigInt its digits, bytes are `b"…"` in base64, which no JSON
- * text can be. Members that are undefined are left out. Everything else is refused.
+ * text can be. Members that are undefined are left out; what has a `toJSON` is what that gives. Everything else is refused,
+ * and so are integers from 2^53 on, of which several are one number: who parsed them has lost which it was.
  */
 export function canonicalForm(value: unknown): string {
   const writer = new Writer()
@@ -48,10 +51,10 @@ class Writer {
   }
 
   private object(value: object, depth: number): void {
-    if (isPlain(value)) this.members(value as Record<string, unknown>, depth)
-    else if (value instanceof Date) this.text += this.date(value)
-    else if (value instanceof Uint8Array) this.text += `b"${Buffer.from(value).toString('base64')}"`
+    if (types.isDate(value)) this.text += this.date(value)
+    else if (types.isUint8Array(value)) this.text += `b"${Buffer.from(value).toString('base64')}"`
     else if (hasToJson(value)) this.write(value.toJSON(), depth + 1)
+    else if (isPlainObject(value)) this.members(value as Record<string, unknown>, depth)
     else throw this.wrong(`must be data: ${describe(value)} has no canonical form`)
   }
 
@@ -77,6 +80,8 @@ class Writer {
       case 'boolean':
         return JSON.stringify(value)
       case 'number':
+        if (Number.isInteger(value) && !Number.isSafeInteger(value))
+          throw this.wrong('must be an integer below 2^53: give larger ones as text, or as a BigInt')
         if (!Number.isFinite(value)) throw this.wrong(`must be a finite number, not ${value}`)
         return JSON.stringify(value)
       case 'bigint':
@@ -96,11 +101,6 @@ class Writer {
     const steps = this.path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
     return invalid(`payload${steps.join('')}`, message)
   }
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || prototype === Object.prototype
 }
 
 function hasToJson(value: object): value is { toJSON(): unknown } {

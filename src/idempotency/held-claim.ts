@@ -1,8 +1,8 @@
 import { CatracaError } from '../errors.js'
 import type { Heartbeat } from './heartbeat.js'
 import { MAX_ERROR_CHARACTERS } from './options.js'
-import type { Completion, OwnerOutcome } from './port.js'
-import { toCompletion } from './responses.js'
+import type { OwnerOutcome } from './port.js'
+import { writtenAnswer } from './responses.js'
 import type { RecordKey, WorkContext } from './types.js'
 import type { Verbs } from './verbs.js'
 
@@ -57,16 +57,10 @@ export class HeldClaim {
 
   private async record(value: unknown): Promise<void> {
     const { key, owner, maxResponseBytes } = this.facts
-    let completion: Completion
-    try {
-      const made = toCompletion(value, maxResponseBytes)
-      completion = made instanceof Promise ? await made : made
-    } catch (error) {
-      // It was done, and must not be done again because its answer cannot be written down.
-      assertOwned(await this.verbs.complete(key, owner, {}))
-      throw error
-    }
+    const written = writtenAnswer(value, maxResponseBytes)
+    const { completion, failure } = written instanceof Promise ? await written : written
     assertOwned(await this.verbs.complete(key, owner, completion))
+    if (failure !== undefined) throw failure
   }
 
   async fail(error: unknown): Promise<void> {
@@ -101,6 +95,8 @@ export type Held = Pick<HeldClaim, 'attempt' | 'context' | 'complete' | 'fail' |
 export function assertOwned(outcome: OwnerOutcome): void {
   if (outcome === 'lost')
     throw new CatracaError('IDEMPOTENCY_CLAIM_LOST', 'the token does not own this record any more')
+  if (outcome === 'differs')
+    throw new CatracaError('IDEMPOTENCY_ANSWER_DIFFERS', 'this was completed before, with another answer')
 }
 
 function errorText(error: unknown): string | undefined {

@@ -5,14 +5,15 @@ import { Wakes } from '../wakes.js'
 import type { IdempotencyApi } from './api.js'
 import { Heartbeat } from './heartbeat.js'
 import { assertOwned, type Held, HeldClaim, unguarded } from './held-claim.js'
-import { checkedLease, checkedWait, parseClaim, recordKey } from './input.js'
+import { afterOperation, checkedLease, checkedWait, parseClaim, recordKey } from './input.js'
 import { type IdempotencyOptions, MAX_ERROR_CHARACTERS } from './options.js'
 import { checkedToken, newToken, ownerOf } from './owner-token.js'
 import { Polls } from './polls.js'
 import type { Claim, ClaimOutcome, IdempotencyStore, StoredRecord } from './port.js'
 import { toView } from './record-view.js'
 import { defaultEnding } from './refusals.js'
-import { toCompletion, toReplay } from './responses.js'
+import { toReplay, writtenAnswer } from './responses.js'
+import { isSameRequest } from './transitions.js'
 import type {
   Begun,
   Ending,
@@ -153,37 +154,38 @@ export class Idempotency implements IdempotencyApi {
 
   /** Whether the response was too large to be kept. */
   async complete(key: RecordKey, token: string, response: unknown): Promise<{ omitted: boolean }> {
-    const at = recordKey(key)
+    const at = this.named(key)
     const owner = ownerOf(checkedToken(token))
-    const completion = await toCompletion(response, this.maxResponseBytes)
+    const { completion, failure } = await writtenAnswer(response, this.maxResponseBytes)
     assertOwned(await this.verbs.complete(at, owner, completion))
+    if (failure !== undefined) throw failure
     return { omitted: completion.omittedBytes !== undefined }
   }
 
   async fail(key: RecordKey, token: string, error?: string): Promise<void> {
     if (error !== undefined && (typeof error !== 'string' || error.length > MAX_ERROR_CHARACTERS))
       throw invalid('error', `must be text of at most ${MAX_ERROR_CHARACTERS} characters`)
-    assertOwned(await this.verbs.fail(recordKey(key), ownerOf(checkedToken(token)), error))
+    assertOwned(await this.verbs.fail(this.named(key), ownerOf(checkedToken(token)), error))
   }
 
   async release(key: RecordKey, token: string): Promise<void> {
-    assertOwned(await this.verbs.release(recordKey(key), ownerOf(checkedToken(token))))
+    assertOwned(await this.verbs.release(this.named(key), ownerOf(checkedToken(token))))
   }
 
   async extend(key: RecordKey, token: string, leaseMs: number): Promise<void> {
     const owner = ownerOf(checkedToken(token))
-    const outcome = await this.verbs.extend(recordKey(key), owner, checkedLease(leaseMs))
+    const outcome = await this.verbs.extend(this.named(key), owner, checkedLease(leaseMs))
     if (outcome === 'lost') this.verbs.ends.lost++
     assertOwned(outcome)
   }
 
   async get(key: RecordKey): Promise<RecordView | undefined> {
-    const record = await this.verbs.read(recordKey(key))
-    return record && toView(record)
+    const record = await this.verbs.read(this.named(key))
+    return record && toView(record, key.operation)
   }
 
   async delete(key: RecordKey): Promise<boolean> {
-    return this.verbs.remove(recordKey(key))
+    return this.verbs.remove(this.named(key))
   }
 
   stats(): BeginCounts & EndCounts {
@@ -192,6 +194,10 @@ export class Idempotency implements IdempotencyApi {
 
   sweep(now: number): Promise<{ more: boolean }> {
     return this.verbs.sweep(now)
+  }
+
+  private named(key: RecordKey): RecordKey {
+    return recordKey(key, this.parts.options.naming)
   }
 
   private held({ key, owner, leaseMs }: Claim, token: string, attempt: number, since: number): HoldResult {
@@ -251,13 +257,15 @@ export class Idempotency implements IdempotencyApi {
     if (!isOf(record, claim)) return { outcome: 'refused', reason: 'other-request' }
     if (record.status === 'COMPLETED') return toReplay(record)
     const leftMs = (record.leaseUntil ?? at) - at
-    if (leftMs <= 0 && !claim.takesOver) return { outcome: 'refused', reason: 'unknown' }
+    if (leftMs <= 0 && !(claim.takesOver && record.takesOver))
+      return { outcome: 'refused', reason: 'unknown' }
     // The longer it has taken, the longer it may still take; but never is there a reason to wait beyond the lease.
     const retryAfterMs = Math.max(1, Math.min(leftMs, Math.max(1000, at - record.updatedAt)))
     return { outcome: 'refused', reason: 'in-progress', retryAfterMs }
   }
 }
 
+/** Also what an earlier version wrote under a bare name, without its operation. */
 function isOf(record: StoredRecord, claim: Claim): boolean {
-  return record.requestHash === undefined || record.requestHash === claim.requestHash
+  return isSameRequest(record, claim) || record.requestHash === afterOperation(claim.requestHash)
 }

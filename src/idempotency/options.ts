@@ -17,7 +17,11 @@ export interface IdempotencyOptions {
   maxResponseBytes: number
   /** Work that takes longer loses its claim, so that what hangs does not keep it for ever. */
   maxWorkMs: number
+  /** `bare`: one record for each key, whose operation is a part of the request: another operation is another request. */
+  naming: RecordNaming
 }
+
+export type RecordNaming = 'operation' | 'bare'
 
 export const DEFAULT_IDEMPOTENCY: IdempotencyOptions = {
   lifeMs: 24 * HOUR_MS,
@@ -29,6 +33,7 @@ export const DEFAULT_IDEMPOTENCY: IdempotencyOptions = {
   onUnavailable: 'block',
   maxResponseBytes: 4 * MIB,
   maxWorkMs: HOUR_MS,
+  naming: 'operation',
 }
 
 export const MIN_LEASE_MS = 100

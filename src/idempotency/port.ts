@@ -15,12 +15,15 @@ export interface IdempotencyStore {
   /** What a response may take at most, encoded; above it the guard completes without one. */
   readonly maxResponseBytes: number
   /**
-   * Claims what is absent, expired, FAILED, or IN_PROGRESS with its lease passed (that only if `takesOver`), unless it
-   * is another request's; everything else comes back as it is. Asked again by the owner it has, it answers the same
+   * Claims what is absent, expired, FAILED, or IN_PROGRESS with its lease passed (that only if `takesOver`, of the claim
+   * and of the record), unless it is another request's; everything else comes back as it is. Asked again by the owner it has, it answers the same
    * again, so that a caller who lost the answer may repeat the question.
    */
   claim(claim: Claim, now: number): Promise<ClaimOutcome>
-  /** Records the answer, and ends the claim. Of the owner that completed it already: `done`, and nothing changes. */
+  /**
+   * Records the answer, and ends the claim. Of the owner that completed it already: `done` with the same answer, `differs`
+   * with another; nothing changes.
+   */
   complete(key: RecordKey, owner: string, completion: Completion, now: number): Promise<OwnerOutcome>
   /** Anybody may claim it again at once. Of the owner that failed it already: `done`, and nothing changes. */
   fail(key: RecordKey, owner: string, error: string | undefined, now: number): Promise<OwnerOutcome>
@@ -39,10 +42,12 @@ export interface Claim {
   key: RecordKey
   owner: string
   requestHash: string
+  /** SHA-256, in hex, of the payload as it came: what another program may have written instead. */
+  rawHash?: string
   leaseMs: number
   /** Of the record, at least as long as its lease; from its first claim on, and again from that of an expired one. */
   lifeMs: number
-  /** Whether a claim whose owner let its lease pass is taken over. */
+  /** Whether a claim whose owner let its lease pass is taken over. Once false, it stays so for the record. */
   takesOver: boolean
 }
 
@@ -50,11 +55,11 @@ export type ClaimOutcome =
   | { outcome: 'claimed'; attempt: number; expiresAt: number; leaseUntil: number }
   | { outcome: 'found'; record: StoredRecord; at: number }
 
-/** `lost`: the owner no longer has the record, and nothing was changed. */
-export type OwnerOutcome = 'done' | 'lost'
+/** `lost`: the owner no longer has the record. `differs`: it is completed with another answer. Nothing was changed. */
+export type OwnerOutcome = 'done' | 'lost' | 'differs'
 
 export interface Completion {
-  /** Absent: there is none, or it is too large to be kept; then `omittedBytes` says how large it was. */
+  /** Absent: there is none, or it is not kept; then `omittedBytes` says how large it was, 0 where it is no JSON. */
   response?: StoredResponse
   omittedBytes?: number
 }
@@ -75,8 +80,12 @@ export interface StoredRecord {
   /** Of a record in progress. */
   leaseUntil: number | undefined
   response: StoredResponse | undefined
-  /** The response was too large to be kept. */
+  /** The response was too large to be kept; 0: it could not be written as JSON. */
   omittedBytes: number | undefined
   /** Of a record that failed. */
   error: string | undefined
+  /** False: it is not taken over when its lease has passed. */
+  takesOver: boolean
+  /** Another program wrote it. */
+  isForeign: boolean
 }

@@ -1,19 +1,20 @@
 import { isoTime } from '../clock.js'
+import { afterOperation, operationIn } from './input.js'
 import type { StoredRecord } from './port.js'
 import { responseText } from './responses.js'
 import type { RecordView } from './types.js'
 
 /** A record with the names of the source table. Who owns it is not in there. */
-export async function toView(record: StoredRecord): Promise<RecordView> {
+export async function toView(record: StoredRecord, asked: string): Promise<RecordView> {
   const { key, status, requestHash, attempt, createdAt, updatedAt, expiresAt } = record
   const { leaseUntil, response, omittedBytes, error } = record
   return {
     // As it is stored where it is: `:` stands for itself only in the last part.
     pk: `${key.operation.replaceAll(':', '%3A')}#${key.key}`,
-    operationType: key.operation,
+    operationType: operationIn(requestHash) ?? asked,
     idempotencyKey: key.key,
     status,
-    ...(requestHash !== undefined && { requestHash }),
+    ...(requestHash !== undefined && { requestHash: afterOperation(requestHash) }),
     ...(response !== undefined && { responsePayload: await responseText(response) }),
     createdAt: isoTime(createdAt),
     updatedAt: isoTime(updatedAt),
@@ -24,5 +25,6 @@ export async function toView(record: StoredRecord): Promise<RecordView> {
     ...(leaseUntil !== undefined && { leaseUntil: isoTime(leaseUntil) }),
     ...(omittedBytes !== undefined && { omittedBytes }),
     ...(error !== undefined && { error }),
+    ...(!record.takesOver && { onLeaseExpired: 'unknown' as const }),
   }
 }

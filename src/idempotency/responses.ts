@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import { CatracaError, invalid } from '../errors.js'
+import { CatracaError } from '../errors.js'
 import type { Completion, StoredRecord, StoredResponse } from './port.js'
 import type { Replay } from './types.js'
 
@@ -26,13 +26,35 @@ export function toCompletion(value: unknown, maxBytes: number): Completion | Pro
   )
 }
 
-/** Undefined for what JSON has no word for, such as undefined itself. */
-function toJson(value: unknown): string | undefined {
+export interface WrittenAnswer {
+  completion: Completion
+  failure?: CatracaError
+}
+
+/**
+ * The same of an answer to work that is done: of one that is no JSON, that it was done, and the failure to tell of. It must
+ * not be done again because its answer cannot be written down.
+ */
+export function writtenAnswer(value: unknown, maxBytes: number): WrittenAnswer | Promise<WrittenAnswer> {
   try {
-    return JSON.stringify(value)
-  } catch (error) {
-    throw invalid('response', `must be JSON: ${(error as Error).message}`)
+    const made = toCompletion(value, maxBytes)
+    if (made instanceof Promise) return made.then((completion) => ({ completion }))
+    return { completion: made }
+  } catch (cause) {
+    const failure = new CatracaError(
+      'IDEMPOTENCY_ANSWER_NOT_WRITABLE',
+      `the work was done and is recorded as done, but its answer cannot be written as JSON: ${(cause as Error).message}`,
+      { cause },
+    )
+    return { completion: { omittedBytes: 0 }, failure }
   }
+}
+
+/** Undefined only for undefined itself. */
+function toJson(value: unknown): string | undefined {
+  const text = JSON.stringify(value)
+  if (text === undefined && value !== undefined) throw new TypeError(`a ${typeof value} has no JSON form`)
+  return text
 }
 
 export function toReplay({

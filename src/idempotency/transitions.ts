@@ -1,4 +1,6 @@
-import type { Claim, Completion, StoredRecord } from './port.js'
+import type { Claim, Completion, StoredRecord, StoredResponse } from './port.js'
+
+type PossibleAnswer = Pick<StoredRecord, 'response' | 'omittedBytes'>
 
 /** A record with what only the engine looks at. */
 export interface OwnedRecord extends StoredRecord {
@@ -12,7 +14,7 @@ export type ClaimStep =
   | { found: OwnedRecord }
 
 /** What becomes of a record by a step of its owner; `same`: it was done before. */
-export type OwnerStep = OwnedRecord | 'gone' | 'same' | 'lost'
+export type OwnerStep = OwnedRecord | 'gone' | 'same' | 'differs' | 'lost'
 
 export const isLive = (record: StoredRecord | undefined, now: number): record is StoredRecord =>
   record !== undefined && now < record.expiresAt
@@ -24,12 +26,13 @@ export function claimStep(record: OwnedRecord | undefined, claim: Claim, now: nu
   if (record.status === 'COMPLETED') return { found: record }
   if (record.status === 'IN_PROGRESS') {
     if (record.owner === claim.owner) return { claimed: record, isChanged: false }
-    if (now < (record.leaseUntil ?? 0) || !claim.takesOver) return { found: record }
+    if (now < (record.leaseUntil ?? 0) || !(claim.takesOver && record.takesOver)) return { found: record }
   }
   const leaseUntil = now + claim.leaseMs
   const claimed: OwnedRecord = {
     ...fresh(claim, now),
     attempt: record.attempt + 1,
+    takesOver: claim.takesOver && record.takesOver,
     createdAt: record.createdAt,
     expiresAt: Math.max(record.expiresAt, leaseUntil),
   }
@@ -43,7 +46,8 @@ export function completeStep(
   now: number,
 ): OwnerStep {
   const owned = ownedBy(record, owner, now)
-  if (owned?.status === 'COMPLETED') return 'same'
+  if (owned?.status === 'COMPLETED')
+    return isSameAnswer(owned, { response, omittedBytes }) ? 'same' : 'differs'
   if (owned?.status !== 'IN_PROGRESS') return 'lost'
   return { ...owned, status: 'COMPLETED', updatedAt: now, leaseUntil: undefined, response, omittedBytes }
 }
@@ -81,12 +85,24 @@ function ownedBy(record: OwnedRecord | undefined, owner: string, now: number): O
   return record !== undefined && isLive(record, now) && record.owner === owner ? record : undefined
 }
 
-/** What another program wrote without a hash fits every request. */
-function isSameRequest(record: StoredRecord, claim: Claim): boolean {
-  return record.requestHash === undefined || record.requestHash === claim.requestHash
+/**
+ * What another program wrote without a hash fits every request; one with a hash of the payload as it came fits those who
+ * show theirs.
+ */
+export function isSameRequest({ requestHash, isForeign }: StoredRecord, claim: Claim): boolean {
+  if (requestHash === undefined || requestHash === claim.requestHash) return true
+  return isForeign && requestHash.toLowerCase() === claim.rawHash
 }
 
-function fresh({ key, owner, requestHash, leaseMs, lifeMs }: Claim, now: number): OwnedRecord {
+function isSameAnswer(record: StoredRecord, { response, omittedBytes }: PossibleAnswer): boolean {
+  if (record.omittedBytes !== omittedBytes || record.response?.encoding !== response?.encoding) return false
+  return response === undefined || Buffer.compare(bytesOf(record.response!), bytesOf(response)) === 0
+}
+
+const bytesOf = (response: StoredResponse): Uint8Array =>
+  response.encoding === 'json' ? Buffer.from(response.text) : response.bytes
+
+function fresh({ key, owner, requestHash, leaseMs, lifeMs, takesOver }: Claim, now: number): OwnedRecord {
   return {
     key,
     owner,
@@ -100,5 +116,7 @@ function fresh({ key, owner, requestHash, leaseMs, lifeMs }: Claim, now: number)
     response: undefined,
     omittedBytes: undefined,
     error: undefined,
+    takesOver,
+    isForeign: false,
   }
 }

@@ -15,12 +15,15 @@ export interface IdempotentRequest extends RecordKey {
    * it is the request without a payload.
    */
   payload?: unknown
+  /** The payload as it came. A record of another program with a SHA-256 over these bytes then is this request's. */
+  rawPayload?: string | Uint8Array
   /** Made by the caller, over whatever it finds essential. */
   requestHash?: string
   /** After so long without a sign of life of its owner the claim may be taken over. */
   leaseMs?: number
-  /** Life of the record, brought into the configured range. */
+  /** Life of the record, within the configured range. */
   expirySeconds?: number
+  /** `unknown` is kept in the record: it then holds for everybody who comes after. */
   onLeaseExpired?: OnLeaseExpired
 }
 
@@ -63,7 +66,7 @@ export type RefusalReason = 'in-progress' | 'other-request' | 'unknown'
 
 export type Replay<T> =
   | { outcome: 'replayed'; value: T }
-  /** Done before; the answer was too large to be kept. */
+  /** Done before; the answer was too large to be kept, or, with a size of 0, could not be written as JSON. */
   | { outcome: 'omitted'; sizeBytes: number }
 
 export interface Claimed {
@@ -111,7 +114,9 @@ export interface RecordView {
   ttl: number
   attempt: number
   leaseUntil?: string
-  /** How large a response was that was not kept. */
+  /** How large a response was that was not kept; 0: it could not be written as JSON. */
   omittedBytes?: number
+  /** Where it is not taken over when its lease has passed. */
+  onLeaseExpired?: 'unknown'
   error?: string
 }

@@ -11,7 +11,7 @@ export const entryParams = Type.Object(
   closed,
 )
 
-const value = Type.Unknown({ description: 'Any JSON but null' })
+const value = Type.Unknown({ description: 'Any JSON; null only with a lease: the source has none' })
 
 export const cached = Type.Object(
   {
@@ -24,7 +24,40 @@ export const cached = Type.Object(
 )
 
 export const newEntry = Type.Object(
-  { value, ttlMs: Type.Optional(Type.Integer({ description: "Instead of the space's" })) },
+  {
+    value,
+    ttlMs: Type.Optional(Type.Integer({ description: "Instead of the space's" })),
+    lease: Type.Optional(Type.String({ maxLength: 100, description: 'Stored only while this lease holds' })),
+  },
+  closed,
+)
+
+export const leaseRequest = Type.Object(
+  {
+    ttlMs: Type.Optional(Type.Integer({ description: 'How long the lease lasts, 100 ms to a day' })),
+    waitMs: Type.Optional(
+      Type.Integer({ description: 'How long to wait for the load of another, up to 30 s' }),
+    ),
+    refresh: Type.Optional(
+      Type.Boolean({ description: 'The lease whatever is cached, and from whoever has it' }),
+    ),
+  },
+  closed,
+)
+const lease = { lease: Type.String(), expiresAt: Type.String({ format: 'date-time' }) }
+
+export const cachedOrStale = Type.Object(
+  {
+    ...cached.properties,
+    lease: Type.Optional(lease.lease),
+    expiresAt: Type.Optional(lease.expiresAt),
+  },
+  closed,
+)
+export const leased = Type.Object(lease, closed)
+export const loading = Type.Object({ retryAfterMs: Type.Integer() }, closed)
+export const leaseParams = Type.Object(
+  { ...entryParams.properties, lease: Type.String({ maxLength: 100 }) },
   closed,
 )
 

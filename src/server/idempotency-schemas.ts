@@ -17,7 +17,7 @@ export const recordParams = Type.Object(
 /** Other headers are not this route's business. */
 export const claimHeaders = Type.Object({
   'idempotency-expiry-seconds': Type.Optional(
-    Type.String({ description: 'Life of the record, brought into the configured range' }),
+    Type.String({ description: 'Life of the record, within the configured range' }),
   ),
 })
 
@@ -94,6 +94,7 @@ export const record = Type.Object(
     leaseUntil: Type.Optional(isoTime),
     omittedBytes: Type.Optional(Type.Integer()),
     error: Type.Optional(Type.String()),
+    onLeaseExpired: Type.Optional(oneOf(['unknown'], 'It is not taken over when its lease has passed')),
   },
   closed,
 )

@@ -17,6 +17,7 @@ const SCRIPT: [string[], RegExp, number][] = [
   [['set', ...KEY, 'x'], /value must be JSON/, 2],
   [['set', ...KEY, 'null'], /value must be given/, 2],
   [['set', ...KEY, '1', '--ttl-ms', '0'], /ttlMs must be/, 2],
+  [['expire', ...KEY], /^expired CPF:123 in dict:entry:key\n$/, 0],
   [['delete', ...KEY], /^deleted CPF:123 from dict:entry:key\n$/, 0],
   [['delete', ...KEY, '--json'], /"deleted": true/, 0],
   [['get', ...KEY, '--json'], /"CACHE_KEY_NOT_FOUND"/, 1],

@@ -19,6 +19,12 @@ const EXPECTED = (truth: string, untruth: string) => [
 /** Languages that a machine need not have; where one is absent, the run says so. */
 const CLIENTS = [
   { tool: 'python3', probe: '--version', args: ['-B', 'python/client.py'], lines: EXPECTED('True', 'False') },
+  {
+    tool: 'python3',
+    probe: '--version',
+    args: ['-B', 'python/cached.py'],
+    lines: ['callers: 8, all the same: True', 'loads: 1'],
+  },
   { tool: 'go', probe: 'version', args: ['run', 'go/main.go'], lines: EXPECTED('true', 'false') },
 ]
 
@@ -29,10 +35,10 @@ describe('examples of clients in other languages', () => {
     it(`${args.at(-1)} shows what it promises`, {
       skip: !isThere && `${tool} is not on this machine`,
     }, async (t) => {
-      const server = await serve(t)
+      const server = await serve(t, {}, { cache: { spaces: [{ name: 'rates', ttlMs: 60_000 }] } })
       const { key } = await server.catraca.keys.create({
         name: 'all',
-        scopes: ['admin', 'limits', 'idempotency'],
+        scopes: ['admin', 'limits', 'idempotency', 'cache'],
       })
       const env = { ...process.env, GOCACHE: cache, GOFLAGS: '-mod=mod', GO111MODULE: 'off' }
       const options = { cwd: fileURLToPath(folder), env, timeout: 120_000 }

@@ -5,9 +5,12 @@ import type { CacheNotice } from '../../src/cache/port.js'
 import { ManualClock, systemClock } from '../../src/clock.js'
 import { heard, item, now, readOne, SPACE } from '../../src/conformance/cache-support.js'
 import { openRedis, type RedisEngine } from '../../src/engines/redis/index.js'
+import { dictCache } from '../../src/presets/dict/index.js'
 import { type RedisServers, startSingle, until } from '../support/redis/index.js'
 
 const LIFE_MS = 60_000
+/** As the preset opens it, since a name means one space. */
+const SET_SPACE = { jitter: 0, l1: false as const, gzipAboveBytes: 1024 ** 3, ttlMs: 300_000 }
 
 describe('caches on redis', () => {
   let servers: RedisServers
@@ -56,6 +59,38 @@ describe('caches on redis', () => {
     const load = async () => ({ a: 3 })
     assert.deepEqual(await space.getOrLoad('set', load), { a: 3 })
     assert.deepEqual(await say('SMEMBERS', `${SPACE}:set`), ['one'])
+    caches.close()
+  })
+
+  it('shares the claims and statuses of the DICT documents with programs that keep sets and bare words', async () => {
+    const caches = new Caches({ store: await open(), clock: systemClock, report: () => {} })
+    const { claims, workflows } = dictCache(caches, { l1: false })
+    const index = 'dict:claim:index:entry:e1'
+    const never = () => assert.fail('nothing was to be loaded')
+    await say('SADD', index, 'c1', 'c2')
+    assert.deepEqual([...(await claims.ofEntry('e1', never))].sort(), ['c1', 'c2'])
+    await say('PEXPIRE', index, '1')
+    await until('the set is gone', async () => (await say('EXISTS', index)) === 0)
+    assert.deepEqual([...(await claims.ofEntry('e1', async () => ['c3']))], ['c3'])
+    // Another program may add to what was loaded.
+    await say('SADD', index, 'c1')
+    assert.deepEqual([...(await claims.ofEntry('e1', never))].sort(), ['c1', 'c3'])
+    const ofEntries = caches.space<string[]>({ name: 'dict:claim:index:entry', ...SET_SPACE })
+    await ofEntries.set('e1', ['c4', 'c5'])
+    assert.deepEqual(((await say('SMEMBERS', index)) as string[]).sort(), ['c4', 'c5'])
+    const ttl = Number(await say('PTTL', index))
+    assert.ok(ttl > 0 && ttl <= 300_000, `${ttl} ms`)
+    assert.deepEqual((await ofEntries.refresh('e1', () => ['c6']))?.join(), 'c6')
+    assert.deepEqual(await say('SMEMBERS', index), ['c6'])
+    // As an earlier version left it.
+    await say('SET', index, '["c7"]')
+    assert.deepEqual([...(await claims.ofEntry('e1', never))], ['c7'])
+    await ofEntries.set('e1', [])
+    assert.equal(await say('EXISTS', index), 0)
+    await say('SET', 'dict:claim:status:c1', 'OPEN')
+    assert.equal(await claims.status('c1', never), 'OPEN')
+    await say('SET', 'workflow:claim:w1:status', 'RUNNING')
+    assert.equal(await workflows.status('w1', never), 'RUNNING')
     caches.close()
   })
 

@@ -58,6 +58,62 @@ describe('/cache/{space}/{key}', () => {
     assert.equal((await server.call('GET', PATH)).status, 404)
   })
 
+  it('gives one caller the lease to load, and takes the value only under it', async (t) => {
+    const { server, clock } = await start(t)
+    const ask = (body: object = {}) => server.call('POST', `${PATH}/lease`, { body })
+    const first = await ask({ ttlMs: 5000 })
+    assert.equal(first.status, 201)
+    const { lease, expiresAt } = first.json
+    assert.equal(expiresAt, new Date(NOW + 5000).toISOString())
+    const second = await ask({ waitMs: 20 })
+    assert.deepEqual([second.status, second.headers['retry-after']], [202, '5'])
+    assert.equal((await server.call('PUT', PATH, { body: { value: 1, lease: 'another' } })).status, 409)
+    const waiting = ask({ waitMs: 20_000 })
+    assert.equal((await server.call('PUT', PATH, { body: { value: entry, lease } })).status, 204)
+    assert.deepEqual([(await waiting).status, (await waiting).json], [200, { value: entry, ageMs: 0 }])
+    assert.deepEqual((await ask()).json, { value: entry, ageMs: 0 })
+    clock.advance(300_000)
+    const stale = await ask()
+    assert.equal(stale.status, 200)
+    const { lease: other, expiresAt: _, ...rest } = stale.json
+    assert.deepEqual(rest, { value: entry, ageMs: 300_000, stale: true })
+    // Another loads: what is stale is better than waiting.
+    assert.deepEqual((await ask()).json, rest)
+    // Invalidated while it was loaded.
+    await server.call('DELETE', PATH)
+    const late = await server.call('PUT', PATH, { body: { value: entry, lease: other } })
+    assert.deepEqual([late.status, late.json.code], [409, 'CACHE_LEASE_LOST'])
+    assert.equal((await server.call('GET', PATH)).status, 404)
+  })
+
+  it('takes a lease back, gives it by force, and takes that the source has none', async (t) => {
+    const { server } = await start(t)
+    const ask = async (body: object = {}) => (await server.call('POST', `${PATH}/lease`, { body })).json
+    const { lease } = await ask()
+    assert.equal((await server.call('DELETE', `${PATH}/lease/${lease}`)).status, 204)
+    const { lease: taken } = await ask()
+    const { lease: forced } = await ask({ refresh: true })
+    const put = async (lease: string, value: unknown) =>
+      (await server.call('PUT', PATH, { body: { value, lease } })).status
+    assert.deepEqual([await put(taken, 'old'), await put(forced, 'new')], [409, 204])
+    assert.equal((await server.call('GET', PATH)).json.value, 'new')
+    const { lease: again } = await ask({ refresh: true })
+    assert.equal(await put(again, null), 204)
+    assert.equal((await server.call('GET', PATH)).status, 404)
+    for (const body of [{ ttlMs: 5 }, { waitMs: 30_001 }, { wait: 1 }]) {
+      const refused = await server.call('POST', `${PATH}/lease`, { body })
+      assert.deepEqual([refused.status, refused.json.code], [400, 'INVALID_INPUT'], JSON.stringify(body))
+    }
+  })
+
+  it('lets a value be loaded anew, and keeps it for a load that fails', async (t) => {
+    const { server } = await start(t)
+    await server.call('PUT', PATH, { body: { value: entry } })
+    assert.equal((await server.call('POST', `${PATH}/expire`)).status, 204)
+    assert.deepEqual((await server.call('GET', PATH)).json, { value: entry, ageMs: 0, stale: true })
+    assert.ok((await server.call('POST', `${PATH}/lease`, { body: {} })).json.lease)
+  })
+
   it('knows only spaces of the configuration, and identifiers', async (t) => {
     const { server } = await start(t)
     server.catraca.cache.space({ name: 'of-the-code', ttlMs: 1000 })

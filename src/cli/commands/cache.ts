@@ -14,6 +14,11 @@ export function addCacheCommands(program: Command): void {
     .option('--ttl-ms <ms>', "how long, instead of the space's TTL", milliseconds)
     .action(set)
   dataCommand(cache, 'delete <space> <key>', 'forget what is cached under a key, on all pods').action(remove)
+  dataCommand(
+    cache,
+    'expire <space> <key>',
+    'let it be loaded anew, and keep it for a load that fails',
+  ).action(expire)
   dataCommand(cache, 'stats', 'show hits, misses and the state of both tiers').action(showStats)
 }
 
@@ -55,6 +60,14 @@ function remove(space: string, key: string, flags: CommonOptions): Promise<void>
     await cache.delete(space, key)
     if (json) printJson({ space, key, deleted: true })
     else printLine(`deleted ${key} from ${space}`)
+  })
+}
+
+function expire(space: string, key: string, flags: CommonOptions): Promise<void> {
+  return withSession(flags, async ({ cache, json }) => {
+    await cache.expire(space, key)
+    if (json) printJson({ space, key, expired: true })
+    else printLine(`expired ${key} in ${space}`)
   })
 }
 

@@ -37,6 +37,7 @@ const WRITES = [
   'release',
   'write',
   'remove',
+  'expire',
   'removeTag',
   'clear',
   'sweep',
@@ -95,6 +96,10 @@ export class CacheLink implements CacheStore {
 
   async remove(space: string, keys: readonly string[], now: number): Promise<readonly boolean[]> {
     return this.tier().remove(space, keys, now)
+  }
+
+  async expire(space: string, keys: readonly string[], keepMs: number, now: number): Promise<void> {
+    return this.tier().expire(space, keys, keepMs, now)
   }
 
   async removeTag(space: string, tag: string, now: number): Promise<void> {

@@ -31,6 +31,13 @@ export function packRow({ value, tags, lifeMs }: CacheItem, storedAt: number, nu
   return row
 }
 
+/** The same with another end. */
+export function withEnd(row: Buffer, goneAt: number): Buffer {
+  const ending = Buffer.from(row)
+  ending.writeDoubleLE(goneAt, 0)
+  return ending
+}
+
 export function readHead(row: Buffer): EntryRow {
   const tagBytes = row.readUInt32LE(24)
   const tags =

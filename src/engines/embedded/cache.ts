@@ -9,7 +9,7 @@ import type {
   StoreOutcome,
 } from '../../cache/port.js'
 import { CacheNotices } from './cache-notices.js'
-import { packRow, readHead, readValue } from './cache-rows.js'
+import { packRow, readHead, readValue, withEnd } from './cache-rows.js'
 import { CacheSpaceUse } from './cache-space-use.js'
 import { CacheSweeper } from './cache-sweeper.js'
 import type { Environment } from './environment.js'
@@ -117,6 +117,18 @@ export class EmbeddedCache implements CacheStore {
         this.use.remove(space, key)
         return isThere
       })
+    })
+  }
+
+  expire(space: string, keys: readonly string[], keepMs: number, now: number): Promise<void> {
+    return this.environment.write(() => {
+      this.notices.add({ kind: 'changed', space, keys })
+      for (const key of keys) {
+        this.environment.cacheFills.removeSync([space, key])
+        const row = this.environment.cacheEntries.get([space, key])
+        if (row !== undefined && readHead(row).goneAt > now + keepMs)
+          this.use.put(space, key, withEnd(row, now + keepMs))
+      }
     })
   }
 

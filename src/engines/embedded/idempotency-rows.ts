@@ -26,6 +26,8 @@ export function unpackRecord(key: RecordKey, row: Buffer): OwnedRecord {
       leaseUntil: undefined,
       omittedBytes: undefined,
       error: undefined,
+      takesOver: true,
+      isForeign: false,
     },
     ...(head as Omit<Head, 'encoding'>),
     key,

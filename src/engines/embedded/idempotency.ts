@@ -115,7 +115,7 @@ export class EmbeddedIdempotency implements IdempotencyStore {
     const changing = (): OwnerOutcome => {
       const before = this.get(key)
       const after = step(before)
-      if (after === 'lost') return 'lost'
+      if (after === 'lost' || after === 'differs') return after
       if (after === 'gone') this.drop(before!)
       else if (after !== 'same') this.put(after, before)
       return 'done'

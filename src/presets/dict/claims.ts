@@ -7,6 +7,8 @@ import { DICT_TTL_MS, type DictOptions, dictSpace } from './spaces.js'
 import { CLAIM_STATUSES, type ClaimStatus, type DictClaim, type Write } from './types.js'
 import type { DictWorkflows } from './workflows.js'
 
+/** A list of claims is never gzipped: on Redis it is a set, to which other programs add. */
+const MOST_BYTES = 1024 * 1024 * 1024
 const ENDED: readonly ClaimStatus[] = ['CANCELLED', 'COMPLETED', 'EXPIRED']
 
 /**
@@ -24,8 +26,14 @@ export class DictClaims<C extends DictClaim> {
     options: DictOptions,
   ) {
     this.claims = dictSpace(cache, 'dict:claim:id', DICT_TTL_MS.claim, options)
-    this.statuses = dictSpace(cache, 'dict:claim:status', DICT_TTL_MS.claimStatus, options)
-    this.ofEntries = dictSpace(cache, 'dict:claim:index:entry', DICT_TTL_MS.claimIndex, options)
+    this.statuses = dictSpace(cache, 'dict:claim:status', DICT_TTL_MS.claimStatus, {
+      ...options,
+      words: CLAIM_STATUSES,
+    })
+    this.ofEntries = dictSpace(cache, 'dict:claim:index:entry', DICT_TTL_MS.claimIndex, {
+      ...options,
+      gzipAboveBytes: MOST_BYTES,
+    })
   }
 
   async byId(id: string, load: Load<C>): Promise<C | undefined> {

@@ -15,7 +15,12 @@ export { DICT_TTL_MS, type DictOptions } from './spaces.js'
 export * from './types.js'
 export type { DictWorkflows } from './workflows.js'
 
-/** Settings of a Redis store by which idempotency records are named `bridge:idempotency:{request_id}`, as the documents do. */
+/**
+ * Settings of idempotency by which there is one record for each request id, on every engine: on Redis it is named
+ * `bridge:idempotency:{request_id}`, as the documents do. Another operation with the same id is another request, and refused.
+ */
+export const DICT_IDEMPOTENCY = { naming: 'bare' } as const
+/** The same, as a setting of a Redis store. */
 export const DICT_REDIS = { idempotencyNaming: 'bare' } as const
 
 export interface DictCache<E extends DictEntry, C extends DictClaim, M extends object> {

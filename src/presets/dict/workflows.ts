@@ -14,7 +14,10 @@ export class DictWorkflows<M extends object> {
   private readonly space: CacheSpace<WorkflowStatus | M>
 
   constructor(cache: Caches, options: DictOptions) {
-    this.space = dictSpace(cache, 'workflow:claim', DICT_TTL_MS.workflowStatus, options)
+    this.space = dictSpace(cache, 'workflow:claim', DICT_TTL_MS.workflowStatus, {
+      ...options,
+      words: WORKFLOW_STATUSES,
+    })
   }
 
   async status(workflowId: string, load: Load<WorkflowStatus>): Promise<WorkflowStatus | undefined> {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { FillClaim, FilledItem, FillStart, StoreOutcome } from '../../../cache/port.js'
 import { CatracaError } from '../../../errors.js'
 import { type Item, number, optionalNumber, optionalText, text } from '../client/attributes.js'
@@ -120,6 +121,23 @@ export class Fills {
     await this.update('cache.release', space, key, words, {
       ConditionExpression: words.equals('fill', text(token)),
       UpdateExpression: `REMOVE ${leaseNames(words)}`,
+    })
+  }
+
+  /** Ends the lease, and the entry by then. The new stamp keeps a lease from beginning on what was read before. */
+  async endBy(space: string, key: string, until: number): Promise<void> {
+    const words = new Expression()
+    const goneAt = words.name('goneAt')
+    const end = words.value(number(until))
+    const result = await this.update('cache.expire', space, key, words, {
+      ConditionExpression: `${goneAt} > ${end}`,
+      UpdateExpression: `SET ${goneAt} = ${end}, ${words.name('stamp')} = ${words.value(text(randomUUID()))} REMOVE ${leaseNames(words)}`,
+    })
+    if (result.applied || result.item === undefined) return
+    const only = new Expression()
+    await this.update('cache.expire', space, key, only, {
+      ConditionExpression: only.exists('fill'),
+      UpdateExpression: `REMOVE ${leaseNames(only)}`,
     })
   }
 

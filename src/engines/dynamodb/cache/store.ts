@@ -121,6 +121,13 @@ export class DynamodbCache implements CacheStore {
     return readEntry(item, marks, now) !== undefined
   }
 
+  async expire(space: string, keys: readonly string[], keepMs: number, now: number): Promise<void> {
+    const until = this.guards.at(now) + keepMs
+    const unique = [...new Set(keys)]
+    await Promise.all(unique.map((key) => this.fills.endBy(space, key, until)))
+    await this.tell(space, unique)
+  }
+
   async removeTag(space: string, tag: string): Promise<void> {
     await markTag(this.guards, space, tag)
     await this.notices.tell({ kind: 'tag', space, tag })

@@ -30,7 +30,7 @@ const NEVER = 253_402_300_799_999
 
 /** A record without a response. */
 export function itemOf(record: OwnedRecord): Item {
-  const { key, status, requestHash, attempt, owner, leaseUntil, error } = record
+  const { key, status, requestHash, attempt, owner, leaseUntil, error, takesOver } = record
   return {
     ...keyOf(key),
     operationType: text(key.operation),
@@ -45,6 +45,7 @@ export function itemOf(record: OwnedRecord): Item {
     ...(owner !== undefined && { owner: text(owner) }),
     ...(leaseUntil !== undefined && { leaseUntil: text(moment(leaseUntil)) }),
     ...(error !== undefined && { error: text(error) }),
+    ...(!takesOver && { onLeaseExpired: text('unknown') }),
   }
 }
 
@@ -77,6 +78,8 @@ export function readItem(key: RecordKey, item: Item, now: number): ReadRecord {
       omittedBytes: optionalNumber(item, 'omittedBytes'),
       error: optionalText(item, 'error'),
       owner: optionalText(item, 'owner'),
+      takesOver: optionalText(item, 'onLeaseExpired') !== 'unknown',
+      isForeign: item.attempt === undefined,
     },
     parts: partsOf(item),
   }

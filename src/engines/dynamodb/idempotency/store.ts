@@ -104,7 +104,7 @@ export class DynamodbIdempotency implements IdempotencyStore {
       'idempotency.complete',
       completeUpdate(this.table, key, owner, completion, now),
     )
-    return this.outcome(refused, key, now, (record) => completeStep(record, owner, completion, now))
+    return this.completionOutcome(refused, key, owner, completion, now)
   }
 
   async fail(key: RecordKey, owner: string, error: string | undefined, given: number): Promise<OwnerOutcome> {
@@ -182,15 +182,35 @@ export class DynamodbIdempotency implements IdempotencyStore {
     now: number,
   ): Promise<OwnerOutcome> {
     const item = await this.get('idempotency.complete', key, true)
-    const before = item && readItem(key, item, now).record
+    const before = item && (await this.ownWhole(readItem(key, item, now), owner))
     const step = completeStep(before, owner, { response }, now)
-    if (step === 'same' || step === 'lost') return step === 'same' ? 'done' : 'lost'
+    if (typeof step === 'string') return outcomeOf(step)
     const parts = await this.parts.write(key, response, before!.expiresAt)
     const update = completeUpdate(this.table, key, owner, { parts }, now)
     const refused = await this.update('idempotency.complete', update)
     const isOurs = refused?.item?.responseParts?.S === parts.id
     if (refused !== undefined && !isOurs) await this.dropParts(key, parts)
-    return this.outcome(refused, key, now, (record) => completeStep(record, owner, { response }, now))
+    return isOurs ? 'done' : this.completionOutcome(refused, key, owner, { response }, now)
+  }
+
+  /** Refused, it was completed before by the same owner, or the owner has lost it. */
+  private async completionOutcome(
+    refused: Refused | undefined,
+    key: RecordKey,
+    owner: string,
+    completion: Completion,
+    now: number,
+  ): Promise<OwnerOutcome> {
+    if (refused === undefined) return 'done'
+    const record = refused.item && (await this.ownWhole(readItem(key, refused.item, now), owner))
+    const step = completeStep(record, owner, completion, now)
+    return typeof step === 'string' ? outcomeOf(step) : 'lost'
+  }
+
+  /** With its response, where it is the owner's. */
+  private async ownWhole(seen: ReadRecord, owner: string): Promise<OwnedRecord> {
+    if (seen.parts === undefined || seen.record.owner !== owner) return seen.record
+    return { ...seen.record, ...(await this.whole(seen)) }
   }
 
   /** Nobody knows of them, and they expire: not worth a failure. */
@@ -227,6 +247,9 @@ export class DynamodbIdempotency implements IdempotencyStore {
     return this.client.getItem(verb, { TableName: this.table, Key: keyOf(key), ConsistentRead: consistent })
   }
 }
+
+const outcomeOf = (step: 'gone' | 'same' | 'differs' | 'lost'): OwnerOutcome =>
+  step === 'lost' || step === 'differs' ? step : 'done'
 
 const fitsRecord = (response: StoredResponse): boolean =>
   bytesIn(response).byteLength <= (response.encoding === 'json' ? MOST_TEXT_BYTES : MOST_COMPRESSED_BYTES)

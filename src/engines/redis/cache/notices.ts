@@ -10,7 +10,12 @@ import { NOTICES_KEY, noticeChannel } from './keys.js'
 export type ChangeNotice = Exclude<CacheNotice, { kind: 'lost' | 'resumed' }>
 type Listener = (notice: CacheNotice) => void
 
-const TELL = defineScript('cache-tell', { keys: 1, write: true, uses: ['cache-value'], evenWhenFull: true })
+const TELL = defineScript('cache-tell', {
+  keys: 1,
+  write: true,
+  uses: ['cache-set', 'cache-value'],
+  evenWhenFull: true,
+})
 const POLL_MS = 500
 /** A number may be read a moment before its notice comes. */
 const GRACE_MS = 100

@@ -12,7 +12,7 @@ import type {
 import type { BatchForm } from '../link/batch-form.js'
 import { foreign, isForeign } from '../link/failures.js'
 import type { Argument, Redis } from '../link/redis.js'
-import { defineScript, type KeyType, type Script } from '../link/script.js'
+import { defineScript, type Script } from '../link/script.js'
 import { clearSpace } from './clearing.js'
 import { type EntryKeys, entryKeys, fillKey, NOTICES_KEY, valueKey } from './keys.js'
 import type { CacheNotices } from './notices.js'
@@ -32,14 +32,18 @@ const pairs: BatchForm = {
   },
 }
 const READ = defineScript('cache-read', {
-  ...{ keys: 1, write: false, form: pairs },
+  ...{ keys: 1, write: false, uses: ['cache-set'], form: pairs },
   // In this order a value that is written in between is taken for none, and never with the life of the one after it.
   alone: (key) => [
     ['PTTL', key],
     ['GET', key],
   ],
 })
-const BEGIN = defineScript('cache-begin', { keys: ['any', 'string'], write: true, uses: ['cache-lease'] })
+const BEGIN = defineScript('cache-begin', {
+  keys: ['any', 'string'],
+  write: true,
+  uses: ['cache-lease', 'cache-set'],
+})
 const RENEW = defineScript('cache-renew', { keys: ['string'], write: true, uses: ['cache-lease'] })
 
 /** One file, by how many keys it is given: those of the entry, or also that of the number, where it shares their slot. */
@@ -48,17 +52,17 @@ interface Change {
   telling: Script
 }
 
-const ENTRY = ['string', 'string', 'string'] as const
-/** A removal leaves alone what is no entry of ours, and is none of the caller's worries. */
-const REMOVED = ['any', 'string', 'string'] as const
-const uses = ['cache-lease', 'cache-value']
-const change = (name: string, keys: readonly KeyType[] = ENTRY): Change => ({
-  alone: defineScript(name, { keys, write: true, uses }),
-  telling: defineScript(name, { keys: [...keys, 'string'], write: true, uses }),
+/** The first one may be a set: the scripts judge it by `cache-set`. */
+const ENTRY = ['any', 'string', 'string'] as const
+const uses = ['cache-lease', 'cache-set', 'cache-value']
+const change = (name: string): Change => ({
+  alone: defineScript(name, { keys: ENTRY, write: true, uses }),
+  telling: defineScript(name, { keys: [...ENTRY, 'string'], write: true, uses }),
 })
 const STORE = change('cache-store')
 const WRITE = change('cache-write')
-const REMOVE = change('cache-remove', REMOVED)
+const REMOVE = change('cache-remove')
+const EXPIRE = change('cache-expire')
 
 type Read = [leftMs: number, value: Buffer | null]
 type Begun = [state: Buffer, value?: Buffer | number, leftMs?: number]
@@ -148,12 +152,13 @@ export class RedisCache implements CacheStore {
 
   async remove(space: string, keys: readonly string[]): Promise<readonly boolean[]> {
     const removed = await Promise.all(keys.map((key) => this.change(REMOVE, space, key, [], true)))
-    const untold = keys.filter((key) => !this.isTogether(space, key))
-    await this.tell(
-      space,
-      untold.map((key) => ({ key })),
-    )
+    await this.tellApart(space, keys)
     return removed.map((count) => count === 1)
+  }
+
+  async expire(space: string, keys: readonly string[], keepMs: number): Promise<void> {
+    await Promise.all(keys.map((key) => this.change(EXPIRE, space, key, [String(keepMs)], true)))
+    await this.tellApart(space, keys)
   }
 
   removeTag(space: string, tag: string): Promise<void> {
@@ -200,6 +205,15 @@ export class RedisCache implements CacheStore {
       if (isForeign(error)) throw foreign(`${space}:…`, 'something else than an entry')
       throw error
     }
+  }
+
+  /** Of those keys whose change could not tell of itself. */
+  private async tellApart(space: string, keys: readonly string[]): Promise<void> {
+    const untold = keys.filter((key) => !this.isTogether(space, key))
+    await this.tell(
+      space,
+      untold.map((key) => ({ key })),
+    )
   }
 
   /** Behind the change: whoever heard of it before could still read, and keep, what was there. */

@@ -23,6 +23,7 @@ function foreignRecord(key: RecordKey, at: number, expiresAt: number, response: 
     ...{ key, status: 'COMPLETED', requestHash: undefined, attempt: 1 },
     ...{ createdAt: at, updatedAt: at, expiresAt, leaseUntil: undefined },
     ...{ response: responseOf(response, hasGzipMagic(response)), omittedBytes: undefined, error: undefined },
+    ...{ takesOver: true, isForeign: true },
   }
 }
 
@@ -47,6 +48,8 @@ function ownRecord(key: RecordKey, line: string, response: Buffer | null): Store
     response: hasNone || response === null ? undefined : responseOf(response, rest === 'gzip'),
     omittedBytes: hasNone && rest.length > 5 ? Number(rest.slice(5)) : undefined,
     error: status === 'FAILED' ? rest : undefined,
+    takesOver: state.takesOver,
+    isForeign: false,
   }
 }
 

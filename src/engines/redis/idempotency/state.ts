@@ -10,6 +10,8 @@ export interface State {
   createdAt: number
   attempt: number
   requestHash: string
+  /** Whether the mark behind the hash is missing. */
+  takesOver: boolean
   /** Of a completed record `gzip`, `none` or `none BYTES`, of a failed one why; else nothing. */
   rest: string | undefined
 }
@@ -17,10 +19,15 @@ export interface State {
 /** Where `lua/idempotency-record.lua` writes the owner; everything before it has a width of its own. */
 const OWNER_AT = 87
 
+/** Behind the hash of a request whose claim is not taken over; no hash holds it. */
+export const NOT_TAKEN_OVER = '!'
+
 export function stateOf(line: string): State {
   const ownerEnd = line.indexOf(' ', OWNER_AT)
   if (ownerEnd < 0) throw new CatracaError('STORE_CORRUPT', 'a state of an idempotency record cannot be read')
   const hashEnd = line.indexOf(' ', ownerEnd + 1)
+  const hash = hashEnd < 0 ? line.slice(ownerEnd + 1) : line.slice(ownerEnd + 1, hashEnd)
+  const isMarked = hash.endsWith(NOT_TAKEN_OVER)
   return {
     status: line.slice(0, 11).trimEnd() as RecordStatus,
     updatedAt: Number(line.slice(12, 27)),
@@ -28,7 +35,8 @@ export function stateOf(line: string): State {
     expiresAt: Number(line.slice(44, 59)),
     createdAt: Number(line.slice(60, 75)),
     attempt: Number(line.slice(76, 86)),
-    requestHash: hashEnd < 0 ? line.slice(ownerEnd + 1) : line.slice(ownerEnd + 1, hashEnd),
+    requestHash: isMarked ? hash.slice(0, -NOT_TAKEN_OVER.length) : hash,
+    takesOver: !isMarked,
     rest: hashEnd < 0 ? undefined : line.slice(hashEnd + 1),
   }
 }

@@ -12,6 +12,7 @@ import { defineScript, type Script } from '../link/script.js'
 import { type Found, recordOf } from './answers.js'
 import { type ClaimReply, claimForm, completeForm } from './forms.js'
 import { type RecordNaming, recordKeys } from './keys.js'
+import { NOT_TAKEN_OVER } from './state.js'
 
 const RECORD = ['string', 'string'] as const
 const shared = { keys: RECORD, together: 32, uses: ['clock', 'idempotency-record'] }
@@ -35,6 +36,8 @@ export interface IdempotencyOptions {
   naming: RecordNaming
 }
 
+/** By the number that a script answers. */
+const OUTCOMES: readonly OwnerOutcome[] = ['lost', 'done', 'differs']
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 const BINARY: RunOptions = { binary: true }
 
@@ -52,7 +55,7 @@ export class RedisIdempotency implements IdempotencyStore {
   claim(claim: Claim, now: number): Promise<ClaimOutcome> {
     const { key, owner, requestHash, leaseMs, lifeMs, takesOver } = claim
     const terms = `${leaseMs} ${lifeMs} ${takesOver ? 1 : 0} ${this.time(now)}`
-    const args = [terms, `${owner} ${requestHash}`]
+    const args = [terms, `${owner} ${requestHash}${takesOver ? '' : NOT_TAKEN_OVER}`]
     const asking = this.redis.run(CLAIM, recordKeys(this.options.naming, key), args, BINARY)
     return asking.then((reply) => outcomeOf(key, reply as ClaimReply))
   }
@@ -95,7 +98,7 @@ export class RedisIdempotency implements IdempotencyStore {
 
   private byOwner(script: Script, key: RecordKey, args: Argument[]): Promise<OwnerOutcome> {
     const asking = this.redis.run(script, recordKeys(this.options.naming, key), args)
-    return asking.then((reply) => (reply === 1 ? 'done' : 'lost'))
+    return asking.then((reply) => OUTCOMES[reply as number] ?? 'lost')
   }
 
   private time(now: number): string {

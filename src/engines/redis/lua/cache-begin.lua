@@ -13,6 +13,7 @@ local function found(key, freshAbove)
   local left = redis.call('PTTL', key)
   if freshAbove == nil or left == -2 or (left >= 0 and left <= freshAbove) then return nil end
   local value = redis.pcall('GET', key)
+  if type(value) == 'table' then value = cache_set.read(key) end
   if type(value) == 'string' then return { 'found', value, left } end
 end
 

@@ -11,8 +11,7 @@
 return function(keys, args)
   redis.call('DEL', keys[2], keys[3])
   -- What another program keeps there is no entry of ours.
-  local held = redis.call('TYPE', keys[1]).ok
-  local removed = (held == 'string' or held == 'none') and redis.call('UNLINK', keys[1]) or 0
+  local removed = cache_set.fits(keys[1]) and redis.call('UNLINK', keys[1]) or 0
   if keys[4] then cache_value.tell(keys[4], args[1], args[2]) end
   return removed
 end

@@ -10,6 +10,7 @@
     1 when it was stored
 ]]
 return function(keys, args)
+  if not cache_set.fits(keys[1]) then return redis.error_reply('WRONGTYPE a key holds something else') end
   local held = redis.call('GET', keys[2])
   if not held or cache_lease.tokenOf(held) ~= args[1] then return 0 end
   redis.call('DEL', keys[2])

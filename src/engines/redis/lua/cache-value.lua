@@ -3,9 +3,11 @@
 
   put(keys value, fill, tags; value, life in ms, tags between spaces or '')
   tell(key of the number, channel, text)
+
+  Runs after `cache-set`.
 ]]
 local function put(keys, value, life, tags)
-  redis.call('SET', keys[1], value, 'PX', life)
+  if not cache_set.put(keys[1], value, life) then redis.call('SET', keys[1], value, 'PX', life) end
   if tags ~= '' or redis.call('EXISTS', keys[3]) == 1 then
     redis.call('SET', keys[3], tags, 'PX', life)
   end

@@ -32,7 +32,11 @@ return function(main, key, who, terms)
   local lease_until, ends, created, attempt, owner, hash = record.parts(state)
   local is_working = status == record.IN_PROGRESS
   if is_working and owner .. ' ' .. hash == who then return 1, attempt, ends, lease_until end
-  local is_same = string.match(who, ' (.*)$') == hash
-  if not is_same or (is_working and not (terms.takes_over and now >= lease_until)) then return 0, now, state, false end
+  -- A mark behind the hash: it is not taken over, which stays so.
+  local asked, mark = string.match(who, ' ([^!]*)(!?)$')
+  local known, kept = string.match(hash, '^([^!]*)(!?)$')
+  local takes_over = terms.takes_over and kept == ''
+  if asked ~= known or (is_working and not (takes_over and now >= lease_until)) then return 0, now, state, false end
+  if mark == '' then who = who .. kept end
   return hold(key, who, terms, math.max(ends, terms.lease_until), created, attempt + 1)
 end

@@ -9,7 +9,8 @@
           response, with its size when it was omitted
 
   Output
-    for each item 1, or 0 when the owner no longer has it; or -1 and the message of its error
+    for each item 1, 0 when the owner no longer has it, 2 when it was completed with another answer; or -1 and the
+    message of its error
 
   Runs after `clock` and `idempotency-record`.
 ]]
@@ -25,9 +26,17 @@ local function put(main, response, kind, ends, now)
   return call('SET', main, response, 'NX', unit, at)
 end
 
+-- Of a response that is gone nobody knows that it was another.
+local function is_same(main, state, response, kind)
+  if record.rest(state) ~= kind then return false end
+  if byte(kind) == N then return true end
+  local kept = call('GET', main)
+  return not kept or kept == response
+end
+
 local function complete(main, key, owner, response, kind, now)
-  local status, ends = record.owned(key, owner, now)
-  if status == record.COMPLETED then return 1 end
+  local status, ends, state = record.owned(key, owner, now)
+  if status == record.COMPLETED then return is_same(main, state, response, kind) and 1 or 2 end
   if status ~= record.IN_PROGRESS or not put(main, response, kind, ends, now) then return 0 end
   record.finish(key, 'COMPLETED   ', now, kind ~= '' and kind)
   return 1

@@ -88,6 +88,12 @@ return {
     return tonumber(lease_until), tonumber(ends), tonumber(created), tonumber(attempt), owner, hash
   end,
 
+  -- What stands behind the hash of a claim that has ended.
+  rest = function(state)
+    local _, last = find(state, LINE)
+    return last and sub(state, last + 2) or ''
+  end,
+
   -- First letter of the state, expiresAt, and the line; nil when it is not this owner's.
   owned = function(key, owner, now)
     local state = call('GET', key)

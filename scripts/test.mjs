@@ -71,8 +71,8 @@ if (files.some((file) => file.includes('dict-example'))) ensurePostgres()
 if (files.some((file) => file.startsWith('deploy'))) ensurePromtool()
 
 // Processes that tests start inherit it.
-const MARK = `CATRACA_TEST_RUN=${process.pid}`
-process.env.CATRACA_TEST_RUN = String(process.pid)
+const MARK = `TEST_RUN=${process.pid}`
+process.env.TEST_RUN = String(process.pid)
 
 const reporter = new spec()
 reporter.pipe(process.stdout)

@@ -66,6 +66,7 @@ export const ERROR_CODES = {
   UNKNOWN_OUTCOME: 'The engine did not answer in time: the change may or may not have been made.',
   AUDIT_NOT_RECORDED: 'The change was made, and its entry in the audit trail could not be written.',
   SHUTTING_DOWN: 'The server is stopping and takes no new work.',
+  ABORTED: 'The caller gave the call up, by its signal; nothing of it is left.',
   CLOSED: 'This instance was closed.',
   INTERNAL: 'An unexpected failure; the request id finds it in the log.',
 } as const

@@ -9,10 +9,12 @@ import { fileURLToPath } from 'node:url'
  * cli → server → composition → { guards, engines } → ports → leaves.
  */
 const LEAVES = [
+  'abort.ts',
   'errors.ts',
   'clock.ts',
   'deadlines.ts',
   'diagnosis.ts',
+  'fields.ts',
   'figures.ts',
   'key.ts',
   'maybe.ts',
@@ -28,6 +30,7 @@ const COMPOSITION = [
   'audit.ts',
   'cache.ts',
   'catraca.ts',
+  'checked-calls.ts',
   'codes.ts',
   'diagnose.ts',
   'dynamodb-tables.ts',
@@ -38,6 +41,7 @@ const COMPOSITION = [
   'hot-tier.ts',
   'idempotency.ts',
   'open-engine.ts',
+  'open-fields.ts',
   'relay.ts',
   'index.ts',
   'upkeep.ts',

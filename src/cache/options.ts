@@ -1,4 +1,5 @@
 import { invalid } from '../errors.js'
+import { type Fields, KnownFields } from '../fields.js'
 import { identifier } from '../key.js'
 import type { BreakerOptions } from './breaker.js'
 import type { Codec } from './codec.js'
@@ -141,7 +142,13 @@ function checkNumber(
   if (!fits) throw invalid(path, `must be a ${isWhole ? 'whole ' : ''}number from ${min} to ${max}`)
 }
 
-export function checkEntry({ ttlMs, tags = [] }: EntryOptions): void {
+/** What may be said of an entry. */
+export const ENTRY_FIELDS: Fields<EntryOptions> = { ttlMs: true, tags: true }
+const KNOWN_OF_ENTRY = new KnownFields(ENTRY_FIELDS)
+
+export function checkEntry(options: EntryOptions): void {
+  KNOWN_OF_ENTRY.check(options)
+  const { ttlMs, tags = [] } = options
   if (ttlMs !== undefined) checkNumber('ttlMs', ttlMs, BOUNDS.ttlMs!)
   for (const tag of tags) identifier('tags', tag)
 }

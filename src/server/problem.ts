@@ -57,6 +57,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   UNKNOWN_OUTCOME: 504,
   AUDIT_NOT_RECORDED: 500,
   SHUTTING_DOWN: 503,
+  ABORTED: 499,
   CLOSED: 503,
   INTERNAL: 500,
 }

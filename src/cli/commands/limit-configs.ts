@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { CatracaError } from '../../errors.js'
+import { CatracaError, invalid } from '../../errors.js'
 import type { ConfigAddress } from '../../rate-limit/api.js'
 import type { Level, LevelConfig, Limits, ResolvedConfig } from '../../rate-limit/types.js'
 import { note, printJson, printLine, printTable } from '../output.js'
@@ -79,7 +79,11 @@ function levelCommand(parent: Command, name: string, description: string): Comma
 /** On the resource level either option names the resource. */
 function addressOf({ level, identifier, resource }: AddressFlags): ConfigAddress {
   const named = level === 'resource' ? (resource ?? identifier) : resource
-  return { level, identifier, resource: named as string }
+  if (named === undefined) throw invalid('--resource', 'must be given')
+  if (level === 'entity' && identifier === undefined) {
+    throw invalid('--identifier', 'must be given: the entity')
+  }
+  return { level, identifier, resource: named }
 }
 
 function getConfig(flags: AddressFlags): Promise<void> {

@@ -50,7 +50,9 @@ type Rules<Args extends readonly unknown[]> = {
 // biome-ignore lint/suspicious/noExplicitAny: methods of every kind; only `any` takes the arguments of all of them.
 type Method = (...args: any[]) => unknown
 type Promised<Guard> = {
-  [Name in keyof Guard as Guard[Name] extends (...args: never[]) => Promise<unknown> ? Name : never]: Guard[Name]
+  [Name in keyof Guard as Guard[Name] extends (...args: never[]) => Promise<unknown>
+    ? Name
+    : never]: Guard[Name]
 }
 
 /** Every method that is typed as a promise, with what its arguments may hold. */
@@ -222,7 +224,11 @@ const AUDIT_QUERY: Fields<AuditQuery> = {
 }
 
 /** Whoever is named by `as` is checked by it: what it answers is what the work answers, a promise or not. */
-const AUDIT: Calls<Omit<AuditTrail, 'as' | 'acting'>> = { record: BY_ITSELF, list: { 0: { optional: AUDIT_QUERY } }, sweep: {} }
+const AUDIT: Calls<Omit<AuditTrail, 'as' | 'acting'>> = {
+  record: BY_ITSELF,
+  list: { 0: { optional: AUDIT_QUERY } },
+  sweep: {},
+}
 
 const SPACE_OPTIONS: Fields<SpaceOptions> = {
   ...{ name: true, ttlMs: true, staleMs: true, negativeTtlMs: true, jitter: true, beta: true },
@@ -297,7 +303,9 @@ function checkPromised(guard: object, calls: object): void {
   }
 }
 
-function argumentsOf(rules: Record<string, { needed?: object; optional?: object; each?: object }>): Argument[] {
+function argumentsOf(
+  rules: Record<string, { needed?: object; optional?: object; each?: object }>,
+): Argument[] {
   return Object.entries(rules).map(([place, { needed, optional, each }]) => ({
     place: Number(place),
     isNeeded: needed !== undefined,

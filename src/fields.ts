@@ -8,7 +8,16 @@ export type Fields<T> = { readonly [Name in keyof T]-?: true | FieldsOf<NonNulla
 type FieldsOf<T> = IsShape<T> extends true ? Fields<Exclude<T, boolean>> : never
 
 // biome-ignore lint/complexity/noBannedTypes: any function at all.
-type Opaque = string | number | boolean | bigint | symbol | Function | Date | AbortSignal | AsyncIterable<unknown>
+type Opaque =
+  | string
+  | number
+  | boolean
+  | bigint
+  | symbol
+  | Function
+  | Date
+  | AbortSignal
+  | AsyncIterable<unknown>
 
 /** Whether a type is an object with fields of its own, as opposed to values, lists, and records by any name. */
 export type IsShape<T> = [Exclude<T, boolean>] extends [object]
@@ -57,16 +66,19 @@ export class KnownFields {
 /** What is said of a name that nobody knows: the one that was meant, or else all that there are. */
 function unknownName(name: string, names: readonly string[]): string {
   const meant = nearestName(name, names)
-  return meant === undefined ? `is unknown: there is ${names.join(', ')}` : `is unknown: did you mean ${meant}?`
+  return meant === undefined
+    ? `is unknown: there is ${names.join(', ')}`
+    : `is unknown: did you mean ${meant}?`
 }
 
-/** The one that differs in case alone, or by the fewest mistakes that somebody makes who types. */
+/** The one that differs in case alone, lacks its unit, or has the fewest mistakes that somebody makes who types. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   const given = name.toLowerCase()
   let nearest: string | undefined
   let fewest = Math.max(1, Math.floor(given.length / 3)) + 1
   for (const candidate of names) {
-    const mistakes = mistakesBetween(given, candidate.toLowerCase(), fewest)
+    const right = candidate.toLowerCase()
+    const mistakes = right === `${given}ms` ? 0 : mistakesBetween(given, right, fewest)
     if (mistakes < fewest) [nearest, fewest] = [candidate, mistakes]
   }
   return nearest

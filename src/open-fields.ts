@@ -36,7 +36,13 @@ const DYNAMODB: Fields<NonNullable<OpenOptions['dynamodb']>> = {
 const FIELDS: Fields<OpenOptions> = {
   ...{ store: true, clock: true, sweepIntervalMs: true, onUnavailable: true, onReport: true },
   embedded: {
-    ...{ durability: true, limitsDurability: true, maxSizeBytes: true, minFreeBytes: true, maxLogBytes: true },
+    ...{
+      durability: true,
+      limitsDurability: true,
+      maxSizeBytes: true,
+      minFreeBytes: true,
+      maxLogBytes: true,
+    },
     ...{ cacheMaxBytes: true, writeTimeoutMs: true, gate: true, writes: true },
   },
   redis: REDIS,

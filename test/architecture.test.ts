@@ -14,6 +14,7 @@ const LEAVES = [
   'clock.ts',
   'deadlines.ts',
   'diagnosis.ts',
+  'encode-identifier.ts',
   'fields.ts',
   'figures.ts',
   'key.ts',

@@ -72,7 +72,14 @@ describe('every call of every guard', () => {
         },
       },
     )
-    const arguments_ = [[], [undefined, {}], [null, null, null], [Symbol('x')], ['a b', 7n, 'c'], [thorny, thorny]]
+    const arguments_ = [
+      [],
+      [undefined, {}],
+      [null, null, null],
+      [Symbol('x')],
+      ['a b', 7n, 'c'],
+      [thorny, thorny],
+    ]
     for (const [name, guard] of Object.entries(guards)) {
       for (const method of Object.keys(callsOf(name))) {
         if (method === 'close') continue
@@ -100,21 +107,40 @@ describe('every call of every guard', () => {
           await assert.rejects(call, isUnknown(path), `${name}.${method}`)
           if (needed === undefined) continue
           const without = guard[method]!(...args) as Promise<unknown>
-          await assert.rejects(without, (error) => isCatracaError(error, 'INVALID_INPUT'), `${name}.${method}`)
+          await assert.rejects(
+            without,
+            (error) => isCatracaError(error, 'INVALID_INPUT'),
+            `${name}.${method}`,
+          )
         }
       }
     }
     const { limits, cache, tokens } = catraca
     const acquire = { entity: 'ann', resource: 'api' }
-    await assert.rejects(limits.acquire({ ...acquire, cost: 3 } as never), isUnknown('cost', /there is entity/))
-    await assert.rejects(limits.acquire({ ...acquire, consumes: {} } as never), isUnknown('consumes', /mean consume\?/))
+    await assert.rejects(
+      limits.acquire({ ...acquire, cost: 3 } as never),
+      isUnknown('cost', /there is entity/),
+    )
+    await assert.rejects(
+      limits.acquire({ ...acquire, consumes: {} } as never),
+      isUnknown('consumes', /mean consume\?/),
+    )
     assert.throws(() => limits.topDenied({ resurce: 'api' } as never), isUnknown('resurce'))
     const space = cache.space({ name: 'rates', ttlMs: 1000 })
-    await assert.rejects(space.getOrLoad('a', () => 1, { ttl: 5 } as never), isUnknown('ttl', /mean ttlMs\?/))
-    assert.throws(() => cache.space({ name: 'x', ttlMs: 5, l1: { maxEntry: 5 } } as never), isUnknown('l1.maxEntry'))
+    await assert.rejects(
+      space.getOrLoad('a', () => 1, { ttl: 5 } as never),
+      isUnknown('ttl', /mean ttlMs\?/),
+    )
+    assert.throws(
+      () => cache.space({ name: 'x', ttlMs: 5, l1: { maxEntry: 5 } } as never),
+      isUnknown('l1.maxEntry'),
+    )
     await assert.rejects(tokens.isRevoked({ JTI: 'a' } as never), isUnknown('JTI', /mean jti\?/))
     const policy = { operation: 'A', key: 'b', ending: { ofvalue: () => 'fail' } }
-    await assert.rejects(catraca.idempotency.run(policy as never, () => 1), isUnknown('ending.ofvalue'))
+    await assert.rejects(
+      catraca.idempotency.run(policy as never, () => 1),
+      isUnknown('ending.ofvalue'),
+    )
   })
 })
 
@@ -188,7 +214,8 @@ describe('a call that is aborted', () => {
     for (const call of [
       (signal: AbortSignal) => locks.acquire('b', { waitMs: 60_000, signal }),
       (signal: AbortSignal) => locks.withLock('b', { signal }, () => assert.fail('it ran')),
-      (signal: AbortSignal) => idempotency.run({ ...record, waitMs: 60_000, signal }, () => assert.fail('it ran')),
+      (signal: AbortSignal) =>
+        idempotency.run({ ...record, waitMs: 60_000, signal }, () => assert.fail('it ran')),
     ]) {
       const stop = new AbortController()
       const waiting = call(stop.signal)
@@ -251,7 +278,9 @@ describe('await using', () => {
     const { locks } = catraca
     assert.equal(await locks.withLock('z', () => 7), 7)
     assert.equal(await locks.withLock('z', undefined, async ({ fence }) => fence > 0), true)
-    await assert.rejects(locks.withLock('z', {}, undefined as never), (error) => isCatracaError(error, 'INVALID_INPUT'))
+    await assert.rejects(locks.withLock('z', {}, undefined as never), (error) =>
+      isCatracaError(error, 'INVALID_INPUT'),
+    )
     const failing = locks.withLock('z', () => {
       throw new Error('mine')
     })

@@ -1,4 +1,4 @@
-import { follow } from '../abort.js'
+import { aborted, follow } from '../abort.js'
 import { type Clock, isoTime } from '../clock.js'
 import { isUnavailable } from '../deadlines.js'
 import { invalid, isCatracaError } from '../errors.js'
@@ -139,7 +139,7 @@ export class Idempotency implements IdempotencyApi {
       const leftMs = waitUntil - this.monotonicMs()
       if (told.outcome !== 'refused' || told.reason !== 'in-progress' || leftMs <= 0) return this.told(told)
       const ended = await this.polls.ended(claim.key, leftMs, request.signal)
-      request.signal?.throwIfAborted()
+      if (request.signal?.aborted) throw aborted(request.signal)
       if (ended?.status === 'COMPLETED' && isOf(ended, claim)) return this.told(await toReplay(ended))
     }
   }
@@ -212,11 +212,11 @@ export class Idempotency implements IdempotencyApi {
   }
 
   /** Whoever has gone leaves nothing behind. Should that fail, the claim ends with its lease. */
-  private async giveUp({ key, owner }: Claim, { reason }: AbortSignal): Promise<never> {
+  private async giveUp({ key, owner }: Claim, signal: AbortSignal): Promise<never> {
     await this.verbs.release(key, owner).catch((error) => {
       this.parts.report('a claim that nobody wants any more stays until its lease has passed', error)
     })
-    throw reason
+    throw aborted(signal)
   }
 
   private begun(attempt: number): void {

@@ -45,7 +45,12 @@ export async function holdAll(
   const release = async () => {
     stopFollowing()
     // All at once: a store that does not answer is waited for once, however many they are.
-    await Promise.all(holds.splice(0).map((hold) => hold.end()))
+    await Promise.all(
+      holds
+        .splice(0)
+        .reverse()
+        .map((hold) => hold.end()),
+    )
   }
   try {
     for (const name of [...new Set(asked)].sort()) {

@@ -106,8 +106,9 @@ const TITLES = Object.fromEntries(
   Object.entries(ERROR_CODES).map(([code, text]) => [code, text.replaceAll('`', '')]),
 ) as Record<ErrorCode, string>
 
-export function renderProblem(error: unknown, requestId: string): RenderedProblem {
-  const { cause, status } = toCatracaError(error)
+/** `otherStatus`: where the caller of a guard means something else by the error than the caller of the server. */
+export function renderProblem(error: unknown, requestId: string, otherStatus?: number): RenderedProblem {
+  const { cause, status = otherStatus } = toCatracaError(error)
   const problem = toProblem(cause, requestId, status)
   const headers: Record<string, string> = { 'content-type': PROBLEM_TYPE, 'cache-control': 'no-store' }
   if (problem.status === 401) headers['www-authenticate'] = 'Bearer'

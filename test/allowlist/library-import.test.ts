@@ -172,10 +172,7 @@ test('a signal also ends the wait for a body that says nothing, and lets go of i
   await fixa('silent')
   const { body, reached, released } = pausing(ids('ana'))
   const stop = new AbortController()
-  const caught = failure(
-    allowlists.import('silent', body, { ...text, signal: stop.signal }),
-    'ABORTED',
-  )
+  const caught = failure(allowlists.import('silent', body, { ...text, signal: stop.signal }), 'ABORTED')
   await reached
   stop.abort()
   await caught

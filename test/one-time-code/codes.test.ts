@@ -238,12 +238,15 @@ describe('one-time codes', () => {
     ]
     for (const [first, ...others] of same) {
       const code = await issued(catraca, { ...email, address: first! })
-      for (const address of others) assert.equal((await catraca.codes.issue({ ...email, address })).issued, false)
+      for (const address of others)
+        assert.equal((await catraca.codes.issue({ ...email, address })).issued, false)
       const address = others.at(-1) ?? first!
       assert.deepEqual(await catraca.codes.verify({ ...email, address, code }), { valid: true })
     }
     for (const address of ['\u0301a@example.com', 'a.\u0301b@example.com', '\u0301@example.com']) {
-      await assert.rejects(catraca.codes.issue({ ...email, address }), (error) => isCatracaError(error, 'INVALID_INPUT'))
+      await assert.rejects(catraca.codes.issue({ ...email, address }), (error) =>
+        isCatracaError(error, 'INVALID_INPUT'),
+      )
     }
   })
 

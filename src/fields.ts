@@ -7,14 +7,13 @@ import { invalid } from './errors.js'
 export type Fields<T> = { readonly [Name in keyof T]-?: true | FieldsOf<NonNullable<T[Name]>> }
 type FieldsOf<T> = IsShape<T> extends true ? Fields<Exclude<T, boolean>> : never
 
-// biome-ignore lint/complexity/noBannedTypes: any function at all.
 type Opaque =
   | string
   | number
   | boolean
   | bigint
   | symbol
-  | Function
+  | ((...args: never[]) => unknown)
   | Date
   | AbortSignal
   | AsyncIterable<unknown>

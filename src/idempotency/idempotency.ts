@@ -281,7 +281,10 @@ function followed(
   if (given === undefined) return { context, stop: () => {} }
   const over = new AbortController()
   const stops = [follow(context.signal, over), follow(given, over)]
-  return { context: { ...context, signal: over.signal }, stop: () => stops.forEach((stop) => stop()) }
+  const stop = () => {
+    for (const end of stops) end()
+  }
+  return { context: { ...context, signal: over.signal }, stop }
 }
 
 function isOf(record: StoredRecord, claim: Claim): boolean {

@@ -7,7 +7,7 @@ import type { LimitsApi } from '../rate-limit/api.js'
 import { rateLimitHeaders } from '../rate-limit/headers.js'
 import { quotaExceeded } from '../rate-limit/quota-exceeded.js'
 import type { Admitted } from '../rate-limit/types.js'
-import { renderProblem } from '../server/problem.js'
+import { HTTP_STATUS, renderProblem } from '../server/problem.js'
 
 /** What the adapters of all frameworks have in common. */
 export interface RateLimitOptions<Request> {
@@ -84,7 +84,7 @@ function refusalOf<Request>(
   }
   if (isCatracaError(error, 'LIMIT_NOT_CONFIGURED') && onUnconfigured !== undefined) {
     if (onUnconfigured === 'allow') return { pass: true, headers: {}, release: undefined }
-    return { pass: false, ...renderProblem(error, requestId, 429) }
+    return { pass: false, ...renderProblem(error, requestId, HTTP_STATUS.QUOTA_EXCEEDED) }
   }
   reportNow(options, `the limits of ${resource} cannot be asked: ${(error as Error).message}`, error)
   return { pass: false, ...renderProblem(undefined, requestId) }

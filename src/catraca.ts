@@ -10,6 +10,7 @@ import type { AuditTrail } from './audit/trail.js'
 import { auditOptions, type OpenAuditOptions, openAudit, recordGuards } from './audit.js'
 import type { Caches } from './cache/caches.js'
 import { type OpenCacheOptions, openCache } from './cache.js'
+import { checkCalls } from './checked-calls.js'
 import { type Clock, systemClock } from './clock.js'
 import { type OpenCodesOptions, openCodes } from './codes.js'
 import { redactStoreUrl } from './config/store-url.js'
@@ -25,6 +26,7 @@ import type { Locks } from './lock/locks.js'
 import { type OpenLocksOptions, openLocks } from './locks.js'
 import type { OneTimeCodes } from './one-time-code/codes.js'
 import { type EngineOptions, engineSource } from './open-engine.js'
+import { OPEN_FIELDS } from './open-fields.js'
 import type { RateLimits } from './rate-limit/limits.js'
 import type { Bounds } from './shared-look.js'
 import { Stores } from './stores.js'
@@ -104,6 +106,7 @@ const DEFAULT_STORE = 'embedded:./catraca-data'
 const DEFAULT_SWEEP_INTERVAL_MS = 10_000
 
 export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
+  OPEN_FIELDS.check(options)
   const store = options.store ?? DEFAULT_STORE
   const clock = options.clock ?? systemClock
   const report = options.onReport ?? (() => {})
@@ -180,6 +183,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const { allowlists, indexes } = opened
   const keys = new ApiKeys(engine.keys, clock)
   recordGuards(audit, { allowlists, keys, limits, idempotency, codes, tokens, locks })
+  checkCalls({ allowlists, keys, limits, idempotency, codes, tokens, locks, cache, audit })
   upkeep.start(sweepIntervalMs)
   return {
     allowlists,

@@ -76,6 +76,7 @@ export const ERROR_CODES = {
   AUDIT_NOT_RECORDED: 'The change was made, and its entry in the audit trail could not be written.',
   OVERLOADED: 'The server receives as much at once as it may hold. Try again in a moment.',
   SHUTTING_DOWN: 'The server is stopping and takes no new work.',
+  ABORTED: 'The caller gave the call up, by its signal; nothing of it is left.',
   CLOSED: 'This instance was closed.',
   INTERNAL: 'An unexpected failure; the request id finds it in the log.',
 } as const

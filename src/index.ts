@@ -23,6 +23,7 @@ export {
   type DynamodbTables,
   openDynamodbTables,
 } from './dynamodb-tables.js'
+export { encodeIdentifier, encodeName } from './encode-identifier.js'
 export { CatracaError, ERROR_CODES, type ErrorCode, type FieldError, isCatracaError } from './errors.js'
 export type { EngineHealth, Health } from './health.js'
 export type { HotTierOptions } from './hot-tier.js'

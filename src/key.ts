@@ -12,18 +12,23 @@ const UPPER_HEX = /[A-F]/
 const IDENTIFIER_RULE = 'must be 1 to 256 characters of A-Z a-z 0-9 . _ ~ : @ + = - and not . or ..'
 const NAME_RULE = 'must be 1 to 256 characters of A-Z a-z 0-9 . _ ~ @ + = - and not . or ..'
 
+const MISSING = 'must be given'
+
 const isDots = (value: string): boolean => value === '.' || value === '..'
 
 /** Checks an identifier and returns its one canonical spelling: UUIDs in lower case. */
 export function identifier(path: string, value: unknown): string {
-  if (typeof value !== 'string' || !IDENTIFIER.test(value) || isDots(value))
-    throw invalid(path, IDENTIFIER_RULE)
+  if (typeof value !== 'string' || !IDENTIFIER.test(value) || isDots(value)) {
+    throw invalid(path, value === undefined ? MISSING : IDENTIFIER_RULE)
+  }
   return canonical(value)
 }
 
 /** Like `identifier`, without `:`: list ids, resource and limit names. */
 export function plainName(path: string, value: unknown): string {
-  if (typeof value !== 'string' || !NAME.test(value) || isDots(value)) throw invalid(path, NAME_RULE)
+  if (typeof value !== 'string' || !NAME.test(value) || isDots(value)) {
+    throw invalid(path, value === undefined ? MISSING : NAME_RULE)
+  }
   return canonical(value)
 }
 

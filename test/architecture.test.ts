@@ -9,10 +9,13 @@ import { fileURLToPath } from 'node:url'
  * cli → server → composition → { guards, engines } → ports → leaves.
  */
 const LEAVES = [
+  'abort.ts',
   'errors.ts',
   'clock.ts',
   'deadlines.ts',
   'diagnosis.ts',
+  'encode-identifier.ts',
+  'fields.ts',
   'figures.ts',
   'key.ts',
   'maybe.ts',
@@ -30,6 +33,7 @@ const COMPOSITION = [
   'audit.ts',
   'cache.ts',
   'catraca.ts',
+  'checked-calls.ts',
   'codes.ts',
   'diagnose.ts',
   'dynamodb-tables.ts',
@@ -40,6 +44,7 @@ const COMPOSITION = [
   'hot-tier.ts',
   'idempotency.ts',
   'open-engine.ts',
+  'open-fields.ts',
   'relay.ts',
   'index.ts',
   'upkeep.ts',

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { askLimits, type RateLimitOptions, releaseAtEnd } from './rate-limit.js'
+import { askLimits, checkOptions, type RateLimitOptions, releaseAtEnd } from './rate-limit.js'
 import { markRefused } from './refused.js'
-import { askTokens, type RevokedTokensOptions } from './token-denylist.js'
+import { askTokens, checkTokenOptions, type RevokedTokensOptions } from './token-denylist.js'
 
 export { idempotencyContext } from './idempotency.js'
 export { idempotency } from './idempotency-express.js'
@@ -12,6 +12,7 @@ type Next = (error?: unknown) => void
 export function rateLimit<Request extends IncomingMessage = IncomingMessage>(
   options: RateLimitOptions<Request>,
 ): (request: Request, response: ServerResponse, next: Next) => void {
+  checkOptions(options)
   return (request, response, next) => {
     const given = request.headers['x-request-id']
     askLimits(options, request, typeof given === 'string' ? given : undefined).then((gate) => {
@@ -31,6 +32,7 @@ export function rateLimit<Request extends IncomingMessage = IncomingMessage>(
 export function revokedTokens<Request extends IncomingMessage = IncomingMessage>(
   options: RevokedTokensOptions<Request>,
 ): (request: Request, response: ServerResponse, next: Next) => void {
+  checkTokenOptions(options)
   return (request, response, next) => {
     const given = request.headers['x-request-id']
     askTokens(options, request, typeof given === 'string' ? given : undefined).then((gate) => {

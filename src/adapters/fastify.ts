@@ -1,6 +1,6 @@
-import { askLimits, type RateLimitOptions, releaseAtEnd } from './rate-limit.js'
+import { askLimits, checkOptions, type RateLimitOptions, releaseAtEnd } from './rate-limit.js'
 import { markRefused } from './refused.js'
-import { askTokens, type RevokedTokensOptions } from './token-denylist.js'
+import { askTokens, checkTokenOptions, type RevokedTokensOptions } from './token-denylist.js'
 
 export { idempotencyContext } from './idempotency.js'
 export { idempotency } from './idempotency-fastify.js'
@@ -20,6 +20,7 @@ interface App<Request> {
 export function rateLimit<Request extends { id: string }>(
   options: RateLimitOptions<Request>,
 ): (app: App<Request>) => Promise<void> {
+  checkOptions(options)
   const plugin = async (app: App<Request>): Promise<void> => {
     app.addHook('preHandler', async (request, reply) => {
       const gate = await askLimits(options, request, request.id)
@@ -39,6 +40,7 @@ export function rateLimit<Request extends { id: string }>(
 export function revokedTokens<Request extends { id: string }>(
   options: RevokedTokensOptions<Request>,
 ): (app: App<Request>) => Promise<void> {
+  checkTokenOptions(options)
   const plugin = async (app: App<Request>): Promise<void> => {
     app.addHook('preHandler', async (request, reply) => {
       const gate = await askTokens(options, request, request.id)

@@ -1,6 +1,6 @@
-import { askLimits, type RateLimitOptions, type Release } from './rate-limit.js'
+import { askLimits, checkOptions, type RateLimitOptions, type Release } from './rate-limit.js'
 import { markRefused } from './refused.js'
-import { askTokens, type RevokedTokensOptions } from './token-denylist.js'
+import { askTokens, checkTokenOptions, type RevokedTokensOptions } from './token-denylist.js'
 
 export { idempotencyContext } from './idempotency.js'
 export { type FetchIdempotencyOptions, withIdempotency } from './idempotency-fetch.js'
@@ -9,6 +9,7 @@ type Handler = (request: Request) => Response | Promise<Response>
 
 /** A fetch-style handler that is asked only when the limits admit the request. */
 export function withRateLimit(handler: Handler, options: RateLimitOptions<Request>): Handler {
+  checkOptions(options)
   return async (request) => {
     const gate = await askLimits(options, request, request.headers.get('x-request-id') ?? undefined)
     if (!gate.pass) {
@@ -61,6 +62,7 @@ function untilEnd(body: Response['body'], release: Release): Response['body'] {
 }
 /** A fetch-style handler that is asked only when the token of the request was not revoked. */
 export function withRevokedTokens(handler: Handler, options: RevokedTokensOptions<Request>): Handler {
+  checkTokenOptions(options)
   return async (request) => {
     const gate = await askTokens(options, request, request.headers.get('x-request-id') ?? undefined)
     return gate.pass

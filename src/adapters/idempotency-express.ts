@@ -2,7 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { CatracaError } from '../errors.js'
 import { HeldBackAnswer } from './held-back.js'
 import { bodyOf, DEGRADED_HEADER, replayHeaders } from './http-answer.js'
-import { type Asked, endRequest, type IdempotencyOptions, maxBodyBytes, startRequest } from './idempotency.js'
+import {
+  type Asked,
+  checkIdempotencyOptions,
+  endRequest,
+  type IdempotencyOptions,
+  maxBodyBytes,
+  startRequest,
+} from './idempotency.js'
 import { wasRefused } from './refused.js'
 
 type Next = (error?: unknown) => void
@@ -15,6 +22,7 @@ type ParsedRequest = IncomingMessage & { body?: unknown; originalUrl?: string }
 export function idempotency<Request extends ParsedRequest = ParsedRequest>(
   options: IdempotencyOptions<Request>,
 ): (request: Request, response: ServerResponse, next: Next) => void {
+  checkIdempotencyOptions(options)
   return (request, response, next) => {
     const asked = about(request)
     startRequest(options, request, asked).then((start) => {

@@ -3,7 +3,14 @@ import { Readable } from 'node:stream'
 import type { Held } from '../idempotency/held-claim.js'
 import { type Captured, capture, discard, resume } from './capture.js'
 import { bodyOf, DEGRADED_HEADER, type HeaderValue, KEPT_HEADERS, replayHeaders } from './http-answer.js'
-import { type Asked, endRequest, type IdempotencyOptions, maxBodyBytes, startRequest } from './idempotency.js'
+import {
+  type Asked,
+  checkIdempotencyOptions,
+  endRequest,
+  type IdempotencyOptions,
+  maxBodyBytes,
+  startRequest,
+} from './idempotency.js'
 import { wasRefused } from './refused.js'
 
 /** What is used of Fastify, so that this needs no version of it in particular. */
@@ -38,6 +45,7 @@ interface App<Request> {
 export function idempotency<Request extends FastifyRequest>(
   options: IdempotencyOptions<Request>,
 ): (app: App<Request>) => Promise<void> {
+  checkIdempotencyOptions(options)
   const claims = new WeakMap<object, Held>()
   /** Once: whoever ends it. */
   const claimOf = (request: Request): Held | undefined => {

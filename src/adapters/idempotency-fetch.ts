@@ -2,7 +2,14 @@ import { CatracaError } from '../errors.js'
 import { defaultEnding } from '../idempotency/refusals.js'
 import { type Captured, capture, discard, resume } from './capture.js'
 import { bodyOf, DEGRADED_HEADER, replayHeaders } from './http-answer.js'
-import { type Asked, endRequest, type IdempotencyOptions, maxBodyBytes, startRequest } from './idempotency.js'
+import {
+  type Asked,
+  checkFetchOptions,
+  endRequest,
+  type IdempotencyOptions,
+  maxBodyBytes,
+  startRequest,
+} from './idempotency.js'
 import { wasRefused } from './refused.js'
 
 type Handler = (request: Request) => Response | Promise<Response>
@@ -14,6 +21,7 @@ export interface FetchIdempotencyOptions extends IdempotencyOptions<Request> {
 
 /** A fetch-style handler that does each request once. */
 export function withIdempotency(handler: Handler, options: FetchIdempotencyOptions): Handler {
+  checkFetchOptions(options)
   return async (request) => {
     const asked = about(request, options.maxRequestBytes ?? 1024 * 1024)
     const start = await startRequest(options, request, asked)

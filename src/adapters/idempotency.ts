@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { encodeIdentifier, encodeName } from '../encode-identifier.js'
 import { CatracaError, invalid } from '../errors.js'
+import { type Fields, KnownFields } from '../fields.js'
 import type { Held } from '../idempotency/held-claim.js'
 import type { HoldResult } from '../idempotency/idempotency.js'
 import { refusalError } from '../idempotency/refusals.js'
 import type { Ending, HoldRequest, WorkContext } from '../idempotency/types.js'
-import { identifier, plainName } from '../key.js'
+import { identifier } from '../key.js'
 import { type RenderedProblem, renderProblem } from '../server/problem.js'
 import { asAnswer, type HeaderReader, type HttpAnswer, keepAnswer } from './http-answer.js'
 import { parseExpirySeconds, parseIdempotencyKey } from './idempotency-key.js'
@@ -31,6 +33,18 @@ export interface IdempotencyOptions<Request>
   /** What becomes of the record, by the answer; see `endingOf`. */
   ending?: (answer: { status: number }) => Ending
 }
+
+const FIELDS: Fields<IdempotencyOptions<unknown>> = {
+  ...{ idempotency: true, operation: true, required: true, methods: true, caller: true, payload: true },
+  ...{ rawPayload: true, keptHeaders: true, maxBodyBytes: true, ending: true },
+  ...{ leaseMs: true, waitMs: true, onLeaseExpired: true, onUnavailable: true },
+}
+const KNOWN = new KnownFields(FIELDS)
+const KNOWN_OF_FETCH = new KnownFields({ ...FIELDS, maxRequestBytes: true })
+
+/** When the adapter is made: a mistake should not wait for the first request. */
+export const checkIdempotencyOptions = (options: object): void => KNOWN.check(options)
+export const checkFetchOptions = (options: object): void => KNOWN_OF_FETCH.check(options)
 
 /** What a framework tells of a request. */
 export interface Asked {
@@ -91,13 +105,13 @@ async function toHold<Request>(
 ): Promise<HoldRequest> {
   const { operation, caller, payload, leaseMs, waitMs, onLeaseExpired, onUnavailable } = options
   const raw = options.rawPayload?.(request)
-  const key = identifier('Idempotency-Key', given)
+  const key = identifier('Idempotency-Key', encodeIdentifier(given, 'Idempotency-Key'))
   const { method, path } = asked
   const expirySeconds = parseExpirySeconds(asked.header('idempotency-expiry-seconds'))
   return {
     operation: typeof operation === 'string' ? operation : operation(request),
     // Without `:` in whose it is, no caller can spell the key of another.
-    key: caller === undefined ? key : `${plainName('caller', caller(request))}:${key}`,
+    key: caller === undefined ? key : `${encodeName(caller(request), 'caller')}:${key}`,
     payload: payload === undefined ? { method, path, body: await asked.body() } : payload(request),
     ...(raw !== undefined && { rawPayload: raw }),
     ...(leaseMs !== undefined && { leaseMs }),

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { encodeIdentifier } from '../encode-identifier.js'
+import { invalid, isCatracaError } from '../errors.js'
+import { type Fields, KnownFields } from '../fields.js'
 import type { MaybePromise } from '../maybe.js'
 import type { LimitsApi } from '../rate-limit/api.js'
 import { rateLimitHeaders } from '../rate-limit/headers.js'
 import { quotaExceeded } from '../rate-limit/quota-exceeded.js'
 import type { Admitted } from '../rate-limit/types.js'
-import { renderProblem } from '../server/problem.js'
+import { HTTP_STATUS, renderProblem } from '../server/problem.js'
 
 /** What the adapters of all frameworks have in common. */
 export interface RateLimitOptions<Request> {
@@ -17,6 +20,13 @@ export interface RateLimitOptions<Request> {
   consume?: (request: Request) => Record<string, number>
   /** Requests that are not limited, such as health checks. */
   skip?: (request: Request) => boolean
+  /**
+   * What becomes of requests whose resource no level configures: they pass, or are refused with 429. Absent: 500, and
+   * `report` is told, because it is a mistake in the service and not of its caller.
+   */
+  onUnconfigured?: 'allow' | 'deny'
+  /** Told of mistakes in the configuration, at most once in ten seconds; `console.error` when absent. */
+  report?: (message: string, error: unknown) => void
   /** Told what was taken, for those who correct it when the real cost is known. */
   onAdmitted?: (request: Request, admitted: Admitted) => void
 }
@@ -41,7 +51,8 @@ export async function askLimits<Request>(
   const name = typeof resource === 'string' ? resource : resource(request)
   try {
     const costs = consume?.(request)
-    const answer = await limits.acquire({ entity, resource: name, ...(costs && { consume: costs }) })
+    const who = encodeIdentifier(entity, 'entity')
+    const answer = await limits.acquire({ entity: who, resource: name, ...(costs && { consume: costs }) })
     const headers = rateLimitHeaders(answer)
     if (answer.allowed) {
       options.onAdmitted?.(request, answer)
@@ -50,7 +61,59 @@ export async function askLimits<Request>(
     const problem = renderProblem(quotaExceeded(answer), requestId)
     return { pass: false, ...problem, headers: { ...problem.headers, ...headers } }
   } catch (error) {
+    return refusalOf(options, name, error, requestId)
+  }
+}
+
+/**
+ * Mistakes of whoever wrote the service: its caller can do nothing about them, and is not told of them. All but who is
+ * limited, which mostly comes from the request.
+ */
+const OWN_MISTAKES = ['LIMIT_NOT_CONFIGURED', 'LIMIT_INCOMPLETE', 'INVALID_INPUT'] as const
+
+function refusalOf<Request>(
+  options: RateLimitOptions<Request>,
+  resource: string,
+  error: unknown,
+  requestId: string,
+): Gate {
+  const { onUnconfigured } = options
+  const isCallers = isCatracaError(error) && error.errors?.[0]?.path === 'entity'
+  if (isCallers || !OWN_MISTAKES.some((code) => isCatracaError(error, code))) {
     return { pass: false, ...renderProblem(error, requestId) }
+  }
+  if (isCatracaError(error, 'LIMIT_NOT_CONFIGURED') && onUnconfigured !== undefined) {
+    if (onUnconfigured === 'allow') return { pass: true, headers: {}, release: undefined }
+    return { pass: false, ...renderProblem(error, requestId, HTTP_STATUS.QUOTA_EXCEEDED) }
+  }
+  reportNow(options, `the limits of ${resource} cannot be asked: ${(error as Error).message}`, error)
+  return { pass: false, ...renderProblem(undefined, requestId) }
+}
+
+const REPORT_PAUSE_MS = 10_000
+const reportedAt = new WeakMap<object, number>()
+
+/** Every request would say the same. */
+function reportNow(options: Pick<RateLimitOptions<never>, 'report'>, message: string, error: unknown): void {
+  const now = performance.now()
+  if (now < (reportedAt.get(options) ?? 0)) return
+  reportedAt.set(options, now + REPORT_PAUSE_MS)
+  const { report = (text) => console.error(`catraca: ${text}`) } = options
+  report(message, error)
+}
+
+const FIELDS: Fields<RateLimitOptions<unknown>> = {
+  ...{ limits: true, entity: true, resource: true, consume: true, skip: true, onUnconfigured: true },
+  ...{ report: true, onAdmitted: true },
+}
+const KNOWN = new KnownFields(FIELDS)
+
+/** When the adapter is made: a mistake should not wait for the first request. */
+export function checkOptions(options: object): void {
+  KNOWN.check(options)
+  const { onUnconfigured } = options as RateLimitOptions<unknown>
+  if (onUnconfigured !== undefined && onUnconfigured !== 'allow' && onUnconfigured !== 'deny') {
+    throw invalid('onUnconfigured', 'must be allow or deny')
   }
 }
 

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { encodeIdentifier } from '../encode-identifier.js'
 import { invalid } from '../errors.js'
+import { type Fields, KnownFields } from '../fields.js'
 import { renderProblem } from '../server/problem.js'
 import type { TokensApi } from '../token-denylist/api.js'
 import { tokenRevoked } from '../token-denylist/token-revoked.js'
+import type { TokenQuestion } from '../token-denylist/types.js'
 
 /** Claims of a token as a JWT has them, times in seconds. */
 export interface TokenClaims {
@@ -34,16 +37,36 @@ export async function askTokens<Request>(
   try {
     const { jti, sub, iat } = found
     if (jti === undefined && sub === undefined) throw invalid('token', 'has neither jti nor sub')
-    const { revoked } = await tokens.check({
-      jti,
-      subject: sub,
-      issuedAt: sub === undefined || iat === undefined ? undefined : new Date(iat * 1000),
-    })
-    return revoked ? refusal(tokenRevoked(), requestId) : { pass: true }
+    const issuedAt = sub === undefined || iat === undefined ? undefined : new Date(iat * 1000)
+    for (const question of questions(jti, sub)) {
+      const { revoked } = await tokens.check({ ...question, issuedAt })
+      if (revoked) return refusal(tokenRevoked(), requestId)
+    }
+    return { pass: true }
   } catch (error) {
     return refusal(error, requestId)
   }
 }
+
+/**
+ * Ids are encoded, since tokens of others hold any text. One with a `~` may have been revoked as it is, by who did not
+ * encode it: it is asked for too, so that nobody passes by that.
+ */
+function questions(jti: string | undefined, sub: string | undefined): TokenQuestion[] {
+  const encoded = {
+    jti: jti === undefined ? undefined : encodeIdentifier(jti, 'jti'),
+    subject: sub === undefined ? undefined : encodeIdentifier(sub, 'sub'),
+  }
+  const asItIs = { jti, subject: sub }
+  const mayBeOther = [jti, sub].some((id) => id?.includes('~')) && [jti, sub].every(isIdentifier)
+  return mayBeOther ? [encoded, asItIs] : [encoded]
+}
+
+const isIdentifier = (id: string | undefined): boolean => id === undefined || /^[\w.~:@+=-]{1,256}$/.test(id)
+
+const FIELDS: Fields<RevokedTokensOptions<unknown>> = { tokens: true, claims: true }
+const KNOWN = new KnownFields(FIELDS)
+export const checkTokenOptions = (options: object): void => KNOWN.check(options)
 
 function refusal(error: unknown, requestId: string): TokenGate {
   const problem = renderProblem(error, requestId)

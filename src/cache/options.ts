@@ -1,4 +1,5 @@
 import { invalid } from '../errors.js'
+import { type Fields, KnownFields } from '../fields.js'
 import { identifier } from '../key.js'
 import type { BreakerOptions } from './breaker.js'
 import type { Codec } from './codec.js'
@@ -179,7 +180,13 @@ export function checkLease({ ttlMs, waitMs }: LeaseOptions): void {
   if (waitMs !== undefined) checkNumber('waitMs', waitMs, LEASE_WAIT)
 }
 
-export function checkEntry<T>({ ttlMs, tags = [] }: EntryOptions<T>): void {
+/** What may be said of an entry. */
+export const ENTRY_FIELDS: Fields<EntryOptions<never>> = { ttlMs: true, tags: true }
+const KNOWN_OF_ENTRY = new KnownFields(ENTRY_FIELDS)
+
+export function checkEntry<T>(options: EntryOptions<T>): void {
+  KNOWN_OF_ENTRY.check(options)
+  const { ttlMs, tags = [] } = options
   if (ttlMs !== undefined && typeof ttlMs !== 'function') checkNumber('ttlMs', ttlMs, BOUNDS.ttlMs!)
   for (const tag of tags) identifier('tags', tag)
 }

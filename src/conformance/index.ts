@@ -23,6 +23,7 @@ import { tokenSuite } from './token-denylist.js'
 export type { LockScene } from './lock-support.js'
 export type { Case, OpenPair, Pair, Runner, Suite } from './suite.js'
 export { register } from './suite.js'
+export { IDENTIFIER_VECTORS, type IdentifierVector } from './vectors/identifier-encoding.js'
 
 /** What an engine that keeps allowlists must pass. */
 export const allowlistSuites = [listSuite, memberSuite, checkSuite, bulkSuite, changeSuite, indexSuite]

@@ -1,3 +1,4 @@
+import { aborted, follow } from '../abort.js'
 import { type Clock, isoTime } from '../clock.js'
 import { isUnavailable } from '../deadlines.js'
 import { invalid, isCatracaError } from '../errors.js'
@@ -92,7 +93,8 @@ export class Idempotency implements IdempotencyApi {
     const held = await this.hold(request)
     if (held.outcome !== 'held') return held as Replay<Awaited<T>> | Refused
     const { claim } = held
-    const { attempt, context } = claim
+    const { attempt } = claim
+    const { context, stop } = followed(claim.context, request.signal)
     const policy = request.ending === undefined ? defaultEnding : { ...defaultEnding, ...request.ending }
     let value: Awaited<T>
     try {
@@ -100,6 +102,8 @@ export class Idempotency implements IdempotencyApi {
     } catch (error) {
       await this.endByError(claim, () => policy.ofError(error), error)
       throw error
+    } finally {
+      stop()
     }
     const ending = await this.endingOf(claim, value, policy.ofValue)
     if (ending === 'complete') await claim.complete(value)
@@ -127,13 +131,16 @@ export class Idempotency implements IdempotencyApi {
         throw error
       }
       onUnavailable = 'block'
-      if (answer.outcome === 'claimed') return this.held(claim, token, answer.attempt, since)
+      if (answer.outcome === 'claimed') {
+        if (request.signal?.aborted) await this.giveUp(claim, request.signal)
+        return this.held(claim, token, answer.attempt, since)
+      }
       const judged = this.judge(claim, answer)
       const told = judged instanceof Promise ? await judged : judged
       const leftMs = waitUntil - this.monotonicMs()
       if (told.outcome !== 'refused' || told.reason !== 'in-progress' || leftMs <= 0) return this.told(told)
       const ended = await this.polls.ended(claim.key, leftMs, request.signal)
-      if (request.signal?.aborted) return this.told(told)
+      if (request.signal?.aborted) throw aborted(request.signal)
       if (ended?.status === 'COMPLETED' && isOf(ended, claim)) return this.told(await toReplay(ended))
     }
   }
@@ -210,6 +217,14 @@ export class Idempotency implements IdempotencyApi {
     return { outcome: 'held', claim: new HeldClaim(this.verbs, facts, heartbeat) }
   }
 
+  /** Whoever has gone leaves nothing behind. Should that fail, the claim ends with its lease. */
+  private async giveUp({ key, owner }: Claim, signal: AbortSignal): Promise<never> {
+    await this.verbs.release(key, owner).catch((error) => {
+      this.parts.report('a claim that nobody wants any more stays until its lease has passed', error)
+    })
+    throw aborted(signal)
+  }
+
   private begun(attempt: number): void {
     this.begins[attempt > 1 ? 'reclaimed' : 'claimed']++
   }
@@ -263,6 +278,20 @@ export class Idempotency implements IdempotencyApi {
     const retryAfterMs = Math.max(1, Math.min(leftMs, Math.max(1000, at - record.updatedAt)))
     return { outcome: 'refused', reason: 'in-progress', retryAfterMs }
   }
+}
+
+/** The work is told when the claim is lost, and when its caller gives up. */
+function followed(
+  context: WorkContext,
+  given: AbortSignal | undefined,
+): { context: WorkContext; stop: () => void } {
+  if (given === undefined) return { context, stop: () => {} }
+  const over = new AbortController()
+  const stops = [follow(context.signal, over), follow(given, over)]
+  const stop = () => {
+    for (const end of stops) end()
+  }
+  return { context: { ...context, signal: over.signal }, stop }
 }
 
 /** Also what an earlier version wrote under a bare name, without its operation. */

@@ -14,11 +14,12 @@ import type {
   Extended,
   HeldByOther,
   HeldLock,
+  HeldLocks,
   LockAnswer,
   LockState,
   WithLockOptions,
 } from './types.js'
-import { holdWhile } from './with-lock.js'
+import { type Holding, holdAll, holdWhile } from './with-lock.js'
 
 export interface LockStats {
   acquired: number
@@ -219,13 +220,31 @@ export class Locks implements LocksApi {
    * Runs the work while holding the lock, or several locks, and answers with its result. Names are taken in one order,
    * whoever asks, so that nobody waits for each other; all or none. Throws `LOCK_HELD` when they cannot be had in time.
    */
+  withLock<T>(names: string | readonly string[], work: (lock: HeldLock) => T | Promise<T>): Promise<T>
   withLock<T>(
     names: string | readonly string[],
-    options: WithLockOptions,
-    work: (lock: HeldLock) => Promise<T>,
+    options: WithLockOptions | undefined,
+    work: (lock: HeldLock) => T | Promise<T>,
+  ): Promise<T>
+  withLock<T>(
+    names: string | readonly string[],
+    second: WithLockOptions | undefined | ((lock: HeldLock) => T | Promise<T>),
+    third?: (lock: HeldLock) => T | Promise<T>,
   ): Promise<T> {
-    const { report } = this.dependencies
-    return holdWhile({ locks: this, timing: this.timing, report }, names, options, work)
+    const [options = {}, work] = typeof second === 'function' ? [{}, second] : [second, third!]
+    return holdWhile(this.holding(), names, options, work)
+  }
+
+  /**
+   * The same for `await using`, and for work that is no function: holds the lock, or several, and keeps them alive until
+   * they are released.
+   */
+  hold(names: string | readonly string[], options: WithLockOptions = {}): Promise<HeldLocks> {
+    return holdAll(this.holding(), names, options)
+  }
+
+  private holding(): Holding {
+    return { locks: this, timing: this.timing, report: this.dependencies.report }
   }
 
   async status(name: string): Promise<LockState> {

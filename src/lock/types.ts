@@ -59,6 +59,12 @@ export interface HeldLock {
   extend(ttlMs?: number): Promise<void>
 }
 
+/** The same for whoever ends it: by `release`, or at the end of a block that began with `await using`. */
+export interface HeldLocks extends HeldLock, AsyncDisposable {
+  /** Gives all names back; those that were lost meanwhile stay with whoever has them. */
+  release(): Promise<void>
+}
+
 export interface WithLockOptions extends AcquireOptions {
   /** False: the lock ends after its time to live, unless the work extends it. */
   autoExtend?: boolean

@@ -1,10 +1,11 @@
+import { follow, refuseAborted } from '../abort.js'
 import { CatracaError, invalid } from '../errors.js'
 import { identifier } from '../key.js'
 import type { LocksApi } from './api.js'
 import { Hold } from './hold.js'
 import { checkTtl, checkWait, DEFAULT_WAIT_MS, MOST_NAMES } from './options.js'
 import type { Timing } from './timing.js'
-import type { HeldByOther, HeldLock, WithLockOptions } from './types.js'
+import type { HeldByOther, HeldLock, HeldLocks, WithLockOptions } from './types.js'
 
 export interface Holding {
   locks: LocksApi
@@ -14,11 +15,26 @@ export interface Holding {
 
 /** Runs the work while holding all names: over the library, and as well over a server. */
 export async function holdWhile<T>(
+  around: Holding,
+  names: string | readonly string[],
+  options: WithLockOptions,
+  work: (lock: HeldLock) => T | Promise<T>,
+): Promise<T> {
+  if (typeof work !== 'function') throw invalid('work', 'must be a function')
+  const lock = await holdAll(around, names, options)
+  try {
+    return await work(lock)
+  } finally {
+    await lock.release()
+  }
+}
+
+/** Takes all names or none, and keeps them until they are released. */
+export async function holdAll(
   { locks, timing, report }: Holding,
   names: string | readonly string[],
   options: WithLockOptions,
-  work: (lock: HeldLock) => Promise<T>,
-): Promise<T> {
+): Promise<HeldLocks> {
   const asked = namesOf(names)
   const ttlMs = checkTtl(options.ttlMs)
   const untilMs = timing.monotonicMs() + checkWait(options.waitMs, DEFAULT_WAIT_MS)
@@ -26,6 +42,16 @@ export async function holdWhile<T>(
   const { signal } = over
   const stopFollowing = follow(options.signal, over)
   const holds: Hold[] = []
+  const release = async () => {
+    stopFollowing()
+    // All at once: a store that does not answer is waited for once, however many they are.
+    await Promise.all(
+      holds
+        .splice(0)
+        .reverse()
+        .map((hold) => hold.end()),
+    )
+  }
   try {
     for (const name of [...new Set(asked)].sort()) {
       const waitMs = Math.max(0, Math.floor(untilMs - timing.monotonicMs()))
@@ -35,25 +61,15 @@ export async function holdWhile<T>(
       const onLost = (reason: CatracaError) => over.abort(reason)
       holds.push(new Hold({ locks, timing, report }, answer, { ttlMs, autoExtend, onLost }))
     }
-    signal.throwIfAborted()
+    refuseAborted(signal)
     // A process that was stopped meanwhile knows it by the clock before its timers say so.
     const late = holds.find((hold) => !hold.isHeld())
     if (late !== undefined) throw late.lostError()
-    return await work(heldLock(asked, holds, signal))
-  } finally {
-    stopFollowing()
-    // All at once: a store that does not answer is waited for once, however many they are.
-    await Promise.all(holds.reverse().map((hold) => hold.end()))
+    return Object.assign(heldLock(asked, [...holds], signal), { release, [Symbol.asyncDispose]: release })
+  } catch (error) {
+    await release()
+    throw error
   }
-}
-
-/** By hand: what `AbortSignal.any` makes of a signal that lives long is never forgotten by it on Node 20. */
-function follow(given: AbortSignal | undefined, controller: AbortController): () => void {
-  if (given === undefined) return () => {}
-  const abort = () => controller.abort(given.reason)
-  if (given.aborted) abort()
-  else given.addEventListener('abort', abort, { once: true })
-  return () => given.removeEventListener('abort', abort)
 }
 
 function heldLock(asked: readonly string[], holds: readonly Hold[], signal: AbortSignal): HeldLock {

@@ -5,8 +5,12 @@ import type { CodeKey } from './port.js'
 import { CHANNELS, type Channel, type CodeAddress } from './types.js'
 
 const E164 = /^\+[1-9][0-9]{6,14}$/
-/** What RFC 5321 lets a mailbox hold unquoted, with letters of any script; no separator of any stored key but `#`. */
-const LOCAL = /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u
+/**
+ * What RFC 5321 lets a mailbox hold unquoted, with letters of any script (RFC 6531); no separator of any stored key but
+ * `#`. Many scripts write letters with marks that have no composed form, so marks may stand behind what they belong to.
+ */
+const ATOM = "[\\p{L}\\p{N}!#$%&'*+/=?^_`{|}~-][\\p{L}\\p{M}\\p{N}!#$%&'*+/=?^_`{|}~-]*"
+const LOCAL = new RegExp(`^${ATOM}(\\.${ATOM})*$`, 'u')
 const WRITTEN_DOMAIN = /^[\p{L}\p{M}\p{N}.-]+$/u
 const ASCII_DOMAIN =
   /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?![0-9]+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
@@ -40,8 +44,9 @@ function phone(value: unknown): string {
 }
 
 function email(value: unknown): string {
+  // Composed last: some letters come apart when they become small ones.
   const text =
-    typeof value === 'string' && value.length <= MAX_INPUT ? value.normalize('NFC').toLowerCase() : ''
+    typeof value === 'string' && value.length <= MAX_INPUT ? value.toLowerCase().normalize('NFC') : ''
   const at = text.lastIndexOf('@')
   const [local, domain] = [text.slice(0, Math.max(0, at)), asciiDomain(text.slice(at + 1))]
   const address = `${local}@${domain}`

@@ -24,6 +24,7 @@ import { LeasingCounters } from './local-lease.js'
 import type { LimitOptions } from './options.js'
 import { Policies } from './policies.js'
 import type { EntityUse, LimitEngine, LimitUse, UsageHour } from './port.js'
+import { quotaExceeded } from './quota-exceeded.js'
 import type {
   AcquireAnswer,
   AcquireRequest,
@@ -154,7 +155,7 @@ export class RateLimits implements LimitsApi {
    */
   async withLease<T>(
     request: AcquireRequest,
-    work: (lease: HeldLease) => Promise<T>,
+    work: (lease: HeldLease) => T | Promise<T>,
   ): Promise<{ allowed: true; result: T } | Denied> {
     const answer = await this.acquirer.acquire(request, 'any')
     if (!answer.allowed) return answer
@@ -180,6 +181,24 @@ export class RateLimits implements LimitsApi {
     } finally {
       signal?.removeEventListener('abort', giveBack)
       await giving?.catch(() => {})
+    }
+  }
+
+  /**
+   * A lease for `await using`: at the end of the block everything is given back, which is what limits of concurrency
+   * want. Throws `QUOTA_EXCEEDED` when it is denied.
+   */
+  async hold(request: AcquireRequest): Promise<HeldLease & AsyncDisposable> {
+    const answer = await this.acquirer.acquire(request, 'any')
+    if (!answer.allowed) throw quotaExceeded(answer)
+    const { leaseId, limits } = answer
+    return {
+      leaseId,
+      limits,
+      adjust: (delta) => this.adjust(leaseId, delta),
+      [Symbol.asyncDispose]: async () => {
+        await this.giveBack(leaseId)
+      },
     }
   }
 

@@ -64,6 +64,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   AUDIT_NOT_RECORDED: 500,
   OVERLOADED: 503,
   SHUTTING_DOWN: 503,
+  ABORTED: 499,
   CLOSED: 503,
   INTERNAL: 500,
 }
@@ -112,8 +113,9 @@ const TITLES = Object.fromEntries(
   Object.entries(ERROR_CODES).map(([code, text]) => [code, text.replaceAll('`', '')]),
 ) as Record<ErrorCode, string>
 
-export function renderProblem(error: unknown, requestId: string): RenderedProblem {
-  const { cause, status } = toCatracaError(error)
+/** `otherStatus`: where the caller of a guard means something else by the error than the caller of the server. */
+export function renderProblem(error: unknown, requestId: string, otherStatus?: number): RenderedProblem {
+  const { cause, status = otherStatus } = toCatracaError(error)
   const problem = toProblem(cause, requestId, status)
   const headers: Record<string, string> = { 'content-type': PROBLEM_TYPE, 'cache-control': 'no-store' }
   if (problem.status === 401) headers['www-authenticate'] = 'Bearer'

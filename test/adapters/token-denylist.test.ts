@@ -9,6 +9,7 @@ import { revokedTokens as fastifyTokens } from '../../src/adapters/fastify.js'
 import { withRevokedTokens } from '../../src/adapters/fetch.js'
 import type { TokenClaims } from '../../src/adapters/token-denylist.js'
 import { openCatraca } from '../../src/catraca.js'
+import { encodeIdentifier } from '../../src/encode-identifier.js'
 
 type Ask = (claims?: TokenClaims) => Promise<Response>
 
@@ -23,6 +24,8 @@ async function openTokens(t: TestContext) {
   const catraca = await openCatraca({ store: 'memory:' })
   t.after(() => catraca.close())
   await catraca.tokens.revoke({ jti: 'revoked', expiresAt: inAnHour })
+  for (const jti of [encodeIdentifier('auth0|1'), 'a~7c'])
+    await catraca.tokens.revoke({ jti, expiresAt: inAnHour })
   await catraca.tokens.revokeSubject({ subject: 'ann', notBefore: new Date(NOW * 1000), expiresAt: inAnHour })
   return catraca.tokens
 }
@@ -93,7 +96,9 @@ describe('adapters of the token denylist', () => {
         assert.equal(response.headers.get('www-authenticate'), 'Bearer error="invalid_token"')
         assert.match(response.headers.get('content-type')!, /^application\/problem\+json/)
       }
-      for (const claims of [{}, { jti: 'not an identifier' }]) assert.equal((await ask(claims)).status, 400)
+      for (const claims of [{}, { jti: 'x'.repeat(257) }]) assert.equal((await ask(claims)).status, 400)
+      const strange = ['auth0|1', 'auth0|2', 'a~7c'].map(async (jti) => (await ask({ jti })).status)
+      assert.deepEqual(await Promise.all(strange), [401, 200, 401])
     })
   }
 

@@ -152,7 +152,7 @@ test('an import aborted by its signal keeps what is stored, and goes on under th
   const options = { format: 'ndjson', importId: 'i1' } as const
   const stop = new AbortController()
   const running = allowlists.import('long', endless(), { ...options, signal: stop.signal })
-  const caught = failure(running, 'IMPORT_INTERRUPTED')
+  const caught = failure(running, 'ABORTED')
   const status = () => allowlists.importStatus('long', 'i1').catch(() => undefined)
   await until('a run is stored', async () => ((await status())?.rowsAcknowledged ?? 0) > 0)
   assert.equal((await status())!.state, 'running')
@@ -172,16 +172,13 @@ test('a signal also ends the wait for a body that says nothing, and lets go of i
   await fixa('silent')
   const { body, reached, released } = pausing(ids('ana'))
   const stop = new AbortController()
-  const caught = failure(
-    allowlists.import('silent', body, { ...text, signal: stop.signal }),
-    'IMPORT_INTERRUPTED',
-  )
+  const caught = failure(allowlists.import('silent', body, { ...text, signal: stop.signal }), 'ABORTED')
   await reached
   stop.abort()
   await caught
   await released
   const never = allowlists.import('silent', pieces(ids('ana')), { ...text, signal: AbortSignal.abort() })
-  await failure(never, 'IMPORT_INTERRUPTED')
+  await failure(never, 'ABORTED')
   assert.equal((await allowlists.get('silent')).customerCount, 0)
 })
 

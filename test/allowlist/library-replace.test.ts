@@ -75,7 +75,7 @@ test('a replace that is aborted, or holds a bad row, or finds its list gone, cha
   const stop = new AbortController()
   const caught = failure(
     allowlists.import('same', body, { ...replace, importId: 'i1', signal: stop.signal }),
-    'IMPORT_INTERRUPTED',
+    'ABORTED',
   )
   await reached
   stop.abort()

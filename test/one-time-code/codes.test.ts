@@ -227,6 +227,29 @@ describe('one-time codes', () => {
     assert.equal(wide.issued, false)
   })
 
+  it('take letters with marks in any spelling, and know them by one', async () => {
+    const { catraca } = await openCommon()
+    const same: string[][] = [
+      ['jos\u00e9@example.com', 'jose\u0301@example.com', 'JOSE\u0301@example.com'],
+      // No composed form: a consonant of Devanagari with its vowel sign, and a letter with two marks.
+      ['\u0915\u093f.\u0930\u093e\u092e@example.com'],
+      ['q\u0323\u0307@example.com', 'q\u0307\u0323@example.com', 'Q\u0307\u0323@example.com'],
+      ['\u0130@example.com', 'i\u0307@example.com'],
+    ]
+    for (const [first, ...others] of same) {
+      const code = await issued(catraca, { ...email, address: first! })
+      for (const address of others)
+        assert.equal((await catraca.codes.issue({ ...email, address })).issued, false)
+      const address = others.at(-1) ?? first!
+      assert.deepEqual(await catraca.codes.verify({ ...email, address, code }), { valid: true })
+    }
+    for (const address of ['\u0301a@example.com', 'a.\u0301b@example.com', '\u0301@example.com']) {
+      await assert.rejects(catraca.codes.issue({ ...email, address }), (error) =>
+        isCatracaError(error, 'INVALID_INPUT'),
+      )
+    }
+  })
+
   it('refuse what is no address, without repeating it', async () => {
     const { catraca } = await openCommon()
     const wrong: [object, string][] = [

@@ -227,11 +227,11 @@ describe('a lease', () => {
     })
     await work
     assert.equal(await left(), 7)
-    await assert.rejects(limits.acquire({ ...subject, signal: controller.signal }), { name: 'AbortError' })
+    await assert.rejects(limits.acquire({ ...subject, signal: controller.signal }), { code: 'ABORTED' })
     const late = new AbortController()
     const asked = limits.acquire({ ...subject, signal: late.signal })
     late.abort()
-    await assert.rejects(asked, { name: 'AbortError' })
+    await assert.rejects(asked, { code: 'ABORTED' })
     assert.equal(await left(), 7)
   })
 })

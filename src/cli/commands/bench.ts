@@ -23,7 +23,8 @@ export interface LoadFlags extends ConfigOptions {
   cacheSpace: string
   seed?: number
   spin: boolean
-  json?: string
+  json?: boolean
+  report?: string
   html?: string
   maxP99?: number
   maxErrors?: number
@@ -37,8 +38,9 @@ export function addBenchCommands(program: Command): void {
   const load = bench
     .command('load')
     .description('ask at a fixed rate, whatever the answers take, and tell how long they took')
-    .option('--json <file>', 'write the report as JSON; - prints it')
-    .option('--html <file>', 'write the report as a page with plots')
+    .option('--json', 'print the report as JSON')
+    .option('--report <file>', 'write the report as JSON to a file')
+    .option('--html <file>', 'write the report as a page with plots to a file')
   addAims(load)
   addQuestions(load)
   addManner(load)

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { CatracaError } from '../../errors.js'
+import { CatracaError, invalid } from '../../errors.js'
 import type { ConfigAddress } from '../../rate-limit/api.js'
 import { ALL_RESOURCES } from '../../rate-limit/levels.js'
 import type { Level, LevelConfig, Limits } from '../../rate-limit/types.js'
@@ -104,7 +104,9 @@ function addressOf({
 }: AddressFlags): ConfigAddress {
   const resource = allResources ? ALL_RESOURCES : given
   const named = level === 'resource' ? (resource ?? identifier) : resource
-  return { level, ...(entity !== undefined && { entity }), identifier, resource: named as string }
+  if (named === undefined) throw invalid('--resource', 'must be given')
+  if (level === 'entity' && (entity ?? identifier) === undefined) throw invalid('--entity', 'must be given')
+  return { level, ...(entity !== undefined && { entity }), identifier, resource: named }
 }
 
 function getConfig(flags: AddressFlags): Promise<void> {

@@ -71,7 +71,7 @@ async function openScene(flags: LoadFlags): Promise<Scene> {
     members: mixes.some(({ needsLists }) => needsLists) ? await membersOf(flags, target, lists) : [],
     runId: `load-${Date.now().toString(36)}`,
   }
-  const display = openDisplay(flags.json === '-' ? process.stderr : process.stdout)
+  const display = openDisplay(flags.json ? process.stderr : process.stdout)
   const preparation: Preparation = {
     ...{ target, transport: new HttpTransport(origin.url, key), context, mixes },
     tell: (line) => note(`catraca: ${line}`),
@@ -141,9 +141,9 @@ function tell(flags: LoadFlags, result: LoadResult, steps: Step[]): void {
     ...(of.answers && { shares: of.answers.shares }),
   }))
   const report = steps.length === 0 ? result : { ...result, steps: searched }
-  if (flags.json === '-') printJson(report)
+  if (flags.json) printJson(report)
   else for (const line of textReport(result)) printLine(line)
-  if (flags.json !== undefined && flags.json !== '-') save(flags.json, `${JSON.stringify(report, null, 2)}\n`)
+  if (flags.report !== undefined) save(flags.report, `${JSON.stringify(report, null, 2)}\n`)
   if (flags.html !== undefined) save(flags.html, htmlReport(result, steps))
 }
 

@@ -116,7 +116,7 @@ async function importNow(
 
 /** The input was not at fault, so this must not look like it. */
 function stoppedMidway(error: unknown): unknown {
-  if (!isCatracaError(error, 'IMPORT_INTERRUPTED')) return error
+  if (!isCatracaError(error, 'IMPORT_INTERRUPTED') && !isCatracaError(error, 'ABORTED')) return error
   const { facts } = error
   return new CatracaError('SHUTTING_DOWN', 'the server stopped in the middle of the import; resume it', {
     cause: error,

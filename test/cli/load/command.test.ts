@@ -35,7 +35,7 @@ const read = (file: string): LoadResult => JSON.parse(readFileSync(dir.file(file
 describe('catraca bench load', () => {
   it("asks the source's mix, and proves by the server's own count that it was that", async () => {
     const sizes = ['--rate', '500', '--duration', '2s', '--members', '3000', '--prepare', '--cleanup']
-    const files = ['--json', dir.file('r.json'), '--html', dir.file('r.html')]
+    const files = ['--report', dir.file('r.json'), '--html', dir.file('r.html')]
     const { code, stdout, stderr } = await load(...sizes, ...files, '--max-errors', '0', '--max-p99', '1h')
     assert.equal(code, 0, stderr)
     assert.match(stdout, /answered +1,000/)
@@ -56,7 +56,7 @@ describe('catraca bench load', () => {
   it('asks everything else without an error', async () => {
     const mix = 'checks=3,limits=2,idempotency=4,locks=3,tokens=2,cache=6'
     const sizes = ['--duration', '1s', '--members', '500', '--keys', '20', '--prepare', '--cleanup']
-    const { code, stdout, stderr } = await load('--mix', mix, ...sizes, '--json', '-')
+    const { code, stdout, stderr } = await load('--mix', mix, ...sizes, '--json')
     assert.equal(code, 0, stderr)
     const { errorCount, operations } = JSON.parse(stdout) as LoadResult
     assert.equal(errorCount, 0, stdout)
@@ -120,7 +120,7 @@ describe('catraca bench load', () => {
       '--rate',
       '50',
     ]
-    const { stdout, stderr } = await command([...args, '--json', '-', '--html', dir.file('k.html')], { env })
+    const { stdout, stderr } = await command([...args, '--json', '--html', dir.file('k.html')], { env })
     assert.ok(!`${stdout}${stderr}${readFileSync(dir.file('k.html'), 'utf8')}`.includes('very-secret'))
     assert.match(stdout, /"statuses"/)
   })

@@ -1,5 +1,6 @@
 import type { CheckedList, ListRecord } from '../../../allowlist/port.js'
 import type { AllowlistType, Precision, WaveConfig } from '../../../allowlist/types.js'
+import { assertListShape, listJson } from '../../../allowlist/unreadable.js'
 
 /** The metadata of a list, as fields of a hash. What changes with every member stands with the shards. */
 export interface Meta {
@@ -76,7 +77,9 @@ export function listOf(id: string, meta: Meta): RedisList {
     ...{ id, incarnation, name, type, precision, salt, version, createdAt },
     ...{ shardCount: shards, generation, layout },
   }
-  return meta.config === undefined ? list : { ...list, config: JSON.parse(meta.config) as WaveConfig }
+  const read = meta.config === undefined ? list : { ...list, config: listJson<WaveConfig>(id, meta.config) }
+  assertListShape(id, read)
+  return read
 }
 
 export const sameList = (a: RedisList, b: RedisList): boolean =>

@@ -83,6 +83,7 @@ export function openAllowlists(engine: StoreEngine, around: Surroundings): Opene
   const allowlists = new Allowlists({
     engine: { ...around.recorded, checks },
     clock,
+    report: around.report,
     runImport: imports.run,
     indexes,
     traced: (note) => checks.traced(note, () => engine.listCache().misses),

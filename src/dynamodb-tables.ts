@@ -1,13 +1,14 @@
 import { parseStoreUrl } from './config/store-url.js'
 import type { DynamodbUrl } from './config/store-url-dynamodb.js'
-import type { AdoptionProgress } from './engines/dynamodb/allowlist/adoption.js'
+import type { AdoptionProgress, LookOptions } from './engines/dynamodb/allowlist/adoption.js'
+import { UNSERVED, type UnservedRow } from './engines/dynamodb/allowlist/unserved.js'
 import type { TableCreation } from './engines/dynamodb/tables/create-tables.js'
 import type { Difference, TableState } from './engines/dynamodb/tables/table-state.js'
 import { TABLE_ROLES, type TableRole } from './engines/dynamodb/tables/tables.js'
 import { invalid } from './errors.js'
 
-export type { AdoptionProgress, Difference, TableCreation, TableRole, TableState }
-export { TABLE_ROLES }
+export type { AdoptionProgress, Difference, LookOptions, TableCreation, TableRole, TableState, UnservedRow }
+export { TABLE_ROLES, UNSERVED }
 
 /** The tables of a store, to be made and looked at. */
 export interface DynamodbTables {
@@ -43,23 +44,15 @@ export async function openDynamodbTables(
 }
 
 /**
- * Looks through the whole table for lists that other programs made, so that they are paged like any other. It reads,
- * and costs, the whole table.
+ * Looks through the whole table for lists that other programs made, so that they are paged like any other, and for rows that
+ * no check will find. It reads, and costs, the whole table.
  */
-export async function adoptLists(
-  store: string,
-  onProgress: (progress: AdoptionProgress) => void,
-): Promise<AdoptionProgress> {
+export async function adoptLists(store: string, options: LookOptions = {}): Promise<AdoptionProgress> {
   const url = dynamodbUrl(store)
   const { openDynamodb } = await import('./engines/dynamodb/index.js')
   const engine = await openDynamodb(url, { probeIntervalMs: 0 })
-  let last: AdoptionProgress = { scanned: 0, lists: 0 }
   try {
-    await engine.adopt((progress) => {
-      last = progress
-      onProgress(progress)
-    })
-    return last
+    return await engine.adopt(options)
   } finally {
     await engine.close()
   }

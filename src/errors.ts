@@ -66,6 +66,8 @@ export const ERROR_CODES = {
   STORE_UNUSABLE: 'The data directory cannot be opened: wrong kind of path, no permission, or read-only.',
   STORE_IN_USE:
     'Another process has the data directory open and cannot share it: it runs version 0.1.0, is stopped, or has the same number in another container.',
+  ALLOWLIST_UNREADABLE:
+    'The stored record of an allowlist cannot be read: damage, or another program wrote it in an unknown form. Other lists are not concerned.',
   STORE_CORRUPT:
     'The store holds something that is not ours to read: the data directory is damaged, or another program has written under one of our keys.',
   STORE_NEWER_VERSION: 'The data was written by a newer version of Catraca.',

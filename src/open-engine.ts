@@ -8,6 +8,7 @@ import { parseStoreUrl } from './config/store-url.js'
 import type { DynamodbUrl } from './config/store-url-dynamodb.js'
 import type { RedisUrl } from './config/store-url-redis.js'
 import type { CapacityCounts } from './engines/dynamodb/client/capacity.js'
+import type { DaxState } from './engines/dynamodb/client/dax.js'
 import type { DynamodbOptions } from './engines/dynamodb/index.js'
 import type { DiskUse } from './engines/embedded/disk-use.js'
 import type { EmbeddedOptions } from './engines/embedded/index.js'
@@ -38,6 +39,7 @@ export interface EngineFigures {
   /** Each primary that answers. */
   redisServers?: readonly RedisNode[]
   capacity?: Pick<CapacityCounts, 'rows' | 'retries'>
+  dax?: DaxState
   diskUse?: DiskUse
 }
 
@@ -201,7 +203,10 @@ async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' })
     listCache: () => engine.listCache(),
     health: async () => ({ ...(await engine.health()) }),
     connectionFailures: () => engine.connectionFailures(),
-    figures: async () => ({ capacity: engine.capacity }),
+    figures: async () => {
+      const dax = engine.dax()
+      return { capacity: engine.capacity, ...(dax !== undefined && { dax }) }
+    },
     close: () => engine.close(),
   }
 }

@@ -23,6 +23,7 @@ import type {
 } from './port.js'
 import { checkReferences, checkUnused } from './references.js'
 import type * as Types from './types.js'
+import { UnreadableReports } from './unreadable.js'
 import { parseWaveConfig } from './wave-config.js'
 
 export const MAX_LISTS_PER_CHECK = 100
@@ -51,6 +52,7 @@ export interface AllowlistsParts {
   /** What `engine.checks` sees now, step by step. */
   traced: TracedStore
   onUnavailable: Types.OnUnavailable
+  report: (message: string, error: unknown) => void
   /** Absent where nothing is counted. */
   figures?: CheckFigures | undefined
   /** Absent where the engine does not cut lists. */
@@ -74,7 +76,10 @@ export class Allowlists implements AllowlistsApi {
     this.figures = parts.figures
     this.engine = parts.engine
     this.clock = parts.clock
-    this.checker = new Checker(parts.engine.checks, parts.clock, parts.onUnavailable)
+    const unreadable = new UnreadableReports(parts.report)
+    this.checker = new Checker(parts.engine.checks, parts.clock, parts.onUnavailable, (id, error) =>
+      unreadable.add(id, error),
+    )
     this.search = new ListSearch(parts.engine.lists)
     this.explainer = new Explainer(parts.traced, parts.clock, parts.onUnavailable)
   }

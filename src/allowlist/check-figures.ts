@@ -12,6 +12,7 @@ const REASONS: readonly CheckReason[] = [
   'OUTSIDE_WINDOW',
   'EXCLUDED',
   'ALLOWLIST_NOT_FOUND',
+  'ALLOWLIST_UNREADABLE',
   'UNAVAILABLE',
 ]
 

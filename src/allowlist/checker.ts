@@ -2,10 +2,12 @@ import { type Clock, isoTime } from '../clock.js'
 import { isPromise, type MaybePromise, whenReady } from '../maybe.js'
 import type { CheckedList, CheckStore, CheckView, Freshness } from './port.js'
 import type { CheckAnswer, CheckResult, OnUnavailable } from './types.js'
+import { isUnreadable } from './unreadable.js'
 import {
   admits,
   counts,
   EXCLUDED,
+  isUnknown,
   judgeMember,
   MAX_CHAIN,
   NOT_FOUND,
@@ -14,6 +16,7 @@ import {
   strategyVerdict,
   TOO_DEEP,
   UNAVAILABLE,
+  UNREADABLE,
   unchanged,
   unlessUnavailable,
   type Verdict,
@@ -41,6 +44,7 @@ export class Checker {
     private readonly store: CheckStore,
     private readonly clock: Clock,
     private readonly onUnavailable: OnUnavailable = 'block',
+    private readonly onUnreadable: (listId: string, error: unknown) => void = () => {},
   ) {}
 
   check(customerId: string, listIds: readonly string[], freshness: Freshness): MaybePromise<CheckAnswer> {
@@ -136,10 +140,25 @@ export class Checker {
   }
 
   private one(inquiry: Inquiry, listId: string, depth: number): MaybePromise<Verdict> {
-    const list = inquiry.view.list(listId)
+    let list: MaybePromise<CheckedList | undefined>
+    try {
+      list = inquiry.view.list(listId)
+    } catch (error) {
+      return this.unreadable(listId, error)
+    }
     return isPromise(list)
-      ? list.then((found) => this.judge(inquiry, found, depth))
+      ? list.then(
+          (found) => this.judge(inquiry, found, depth),
+          (error) => this.unreadable(listId, error),
+        )
       : this.judge(inquiry, list, depth)
+  }
+
+  /** One list that cannot be read must not keep the others from being answered. */
+  private unreadable(listId: string, error: unknown): Verdict {
+    if (!isUnreadable(error)) throw error
+    this.onUnreadable(listId, error)
+    return UNREADABLE
   }
 
   private judge(inquiry: Inquiry, list: CheckedList | undefined, depth: number): MaybePromise<Verdict> {
@@ -159,10 +178,10 @@ export class Checker {
     if (depth >= MAX_CHAIN) return TOO_DEEP
     const ask = (other: string) => this.ask(inquiry, other, depth + 1)
     return whenReady(firstAdmitting(exclude ?? [], ask), (excluding) => {
-      if (excluding !== undefined) return excluding === TOO_DEEP ? TOO_DEEP : EXCLUDED
+      if (excluding !== undefined) return isUnknown(excluding) ? excluding : EXCLUDED
       if (base === undefined) return strategyVerdict(wave, customerId, now)
       return whenReady(ask(base), (verdict) => {
-        if (verdict === TOO_DEEP) return TOO_DEEP
+        if (isUnknown(verdict)) return verdict
         return admits(verdict) ? strategyVerdict(wave, customerId, now) : OUT_OF_WAVE
       })
     })

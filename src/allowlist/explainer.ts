@@ -1,10 +1,12 @@
 import { type Clock, isoTime } from '../clock.js'
 import type { CheckedList, CheckView } from './port.js'
 import type { ExplainedResult, ExplainStep, Explanation, OnUnavailable } from './types.js'
+import { isUnreadable } from './unreadable.js'
 import {
   admits,
   counts,
   EXCLUDED,
+  isUnknown,
   judgeMember,
   MAX_CHAIN,
   NOT_FOUND,
@@ -13,6 +15,7 @@ import {
   strategyVerdict,
   TOO_DEEP,
   UNAVAILABLE,
+  UNREADABLE,
   unchanged,
   unlessUnavailable,
   type Verdict,
@@ -93,10 +96,19 @@ export class Explainer {
 async function one(inquiry: Inquiry, note: Note, listId: string, depth: number): Promise<Verdict> {
   const { view, path } = inquiry
   path.push(listId)
-  const list = await view.list(listId)
-  const verdict = list === undefined ? NOT_FOUND : await judge(inquiry, note, list, depth)
+  const list = await readList(view, listId)
+  const verdict = 'reason' in list ? list : await judge(inquiry, note, list, depth)
   path.pop()
   return verdict
+}
+
+async function readList(view: CheckView, listId: string): Promise<CheckedList | Verdict> {
+  try {
+    return (await view.list(listId)) ?? NOT_FOUND
+  } catch (error) {
+    if (isUnreadable(error)) return UNREADABLE
+    throw error
+  }
 }
 
 async function judge(inquiry: Inquiry, note: Note, list: CheckedList, depth: number): Promise<Verdict> {
@@ -123,11 +135,11 @@ async function judgeWave(inquiry: Inquiry, note: Note, list: CheckedList, depth:
   if ((base !== undefined || list.config!.exclude !== undefined) && depth >= MAX_CHAIN) return TOO_DEEP
   for (const other of exclude) {
     const verdict = await rest(inquiry, note, 'exclude', other, depth + 1)
-    if (counts(verdict)) return verdict === TOO_DEEP ? TOO_DEEP : EXCLUDED
+    if (counts(verdict)) return isUnknown(verdict) ? verdict : EXCLUDED
   }
   if (base !== undefined) {
     const verdict = await rest(inquiry, note, 'base', base, depth + 1)
-    if (verdict === TOO_DEEP) return TOO_DEEP
+    if (isUnknown(verdict)) return verdict
     if (!admits(verdict)) return OUT_OF_WAVE
   }
   return judgeStrategy(inquiry, note, wave)
@@ -150,7 +162,7 @@ async function rest(
     verdict = await one(inquiry, note, listId, depth).finally(() => known.delete(listId))
     known.set(listId, verdict)
   }
-  const outcome = verdict === TOO_DEEP ? 'unknown' : admits(verdict) ? 'passes' : 'does-not-pass'
+  const outcome = isUnknown(verdict) ? 'unknown' : admits(verdict) ? 'passes' : 'does-not-pass'
   note(step, outcome, beganMs, { detail: `${listId}: ${verdict.reason}` })
   return verdict
 }

@@ -126,6 +126,8 @@ export type CheckReason =
   | 'OUTSIDE_WINDOW'
   | 'EXCLUDED'
   | 'ALLOWLIST_NOT_FOUND'
+  /** The record of the list, or of one that the wave rests on, cannot be read: it denies. */
+  | 'ALLOWLIST_UNREADABLE'
   /** Nothing is known, because the store did not answer, and `onUnavailable` says allow. */
   | 'UNAVAILABLE'
 

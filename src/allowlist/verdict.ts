@@ -24,6 +24,9 @@ export const EXCLUDED: Verdict = { reason: 'EXCLUDED', type: 'ONDA' }
 /** Nothing is known: it denies, whatever it is asked for, also where a denial elsewhere would let somebody in. */
 export const TOO_DEEP: Verdict = { reason: 'OUT_OF_WAVE', type: 'ONDA' }
 
+/** The record of the list cannot be read. Nothing is known either. */
+export const UNREADABLE: Verdict = { reason: 'ALLOWLIST_UNREADABLE', type: null }
+
 /** Lets pass, not because anything is known, but because the owner of the service wants it so. */
 export const UNAVAILABLE: Verdict = { reason: 'UNAVAILABLE', type: null }
 
@@ -35,8 +38,10 @@ export function unlessUnavailable(error: unknown): Verdict {
   throw error
 }
 
+export const isUnknown = (verdict: Verdict): boolean => verdict === TOO_DEEP || verdict === UNREADABLE
+
 /** Ends the search of a wave for somebody who excludes. */
-export const counts = (verdict: Verdict): boolean => admits(verdict) || verdict === TOO_DEEP
+export const counts = (verdict: Verdict): boolean => admits(verdict) || isUnknown(verdict)
 
 export function judgeMember(member: MemberState | undefined, now: number): Verdict {
   if (member === undefined) return NOT_MEMBER

@@ -34,6 +34,19 @@ const refused = fact(
   ['verb', 'operation'],
   'Writes that their condition refused: charged for, though DynamoDB does not say how much.',
 )
+const daxUp = fact(
+  'gauge',
+  'catraca_dynamodb_dax_up',
+  [],
+  'Whether DAX answered the last question; DynamoDB is read while it does not. Absent where DAX is not used.',
+  'min',
+)
+const daxMissed = fact(
+  'counter',
+  'catraca_dynamodb_dax_missed_reads_total',
+  [],
+  'Reads that DynamoDB answered because DAX did not.',
+)
 const fileBytes = fact(
   'gauge',
   'catraca_embedded_file_bytes',
@@ -88,6 +101,8 @@ export const storeMetrics: MetricGroup = {
     dynamodbCalls,
     retries,
     refused,
+    daxUp,
+    daxMissed,
     fileBytes,
     freeBytes,
     ...SERVER_METRICS.map(([, facts]) => facts),
@@ -95,6 +110,12 @@ export const storeMetrics: MetricGroup = {
   register(registry, { catraca: { engineFigures } }) {
     const figures = () => engineFigures.figures()
     registerCapacity(registry, figures)
+    const dax = async () => (await figures()).flatMap(({ dax }) => dax ?? [])
+    registry.read(daxUp, async () => {
+      const states = await dax()
+      return states.length === 0 ? [] : [[states.every(({ status }) => status === 'healthy') ? 1 : 0]]
+    })
+    registry.read(daxMissed, async () => summed((await dax()).map(({ missedReads }) => [missedReads, {}])))
     registry.read(fileBytes, async () => {
       const files = (await figures()).flatMap(({ diskUse }) => diskUse?.files ?? [])
       return summed(files.map(({ file, sizeBytes }) => [sizeBytes, { file }]))

@@ -151,6 +151,7 @@ const verdict = {
     'OUTSIDE_WINDOW',
     'EXCLUDED',
     'ALLOWLIST_NOT_FOUND',
+    'ALLOWLIST_UNREADABLE',
     'UNAVAILABLE',
   ]),
   degraded: Type.Optional(

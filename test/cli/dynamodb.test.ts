@@ -85,7 +85,10 @@ describe('catraca dynamodb', () => {
       )
     // Opened once, when it was empty, so that only a look through all of it can find them.
     const first = await run(['adopt', '--json', ...store])
-    assert.deepEqual([first.code, JSON.parse(first.stdout)], [0, { scanned: 1, lists: 0 }])
+    assert.deepEqual(
+      [first.code, JSON.parse(first.stdout)],
+      [0, { scanned: 1, lists: 0, unserved: 0, unservedRows: [] }],
+    )
     for (const id of ['one', 'two']) await put(`ALLOWLIST#${id}`, 'META', 'FIXA')
     await put('ALLOWLIST#one', 'CUSTOMER#alice')
     const list = () => catraca(['allowlist', 'list', '--json', ...store], { env: CREDENTIALS_ENV })
@@ -96,7 +99,53 @@ describe('catraca dynamodb', () => {
     assert.deepEqual(await ids(), ['one', 'two'])
     // With the two entries by which they are paged now.
     const again = await run(['adopt', '--json', ...store])
-    assert.deepEqual(JSON.parse(again.stdout), { scanned: 6, lists: 2 })
+    const { scanned, lists, unserved } = JSON.parse(again.stdout)
+    assert.deepEqual({ scanned, lists, unserved }, { scanned: 6, lists: 2, unserved: 0 })
+  })
+
+  it('adopt names every row that no check will find, and doctor does too', async () => {
+    const put = (PK: string, SK: string, rest: Record<string, { S: string } | { N: string }> = {}) =>
+      sdk.send(
+        new PutItemCommand({ TableName: names.allowlists, Item: { PK: { S: PK }, SK: { S: SK }, ...rest } }),
+      )
+    const FIXA = { type: { S: 'FIXA' } }
+    const uuid = '0A0B0C0D-0000-4000-8000-00000000000F'
+    await put('ALLOWLIST#wide', 'META', { ...FIXA, shardCount: { N: '10' } })
+    await put('ALLOWLIST#odd', 'META', { type: { S: 'OTHER' } })
+    await put('ALLOWLIST#a b', 'META', FIXA)
+    const unserved: [string, string, string][] = [
+      ['ALLOWLIST#one', `CUSTOMER#${uuid}`, 'uuid-case'],
+      ['ALLOWLIST#one', 'CUSTOMER#with space', 'customer-id'],
+      ['ALLOWLIST#nobody', 'CUSTOMER#ann', 'no-list'],
+      ['ALLOWLIST#wide', 'CUSTOMER#ann', 'other-place'],
+    ]
+    for (const [PK, SK] of unserved) await put(PK, SK)
+    unserved.push(['ALLOWLIST#odd', 'META', 'unreadable-list'], ['ALLOWLIST#a b', 'META', 'list-id'])
+    const told = JSON.parse((await run(['adopt', '--json', ...store])).stdout)
+    assert.equal(told.unserved, unserved.length)
+    const rows = (told.unservedRows as { partition: string; sort: string; why: string }[])
+      .map(({ partition, sort, why }) => [partition, sort, why])
+      .toSorted()
+    assert.deepEqual(rows, unserved.toSorted())
+    const { stdout } = await run(['adopt', ...store])
+    assert.match(
+      stdout,
+      new RegExp(`^served to nobody: \\S+ ALLOWLIST#one CUSTOMER#${uuid}: a UUID .* import`, 'm'),
+    )
+    assert.match(stdout, /^6 rows served to nobody, named above$/m)
+    const doctor = await catraca(['doctor', '--json', ...store], { env: CREDENTIALS_ENV })
+    const findings = JSON.parse(doctor.stdout).findings as { id: string; level: string; found: string }[]
+    const named = findings.filter(({ id, level }) => id === 'dynamodb.rows' && level === 'warning')
+    assert.ok(named.length > 0, doctor.stdout)
+  })
+
+  it('rows in upper case are served once they were imported again', async () => {
+    const uuid = '0A0B0C0D-0000-4000-8000-00000000000F'
+    const check = async () =>
+      (await catraca(['check', uuid, '--allowlists', 'one', ...store], { env: CREDENTIALS_ENV })).code
+    assert.equal(await check(), 3)
+    await catraca(['allowlist', 'add', 'one', uuid, ...store], { env: CREDENTIALS_ENV })
+    assert.equal(await check(), 0)
   })
 
   it('adopt needs the tables, and a store on DynamoDB', async () => {

@@ -10,6 +10,8 @@ import {
   type TableCreation,
   type TableRole,
   type TableState,
+  UNSERVED,
+  type UnservedRow,
 } from '../../dynamodb-tables.js'
 import { EXIT, Exit } from '../failure.js'
 import { count, note, printJson, printLine, printTable } from '../output.js'
@@ -17,6 +19,8 @@ import { list } from '../parse.js'
 import { type ConfigOptions, configOf, configOption, settingOption } from '../session.js'
 
 const TOLD_EVERY_MS = 1000
+/** JSON is printed at the end; text names every row as it is found. */
+const MAX_JSON_ROWS = 10_000
 
 interface Flags extends ConfigOptions {
   store?: string
@@ -42,7 +46,7 @@ export function addDynamodbCommands(program: Command): void {
   dynamodb
     .command('adopt')
     .description(
-      'look through the whole table for allowlists that other programs made; reads, and costs, all of it',
+      'look through the whole table for allowlists that other programs made, and name every row that no check will find; reads, and costs, all of it',
     )
     .option('--json', 'print JSON')
     .addOption(settingOption('store', 'url'))
@@ -125,9 +129,20 @@ function sentence({ table, what, expected, found, blocks }: Difference): string 
 
 async function adopt(flags: Flags): Promise<void> {
   const store = storeOf(configOf(flags, { store: 'store' }), 'allowlists')
-  const { scanned, lists } = await adoptLists(store, flags.json ? () => {} : teller())
-  if (flags.json) printJson({ scanned, lists })
-  else printLine(`${sum(lists, 'allowlist')} in ${sum(scanned, 'item')}`)
+  const rows: UnservedRow[] = []
+  const { scanned, lists, unserved } = await adoptLists(store, {
+    onProgress: flags.json ? undefined : teller(),
+    onUnserved(row) {
+      if (!flags.json)
+        printLine(`served to nobody: ${row.table} ${row.partition} ${row.sort}: ${UNSERVED[row.why]}`)
+      else if (rows.length < MAX_JSON_ROWS) rows.push(row)
+    },
+  })
+  if (flags.json) printJson({ scanned, lists, unserved, unservedRows: rows })
+  else {
+    printLine(`${sum(lists, 'allowlist')} in ${sum(scanned, 'item')}`)
+    if (unserved > 0) printLine(`${sum(unserved, 'row')} served to nobody, named above`)
+  }
 }
 
 /** Not every page: only after a second. */

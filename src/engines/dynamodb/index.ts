@@ -9,7 +9,7 @@ import type { LockStore } from '../../lock/port.js'
 import type { CodeStore } from '../../one-time-code/port.js'
 import type { LimitEngine } from '../../rate-limit/port.js'
 import type { TokenStore } from '../../token-denylist/port.js'
-import type { AdoptionProgress } from './allowlist/adoption.js'
+import type { AdoptionProgress, LookOptions } from './allowlist/adoption.js'
 import { openBulkWork } from './allowlist/bulk-work.js'
 import { openCore } from './allowlist/core.js'
 import { STORE_KEY } from './allowlist/items.js'
@@ -20,6 +20,7 @@ import { DynamodbUpkeep } from './allowlist/upkeep.js'
 import { DynamodbAudit } from './audit/audit.js'
 import { type DynamodbCache, openCache } from './cache/index.js'
 import type { CapacityCounts } from './client/capacity.js'
+import type { DaxState } from './client/dax.js'
 import { ChangeLog } from './feed/change-log.js'
 import { Freshness } from './feed/freshness.js'
 import { PodQueue } from './feed/pod-queue.js'
@@ -48,8 +49,6 @@ export interface DynamodbOptions extends OpenStoreOptions {
   now?: () => number
   /** By which it is told how long a lock gave no sign of life. */
   monotonicMs?: () => number
-  /** Something is wrong that nobody is waiting for. */
-  report?: (message: string, error: unknown) => void
 }
 
 export const DEFAULT_PROBE_INTERVAL_MS = 1000
@@ -73,12 +72,14 @@ export interface DynamodbEngine {
   readonly capacity: CapacityCounts
   /** Attempts of calls that failed on the way to DynamoDB, so far. */
   connectionFailures(): number
+  /** Of DAX, where it is used. */
+  dax(): DaxState | undefined
   /** The lists that checks know without asking the store. */
   listCache(): { size: number; hits: number; misses: number }
   /** Rejects when the table cannot be read. */
   health(): Promise<DynamodbHealth>
   /** Looks through the whole table for lists that other programs made, so that they are paged like any other. */
-  adopt(onProgress?: (progress: AdoptionProgress) => void): Promise<void>
+  adopt(options?: LookOptions): Promise<AdoptionProgress>
   close(): Promise<void>
 }
 
@@ -89,11 +90,15 @@ export interface DynamodbHealth {
   tableStatus?: Record<string, string>
   /** `partial`: the table was too large to be looked through for lists of other programs; `adopt` does. */
   adoption: 'partial' | 'complete'
+  /** Rows of other programs that no check finds, as the last look counted them; absent where there are none. */
+  unservedRows?: number
   /**
    * Behind the table by so much are the logs that images are kept fresh from: null when nothing has come through yet,
    * because no relay runs; absent when it is not tried.
    */
   feedAgeMs?: number | null
+  /** Of DAX, where it is used. A cluster that does not answer makes nothing unhealthy: DynamoDB is read instead. */
+  dax?: DaxState
 }
 
 /** Opens the tables; refuses those that are missing or other than expected. */
@@ -137,6 +142,7 @@ function engineOf(
   const names = { allowlists, giant, guards, idempotency }
   const tableWatch = new TableWatch(client.sdk, names)
   let adopted = store.identity.adoption ?? 'partial'
+  let unserved = store.identity.unserved ?? 0
   return {
     allowlists: {
       lists,
@@ -165,19 +171,27 @@ function engineOf(
     capacity: store.capacity,
     connectionFailures: () => store.connectionFailures(),
     writeTimeoutMs: store.settings.writeTimeoutMs,
+    dax: () => store.dax?.state,
     listCache: () => store.catalog.figures(),
     async health() {
-      await client.getItem('health', { TableName: allowlists, Key: STORE_KEY })
+      const input = { TableName: allowlists, Key: STORE_KEY }
+      const [dax] = await Promise.all([store.dax?.look(input), client.getItem('health', input)])
       const tableStatus = tableWatch.status()
       const told = Object.keys(tableStatus).length > 0 ? { tableStatus } : {}
-      const facts = { region, tables: names, ...told, adoption: adopted }
+      const facts = {
+        ...{ region, tables: names, ...told, adoption: adopted },
+        ...(unserved > 0 && { unservedRows: unserved }),
+        ...(dax !== undefined && { dax }),
+      }
       if (probeIntervalMs === 0) return facts
       const ageMs = await freshness.ageMs('allowlists')
       return { ...facts, feedAgeMs: Number.isFinite(ageMs) ? ageMs : null }
     },
-    async adopt(onProgress) {
-      await adoption.look(Number.POSITIVE_INFINITY, onProgress)
-      await adoption.note((adopted = 'complete'))
+    async adopt(options) {
+      const { isWhole: _, ...progress } = await adoption.look(Number.POSITIVE_INFINITY, options)
+      unserved = progress.unserved
+      await adoption.note((adopted = 'complete'), unserved)
+      return progress
     },
     async close() {
       await cache.close()

@@ -1,6 +1,7 @@
 import type { StoredConfig } from '../../allowlist/pause.js'
 import type { CheckedList, ListRecord, WriteToken } from '../../allowlist/port.js'
 import type { AllowlistType, Precision } from '../../allowlist/types.js'
+import { assertListShape, listJson } from '../../allowlist/unreadable.js'
 import { CatracaError, invalid } from '../../errors.js'
 import type { Environment } from './environment.js'
 import { listStart } from './keys.js'
@@ -49,6 +50,12 @@ export const NEW_COUNTERS: Counters = {
 const MAX_CACHED_LISTS = 10_000
 
 export type EmbeddedList = CheckedList & { generation: number }
+
+export function decodeList(id: string, text: string): StoredList {
+  const stored = listJson<StoredList>(id, text)
+  assertListShape(id, stored)
+  return stored
+}
 
 /** Lists and their counters; what checks need of them is kept in memory for as long as nobody changed any list. */
 export class Catalog {
@@ -123,7 +130,7 @@ export class Catalog {
 
   readAny(id: string): StoredList | undefined {
     const text = this.environment.lists.get(id)
-    return text === undefined ? undefined : (JSON.parse(text) as StoredList)
+    return text === undefined ? undefined : decodeList(id, text)
   }
 
   /** The living list with this number. */

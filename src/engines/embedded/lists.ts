@@ -6,7 +6,8 @@ import type {
   NewListRecord,
   UpdateOutcome,
 } from '../../allowlist/port.js'
-import { type Catalog, NEW_COUNTERS, type StoredList } from './catalog.js'
+import { readable } from '../../allowlist/unreadable.js'
+import { type Catalog, decodeList, NEW_COUNTERS, type StoredList } from './catalog.js'
 import type { Environment } from './environment.js'
 import { listStart } from './keys.js'
 import { addSweep } from './sweeps.js'
@@ -48,8 +49,8 @@ export class EmbeddedLists implements ListStore {
     const records: ListRecord[] = []
     const range = this.environment.lists.getRange(after === undefined ? {} : { start: after })
     for (const { key, value } of range) {
-      const stored = JSON.parse(value) as StoredList
-      if (key === after || stored.deleted) continue
+      const [stored] = readable([() => decodeList(key, value)])
+      if (stored === undefined || key === after || stored.deleted) continue
       records.push(this.catalog.record(key, stored))
       if (records.length === limit) break
     }

@@ -8,6 +8,7 @@ import type {
   Membership,
   RemoveOutcome,
 } from '../../allowlist/port.js'
+import { readable } from '../../allowlist/unreadable.js'
 import type { Note } from '../../audit/port.js'
 import type { EmbeddedAudit } from './audit.js'
 import type { Catalog, StoredList } from './catalog.js'
@@ -128,7 +129,7 @@ export class EmbeddedMembers implements MemberStore {
     const { start, end, prefix } = reverseBounds(customerId)
     const memberships: Membership[] = []
     for (const key of this.environment.reverse.getKeys({ start, end })) {
-      const found = this.catalog.readNumber(readNumber(key, prefix))
+      const [found] = readable([() => this.catalog.readNumber(readNumber(key, prefix))])
       if (found === undefined || (after !== undefined && found.id <= after)) continue
       const row = this.visibleRow(found.stored, customerId)
       if (row === undefined) continue

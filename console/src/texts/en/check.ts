@@ -84,6 +84,7 @@ export const check = {
     OUTSIDE_WINDOW: 'The wave is closed at this time.',
     EXCLUDED: 'The wave excludes the customer.',
     ALLOWLIST_NOT_FOUND: 'There is no list with this id.',
+    ALLOWLIST_UNREADABLE: 'The stored record of the list cannot be read.',
     UNAVAILABLE: 'The store did not answer.',
   },
 }

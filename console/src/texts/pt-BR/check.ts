@@ -86,6 +86,7 @@ export const check: typeof en = {
     OUTSIDE_WINDOW: 'A onda está fechada neste horário.',
     EXCLUDED: 'A onda exclui o cliente.',
     ALLOWLIST_NOT_FOUND: 'Não existe lista com este id.',
+    ALLOWLIST_UNREADABLE: 'O registro guardado da lista não pode ser lido.',
     UNAVAILABLE: 'O armazenamento não respondeu.',
   },
 }

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { type Item, optionalText, text, textOf } from '../client/attributes.js'
+import { type Item, number, optionalNumber, optionalText, text, textOf } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
 import { giantKey, META, readListId, registryKey, STORE_KEY } from './items.js'
 import { isIdentifier } from './member-reads.js'
 import { GIANT_STORAGE, type StoredList } from './meta.js'
+import { judgedPages, type UnservedRow, UnservedRows } from './unserved.js'
 
 const VERB = 'allowlist.adopt'
 /** Pages of 1 MB that are looked at when a table is opened for the first time: two thousand units at most. */
@@ -16,6 +17,13 @@ export interface AdoptionProgress {
   scanned: number
   /** Lists that were found, whoever made them. */
   lists: number
+  /** Rows that no check will find. */
+  unserved: number
+}
+
+export interface LookOptions {
+  onProgress?: ((progress: AdoptionProgress) => void) | undefined
+  onUnserved?: ((row: UnservedRow) => void) | undefined
 }
 
 export interface StoreIdentity {
@@ -23,6 +31,8 @@ export interface StoreIdentity {
   id: string
   /** Whether the table was looked through for lists of other programs: as far as the first look goes, or to its end. */
   adoption?: 'partial' | 'complete'
+  /** Rows of other programs that no check will find, as the last look counted them. */
+  unserved?: number
 }
 
 /**
@@ -35,8 +45,12 @@ export class Adoption {
 
   constructor(
     private readonly client: DynamoClient,
-    private readonly table: string,
+    private readonly tables: Record<'allowlists' | 'giant', string>,
   ) {}
+
+  private get table(): string {
+    return this.tables.allowlists
+  }
 
   /** Of a list that another program made; nobody waits for it. */
   noticed(list: StoredList): void {
@@ -52,54 +66,55 @@ export class Adoption {
     }
   }
 
-  /** Looks through the table for lists; false when it stopped before the end. */
+  /** Looks through the tables; `isWhole` is false when it stopped before the end. */
   async look(
     maxPages: number,
-    onProgress: (progress: AdoptionProgress) => void = () => {},
-  ): Promise<boolean> {
-    const progress: AdoptionProgress = { scanned: 0, lists: 0 }
-    let start: Item | undefined
-    for (let pages = 0; pages < maxPages; pages++) {
-      const { items, next, scanned } = await this.client.scan(VERB, {
-        TableName: this.table,
-        ProjectionExpression: 'PK, #storage, #type',
-        FilterExpression: 'SK = :meta',
-        ExpressionAttributeNames: { '#storage': 'storage', '#type': 'type' },
-        ExpressionAttributeValues: { ':meta': text(META) },
-        ...(start !== undefined && { ExclusiveStartKey: start }),
-      })
-      for (const item of items) {
-        const listId = readListId(item.PK!.S!)
-        const isList = LIST_TYPES.has(item.type?.S ?? '')
-        if (listId === undefined || !isIdentifier(listId) || !isList) continue
-        await this.enter(listId, optionalText(item, 'storage') === GIANT_STORAGE)
-        progress.lists++
+    { onProgress = () => {}, onUnserved = () => {} }: LookOptions = {},
+  ): Promise<AdoptionProgress & { isWhole: boolean }> {
+    const progress: AdoptionProgress = { scanned: 0, lists: 0, unserved: 0 }
+    const rows = new UnservedRows(this.client, this.tables)
+    let pagesLeft = maxPages
+    let hasGiants = false
+    for (const table of ['allowlists', 'giant'] as const) {
+      if (table === 'giant' && !hasGiants) break
+      for await (const { items, scanned } of judgedPages(this.client, this.tables[table])) {
+        for (const row of await rows.among(items, table)) {
+          progress.unserved++
+          onUnserved(row)
+        }
+        for (const item of items) {
+          const list = table === 'allowlists' ? listOf(item) : undefined
+          if (list === undefined) continue
+          await this.enter(list.id, list.isGiant)
+          hasGiants ||= list.isGiant
+          progress.lists++
+        }
+        progress.scanned += scanned
+        onProgress({ ...progress })
+        if (--pagesLeft === 0) return { ...progress, isWhole: false }
       }
-      progress.scanned += scanned
-      onProgress({ ...progress })
-      start = next
-      if (start === undefined) return true
     }
-    return false
+    return { ...progress, isWhole: true }
   }
 
   /** The identity of the store, made when nobody has opened it before. */
   async open(): Promise<StoreIdentity> {
     const identity = (await this.#read()) ?? (await this.#create())
     if (identity.adoption !== undefined) return identity
-    const adoption = (await this.look(FIRST_LOOK_PAGES)) ? 'complete' : 'partial'
-    await this.note(adoption)
-    return { ...identity, adoption }
+    const { isWhole, unserved } = await this.look(FIRST_LOOK_PAGES)
+    const adoption = isWhole ? 'complete' : 'partial'
+    await this.note(adoption, unserved)
+    return { ...identity, adoption, unserved }
   }
 
-  async note(adoption: 'partial' | 'complete'): Promise<void> {
+  async note(adoption: 'partial' | 'complete', unserved: number): Promise<void> {
     await this.client.updateItem(
       VERB,
       {
         TableName: this.table,
         Key: STORE_KEY,
-        UpdateExpression: 'SET adoption = :adoption',
-        ExpressionAttributeValues: { ':adoption': text(adoption) },
+        UpdateExpression: 'SET adoption = :adoption, unserved = :unserved',
+        ExpressionAttributeValues: { ':adoption': text(adoption), ':unserved': number(unserved) },
       },
       { repeatable: true },
     )
@@ -125,7 +140,18 @@ export class Adoption {
   }
 }
 
-function readIdentity(item: Item): StoreIdentity {
+export function readIdentity(item: Item): StoreIdentity {
   const adoption = optionalText(item, 'adoption') as StoreIdentity['adoption']
-  return { id: textOf(item, 'id'), ...(adoption !== undefined && { adoption }) }
+  const unserved = optionalNumber(item, 'unserved')
+  return {
+    id: textOf(item, 'id'),
+    ...(adoption !== undefined && { adoption }),
+    ...(unserved !== undefined && { unserved }),
+  }
+}
+
+function listOf(item: Item): { id: string; isGiant: boolean } | undefined {
+  const id = item.SK?.S === META ? readListId(item.PK!.S!) : undefined
+  if (id === undefined || !isIdentifier(id) || !LIST_TYPES.has(item.type?.S ?? '')) return undefined
+  return { id, isGiant: optionalText(item, 'storage') === GIANT_STORAGE }
 }

@@ -9,7 +9,7 @@ import type {
 import { fromJson, type Item, number, text } from '../client/attributes.js'
 import { all, Expression } from '../client/expression.js'
 import { LIST_PREFIX, listPartition, metaKey, REGISTRY_PARTITION, readListId, registryKey } from './items.js'
-import { decodeMeta, encodeMeta, newIncarnation, type StoredList, toRecord } from './meta.js'
+import { encodeMeta, newIncarnation, readableMeta, type StoredList, toRecord } from './meta.js'
 import type { Store } from './store.js'
 
 /** Of a list that is to be swept. */
@@ -77,7 +77,9 @@ export class DynamodbLists implements ListStore {
     const keys = entries.map(({ SK }) => metaKey(readListId(SK!.S!)!))
     const table = this.store.tables.allowlists
     const items = await this.store.client.batchGetItem('allowlist.lists', { table, keys, consistent: true })
-    const lists = items.map(decodeMeta).filter((list) => list.deletedAt === undefined)
+    const lists = items
+      .flatMap((item) => readableMeta(item) ?? [])
+      .filter((list) => list.deletedAt === undefined)
     return lists.sort((a, b) => (a.id < b.id ? -1 : 1)).map(toRecord)
   }
 

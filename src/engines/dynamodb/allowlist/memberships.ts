@@ -11,7 +11,7 @@ import {
   placeOf,
   readListId,
 } from './items.js'
-import { decodeMeta, type StoredList, toRecord } from './meta.js'
+import { readableMeta, type StoredList, toRecord } from './meta.js'
 import { rowOf, toMember, visible } from './rows.js'
 import type { Store } from './store.js'
 
@@ -100,7 +100,9 @@ export class Memberships {
 
   async #lists(listIds: string[]): Promise<StoredList[]> {
     const items = await this.#get('allowlists', listIds.map(metaKey))
-    const lists = items.map(decodeMeta).filter((list) => list.deletedAt === undefined)
+    const lists = items
+      .flatMap((item) => readableMeta(item) ?? [])
+      .filter((list) => list.deletedAt === undefined)
     return lists.sort((a, b) => (a.id < b.id ? -1 : 1))
   }
 

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { CheckedList, ListRecord } from '../../../allowlist/port.js'
 import type { AllowlistType } from '../../../allowlist/types.js'
-import { CatracaError } from '../../../errors.js'
+import { readable, unreadableList } from '../../../allowlist/unreadable.js'
+import { CatracaError, isCatracaError } from '../../../errors.js'
 import {
   fromJson,
   type Item,
@@ -84,6 +85,20 @@ export function encodeMeta(list: StoredList): Item {
 /** META of our own and of other programs; what those do not say has the value that the source design implies. */
 export function decodeMeta(item: Item): StoredList {
   const id = readListId(item.PK?.S ?? '') ?? ''
+  try {
+    return decode(id, item)
+  } catch (error) {
+    if (!isCatracaError(error, 'STORE_CORRUPT')) throw error
+    throw unreadableList(id, error.message, error)
+  }
+}
+
+/** The same; undefined where there is none that can be read. */
+export function readableMeta(item: Item | undefined): StoredList | undefined {
+  return item === undefined ? undefined : readable([() => decodeMeta(item)])[0]
+}
+
+function decode(id: string, item: Item): StoredList {
   const createdAt = item.createdAt?.S
   const incarnation = optionalNumber(item, 'incarnation')
   const list: StoredList = {
@@ -132,7 +147,7 @@ function decodeStates(item: Item, list: StoredList): void {
 function typeOf(item: Item): AllowlistType {
   const type = item.type?.S
   if (type === 'FIXA' || type === 'ONDA') return type
-  throw new CatracaError('STORE_CORRUPT', 'a META item has a type that is neither FIXA nor ONDA')
+  throw new CatracaError('STORE_CORRUPT', 'its type is neither FIXA nor ONDA')
 }
 
 /** The same for every program that reads the item, and another when the list is made anew. */

@@ -24,6 +24,8 @@ export interface OpenStoreOptions
   checkTables?: boolean
   /** The clock of this process. */
   now?: () => number
+  /** Something is wrong that nobody is waiting for. */
+  report?: (message: string, error: unknown) => void
 }
 
 export interface OpenedStore extends Store {
@@ -31,6 +33,7 @@ export interface OpenedStore extends Store {
   readonly adoption: Adoption
   readonly capacity: CapacityCounts
   readonly serverClock: ServerClock
+  readonly dax: DaxReader | undefined
   /** Attempts that failed on the way, so far. */
   connectionFailures(): number
   close(): void
@@ -39,7 +42,7 @@ export interface OpenedStore extends Store {
 /** Opens the tables, or says what is wrong with them. */
 export async function openStore(url: DynamodbUrl, options: OpenStoreOptions): Promise<OpenedStore> {
   const { region, endpoint, tables } = url
-  const { daxEndpoint, counter, checkTables = true, now, ...given } = options
+  const { daxEndpoint, counter, checkTables = true, now, report, ...given } = options
   const settings = settingsOf(given)
   const capacity = new CapacityCounts()
   const serverClock = new ServerClock(now)
@@ -57,10 +60,13 @@ export async function openStore(url: DynamodbUrl, options: OpenStoreOptions): Pr
     if (checkTables) await refuseOtherTables(client, url)
     const { credentials } = given
     if (daxEndpoint !== undefined) {
-      dax = await openDax({ region, daxEndpoint, ...(credentials !== undefined && { credentials }) }, client)
+      const told = report === undefined ? {} : { report }
+      const own = credentials === undefined ? {} : { credentials }
+      dax = await openDax({ region, daxEndpoint, ...own, ...told }, client)
     }
-    const adoption = new Adoption(client, tables.allowlists)
+    const adoption = new Adoption(client, tables)
     const identity = await adoption.open()
+    if ((identity.unserved ?? 0) > 0) report?.(unservedNote(identity.unserved!), undefined)
     const catalog = new Catalog(client, tables.allowlists, settings)
     catalog.onForeign = (list) => adoption.noticed(list)
     const applied = new AppliedChanges()
@@ -77,6 +83,7 @@ export async function openStore(url: DynamodbUrl, options: OpenStoreOptions): Pr
       adoption,
       capacity,
       serverClock,
+      dax,
       connectionFailures: () => connectionFailures,
       close() {
         dax?.close()
@@ -89,6 +96,9 @@ export async function openStore(url: DynamodbUrl, options: OpenStoreOptions): Pr
     throw error
   }
 }
+
+const unservedNote = (count: number): string =>
+  `${count} rows that other programs wrote are served to nobody: catraca dynamodb adopt names them, and what to do`
 
 function settingsOf(options: Partial<StoreSettings>): StoreSettings {
   const settings = { ...DEFAULT_STORE_SETTINGS }

@@ -12,6 +12,7 @@ import type { Item } from './attributes.js'
 import { type BatchGetInput, MAX_BATCH_KEYS, projectionOf } from './batches.js'
 import type { CallOptions, GetInput, ItemReader, Page, QueryInput } from './client.js'
 import type { ConnectionOptions } from './connection.js'
+import { silenceDaxClient } from './dax-console.js'
 
 /** What is used of the client of DAX. It has no way to stop a call, so calls are left behind when time is up. */
 interface Dax {
@@ -26,11 +27,26 @@ export interface DaxOptions extends Pick<ConnectionOptions, 'region' | 'credenti
   daxEndpoint: string
   /** After so long the question goes to DynamoDB. */
   timeoutMs?: number
-  /** Told of questions that DAX did not answer. */
-  onMiss?: (error: unknown) => void
+  /** Told when DAX stops answering, and when it answers again. */
+  report?: (message: string, error: unknown) => void
+  /** Milliseconds that only grow. */
+  time?: () => number
+}
+
+export interface DaxState {
+  /** Whether it answered the last question. DynamoDB answers what it does not. */
+  status: 'healthy' | 'unhealthy'
+  /** Questions that DynamoDB answered in its place, so far. */
+  missedReads: number
+  /** Why it did not answer. */
+  error?: string
 }
 
 const DEFAULT_TIMEOUT_MS = 500
+/** While it does not answer, one question in so long tries it, so that the others do not wait for it. */
+const RETRY_MS = 1000
+/** A cluster that comes and goes is reported no more often than this. */
+const REPORT_EVERY_MS = 60_000
 // A variable, because the package is optional: the compiler must not insist on its types.
 const PACKAGE: string = '@amazon-dax-sdk/client-dax'
 
@@ -52,7 +68,9 @@ export async function openDax(
     const left = new Set(process.listeners('warning'))
     for (const listener of listeners) if (!left.has(listener)) process.on('warning', listener)
   }
-  const { region, credentials, daxEndpoint, timeoutMs = DEFAULT_TIMEOUT_MS, onMiss = () => {} } = options
+  const { region, credentials, daxEndpoint, timeoutMs = DEFAULT_TIMEOUT_MS } = options
+  const { report = () => {}, time = () => performance.now() } = options
+  silenceDaxClient()
   const dax = new loaded.Dax({
     endpoint: daxEndpoint,
     region,
@@ -63,17 +81,38 @@ export async function openDax(
     maxRetryDelay: timeoutMs,
     ...(credentials !== undefined && { credentials }),
   })
-  return new DaxReader(dax, behind, timeoutMs, onMiss)
+  return new DaxReader(dax, behind, { timeoutMs, report, time })
 }
+
+type ReaderParts = Required<Pick<DaxOptions, 'timeoutMs' | 'report' | 'time'>>
 
 /** Eventually consistent reads from DAX; consistent ones, and those that it does not answer, from `behind`. */
 export class DaxReader implements ItemReader {
+  #missedReads = 0
+  /** Why the last question was not answered. */
+  #failure: unknown
+  #isDown = false
+  #tryAgainAt = 0
+  #reportedAt = Number.NEGATIVE_INFINITY
+
   constructor(
     private readonly dax: Dax,
     private readonly behind: ItemReader,
-    private readonly timeoutMs: number,
-    private readonly onMiss: (error: unknown) => void,
+    private readonly parts: ReaderParts,
   ) {}
+
+  get state(): DaxState {
+    const missedReads = this.#missedReads
+    if (!this.#isDown) return { status: 'healthy', missedReads }
+    const error = this.#failure instanceof Error ? this.#failure.message : String(this.#failure)
+    return { status: 'unhealthy', missedReads, error }
+  }
+
+  /** How it is now, by a question of its own: where nothing is read, nobody would notice that it is gone. */
+  async look(input: GetInput): Promise<DaxState> {
+    if (this.#isDue()) await this.#ask(() => this.dax.getItem(input)).catch(() => {})
+    return this.state
+  }
 
   getItem(verb: string, input: GetInput, options?: CallOptions): Promise<Item | undefined> {
     const otherwise = () => this.behind.getItem(verb, input, options)
@@ -115,17 +154,55 @@ export class DaxReader implements ItemReader {
   }
 
   async #try<T>(ask: () => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
+    if (this.#isDue()) {
+      try {
+        return await this.#ask(ask)
+      } catch {
+        // DynamoDB is asked instead.
+      }
+    }
+    this.#missedReads++
+    return otherwise()
+  }
+
+  #isDue(): boolean {
+    if (!this.#isDown) return true
+    const now = this.parts.time()
+    if (now < this.#tryAgainAt) return false
+    this.#tryAgainAt = now + RETRY_MS
+    return true
+  }
+
+  async #ask<T>(ask: () => Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined
     const tooLate = new Promise<never>((_, reject) => {
-      timer = later(() => reject(new Error('DAX did not answer in time')), this.timeoutMs)
+      timer = later(() => reject(new Error('DAX did not answer in time')), this.parts.timeoutMs)
     })
     try {
-      return await Promise.race([ask(), tooLate])
+      const answer = await Promise.race([ask(), tooLate])
+      if (this.#isDown) this.#answersAgain()
+      return answer
     } catch (error) {
-      this.onMiss(error)
-      return otherwise()
+      this.#fails(error)
+      throw error
     } finally {
       clearTimeout(timer)
     }
+  }
+
+  #fails(error: unknown): void {
+    this.#failure = error
+    const { time, report } = this.parts
+    if (this.#isDown) return
+    this.#isDown = true
+    this.#tryAgainAt = time() + RETRY_MS
+    if (time() - this.#reportedAt < REPORT_EVERY_MS) return
+    this.#reportedAt = time()
+    report('DAX does not answer: DynamoDB is read instead', error)
+  }
+
+  #answersAgain(): void {
+    this.#isDown = false
+    this.parts.report('DAX answers again', undefined)
   }
 }

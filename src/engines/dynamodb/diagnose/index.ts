@@ -16,7 +16,7 @@ import { DEFAULT_PROBE_INTERVAL_MS, type DynamodbOptions } from '../index.js'
 import { describeTables, type TableState } from '../tables/table-state.js'
 import { TABLE_ROLES } from '../tables/tables.js'
 import type { DynamodbLook } from './context.js'
-import { clockCheck, feedCheck, latencyCheck, queueCheck } from './running.js'
+import { clockCheck, feedCheck, latencyCheck, queueCheck, rowsCheck } from './running.js'
 import {
   billingCheck,
   deletionCheck,
@@ -62,6 +62,7 @@ const CHECKS: readonly Check<DynamodbLook>[] = [
   deletionCheck,
   clockCheck,
   latencyCheck,
+  rowsCheck,
   feedCheck,
   queueCheck,
 ]

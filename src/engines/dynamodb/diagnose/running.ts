@@ -11,7 +11,9 @@ import {
   type Verdict,
   warning,
 } from '../../../diagnosis.js'
+import { readIdentity } from '../allowlist/adoption.js'
 import { STORE_KEY } from '../allowlist/items.js'
+import { judgedPages, UNSERVED, type UnservedRow, UnservedRows } from '../allowlist/unserved.js'
 import { Freshness } from '../feed/freshness.js'
 import { DEFAULT_POD_QUEUE } from '../feed/pod-queue.js'
 import { subscriptionsOf } from '../feed/pod-queue-sweep.js'
@@ -22,6 +24,7 @@ const READS = 20
 /** A relay that lives has a probe through in a second or two. */
 const PATIENCE_MS = 6000
 const POLL_MS = 250
+const ROWS_NAMED = 5
 
 const isThere = ({ tables }: DynamodbLook, role: string): boolean =>
   tables.some((table) => table.role === role && table.status !== 'MISSING')
@@ -54,6 +57,30 @@ export const latencyCheck: Check<DynamodbLook> = {
     return latencyVerdict('GetItem', tookMs)
   },
 }
+
+export const rowsCheck: Check<DynamodbLook> = {
+  id: 'dynamodb.rows',
+  wants: 'Checks find every row that other programs have written.',
+  remedy: 'catraca dynamodb adopt names each row that they do not find, and what to do about it.',
+  async look(context) {
+    if (!context.hasAllowlists) return skipped('no allowlists are kept here')
+    if (!isThere(context, 'allowlists')) return skipped('there is no table')
+    const { client, url } = context
+    const TableName = url.tables.allowlists
+    const store = await client.getItem('health', { TableName, Key: STORE_KEY, ConsistentRead: true })
+    const counted = store === undefined ? 0 : (readIdentity(store).unserved ?? 0)
+    // A first page of a megabyte: to read a large table whole would cost, and take long.
+    const { value: page } = await judgedPages(client, TableName).next()
+    const rows = await new UnservedRows(client, url.tables).among(page?.items ?? [], 'allowlists')
+    if (rows.length > 0) return rows.slice(0, ROWS_NAMED).map(unservedRow)
+    if (counted > 0)
+      return warning(`the last look through the table counted ${counted} that they do not find`)
+    return ok(`none of ${page?.scanned ?? 0} looked at is left out`)
+  },
+}
+
+const unservedRow = ({ table, partition, sort, why }: UnservedRow): Verdict =>
+  warning(`${table} ${partition} ${sort}: ${UNSERVED[why]}`)
 
 export const feedCheck: Check<DynamodbLook> = {
   id: 'dynamodb.feed',

@@ -1,5 +1,7 @@
+import { unreadableList } from '../../../allowlist/unreadable.js'
 import type { MaybePromise } from '../../../maybe.js'
 import { Coalescer } from '../link/coalescer.js'
+import { isForeign } from '../link/failures.js'
 import type { Redis } from '../link/redis.js'
 import { listKeys, REGISTRY_KEY } from './keys.js'
 import { listOf, type Meta, type RedisList, readMeta, sameList } from './meta.js'
@@ -115,7 +117,11 @@ export class Catalog {
     const entry = this.entryOf(id)
     const { told } = entry
     const { meta: key } = listKeys(id)
-    const meta = readMeta(await this.redis.read(key, ['HGETALL', key]))
+    const meta = readMeta(
+      await this.redis.read(key, ['HGETALL', key]).catch((error: unknown) => {
+        throw isForeign(error) ? unreadableList(id, 'its key holds something else', error) : error
+      }),
+    )
     const read = meta === undefined || meta.deleted !== undefined ? undefined : listOf(id, meta)
     const list = same(entry.list, read)
     if (entry.askedMs > askedMs) return { meta, list }

@@ -6,6 +6,7 @@ import type {
   NewListRecord,
   UpdateOutcome,
 } from '../../../allowlist/port.js'
+import { unlessUnreadable } from '../../../allowlist/unreadable.js'
 import { behindChange, isForeign } from '../link/failures.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
@@ -101,7 +102,7 @@ export class RedisLists implements ListStore {
       const wanted = limit - records.length
       const args = ['ZRANGE', REGISTRY_KEY, from, '+', 'BYLEX', 'LIMIT', '0', String(wanted)]
       const ids = (await this.redis.read(REGISTRY_KEY, args)) as string[]
-      const found = await Promise.all(ids.map((id) => this.get(id)))
+      const found = await Promise.all(ids.map((id) => this.get(id).catch(unlessUnreadable)))
       records.push(...found.filter((record) => record !== undefined))
       if (ids.length < wanted) break
       from = `(${ids.at(-1)}`

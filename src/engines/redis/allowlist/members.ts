@@ -11,6 +11,7 @@ import {
   ViewChanged,
 } from '../../../allowlist/port.js'
 import { shardOf } from '../../../allowlist/shard.js'
+import { unlessUnreadable } from '../../../allowlist/unreadable.js'
 import { CatracaError } from '../../../errors.js'
 import { behindChange } from '../link/failures.js'
 import type { Argument, Redis } from '../link/redis.js'
@@ -155,7 +156,8 @@ export class RedisMembers implements MemberStore {
         const [list, member] = await Promise.all([lists.get(id), this.get(id, customerId)])
         return list && member && { list, member }
       })
-      memberships.push(...(await Promise.all(found)).filter((membership) => membership !== undefined))
+      const readable = found.map((one) => one.catch(unlessUnreadable))
+      memberships.push(...(await Promise.all(readable)).filter((membership) => membership !== undefined))
     }
     return memberships
   }

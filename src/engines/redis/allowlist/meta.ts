@@ -1,6 +1,7 @@
 import type { StoredConfig } from '../../../allowlist/pause.js'
 import type { CheckedList, ListRecord } from '../../../allowlist/port.js'
 import type { AllowlistType, Precision } from '../../../allowlist/types.js'
+import { assertListShape, listJson } from '../../../allowlist/unreadable.js'
 
 /** The metadata of a list, as fields of a hash. What changes with every member stands with the shards. */
 export interface Meta {
@@ -77,7 +78,9 @@ export function listOf(id: string, meta: Meta): RedisList {
     ...{ id, incarnation, name, type, precision, salt, version, createdAt },
     ...{ shardCount: shards, generation, layout },
   }
-  return meta.config === undefined ? list : { ...list, config: JSON.parse(meta.config) as StoredConfig }
+  const read = meta.config === undefined ? list : { ...list, config: listJson<StoredConfig>(id, meta.config) }
+  assertListShape(id, read)
+  return read
 }
 
 export const sameList = (a: RedisList, b: RedisList): boolean =>

@@ -79,7 +79,7 @@ export type CheckAnswer = {
     allowlistId: string
     allowed: boolean
     type: 'FIXA' | 'ONDA' | null
-    reason: 'MEMBER' | 'NOT_MEMBER' | 'MEMBER_EXPIRED' | 'IN_WAVE' | 'OUT_OF_WAVE' | 'OUTSIDE_WINDOW' | 'EXCLUDED' | 'ALLOWLIST_NOT_FOUND' | 'UNAVAILABLE'
+    reason: 'MEMBER' | 'NOT_MEMBER' | 'MEMBER_EXPIRED' | 'IN_WAVE' | 'OUT_OF_WAVE' | 'OUTSIDE_WINDOW' | 'EXCLUDED' | 'ALLOWLIST_NOT_FOUND' | 'ALLOWLIST_UNREADABLE' | 'UNAVAILABLE'
     /** The store did not answer; see `allowlists.onUnavailable` */
     degraded?: true
     /** ISO 8601 in UTC */
@@ -331,7 +331,7 @@ export type ClaimRequestInput = {
   operation: string
   /** The idempotency key; UUIDs in any case */
   key: string
-  /** Life of the record, brought into the configured range */
+  /** Life of the record, within the configured range */
   idempotencyExpirySeconds?: string | undefined
   body?: {
     /** What makes it this request; not with requestHash */
@@ -475,6 +475,14 @@ export type DeleteSystemConfigInput = {
 }
 export type DeleteSystemConfigAnswer = undefined
 
+export type ExpireCachedInput = {
+  /** A space that the configuration names, such as dict:entry:key */
+  space: string
+  /** Within the space */
+  key: string
+}
+export type ExpireCachedAnswer = undefined
+
 export type ExplainCheckInput = {
   /** Id of a customer; UUIDs in any case */
   customerId: string
@@ -489,7 +497,7 @@ export type ExplainCheckAnswer = {
     allowlistId: string
     allowed: boolean
     type: 'FIXA' | 'ONDA' | null
-    reason: 'MEMBER' | 'NOT_MEMBER' | 'MEMBER_EXPIRED' | 'IN_WAVE' | 'OUT_OF_WAVE' | 'OUTSIDE_WINDOW' | 'EXCLUDED' | 'ALLOWLIST_NOT_FOUND' | 'UNAVAILABLE'
+    reason: 'MEMBER' | 'NOT_MEMBER' | 'MEMBER_EXPIRED' | 'IN_WAVE' | 'OUT_OF_WAVE' | 'OUTSIDE_WINDOW' | 'EXCLUDED' | 'ALLOWLIST_NOT_FOUND' | 'ALLOWLIST_UNREADABLE' | 'UNAVAILABLE'
     /** The store did not answer; see `allowlists.onUnavailable` */
     degraded?: true
     steps: {
@@ -586,7 +594,7 @@ export type GetCachedInput = {
   key: string
 }
 export type GetCachedAnswer = {
-  /** Any JSON but null */
+  /** Any JSON; null only with a lease: the source has none */
   value: unknown
   /** Since it was stored; on Redis at most so long */
   ageMs: number
@@ -650,6 +658,8 @@ export type GetEntityConfigAnswer = {
   autoUpdate?: boolean
   /** On system only */
   strictVersion?: boolean
+  /** Limits that another program wrote and that cannot be used, with what is wrong */
+  unreadable?: Record<string, string>
 }
 
 export type GetIdempotencyRecordInput = {
@@ -680,6 +690,8 @@ export type GetIdempotencyRecordAnswer = {
   leaseUntil?: string
   omittedBytes?: number
   error?: string
+  /** It is not taken over when its lease has passed */
+  onLeaseExpired?: 'unknown'
 }
 
 export type GetImportInput = {
@@ -790,6 +802,8 @@ export type GetResourceConfigAnswer = {
   autoUpdate?: boolean
   /** On system only */
   strictVersion?: boolean
+  /** Limits that another program wrote and that cannot be used, with what is wrong */
+  unreadable?: Record<string, string>
 }
 
 export type GetResourceUsageInput = {
@@ -895,6 +909,8 @@ export type GetSystemConfigAnswer = {
   autoUpdate?: boolean
   /** On system only */
   strictVersion?: boolean
+  /** Limits that another program wrote and that cannot be used, with what is wrong */
+  unreadable?: Record<string, string>
 }
 
 export type GetUsageInput = {
@@ -975,6 +991,38 @@ export type IssueCodeAnswer = {
   code: string
   /** ISO 8601 */
   expiresAt: string
+}
+
+export type LeaseCachedInput = {
+  /** A space that the configuration names, such as dict:entry:key */
+  space: string
+  /** Within the space */
+  key: string
+  body?: {
+    /** How long the lease lasts, 100 ms to a day */
+    ttlMs?: number
+    /** How long to wait for the load of another, up to 30 s */
+    waitMs?: number
+    /** The lease whatever is cached, and from whoever has it */
+    refresh?: boolean
+  } | undefined
+}
+export type LeaseCachedAnswer = {
+  /** Any JSON; null only with a lease: the source has none */
+  value: unknown
+  /** Since it was stored; on Redis at most so long */
+  ageMs: number
+  /** Older than its TTL */
+  stale?: true
+  /** The store did not answer */
+  degraded?: true
+  lease?: string
+  expiresAt?: string
+} | {
+  lease: string
+  expiresAt: string
+} | {
+  retryAfterMs: number
 }
 
 export type ListAllowlistsInput = {
@@ -1122,6 +1170,8 @@ export type ListEntityConfigsAnswer = {
       autoUpdate?: boolean
       /** On system only */
       strictVersion?: boolean
+      /** Limits that another program wrote and that cannot be used, with what is wrong */
+      unreadable?: Record<string, string>
     }
   }[]
   nextCursor?: string
@@ -1183,6 +1233,8 @@ export type ListResourceConfigsAnswer = {
       autoUpdate?: boolean
       /** On system only */
       strictVersion?: boolean
+      /** Limits that another program wrote and that cannot be used, with what is wrong */
+      unreadable?: Record<string, string>
     }
   }[]
   nextCursor?: string
@@ -1218,6 +1270,8 @@ export type ListSystemConfigsAnswer = {
       autoUpdate?: boolean
       /** On system only */
       strictVersion?: boolean
+      /** Limits that another program wrote and that cannot be used, with what is wrong */
+      unreadable?: Record<string, string>
     }
   }[]
   nextCursor?: string
@@ -1266,6 +1320,15 @@ export type RebuildIndexAnswer = {
     rebuiltPages: number
   }
 }
+
+export type ReleaseCachedInput = {
+  /** A space that the configuration names, such as dict:entry:key */
+  space: string
+  /** Within the space */
+  key: string
+  lease: string
+}
+export type ReleaseCachedAnswer = undefined
 
 export type ReleaseLeaseInput = {
   /** As an acquire returned it */
@@ -1378,6 +1441,8 @@ export type ResolveLimitsAnswer = {
       by?: 'entity' | 'resource' | 'system' | 'entity:*' | 'system:*' | 'defaults'
     }
   }>
+  /** Limits that another program wrote and that cannot be used, with what is wrong */
+  unreadable?: Record<string, string>
 }
 
 export type ResumeAllowlistInput = {
@@ -1447,10 +1512,12 @@ export type SetCachedInput = {
   /** Within the space */
   key: string
   body: {
-    /** Any JSON but null */
+    /** Any JSON; null only with a lease: the source has none */
     value: unknown
     /** Instead of the space's */
     ttlMs?: number
+    /** Stored only while this lease holds */
+    lease?: string
   }
 }
 export type SetCachedAnswer = undefined
@@ -1512,6 +1579,8 @@ export type SetEntityConfigAnswer = {
   autoUpdate?: boolean
   /** On system only */
   strictVersion?: boolean
+  /** Limits that another program wrote and that cannot be used, with what is wrong */
+  unreadable?: Record<string, string>
 }
 
 export type SetLogLevelInput = {
@@ -1568,6 +1637,8 @@ export type SetResourceConfigAnswer = {
   autoUpdate?: boolean
   /** On system only */
   strictVersion?: boolean
+  /** Limits that another program wrote and that cannot be used, with what is wrong */
+  unreadable?: Record<string, string>
 }
 
 export type SetSystemConfigInput = {
@@ -1609,6 +1680,8 @@ export type SetSystemConfigAnswer = {
   autoUpdate?: boolean
   /** On system only */
   strictVersion?: boolean
+  /** Limits that another program wrote and that cannot be used, with what is wrong */
+  unreadable?: Record<string, string>
 }
 
 export type UpdateAllowlistInput = {
@@ -1697,6 +1770,8 @@ export interface Operations {
   deleteResourceConfig(input: DeleteResourceConfigInput, options?: CallOptions): Promise<DeleteResourceConfigAnswer>
   /** Have the system level say nothing of limits: `DELETE /config/system/{resource}` */
   deleteSystemConfig(input: DeleteSystemConfigInput, options?: CallOptions): Promise<DeleteSystemConfigAnswer>
+  /** Let it be loaded anew; what there is covers for a load that fails: `POST /cache/{space}/{key}/expire` */
+  expireCached(input: ExpireCachedInput, options?: CallOptions): Promise<ExpireCachedAnswer>
   /** May this customer pass, and why?: `GET /customers/{customerId}/explain` */
   explainCheck(input: ExplainCheckInput, options?: CallOptions): Promise<ExplainCheckAnswer>
   /** Export the members, in the format asked by `Accept`: `GET /allowlists/{id}/export` */
@@ -1757,6 +1832,8 @@ export interface Operations {
   importMembers(input: ImportMembersInput, options?: CallOptions): Promise<ImportMembersAnswer>
   /** Make a one-time code, in the place of the one before: `POST /otp/{channel}` */
   issueCode(input: IssueCodeInput, options?: CallOptions): Promise<IssueCodeAnswer>
+  /** What is cached, or the lease to load it: `POST /cache/{space}/{key}/lease` */
+  leaseCached(input: LeaseCachedInput, options?: CallOptions): Promise<LeaseCachedAnswer>
   /** List the allowlists, or search and sort them: `GET /allowlists` */
   listAllowlists(input?: ListAllowlistsInput, options?: CallOptions): Promise<ListAllowlistsAnswer>
   /** List the FIXA allowlists that a customer is on: `GET /customers/{customerId}/allowlists` */
@@ -1783,6 +1860,8 @@ export interface Operations {
   ready(input?: ReadyInput, options?: CallOptions): Promise<ReadyAnswer>
   /** Build the membership index anew: `POST /allowlists/{id}/rebuild` */
   rebuildIndex(input: RebuildIndexInput, options?: CallOptions): Promise<RebuildIndexAnswer>
+  /** Give a lease back, because the load failed: `DELETE /cache/{space}/{key}/lease/{lease}` */
+  releaseCached(input: ReleaseCachedInput, options?: CallOptions): Promise<ReleaseCachedAnswer>
   /** Give everything back; a second time changes nothing: `DELETE /leases/{leaseId}` */
   releaseLease(input: ReleaseLeaseInput, options?: CallOptions): Promise<ReleaseLeaseAnswer>
   /** Give a lock back: `POST /locks/{name}/release` */
@@ -1809,7 +1888,7 @@ export interface Operations {
   revokeToken(input: RevokeTokenInput, options?: CallOptions): Promise<RevokeTokenAnswer>
   /** Revoke up to 1,000 tokens: `POST /revoked-tokens` */
   revokeTokens(input: RevokeTokensInput, options?: CallOptions): Promise<RevokeTokensAnswer>
-  /** Cache a value: `PUT /cache/{space}/{key}` */
+  /** Cache a value; with a lease, only while it holds: `PUT /cache/{space}/{key}` */
   setCached(input: SetCachedInput, options?: CallOptions): Promise<SetCachedAnswer>
   /** Give an entity a parent, from which its calls take too: `PUT /entities/{id}` */
   setEntity(input: SetEntityInput, options?: CallOptions): Promise<SetEntityAnswer>
@@ -1848,6 +1927,7 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   deleteIdempotencyRecord: { method: 'DELETE', path: '/idempotency/{operation}/{key}', answer: 'none' },
   deleteResourceConfig: { method: 'DELETE', path: '/config/resources/{resource}', answer: 'none' },
   deleteSystemConfig: { method: 'DELETE', path: '/config/system/{resource}', answer: 'none' },
+  expireCached: { method: 'POST', path: '/cache/{space}/{key}/expire', answer: 'none' },
   explainCheck: { method: 'GET', path: '/customers/{customerId}/explain', query: ['allowlists'] },
   exportMembers: { method: 'GET', path: '/allowlists/{id}/export', query: ['spreadsheet'], answer: 'stream', accept: ['text/csv', 'application/x-ndjson', 'text/plain'] },
   extendLock: { method: 'POST', path: '/locks/{name}/extend', body: 'json' },
@@ -1878,6 +1958,7 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   health: { method: 'GET', path: '/health' },
   importMembers: { method: 'POST', path: '/allowlists/{id}/import', query: ['mode', 'importId', 'addedBy', 'column', 'format', 'maxErrors', 'async'], body: 'stream' },
   issueCode: { method: 'POST', path: '/otp/{channel}', body: 'json' },
+  leaseCached: { method: 'POST', path: '/cache/{space}/{key}/lease', body: 'json' },
   listAllowlists: { method: 'GET', path: '/allowlists', query: ['limit', 'cursor', 'search', 'type', 'sort', 'order'] },
   listAllowlistsOfCustomer: { method: 'GET', path: '/customers/{customerId}/allowlists', query: ['limit', 'cursor'] },
   listAudit: { method: 'GET', path: '/audit', query: ['target', 'actor', 'search', 'action', 'from', 'to', 'limit', 'cursor'] },
@@ -1891,6 +1972,7 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   pauseAllowlist: { method: 'POST', path: '/allowlists/{id}/pause' },
   ready: { method: 'GET', path: '/ready' },
   rebuildIndex: { method: 'POST', path: '/allowlists/{id}/rebuild' },
+  releaseCached: { method: 'DELETE', path: '/cache/{space}/{key}/lease/{lease}', answer: 'none' },
   releaseLease: { method: 'DELETE', path: '/leases/{leaseId}', answer: 'none' },
   releaseLock: { method: 'POST', path: '/locks/{name}/release', body: 'json', answer: 'none' },
   releaseRequest: { method: 'POST', path: '/idempotency/{operation}/{key}/release', body: 'json', answer: 'none' },

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster'
 import { later } from '../timers.js'
 import { EXIT } from './failure.js'
+import { isStop } from './worker-connections.js'
 
 /** What is left of the time to stop is never less than this for the stores. */
 const LEAST_MS = 1_000
@@ -39,7 +40,9 @@ export function stopSignal(): Promise<void> {
     }
     process.on('SIGTERM', stop)
     process.on('SIGINT', stop)
+    if (!cluster.isWorker) return
+    process.on('message', (message) => isStop(message) && stop())
     // The supervisor died: nobody would ever stop this worker.
-    if (cluster.isWorker) process.on('disconnect', stop)
+    process.on('disconnect', stop)
   })
 }

@@ -2,7 +2,7 @@ import type { Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { roomForConnections } from '../server/connections.js'
-import { guarded, later } from '../timers.js'
+import { guarded } from '../timers.js'
 
 /**
  * How connections get to the workers of one port. The supervisor accepts them and gives them to the workers in turn.
@@ -23,19 +23,19 @@ const READY = { catraca: 'ready' } as const
 const CONNECTION = { catraca: 'connection' } as const
 /** Connections that are with no worker yet: more than a moment's worth means that the workers do not keep up. */
 const MOST_HELD = Math.min(512, roomForConnections() ?? 512)
-/** Longer than giving connections away takes: only a worker that hangs is not waited for. */
-const HANDING_OVER_MS = 1_000
+const STOP = { catraca: 'stop' } as const
 
 const isOf = (message: unknown, name: string): boolean =>
   (message as { catraca?: string } | null)?.catraca === name
 
+export const isStop = (message: unknown): boolean => isOf(message, STOP.catraca)
 export const isReady = (message: unknown): boolean => isOf(message, READY.catraca)
 
 /** In the supervisor. */
 export class Listener {
   private readonly server = createServer({ pauseOnConnect: true, allowHalfOpen: true })
   private readonly workers: Worker[] = []
-  private readonly onTheirWay = new Set<Promise<void>>()
+  private onTheirWay = 0
   /** Accepted while there was no worker. */
   private waiting: Socket[] = []
 
@@ -64,22 +64,16 @@ export class Listener {
     if (at >= 0) this.workers.splice(at, 1)
   }
 
-  /** Takes no more connections; resolves when those that were taken are with a worker. */
+  /** Takes no more connections. */
   async close(): Promise<void> {
     // Behind the turn in which all that have connected so far are accepted.
     await new Promise((resolve) => setImmediate(resolve))
     this.server.close()
     for (const socket of this.waiting) socket.destroy()
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise((resolve) => {
-      timer = later(() => resolve(undefined), HANDING_OVER_MS)
-    })
-    await Promise.race([Promise.all(this.onTheirWay), late])
-    clearTimeout(timer)
   }
 
   private give(socket: Socket): void {
-    if (this.onTheirWay.size + this.waiting.length >= MOST_HELD) {
+    if (this.onTheirWay + this.waiting.length >= MOST_HELD) {
       socket.destroy()
       return
     }
@@ -91,12 +85,15 @@ export class Listener {
     // In turn.
     this.drop(worker)
     this.workers.push(worker)
-    const given = new Promise<void>((resolve) => {
-      worker.process.send(CONNECTION, socket, { keepOpen: false }, () => resolve())
-    })
-    this.onTheirWay.add(given)
-    given.then(() => this.onTheirWay.delete(given))
+    this.onTheirWay++
+    worker.process.send(CONNECTION, socket, { keepOpen: false }, () => this.onTheirWay--)
   }
+}
+
+/** By the way on which connections come, not by a signal: those that were given to it before come first. */
+export function tellToStop(worker: Worker): void {
+  if (worker.isConnected()) worker.send(STOP)
+  else worker.process.kill('SIGTERM')
 }
 
 /** In a worker: gets the connections that the supervisor gives it, and the port on which they came. */

@@ -4,7 +4,7 @@ import type { LogLevel, RunningServer } from '../server/index.js'
 import { guarded, later } from '../timers.js'
 import { EXIT, Exit } from './failure.js'
 import { note } from './output.js'
-import { type Address, isReady, Listener, type ListeningMessage } from './worker-connections.js'
+import { type Address, isReady, Listener, type ListeningMessage, tellToStop } from './worker-connections.js'
 import { MetricsExchange } from './worker-metrics.js'
 
 const FIRST_DELAY_MS = 100
@@ -140,7 +140,7 @@ class Supervisor {
     return worker
   }
 
-  /** First nobody new comes in; then those who came in last are with a worker; then the workers finish. */
+  /** First nobody new comes in; then the workers finish, behind the last connections that were given to them. */
   async stop(shutdownTimeoutMs: number): Promise<void> {
     if (this.isStopping) return
     this.isStopping = true
@@ -150,7 +150,7 @@ class Supervisor {
     }, shutdownTimeoutMs + 2000).unref()
     await this.listener.close()
     const workers = Object.values(cluster.workers ?? {})
-    for (const worker of workers) worker?.process.kill('SIGTERM')
+    for (const worker of workers) if (worker !== undefined) tellToStop(worker)
     if (workers.length === 0) this.finish()
   }
 

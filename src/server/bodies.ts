@@ -65,7 +65,7 @@ export class Bodies {
         else chunks.push(chunk)
       }
       const onEnd = () => end(() => resolve(Buffer.concat(chunks).toString()))
-      const onError = (error: Error) => end(() => reject(error))
+      const onError = (cause: Error) => end(() => reject(cutOff(cause)))
       if (Number(request.headers['content-length'] ?? 0) > limitBytes) reject(tooLarge())
       else request.on('data', onData).on('end', onEnd).on('error', onError)
     })
@@ -78,6 +78,8 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
 }
 
 const tooLarge = () => new CatracaError('PAYLOAD_TOO_LARGE', 'the body is too large')
+
+const cutOff = (cause: Error) => new CatracaError('INVALID_INPUT', 'the body was cut off', { cause })
 
 const overloaded = () =>
   new CatracaError('OVERLOADED', 'the server is receiving as much from all callers as it may hold')

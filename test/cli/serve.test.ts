@@ -227,10 +227,11 @@ describe('serve --workers', () => {
       await sleep(2)
     }
     await ended
-    const outcomes = new Set(await Promise.all(asked))
-    assert.ok(outcomes.has('HTTP/1.1 200') && outcomes.has('ECONNREFUSED'), [...outcomes].join())
-    for (const other of ['HTTP/1.1 200', 'HTTP/1.1 503', 'ECONNREFUSED']) outcomes.delete(other)
-    assert.deepEqual([...outcomes], [])
+    const outcomes = await Promise.all(asked)
+    assert.ok(outcomes.includes('HTTP/1.1 200') && outcomes.includes('ECONNREFUSED'), outcomes.join())
+    const others = outcomes.filter((outcome) => !/^HTTP\/1\.1 (200|503)$|^ECONNREFUSED$/.test(outcome))
+    // The kernel resets one that it accepts in the very moment in which the port is closed.
+    assert.ok(others.length <= 1, others.join())
   })
 
   it('restarts quickly, and slowly in a crash loop only', () => {

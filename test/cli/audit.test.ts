@@ -15,6 +15,8 @@ describe('catraca audit list', () => {
       ['allowlist', 'add', 'vip', 'ann', '--added-by', 'me'],
       ['key', 'create', 'ops', '--scopes', 'admin'],
       ['key', 'revoke', 'ops'],
+      // Without it the server would let nobody in.
+      ['key', 'unlock'],
     ]) {
       const { code, stderr } = await command([...args, '--store', store])
       assert.equal(code, 0, stderr)
@@ -28,10 +30,11 @@ describe('catraca audit list', () => {
     assert.equal(code, 0)
     const [head, ...rows] = stdout.trimEnd().split('\n')
     assert.match(head!, /^AT +ACTOR +ACTION +TARGET +CHANGE$/)
-    assert.equal(rows.length, 4)
+    assert.equal(rows.length, 5)
     const user = userInfo().username
-    assert.match(rows[0]!, new RegExp(`cli:${user} +key\\.revoke +key:ops +\\{"before"`))
-    assert.match(rows[2]!, /allowlist\.member\.add +allowlist:vip ann +.*"addedBy":"me"/)
+    assert.match(rows[0]!, /key\.unlock +key:\*/)
+    assert.match(rows[1]!, new RegExp(`cli:${user} +key\\.revoke +key:ops +\\{"before"`))
+    assert.match(rows[3]!, /allowlist\.member\.add +allowlist:vip ann +.*"addedBy":"me"/)
   })
 
   it('gives the same on a server, filtered and paged', async () => {
@@ -50,7 +53,7 @@ describe('catraca audit list', () => {
     }
     const { stdout } = await command(['audit', 'list', '--action', 'key', '--json', '--store', store])
     const actions = JSON.parse(stdout).items.map(({ action }: { action: string }) => action)
-    assert.deepEqual(actions, ['key.revoke', 'key.create'])
+    assert.deepEqual(actions, ['key.unlock', 'key.revoke', 'key.create'])
     assert.ok(!stdout.includes('ctr_'))
   })
 

@@ -20,11 +20,11 @@ export interface Question {
   now: number
 }
 
-/** Limits in one LMDB environment, for the thread that writes it. */
 /** Whether nothing is taken: a store that is full can be looked at. Mostly the first cost says no. */
 const isLooking = (questions: readonly Question[]): boolean =>
   questions.every(({ subjects }) => subjects.every(({ limits }) => limits.every(({ cost }) => cost === 0)))
 
+/** Limits in one LMDB environment, for the thread that writes it. */
 export class LimitCounters {
   private statesFrom: string[] | undefined
   private leasesFrom: string | undefined

@@ -47,6 +47,7 @@ export const audit = {
     'entity.delete': 'Entity removed',
     'key.create': 'API key created',
     'key.revoke': 'API key revoked',
+    'key.unlock': 'Lock without keys lifted',
     'idempotency.delete': 'Idempotency record deleted',
     'lock.break': 'Lock broken',
     'code.revoke': 'One-time code revoked',

@@ -49,6 +49,7 @@ export const audit: typeof en = {
     'entity.delete': 'Entidade removida',
     'key.create': 'Chave de API criada',
     'key.revoke': 'Chave de API revogada',
+    'key.unlock': 'Trava sem chaves retirada',
     'idempotency.delete': 'Registro de idempotência apagado',
     'lock.break': 'Trava rompida',
     'code.revoke': 'Código de uso único revogado',

@@ -132,6 +132,8 @@ export type AcquireInput = {
     resource: string
     /** Cost by limit; absent: 1 of each. A limit that is not named costs 0 */
     consume?: Record<string, number>
+    /** Limits of this call, as a level states them; what they may do says `limits.inline` */
+    limits?: Record<string, Record<string, unknown>>
     /** Take from the parent too; absent: as the entity says */
     cascade?: boolean
   }
@@ -214,6 +216,8 @@ export type AdjustLeaseInput = {
   body: {
     /** What to add to each cost; may be negative */
     delta: Record<string, number>
+    /** Names the adjustment, which counts once however often it is asked for */
+    adjustmentId?: string
   }
 }
 export type AdjustLeaseAnswer = {
@@ -618,6 +622,8 @@ export type GetEntityConfigAnswer = {
   autoUpdate?: boolean
   /** On system only */
   strictVersion?: boolean
+  /** Limits that another program wrote and that cannot be used, with what is wrong */
+  unreadable?: Record<string, string>
 }
 
 export type GetIdempotencyRecordInput = {
@@ -690,6 +696,8 @@ export type GetLimitsInput = {
   entity: string
   /** What is limited: an operation, a model, an endpoint */
   resource: string
+  /** Limits of this call as JSON; what they may do says `limits.inline` */
+  limits?: string | undefined
 }
 export type GetLimitsAnswer = {
   /** By name of the limit */
@@ -756,6 +764,39 @@ export type GetResourceConfigAnswer = {
   autoUpdate?: boolean
   /** On system only */
   strictVersion?: boolean
+  /** Limits that another program wrote and that cannot be used, with what is wrong */
+  unreadable?: Record<string, string>
+}
+
+export type GetResourceUsageInput = {
+  /** What is limited: an operation, a model, an endpoint */
+  resource: string
+  step?: 'hour' | 'day' | undefined
+  /** ISO 8601 */
+  from?: string | undefined
+  /** ISO 8601 */
+  to?: string | undefined
+}
+export type GetResourceUsageAnswer = {
+  items: {
+    limit: string
+    /** Cost */
+    admitted: number
+    /** Cost */
+    denied: number
+    /** ISO 8601 */
+    start: string
+  }[]
+  /** The heaviest first */
+  entities: {
+    /** Who is limited: a customer, a tenant, a key */
+    entity: string
+    limit: string
+    /** Cost */
+    admitted: number
+    /** Cost */
+    denied: number
+  }[]
 }
 
 export type GetRevokedSubjectInput = {
@@ -830,6 +871,8 @@ export type GetSystemConfigAnswer = {
   autoUpdate?: boolean
   /** On system only */
   strictVersion?: boolean
+  /** Limits that another program wrote and that cannot be used, with what is wrong */
+  unreadable?: Record<string, string>
 }
 
 export type GetUsageInput = {
@@ -846,12 +889,12 @@ export type GetUsageInput = {
 export type GetUsageAnswer = {
   items: {
     limit: string
-    /** ISO 8601 */
-    start: string
     /** Cost */
     admitted: number
     /** Cost */
     denied: number
+    /** ISO 8601 */
+    start: string
   }[]
 }
 
@@ -1049,6 +1092,8 @@ export type ListEntityConfigsAnswer = {
       autoUpdate?: boolean
       /** On system only */
       strictVersion?: boolean
+      /** Limits that another program wrote and that cannot be used, with what is wrong */
+      unreadable?: Record<string, string>
     }
   }[]
   nextCursor?: string
@@ -1108,6 +1153,8 @@ export type ListResourceConfigsAnswer = {
       autoUpdate?: boolean
       /** On system only */
       strictVersion?: boolean
+      /** Limits that another program wrote and that cannot be used, with what is wrong */
+      unreadable?: Record<string, string>
     }
   }[]
   nextCursor?: string
@@ -1143,6 +1190,8 @@ export type ListSystemConfigsAnswer = {
       autoUpdate?: boolean
       /** On system only */
       strictVersion?: boolean
+      /** Limits that another program wrote and that cannot be used, with what is wrong */
+      unreadable?: Record<string, string>
     }
   }[]
   nextCursor?: string
@@ -1297,6 +1346,8 @@ export type ResolveLimitsAnswer = {
       by?: 'entity' | 'resource' | 'system' | 'entity:*' | 'system:*' | 'defaults'
     }
   }>
+  /** Limits that another program wrote and that cannot be used, with what is wrong */
+  unreadable?: Record<string, string>
 }
 
 export type RevokeCodeInput = {
@@ -1423,6 +1474,8 @@ export type SetEntityConfigAnswer = {
   autoUpdate?: boolean
   /** On system only */
   strictVersion?: boolean
+  /** Limits that another program wrote and that cannot be used, with what is wrong */
+  unreadable?: Record<string, string>
 }
 
 export type SetLogLevelInput = {
@@ -1479,6 +1532,8 @@ export type SetResourceConfigAnswer = {
   autoUpdate?: boolean
   /** On system only */
   strictVersion?: boolean
+  /** Limits that another program wrote and that cannot be used, with what is wrong */
+  unreadable?: Record<string, string>
 }
 
 export type SetSystemConfigInput = {
@@ -1520,6 +1575,8 @@ export type SetSystemConfigAnswer = {
   autoUpdate?: boolean
   /** On system only */
   strictVersion?: boolean
+  /** Limits that another program wrote and that cannot be used, with what is wrong */
+  unreadable?: Record<string, string>
 }
 
 export type UpdateAllowlistInput = {
@@ -1648,6 +1705,8 @@ export interface Operations {
   getMetrics(input?: GetMetricsInput, options?: CallOptions): Promise<GetMetricsAnswer>
   /** What a resource says of limits: `GET /config/resources/{resource}` */
   getResourceConfig(input: GetResourceConfigInput, options?: CallOptions): Promise<GetResourceConfigAnswer>
+  /** Cost admitted and denied of a resource by hour or day, and of its heaviest entities: `GET /limits/usage` */
+  getResourceUsage(input: GetResourceUsageInput, options?: CallOptions): Promise<GetResourceUsageAnswer>
   /** Were tokens of this subject revoked, and which?: `GET /revoked-subjects/{subject}` */
   getRevokedSubject(input: GetRevokedSubjectInput, options?: CallOptions): Promise<GetRevokedSubjectAnswer>
   /** The last hour of this process, in steps of 5 s: `GET /stats/series` */
@@ -1658,7 +1717,7 @@ export interface Operations {
   getShards(input: GetShardsInput, options?: CallOptions): Promise<GetShardsAnswer>
   /** What the system level says of limits: `GET /config/system/{resource}` */
   getSystemConfig(input: GetSystemConfigInput, options?: CallOptions): Promise<GetSystemConfigAnswer>
-  /** Cost admitted and denied, by limit and hour or day: `GET /limits/{entity}/{resource}/usage` */
+  /** Cost of an entity by hour or day, where it was among the heaviest of its resource: `GET /limits/{entity}/{resource}/usage` */
   getUsage(input: GetUsageInput, options?: CallOptions): Promise<GetUsageAnswer>
   /** State of every engine: `GET /health` */
   health(input?: HealthInput, options?: CallOptions): Promise<HealthAnswer>
@@ -1767,12 +1826,13 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   getIdempotencyRecord: { method: 'GET', path: '/idempotency/{operation}/{key}' },
   getImport: { method: 'GET', path: '/allowlists/{id}/imports/{importId}' },
   getIndex: { method: 'GET', path: '/allowlists/{id}/index' },
-  getLimits: { method: 'GET', path: '/limits/{entity}/{resource}' },
+  getLimits: { method: 'GET', path: '/limits/{entity}/{resource}', query: ['limits'] },
   getLock: { method: 'GET', path: '/locks/{name}' },
   getLogLevel: { method: 'GET', path: '/log-level' },
   getMember: { method: 'GET', path: '/allowlists/{id}/customers/{customerId}' },
   getMetrics: { method: 'GET', path: '/metrics', answer: 'stream', accept: ['text/plain'] },
   getResourceConfig: { method: 'GET', path: '/config/resources/{resource}' },
+  getResourceUsage: { method: 'GET', path: '/limits/usage', query: ['resource', 'step', 'from', 'to'] },
   getRevokedSubject: { method: 'GET', path: '/revoked-subjects/{subject}' },
   getSeries: { method: 'GET', path: '/stats/series', query: ['minutes'] },
   getSession: { method: 'GET', path: '/session' },

@@ -3,7 +3,7 @@ import type { GetSystemConfigAnswer } from '../../api/client.js'
 export type Level = 'system' | 'resource' | 'entity'
 /** `defaults`: no level says it, so the server's own word holds. With `*`: what a level says of all resources. */
 export type FieldLevel = Level | 'entity:*' | 'system:*' | 'defaults'
-export type LevelConfig = GetSystemConfigAnswer
+export type LevelConfig = Omit<GetSystemConfigAnswer, 'unreadable'>
 export type Limit = NonNullable<LevelConfig['limits']>[string]
 export type LimitField = keyof Limit
 export type ConfigField = Exclude<keyof LevelConfig, 'limits'>

@@ -904,6 +904,8 @@ export type ImportMembersInput = {
   importId?: string | undefined
   /** Of rows that do not say it themselves */
   addedBy?: string | undefined
+  /** Of CSV: the column with the ids, by its heading or its number from 1 */
+  column?: string | undefined
   /** When the content type does not tell */
   format?: 'csv' | 'ndjson' | 'text' | undefined
   /** Rejected rows that are told one by one: up to 1,000; 100 when absent */
@@ -979,6 +981,8 @@ export type ListAuditInput = {
   target?: string | undefined
   /** Name of the key, the user or the program */
   actor?: string | undefined
+  /** Part of an id of what was changed, or of the name of who did it */
+  search?: string | undefined
   /** Or its beginning, such as `allowlist.member`: allowlist.create, allowlist.update, allowlist.pause, allowlist.resume, allowlist.delete, allowlist.import, allowlist.rebuild, allowlist.reshard, allowlist.member.add, allowlist.member.remove, limit.config.set, limit.config.delete, limit.reset, entity.set, entity.delete, key.create, key.revoke, idempotency.delete, lock.break, code.revoke, token.revoke, subject.revoke */
   action?: string | undefined
   /** ISO 8601: from then on */
@@ -1811,11 +1815,11 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   getSystemConfig: { method: 'GET', path: '/config/system/{resource}' },
   getUsage: { method: 'GET', path: '/limits/{entity}/{resource}/usage', query: ['step', 'from', 'to'] },
   health: { method: 'GET', path: '/health' },
-  importMembers: { method: 'POST', path: '/allowlists/{id}/import', query: ['mode', 'importId', 'addedBy', 'format', 'maxErrors', 'async'], body: 'stream' },
+  importMembers: { method: 'POST', path: '/allowlists/{id}/import', query: ['mode', 'importId', 'addedBy', 'column', 'format', 'maxErrors', 'async'], body: 'stream' },
   issueCode: { method: 'POST', path: '/otp/{channel}', body: 'json' },
   listAllowlists: { method: 'GET', path: '/allowlists', query: ['limit', 'cursor', 'search', 'type', 'sort', 'order'] },
   listAllowlistsOfCustomer: { method: 'GET', path: '/customers/{customerId}/allowlists', query: ['limit', 'cursor'] },
-  listAudit: { method: 'GET', path: '/audit', query: ['target', 'actor', 'action', 'from', 'to', 'limit', 'cursor'] },
+  listAudit: { method: 'GET', path: '/audit', query: ['target', 'actor', 'search', 'action', 'from', 'to', 'limit', 'cursor'] },
   listDenied: { method: 'GET', path: '/limits/denied', query: ['resource', 'limit'] },
   listEntityConfigs: { method: 'GET', path: '/config/entities', query: ['limit', 'cursor', 'resource'] },
   listKeys: { method: 'GET', path: '/keys' },

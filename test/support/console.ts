@@ -147,10 +147,14 @@ interface Violation {
   nodes: { html: string; failureSummary: string }[]
 }
 
-/** Colours are judged when nothing moves any more. What turns for ever does not change colours. */
+/**
+ * Colours are judged when nothing moves any more. What turns for ever does not change colours, and what is taken away while
+ * it moves may never tell its end.
+ */
 const STAND_STILL = `(async () => {
   const moving = document.getAnimations().filter(({ effect }) => effect.getComputedTiming().endTime < Infinity)
-  await Promise.allSettled(moving.map(({ finished }) => finished))
+  const ended = Promise.allSettled(moving.map(({ finished }) => finished))
+  await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 3000))])
   await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
 })()`
 /** What is behind a dialog is not shown to anybody, and was judged when it was. */

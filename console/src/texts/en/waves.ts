@@ -75,6 +75,7 @@ export const waves = {
     shareOf: (number: string) => `Step ${number}: share in percent`,
     add: 'Add a step',
     remove: 'Remove',
+    warned: (number: string, warning: string) => `Step ${number}: ${warning}`,
     removeOf: (number: string) => `Remove step ${number}`,
     none: 'No ramp: the share stays as it is set.',
     preset: 'Fill in a ramp',

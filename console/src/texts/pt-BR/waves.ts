@@ -73,6 +73,7 @@ export const waves: typeof en = {
     shareOf: (number) => `Passo ${number}: parcela em porcentagem`,
     add: 'Incluir um passo',
     remove: 'Remover',
+    warned: (number, warning) => `Passo ${number}: ${warning}`,
     removeOf: (number) => `Remover o passo ${number}`,
     none: 'Sem rampa: a parcela fica como está definida.',
     preset: 'Preencher uma rampa',

@@ -35,7 +35,7 @@ export interface RulePanelProps {
 
 /** The rule of a wave: read by all, changed by admins after a look at the difference. */
 export function RulePanel(props: RulePanelProps) {
-  const { list, rule, next, problems, warnings, isChanged, isOutdated, now, zone } = props
+  const { list, rule, next, problems, isChanged, isOutdated, now, zone } = props
   const { waves, common } = useTexts()
   const texts = waves.rule
   const { can } = useSignedIn()
@@ -77,7 +77,7 @@ export function RulePanel(props: RulePanelProps) {
       </Stack>
       <ReviewDialog
         {...(reviewed ?? { list, before: rule, after: next })}
-        warnings={[...new Set(Object.values(warnings))].filter((text) => text !== undefined)}
+        warnings={stepWarnings(props, waves.ramp.warned)}
         now={now}
         zone={zone}
         opened={reviewed !== undefined}
@@ -155,6 +155,16 @@ function Fields({ list, draft, onDraft, problems, warnings, zone, onZone }: Rule
       </div>
     </>
   )
+}
+
+function stepWarnings(
+  { draft, warnings }: RulePanelProps,
+  words: (number: string, warning: string) => string,
+): string[] {
+  return draft.ramp.flatMap(({ key }, index) => {
+    const warning = warnings[key]
+    return warning === undefined ? [] : [words(String(index + 1), warning)]
+  })
 }
 
 interface NamedCustomersProps extends Pick<RulePanelProps, 'draft' | 'problems' | 'onDraft'> {

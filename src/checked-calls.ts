@@ -1,6 +1,6 @@
 import { aborted, refuseAborted } from './abort.js'
 import type { ApiKeys } from './access/keys.js'
-import type { Allowlists } from './allowlist/allowlists.js'
+import { type Allowlists, CHECK_FIELDS } from './allowlist/allowlists.js'
 import type * as Lists from './allowlist/types.js'
 import type { AuditTrail } from './audit/trail.js'
 import type { AuditQuery } from './audit/types.js'
@@ -16,11 +16,12 @@ import type { Locks } from './lock/locks.js'
 import type { AcquireOptions, WithLockOptions } from './lock/types.js'
 import type { OneTimeCodes } from './one-time-code/codes.js'
 import type { CodeAddress } from './one-time-code/types.js'
+import { ACQUIRE_FIELDS } from './rate-limit/acquirer.js'
 import type { ConfigAddress, UsageQuery } from './rate-limit/api.js'
 import type { RateLimits } from './rate-limit/limits.js'
-import type { AcquireRequest } from './rate-limit/types.js'
 import type { TokenDenylist } from './token-denylist/denylist.js'
-import type { RevokedToken, TokenQuestion } from './token-denylist/types.js'
+import { QUESTION_FIELDS } from './token-denylist/input.js'
+import type { RevokedToken } from './token-denylist/types.js'
 
 /*
  * Three rules hold for every call of every guard, and stand here rather than in each of them. Fields that a call does not
@@ -63,11 +64,10 @@ type Calls<Guard> = {
     : never
 }
 
-/** So fast that a call in front of it would be felt: the guard keeps the rules itself, and a test sees that it does. */
+/** So fast that a call in front of it would be felt: the guard keeps the rules itself, and the test of them sees that. */
 const BY_ITSELF = 'by itself'
 
 const PAGE: Fields<Lists.PageRequest> = { limit: true, cursor: true }
-const CHECK: Fields<Lists.CheckOptions> = { consistency: true, atLeast: true }
 
 const ALLOWLISTS: Calls<Allowlists> = {
   create: { 0: { needed: { id: true, name: true, type: true, config: true, precision: true } } },
@@ -95,9 +95,9 @@ const ALLOWLISTS: Calls<Allowlists> = {
   importStatus: {},
   index: {},
   rebuild: {},
-  check: { 2: { optional: CHECK } },
+  check: BY_ITSELF,
   explain: {},
-  checkMany: { 0: { needed: { customerIds: true, allowlists: true } }, 1: { optional: CHECK } },
+  checkMany: { 0: { needed: { customerIds: true, allowlists: true } }, 1: { optional: CHECK_FIELDS } },
 }
 
 const KEYS: Calls<ApiKeys> = {
@@ -108,18 +108,15 @@ const KEYS: Calls<ApiKeys> = {
   stored: {},
 }
 
-const ACQUIRE: Fields<AcquireRequest> = {
-  ...{ entity: true, resource: true, consume: true, limits: true, cascade: true, signal: true },
-}
 const ADDRESS: Fields<ConfigAddress> = { level: true, entity: true, identifier: true, resource: true }
 
 const USAGE: Fields<UsageQuery> = { step: true, from: true, to: true }
 
 const LIMITS: Calls<RateLimits> = {
   warmUp: {},
-  acquire: { 0: { needed: ACQUIRE } },
-  withLease: { 0: { needed: ACQUIRE } },
-  hold: { 0: { needed: ACQUIRE } },
+  acquire: BY_ITSELF,
+  withLease: { 0: { needed: ACQUIRE_FIELDS } },
+  hold: { 0: { needed: ACQUIRE_FIELDS } },
   adjust: { 2: { optional: { adjustmentId: true } } },
   giveBack: {},
   status: { 2: { optional: { limits: true } } },
@@ -181,15 +178,14 @@ const CODES: Calls<OneTimeCodes> = {
 }
 
 const TOKEN: Fields<RevokedToken> = { jti: true, expiresAt: true }
-const QUESTION: Fields<TokenQuestion> = { jti: true, subject: true, issuedAt: true }
 
 const TOKENS: Calls<TokenDenylist> = {
   warmUp: {},
   revoke: { 0: { needed: TOKEN } },
   revokeAll: { 0: { each: TOKEN } },
   revokeSubject: { 0: { needed: { subject: true, notBefore: true, expiresAt: true } } },
-  isRevoked: { 0: { needed: QUESTION } },
-  check: { 0: { needed: QUESTION } },
+  isRevoked: BY_ITSELF,
+  check: { 0: { needed: QUESTION_FIELDS } },
   subject: {},
   sweep: {},
   close: {},
@@ -326,9 +322,15 @@ function checkPromised(guard: object, calls: object): void {
   const methods = guard as Record<string, Method>
   for (const [name, rules] of Object.entries(calls)) {
     if (rules === BY_ITSELF) continue
-    methods[name] = checked(guard, methods[name]!, argumentsOf(rules as Rules<unknown[]>))
+    const expected = argumentsOf(rules as Rules<unknown[]>)
+    const method = methods[name]!
+    // An async function throws nothing by itself.
+    if (expected.length > 0 || !(method instanceof AsyncFunction))
+      methods[name] = checked(guard, method, expected)
   }
 }
+
+const AsyncFunction = (async () => {}).constructor as () => void
 
 function argumentsOf(
   rules: Record<string, { needed?: object; optional?: object; each?: object }>,
@@ -341,15 +343,17 @@ function argumentsOf(
   }))
 }
 
+/** No method has more than four arguments. To name them costs less than a list for every call. */
 function checked(guard: object, method: Method, expected: readonly Argument[]): Method {
   const signalAt = expected.find(({ fields }) => fields.has('signal'))?.place
-  return (...args) => {
+  return (a, b, c, d) => {
     try {
-      for (let i = 0; i < expected.length; i++) checkArgument(expected[i]!, args)
-      const signal = signalAt === undefined ? undefined : signalOf(args[signalAt])
-      if (signal === undefined) return method.apply(guard, args)
+      for (let i = 0; i < expected.length; i++)
+        checkArgument(expected[i]!, argumentAt(expected[i]!.place, a, b, c, d))
+      const signal = signalAt === undefined ? undefined : signalOf(argumentAt(signalAt, a, b, c, d))
+      if (signal === undefined) return method.call(guard, a, b, c, d)
       refuseAborted(signal)
-      const answer = method.apply(guard, args) as Promise<unknown>
+      const answer = method.call(guard, a, b, c, d) as Promise<unknown>
       return answer.catch((error) => {
         throw abortedInstead(error, signal)
       })
@@ -358,6 +362,9 @@ function checked(guard: object, method: Method, expected: readonly Argument[]): 
     }
   }
 }
+
+const argumentAt = (place: number, a: unknown, b: unknown, c: unknown, d: unknown): unknown =>
+  place === 0 ? a : place === 1 ? b : place === 2 ? c : d
 
 const signalOf = (given: unknown): AbortSignal | undefined =>
   (given as { signal?: AbortSignal } | null | undefined)?.signal
@@ -369,8 +376,7 @@ function abortedInstead(error: unknown, signal: AbortSignal): unknown {
   return error === signal.reason ? aborted(signal) : error
 }
 
-function checkArgument({ place, isNeeded, isList, fields }: Argument, args: readonly unknown[]): void {
-  const given = args[place]
+function checkArgument({ place, isNeeded, isList, fields }: Argument, given: unknown): void {
   if (isList) {
     if (!Array.isArray(given)) throw invalid(`arguments[${place}]`, 'must be a list')
     for (const [i, item] of given.entries()) fields.check(item, `[${i}].`)

@@ -115,7 +115,14 @@ describe('every call of every guard', () => {
         }
       }
     }
-    const { limits, cache, tokens } = catraca
+    const { limits, cache, tokens, allowlists } = catraca
+    await assert.rejects(allowlists.check('ann', ['vip'], { strong: true } as never), isUnknown('strong'))
+    for (const call of [
+      () => limits.acquire(undefined as never),
+      () => tokens.isRevoked(undefined as never),
+    ]) {
+      await assert.rejects(call(), (error) => isCatracaError(error, 'INVALID_INPUT'))
+    }
     const acquire = { entity: 'ann', resource: 'api' }
     await assert.rejects(
       limits.acquire({ ...acquire, cost: 3 } as never),

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type Clock, isoTime } from '../clock.js'
 import { CatracaError, invalid, isCatracaError } from '../errors.js'
+import { type Fields, KnownFields } from '../fields.js'
 import { identifier, plainName } from '../key.js'
 import type { MaybePromise } from '../maybe.js'
 import type { AllowlistsApi, ReshardCallOptions } from './api.js'
@@ -446,7 +447,13 @@ function customerIds(ids: unknown): string[] {
   return ids.map((id, i) => identifier(`customerIds[${i}]`, id))
 }
 
-function freshness({ consistency, atLeast }: Types.CheckOptions): Freshness {
+/** How fresh an answer must be. */
+export const CHECK_FIELDS: Fields<Types.CheckOptions> = { consistency: true, atLeast: true }
+const KNOWN_OF_CHECK = new KnownFields(CHECK_FIELDS)
+
+function freshness(options: Types.CheckOptions): Freshness {
+  KNOWN_OF_CHECK.check(options)
+  const { consistency, atLeast } = options
   if (consistency !== undefined && consistency !== 'strong') throw invalid('consistency', 'must be strong')
   if (atLeast !== undefined && (typeof atLeast !== 'string' || atLeast.length > MAX_TOKEN_LENGTH)) {
     throw invalid('atLeast', 'is not a token that a write returned')

@@ -1,6 +1,8 @@
+import { refuseAborted } from '../abort.js'
 import type { Clock } from '../clock.js'
 import { type Deadlines, isUnavailable, unavailability } from '../deadlines.js'
 import { CatracaError, invalid, isCatracaError } from '../errors.js'
+import { type Fields, KnownFields } from '../fields.js'
 import type { NamedCounts } from '../figures.js'
 import { identifier } from '../key.js'
 import { Admission } from './admission.js'
@@ -69,6 +71,12 @@ export interface AcquirerParts {
   decisions: NamedCounts<LimitOutcome>
 }
 
+/** What an acquire may say. */
+export const ACQUIRE_FIELDS: Fields<AcquireRequest> = {
+  ...{ entity: true, resource: true, consume: true, limits: true, cascade: true, signal: true },
+}
+const KNOWN_OF_ACQUIRE = new KnownFields(ACQUIRE_FIELDS)
+
 /** From a request to an answer: configuration, costs, the engine's decision, and what to say when there is none. */
 export class Acquirer {
   readonly exhausted: Exhausted
@@ -90,15 +98,27 @@ export class Acquirer {
   }
 
   acquire(request: AcquireRequest, inline: InlineLimits): Promise<AcquireAnswer> {
+    try {
+      return this.begin(request, inline)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /** A call that is denied here takes nothing, whatever else it says: its fields are looked at behind that. */
+  private begin(request: AcquireRequest, inline: InlineLimits): Promise<AcquireAnswer> {
+    if (request === undefined || request === null) throw invalid('arguments[0]', 'must be an object')
     const { entity, resource, consume, limits, signal } = request
     const isPlain = limits === undefined && consume !== null && (signal === undefined || !signal.aborted)
     if (isPlain && typeof entity === 'string') {
       const now = this.parts.clock.now()
       const denied = this.exhausted.find(entity, resource, consume, now)
       if (denied !== undefined) return Promise.resolve(this.denyHere(denied, request, now))
+      KNOWN_OF_ACQUIRE.check(request)
       const known = this.findHere(request, now)
       if (known !== undefined) return this.decide(known, request, now)
     }
+    KNOWN_OF_ACQUIRE.check(request)
     return this.acquireSlowly(request, inline)
   }
 
@@ -134,7 +154,7 @@ export class Acquirer {
   }
 
   private async acquireSlowly(request: AcquireRequest, inline: InlineLimits): Promise<AcquireAnswer> {
-    request.signal?.throwIfAborted()
+    if (request.signal !== undefined) refuseAborted(request.signal)
     const since = this.exhausted.version
     let begunAt = performance.now()
     const subject = {

@@ -1,3 +1,4 @@
+import { aborted } from '../abort.js'
 import { type Deadlines, isUnavailable, Waiting } from '../deadlines.js'
 import type { Wanted } from './answers.js'
 import type { Taken } from './port.js'
@@ -39,8 +40,8 @@ export class Asking extends Waiting {
     this.deadlines.end(this)
     const { answerer, asked } = this
     if (asked.signal?.aborted) {
-      const { reason } = asked.signal
-      const done = () => this.reject(reason)
+      const gone = aborted(asked.signal)
+      const done = () => this.reject(gone)
       // Who has gone hears of nothing else, should it fail.
       answerer.returnAll(asked.wanted, taken).then(done, done)
       return

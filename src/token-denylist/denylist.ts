@@ -5,7 +5,7 @@ import { identifier } from '../key.js'
 import type { TokensApi } from './api.js'
 import { TokenFollower } from './follower.js'
 import type { Image } from './image.js'
-import { optionalMoment, subjectRevocation, tokenRevocation } from './input.js'
+import { checkQuestion, optionalMoment, subjectRevocation, tokenRevocation } from './input.js'
 import { MAX_REVOCATIONS, type Revocation, type TokenStore } from './port.js'
 import type {
   RevokedSubject,
@@ -71,9 +71,14 @@ export class TokenDenylist implements TokensApi {
 
   /** Whether it was revoked. Throws when nobody can tell, unless the setting says to go on. */
   isRevoked(question: TokenQuestion): Promise<boolean> {
-    const known = this.peek(question)
-    if (known !== undefined) return known ? YES : NO
-    return this.check(question).then(({ revoked }) => revoked)
+    try {
+      checkQuestion(question)
+      const known = this.peek(question)
+      if (known !== undefined) return known ? YES : NO
+      return this.check(question).then(({ revoked }) => revoked)
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   /**

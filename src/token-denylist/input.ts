@@ -1,7 +1,8 @@
 import { invalid } from '../errors.js'
+import { type Fields, KnownFields } from '../fields.js'
 import { identifier } from '../key.js'
 import type { Revocation } from './port.js'
-import type { Moment, RevokedSubject, RevokedToken } from './types.js'
+import type { Moment, RevokedSubject, RevokedToken, TokenQuestion } from './types.js'
 
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/
 /** Memory keeps whole seconds in 32 bits, until 2106. */
@@ -39,4 +40,13 @@ export function subjectRevocation({ subject, notBefore, expiresAt }: RevokedSubj
 
 export function optionalMoment(path: string, value: Moment | undefined): number | undefined {
   return value === undefined ? undefined : momentOf(path, value)
+}
+
+/** What a check may be asked. */
+export const QUESTION_FIELDS: Fields<TokenQuestion> = { jti: true, subject: true, issuedAt: true }
+const KNOWN_OF_QUESTION = new KnownFields(QUESTION_FIELDS)
+
+export function checkQuestion(question: TokenQuestion): void {
+  if (question === undefined || question === null) throw invalid('arguments[0]', 'must be an object')
+  KNOWN_OF_QUESTION.check(question)
 }

@@ -41,6 +41,13 @@ describe('every command', () => {
         assert.match(command.helpInformation(), /--json/, path.join(' '))
     }
   })
+
+  it('takes --json as a switch', () => {
+    for (const [path, command] of commands) {
+      const json = command.options.find(({ long }) => long === '--json')
+      assert.ok(json === undefined || json.isBoolean(), path.join(' '))
+    }
+  })
 })
 
 describe('bin/catraca.js', () => {
@@ -49,6 +56,21 @@ describe('bin/catraca.js', () => {
     const { bin, version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
     const file = fileURLToPath(new URL(bin.catraca, root))
     assert.equal(execFileSync(file, ['--version'], { encoding: 'utf8' }), `${version}\n`)
+  })
+})
+
+describe('an option that is missing', () => {
+  it('is told as missing, with 2', async () => {
+    const wrong: [string[], string][] = [
+      [['config', 'get', '--level', 'system'], '--resource must be given'],
+      [['config', 'delete', '--level', 'resource'], '--resource must be given'],
+      [['config', 'get', '--level', 'entity', '--resource', 'api'], '--identifier must be given'],
+    ]
+    for (const [args, message] of wrong) {
+      const { code, stderr } = await run([...args, '--store', 'memory:'])
+      assert.equal(code, 2)
+      assert.ok(stderr.includes(message), stderr)
+    }
   })
 })
 

@@ -7,7 +7,15 @@ import { openRedis } from '../../src/engines/redis/link/open-redis.js'
 import type { Redis } from '../../src/engines/redis/link/redis.js'
 import { masterOf } from '../../src/engines/redis/link/sentinel-views.js'
 import { isCatracaError } from '../../src/errors.js'
-import { bump, failsInTime, inTime, type RedisServers, startSentinel, until } from '../support/redis/index.js'
+import {
+  bump,
+  failsInTime,
+  inTime,
+  type RedisProcess,
+  type RedisServers,
+  startSentinel,
+  until,
+} from '../support/redis/index.js'
 
 const TIMEOUT_MS = 500
 /** Sentinels wait between two failovers, and for each other where there is little processor time. */

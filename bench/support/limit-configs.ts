@@ -1,9 +1,12 @@
 import { ManualClock } from '../../src/clock.js'
+import { CapacityCounts } from '../../src/engines/dynamodb/client/capacity.js'
+import { DynamoClient } from '../../src/engines/dynamodb/client/client.js'
+import { ServerClock } from '../../src/engines/dynamodb/client/server-clock.js'
+import { openLimits } from '../../src/engines/dynamodb/rate-limit/index.js'
 import { ConfigCache } from '../../src/rate-limit/config-cache.js'
 import { RateLimits } from '../../src/rate-limit/limits.js'
 import { DEFAULT_LIMITS } from '../../src/rate-limit/options.js'
-import { LimitsServer } from '../../test/support/dynamodb-limits.js'
-import { startDynamo } from '../../test/support/dynamodb-server.js'
+import { CREDENTIALS, REGION, startDynamo } from '../../test/support/dynamodb-server.js'
 
 export const RESOURCE = 'gpt-4'
 /** Never used up. */
@@ -15,9 +18,18 @@ const SETTLED_MS = 5000
 
 /** DynamoDB with a system and a resource configured, and some users; what is counted holds anywhere, speed is an emulator's. */
 export async function openConfigScene(premiumUsers: number) {
-  const server = new LimitsServer(await startDynamo())
-  const engine = server.open(await server.table())
-  const { configs, counts } = engine
+  const server = await startDynamo()
+  const { guards: table } = await server.emptyTables(['guards'])
+  const counts = new CapacityCounts()
+  const serverClock = new ServerClock()
+  const { endpoint } = server
+  const client = new DynamoClient({
+    ...{ region: REGION, endpoint, credentials: CREDENTIALS, counter: counts, serverClock },
+  })
+  const engine = openLimits({ client, table, timeoutMs: 10_000, clock: 'corrected', server: serverClock })
+  const { configs } = engine
+  // As in a process that serves: it follows changes, and reads the version of the schema with them.
+  configs.watch(() => {})
   await configs.write({ level: 'system', resource: RESOURCE }, { limits: { rpm: LIMIT } })
   await configs.write({ level: 'resource', resource: RESOURCE }, { limits: { rpm: { burst: 2_000_000 } } })
   for (let i = 0; i < premiumUsers; i++) {
@@ -39,7 +51,8 @@ export async function openConfigScene(premiumUsers: number) {
     newLimits: () => new RateLimits({ engine, clock, options, report: () => {} }),
     async close() {
       await engine.close()
-      await server.server.stop()
+      client.close()
+      await server.stop()
     },
   }
 }

@@ -114,7 +114,11 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   // What an image may be behind, a list's own record may be too.
   const isBare = [options.idempotency?.naming, options.redis?.idempotencyNaming].includes('bare')
   const naming = isBare ? 'bare' : 'operation'
-  const redis = { staleAfterMs: membership.staleAfterMs, ...options.redis, idempotencyNaming: naming } as const
+  const redis = {
+    staleAfterMs: membership.staleAfterMs,
+    ...options.redis,
+    idempotencyNaming: naming,
+  } as const
   const recording = auditOptions(options.audit)
   const tracing = new Tracing(options.tracing?.enabled ?? true)
   await tracing.look()
@@ -132,7 +136,11 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const around = { clock, report }
   const limitEngine = await engineOf(options.limits)
   const limits = openLimits(options.limits ?? {}, limitEngine, { ...around, maxSeries })
-  const idempotency = openIdempotency({ ...options.idempotency, naming }, await engineOf(options.idempotency), around)
+  const idempotency = openIdempotency(
+    { ...options.idempotency, naming },
+    await engineOf(options.idempotency),
+    around,
+  )
   const codeEngine = await engineOf(options.codes)
   const codes = await Promise.resolve()
     .then(() => openCodes(options.codes ?? {}, codeEngine, { ...around, limits: limitEngine }))

@@ -106,7 +106,16 @@ const FRACTIONS = ['jitter', 'beta']
 
 /** Checks what a space was told, and completes it. */
 export function spaceSettings<T>(options: SpaceOptions<T>): SpaceSettings<T> {
-  const { name, l1 = {}, codec, tags, breaker = {}, onUnavailable = 'source', words = [], ...numbers } = options
+  const {
+    name,
+    l1 = {},
+    codec,
+    tags,
+    breaker = {},
+    onUnavailable = 'source',
+    words = [],
+    ...numbers
+  } = options
   checkNumbers('', numbers, BOUNDS)
   if (numbers.ttlMs === undefined) throw invalid('ttlMs', 'must be given')
   if (l1 !== false) checkNumbers('l1.', l1, FIRST_TIER_BOUNDS)

@@ -1,6 +1,6 @@
 import { types } from 'node:util'
-import type { Codec } from './codec.js'
 import { isPlainObject } from '../plain-object.js'
+import type { Codec } from './codec.js'
 
 /** Stands before what JSON has no form of: `{ "$": "date", "v": 0 }`. */
 const TAG = '$'

@@ -62,6 +62,20 @@ export const idempotencyClaimSuite = suite<IdempotencyStore>(
       assert.equal(await one.complete(KEY, owner(1), JSON_ANSWER, NOW + LIFE_MS - 1), 'done')
     },
 
+    async 'a claim that is not to be taken over stays so for whoever comes, also after it failed'({
+      one,
+      two,
+    }) {
+      await claimed(one, claimBy(1, { takesOver: false }))
+      const record = await found(two, claimBy(2), NOW + LEASE_MS)
+      assert.deepEqual([record.status, record.takesOver, record.requestHash], ['IN_PROGRESS', false, HASH])
+      assert.equal(await one.fail(KEY, owner(1), undefined, NOW + LEASE_MS), 'done')
+      assert.equal((await claimed(two, claimBy(2), NOW + LEASE_MS)).attempt, 2)
+      assert.equal((await found(one, claimBy(3), NOW + 2 * LEASE_MS)).takesOver, false)
+      assert.equal(await two.complete(KEY, owner(2), JSON_ANSWER, NOW + 2 * LEASE_MS), 'done')
+      assert.equal((await found(one, claimBy(3), NOW + 2 * LEASE_MS)).status, 'COMPLETED')
+    },
+
     async 'what failed is claimed again at once, by whoever wants it'({ one, two }) {
       await claimed(one, claimBy(1))
       assert.equal(await one.fail(KEY, owner(1), 'no route', NOW + 10), 'done')

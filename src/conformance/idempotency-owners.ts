@@ -80,7 +80,9 @@ export const idempotencyOwnerSuite = suite<IdempotencyStore>(
     async 'completed twice is completed once'({ one, two }) {
       await claimed(one, claimBy(1))
       assert.equal(await one.complete(KEY, owner(1), JSON_ANSWER, NOW + 10), 'done')
-      assert.equal(await two.complete(KEY, owner(1), OTHER_ANSWER, NOW + 20), 'done')
+      assert.equal(await two.complete(KEY, owner(1), JSON_ANSWER, NOW + 20), 'done')
+      for (const other of [OTHER_ANSWER, {}, { omittedBytes: 5 }])
+        assert.equal(await two.complete(KEY, owner(1), other, NOW + 20), 'differs')
       const record = await one.read(KEY, NOW + 20)
       assert.deepEqual([record!.response, record!.updatedAt], [JSON_ANSWER.response, NOW + 10])
     },
@@ -144,11 +146,13 @@ export const idempotencyOwnerSuite = suite<IdempotencyStore>(
         const mine = { response: { encoding: 'json', text: String(i % 4) } } as const
         return store.complete(KEY, owner(i % 4 < 2 ? 1 : 2), mine, NOW + LEASE_MS)
       })
-      outcomes.forEach((outcome, i) => {
-        assert.equal(outcome, i % 4 < 2 ? 'lost' : 'done')
-      })
       const record = await pair.one.read(KEY, NOW + LEASE_MS)
-      assert.match((record!.response as { text: string }).text, /^[23]$/)
+      const { text } = record!.response as { text: string }
+      assert.match(text, /^[23]$/)
+      outcomes.forEach((outcome, i) => {
+        const byOwner = String(i % 4) === text ? 'done' : 'differs'
+        assert.equal(outcome, i % 4 < 2 ? 'lost' : byOwner)
+      })
     },
 
     async 'an owner who completes and fails at once does one of them'(pair) {

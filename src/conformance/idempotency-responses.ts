@@ -111,6 +111,7 @@ export const idempotencyResponseSuite = suite<IdempotencyStore>(
         assert.equal(outcome, i % 4 < 2 ? 'lost' : 'done')
       })
       assertBytes((await pair.one.read(KEY, NOW + LEASE_MS))!, mine)
+      assert.equal(await pair.one.complete(KEY, owner(2), gzip(late), NOW + LEASE_MS), 'differs')
     },
   },
 )

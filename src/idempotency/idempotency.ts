@@ -257,7 +257,8 @@ export class Idempotency implements IdempotencyApi {
     if (!isOf(record, claim)) return { outcome: 'refused', reason: 'other-request' }
     if (record.status === 'COMPLETED') return toReplay(record)
     const leftMs = (record.leaseUntil ?? at) - at
-    if (leftMs <= 0 && !(claim.takesOver && record.takesOver)) return { outcome: 'refused', reason: 'unknown' }
+    if (leftMs <= 0 && !(claim.takesOver && record.takesOver))
+      return { outcome: 'refused', reason: 'unknown' }
     // The longer it has taken, the longer it may still take; but never is there a reason to wait beyond the lease.
     const retryAfterMs = Math.max(1, Math.min(leftMs, Math.max(1000, at - record.updatedAt)))
     return { outcome: 'refused', reason: 'in-progress', retryAfterMs }

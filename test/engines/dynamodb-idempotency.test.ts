@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { describe, it } from 'node:test'
+import { ManualClock } from '../../src/clock.js'
 import {
   claimBy,
   claimed,
@@ -15,6 +17,8 @@ import {
 } from '../../src/conformance/idempotency-support.js'
 import { NOW } from '../../src/conformance/support.js'
 import type { Item } from '../../src/engines/dynamodb/client/attributes.js'
+import { Idempotency } from '../../src/idempotency/idempotency.js'
+import { DEFAULT_IDEMPOTENCY } from '../../src/idempotency/options.js'
 import type { RecordKey } from '../../src/idempotency/types.js'
 import { makeRecords } from '../support/dynamodb-idempotency.js'
 import { startDynamo } from '../support/dynamodb-server.js'
@@ -113,6 +117,27 @@ describe('the item of a record', () => {
   })
 })
 
+const guard = (naming: 'operation' | 'bare' = 'operation') => {
+  const options = { ...DEFAULT_IDEMPOTENCY, naming }
+  return new Idempotency({ store, options, clock: new ManualClock(NOW), report: () => {} })
+}
+
+describe('records that are named by their key alone', () => {
+  it('keep the operation, and are another request for any other', async () => {
+    const idempotency = guard('bare')
+    const { key } = newKey()
+    const claim = { operation: 'CreateClaim', key, payload: 1 }
+    const begun = await idempotency.begin(claim)
+    assert.ok(begun.outcome === 'claimed')
+    await idempotency.complete(claim, begun.token, 'claim')
+    assert.deepEqual(await idempotency.begin(claim), { outcome: 'replayed', value: 'claim' })
+    const other = { ...claim, operation: 'CreateEntry' }
+    assert.deepEqual(await idempotency.begin(other), { outcome: 'refused', reason: 'other-request' })
+    assert.equal((await idempotency.get(other))!.operationType, 'CreateClaim')
+    assert.equal((await records.item({ operation: 'REQUEST', key }))!.status!.S, 'COMPLETED')
+  })
+})
+
 /** As the source has it, without anything of ours. */
 async function foreign(changes: Item): Promise<RecordKey> {
   const key = newKey()
@@ -141,8 +166,25 @@ describe('what another program wrote', () => {
     assert.deepEqual(record, {
       ...{ key, status: 'COMPLETED', requestHash: HASH, attempt: 1, createdAt: NOW, updatedAt: NOW },
       ...{ expiresAt: NOW + LIFE_MS, leaseUntil: undefined, response: JSON_ANSWER.response },
-      ...{ omittedBytes: undefined, error: undefined },
+      ...{ omittedBytes: undefined, error: undefined, takesOver: true, isForeign: true },
     })
+  })
+
+  it('is of this request where its hash is of the payload as it came, and the caller shows that', async () => {
+    const idempotency = guard()
+    const raw = '{"b": 1, "a": 2}'
+    const completed = { status: { S: 'COMPLETED' }, responsePayload: { S: '7' } }
+    const key = await foreign({ ...completed, requestHash: { S: hash('sha256', raw).toUpperCase() } })
+    const request = { ...key, payload: JSON.parse(raw) }
+    assert.deepEqual(await idempotency.begin({ ...request, rawPayload: raw }), {
+      ...{ outcome: 'replayed', value: 7 },
+    })
+    const refused = { outcome: 'refused', reason: 'other-request' }
+    assert.deepEqual(await idempotency.begin(request), refused)
+    assert.deepEqual(await idempotency.begin({ ...request, rawPayload: `${raw} ` }), refused)
+    const own = newKey()
+    await idempotency.begin({ ...own, requestHash: hash('sha256', raw) })
+    assert.deepEqual(await idempotency.begin({ ...own, payload: 5, rawPayload: raw }), refused)
   })
 
   it('is in progress as long as it lives, because it has no lease', async () => {

@@ -4,8 +4,8 @@ import { Caches } from '../../src/cache/caches.js'
 import type { CacheNotice } from '../../src/cache/port.js'
 import { ManualClock, systemClock } from '../../src/clock.js'
 import { heard, item, now, readOne, SPACE } from '../../src/conformance/cache-support.js'
-import { dictCache } from '../../src/presets/dict/index.js'
 import { openRedis, type RedisEngine } from '../../src/engines/redis/index.js'
+import { dictCache } from '../../src/presets/dict/index.js'
 import { type RedisServers, startSingle, until } from '../support/redis/index.js'
 
 const LIFE_MS = 60_000

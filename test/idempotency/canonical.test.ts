@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { NO_PAYLOAD_SHA256, REQUEST_HASH_VECTORS } from '../../src/conformance/vectors/idempotency-hash.js'
 import { canonicalForm, requestHashOf } from '../../src/idempotency/canonical.js'
@@ -70,6 +71,8 @@ describe('the canonical form of a payload', () => {
       [{ a: [1, undefined] }, /^payload\.a\[1\] must be data: undefined/],
       [{ a: () => 1 }, /^payload\.a must be data: function/],
       [Symbol('x'), /^payload must be data: symbol/],
+      [{ id: 9007199254740993 }, /^payload\.id must be an integer below 2\^53/],
+      [JSON.parse('[12345678901234567890]'), /^payload\[0\] must be an integer below 2\^53/],
       [{ a: Number.NaN }, /^payload\.a must be a finite number/],
       [[Number.POSITIVE_INFINITY], /^payload\[0\] must be a finite number/],
       [new Map([[1, 2]]), /^payload must be data: an object of class Map/],
@@ -88,6 +91,9 @@ describe('the canonical form of a payload', () => {
       }
     }
     assert.equal(canonicalForm({ price: new Money(5) }), '{"price":{"cents":5}}')
+    assert.equal(canonicalForm({ price: { toJSON: () => [5] } }), '{"price":[5]}')
+    const foreign = runInNewContext('({ b: new Date(0), a: [new Uint8Array([1]), Object.create(null)] })')
+    assert.equal(canonicalForm(foreign), '{"a":[b"AQ==",{}],"b":"1970-01-01T00:00:00.000Z"}')
   })
 
   it('is bounded in depth and length, so that cycles and bombs end', () => {

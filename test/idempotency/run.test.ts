@@ -193,7 +193,7 @@ describe('run', () => {
     )
   })
 
-  it('brings the life into its range, and forgets after it', async (t) => {
+  it('lives as long as was asked for within the range, and is forgotten then', async (t) => {
     const clock = new ManualClock(NOW)
     const { idempotency } = open(t, { clock })
     const lifeOf = async (expirySeconds?: number) => {
@@ -203,10 +203,12 @@ describe('run', () => {
       assert.equal(ttl, Date.parse(expiresAt) / 1000)
       return (Date.parse(expiresAt) - NOW) / 1000
     }
-    assert.deepEqual(
-      [await lifeOf(), await lifeOf(3600), await lifeOf(1), await lifeOf(1e9)],
-      [86_400, 3600, 60, 30 * 86_400],
-    )
+    const lives = [await lifeOf(), await lifeOf(3600), await lifeOf(60), await lifeOf(30 * 86_400)]
+    assert.deepEqual(lives, [86_400, 3600, 60, 30 * 86_400])
+    for (const outside of [0, 59, 30 * 86_400 + 1, Number.NaN]) {
+      const message = /from 60 to 2592000/
+      await assert.rejects(lifeOf(outside), { code: 'INVALID_INPUT', message })
+    }
     clock.advance(3_600_000)
     assert.equal(await idempotency.get(asked({ key: 'k3600' })), undefined)
     assert.equal((await idempotency.run(asked({ key: 'k3600' }), () => 2)).outcome, 'executed')
@@ -274,9 +276,31 @@ describe('answers', () => {
     const { idempotency } = open(t)
     await assert.rejects(
       idempotency.run(asked(), () => 5n),
-      { code: 'INVALID_INPUT', message: /must be JSON/ },
+      { code: 'IDEMPOTENCY_ANSWER_NOT_WRITABLE', message: /the work was done.*BigInt/ },
     )
-    assert.deepEqual(await idempotency.run(asked(), mustNotRun), { outcome: 'replayed', value: undefined })
+    assert.deepEqual(await idempotency.run(asked(), mustNotRun), { outcome: 'omitted', sizeBytes: 0 })
+    const { status, omittedBytes } = (await idempotency.get(asked()))!
+    assert.deepEqual([status, omittedBytes], ['COMPLETED', 0])
+    const begun = await idempotency.begin(asked({ key: 'by-token' }))
+    assert.ok(begun.outcome === 'claimed')
+    const at = { operation: 'PRODUCE', key: 'by-token' }
+    const code = 'IDEMPOTENCY_ANSWER_NOT_WRITABLE'
+    await assert.rejects(
+      idempotency.complete(at, begun.token, () => 1),
+      { code },
+    )
+    assert.equal((await idempotency.get(at))!.status, 'COMPLETED')
+  })
+
+  it('are the first ones: another is refused, the same again is fine', async (t) => {
+    const { idempotency } = open(t)
+    const begun = await idempotency.begin(asked())
+    assert.ok(begun.outcome === 'claimed')
+    for (let i = 0; i < 2; i++) await idempotency.complete(asked(), begun.token, { a: 1 })
+    await assert.rejects(idempotency.complete(asked(), begun.token, { a: 2 }), {
+      code: 'IDEMPOTENCY_ANSWER_DIFFERS',
+    })
+    assert.deepEqual(await idempotency.run(asked(), mustNotRun), { outcome: 'replayed', value: { a: 1 } })
   })
 
   it('that would expand without end, or are damaged, are refused and not done again', async (t) => {

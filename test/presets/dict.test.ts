@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { type Catraca, openCatraca } from '../../src/catraca.js'
-import { type DictCache, type DictClaim, type DictEntry, dictCache } from '../../src/presets/dict/index.js'
+import {
+  DICT_IDEMPOTENCY,
+  DICT_REDIS,
+  type DictCache,
+  type DictClaim,
+  type DictEntry,
+  dictCache,
+} from '../../src/presets/dict/index.js'
 import { type RedisServers, startSingle } from '../support/redis/index.js'
 
 const ENTRY: DictEntry = {
@@ -147,5 +154,26 @@ describe('the DICT preset on redis', () => {
       dict.keyCounts.get({ cpf: '1' }, async () => 0),
       /cpf must be a CPF/,
     )
+  })
+
+  it('has one record for each request id, whose operation counts, on every engine', async (t) => {
+    const settings = [
+      { store: 'memory:', idempotency: DICT_IDEMPOTENCY },
+      { store: servers.storeUrl, idempotency: DICT_IDEMPOTENCY },
+      { store: servers.storeUrl, redis: DICT_REDIS },
+    ]
+    for (const [i, options] of settings.entries()) {
+      const { idempotency, close } = await openCatraca({ ...options, sweepIntervalMs: 0 })
+      t.after(close)
+      const claim = { operation: 'CreateClaim', key: `req-${i}`, payload: { a: 1 } }
+      assert.equal((await idempotency.run(claim, () => 'claim')).outcome, 'executed')
+      assert.equal((await idempotency.run(claim, forbidden)).outcome, 'replayed')
+      const entry = { ...claim, operation: 'CreateEntry' }
+      const refused = { outcome: 'refused', reason: 'other-request' }
+      assert.deepEqual(await idempotency.run(entry, forbidden), refused)
+      const record = (await idempotency.get(entry))!
+      assert.deepEqual([record.operationType, record.idempotencyKey], ['CreateClaim', `req-${i}`])
+      if (i > 0) assert.equal(await say('GET', `bridge:idempotency:req-${i}`), '"claim"')
+    }
   })
 })

@@ -5,6 +5,12 @@ import fc from 'fast-check'
 import { NO_PAYLOAD_SHA256, REQUEST_HASH_VECTORS } from '../../src/conformance/vectors/idempotency-hash.js'
 import { canonicalForm, requestHashOf } from '../../src/idempotency/canonical.js'
 
+/** Without integers that are no longer what somebody wrote. */
+const exact = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value), (_, each) =>
+    Number.isInteger(each) && !Number.isSafeInteger(each) ? 1 / each : each,
+  )
+
 describe('the canonical form of a payload', () => {
   for (const { name, payload, canonical, sha256 } of REQUEST_HASH_VECTORS) {
     it(`has the published form: ${name}`, () => {
@@ -29,7 +35,7 @@ describe('the canonical form of a payload', () => {
       )
     }
     fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
+      fc.property(fc.jsonValue().map(exact), (value) => {
         const form = canonicalForm(value)
         assert.equal(canonicalForm(shuffled(value)), form)
         assert.deepEqual(JSON.parse(form), JSON.parse(JSON.stringify(value)))
@@ -71,7 +77,7 @@ describe('the canonical form of a payload', () => {
       [{ a: [1, undefined] }, /^payload\.a\[1\] must be data: undefined/],
       [{ a: () => 1 }, /^payload\.a must be data: function/],
       [Symbol('x'), /^payload must be data: symbol/],
-      [{ id: 9007199254740993 }, /^payload\.id must be an integer below 2\^53/],
+      [JSON.parse('{ "id": 9007199254740993 }'), /^payload\.id must be an integer below 2\^53/],
       [JSON.parse('[12345678901234567890]'), /^payload\[0\] must be an integer below 2\^53/],
       [{ a: Number.NaN }, /^payload\.a must be a finite number/],
       [[Number.POSITIVE_INFINITY], /^payload\[0\] must be a finite number/],

@@ -29,7 +29,13 @@ export const idempotencyClaimSuite = suite<IdempotencyStore>(
       assert.deepEqual(record, {
         ...{ key: KEY, status: 'IN_PROGRESS', requestHash: HASH, attempt: 1 },
         ...{ createdAt: NOW, updatedAt: NOW, expiresAt: NOW + LIFE_MS, leaseUntil: NOW + LEASE_MS },
-        ...{ response: undefined, omittedBytes: undefined, error: undefined },
+        ...{
+          response: undefined,
+          omittedBytes: undefined,
+          error: undefined,
+          takesOver: true,
+          isForeign: false,
+        },
       })
       assert.deepEqual(await two.read(KEY, NOW + 5), record)
     },
@@ -94,7 +100,13 @@ export const idempotencyClaimSuite = suite<IdempotencyStore>(
       assert.deepEqual(record, {
         ...{ key: KEY, status: 'COMPLETED', requestHash: HASH, attempt: 1 },
         ...{ createdAt: NOW, updatedAt: NOW + 10, expiresAt: NOW + LIFE_MS, leaseUntil: undefined },
-        ...{ response: JSON_ANSWER.response, omittedBytes: undefined, error: undefined },
+        ...{
+          response: JSON_ANSWER.response,
+          omittedBytes: undefined,
+          error: undefined,
+          takesOver: true,
+          isForeign: false,
+        },
       })
     },
 

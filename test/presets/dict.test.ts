@@ -107,7 +107,7 @@ describe('the DICT preset on redis', () => {
     await lives(STATUS, 60)
     const found = await dict.claims.ofEntry(ENTRY.id, async () => [CLAIM.id, CLAIM.id])
     assert.deepEqual([...found], [CLAIM.id])
-    assert.equal(await say('GET', INDEX), JSON.stringify([CLAIM.id]))
+    assert.deepEqual(await say('SMEMBERS', INDEX), [CLAIM.id])
     await lives(INDEX, 300)
     assert.deepEqual([...(await dict.claims.ofEntry(ENTRY.id, forbidden))], [CLAIM.id])
     assert.deepEqual(await dict.claims.byId(CLAIM.id, forbidden), CLAIM)

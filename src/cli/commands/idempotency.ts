@@ -7,6 +7,7 @@ import { type CommonOptions, dataCommand, withSession } from '../session.js'
 const FIELDS = [
   ...['pk', 'operationType', 'idempotencyKey', 'status', 'requestHash', 'responsePayload'],
   ...['createdAt', 'updatedAt', 'expiresAt', 'ttl', 'attempt', 'leaseUntil', 'omittedBytes', 'error'],
+  ...['onLeaseExpired'],
 ] as (keyof RecordView)[]
 
 export function addIdempotencyCommands(program: Command): void {

@@ -158,6 +158,8 @@ function addLeases(app: App, { catraca: { cache } }: ServerContext): void {
       }
       if (answer.state === 'cached') return reply.code(200).send(shown(answer))
       const { lease, stale } = answer
+      // Nobody is there to load.
+      if (reply.raw.destroyed) await cache.release(space, key, lease)
       const expiresAt = answer.expiresAt.toISOString()
       if (stale === undefined) return reply.code(201).send({ lease, expiresAt })
       return reply.code(200).send({ ...shown(stale), lease, expiresAt })

@@ -303,7 +303,7 @@ export type ClaimRequestInput = {
   operation: string
   /** The idempotency key; UUIDs in any case */
   key: string
-  /** Life of the record, brought into the configured range */
+  /** Life of the record, within the configured range */
   idempotencyExpirySeconds?: string | undefined
   body?: {
     /** What makes it this request; not with requestHash */
@@ -445,6 +445,14 @@ export type DeleteSystemConfigInput = {
 }
 export type DeleteSystemConfigAnswer = undefined
 
+export type ExpireCachedInput = {
+  /** A space that the configuration names, such as dict:entry:key */
+  space: string
+  /** Within the space */
+  key: string
+}
+export type ExpireCachedAnswer = undefined
+
 export type ExplainCheckInput = {
   /** Id of a customer; UUIDs in any case */
   customerId: string
@@ -554,7 +562,7 @@ export type GetCachedInput = {
   key: string
 }
 export type GetCachedAnswer = {
-  /** Any JSON but null */
+  /** Any JSON; null only with a lease: the source has none */
   value: unknown
   /** Since it was stored; on Redis at most so long */
   ageMs: number
@@ -648,6 +656,8 @@ export type GetIdempotencyRecordAnswer = {
   leaseUntil?: string
   omittedBytes?: number
   error?: string
+  /** It is not taken over when its lease has passed */
+  onLeaseExpired?: 'unknown'
 }
 
 export type GetImportInput = {
@@ -908,6 +918,38 @@ export type IssueCodeAnswer = {
   code: string
   /** ISO 8601 */
   expiresAt: string
+}
+
+export type LeaseCachedInput = {
+  /** A space that the configuration names, such as dict:entry:key */
+  space: string
+  /** Within the space */
+  key: string
+  body?: {
+    /** How long the lease lasts, 100 ms to a day */
+    ttlMs?: number
+    /** How long to wait for the load of another, up to 30 s */
+    waitMs?: number
+    /** The lease whatever is cached, and from whoever has it */
+    refresh?: boolean
+  } | undefined
+}
+export type LeaseCachedAnswer = {
+  /** Any JSON; null only with a lease: the source has none */
+  value: unknown
+  /** Since it was stored; on Redis at most so long */
+  ageMs: number
+  /** Older than its TTL */
+  stale?: true
+  /** The store did not answer */
+  degraded?: true
+  lease?: string
+  expiresAt?: string
+} | {
+  lease: string
+  expiresAt: string
+} | {
+  retryAfterMs: number
 }
 
 export type ListAllowlistsInput = {
@@ -1186,6 +1228,15 @@ export type RebuildIndexAnswer = {
   }
 }
 
+export type ReleaseCachedInput = {
+  /** A space that the configuration names, such as dict:entry:key */
+  space: string
+  /** Within the space */
+  key: string
+  lease: string
+}
+export type ReleaseCachedAnswer = undefined
+
 export type ReleaseLeaseInput = {
   /** As an acquire returned it */
   leaseId: string
@@ -1347,10 +1398,12 @@ export type SetCachedInput = {
   /** Within the space */
   key: string
   body: {
-    /** Any JSON but null */
+    /** Any JSON; null only with a lease: the source has none */
     value: unknown
     /** Instead of the space's */
     ttlMs?: number
+    /** Stored only while this lease holds */
+    lease?: string
   }
 }
 export type SetCachedAnswer = undefined
@@ -1597,6 +1650,8 @@ export interface Operations {
   deleteResourceConfig(input: DeleteResourceConfigInput, options?: CallOptions): Promise<DeleteResourceConfigAnswer>
   /** Have the system level say nothing of limits: `DELETE /config/system/{resource}` */
   deleteSystemConfig(input: DeleteSystemConfigInput, options?: CallOptions): Promise<DeleteSystemConfigAnswer>
+  /** Let it be loaded anew; what there is covers for a load that fails: `POST /cache/{space}/{key}/expire` */
+  expireCached(input: ExpireCachedInput, options?: CallOptions): Promise<ExpireCachedAnswer>
   /** May this customer pass, and why?: `GET /customers/{customerId}/explain` */
   explainCheck(input: ExplainCheckInput, options?: CallOptions): Promise<ExplainCheckAnswer>
   /** Export the members, in the format asked by `Accept`: `GET /allowlists/{id}/export` */
@@ -1655,6 +1710,8 @@ export interface Operations {
   importMembers(input: ImportMembersInput, options?: CallOptions): Promise<ImportMembersAnswer>
   /** Make a one-time code, in the place of the one before: `POST /otp/{channel}` */
   issueCode(input: IssueCodeInput, options?: CallOptions): Promise<IssueCodeAnswer>
+  /** What is cached, or the lease to load it: `POST /cache/{space}/{key}/lease` */
+  leaseCached(input: LeaseCachedInput, options?: CallOptions): Promise<LeaseCachedAnswer>
   /** List the allowlists, or search and sort them: `GET /allowlists` */
   listAllowlists(input?: ListAllowlistsInput, options?: CallOptions): Promise<ListAllowlistsAnswer>
   /** List the FIXA allowlists that a customer is on: `GET /customers/{customerId}/allowlists` */
@@ -1679,6 +1736,8 @@ export interface Operations {
   ready(input?: ReadyInput, options?: CallOptions): Promise<ReadyAnswer>
   /** Build the membership index anew: `POST /allowlists/{id}/rebuild` */
   rebuildIndex(input: RebuildIndexInput, options?: CallOptions): Promise<RebuildIndexAnswer>
+  /** Give a lease back, because the load failed: `DELETE /cache/{space}/{key}/lease/{lease}` */
+  releaseCached(input: ReleaseCachedInput, options?: CallOptions): Promise<ReleaseCachedAnswer>
   /** Give everything back; a second time changes nothing: `DELETE /leases/{leaseId}` */
   releaseLease(input: ReleaseLeaseInput, options?: CallOptions): Promise<ReleaseLeaseAnswer>
   /** Give a lock back: `POST /locks/{name}/release` */
@@ -1703,7 +1762,7 @@ export interface Operations {
   revokeToken(input: RevokeTokenInput, options?: CallOptions): Promise<RevokeTokenAnswer>
   /** Revoke up to 1,000 tokens: `POST /revoked-tokens` */
   revokeTokens(input: RevokeTokensInput, options?: CallOptions): Promise<RevokeTokensAnswer>
-  /** Cache a value: `PUT /cache/{space}/{key}` */
+  /** Cache a value; with a lease, only while it holds: `PUT /cache/{space}/{key}` */
   setCached(input: SetCachedInput, options?: CallOptions): Promise<SetCachedAnswer>
   /** Give an entity a parent, from which its calls take too: `PUT /entities/{id}` */
   setEntity(input: SetEntityInput, options?: CallOptions): Promise<SetEntityAnswer>
@@ -1742,6 +1801,7 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   deleteIdempotencyRecord: { method: 'DELETE', path: '/idempotency/{operation}/{key}', answer: 'none' },
   deleteResourceConfig: { method: 'DELETE', path: '/config/resources/{resource}', answer: 'none' },
   deleteSystemConfig: { method: 'DELETE', path: '/config/system/{resource}', answer: 'none' },
+  expireCached: { method: 'POST', path: '/cache/{space}/{key}/expire', answer: 'none' },
   explainCheck: { method: 'GET', path: '/customers/{customerId}/explain', query: ['allowlists'] },
   exportMembers: { method: 'GET', path: '/allowlists/{id}/export', answer: 'stream', accept: ['text/csv', 'application/x-ndjson', 'text/plain'] },
   extendLock: { method: 'POST', path: '/locks/{name}/extend', body: 'json' },
@@ -1771,6 +1831,7 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   health: { method: 'GET', path: '/health' },
   importMembers: { method: 'POST', path: '/allowlists/{id}/import', query: ['mode', 'importId', 'addedBy', 'format', 'maxErrors', 'async'], body: 'stream' },
   issueCode: { method: 'POST', path: '/otp/{channel}', body: 'json' },
+  leaseCached: { method: 'POST', path: '/cache/{space}/{key}/lease', body: 'json' },
   listAllowlists: { method: 'GET', path: '/allowlists', query: ['limit', 'cursor', 'search', 'type', 'sort', 'order'] },
   listAllowlistsOfCustomer: { method: 'GET', path: '/customers/{customerId}/allowlists', query: ['limit', 'cursor'] },
   listAudit: { method: 'GET', path: '/audit', query: ['target', 'actor', 'action', 'from', 'to', 'limit', 'cursor'] },
@@ -1783,6 +1844,7 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   live: { method: 'GET', path: '/live' },
   ready: { method: 'GET', path: '/ready' },
   rebuildIndex: { method: 'POST', path: '/allowlists/{id}/rebuild' },
+  releaseCached: { method: 'DELETE', path: '/cache/{space}/{key}/lease/{lease}', answer: 'none' },
   releaseLease: { method: 'DELETE', path: '/leases/{leaseId}', answer: 'none' },
   releaseLock: { method: 'POST', path: '/locks/{name}/release', body: 'json', answer: 'none' },
   releaseRequest: { method: 'POST', path: '/idempotency/{operation}/{key}/release', body: 'json', answer: 'none' },

@@ -49,7 +49,6 @@ async function prove(url: string, sizes: Sizes, isPinned: boolean): Promise<Figu
     '--members',
     `${members}`,
     '--json',
-    '-',
     ...(isPinned ? [] : ['--no-spin', '--timeout', '1m']),
   ]
   const load = async (...args: string[]): Promise<LoadResult> => {

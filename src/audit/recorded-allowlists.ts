@@ -88,7 +88,7 @@ function recordLists(lists: Allowlists, trail: AuditTrail): void {
 function recordIndexes(lists: Allowlists, trail: AuditTrail): void {
   inFront(lists, 'rebuild', (rebuild) => (id) => {
     const deed = (): Deed => ({ action: 'allowlist.rebuild', target: target(id) })
-    return recording(trail, () => rebuild(id), { asked: deed, done: () => [deed()] })
+    return recording(trail, () => rebuild(id), { isLong: true, asked: deed, done: () => [deed()] })
   })
   inFront(lists, 'reshard', (reshard) => (id, shards, options) => {
     const deed = (before: Allowlist | undefined): Deed => ({

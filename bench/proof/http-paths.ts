@@ -20,8 +20,8 @@ type Sizes = typeof SIZES
 
 const PATHS = ['off', 'request', 'connection'] as const
 const AT_ONCE = 64
-/** Enough for the framework to answer what is answered from memory; who is slower is sent the next piece meanwhile. */
-const TURNS_PER_PIECE = 6
+/** Enough for every answer: which of an answer and the next piece comes first must not depend on the path. */
+const TURNS_PER_PIECE = 16
 const LAST_TURNS = 200
 const PROBE = 'GET /live HTTP/1.1\r\nHost: x\r\nx-request-id: probe\r\n\r\n'
 

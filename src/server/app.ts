@@ -237,6 +237,11 @@ function createHttpServer(context: ServerContext, handler: Handler): Server {
     tls === undefined ? createServer(parsing, listener) : createHttpsServer(tls(), parsing, listener)
   // Whoever has asked and then stopped talking gets an answer all the same.
   Object.assign(server, { httpAllowHalfOpen: true })
+  // Without this Node hangs up, also on those who wait for the answers to the requests before it.
+  server.on('connect', (_request, socket: Socket) => {
+    socket.on('error', () => socket.destroy())
+    answerClientError({ code: 'HPE_INVALID_METHOD' }, socket)
+  })
   server.timeout = transferTimeoutMs
   server.on('timeout', (socket: Socket) => {
     // Nothing has moved for that long. What is worked on may take longer, and headers that are late are told so by Node.

@@ -97,11 +97,9 @@ export class Checker {
   private async checkPart(customers: string[], listIds: readonly string[], freshness: Freshness) {
     const view = this.store.view(freshness)
     const ready = isPromise(view) ? await view : view
-    const lists = listIds.map((id) => ready.list(id))
+    const lists = listIds.map((id) => listOrNone(ready, id))
     const answers = customers.map((customer) => this.checkIn(ready, customer, listIds))
-    // A list that cannot be read fails, or is answered for, in the answers.
-    const read = lists.map((list) => (isPromise(list) ? list.catch(() => undefined) : list))
-    return { lists: await Promise.all(read), answers: await Promise.all(answers) }
+    return { lists: await Promise.all(lists), answers: await Promise.all(answers) }
   }
 
   private checkIn(
@@ -201,6 +199,16 @@ export class Checker {
     let wave = this.waves.get(list)
     if (wave === undefined) this.waves.set(list, (wave = compileWave(list)))
     return wave
+  }
+}
+
+/** A list that cannot be read fails, or is answered for, in the answers. */
+function listOrNone(view: CheckView, listId: string): MaybePromise<CheckedList | undefined> {
+  try {
+    const list = view.list(listId)
+    return isPromise(list) ? list.catch(() => undefined) : list
+  } catch {
+    return undefined
   }
 }
 

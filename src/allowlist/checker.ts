@@ -97,11 +97,9 @@ export class Checker {
   private async checkPart(customers: string[], listIds: readonly string[], freshness: Freshness) {
     const view = this.store.view(freshness)
     const ready = isPromise(view) ? await view : view
-    const lists = listIds.map((id) => ready.list(id))
+    const lists = listIds.map((id) => listOrNone(ready, id))
     const answers = customers.map((customer) => this.checkIn(ready, customer, listIds))
-    // A list that cannot be read fails, or is answered for, in the answers.
-    const read = lists.map((list) => (isPromise(list) ? list.catch(() => undefined) : list))
-    return { lists: await Promise.all(read), answers: await Promise.all(answers) }
+    return { lists: await Promise.all(lists), answers: await Promise.all(answers) }
   }
 
   private checkIn(
@@ -220,6 +218,16 @@ function firstPlaces(listIds: readonly string[]): number[] | undefined {
   const firsts = new Map<string, number>()
   for (let i = listIds.length - 1; i >= 0; i--) firsts.set(listIds[i]!, i)
   return firsts.size === listIds.length ? undefined : listIds.map((id) => firsts.get(id)!)
+}
+
+/** A list that cannot be read fails, or is answered for, in the answers. */
+function listOrNone(view: CheckView, listId: string): MaybePromise<CheckedList | undefined> {
+  try {
+    const list = view.list(listId)
+    return isPromise(list) ? list.catch(() => undefined) : list
+  } catch {
+    return undefined
+  }
 }
 
 /** The first verdict that lets the customer in, or that cannot be known. */

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import type { Catraca } from '../catraca.js'
 import { type Clock, systemClock } from '../clock.js'
 import { Durations } from '../figures.js'
@@ -6,6 +7,8 @@ import { lookupsOf, lookupsSince } from './lookups.js'
 
 const NAMESPACE = 'Allowlist/Pod'
 const EVERY_MS = 60_000
+/** Over all pods, which alarms look at, and for each pod. */
+const DIMENSIONS = [[], ['PodId']]
 const UNITS = {
   CacheHitRate: 'Percent',
   BloomFilterEfficiency: 'Percent',
@@ -18,6 +21,8 @@ type EmfName = keyof typeof UNITS
 
 export interface EmfOptions {
   clock?: Clock
+  /** Tells this pod from the others; the name of the host when absent, which is that of the pod in Kubernetes. */
+  podId?: string
   /** Gets a line without its end; standard output when absent. */
   write?: (line: string) => void
 }
@@ -28,6 +33,7 @@ export interface EmfOptions {
  */
 export class EmfReporter {
   private readonly clock: Clock
+  private readonly podId: string
   private readonly write: (line: string) => void
   private readonly durations: Durations
   private lookups
@@ -36,8 +42,11 @@ export class EmfReporter {
 
   constructor(
     private readonly catraca: Catraca,
-    { clock = systemClock, write = (line) => process.stdout.write(`${line}\n`) }: EmfOptions = {},
+    options: EmfOptions = {},
   ) {
+    const { clock = systemClock, podId = hostname() } = options
+    const { write = (line) => process.stdout.write(`${line}\n`) } = options
+    this.podId = podId
     this.clock = clock
     this.write = write
     this.durations = catraca.allowlists.figures?.durations ?? new Durations()
@@ -52,10 +61,9 @@ export class EmfReporter {
     const values = this.values()
     const names = Object.keys(values) as EmfName[]
     const metrics = names.map((name) => ({ Name: name, Unit: UNITS[name] }))
-    const directive = { Namespace: NAMESPACE, Dimensions: [[]], Metrics: metrics }
-    this.write(
-      JSON.stringify({ _aws: { Timestamp: this.clock.now(), CloudWatchMetrics: [directive] }, ...values }),
-    )
+    const directive = { Namespace: NAMESPACE, Dimensions: DIMENSIONS, Metrics: metrics }
+    const _aws = { Timestamp: this.clock.now(), CloudWatchMetrics: [directive] }
+    this.write(JSON.stringify({ _aws, PodId: this.podId, ...values }))
   }
 
   stop(): void {

@@ -48,7 +48,7 @@ describe('DAX that does not answer', async () => {
 
   it('shows in health and metrics, is reported once, and prints nothing', async (t) => {
     const printed: string[] = []
-    t.mock.method(process.stderr, 'write', (chunk: string) => printed.push(chunk) > 0)
+    t.mock.method(process.stderr, 'write', (chunk: string | Buffer) => printed.push(String(chunk)) > 0)
     const reported: string[] = []
     const catraca = await openCatraca({
       store: server.url(names),
@@ -71,9 +71,12 @@ describe('DAX that does not answer', async () => {
     assert.match(text, /^catraca_dynamodb_dax_up 0$/m)
     assert.ok(Number(/^catraca_dynamodb_dax_missed_reads_total (\d+)$/m.exec(text)?.[1]) >= 3, text)
     assert.deepEqual(reported, ['DAX does not answer: DynamoDB is read instead'])
-    assert.deepEqual(printed, [])
     console.error('of somebody else')
-    assert.deepEqual(printed, ['of somebody else\n'])
+    // Node warns of its own version, and threads of this process do too.
+    assert.deepEqual(
+      printed.filter((text) => !/^\(node:\d+\) Warning/.test(text)),
+      ['of somebody else\n'],
+    )
   })
 
   it('is tried once a second meanwhile, and reported when it answers again', async () => {

@@ -100,7 +100,7 @@ describe('the embedded metric format', () => {
     const catraca = await opened(t)
     const lines: string[] = []
     const clock = new ManualClock(NOW)
-    const reporter = new EmfReporter(catraca, { clock, write: (line) => lines.push(line) })
+    const reporter = new EmfReporter(catraca, { clock, podId: 'pod-1', write: (line) => lines.push(line) })
     t.after(() => reporter.stop())
     // 1 asked of the store, 9 known by then, 30 filtered.
     await check(catraca, 10, 30)
@@ -123,11 +123,12 @@ describe('the embedded metric format', () => {
       CloudWatchMetrics: [
         {
           Namespace: 'Allowlist/Pod',
-          Dimensions: [[]],
+          Dimensions: [[], ['PodId']],
           Metrics: names.map((Name, i) => ({ Name, Unit: units[i] })),
         },
       ],
     })
+    assert.equal(first.PodId, 'pod-1')
     assert.equal(first.CacheHitRate, 97.5)
     assert.equal(first.BloomFilterEfficiency, (100 * 30) / 31)
     assert.equal(first.DynamoQueriesPerMinute, 1)
@@ -135,7 +136,7 @@ describe('the embedded metric format', () => {
     assert.deepEqual([second.CacheHitRate, second.DynamoQueriesPerMinute], [100, 0])
     assert.equal(second.BloomFilterEfficiency, undefined, 'nothing came to the filter')
     const { _aws, ...values } = idle
-    assert.deepEqual(values, { DynamoQueriesPerMinute: 0 })
+    assert.deepEqual(values, { PodId: 'pod-1', DynamoQueriesPerMinute: 0 })
     assert.equal(_aws.CloudWatchMetrics[0].Metrics.length, 1)
     assert.ok(lines.every((line) => !line.includes('\n')))
   })

@@ -51,7 +51,7 @@ export class RedisProcess {
     return this.child.exitCode === null && this.child.signalCode === null
   }
 
-  async say(...args: string[]): Promise<unknown> {
+  async say(...args: (string | Buffer)[]): Promise<unknown> {
     const { password, tls } = this.options
     const client = pattern.duplicate({
       socket: {

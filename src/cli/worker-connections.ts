@@ -23,6 +23,8 @@ const READY = { catraca: 'ready' } as const
 const CONNECTION = { catraca: 'connection' } as const
 /** Connections that are with no worker yet: more than a moment's worth means that the workers do not keep up. */
 const MOST_HELD = Math.min(512, roomForConnections() ?? 512)
+/** Of a stop, in which those who have connected so far are accepted. */
+const MOST_TURNS = 100
 const STOP = { catraca: 'stop' } as const
 
 const isOf = (message: unknown, name: string): boolean =>
@@ -35,6 +37,7 @@ export const isReady = (message: unknown): boolean => isOf(message, READY.catrac
 export class Listener {
   private readonly server = createServer({ pauseOnConnect: true, allowHalfOpen: true })
   private readonly workers: Worker[] = []
+  private accepted = 0
   private onTheirWay = 0
   /** Accepted while there was no worker. */
   private waiting: Socket[] = []
@@ -66,8 +69,11 @@ export class Listener {
 
   /** Takes no more connections. */
   async close(): Promise<void> {
-    // Behind the turn in which all that have connected so far are accepted.
-    await new Promise((resolve) => setImmediate(resolve))
+    // Right behind a turn in which nobody was waiting to be accepted: the kernel resets those who are when the port closes.
+    for (let turn = 0, before = -1; turn < MOST_TURNS && before !== this.accepted; turn++) {
+      before = this.accepted
+      await new Promise((resolve) => setImmediate(resolve))
+    }
     this.server.close()
     for (const socket of this.waiting) socket.destroy()
   }

@@ -18,12 +18,20 @@ type RefusedSocket = Socket & { [REFUSED]?: true }
  */
 export function answerClientError({ code }: ParserError, socket: RefusedSocket): void {
   if (code === 'ECONNRESET' || socket.destroyed || socket[REFUSED]) return
+  // Something follows the last request, whose answer ends the connection.
+  if (code === 'HPE_CLOSED_CONNECTION') return
   socket[REFUSED] = true
   socket.pause()
   const unfinished = Pipelines.unfinished(socket)
   if (unfinished === undefined) Pipelines.whenAnswered(socket, () => answerByHand(code, socket))
-  else if (unfinished.headersSent) socket.destroySoon()
+  else if (unfinished.headersSent) endBehind(unfinished, socket)
   else answerWith(unfinished, code)
+}
+
+/** It is answered already, but its turn comes only when those before it are. */
+function endBehind(response: ServerResponse, socket: Socket): void {
+  if (response.socket !== null) socket.destroySoon()
+  else response.once('socket', () => process.nextTick(() => socket.destroySoon()))
 }
 
 /** The body is what is wrong: the request has an answer of its own. */

@@ -14,7 +14,6 @@ interface Pipeline {
   last: Pending
   /** Read of the connection when the last answer was sent. */
   bytesRead: number
-  onAnswered: (() => void) | undefined
 }
 
 const PIPELINE = Symbol('requests of a connection')
@@ -43,23 +42,18 @@ export class Pipelines {
     return last === undefined || last.request.complete ? undefined : last.response
   }
 
-  /** Acts when everything that was asked on this connection is answered. */
+  /** Acts when everything that was asked on this connection is answered: answers leave in the order of requests. */
   static whenAnswered(socket: PipelinedSocket, act: () => void): void {
-    const pipeline = socket[PIPELINE]
-    if (pipeline === undefined || pipeline.inFlight === 0) act()
-    else pipeline.onAnswered = act
+    const last = socket[PIPELINE]?.last.response
+    if (last === undefined || last.writableFinished) act()
+    // Before Node ends a connection over which nothing more will come.
+    else last.prependOnceListener('finish', act)
   }
 
   readonly take: Handler = (request, response) => {
     const socket: PipelinedSocket = request.socket
     const last = { request, response }
-    const pipeline = (socket[PIPELINE] ??= {
-      inFlight: 0,
-      waiting: [],
-      last,
-      bytesRead: 0,
-      onAnswered: undefined,
-    })
+    const pipeline = (socket[PIPELINE] ??= { inFlight: 0, waiting: [], last, bytesRead: 0 })
     pipeline.last = last
     if (pipeline.inFlight < this.maxInFlight) this.begin(pipeline, last)
     else {
@@ -81,9 +75,8 @@ export class Pipelines {
 
   private next(pipeline: Pipeline, socket: Socket): void {
     const { waiting } = pipeline
-    if (waiting.length === 0) {
-      if (pipeline.inFlight === 0) pipeline.onAnswered?.()
-    } else if (socket.destroyed) waiting.length = 0
+    if (waiting.length === 0) return
+    if (socket.destroyed) waiting.length = 0
     else {
       const pending = waiting.shift()!
       if (waiting.length === 0) socket.resume()

@@ -58,7 +58,7 @@ function countRequests(server: TestServer): () => number {
 /** Sends the pieces so that each is read on its own, and returns all that comes back. */
 async function talk(t: TestContext, server: KeyedServer, pieces: string[]): Promise<string> {
   const socket = dial(t, server)
-  const closed = once(socket, 'close')
+  const closed = new Promise((resolve) => socket.once('close', resolve))
   let received = ''
   socket.setEncoding('latin1').on('data', (piece: string) => (received += piece))
   await once(socket, 'connect')
@@ -67,6 +67,8 @@ async function talk(t: TestContext, server: KeyedServer, pieces: string[]): Prom
   const other = server.accepted.get(port)!
   let sent = 0
   for (const piece of pieces) {
+    // It has heard enough; to go on would take its answer away.
+    if (other.destroyed || other.writableEnded) break
     socket.write(piece, 'latin1')
     sent += piece.length
     await until('read', () => other.bytesRead >= sent || other.destroyed)

@@ -21,7 +21,8 @@ export function dictService({ catraca, pool }) {
     counts.databaseReads++
     const text = `SELECT ${COLUMNS} FROM entries WHERE key_type = $1 AND key_value = $2`
     const { rows } = await pool.query({ name: 'find', text, values: [key_type, key_value] })
-    return rows[0]
+    // A cached value is JSON: of a Date, which JSON would make text of, its text.
+    return rows[0] && { ...rows[0], created_at: rows[0].created_at.toISOString() }
   }
 
   function write({ id, key_type, key_value, account_ispb, account_number, status, created_at }) {

@@ -55,7 +55,7 @@ export type CheckAnswer = {
     allowlistId: string
     allowed: boolean
     type: 'FIXA' | 'ONDA' | null
-    reason: 'MEMBER' | 'NOT_MEMBER' | 'MEMBER_EXPIRED' | 'IN_WAVE' | 'OUT_OF_WAVE' | 'OUTSIDE_WINDOW' | 'EXCLUDED' | 'ALLOWLIST_NOT_FOUND' | 'UNAVAILABLE'
+    reason: 'MEMBER' | 'NOT_MEMBER' | 'MEMBER_EXPIRED' | 'IN_WAVE' | 'OUT_OF_WAVE' | 'OUTSIDE_WINDOW' | 'EXCLUDED' | 'ALLOWLIST_NOT_FOUND' | 'ALLOWLIST_UNREADABLE' | 'UNAVAILABLE'
     /** The store did not answer; see `allowlists.onUnavailable` */
     degraded?: true
     /** ISO 8601 in UTC */
@@ -459,7 +459,7 @@ export type ExplainCheckAnswer = {
     allowlistId: string
     allowed: boolean
     type: 'FIXA' | 'ONDA' | null
-    reason: 'MEMBER' | 'NOT_MEMBER' | 'MEMBER_EXPIRED' | 'IN_WAVE' | 'OUT_OF_WAVE' | 'OUTSIDE_WINDOW' | 'EXCLUDED' | 'ALLOWLIST_NOT_FOUND' | 'UNAVAILABLE'
+    reason: 'MEMBER' | 'NOT_MEMBER' | 'MEMBER_EXPIRED' | 'IN_WAVE' | 'OUT_OF_WAVE' | 'OUTSIDE_WINDOW' | 'EXCLUDED' | 'ALLOWLIST_NOT_FOUND' | 'ALLOWLIST_UNREADABLE' | 'UNAVAILABLE'
     /** The store did not answer; see `allowlists.onUnavailable` */
     degraded?: true
     steps: {

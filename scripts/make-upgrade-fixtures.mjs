@@ -2,7 +2,16 @@
 //   git worktree add --detach /tmp/old 688b8b2 && cd /tmp/old && npm install
 //   node scripts/make-upgrade-fixtures.mjs /tmp/old        (in the present tree, after its build)
 // Times are those of 2090, so that nothing in the fixtures is over when it is read, whenever that is.
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
@@ -41,7 +50,13 @@ async function write(catraca) {
   })
   await allowlists.remove('vip', 'gone')
   await allowlists.create({ id: 'sure', name: 'Trusted', type: 'FIXA', precision: 'trusted' })
-  await allowlists.import('sure', [Buffer.from('ann\nbob\n')], { format: 'text' })
+  await allowlists.import(
+    'sure',
+    (async function* () {
+      yield Buffer.from('ann\nbob\n')
+    })(),
+    { format: 'text' },
+  )
   for (const id of ['vip', 'sure']) await allowlists.rebuild(id)
   await allowlists.create({
     ...{ id: 'wave', name: 'Wave', type: 'ONDA' },
@@ -120,6 +135,11 @@ async function embedded() {
   const known = await written({ store: `embedded:${directory}` })
   const isData = (path) => !path.endsWith('lock.mdb')
   cpSync(directory, join(target, 'embedded'), { recursive: true, filter: isData })
+  // Named by the boot of the machine; the tests give it the name of theirs.
+  for (const part of ['limits', 'cache']) {
+    const parent = join(target, 'embedded', part)
+    renameSync(join(parent, readdirSync(parent)[0]), join(parent, 'boot-fixture'))
+  }
   rmSync(directory, { recursive: true })
   save('embedded.json', known)
 }

@@ -43,10 +43,11 @@ export class Listener {
   private waiting: Socket[] = []
 
   constructor() {
-    this.server.on(
-      'connection',
-      guarded((socket: Socket) => this.give(socket)),
-    )
+    const accept = (socket: Socket) => {
+      this.accepted++
+      this.give(socket)
+    }
+    this.server.on('connection', guarded(accept))
   }
 
   async listen({ host, port }: Address): Promise<AddressInfo> {

@@ -24,7 +24,8 @@ const CONNECTION = { catraca: 'connection' } as const
 /** Connections that are with no worker yet: more than a moment's worth means that the workers do not keep up. */
 const MOST_HELD = Math.min(512, roomForConnections() ?? 512)
 /** Of a stop, in which those who have connected so far are accepted. */
-const MOST_TURNS = 100
+const MOST_TURNS = 1_000
+const IDLE_TURNS = 3
 const STOP = { catraca: 'stop' } as const
 
 const isOf = (message: unknown, name: string): boolean =>
@@ -43,10 +44,11 @@ export class Listener {
   private waiting: Socket[] = []
 
   constructor() {
-    this.server.on(
-      'connection',
-      guarded((socket: Socket) => this.give(socket)),
-    )
+    const accept = (socket: Socket) => {
+      this.accepted++
+      this.give(socket)
+    }
+    this.server.on('connection', guarded(accept))
   }
 
   async listen({ host, port }: Address): Promise<AddressInfo> {
@@ -69,10 +71,13 @@ export class Listener {
 
   /** Takes no more connections. */
   async close(): Promise<void> {
-    // Right behind a turn in which nobody was waiting to be accepted: the kernel resets those who are when the port closes.
-    for (let turn = 0, before = -1; turn < MOST_TURNS && before !== this.accepted; turn++) {
-      before = this.accepted
+    // Right behind turns in which nobody waited to be accepted: the kernel resets those who do when the port closes. A turn
+    // accepts one, and the turn of the signal none.
+    let accepted = this.accepted
+    for (let turn = 0, idle = 0; turn < MOST_TURNS && idle < IDLE_TURNS; turn++) {
       await new Promise((resolve) => setImmediate(resolve))
+      idle = accepted === this.accepted ? idle + 1 : 0
+      accepted = this.accepted
     }
     this.server.close()
     for (const socket of this.waiting) socket.destroy()

@@ -204,7 +204,8 @@ describe('serve --workers', () => {
     assert.equal(stderr.match(/listens on/g)?.length, 1)
   })
 
-  it('refuses or serves connections of the time in which it stops, and resets none', async () => {
+  /** Asks on new connections all the time, before a stop, in it and until it is over; tells what became of each. */
+  async function outcomesOfStop(): Promise<string[]> {
     const stopping = await serve(['--workers', '2', '--store', 'embedded:./stopping'], { cwd: dir.path })
     await stopping.said(/"pid":(\d+)[\s\S]*"pid":(?!\1,)\d+/, 'stdout')
     const { hostname, port } = new URL(stopping.url)
@@ -220,18 +221,24 @@ describe('serve --workers', () => {
       })
     const asked: Promise<string>[] = []
     let isOver = false
-    const ended = stopping.ended.then(() => (isOver = true))
+    stopping.ended.then(() => (isOver = true))
     for (let i = 0; !isOver; i++) {
       if (i === 20) stopping.child.kill('SIGTERM')
       asked.push(ask())
       await sleep(2)
     }
-    await ended
-    const outcomes = await Promise.all(asked)
-    assert.ok(outcomes.includes('HTTP/1.1 200') && outcomes.includes('ECONNREFUSED'), outcomes.join())
-    const others = outcomes.filter((outcome) => !/^HTTP\/1\.1 (200|503)$|^ECONNREFUSED$/.test(outcome))
-    // The kernel resets one that it accepts in the very moment in which the port is closed.
-    assert.ok(others.length <= 1, others.join())
+    return Promise.all(asked)
+  }
+
+  it('refuses or serves connections of the time in which it stops, and resets none', async () => {
+    const others = async () => {
+      const outcomes = await outcomesOfStop()
+      assert.ok(outcomes.includes('HTTP/1.1 200') && outcomes.includes('ECONNREFUSED'), outcomes.join())
+      return outcomes.filter((outcome) => !/^HTTP\/1\.1 (200|503)$|^ECONNREFUSED$/.test(outcome))
+    }
+    // The kernel resets who connects in the very moment in which the port is closed, which is long on a busy machine.
+    const first = await others()
+    assert.deepEqual(first.length === 0 ? first : await others(), [])
   })
 
   it('restarts quickly, and slowly in a crash loop only', () => {

@@ -142,7 +142,11 @@ describe('catraca dynamodb', () => {
   it('rows in upper case are served once they were imported again', async () => {
     const uuid = '0A0B0C0D-0000-4000-8000-00000000000F'
     const check = async () =>
-      (await catraca(['check', uuid, '--allowlists', 'one', ...store], { env: CREDENTIALS_ENV })).code
+      (
+        await catraca(['check', uuid, '--exit-code', '--allowlists', 'one', ...store], {
+          env: CREDENTIALS_ENV,
+        })
+      ).code
     assert.equal(await check(), 3)
     await catraca(['allowlist', 'add', 'one', uuid, ...store], { env: CREDENTIALS_ENV })
     assert.equal(await check(), 0)

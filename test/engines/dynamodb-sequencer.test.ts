@@ -175,7 +175,7 @@ for (const emulator of EMULATORS) {
         failures.map(({ listId }) => listId),
         ['poison'],
       )
-      assert.match(String(failures[0]!.error), /META item has a type/)
+      assert.match(String(failures[0]!.error), /type is neither FIXA nor ONDA/)
       assert.deepEqual(await wordsOf(log, list, BEGINNING), [[`+${customer(1)}`]])
       await store.client.deleteItem('test', { TableName: tables.allowlists, Key: metaKey('poison') })
       await scene.records()

@@ -1,6 +1,6 @@
 import type { ChangeFeed, ListRef, LogEntry, LogPart, LogPosition, Position } from '../../../changes/port.js'
 import { LOG_HEAD, logPartition, metaKey, readSequenceSort, sequenceSort } from '../allowlist/items.js'
-import { readableMeta } from '../allowlist/meta.js'
+import { decodeMeta } from '../allowlist/meta.js'
 import type { AppliedChanges } from '../allowlist/tokens.js'
 import { bytesOf, type Item } from '../client/attributes.js'
 import type { DynamoClient, Page } from '../client/client.js'
@@ -49,7 +49,7 @@ export class ChangeLog implements ChangeFeed {
       Key: metaKey(list.id),
       ConsistentRead: true,
     })
-    const stored = readableMeta(meta)
+    const stored = meta && decodeMeta(meta)
     if (stored?.incarnation !== list.incarnation || stored.deletedAt !== undefined) return undefined
     const { layout, shardCount } = stored
     const shards = Array.from({ length: shardCount }, (_, shard) => shard)

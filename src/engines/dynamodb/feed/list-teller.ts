@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CatracaError } from '../../../errors.js'
 import { differencesKey, metaKey, placeOf } from '../allowlist/items.js'
-import { readableMeta, type StoredList } from '../allowlist/meta.js'
+import { decodeMeta, type StoredList } from '../allowlist/meta.js'
 import { attributesAt, type Row, rowOf, sameAttributes, visible } from '../allowlist/rows.js'
 import type { Item } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
@@ -70,7 +70,7 @@ export class ListTeller {
   async read(listId: string): Promise<StoredList | undefined> {
     const input = { TableName: this.tables.allowlists, Key: metaKey(listId), ConsistentRead: true }
     const item = await this.client.getItem('feed.list', input)
-    const list = readableMeta(item)
+    const list = item && decodeMeta(item)
     return list?.deletedAt === undefined ? list : undefined
   }
 
@@ -84,10 +84,8 @@ export class ListTeller {
 
   private async closeEnded({ before, after }: Images): Promise<void> {
     if (before === undefined) return
-    const old = readableMeta(before)
-    const current = readableMeta(after)
-    // Of a record that cannot be read nobody holds an image.
-    if (old === undefined) return
+    const old = decodeMeta(before)
+    const current = after && decodeMeta(after)
     const goesOn =
       current?.deletedAt === undefined &&
       current?.incarnation === old.incarnation &&

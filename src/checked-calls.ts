@@ -152,18 +152,19 @@ const REQUEST: Fields<Records.IdempotentRequest> = {
     onLeaseExpired: true,
   },
 }
+/** Also where the name of a record is enough: whoever has a request gives it as it is. */
 const HOLD: Fields<Records.HoldRequest> = { ...REQUEST, waitMs: true, signal: true, onUnavailable: true }
 
 const IDEMPOTENCY: Calls<Idempotency> = {
   run: { 0: { needed: { ...HOLD, ending: { ofValue: true, ofError: true } } } },
   hold: { 0: { needed: HOLD } },
   begin: { 0: { needed: REQUEST } },
-  complete: { 0: { needed: RECORD } },
-  fail: { 0: { needed: RECORD } },
-  release: { 0: { needed: RECORD } },
-  extend: { 0: { needed: RECORD } },
-  get: { 0: { needed: RECORD } },
-  delete: { 0: { needed: RECORD } },
+  complete: { 0: { needed: HOLD } },
+  fail: { 0: { needed: HOLD } },
+  release: { 0: { needed: HOLD } },
+  extend: { 0: { needed: HOLD } },
+  get: { 0: { needed: HOLD } },
+  delete: { 0: { needed: HOLD } },
   sweep: {},
 }
 

@@ -11,21 +11,21 @@ type Methods = Record<string, (...args: unknown[]) => unknown>
 /** Methods that answer at once, or are no calls of a user's. */
 const AT_ONCE: Record<keyof typeof CHECKED_CALLS, string[]> = {
   allowlists: ['checkNow', 'export'],
-  keys: [],
+  keys: ['reserve'],
   limits: ['invalidateConfigCache', 'stats', 'topDenied'],
   idempotency: ['stats'],
   codes: ['standIn', 'stats'],
   tokens: ['peek', 'stats'],
   locks: ['close', 'stats'],
   cache: ['close', 'figures', 'space'],
-  audit: ['acting', 'as', 'current', 'kept', 'note', 'stats'],
+  audit: ['acting', 'as', 'current', 'isEnabled', 'kept', 'note', 'stats'],
   space: ['hear', 'stats', 'stop'],
 }
 /** TypeScript's alone: nobody outside calls them. */
 const PRIVATE: Partial<Record<keyof typeof CHECKED_CALLS, string[]>> = {
-  allowlists: ['config', 'record', 'fixa', 'pages', 'reshardStore'],
-  limits: ['changeLease'],
-  idempotency: ['held', 'begun', 'told', 'goOn', 'endingOf', 'endByError', 'judge', 'giveUp'],
+  allowlists: ['config', 'changed', 'record', 'wave', 'fixa', 'pages', 'reshardStore'],
+  limits: ['follow', 'changeLease', 'readUsage'],
+  idempotency: ['named', 'held', 'begun', 'told', 'goOn', 'endingOf', 'endByError', 'judge', 'giveUp'],
   codes: ['put', 'attempt'],
   tokens: ['held', 'write', 'unavailable'],
   locks: ['begin', 'wait', 'ask', 'tooLate', 'held', 'undo', 'giveBack', 'holding', 'refuseClosed'],

@@ -144,6 +144,9 @@ function readSteps(directory: string, name: string): Map<string, Step[]> {
 const effectsOf = (file: string): number =>
   existsSync(file) ? readFileSync(file, 'utf8').split('\n').length - 1 : 0
 
+/** Longer than a busy machine takes to end a process and to begin the next work. */
+const DYING_LEASE_MS = 4000
+
 /** An owner dies: what is documented for each step is what the next one finds. */
 async function deathAt(
   { idempotency }: Catraca,
@@ -155,7 +158,7 @@ async function deathAt(
   const key = `dies-${at}-${round}-${Date.now()}`
   const effects = join(directory, `${key}.effects`)
   const request = { operation: 'PROOF', key, payload: key }
-  const child = start({ store, work: 'die', at, key, effects, leaseMs: 1500 })
+  const child = start({ store, work: 'die', at, key, effects, leaseMs: DYING_LEASE_MS })
   await exit(child)
   const before = effectsOf(effects)
   demand(before === (at === 'claimed' ? 0 : 1), `${at}: ${before} effects`)
@@ -166,7 +169,7 @@ async function deathAt(
   }
   const early = await idempotency.run(request, () => 'second')
   demand(early.outcome === 'refused' && early.reason === 'in-progress', `${at}: ${JSON.stringify(early)}`)
-  await sleep(1600)
+  await sleep(DYING_LEASE_MS + 100)
   const unknown = await idempotency.run({ ...request, onLeaseExpired: 'unknown' }, () => 'second')
   demand(unknown.outcome === 'refused' && unknown.reason === 'unknown', `${at}: ${JSON.stringify(unknown)}`)
   demand(effectsOf(effects) === before, `${at}: done again where that was forbidden`)

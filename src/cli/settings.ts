@@ -111,21 +111,26 @@ export function servingOptions(config: Config, store: string): OpenOptions {
     throw new CatracaError('CONFIG_INVALID', 'dynamodb.hotLists needs dynamodb.hotTier')
   }
   if (url === undefined) return options
-  const { readPassword: _, waitReplicas: __, ...redis } = redisOptions(config)
+  const { connectTimeoutMs, commandTimeoutMs, poolSize } = config.redis
+  const redis = { connectTimeoutMs, commandTimeoutMs, poolSize, tls: redisTls(config) }
   const tier = { url, readUrl: () => hotTier.read() ?? url, lists: hotLists, redis }
   return { ...options, dynamodb: { ...options.dynamodb, hotTier: tier } }
 }
 
-function redisOptions({ redis }: Config): NonNullable<OpenOptions['redis']> {
-  const { password, waitReplicas, waitTimeoutMs, tlsCaFile, tlsServerName, ...rest } = redis
+function redisOptions(config: Config): NonNullable<OpenOptions['redis']> {
+  const { password, waitReplicas, waitTimeoutMs, tlsCaFile: _, tlsServerName: __, ...rest } = config.redis
   return {
     ...rest,
     readPassword: () => password.read(),
     ...(waitReplicas > 0 && { waitReplicas: { replicas: waitReplicas, timeoutMs: waitTimeoutMs } }),
-    tls: {
-      ...(tlsCaFile !== undefined && { ca: readCertificate(tlsCaFile) }),
-      ...(tlsServerName !== undefined && { servername: tlsServerName }),
-    },
+    tls: redisTls(config),
+  }
+}
+
+function redisTls({ redis: { tlsCaFile, tlsServerName } }: Config) {
+  return {
+    ...(tlsCaFile !== undefined && { ca: readCertificate(tlsCaFile) }),
+    ...(tlsServerName !== undefined && { servername: tlsServerName }),
   }
 }
 

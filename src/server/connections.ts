@@ -39,7 +39,8 @@ export class Connections implements ConnectionFigures {
   readonly limit: number
   refused = 0
   private onAllClosed: () => void = () => {}
-  private readonly open = new Set<Socket>()
+  /** And since when. */
+  private readonly open = new Map<Socket, number>()
   /** Those over which requests come, and since when: with TLS others than the ones that were accepted. */
   private readonly usable = new Map<Socket, number>()
 
@@ -68,7 +69,7 @@ export class Connections implements ConnectionFigures {
       this.onRefused(++this.refused)
       return false
     }
-    this.open.add(socket)
+    this.open.set(socket, performance.now())
     socket.once('close', () => {
       this.open.delete(socket)
       if (this.open.size === 0) this.onAllClosed()
@@ -86,13 +87,14 @@ export class Connections implements ConnectionFigures {
   /** Node counts a connection as idle only after its first request; one that stays silent is idle too. */
   closeSilent(): void {
     const before = performance.now() - SILENT_GRACE_MS
-    for (const [socket, since] of this.usable) {
-      if (socket.bytesRead === 0 && since < before) socket.destroySoon()
+    for (const sockets of [this.open, this.usable]) {
+      for (const [socket, since] of sockets)
+        if (socket.bytesRead === 0 && since < before) socket.destroySoon()
     }
   }
 
   closeAll(): void {
-    for (const socket of this.open) socket.destroy()
+    for (const socket of this.open.keys()) socket.destroy()
   }
 }
 

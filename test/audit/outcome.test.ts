@@ -26,6 +26,8 @@ function failing(error: CatracaError) {
     update: fail,
     delete: fail,
     get: fail,
+    pause: fail,
+    resume: fail,
     rebuild: fail,
   }
   const store = { add: fail, remove: fail, get: fail, page: fail, listsOf: fail }
@@ -68,7 +70,7 @@ function hanging(steps: readonly Step[], options: Partial<AuditOptions> = {}) {
     changeTimeoutMs: 20,
     report: (message) => said.push(message),
   })
-  for (const name of ['create', 'delete', 'rebuild', 'reshard', 'import'])
+  for (const name of ['create', 'delete', 'pause', 'resume', 'rebuild', 'reshard', 'import'])
     Object.assign(guard, { [name]() {} })
   recordAllowlists(guard, trail)
   return { update: () => guard.update('vip', { name: 'V' }), said }

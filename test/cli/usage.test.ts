@@ -64,7 +64,7 @@ describe('an option that is missing', () => {
     const wrong: [string[], string][] = [
       [['config', 'get', '--level', 'system'], '--resource must be given'],
       [['config', 'delete', '--level', 'resource'], '--resource must be given'],
-      [['config', 'get', '--level', 'entity', '--resource', 'api'], '--identifier must be given'],
+      [['config', 'get', '--level', 'entity', '--resource', 'api'], '--entity must be given'],
     ]
     for (const [args, message] of wrong) {
       const { code, stderr } = await run([...args, '--store', 'memory:'])

@@ -201,7 +201,7 @@ describe('META', () => {
     })
     assert.throws(
       () => decodeMeta({ ...item, type: { S: 'OTHER' } }),
-      (error) => isCatracaError(error, 'STORE_CORRUPT'),
+      (error) => isCatracaError(error, 'ALLOWLIST_UNREADABLE'),
     )
   })
 

@@ -90,12 +90,13 @@ export class Idempotency implements IdempotencyApi {
     request: RunRequest,
     work: (context: WorkContext) => T | Promise<T>,
   ): Promise<RunResult<Awaited<T>>> {
-    const held = await this.hold(request)
+    const { ending: endings, ...asked } = request
+    const held = await this.hold(asked)
     if (held.outcome !== 'held') return held as Replay<Awaited<T>> | Refused
     const { claim } = held
     const { attempt } = claim
     const { context, stop } = followed(claim.context, request.signal)
-    const policy = request.ending === undefined ? defaultEnding : { ...defaultEnding, ...request.ending }
+    const policy = endings === undefined ? defaultEnding : { ...defaultEnding, ...endings }
     let value: Awaited<T>
     try {
       value = await work(context)

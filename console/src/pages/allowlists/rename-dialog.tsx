@@ -17,18 +17,28 @@ export function RenameDialog({ list, opened, onClose, onChanged }: RenameDialogP
   const { allowlists, common } = useTexts()
   const texts = allowlists.rename
   const [name, setName] = useState(list.name)
+  // As it was looked at: the page goes on asking, and what others save meanwhile must not be taken for it.
+  const [seen, setSeen] = useState(list)
+  const [isLoadingAnew, setLoadingAnew] = useState(false)
   const { run, running, problem, reset } = useAction(async () => {
     const body = { name: name.trim() }
-    const renamed = await api.updateAllowlist({ id: list.id, ifMatch: etag(list.version), body })
+    const renamed = await api.updateAllowlist({ id: list.id, ifMatch: etag(seen.version), body })
     announce(texts.renamed(renamed.name))
     onClose()
     onChanged()
   })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: begins anew whenever it opens, or the list is another.
-  useEffect(() => {
+  const look = (): void => {
+    setSeen(list)
     setName(list.name)
+    setLoadingAnew(false)
     reset()
-  }, [opened, list.version])
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: begins anew whenever it opens.
+  useEffect(look, [opened])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: and when it was told to, as soon as the list is another.
+  useEffect(() => {
+    if (isLoadingAnew && list.version !== seen.version) look()
+  }, [isLoadingAnew, list.version])
   const submit = (event: FormEvent): void => {
     event.preventDefault()
     void run()
@@ -50,12 +60,18 @@ export function RenameDialog({ list, opened, onClose, onChanged }: RenameDialogP
             autoComplete="off"
             data-autofocus
           />
-          <SaveProblem problem={problem} onReload={onChanged} />
+          <SaveProblem
+            problem={problem}
+            onReload={() => {
+              setLoadingAnew(true)
+              onChanged()
+            }}
+          />
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
               {common.cancel}
             </Button>
-            <Button type="submit" loading={running} disabled={name.trim() === list.name}>
+            <Button type="submit" loading={running} disabled={name.trim() === seen.name}>
               {texts.open}
             </Button>
           </Group>

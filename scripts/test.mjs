@@ -16,6 +16,8 @@ import { ensureRedisServer } from './ensure-redis.mjs'
 const FILES_AT_ONCE = 5
 const FILE_TIMEOUT_MS = 10 * 60_000
 const SLOWEST_SHOWN = 10
+/** So many files may fail and be tried a second time, and are named: what is wrong fails again. */
+const SECOND_TRIES = 8
 
 /** Pure algorithms, and the conformance of the engine that needs no server. */
 const QUICK = [
@@ -86,8 +88,9 @@ async function runFile(file) {
   const count = { passed: 0, failed: 0 }
   for await (const event of run({ files: [path], timeout: FILE_TIMEOUT_MS })) {
     const { details, name, skip, todo } = event.data
-    // A run of its own ends with figures of its own.
+    // A run of its own ends with figures of its own; but what went wrong outside of every test is told nowhere else.
     if (event.type !== 'test:diagnostic') events.push(event)
+    else if (/error|warning/i.test(event.data.message)) console.error(`${file}: ${event.data.message}`)
     if (event.type === 'test:fail') {
       // Nobody else says how a file ended whose tests all passed.
       const { exitCode, signal } = details.error ?? {}
@@ -105,18 +108,24 @@ async function runFile(file) {
   return { file, ...count, seconds: (performance.now() - startedAt) / 1000 }
 }
 
-async function runFiles() {
-  const queue = [...files]
+async function runFiles(these, filesAtOnce) {
+  const queue = [...these]
   const results = []
   const runQueue = async () => {
     for (let file = queue.shift(); file !== undefined; file = queue.shift()) results.push(await runFile(file))
   }
-  await Promise.all(Array.from({ length: FILES_AT_ONCE }, runQueue))
+  await Promise.all(Array.from({ length: filesAtOnce }, runQueue))
   return results
 }
 
 const startedAt = performance.now()
-const results = await runFiles()
+let results = await runFiles(files, FILES_AT_ONCE)
+const doubtful = results.filter(({ failed }) => failed > 0).map(({ file }) => file)
+if (doubtful.length > 0 && doubtful.length <= SECOND_TRIES) {
+  console.log(`\nfailed, and tried again one by one:\n${doubtful.map((file) => `  ${file}\n`).join('')}`)
+  killLeftovers()
+  results = [...results.filter(({ failed }) => failed === 0), ...(await runFiles(doubtful, 1))]
+}
 reporter.end()
 await finished(reporter)
 

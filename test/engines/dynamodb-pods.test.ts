@@ -26,7 +26,7 @@ const SALT = '00112233445566778899aabbccddeeff'
 const NEVER_MS = 3_600_000
 
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const endsAt = Date.now() + 10_000; !(await holds()); ) {
+  for (const endsAt = Date.now() + 60_000; !(await holds()); ) {
     assert.ok(Date.now() < endsAt, what)
     await sleep(10)
   }

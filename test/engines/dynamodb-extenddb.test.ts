@@ -73,7 +73,7 @@ const CASES: Record<string, readonly string[]> = {
     'levels are listed by pages, each once and none of another level',
     'of many secrets one is kept, and told to all',
   ],
-  'usage of limits': ['adds up, by limit and hour, oldest first', 'counts of many at once are all there'],
+  'usage of limits': ['adds up, by resource and hour, oldest first', 'counts of many at once are all there'],
   'one-time codes': [
     'a wrong guess is counted, and the last one permitted may be right',
     'revoked while it is guessed: one of them gets it',

@@ -170,8 +170,9 @@ describe('transactions through faults', () => {
 
   it('are ENGINE_UNAVAILABLE when the conflict outlasts the time', async () => {
     proxy.inject({ kind: 'cancelled', codes: ['TransactionConflict', 'None'] })
+    // Long enough for some answers: without one nobody would know the outcome.
     const error = await failure(
-      throughProxy(SHORT_MS).transactWrite('add', transaction('x2')),
+      throughProxy(5 * SHORT_MS).transactWrite('add', transaction('x2')),
       'ENGINE_UNAVAILABLE',
     )
     assert.match(error.message, /TransactionConflict/)

@@ -22,6 +22,7 @@ const bootstrapKeys = () => [
 const options = {
   bootstrapKeys,
   transferTimeoutMs: TRANSFER_TIMEOUT_MS,
+  keepAliveTimeoutMs: 2 * TRANSFER_TIMEOUT_MS,
   bodyLimitBytes: 100 * 1024,
   bodiesLimitBytes: BODIES_LIMIT_BYTES,
   maxInFlightPerConnection: 4,

@@ -28,6 +28,8 @@ interface Row {
   /** The lease ends somewhere in here: when exactly it began is known to the engine alone. */
   leaseFrom: number
   leaseTo: number
+  /** Whether everybody who claimed it so far lets it be taken over. */
+  takesOver: boolean
   value: string
 }
 
@@ -53,9 +55,13 @@ function possible(state: State, step: Step, skewMs: number): Possible[] {
 }
 
 function claim(state: State, step: Step, skewMs: number): Possible[] {
+  const takesOver = step.takesOver === true && state?.takesOver !== false
   const mine = (attempt: number): Possible => [
     `claimed ${attempt}`,
-    { status: 'IN_PROGRESS', owner: step.id, attempt, hash: step.hash!, value: '', ...leaseOf(step, skewMs) },
+    {
+      ...{ status: 'IN_PROGRESS', owner: step.id, attempt, hash: step.hash!, value: '', takesOver },
+      ...leaseOf(step, skewMs),
+    },
   ]
   if (state === undefined) return [mine(1)]
   if (state.hash !== step.hash) return [['other-request', state]]
@@ -64,7 +70,7 @@ function claim(state: State, step: Step, skewMs: number): Possible[] {
   const answers: Possible[] = []
   if (step.from - skewMs < state.leaseTo) answers.push(['in-progress', state])
   if (step.to + skewMs >= state.leaseFrom)
-    answers.push(step.takesOver ? mine(state.attempt + 1) : ['unknown', state])
+    answers.push(takesOver ? mine(state.attempt + 1) : ['unknown', state])
   return answers
 }
 

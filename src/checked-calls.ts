@@ -4,6 +4,7 @@ import { type Allowlists, CHECK_FIELDS } from './allowlist/allowlists.js'
 import type * as Lists from './allowlist/types.js'
 import type { AuditTrail } from './audit/trail.js'
 import type { AuditQuery } from './audit/types.js'
+import type { RecordedGuards } from './audit.js'
 import type { Caches } from './cache/caches.js'
 import { ENTRY_FIELDS, type SpaceOptions } from './cache/options.js'
 import type { CacheSpace } from './cache/space.js'
@@ -262,14 +263,7 @@ const SPACE_OPTIONS: Fields<SpaceOptions> = {
   breaker: { failures: true, pauseMs: true },
 }
 
-export interface Guards {
-  allowlists: Allowlists
-  keys: ApiKeys
-  limits: RateLimits
-  idempotency: Idempotency
-  codes: OneTimeCodes
-  tokens: TokenDenylist
-  locks: Locks
+export interface Guards extends RecordedGuards {
   cache: Caches
   audit: AuditTrail
 }

@@ -110,15 +110,16 @@ export class Acquirer {
     if (request === undefined || request === null) throw invalid('arguments[0]', 'must be an object')
     const { entity, resource, consume, limits, signal } = request
     const isPlain = limits === undefined && consume !== null && (signal === undefined || !signal.aborted)
-    if (isPlain && typeof entity === 'string') {
-      const now = this.parts.clock.now()
+    const now = isPlain && typeof entity === 'string' ? this.parts.clock.now() : undefined
+    if (now !== undefined) {
       const denied = this.exhausted.find(entity, resource, consume, now)
       if (denied !== undefined) return Promise.resolve(this.denyHere(denied, request, now))
-      KNOWN_OF_ACQUIRE.check(request)
+    }
+    KNOWN_OF_ACQUIRE.check(request)
+    if (now !== undefined) {
       const known = this.findHere(request, now)
       if (known !== undefined) return this.decide(known, request, now)
     }
-    KNOWN_OF_ACQUIRE.check(request)
     return this.acquireSlowly(request, inline)
   }
 

@@ -1,3 +1,4 @@
+import type { Allowlist } from '../../allowlist/types.js'
 import { CatracaError, invalid } from '../../errors.js'
 import type { App, ServerContext } from '../context.js'
 import * as schemas from '../schemas.js'
@@ -68,11 +69,7 @@ export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerCon
         response: answers({ 200: one('The allowlist') }),
       },
     },
-    async (request, reply) => {
-      const list = await allowlists.get(request.params.id)
-      reply.header('etag', etag(list.version))
-      return list
-    },
+    async (request, reply) => versioned(reply, await allowlists.get(request.params.id)),
   )
 
   app.patch(
@@ -89,11 +86,11 @@ export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerCon
         response: answers({ 200: one('The changed allowlist') }),
       },
     },
-    async (request, reply) => {
-      const list = await allowlists.update(request.params.id, request.body, precondition(request.headers))
-      reply.header('etag', etag(list.version))
-      return list
-    },
+    async (request, reply) =>
+      versioned(
+        reply,
+        await allowlists.update(request.params.id, request.body, precondition(request.headers)),
+      ),
   )
 
   app.post(
@@ -108,11 +105,7 @@ export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerCon
         response: answers({ 200: one('The paused wave') }),
       },
     },
-    async (request, reply) => {
-      const list = await allowlists.pause(request.params.id)
-      reply.header('etag', etag(list.version))
-      return list
-    },
+    async (request, reply) => versioned(reply, await allowlists.pause(request.params.id)),
   )
 
   app.post(
@@ -128,11 +121,8 @@ export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerCon
         response: answers({ 200: one('The wave with its rule') }),
       },
     },
-    async (request, reply) => {
-      const list = await allowlists.resume(request.params.id, precondition(request.headers))
-      reply.header('etag', etag(list.version))
-      return list
-    },
+    async (request, reply) =>
+      versioned(reply, await allowlists.resume(request.params.id, precondition(request.headers))),
   )
 
   app.delete(
@@ -159,6 +149,12 @@ export function answers204(description: string): Record<string, unknown> {
 }
 
 const etag = (version: number): string => `"${version}"`
+
+/** A list, with the version that `If-Match` may name. */
+function versioned(reply: { header(name: string, value: string): unknown }, list: Allowlist): Allowlist {
+  reply.header('etag', etag(list.version))
+  return list
+}
 
 /** `"3"`, also `3` and `W/"3"`; `*` asks for nothing, since a list that is missing is a 404 anyway. */
 function precondition(headers: { 'if-match'?: string | undefined }): { ifVersion?: number } {

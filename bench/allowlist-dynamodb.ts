@@ -3,7 +3,7 @@
  * The emulator is one process beside this one, so that only ratios mean anything; units are what DynamoDB charges.
  * Arguments: --rounds 5 --seconds 2 --members 3000 --importRows 20000 --followSeconds 10
  */
-import { type Catraca, openCatraca } from '../src/catraca.js'
+import { type Catraca, openCatraca } from '../src/app/open-catraca.js'
 import { plainTables } from '../test/support/dynamodb-bulk.js'
 import { CREDENTIALS, startDynamo } from '../test/support/dynamodb-server.js'
 import { numberArguments } from './support/arguments.js'

@@ -3,7 +3,7 @@
  * Arguments: --rounds 5 --seconds 2 --members 200000 --importRows 1000000
  */
 import { createClient } from '@redis/client'
-import { type Catraca, openCatraca } from '../src/catraca.js'
+import { type Catraca, openCatraca } from '../src/app/open-catraca.js'
 import { commandCounts, type RedisServers, startSingle } from '../test/support/redis/index.js'
 import { numberArguments } from './support/arguments.js'
 import { randomUuids, uuidAt, uuidLines, uuidStrings } from './support/customers.js'

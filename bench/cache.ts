@@ -5,8 +5,8 @@
  * Arguments: --hits 400000 --rounds 5 --keys 1000 --reads 200000 --population 50000 --perSecond 1000
  */
 import { existsSync } from 'node:fs'
-import { openCatraca } from '../src/catraca.js'
-import { ManualClock } from '../src/clock.js'
+import { openCatraca } from '../src/app/open-catraca.js'
+import { ManualClock } from '../src/core/clock.js'
 import { numberArguments } from './support/arguments.js'
 import { bentocache, type Contender, cacheable, type Filled, lruFetch } from './support/cache-rivals.js'
 import { median, report } from './support/report.js'

@@ -7,7 +7,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Catraca, openCatraca } from '../src/catraca.js'
+import { type Catraca, openCatraca } from '../src/app/open-catraca.js'
 import { startSingle } from '../test/support/redis/index.js'
 import { numberArguments } from './support/arguments.js'
 import { median, report } from './support/report.js'

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openCatraca } from '../src/catraca.js'
+import { openCatraca } from '../src/app/open-catraca.js'
 import { randomUuids, uuidLines } from './support/customers.js'
 import { median, report } from './support/report.js'
 

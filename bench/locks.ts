@@ -7,7 +7,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openCatraca } from '../src/catraca.js'
+import { openCatraca } from '../src/app/open-catraca.js'
 import { numberArguments } from './support/arguments.js'
 import { lockContenders } from './support/lock-contenders.js'
 import { median, report } from './support/report.js'

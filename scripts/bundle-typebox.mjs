@@ -1,9 +1,9 @@
-// Makes one file of src/server/typebox.ts and the library, which says there why.
+// Makes one file of src/server/http/typebox.ts and the library, which says there why.
 import { join } from 'node:path'
 import { build } from 'esbuild'
 
 export async function bundleTypebox(output) {
-  const file = join(output, 'src', 'server', 'typebox.js')
+  const file = join(output, 'src', 'server', 'http', 'typebox.js')
   await build({
     entryPoints: [file],
     outfile: file,

@@ -16,9 +16,9 @@ const load = (path) => import(pathToFileURL(join(resolve(options.dist), 'src', p
 /** The server is built, never listened with, to learn what it says of itself. */
 async function readDocument() {
   const [{ openCatraca }, { buildServer }, { createLogger }] = await Promise.all([
-    load('catraca.js'),
+    load('index.js'),
     load('server/app.js'),
-    load('server/logger.js'),
+    load('server/http/logger.js'),
   ])
   const catraca = await openCatraca({ store: 'memory:' })
   const { app } = await buildServer(catraca, { logger: createLogger('silent') })

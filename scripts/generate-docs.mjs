@@ -21,8 +21,8 @@ const [
 ] = await Promise.all([
   load('config/schema.js'),
   load('config/store-url.js'),
-  load('errors.js'),
-  load('server/problem.js'),
+  load('core/errors.js'),
+  load('server/http/problem.js'),
   load('cli/program.js'),
   load('metrics/catalog.js'),
 ])
@@ -137,10 +137,10 @@ ${sections.join('\n\n')}
 /** The server is built, never listened with, to learn its routes. */
 async function routesPage() {
   const [{ openCatraca }, { buildServer }, { createLogger }, { renderRouteTable }] = await Promise.all([
-    load('catraca.js'),
+    load('index.js'),
     load('server/app.js'),
-    load('server/logger.js'),
-    load('server/route-table.js'),
+    load('server/http/logger.js'),
+    load('server/http/route-table.js'),
   ])
   const catraca = await openCatraca({ store: 'memory:' })
   const { app, routes } = await buildServer(catraca, { logger: createLogger('silent') })

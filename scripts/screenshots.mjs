@@ -95,7 +95,7 @@ async function takePictures(browser, url, key) {
 }
 
 mkdirSync(resolve(options.out), { recursive: true })
-const [{ openCatraca }, { startServer }] = await Promise.all([load('catraca.js'), load('server/index.js')])
+const [{ openCatraca }, { startServer }] = await Promise.all([load('index.js'), load('server/index.js')])
 const catraca = await openCatraca({ store: 'memory:' })
 const server = await startServer(catraca, { port: 0, logger: pino({ level: 'silent' }), keyRefreshMs: 100 })
 const browser = await chromium.launch({

@@ -22,23 +22,23 @@ const SECOND_TRIES = 8
 /** Pure algorithms, and the conformance of the engine that needs no server. */
 const QUICK = [
   /^architecture/,
-  /^allowlist\/(wave|import-)/,
   /^config\//,
-  /^engines\/embedded-.*conformance/,
-  /^engines\/(dynamodb-(codec|layout)|redis-connection-coalescer)\./,
-  /^idempotency\/canonical/,
-  /^membership\/(fuse|hash|page|overlay)/,
-  /^rate-limit\/algorithms/,
+  /^engines\/embedded\/.*conformance/,
+  /^engines\/(dynamodb\/(codec|layout)|redis\/connection-coalescer)\./,
+  /^guards\/allowlist\/(wave|import-)/,
+  /^guards\/allowlist\/membership\/(fuse|hash|page|overlay)/,
+  /^guards\/idempotency\/canonical/,
+  /^guards\/rate-limit\/algorithms/,
 ]
 
 /** These take longest. They begin first, so that no core is idle at the end. */
 const FIRST = [
-  'dynamodb-ttl',
+  'engines/dynamodb/ttl',
   'console/',
-  'proof-small',
-  'dynamodb-conformance-bulk',
-  'dynamodb-reshard',
-  'cost',
+  'proofs/',
+  'engines/dynamodb/conformance-bulk',
+  'engines/dynamodb/reshard',
+  'engines/dynamodb/cost',
 ]
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -68,7 +68,7 @@ if (files.length === 0) {
   process.exit(1)
 }
 
-if (files.some((file) => /redis|dict/.test(file))) ensureRedisServer()
+if (files.some((file) => /redis|dict|proofs/.test(file))) ensureRedisServer()
 if (files.some((file) => file.startsWith('console'))) ensureChromium()
 if (files.some((file) => file.includes('dict-example'))) ensurePostgres()
 if (files.some((file) => file.startsWith('deploy'))) ensurePromtool()

@@ -6,66 +6,11 @@ import { fileURLToPath } from 'node:url'
 
 /**
  * The dependency rule of the design, read from the imports:
- * cli → server → composition → { guards, engines } → ports → leaves.
+ * cli → server → app → { guards, engines } → ports → core.
  */
-const LEAVES = [
-  'abort.ts',
-  'errors.ts',
-  'clock.ts',
-  'deadlines.ts',
-  'diagnosis.ts',
-  'encode-identifier.ts',
-  'fields.ts',
-  'figures.ts',
-  'key.ts',
-  'maybe.ts',
-  'packed-error.ts',
-  'plain-object.ts',
-  'shared-look.ts',
-  'timers.ts',
-  'trace-parent.ts',
-  'version.ts',
-  'wakes.ts',
-]
-/** What stands beside catraca.ts and helps it compose; nothing else may see guards and engines together. */
-const COMPOSITION = [
-  'allowlists.ts',
-  'audit.ts',
-  'cache.ts',
-  'catraca.ts',
-  'checked-calls.ts',
-  'codes.ts',
-  'diagnose.ts',
-  'dynamodb-tables.ts',
-  'engine-calls.ts',
-  'engine-figures.ts',
-  'health.ts',
-  'embedded-backup.ts',
-  'hot-tier.ts',
-  'idempotency.ts',
-  'open-engine.ts',
-  'open-fields.ts',
-  'relay.ts',
-  'index.ts',
-  'upkeep.ts',
-  'import-channel.ts',
-  'import-runner.ts',
-  'import-worker.ts',
-  'index-channel.ts',
-  'index-runner.ts',
-  'index-worker.ts',
-  'limits.ts',
-  'locks.ts',
-  'stores.ts',
-  'tokens.ts',
-  'tracing.ts',
-  'watched-engine.ts',
-  'watched-ports.ts',
-]
-const CAPABILITIES = [
+const GUARDS = [
   'allowlist',
   'access',
-  'changes',
   'rate-limit',
   'idempotency',
   'cache',
@@ -77,47 +22,36 @@ const CAPABILITIES = [
 /** Reads spelling only, so that the library can take a store URL without knowing of any configuration. */
 const STORE_URL = /^config\/store-url(-\w+)?\.ts$/
 
-type Layer =
-  | 'leaf'
-  | 'capability'
-  | 'engine'
-  | 'composition'
-  | 'conformance'
-  | 'metrics'
-  | 'server'
-  | 'config'
-  | 'cli'
-  | 'adapters'
-  | 'presets'
-  | 'client'
+type Layer = keyof typeof MAY_IMPORT
 
-const MAY_IMPORT: Record<Layer, Layer[]> = {
-  leaf: ['leaf'],
-  capability: ['leaf', 'capability'],
-  engine: ['leaf', 'capability', 'engine'],
-  conformance: ['leaf', 'capability', 'conformance'],
-  composition: ['leaf', 'capability', 'engine', 'composition'],
-  metrics: ['leaf', 'capability', 'composition', 'metrics'],
-  server: ['leaf', 'capability', 'composition', 'metrics', 'server'],
-  config: ['leaf', 'capability', 'config'],
-  cli: ['leaf', 'capability', 'composition', 'metrics', 'server', 'config', 'cli'],
-  adapters: ['leaf', 'capability', 'server', 'adapters'],
-  presets: ['leaf', 'capability', 'presets'],
+/** By folder of src. */
+const MAY_IMPORT = {
+  core: ['core'],
+  guards: ['core', 'guards'],
+  engines: ['core', 'guards', 'engines'],
+  conformance: ['core', 'guards', 'conformance'],
+  app: ['core', 'guards', 'engines', 'app'],
+  metrics: ['core', 'guards', 'app', 'metrics'],
+  server: ['core', 'guards', 'app', 'metrics', 'server'],
+  config: ['core', 'guards', 'config'],
+  cli: ['core', 'guards', 'app', 'metrics', 'server', 'config', 'cli'],
+  adapters: ['core', 'guards', 'server', 'adapters'],
+  presets: ['core', 'guards', 'presets'],
   // Runs in browsers too, so it stands alone.
   client: ['client'],
-}
+} satisfies Record<string, string[]>
 
 /** Packages with a home; everybody else goes through it. */
 const PACKAGE_HOMES: Record<string, Layer[]> = {
   // The first tier of the cache is a data structure, not something outside.
-  'lru-cache': ['capability'],
-  lmdb: ['engine'],
-  '@aws-sdk/client-dynamodb': ['engine'],
-  '@aws-sdk/client-dynamodb-streams': ['engine'],
-  '@aws-sdk/client-sns': ['engine'],
-  '@aws-sdk/client-sqs': ['engine'],
-  '@amazon-dax-sdk/client-dax': ['engine'],
-  '@opentelemetry/api': ['composition'],
+  'lru-cache': ['guards'],
+  lmdb: ['engines'],
+  '@aws-sdk/client-dynamodb': ['engines'],
+  '@aws-sdk/client-dynamodb-streams': ['engines'],
+  '@aws-sdk/client-sns': ['engines'],
+  '@aws-sdk/client-sqs': ['engines'],
+  '@amazon-dax-sdk/client-dax': ['engines'],
+  '@opentelemetry/api': ['app'],
   'prom-client': ['metrics'],
   fastify: ['server'],
   pino: ['server'],
@@ -129,24 +63,11 @@ const PACKAGE_HOMES: Record<string, Layer[]> = {
 type Sources = Map<string, string>
 
 function layerOf(file: string): Layer | undefined {
-  const [top = '', ...rest] = file.split('/')
-  if (rest.length === 0) {
-    if (LEAVES.includes(top)) return 'leaf'
-    return COMPOSITION.includes(top) ? 'composition' : undefined
-  }
-  if (STORE_URL.test(file)) return 'leaf'
-  if (CAPABILITIES.includes(top)) return 'capability'
-  if (top === 'engines') return 'engine'
-  return top === 'adapters' ||
-    top === 'presets' ||
-    top === 'conformance' ||
-    top === 'metrics' ||
-    top === 'server' ||
-    top === 'config' ||
-    top === 'cli' ||
-    top === 'client'
-    ? top
-    : undefined
+  // The public exports, which name what app composes.
+  if (file === 'index.ts') return 'app'
+  if (STORE_URL.test(file)) return 'core'
+  const top = file.split('/')[0]!
+  return file.includes('/') && Object.hasOwn(MAY_IMPORT, top) ? (top as Layer) : undefined
 }
 
 const IMPORT_FORMS = [
@@ -169,13 +90,13 @@ function target(file: string, specifier: string): string | undefined {
 /** A guard is what holds a port: a file of a capability that names one of the interfaces in its port.ts. */
 function findGuards(sources: Sources): Set<string> {
   const guards = new Set<string>()
-  for (const capability of CAPABILITIES) {
-    const port = sources.get(`${capability}/port.ts`) ?? ''
+  for (const guard of GUARDS) {
+    const port = sources.get(`guards/${guard}/port.ts`) ?? ''
     const ports = [...port.matchAll(/export interface (\w+(?:Store|Engine))\b/g)].map((match) => match[1]!)
     if (ports.length === 0) continue
     const named = new RegExp(`\\b(?:${ports.join('|')})\\b`)
     for (const [file, source] of sources) {
-      if (file.startsWith(`${capability}/`) && !file.endsWith('/port.ts') && named.test(source))
+      if (file.startsWith(`guards/${guard}/`) && !file.endsWith('/port.ts') && named.test(source))
         guards.add(file)
     }
   }
@@ -196,7 +117,7 @@ function violationsOf(sources: Sources): string[] {
       wrong.push(`src/${file} reads process.env: only config/environment.ts does`)
     }
     if (RAW_TIMER.test(source) && !MAY_SET_TIMERS.test(file)) {
-      wrong.push(`src/${file} sets a timer that may end the process: use timers.ts`)
+      wrong.push(`src/${file} sets a timer that may end the process: use core/timers.ts`)
     }
     return wrong
   })
@@ -205,16 +126,17 @@ function violationsOf(sources: Sources): string[] {
 /** Only what resolves a promise, which cannot fail. */
 const RAW_TIMER = /(?<![.\w])set(?:Interval|Timeout|Immediate)\((?!resolve\b|\))/
 /** The client runs in browsers; conformance and load tests are run by people, who are told by the end of the process. */
-const MAY_SET_TIMERS = /^(?:timers\.ts$|client\/|conformance\/|cli\/load\/)/
+const MAY_SET_TIMERS = /^(?:core\/timers\.ts$|client\/|conformance\/|cli\/load\/)/
 
 function brokenRule(file: string, layer: Layer, specifier: string, guards: Set<string>): string | undefined {
   const imported = target(file, specifier)
   if (imported === undefined) return brokenPackageRule(layer, specifier)
   const other = layerOf(imported)
   if (imported.startsWith('..') || other === undefined) return 'only files with a layer may be imported'
-  if (!MAY_IMPORT[layer].includes(other)) return `${layer} may import only ${MAY_IMPORT[layer].join(', ')}`
-  if (layer === 'engine' && guards.has(imported)) return 'engines implement ports, and know no guard'
-  if (layer === 'engine' && other === 'engine' && engineOf(file) !== engineOf(imported)) {
+  const allowed: string[] = MAY_IMPORT[layer]
+  if (!allowed.includes(other)) return `${layer} may import only ${allowed.join(', ')}`
+  if (layer === 'engines' && guards.has(imported)) return 'engines implement ports, and know no guard'
+  if (layer === 'engines' && other === 'engines' && engineOf(file) !== engineOf(imported)) {
     return 'engines do not know each other'
   }
   if (file.endsWith('/port.ts') && guards.has(imported)) return 'ports do not know who uses them'
@@ -225,8 +147,7 @@ function brokenPackageRule(layer: Layer, specifier: string): string | undefined 
   if (layer === 'client') return 'the client uses only what browsers have'
   if (specifier.startsWith('node:')) return undefined
   const known = Object.hasOwn(PACKAGE_HOMES, specifier) ? PACKAGE_HOMES[specifier]! : undefined
-  if (layer === 'leaf' || (layer === 'capability' && !known?.includes(layer)))
-    return `a ${layer} needs no package`
+  if (layer === 'core' || (layer === 'guards' && !known?.includes(layer))) return `${layer} needs no package`
   const homes = known ?? [layer]
   return homes.includes(layer) ? undefined : `${specifier} belongs to ${homes.join(' and ')}`
 }
@@ -252,34 +173,44 @@ describe('architecture', () => {
     assert.ok(sources.size > 50, `${sources.size} files`)
     const imports = [...sources.values()].flatMap(importsOf)
     assert.ok(imports.length > 200, `${imports.length} imports`)
-    assert.ok(findGuards(sources).has('allowlist/allowlists.ts'))
-    assert.ok(findGuards(sources).has('access/keys.ts'))
-    assert.ok(findGuards(sources).has('rate-limit/limits.ts'))
-    for (const file of [...LEAVES, ...COMPOSITION]) assert.ok(sources.has(file), `src/${file} is listed`)
+    assert.ok(findGuards(sources).has('guards/allowlist/index.ts'))
+    assert.ok(findGuards(sources).has('guards/access/index.ts'))
+    assert.ok(findGuards(sources).has('guards/rate-limit/index.ts'))
+    for (const guard of GUARDS) assert.ok(sources.has(`guards/${guard}/port.ts`), guard)
   })
 
-  const port = ['allowlist/port.ts', 'export interface ListStore {}'] as const
-  const guard = ['allowlist/guard.ts', "import type { ListStore } from './port.js'"] as const
+  const port = ['guards/allowlist/port.ts', 'export interface ListStore {}'] as const
+  const guard = ['guards/allowlist/guard.ts', "import type { ListStore } from './port.js'"] as const
   const breaches: [string, string, string, RegExp][] = [
     [
       'guard → engine',
-      'allowlist/x.ts',
-      "import '../engines/embedded/index.js'",
-      /capability may import only/,
+      'guards/allowlist/x.ts',
+      "import '../../engines/embedded/index.js'",
+      /guards may import only/,
     ],
-    ['engine → guard', 'engines/embedded/x.ts', "import { G } from '../../allowlist/guard.js'", /no guard/],
+    [
+      'engine → guard',
+      'engines/embedded/x.ts',
+      "import { G } from '../../guards/allowlist/guard.js'",
+      /no guard/,
+    ],
     ['engine → engine', 'engines/a/x.ts', "export * from '../b/y.js'", /each other/],
     ['server → engine', 'server/x.ts', "await import('../engines/a/x.js')", /server may import only/],
     ['server → config', 'server/x.ts', "import { c } from '../config/load.js'", /server may import only/],
-    ['library → config', 'catraca.ts', "import { c } from './config/load.js'", /composition may import only/],
-    ['library → cli', 'catraca.ts', "import { c } from './cli/main.js'", /composition may import only/],
-    ['leaf → capability', 'key.ts', "import {\n  a,\n} from './access/keys.js'", /leaf may import only/],
+    ['library → config', 'app/x.ts', "import { c } from '../config/load.js'", /app may import only/],
+    ['library → cli', 'app/x.ts', "import { c } from '../cli/main.js'", /app may import only/],
+    [
+      'core → guard',
+      'core/x.ts',
+      "import {\n  a,\n} from '../guards/access/index.js'",
+      /core may import only/,
+    ],
     ['cli → engine', 'cli/x.ts', "new URL('../engines/a/x.js', import.meta.url)", /cli may import only/],
-    ['guard → package', 'allowlist/x.ts', "import { open } from 'lmdb'", /needs no package/],
-    ['server → lru-cache', 'server/x.ts', "import 'lru-cache'", /belongs to capability/],
-    ['server → lmdb', 'server/x.ts', "import { open } from 'lmdb'", /belongs to engine/],
+    ['guard → package', 'guards/allowlist/x.ts', "import { open } from 'lmdb'", /needs no package/],
+    ['server → lru-cache', 'server/x.ts', "import 'lru-cache'", /belongs to guards/],
+    ['server → lmdb', 'server/x.ts', "import { open } from 'lmdb'", /belongs to engines/],
     ['environment', 'server/x.ts', 'const x = process.env.HOME', /process\.env/],
-    ['timer', 'server/x.ts', 'setInterval(() => this.look(), 5)', /use timers\.ts/],
+    ['timer', 'server/x.ts', 'setInterval(() => this.look(), 5)', /use core\/timers\.ts/],
     ['unknown folder', 'misc/x.ts', '', /no layer/],
   ]
   for (const [name, file, source, expected] of breaches) {
@@ -294,10 +225,13 @@ describe('architecture', () => {
     const right: Sources = new Map([
       port,
       guard,
-      ['engines/embedded/x.ts', "import type { ListStore } from '../../allowlist/port.js'\nimport 'lmdb'"],
-      ['catraca.ts', "import './engines/embedded/x.js'\nimport { parse } from './config/store-url.js'"],
+      [
+        'engines/embedded/x.ts',
+        "import type { ListStore } from '../../guards/allowlist/port.js'\nimport 'lmdb'",
+      ],
+      ['app/x.ts', "import '../engines/embedded/x.js'\nimport { parse } from '../config/store-url.js'"],
       ['cli/x.ts', "import '../server/x.js'\nimport '../config/load.js'\nimport 'commander'"],
-      ['server/x.ts', "import type { C } from '../catraca.js'\nimport fastify from 'fastify'"],
+      ['server/x.ts', "import type { C } from '../app/x.js'\nimport fastify from 'fastify'"],
     ])
     assert.deepEqual(violationsOf(right), [])
   })

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { SETTINGS } from '../src/config/schema.js'
-import { ERROR_CODES } from '../src/errors.js'
+import { ERROR_CODES } from '../src/core/errors.js'
 
 const generator = fileURLToPath(new URL('../../scripts/generate-docs.mjs', import.meta.url))
 const dist = fileURLToPath(new URL('..', import.meta.url))

@@ -5,7 +5,7 @@
  */
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { type Catraca, openCatraca } from '../../src/catraca.js'
+import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
 import { customer } from '../../src/conformance/support.js'
 import type { Written } from '../support/freshness-writer.js'
 import { demand, type Figures, inTemporaryDirectory, lines, whenStarted } from '../support/proof.js'

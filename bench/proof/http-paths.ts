@@ -6,10 +6,10 @@
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { pino } from 'pino'
-import { hashKey } from '../../src/access/keys.js'
-import { type Catraca, openCatraca } from '../../src/catraca.js'
+import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
 import { seeded } from '../../src/cli/load/arrivals.js'
-import { CatracaError } from '../../src/errors.js'
+import { CatracaError } from '../../src/core/errors.js'
+import { hashKey } from '../../src/guards/access/index.js'
 import { type RunningServer, startServer } from '../../src/server/index.js'
 import { HttpLine } from '../support/http-line.js'
 import { BROKEN, DOWN, KEYS, type Random, randomRequest, SLOW } from '../support/http-requests.js'

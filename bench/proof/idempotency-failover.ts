@@ -7,10 +7,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
+import { isCatracaError } from '../../src/core/errors.js'
 import { openRedis, type RedisEngine } from '../../src/engines/redis/index.js'
-import { isCatracaError } from '../../src/errors.js'
-import type { Completion } from '../../src/idempotency/port.js'
-import type { RecordKey } from '../../src/idempotency/types.js'
+import type { Completion } from '../../src/guards/idempotency/port.js'
+import type { RecordKey } from '../../src/guards/idempotency/types.js'
 import { startSentinel } from '../../test/support/redis/index.js'
 import { demand, type Figures, whenStarted } from '../support/proof.js'
 

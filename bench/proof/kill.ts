@@ -9,7 +9,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Catraca, openCatraca } from '../../src/catraca.js'
+import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
 import { exitImporting, importUndisturbed, killImporting, writeImport } from '../support/kill-imports.js'
 import { LEASE_MS } from '../support/kill-process.js'
 import { killReplacing } from '../support/kill-replace.js'

@@ -4,7 +4,7 @@
  */
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { openCatraca } from '../../src/catraca.js'
+import { openCatraca } from '../../src/app/open-catraca.js'
 import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
 import { TABLE_ROLES } from '../../src/engines/dynamodb/tables/tables.js'
 import { CREDENTIALS_ENV, startDynamo } from '../../test/support/dynamodb-server.js'

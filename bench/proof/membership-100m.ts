@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { CustomerProbe, hashKey } from '../../src/allowlist/membership/hash.js'
-import { IndexBuilder } from '../../src/allowlist/membership/index-builder.js'
-import type { EncodedPage } from '../../src/allowlist/membership/page.js'
-import { PagePool } from '../../src/allowlist/membership/page-pool.js'
+import { CustomerProbe, hashKey } from '../../src/guards/allowlist/membership/hash.js'
+import { IndexBuilder } from '../../src/guards/allowlist/membership/index-builder.js'
+import type { EncodedPage } from '../../src/guards/allowlist/membership/page.js'
+import { PagePool } from '../../src/guards/allowlist/membership/page-pool.js'
 import { openSnapshot, SequentialKeys } from '../support/membership.js'
 import { report } from '../support/report.js'
 

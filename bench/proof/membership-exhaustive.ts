@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { CustomerProbe, type HashKey, hashKey } from '../../src/allowlist/membership/hash.js'
-import { IndexBuilder } from '../../src/allowlist/membership/index-builder.js'
-import type { Snapshot } from '../../src/allowlist/membership/snapshot.js'
+import { CustomerProbe, type HashKey, hashKey } from '../../src/guards/allowlist/membership/hash.js'
+import { IndexBuilder } from '../../src/guards/allowlist/membership/index-builder.js'
+import type { Snapshot } from '../../src/guards/allowlist/membership/snapshot.js'
 import { openSnapshot, SequentialKeys } from '../support/membership.js'
 import { report } from '../support/report.js'
 

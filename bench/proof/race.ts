@@ -6,7 +6,7 @@
 import { type ChildProcess, fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { type Catraca, openCatraca } from '../../src/catraca.js'
+import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
 import {
   agreedMembers,
   demand,

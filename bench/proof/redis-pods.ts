@@ -6,7 +6,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { type Catraca, openCatraca } from '../../src/catraca.js'
+import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
 import { customer } from '../../src/conformance/support.js'
 import { startSingle } from '../../test/support/redis/index.js'
 import { demand, type Figures, heard, lines, whenStarted } from '../support/proof.js'

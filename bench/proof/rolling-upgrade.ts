@@ -6,8 +6,8 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { type Catraca, type OpenOptions, openCatraca } from '../../src/catraca.js'
-import { startRelay } from '../../src/relay.js'
+import { type Catraca, type OpenOptions, openCatraca } from '../../src/app/open-catraca.js'
+import { startRelay } from '../../src/app/relay.js'
 import { makeTables } from '../../test/support/dynamodb-engine.js'
 import { CREDENTIALS, CREDENTIALS_ENV, startDynamo } from '../../test/support/dynamodb-server.js'
 import { startSingle } from '../../test/support/redis/index.js'

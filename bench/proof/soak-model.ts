@@ -5,7 +5,7 @@
  * Arguments: --seconds 600 --checksPerSecond 2000 --setSize 20000
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { openCatraca } from '../../src/catraca.js'
+import { openCatraca } from '../../src/app/open-catraca.js'
 import { Histogram } from '../../src/cli/load/histogram.js'
 import { anonymousBytes } from '../support/memory.js'
 import {

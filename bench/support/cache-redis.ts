@@ -1,5 +1,5 @@
 import { createClient } from '@redis/client'
-import { openCatraca } from '../../src/catraca.js'
+import { openCatraca } from '../../src/app/open-catraca.js'
 import { startSingle } from '../../test/support/redis/index.js'
 import { median } from './report.js'
 

@@ -1,4 +1,4 @@
-import { openCatraca } from '../../src/catraca.js'
+import { openCatraca } from '../../src/app/open-catraca.js'
 import { createLogger, startServer } from '../../src/server/index.js'
 import { serveParent } from './pinned.js'
 

@@ -1,9 +1,9 @@
 /** One side of the measurement of the commit lock, in a process of its own: tells its figure and ends. */
-import { openCatraca } from '../../src/catraca.js'
+import { openCatraca } from '../../src/app/open-catraca.js'
 import { newFixa } from '../../src/conformance/support.js'
-import { Environment } from '../../src/engines/embedded/environment.js'
-import { createGate } from '../../src/engines/embedded/exit-gate.js'
 import { openEmbedded } from '../../src/engines/embedded/index.js'
+import { Environment } from '../../src/engines/embedded/lmdb/environment.js'
+import { createGate } from '../../src/engines/embedded/lmdb/exit-gate.js'
 
 export type Side = {
   directory: string

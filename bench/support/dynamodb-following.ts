@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openCatraca } from '../../src/catraca.js'
+import { openCatraca } from '../../src/app/open-catraca.js'
 import { CapacityCounts } from '../../src/engines/dynamodb/client/capacity.js'
 import { NO_SINK } from '../../src/engines/dynamodb/feed/messages.js'
 import { Relay } from '../../src/engines/dynamodb/feed/relay.js'

@@ -1,6 +1,6 @@
-import { bucket, cost, lease, of } from '../../src/conformance/limit-support.js'
+import { bucket, cost, lease, of } from '../../src/conformance/rate-limit/support.js'
 import type { DynamodbEngine } from '../../src/engines/dynamodb/index.js'
-import type { UsageHour } from '../../src/rate-limit/port.js'
+import type { UsageHour } from '../../src/guards/rate-limit/port.js'
 import { type CountedUnits, unitsOf } from './dynamodb-units.js'
 
 const HOUR = 1_893_456_000_000

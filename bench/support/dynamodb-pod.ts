@@ -2,13 +2,14 @@
  * A pod of the proof on DynamoDB: holds list `a` in memory, follows it through its own queue and the logs, and notes
  * when each change arrived. Arguments: the store URL, the topic, the endpoint of queues.
  */
-import { readCustomerKey } from '../../src/allowlist/customer-key.js'
-import { isReset, readEntry } from '../../src/changes/entry.js'
-import { type Followed, Follower } from '../../src/changes/follower.js'
-import type { LogEntry, LogPosition } from '../../src/changes/port.js'
+
 import { parseStoreUrl } from '../../src/config/store-url.js'
 import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
 import { openDynamodb } from '../../src/engines/dynamodb/index.js'
+import { isReset, readEntry } from '../../src/guards/allowlist/changes/entry.js'
+import { type Followed, Follower } from '../../src/guards/allowlist/changes/follower.js'
+import type { LogEntry, LogPosition } from '../../src/guards/allowlist/changes/port.js'
+import { readCustomerKey } from '../../src/guards/allowlist/customer-key.js'
 import { dieOfFailures } from './proof.js'
 
 /** A write that a check with its token must see. */

@@ -1,4 +1,4 @@
-import { openCatraca } from '../../src/catraca.js'
+import { openCatraca } from '../../src/app/open-catraca.js'
 
 /** The writing process of the proof of freshness: one write after the other, each told as soon as acknowledged. */
 export interface Written {

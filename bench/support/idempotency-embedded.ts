@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Catraca, type OpenOptions, openCatraca } from '../../src/catraca.js'
+import { type Catraca, type OpenOptions, openCatraca } from '../../src/app/open-catraca.js'
 
 export interface IdempotencySizes {
   seconds: number

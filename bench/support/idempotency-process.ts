@@ -1,9 +1,9 @@
 /** One process of the proof of idempotency, of which each may be killed or stopped at any time. */
 import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openCatraca } from '../../src/catraca.js'
-import { isCatracaError } from '../../src/errors.js'
-import type { WorkContext } from '../../src/idempotency/types.js'
+import { openCatraca } from '../../src/app/open-catraca.js'
+import { isCatracaError } from '../../src/core/errors.js'
+import type { WorkContext } from '../../src/guards/idempotency/types.js'
 import type { Step } from './idempotency-model.js'
 import { dieOfFailures, pick } from './proof.js'
 

@@ -1,10 +1,10 @@
 /** A process that the kill proof starts, gives one order, and kills in the middle of it. */
 import { createReadStream } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ImportMode, ImportResult } from '../../src/allowlist/types.js'
-import { openCatraca } from '../../src/catraca.js'
+import { openCatraca } from '../../src/app/open-catraca.js'
 import { customer } from '../../src/conformance/support.js'
-import { isCatracaError } from '../../src/errors.js'
+import { isCatracaError } from '../../src/core/errors.js'
+import type { ImportMode, ImportResult } from '../../src/guards/allowlist/types.js'
 import { dieOfFailures, type Failed } from './proof.js'
 
 /** An import whose process died can be taken over after this long. */

@@ -1,5 +1,5 @@
 import { customer, customers } from '../../src/conformance/support.js'
-import { isCatracaError } from '../../src/errors.js'
+import { isCatracaError } from '../../src/core/errors.js'
 import { REMOVED_EACH, type Said } from './kill-process.js'
 import { agreedMembers, demand, lines } from './proof.js'
 import { fixa, type Stage, startVictim } from './victim.js'

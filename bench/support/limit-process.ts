@@ -1,7 +1,7 @@
 /** One process of the proof and the measurement of limits: hammers one key as fast as it is answered. */
-import { openCatraca } from '../../src/catraca.js'
-import { isCatracaError } from '../../src/errors.js'
-import type { AcquireAnswer } from '../../src/rate-limit/types.js'
+import { openCatraca } from '../../src/app/open-catraca.js'
+import { isCatracaError } from '../../src/core/errors.js'
+import type { AcquireAnswer } from '../../src/guards/rate-limit/types.js'
 import { dieOfFailures } from './proof.js'
 
 export interface LimitPlan {

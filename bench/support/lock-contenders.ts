@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { createClient } from '@redis/client'
 import { Redis as IoRedis } from 'ioredis'
 import { createLock, IoredisAdapter, NodeRedisAdapter } from 'redlock-universal'
-import { openCatraca } from '../../src/catraca.js'
+import { openCatraca } from '../../src/app/open-catraca.js'
 import { startSingle } from '../../test/support/redis/index.js'
 
 const TTL_MS = 30_000

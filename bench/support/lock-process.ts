@@ -2,8 +2,8 @@
  * One process of the proof of locks: takes the lock, works on the resource while it believes to hold it, and is stopped
  * or killed at any moment.
  */
-import { openCatraca } from '../../src/catraca.js'
-import { CatracaError } from '../../src/errors.js'
+import { openCatraca } from '../../src/app/open-catraca.js'
+import { CatracaError } from '../../src/core/errors.js'
 import { dieOfFailures } from './proof.js'
 
 export interface LockPlan {

@@ -1,5 +1,5 @@
-import { type EncodedPage, readPage } from '../../src/allowlist/membership/page.js'
-import { Snapshot } from '../../src/allowlist/membership/snapshot.js'
+import { type EncodedPage, readPage } from '../../src/guards/allowlist/membership/page.js'
+import { Snapshot } from '../../src/guards/allowlist/membership/snapshot.js'
 
 /** Reads pages as a pod does that loads them, checksums included. */
 export function openSnapshot(pages: readonly EncodedPage[]): Snapshot {

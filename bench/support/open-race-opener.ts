@@ -1,10 +1,10 @@
 /** A process that opens the store, works on it and closes it, again and again; it may be stopped or killed meanwhile. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { openCatraca } from '../../src/catraca.js'
-import { Looker } from '../../src/engines/embedded/looker.js'
-import { bootName } from '../../src/engines/embedded/rate-limit-directory.js'
-import { mainDirectory } from '../../src/engines/embedded/store-directory.js'
+import { openCatraca } from '../../src/app/open-catraca.js'
+import { Looker } from '../../src/engines/embedded/lmdb/snapshot-reader.js'
+import { mainDirectory } from '../../src/engines/embedded/lmdb/store-directory.js'
+import { bootName } from '../../src/engines/embedded/rate-limit/directory.js'
 import { LIST, memberOf, type OpenRacePlan, openOptions, RESOURCE } from './open-race-plan.js'
 import { demand, dieOfFailures } from './proof.js'
 

@@ -1,6 +1,6 @@
 /** What the processes of the proof of opening know of each other. */
-import type { OpenOptions } from '../../src/catraca.js'
-import type { Durability } from '../../src/engines/embedded/environment.js'
+import type { OpenOptions } from '../../src/app/open-catraca.js'
+import type { Durability } from '../../src/engines/embedded/lmdb/environment.js'
 
 export interface OpenRacePlan {
   directory: string

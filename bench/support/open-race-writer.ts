@@ -3,7 +3,7 @@
  * and does requests once, one after the other in each lane, and knows what every answer must be.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openCatraca } from '../../src/catraca.js'
+import { openCatraca } from '../../src/app/open-catraca.js'
 import {
   type Acknowledged,
   CAPACITY,

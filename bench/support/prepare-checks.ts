@@ -1,4 +1,4 @@
-import { openCatraca } from '../../src/catraca.js'
+import { openCatraca } from '../../src/app/open-catraca.js'
 
 /** A store for checks over HTTP: `vip` with so many members, `wave` for half of all. Answers an API key. */
 export async function prepareChecks(store: string, members: number): Promise<string> {

@@ -2,8 +2,8 @@
  * One of several processes at work on the same lists of one directory. It is started by the race proof, checks what
  * can be checked on the spot, and tells the proof what it did.
  */
-import { openCatraca } from '../../src/catraca.js'
-import { isCatracaError } from '../../src/errors.js'
+import { openCatraca } from '../../src/app/open-catraca.js'
+import { isCatracaError } from '../../src/core/errors.js'
 import { demand, dieOfFailures, lines, pagedMembers, pick } from './proof.js'
 import {
   bulkCustomer,

@@ -1,5 +1,5 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
-import { type Catraca, openCatraca } from '../../src/catraca.js'
+import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
 import { CapacityCounts } from '../../src/engines/dynamodb/client/capacity.js'
 import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
 import { TABLE_ROLES } from '../../src/engines/dynamodb/tables/tables.js'

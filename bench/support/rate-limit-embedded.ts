@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
-import { type Catraca, type OpenOptions, openCatraca } from '../../src/catraca.js'
+import { type Catraca, type OpenOptions, openCatraca } from '../../src/app/open-catraca.js'
 import type { Sizes } from './rate-limit-redis.js'
 import { type Call, figuresOf, type Rounds, ratiosOf, takeTurns, visitAll } from './turns.js'
 

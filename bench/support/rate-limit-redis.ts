@@ -1,7 +1,7 @@
 import { createClient } from '@redis/client'
 import { Redis as IoRedis } from 'ioredis'
 import { RateLimiterRedis } from 'rate-limiter-flexible'
-import { type Catraca, openCatraca } from '../../src/catraca.js'
+import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
 import { TAKE } from '../../src/engines/redis/rate-limit/counters.js'
 import { commandCounts, type RedisProcess, startSingle } from '../../test/support/redis/index.js'
 import { median } from './report.js'

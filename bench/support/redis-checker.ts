@@ -2,9 +2,9 @@
  * A pod of the proof of faults: asks at a steady rate about customers whose answer is known, and tells what it saw.
  * Arguments: the store URL, checks per second, timeouts of commands and of connecting in ms.
  */
-import { openCatraca } from '../../src/catraca.js'
+import { openCatraca } from '../../src/app/open-catraca.js'
 import { customer } from '../../src/conformance/support.js'
-import { isCatracaError } from '../../src/errors.js'
+import { isCatracaError } from '../../src/core/errors.js'
 import { dieOfFailures } from './proof.js'
 
 export interface Seen {

@@ -2,12 +2,13 @@
  * A pod of the proofs on Redis: answers from memory, and follows the log of list `a` a second time on its own, to note
  * when each change arrived. Argument: the store URL.
  */
-import { readCustomerKey } from '../../src/allowlist/customer-key.js'
-import { openCatraca } from '../../src/catraca.js'
-import { readEntry } from '../../src/changes/entry.js'
-import { type Followed, Follower } from '../../src/changes/follower.js'
-import type { LogPosition } from '../../src/changes/port.js'
-import { engineSource, openEngine } from '../../src/open-engine.js'
+
+import { openCatraca } from '../../src/app/open-catraca.js'
+import { engineSource, openEngine } from '../../src/app/open-engine.js'
+import { readEntry } from '../../src/guards/allowlist/changes/entry.js'
+import { type Followed, Follower } from '../../src/guards/allowlist/changes/follower.js'
+import type { LogPosition } from '../../src/guards/allowlist/changes/port.js'
+import { readCustomerKey } from '../../src/guards/allowlist/customer-key.js'
 import { dieOfFailures } from './proof.js'
 
 /** A write that a check with its token must see. */

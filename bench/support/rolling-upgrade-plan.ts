@@ -1,4 +1,4 @@
-import type { OpenOptions } from '../../src/catraca.js'
+import type { OpenOptions } from '../../src/app/open-catraca.js'
 
 export const LIST = 'vip'
 export const RESOURCE = 'api'

@@ -3,7 +3,7 @@
  * other one did. It knows only what both versions have: the package's entry is given.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Catraca, OpenOptions } from '../../src/catraca.js'
+import type { Catraca, OpenOptions } from '../../src/app/open-catraca.js'
 import { dieOfFailures } from './proof.js'
 import type { Deed, SideAsked, SideSaid } from './rolling-upgrade-plan.js'
 import {

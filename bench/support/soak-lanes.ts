@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Target } from '../../src/cli/commands/support/target.js'
 import { customerLines, customerNumber } from '../../src/cli/load/customers.js'
-import type { Target } from '../../src/cli/target.js'
-import { isCatracaError } from '../../src/errors.js'
+import { isCatracaError } from '../../src/core/errors.js'
 import { demand, pick } from './proof.js'
 
 const TIDE_BATCHES = 8

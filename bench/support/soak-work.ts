@@ -1,7 +1,7 @@
-import type { CheckResult } from '../../src/allowlist/types.js'
-import type { Catraca } from '../../src/catraca.js'
+import type { Catraca } from '../../src/app/open-catraca.js'
 import { customer } from '../../src/conformance/support.js'
-import { isCatracaError } from '../../src/errors.js'
+import { isCatracaError } from '../../src/core/errors.js'
+import type { CheckResult } from '../../src/guards/allowlist/types.js'
 import { demand, lines, pick } from './proof.js'
 
 /** What the model knows of a customer; not settled while a change of it is on its way. */

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
-import type { RenderedProblem } from '../server/problem.js'
+import type { RenderedProblem } from '../server/http/problem.js'
 
 type Fields = OutgoingHttpHeaders | OutgoingHttpHeader[] | [string, OutgoingHttpHeader][]
 interface Keeper {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { CatracaError } from '../errors.js'
+import { CatracaError } from '../core/errors.js'
 import { HeldBackAnswer } from './held-back.js'
 import { bodyOf, DEGRADED_HEADER, replayHeaders } from './http-answer.js'
 import {

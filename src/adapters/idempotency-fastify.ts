@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import type { Held } from '../idempotency/held-claim.js'
+import type { Held } from '../guards/idempotency/held-claim.js'
 import { type Captured, capture, discard, resume } from './capture.js'
 import { bodyOf, DEGRADED_HEADER, type HeaderValue, KEPT_HEADERS, replayHeaders } from './http-answer.js'
 import {

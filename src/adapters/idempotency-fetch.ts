@@ -1,5 +1,5 @@
-import { CatracaError } from '../errors.js'
-import { defaultEnding } from '../idempotency/refusals.js'
+import { CatracaError } from '../core/errors.js'
+import { defaultEnding } from '../guards/idempotency/refusals.js'
 import { type Captured, capture, discard, resume } from './capture.js'
 import { bodyOf, DEGRADED_HEADER, replayHeaders } from './http-answer.js'
 import {

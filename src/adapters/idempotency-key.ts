@@ -1,4 +1,4 @@
-import { invalid } from '../errors.js'
+import { invalid } from '../core/errors.js'
 import type { HeaderValue } from './http-answer.js'
 
 const PATH = 'Idempotency-Key'

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { encodeIdentifier } from '../encode-identifier.js'
-import { invalid, isCatracaError } from '../errors.js'
-import { type Fields, KnownFields } from '../fields.js'
-import type { MaybePromise } from '../maybe.js'
-import type { LimitsApi } from '../rate-limit/api.js'
-import { rateLimitHeaders } from '../rate-limit/headers.js'
-import { quotaExceeded } from '../rate-limit/quota-exceeded.js'
-import type { Admitted } from '../rate-limit/types.js'
-import { HTTP_STATUS, renderProblem } from '../server/problem.js'
+import { encodeIdentifier } from '../core/encode-identifier.js'
+import { invalid, isCatracaError } from '../core/errors.js'
+import { type Fields, KnownFields } from '../core/fields.js'
+import type { MaybePromise } from '../core/maybe-promise.js'
+import type { LimitsApi } from '../guards/rate-limit/api.js'
+import { rateLimitHeaders } from '../guards/rate-limit/headers.js'
+import { quotaExceeded } from '../guards/rate-limit/quota-exceeded.js'
+import type { Admitted } from '../guards/rate-limit/types.js'
+import { HTTP_STATUS, renderProblem } from '../server/http/problem.js'
 
 /** What the adapters of all frameworks have in common. */
 export interface RateLimitOptions<Request> {

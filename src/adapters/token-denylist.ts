@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { encodeIdentifier } from '../encode-identifier.js'
-import { invalid } from '../errors.js'
-import { type Fields, KnownFields } from '../fields.js'
-import { renderProblem } from '../server/problem.js'
-import type { TokensApi } from '../token-denylist/api.js'
-import { tokenRevoked } from '../token-denylist/token-revoked.js'
-import type { TokenQuestion } from '../token-denylist/types.js'
+import { encodeIdentifier } from '../core/encode-identifier.js'
+import { invalid } from '../core/errors.js'
+import { type Fields, KnownFields } from '../core/fields.js'
+import type { TokensApi } from '../guards/token-denylist/api.js'
+import { tokenRevoked } from '../guards/token-denylist/token-revoked.js'
+import type { TokenQuestion } from '../guards/token-denylist/types.js'
+import { renderProblem } from '../server/http/problem.js'
 
 /** Claims of a token as a JWT has them, times in seconds. */
 export interface TokenClaims {

@@ -1,5 +1,5 @@
 import { processEnvironment } from '../config/environment.js'
-import { EXIT, reportFailure } from './failure.js'
+import { EXIT, reportFailure } from './output/failure.js'
 import { buildProgram } from './program.js'
 
 /** Runs one command and returns its exit code. */

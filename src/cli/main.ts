@@ -1,5 +1,5 @@
 import { runCommandLine } from './command-line.js'
-import { EXIT } from './failure.js'
+import { EXIT } from './output/failure.js'
 
 // `catraca allowlist export vip | head` closes the pipe: that is no failure of ours.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { version } from '../version.js'
+import { version } from '../core/version.js'
 import { addAuditCommands } from './commands/audit.js'
 import { addBackupCommands } from './commands/backup.js'
 import { addBenchCommands } from './commands/bench.js'
@@ -23,7 +23,7 @@ import { addRelayCommand } from './commands/relay.js'
 import { addReshardCommand } from './commands/reshard.js'
 import { addServeCommand } from './commands/serve.js'
 import { addTokenCommands } from './commands/tokens.js'
-import { printUsageError } from './failure.js'
+import { printUsageError } from './output/failure.js'
 
 /** The whole command line. `json`: whether mistakes are told as JSON, known before the options are read. */
 export function buildProgram({ json }: { json: boolean }): Command {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import type { OpenOptions } from '../catraca.js'
+import type { OpenOptions } from '../app/open-catraca.js'
 import type { Config } from '../config/schema.js'
-import { CatracaError } from '../errors.js'
+import { CatracaError } from '../core/errors.js'
 import type { ServerOptions } from '../server/options.js'
 
 const DAY_MS = 24 * 3_600_000

@@ -1,8 +1,8 @@
-import { parseScopes } from '../access/keys.js'
-import type { KeyRecord } from '../access/port.js'
-import { parseSpaceOptions, type SpaceOptions } from '../cache/options.js'
-import { isCatracaError } from '../errors.js'
-import { identifier, plainName } from '../key.js'
+import { isCatracaError } from '../core/errors.js'
+import { identifier, plainName } from '../core/identifiers.js'
+import { parseScopes } from '../guards/access/index.js'
+import type { KeyRecord } from '../guards/access/port.js'
+import { parseSpaceOptions, type SpaceOptions } from '../guards/cache/options.js'
 import { parseStoreUrl } from './store-url.js'
 
 /** A kind of value: how it is written as text (flags, environment) and as JSON (file). */

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { CatracaError } from '../errors.js'
+import { CatracaError } from '../core/errors.js'
 import { WrongValue } from './kinds.js'
 import { type Config, isSetting, SCHEMA, SETTINGS, type Setting } from './schema.js'
 import { fileSecret, fixedSecret } from './secret.js'

@@ -1,12 +1,12 @@
-import { DEFAULT_MEMBERSHIP } from '../allowlist/membership/options.js'
-import { DEFAULT_AUDIT, MAX_RETENTION_DAYS } from '../audit/types.js'
-import { DEFAULT_SPACE } from '../cache/options.js'
-import { DEFAULT_MAX_SERIES } from '../figures.js'
-import { DEFAULT_IDEMPOTENCY, MAX_LEASE_MS, MIN_LEASE_MS } from '../idempotency/options.js'
-import { DEFAULT_LOCKS } from '../lock/options.js'
-import { DEFAULT_CODES } from '../one-time-code/options.js'
-import { DEFAULT_LIMITS } from '../rate-limit/options.js'
-import { DEFAULT_TOKENS } from '../token-denylist/types.js'
+import { DEFAULT_MAX_SERIES } from '../core/figures.js'
+import { DEFAULT_MEMBERSHIP } from '../guards/allowlist/membership/options.js'
+import { DEFAULT_AUDIT, MAX_RETENTION_DAYS } from '../guards/audit/types.js'
+import { DEFAULT_SPACE } from '../guards/cache/options.js'
+import { DEFAULT_IDEMPOTENCY, MAX_LEASE_MS, MIN_LEASE_MS } from '../guards/idempotency/options.js'
+import { DEFAULT_LOCKS } from '../guards/lock/options.js'
+import { DEFAULT_CODES } from '../guards/one-time-code/options.js'
+import { DEFAULT_LIMITS } from '../guards/rate-limit/options.js'
+import { DEFAULT_TOKENS } from '../guards/token-denylist/types.js'
 import {
   apiKeys,
   type BootstrapKey,

@@ -1,4 +1,4 @@
-import { CatracaError } from '../errors.js'
+import { CatracaError } from '../core/errors.js'
 
 /** Messages never repeat the URL: it may hold a password. */
 export function wrong(message: string): CatracaError {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { boundAt, DAY_MS, entryId } from '../audit/entry-id.js'
-import { type AuditStore, MAX_APPENDED, type StoredEntry } from '../audit/port.js'
+import { boundAt, DAY_MS, entryId } from '../guards/audit/entry-id.js'
+import { type AuditStore, MAX_APPENDED, type StoredEntry } from '../guards/audit/port.js'
 import { suite } from './suite.js'
 import { NOW, parallel } from './support.js'
 

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
-import { compareKeys, MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../allowlist/customer-key.js'
-import { NOTHING_YET } from '../allowlist/import/checkpoint.js'
-import type { AllowlistEngine, MemberAttributes, NewListRecord, SortedCustomers } from '../allowlist/port.js'
-import type { ListRef } from '../changes/port.js'
+import type { ListRef } from '../guards/allowlist/changes/port.js'
+import { compareKeys, MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../guards/allowlist/customer-key.js'
+import { NOTHING_YET } from '../guards/allowlist/import/checkpoint.js'
+import type {
+  AllowlistEngine,
+  MemberAttributes,
+  NewListRecord,
+  SortedCustomers,
+} from '../guards/allowlist/port.js'
 import type { Pair } from './suite.js'
 
 export const NOW = Date.UTC(2030, 0, 1)

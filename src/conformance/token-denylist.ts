@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { LogPosition, Revocation, TokenStore } from '../token-denylist/port.js'
+import type { LogPosition, Revocation, TokenStore } from '../guards/token-denylist/port.js'
 import { suite } from './suite.js'
 import { NOW, parallel } from './support.js'
 

@@ -1,5 +1,5 @@
-import type { SpaceStats } from '../cache/types.js'
-import { NamedCounts } from '../figures.js'
+import { NamedCounts } from '../core/figures.js'
+import type { SpaceStats } from '../guards/cache/types.js'
 import type { MetricFacts, MetricGroup, MetricsSource } from './group.js'
 import { byName } from './readings.js'
 import type { Reading } from './registry.js'

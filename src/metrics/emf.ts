@@ -1,8 +1,8 @@
 import { hostname } from 'node:os'
-import type { Catraca } from '../catraca.js'
-import { type Clock, systemClock } from '../clock.js'
-import { Durations } from '../figures.js'
-import { every } from '../timers.js'
+import type { Catraca } from '../app/open-catraca.js'
+import { type Clock, systemClock } from '../core/clock.js'
+import { Durations } from '../core/figures.js'
+import { every } from '../core/timers.js'
 import { lookupsOf, lookupsSince } from './lookups.js'
 
 const NAMESPACE = 'Allowlist/Pod'

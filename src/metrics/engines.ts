@@ -1,5 +1,5 @@
-import type { EngineCalls, VerbCalls } from '../engine-calls.js'
-import type { Durations } from '../figures.js'
+import type { EngineCalls, VerbCalls } from '../app/engine-calls.js'
+import type { Durations } from '../core/figures.js'
 import type { MetricFacts, MetricGroup } from './group.js'
 import type { DurationsReading, Labels, Reading } from './registry.js'
 

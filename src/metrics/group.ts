@@ -1,4 +1,4 @@
-import type { Catraca } from '../catraca.js'
+import type { Catraca } from '../app/open-catraca.js'
 import type { HttpFigures } from './http-figures.js'
 import type { MetricsRegistry } from './registry.js'
 

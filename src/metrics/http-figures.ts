@@ -1,4 +1,4 @@
-import { Durations } from '../figures.js'
+import { Durations } from '../core/figures.js'
 
 interface Row {
   method: string

@@ -1,4 +1,4 @@
-import type { Catraca } from '../catraca.js'
+import type { Catraca } from '../app/open-catraca.js'
 import { METRIC_GROUPS } from './catalog.js'
 import type { MetricsSource } from './group.js'
 import { MetricsRegistry } from './registry.js'

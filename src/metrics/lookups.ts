@@ -1,4 +1,4 @@
-import type { Catraca } from '../catraca.js'
+import type { Catraca } from '../app/open-catraca.js'
 
 /** Lookups of memberships so far, by who answered. */
 export interface Lookups {

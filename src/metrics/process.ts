@@ -1,4 +1,4 @@
-import { version } from '../version.js'
+import { version } from '../core/version.js'
 import type { MetricFacts, MetricGroup } from './group.js'
 import { LoopDelay } from './loop-delay.js'
 import { heapSpaces, processFigures } from './process-figures.js'

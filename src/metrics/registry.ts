@@ -1,5 +1,5 @@
 import { type Metric, Registry } from 'prom-client'
-import { Durations } from '../figures.js'
+import { Durations } from '../core/figures.js'
 import type { MetricFacts } from './group.js'
 
 export type Labels = Record<string, string | number>

@@ -1,4 +1,4 @@
-import type { EngineFigures } from '../open-engine.js'
+import type { EngineFigures } from '../app/open-engine.js'
 import type { MetricFacts, MetricGroup } from './group.js'
 import type { Labels, MetricsRegistry, Reading } from './registry.js'
 

@@ -1,10 +1,10 @@
 import { tmpdir } from 'node:os'
 import type { Logger } from 'pino'
-import type { KeyRecord } from '../access/port.js'
+import type { KeyRecord } from '../guards/access/port.js'
+import type { InlineLimits } from '../guards/rate-limit/types.js'
 import type { MetricsRegistry } from '../metrics/index.js'
-import type { InlineLimits } from '../rate-limit/types.js'
-import type { LogLevel } from './logger.js'
-import type { TlsSource } from './tls.js'
+import type { LogLevel } from './http/logger.js'
+import type { TlsSource } from './http/tls.js'
 
 /** A key given by configuration instead of the store. */
 export type BootstrapKey = Pick<KeyRecord, 'name' | 'scopes' | 'hash'>

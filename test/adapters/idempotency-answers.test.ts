@@ -10,9 +10,9 @@ import { idempotency as expressGuard, idempotencyContext } from '../../src/adapt
 import { idempotency as fastifyGuard } from '../../src/adapters/fastify.js'
 import { withIdempotency } from '../../src/adapters/fetch.js'
 import type { IdempotencyOptions } from '../../src/adapters/idempotency.js'
-import { type Catraca, openCatraca } from '../../src/catraca.js'
-import { CatracaError } from '../../src/errors.js'
-import { deferred, down, open } from '../idempotency/support.js'
+import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
+import { CatracaError } from '../../src/core/errors.js'
+import { deferred, down, open } from '../guards/idempotency/support.js'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
 // biome-ignore lint/suspicious/noExplicitAny: the requests of three frameworks.

@@ -10,8 +10,8 @@ import { idempotency as expressGuard } from '../../src/adapters/express.js'
 import { idempotency as fastifyGuard, rateLimit as fastifyLimit } from '../../src/adapters/fastify.js'
 import { withIdempotency, withRateLimit } from '../../src/adapters/fetch.js'
 import type { IdempotencyOptions } from '../../src/adapters/idempotency.js'
-import { type Catraca, openCatraca } from '../../src/catraca.js'
-import { isCatracaError } from '../../src/errors.js'
+import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
+import { isCatracaError } from '../../src/core/errors.js'
 
 /** What a handler answers, in whatever framework: status, headers and a body of some kind. */
 interface Plan {

@@ -8,8 +8,8 @@ import { rateLimit as expressLimit } from '../../src/adapters/express.js'
 import { rateLimit as fastifyLimit } from '../../src/adapters/fastify.js'
 import { withRateLimit } from '../../src/adapters/fetch.js'
 import type { RateLimitOptions } from '../../src/adapters/rate-limit.js'
-import { openCatraca } from '../../src/catraca.js'
-import { ManualClock } from '../../src/clock.js'
+import { openCatraca } from '../../src/app/open-catraca.js'
+import { ManualClock } from '../../src/core/clock.js'
 
 type Headers = Record<string, string | string[] | undefined>
 interface Told {

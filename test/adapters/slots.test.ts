@@ -7,7 +7,7 @@ import Fastify from 'fastify'
 import { rateLimit as expressLimit } from '../../src/adapters/express.js'
 import { rateLimit as fastifyLimit } from '../../src/adapters/fastify.js'
 import { withRateLimit } from '../../src/adapters/fetch.js'
-import { openCatraca } from '../../src/catraca.js'
+import { openCatraca } from '../../src/app/open-catraca.js'
 import type { Admitted, RateLimits } from '../../src/index.js'
 import { until } from '../support/redis/process.js'
 

@@ -8,8 +8,8 @@ import { revokedTokens as expressTokens } from '../../src/adapters/express.js'
 import { revokedTokens as fastifyTokens } from '../../src/adapters/fastify.js'
 import { withRevokedTokens } from '../../src/adapters/fetch.js'
 import type { TokenClaims } from '../../src/adapters/token-denylist.js'
-import { openCatraca } from '../../src/catraca.js'
-import { encodeIdentifier } from '../../src/encode-identifier.js'
+import { openCatraca } from '../../src/app/open-catraca.js'
+import { encodeIdentifier } from '../../src/core/encode-identifier.js'
 
 type Ask = (claims?: TokenClaims) => Promise<Response>
 

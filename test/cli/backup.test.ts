@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
-import { type Catraca, openCatraca } from '../../src/catraca.js'
+import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
 import { sealManifest } from '../../src/engines/embedded/backup/manifest.js'
 import { until } from '../server/support.js'
 import { STALLED, stalledReads } from '../support/stalled.js'

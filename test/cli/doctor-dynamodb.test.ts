@@ -4,7 +4,7 @@ import { CreateTableCommand, DeleteTableCommand, UpdateTimeToLiveCommand } from 
 import { CreateTopicCommand, SNSClient } from '@aws-sdk/client-sns'
 import { parseStoreUrl } from '../../src/config/store-url.js'
 import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
-import type { Finding } from '../../src/diagnosis.js'
+import type { Finding } from '../../src/core/diagnosis.js'
 import { diagnoseDynamodb } from '../../src/engines/dynamodb/diagnose/index.js'
 import { openDynamodb } from '../../src/engines/dynamodb/index.js'
 import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import type { AllowlistsApi } from '../../src/allowlist/api.js'
-import { type Catraca, openCatraca } from '../../src/catraca.js'
-import { HttpAllowlists } from '../../src/cli/http-client.js'
-import { HttpKeys } from '../../src/cli/http-keys.js'
-import { HttpTransport } from '../../src/cli/http-transport.js'
-import { CatracaError } from '../../src/errors.js'
+import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
+import { HttpAllowlists } from '../../src/cli/remote/client.js'
+import { HttpKeys } from '../../src/cli/remote/keys.js'
+import { HttpTransport } from '../../src/cli/remote/transport.js'
+import { CatracaError } from '../../src/core/errors.js'
+import type { AllowlistsApi } from '../../src/guards/allowlist/api.js'
+import { createLogger } from '../../src/server/http/logger.js'
 import { type RunningServer, startServer } from '../../src/server/index.js'
-import { createLogger } from '../../src/server/logger.js'
 
 type Call = [string, (api: AllowlistsApi) => Promise<unknown>]
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, it } from 'node:test'
-import type { ImportProgress } from '../../src/allowlist/types.js'
-import { HttpAllowlists } from '../../src/cli/http-client.js'
-import { HttpTransport } from '../../src/cli/http-transport.js'
+import { HttpAllowlists } from '../../src/cli/remote/client.js'
+import { HttpTransport } from '../../src/cli/remote/transport.js'
+import type { ImportProgress } from '../../src/guards/allowlist/types.js'
 
 const servers: Server[] = []
 afterEach(() => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { formatOfFile } from '../../src/cli/file-format.js'
-import { duration, visible } from '../../src/cli/output.js'
-import { list, share, step, time, wholeNumber } from '../../src/cli/parse.js'
-import { Pace } from '../../src/cli/progress.js'
-import { describeWave, waveConfig } from '../../src/cli/wave-options.js'
-import { ManualClock } from '../../src/clock.js'
+import { formatOfFile } from '../../src/cli/commands/support/file-format.js'
+import { list, share, step, time, wholeNumber } from '../../src/cli/commands/support/parse.js'
+import { describeWave, waveConfig } from '../../src/cli/commands/support/wave-options.js'
+import { duration, visible } from '../../src/cli/output/print.js'
+import { Pace } from '../../src/cli/output/progress.js'
+import { ManualClock } from '../../src/core/clock.js'
 
 describe('values of options', () => {
   it('shares are numbers or percents from 0 to 1', () => {

@@ -7,7 +7,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import { type CatracaClient, createClient, OPERATIONS } from '../../src/client/index.js'
-import { ManualClock } from '../../src/clock.js'
+import { ManualClock } from '../../src/core/clock.js'
 import { serve, type TestServer, until } from '../server/support.js'
 import { caught } from './support.js'
 

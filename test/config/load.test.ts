@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { type LoadOptions, loadConfig, storeOf } from '../../src/config/load.js'
-import { CatracaError } from '../../src/errors.js'
+import { CatracaError } from '../../src/core/errors.js'
 import { SERVER_DEFAULTS } from '../../src/server/options.js'
 
 let cwd: string

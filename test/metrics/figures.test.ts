@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Durations, NamedCounts } from '../../src/figures.js'
+import { Durations, NamedCounts } from '../../src/core/figures.js'
 import { METRIC_GROUPS, MetricsRegistry } from '../../src/metrics/index.js'
 import { parse, sampleOf } from './support.js'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Catraca, openCatraca } from '../../src/catraca.js'
-import { ManualClock } from '../../src/clock.js'
+import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
+import { ManualClock } from '../../src/core/clock.js'
 import { EmfReporter, HttpFigures, metricsOf, Series } from '../../src/metrics/index.js'
 import { serve } from '../server/support.js'
 

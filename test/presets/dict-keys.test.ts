@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isCatracaError } from '../../src/errors.js'
+import { isCatracaError } from '../../src/core/errors.js'
 import { cnpj, cpf, type KeyType, keyName, pixKey } from '../../src/presets/dict/index.js'
 
 const spelled = (key_type: KeyType, key_value: string) => pixKey({ key_type, key_value }).key_value

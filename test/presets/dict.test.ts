@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { type Catraca, openCatraca } from '../../src/catraca.js'
+import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
 import {
   DICT_IDEMPOTENCY,
   DICT_REDIS,

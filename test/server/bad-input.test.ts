@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
-import { ERROR_CODES } from '../../src/errors.js'
-import { HTTP_STATUS } from '../../src/server/problem.js'
+import { ERROR_CODES } from '../../src/core/errors.js'
+import { HTTP_STATUS } from '../../src/server/http/problem.js'
 import { type Answer, oneConnection, serve, serveAll } from './support.js'
 
 const BAD_IDS: [string, string][] = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { describe, it } from 'node:test'
 import { pino } from 'pino'
-import { ManualClock } from '../../src/clock.js'
+import { ManualClock } from '../../src/core/clock.js'
 import { bearer, serve } from './support.js'
 
 const NOW = Date.UTC(2030, 0, 1)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { ManualClock } from '../../src/clock.js'
+import { ManualClock } from '../../src/core/clock.js'
 import { serve, until } from './support.js'
 
 const NOW = Date.UTC(2030, 0, 1)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
-import { preferred } from '../../src/server/accept.js'
+import { preferred } from '../../src/server/http/accept.js'
 import { serve, serveAll, type TestServer, until } from './support.js'
 
 const MEMBERS = 60_000

@@ -7,7 +7,7 @@ import type { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { CatracaError } from '../../src/errors.js'
+import { CatracaError } from '../../src/core/errors.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { oneConnection, serve, serveAll, type TestServer, until } from './support.js'
 

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
-import { openCatraca } from '../../src/catraca.js'
+import { openCatraca } from '../../src/app/open-catraca.js'
 import { startServer } from '../../src/server/index.js'
 import { oneConnection, send, serve, type TestServer, until } from './support.js'
 

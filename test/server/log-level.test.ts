@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { pino } from 'pino'
-import { LogLevelSwitch } from '../../src/server/log-level.js'
-import { REDACTED } from '../../src/server/logger.js'
+import { LogLevelSwitch } from '../../src/server/http/log-level.js'
+import { REDACTED } from '../../src/server/http/logger.js'
 import { bearer, serve, until } from './support.js'
 
 function capture(level = 'info') {

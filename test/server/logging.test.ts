@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Logger, pino } from 'pino'
-import { CatracaError } from '../../src/errors.js'
+import { CatracaError } from '../../src/core/errors.js'
 import { bearer, serve, until } from './support.js'
 
 type Line = Record<string, unknown>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { SCOPES } from '../../src/access/scopes.js'
+import { SCOPES } from '../../src/guards/access/scopes.js'
 import { bearer, serve, until } from './support.js'
 
 describe('GET /session', () => {

@@ -2,7 +2,7 @@ import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } fr
 import { text } from 'node:stream/consumers'
 import { after, before, type TestContext } from 'node:test'
 import { pino } from 'pino'
-import { type Catraca, type OpenOptions, openCatraca } from '../../src/catraca.js'
+import { type Catraca, type OpenOptions, openCatraca } from '../../src/app/open-catraca.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server/index.js'
 
 export interface Answer {

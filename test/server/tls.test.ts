@@ -5,7 +5,7 @@ import { Agent, request } from 'node:https'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { connect, type TLSSocket } from 'node:tls'
 import { pino } from 'pino'
-import type { TlsMaterial } from '../../src/server/tls.js'
+import type { TlsMaterial } from '../../src/server/http/tls.js'
 import { type Certificates, makeCertificates } from '../support/redis/index.js'
 import { serve, until } from './support.js'
 

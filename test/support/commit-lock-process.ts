@@ -1,7 +1,7 @@
 /** Another process at the commit lock of a directory: `commit-lock-process.js DIRECTORY WORK TIMES`. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CommitLock } from '../../src/engines/embedded/commit-lock.js'
+import { CommitLock } from '../../src/engines/embedded/lmdb/commit-lock.js'
 
 const [directory, work, times] = process.argv.slice(2) as [string, string, string]
 const open = () => CommitLock.open(directory, 10_000)

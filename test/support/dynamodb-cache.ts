@@ -1,10 +1,10 @@
 import { after, describe, it } from 'node:test'
-import type { CacheStore } from '../../src/cache/port.js'
 import { cacheSuites, register } from '../../src/conformance/index.js'
 import { openCache } from '../../src/engines/dynamodb/cache/index.js'
 import { CapacityCounts } from '../../src/engines/dynamodb/client/capacity.js'
 import { DynamoClient } from '../../src/engines/dynamodb/client/client.js'
 import { ServerClock } from '../../src/engines/dynamodb/client/server-clock.js'
+import type { CacheStore } from '../../src/guards/cache/port.js'
 import type { Choose } from './dynamodb-conformance.js'
 import { CREDENTIALS, type DynamoServer, REGION } from './dynamodb-server.js'
 

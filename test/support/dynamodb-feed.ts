@@ -1,6 +1,3 @@
-import { readCustomerKey } from '../../src/allowlist/customer-key.js'
-import { isReset, readEntry } from '../../src/changes/entry.js'
-import type { ListRef, LogPosition, Position } from '../../src/changes/port.js'
 import { parseStoreUrl } from '../../src/config/store-url.js'
 import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
 import { type Core, openCore } from '../../src/engines/dynamodb/allowlist/core.js'
@@ -15,6 +12,9 @@ import type { StreamRecord } from '../../src/engines/dynamodb/feed/stream-record
 import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
 import { describeTable } from '../../src/engines/dynamodb/tables/table-state.js'
 import type { TableNames } from '../../src/engines/dynamodb/tables/tables.js'
+import { isReset, readEntry } from '../../src/guards/allowlist/changes/entry.js'
+import type { ListRef, LogPosition, Position } from '../../src/guards/allowlist/changes/port.js'
+import { readCustomerKey } from '../../src/guards/allowlist/customer-key.js'
 import { CREDENTIALS, type DynamoServer, REGION } from './dynamodb-server.js'
 
 /** Reads the streams of both tables by itself, from their beginning, each record once. */

@@ -5,7 +5,7 @@ import type { DynamoOptions } from '../../src/engines/dynamodb/client/client.js'
 import { DynamoClient } from '../../src/engines/dynamodb/client/client.js'
 import { ServerClock } from '../../src/engines/dynamodb/client/server-clock.js'
 import { type LimitClock, type OpenLimits, openLimits } from '../../src/engines/dynamodb/rate-limit/index.js'
-import type { LimitEngine } from '../../src/rate-limit/port.js'
+import type { LimitEngine } from '../../src/guards/rate-limit/port.js'
 import type { Choose } from './dynamodb-conformance.js'
 import { CREDENTIALS, type DynamoServer, REGION } from './dynamodb-server.js'
 

@@ -2,7 +2,7 @@ import { after, describe, it } from 'node:test'
 import { type LockScene, lockSuites, register } from '../../src/conformance/index.js'
 import { NOW } from '../../src/conformance/support.js'
 import { lockItemKey } from '../../src/engines/dynamodb/lock/items.js'
-import { DynamodbLocks } from '../../src/engines/dynamodb/lock/locks.js'
+import { DynamodbLocks } from '../../src/engines/dynamodb/lock/store.js'
 import type { Choose } from './dynamodb-conformance.js'
 import type { DynamoServer } from './dynamodb-server.js'
 

@@ -1,13 +1,13 @@
-import { readCustomerKey } from '../../src/allowlist/customer-key.js'
-import { isReset, readEntry } from '../../src/changes/entry.js'
-import { type Followed, Follower } from '../../src/changes/follower.js'
-import type { ListRef, LogEntry, LogPosition } from '../../src/changes/port.js'
 import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
 import { type Core, openCore } from '../../src/engines/dynamodb/allowlist/core.js'
 import { type OpenedStore, openStore } from '../../src/engines/dynamodb/allowlist/open-store.js'
 import { ChangeLog } from '../../src/engines/dynamodb/feed/change-log.js'
 import { Freshness } from '../../src/engines/dynamodb/feed/freshness.js'
 import { PodQueue, type PodQueueOptions } from '../../src/engines/dynamodb/feed/pod-queue.js'
+import { isReset, readEntry } from '../../src/guards/allowlist/changes/entry.js'
+import { type Followed, Follower } from '../../src/guards/allowlist/changes/follower.js'
+import type { ListRef, LogEntry, LogPosition } from '../../src/guards/allowlist/changes/port.js'
+import { readCustomerKey } from '../../src/guards/allowlist/customer-key.js'
 import { CREDENTIALS } from './dynamodb-server.js'
 
 /** The members of one list, read once and then followed. */

@@ -1,5 +1,5 @@
 /** A relay in a process of its own, which tests kill: `node … STORE LEASE_MS [TOPIC_ARN]`. */
-import { startRelay } from '../../src/relay.js'
+import { startRelay } from '../../src/app/relay.js'
 
 const [store = '', leaseMs, topicArn] = process.argv.slice(2)
 const relay = await startRelay({

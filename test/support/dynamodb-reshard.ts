@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AllowlistEngine } from '../../src/allowlist/port.js'
 import { holds, NOW } from '../../src/conformance/support.js'
+import type { AllowlistEngine } from '../../src/guards/allowlist/port.js'
 
 export interface Traffic {
   /** Who must be a member when everything has come to rest, of those that were changed. */

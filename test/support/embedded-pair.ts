@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { after } from 'node:test'
 import type { Database } from 'lmdb'
-import { Environment } from '../../src/engines/embedded/environment.js'
 import { type EmbeddedEngine, openEmbedded } from '../../src/engines/embedded/index.js'
-import { bootDirectory, countersDirectory } from '../../src/engines/embedded/rate-limit-directory.js'
-import { mainDirectory } from '../../src/engines/embedded/store-directory.js'
+import { Environment } from '../../src/engines/embedded/lmdb/environment.js'
+import { mainDirectory } from '../../src/engines/embedded/lmdb/store-directory.js'
+import { bootDirectory, countersDirectory } from '../../src/engines/embedded/rate-limit/directory.js'
 import { temporaryDirectory } from './temporary.js'
 
 /** Rows of `settings` that instances remember or compare: they name the store, or count what may never go back. */

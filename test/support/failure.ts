@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { CatracaError, type ErrorCode } from '../../src/errors.js'
+import { CatracaError, type ErrorCode } from '../../src/core/errors.js'
 
 /** The error of an attempt that must fail in this way. */
 export async function failure(attempt: Promise<unknown>, code: ErrorCode): Promise<CatracaError> {

@@ -1,4 +1,4 @@
-import type { Finding } from '../../src/diagnosis.js'
+import type { Finding } from '../../src/core/diagnosis.js'
 
 /** The worst level of each check. */
 export function levelsOf(findings: readonly Finding[]): Record<string, Finding['level']> {

@@ -2,7 +2,7 @@ import type { LockScene } from '../../src/conformance/index.js'
 import type { Redis } from '../../src/engines/redis/link/redis.js'
 import { assembleScript } from '../../src/engines/redis/link/script.js'
 import { fenceKey, lockKey, waitingKey } from '../../src/engines/redis/lock/keys.js'
-import type { LockStore } from '../../src/lock/port.js'
+import type { LockStore } from '../../src/guards/lock/port.js'
 
 /** Nobody can move the clock of a server; what its keys have left to live can be moved. */
 const AGE = assembleScript('age', { keys: 1, write: true }, () => {

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import type { AuditApi } from '../../audit/api.js'
-import type { AuditEntry, AuditPage, AuditQuery, AuditTarget } from '../../audit/types.js'
-import { pick, printJson, printTable } from '../output.js'
-import { dataCommand, withSession } from '../session.js'
+import type { AuditApi } from '../../guards/audit/api.js'
+import type { AuditEntry, AuditPage, AuditQuery, AuditTarget } from '../../guards/audit/types.js'
+import { pick, printJson, printTable } from '../output/print.js'
 import { addPageOptions, noteNextPage, type PageFlags, pageOf } from './lists.js'
+import { dataCommand, withSession } from './support/session.js'
 
 interface ListFlags extends PageFlags {
   target?: string

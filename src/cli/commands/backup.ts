@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander'
+import { backUpStore, type Manifest, restoreStore, verifyStoreBackup } from '../../app/embedded-backup.js'
 import { storeOf } from '../../config/load.js'
-import { backUpStore, type Manifest, restoreStore, verifyStoreBackup } from '../../embedded-backup.js'
-import { invalid } from '../../errors.js'
-import { version } from '../../version.js'
-import { count, note, printJson, printLine } from '../output.js'
-import { type ConfigOptions, configOf, configOption, settingOption } from '../session.js'
+import { invalid } from '../../core/errors.js'
+import { version } from '../../core/version.js'
+import { count, note, printJson, printLine } from '../output/print.js'
+import { type ConfigOptions, configOf, configOption, settingOption } from './support/session.js'
 
 interface Flags extends ConfigOptions {
   store?: string

@@ -2,8 +2,8 @@ import { type Command, Option } from 'commander'
 import type { ArrivalKind } from '../load/arrivals.js'
 import { COMPOUNDS, MIXES, parseMix } from '../load/mixes/table.js'
 import { between, durationMs, pauseMs, type RateRange, rate, rateRange } from '../load/values.js'
-import { list } from '../parse.js'
-import { type ConfigOptions, configOption, settingOption } from '../session.js'
+import { list } from './support/parse.js'
+import { type ConfigOptions, configOption, settingOption } from './support/session.js'
 
 export interface LoadFlags extends ConfigOptions {
   rate: number

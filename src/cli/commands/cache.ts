@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { CatracaError } from '../../errors.js'
-import { printJson, printLine, printTable, visible } from '../output.js'
-import { type CommonOptions, dataCommand, withSession } from '../session.js'
+import { CatracaError } from '../../core/errors.js'
+import { printJson, printLine, printTable, visible } from '../output/print.js'
+import { type CommonOptions, dataCommand, withSession } from './support/session.js'
 
 interface SetFlags extends CommonOptions {
   ttlMs?: number

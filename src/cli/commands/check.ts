@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
-import type { CheckAnswer, CheckOptions } from '../../allowlist/types.js'
-import { EXIT, Exit } from '../failure.js'
-import { printJson, printLine, printTable, visible } from '../output.js'
-import { list } from '../parse.js'
-import { type CommonOptions, dataCommand, withSession } from '../session.js'
+import type { CheckAnswer, CheckOptions } from '../../guards/allowlist/types.js'
+import { EXIT, Exit } from '../output/failure.js'
+import { printJson, printLine, printTable, visible } from '../output/print.js'
+import { list } from './support/parse.js'
+import { type CommonOptions, dataCommand, withSession } from './support/session.js'
 
 interface CheckFlags extends CommonOptions, CheckOptions {
   allowlists: string[]

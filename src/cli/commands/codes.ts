@@ -1,11 +1,11 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
-import { invalid } from '../../errors.js'
-import { issueDenialText } from '../../one-time-code/issue-denied.js'
-import type { Channel, CodeAddress } from '../../one-time-code/types.js'
-import { EXIT, Exit } from '../failure.js'
-import { note, printJson, printLine } from '../output.js'
-import { type CommonOptions, dataCommand, withSession } from '../session.js'
+import { invalid } from '../../core/errors.js'
+import { issueDenialText } from '../../guards/one-time-code/issue-denied.js'
+import type { Channel, CodeAddress } from '../../guards/one-time-code/types.js'
+import { EXIT, Exit } from '../output/failure.js'
+import { note, printJson, printLine } from '../output/print.js'
+import { type CommonOptions, dataCommand, withSession } from './support/session.js'
 
 interface CodeFlags extends CommonOptions {
   channel: Channel

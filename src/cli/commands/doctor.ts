@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import { processEnvironment } from '../../config/environment.js'
 import type { Config } from '../../config/schema.js'
-import { type Finding, type Level, runChecks, skipAll } from '../../diagnosis.js'
+import { type Finding, type Level, runChecks, skipAll } from '../../core/diagnosis.js'
 import { readConfiguration, SERVING_CHECKS, SOURCE_CHECKS } from '../doctor/configuration.js'
 import { hereAndNow, MACHINE_CHECKS } from '../doctor/machine.js'
-import { EXIT, Exit } from '../failure.js'
-import { printJson, printLine, visible } from '../output.js'
-import { type CommonOptions, dataCommand } from '../session.js'
+import { EXIT, Exit } from '../output/failure.js'
+import { printJson, printLine, visible } from '../output/print.js'
+import { type CommonOptions, dataCommand } from './support/session.js'
 
 interface Flags extends CommonOptions {
   strict?: boolean

@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { storeOf } from '../../config/load.js'
 import {
   type AdoptionProgress,
   adoptLists,
@@ -12,11 +11,12 @@ import {
   type TableState,
   UNSERVED,
   type UnservedRow,
-} from '../../dynamodb-tables.js'
-import { EXIT, Exit } from '../failure.js'
-import { count, note, printJson, printLine, printTable } from '../output.js'
-import { list } from '../parse.js'
-import { type ConfigOptions, configOf, configOption, settingOption } from '../session.js'
+} from '../../app/dynamodb-tables.js'
+import { storeOf } from '../../config/load.js'
+import { EXIT, Exit } from '../output/failure.js'
+import { count, note, printJson, printLine, printTable } from '../output/print.js'
+import { list } from './support/parse.js'
+import { type ConfigOptions, configOf, configOption, settingOption } from './support/session.js'
 
 const TOLD_EVERY_MS = 1000
 /** JSON is printed at the end; text names every row as it is found. */

@@ -4,11 +4,11 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { type Command, Option } from 'commander'
-import type { ExportFormat } from '../../allowlist/types.js'
-import { CatracaError, isCatracaError } from '../../errors.js'
-import { FORMATS, formatOfFile } from '../file-format.js'
-import { note } from '../output.js'
-import { type CommonOptions, dataCommand, withSession } from '../session.js'
+import { CatracaError, isCatracaError } from '../../core/errors.js'
+import type { ExportFormat } from '../../guards/allowlist/types.js'
+import { note } from '../output/print.js'
+import { FORMATS, formatOfFile } from './support/file-format.js'
+import { type CommonOptions, dataCommand, withSession } from './support/session.js'
 
 interface ExportFlags extends CommonOptions {
   format?: ExportFormat

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { CatracaError } from '../../errors.js'
-import type { RecordView } from '../../idempotency/types.js'
-import { pick, printFacts, printJson, printLine } from '../output.js'
-import { type CommonOptions, dataCommand, withSession } from '../session.js'
+import { CatracaError } from '../../core/errors.js'
+import type { RecordView } from '../../guards/idempotency/types.js'
+import { pick, printFacts, printJson, printLine } from '../output/print.js'
+import { type CommonOptions, dataCommand, withSession } from './support/session.js'
 
 const FIELDS = [
   ...['pk', 'operationType', 'idempotencyKey', 'status', 'requestHash', 'responsePayload'],

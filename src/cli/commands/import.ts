@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
-import type { ImportFormat, ImportMode, ImportOptions, ImportResult } from '../../allowlist/types.js'
-import { systemClock } from '../../clock.js'
-import { isCatracaError } from '../../errors.js'
-import { EXIT } from '../failure.js'
-import { FORMATS, formatOfFile } from '../file-format.js'
-import { chooseImportId, type ImportSource, importSource } from '../import-source.js'
-import { count, customers, note, pick, printFacts, printJson, printLine, visible } from '../output.js'
-import { startProgress } from '../progress.js'
-import { type CommonOptions, dataCommand, type Session, withSession } from '../session.js'
+import { systemClock } from '../../core/clock.js'
+import { isCatracaError } from '../../core/errors.js'
+import type { ImportFormat, ImportMode, ImportOptions, ImportResult } from '../../guards/allowlist/types.js'
+import { EXIT } from '../output/failure.js'
+import { count, customers, note, pick, printFacts, printJson, printLine, visible } from '../output/print.js'
+import { startProgress } from '../output/progress.js'
+import { FORMATS, formatOfFile } from './support/file-format.js'
+import { chooseImportId, type ImportSource, importSource } from './support/import-source.js'
+import { type CommonOptions, dataCommand, type Session, withSession } from './support/session.js'
 
 interface ImportFlags extends CommonOptions {
   format?: ImportFormat

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { IndexStatus } from '../../allowlist/types.js'
-import { invalid } from '../../errors.js'
-import { count, note, printFacts, printJson, printTable } from '../output.js'
-import { type CommonOptions, dataCommand, type Session, withSession } from '../session.js'
+import { invalid } from '../../core/errors.js'
+import type { IndexStatus } from '../../guards/allowlist/types.js'
+import { count, note, printFacts, printJson, printTable } from '../output/print.js'
+import { type CommonOptions, dataCommand, type Session, withSession } from './support/session.js'
 
 export function addIndexCommands(allowlist: Command, program: Command): void {
   dataCommand(allowlist, 'index <id>', 'show the membership index of an allowlist').action(

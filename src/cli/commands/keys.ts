@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
-import { hashKey, parseScopes } from '../../access/keys.js'
-import { SCOPES } from '../../access/scopes.js'
-import { identifier } from '../../key.js'
-import { note, printFacts, printJson, printLine, printTable } from '../output.js'
-import { list } from '../parse.js'
-import { type CommonOptions, dataCommand, withSession } from '../session.js'
+import { identifier } from '../../core/identifiers.js'
+import { hashKey, parseScopes } from '../../guards/access/index.js'
+import { SCOPES } from '../../guards/access/scopes.js'
+import { note, printFacts, printJson, printLine, printTable } from '../output/print.js'
+import { list } from './support/parse.js'
+import { type CommonOptions, dataCommand, withSession } from './support/session.js'
 
 interface CreateFlags extends CommonOptions {
   scopes: string[]

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander'
-import { CatracaError, invalid } from '../../errors.js'
-import type { ConfigAddress } from '../../rate-limit/api.js'
-import { ALL_RESOURCES } from '../../rate-limit/levels.js'
-import type { Level, LevelConfig, Limits } from '../../rate-limit/types.js'
-import { type CappedNumber, cappedNumbers, effectiveOf, printResolved } from '../effective-limits.js'
-import { note, printJson, printLine, printTable } from '../output.js'
-import { jsonObject } from '../parse.js'
-import { type CommonOptions, dataCommand, withSession } from '../session.js'
+import { CatracaError, invalid } from '../../core/errors.js'
+import type { ConfigAddress } from '../../guards/rate-limit/api.js'
+import { ALL_RESOURCES } from '../../guards/rate-limit/levels.js'
+import type { Level, LevelConfig, Limits } from '../../guards/rate-limit/types.js'
+import { note, printJson, printLine, printTable } from '../output/print.js'
 import { addPageOptions, noteNextPage, type PageFlags, pageOf } from './lists.js'
+import { type CappedNumber, cappedNumbers, effectiveOf, printResolved } from './support/effective-limits.js'
+import { jsonObject } from './support/parse.js'
+import { type CommonOptions, dataCommand, withSession } from './support/session.js'
 
 interface AddressFlags extends CommonOptions {
   level: Level
@@ -217,7 +217,7 @@ const applyFile = (file: string, flags: PlanFlags) => planOrApply(file, flags, t
 
 async function planOrApply(file: string, flags: PlanFlags, isApplied: boolean): Promise<void> {
   // Only here: other commands need no YAML.
-  const { apply, describeChange, plan, planPrune, readPlan } = await import('../config-plan.js')
+  const { apply, describeChange, plan, planPrune, readPlan } = await import('./support/config-plan.js')
   const records = readPlan(file)
   await withSession(flags, async ({ limits, json }) => {
     const pruned = flags.prune ? await planPrune(limits, records) : []

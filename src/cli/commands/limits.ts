@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { LimitStatus, Limits, ResourceUsage, UsageEntry } from '../../rate-limit/types.js'
-import { EXIT, Exit } from '../failure.js'
-import { note, printJson, printLine, printTable } from '../output.js'
-import { jsonObject } from '../parse.js'
-import { type CommonOptions, dataCommand, withSession } from '../session.js'
+import type { LimitStatus, Limits, ResourceUsage, UsageEntry } from '../../guards/rate-limit/types.js'
+import { EXIT, Exit } from '../output/failure.js'
+import { note, printJson, printLine, printTable } from '../output/print.js'
+import { jsonObject } from './support/parse.js'
+import { type CommonOptions, dataCommand, withSession } from './support/session.js'
 
 interface SubjectFlags extends CommonOptions {
   entity: string

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { type Command, Option } from 'commander'
-import { LIST_SORTS } from '../../allowlist/list-search.js'
+import { invalid } from '../../core/errors.js'
+import { LIST_SORTS } from '../../guards/allowlist/list-search.js'
 import type {
   Allowlist,
   AllowlistChange,
@@ -8,13 +9,12 @@ import type {
   AllowlistType,
   NewAllowlist,
   Precision,
-} from '../../allowlist/types.js'
-import { invalid } from '../../errors.js'
-import { EXIT, Exit } from '../failure.js'
-import { customers, note, pick, printFacts, printJson, printLine, printTable } from '../output.js'
-import { wholeNumber } from '../parse.js'
-import { type CommonOptions, dataCommand, ruleCommand, withSession } from '../session.js'
-import { addWaveOptions, describeWave, type WaveFlags, waveConfig } from '../wave-options.js'
+} from '../../guards/allowlist/types.js'
+import { EXIT, Exit } from '../output/failure.js'
+import { customers, note, pick, printFacts, printJson, printLine, printTable } from '../output/print.js'
+import { wholeNumber } from './support/parse.js'
+import { type CommonOptions, dataCommand, ruleCommand, withSession } from './support/session.js'
+import { addWaveOptions, describeWave, type WaveFlags, waveConfig } from './support/wave-options.js'
 
 type RuleFlags = Omit<CommonOptions, 'config'> & WaveFlags
 

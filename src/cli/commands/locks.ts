@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { CatracaError, isCatracaError } from '../../errors.js'
-import { DEFAULT_TTL_MS, DEFAULT_WAIT_MS } from '../../lock/options.js'
-import { systemTiming } from '../../lock/timing.js'
-import { holdWhile } from '../../lock/with-lock.js'
-import { runHeld } from '../child-command.js'
-import { EXIT, Exit } from '../failure.js'
-import { note, printFacts, printJson, printLine } from '../output.js'
-import { type CommonOptions, dataCommand, withSession } from '../session.js'
+import { CatracaError, isCatracaError } from '../../core/errors.js'
+import { DEFAULT_TTL_MS, DEFAULT_WAIT_MS } from '../../guards/lock/options.js'
+import { systemTiming } from '../../guards/lock/timing.js'
+import { holdWhile } from '../../guards/lock/with-lock.js'
+import { EXIT, Exit } from '../output/failure.js'
+import { note, printFacts, printJson, printLine } from '../output/print.js'
+import { runHeld } from './support/child-command.js'
+import { type CommonOptions, dataCommand, withSession } from './support/session.js'
 
 interface RunFlags extends CommonOptions {
   ttlMs: number

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import type { Member, MemberInput } from '../../allowlist/types.js'
-import { customers, pick, printFacts, printJson, printLine, printTable } from '../output.js'
-import { jsonObject } from '../parse.js'
-import { type CommonOptions, dataCommand, withSession } from '../session.js'
+import type { Member, MemberInput } from '../../guards/allowlist/types.js'
+import { customers, pick, printFacts, printJson, printLine, printTable } from '../output/print.js'
 import { addPageOptions, noteNextPage, type PageFlags, pageOf } from './lists.js'
+import { jsonObject } from './support/parse.js'
+import { type CommonOptions, dataCommand, withSession } from './support/session.js'
 
 interface AddFlags extends CommonOptions {
   addedBy?: string

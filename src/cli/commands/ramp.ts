@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
-import type { Allowlist, WaveConfig } from '../../allowlist/types.js'
-import { CatracaError, invalid } from '../../errors.js'
-import { type Step, share, step } from '../parse.js'
-import { type CommonOptions, dataCommand, withSession } from '../session.js'
+import { CatracaError, invalid } from '../../core/errors.js'
+import type { Allowlist, WaveConfig } from '../../guards/allowlist/types.js'
 import { printList } from './lists.js'
+import { type Step, share, step } from './support/parse.js'
+import { type CommonOptions, dataCommand, withSession } from './support/session.js'
 
 interface RampFlags extends CommonOptions {
   to?: number

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
+import { startRelay } from '../../app/relay.js'
 import { storeOf } from '../../config/load.js'
 import { redactStoreUrl } from '../../config/store-url.js'
-import { startRelay } from '../../relay.js'
-import { note } from '../output.js'
-import { type ConfigOptions, configOf, configOption, settingOption } from '../session.js'
-import { closeInTime, stopBy, stopSignal } from '../stop-signal.js'
+import { note } from '../output/print.js'
+import { type ConfigOptions, configOf, configOption, settingOption } from './support/session.js'
+import { closeInTime, stopBy, stopSignal } from './support/stop-signal.js'
 
 export function addRelayCommand(program: Command): void {
   program

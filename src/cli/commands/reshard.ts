@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import type { ReshardStatus } from '../../allowlist/types.js'
-import { count, note } from '../output.js'
-import { wholeNumber } from '../parse.js'
-import { type CommonOptions, dataCommand, withSession } from '../session.js'
+import type { ReshardStatus } from '../../guards/allowlist/types.js'
+import { count, note } from '../output/print.js'
 import { printList } from './lists.js'
+import { wholeNumber } from './support/parse.js'
+import { type CommonOptions, dataCommand, withSession } from './support/session.js'
 
 const TOLD_EVERY_MS = 1000
 

@@ -4,15 +4,15 @@ import type { Command } from 'commander'
 import { storeOf } from '../../config/load.js'
 import type { Config } from '../../config/schema.js'
 import { parseStoreUrl } from '../../config/store-url.js'
-import { CatracaError } from '../../errors.js'
-import { tellFailuresTo } from '../../timers.js'
-import { note } from '../output.js'
-import { type ConfigOptions, configOf, configOption, settingOption } from '../session.js'
+import { CatracaError } from '../../core/errors.js'
+import { tellFailuresTo } from '../../core/timers.js'
+import { note } from '../output/print.js'
 import { serverOptions, servingOptions } from '../settings.js'
-import { closeInTime, stopBy, stopSignal } from '../stop-signal.js'
-import { takeConnections } from '../worker-connections.js'
-import { shareMetrics } from '../worker-metrics.js'
-import { followLogLevel, superviseWorkers, tellLogLevel } from '../workers.js'
+import { takeConnections } from '../workers/connections.js'
+import { followLogLevel, superviseWorkers, tellLogLevel } from '../workers/index.js'
+import { shareMetrics } from '../workers/metrics.js'
+import { type ConfigOptions, configOf, configOption, settingOption } from './support/session.js'
+import { closeInTime, stopBy, stopSignal } from './support/stop-signal.js'
 
 export function addServeCommand(program: Command): void {
   program
@@ -54,9 +54,9 @@ async function serveHere(config: Config): Promise<void> {
   const stopAsked = stopSignal()
   // Only here: other commands must not pay for loading the server.
   const [{ openCatraca }, { startServer }, { createLogger }, { EmfReporter }] = await Promise.all([
-    import('../../catraca.js'),
+    import('../../app/open-catraca.js'),
     import('../../server/index.js'),
-    import('../../server/logger.js'),
+    import('../../server/http/logger.js'),
     import('../../metrics/index.js'),
   ])
   const logger = createLogger(config.server.logLevel)

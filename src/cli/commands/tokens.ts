@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
-import { invalid } from '../../errors.js'
-import { EXIT, Exit } from '../failure.js'
-import { printJson, printLine } from '../output.js'
-import { time } from '../parse.js'
-import { type CommonOptions, dataCommand, withSession } from '../session.js'
+import { invalid } from '../../core/errors.js'
+import { EXIT, Exit } from '../output/failure.js'
+import { printJson, printLine } from '../output/print.js'
+import { time } from './support/parse.js'
+import { type CommonOptions, dataCommand, withSession } from './support/session.js'
 
 interface RevokeFlags extends CommonOptions {
   expiresAt: number

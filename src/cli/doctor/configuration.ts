@@ -21,8 +21,8 @@ import {
   skipped,
   type Verdict,
   warning,
-} from '../../diagnosis.js'
-import { type CatracaError, isCatracaError } from '../../errors.js'
+} from '../../core/diagnosis.js'
+import { type CatracaError, isCatracaError } from '../../core/errors.js'
 import { usesCodes } from '../settings.js'
 
 /** The configuration as far as it can be read, and what is wrong with it. */

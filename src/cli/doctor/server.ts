@@ -8,8 +8,8 @@ import {
   skipped,
   type Verdict,
   warning,
-} from '../../diagnosis.js'
-import { version } from '../../version.js'
+} from '../../core/diagnosis.js'
+import { version } from '../../core/version.js'
 
 const CALL_TIMEOUT_MS = 3000
 const CALLS = 20

@@ -1,8 +1,8 @@
+import { areSameStore, diagnoseStore } from '../../app/diagnose.js'
 import { storeOf } from '../../config/load.js'
 import type { Config } from '../../config/schema.js'
 import { redactStoreUrl } from '../../config/store-url.js'
-import { areSameStore, diagnoseStore } from '../../diagnose.js'
-import type { Finding, KeysFound } from '../../diagnosis.js'
+import type { Finding, KeysFound } from '../../core/diagnosis.js'
 import { openOptions } from '../settings.js'
 
 interface ConfiguredStore {

@@ -1,4 +1,4 @@
-import type { HttpTransport } from '../http-transport.js'
+import type { HttpTransport } from '../remote/transport.js'
 
 /** How answers about members can be made, as the server counts them. */
 const SOURCES = ['filtered', 'overlay', 'trusted', 'verified', 'confirmed', 'store'] as const

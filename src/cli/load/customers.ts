@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { CatracaError } from '../../errors.js'
-import { identifier } from '../../key.js'
+import { CatracaError } from '../../core/errors.js'
+import { identifier } from '../../core/identifiers.js'
 
 export const MAX_CUSTOMERS = 5_000_000
 const LINES_PER_CHUNK = 2000

@@ -1,4 +1,4 @@
-import { count } from '../output.js'
+import { count } from '../output/print.js'
 import type { Sample } from './result.js'
 
 /** Shows a run while it runs. */

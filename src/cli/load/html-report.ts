@@ -1,4 +1,4 @@
-import { count } from '../output.js'
+import { count } from '../output/print.js'
 import { milliseconds } from './display.js'
 import type { Step } from './find-max.js'
 import { escapeHtml, type Line, plotSvg } from './html-plots.js'

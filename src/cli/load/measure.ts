@@ -1,4 +1,4 @@
-import type { HttpTransport } from '../http-transport.js'
+import type { HttpTransport } from '../remote/transport.js'
 import { answersBetween, readAnswers } from './answers.js'
 import { Generator, type LoadPlan } from './generator.js'
 import type { Origin } from './origin.js'

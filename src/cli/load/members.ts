@@ -1,6 +1,6 @@
-import { DEFAULT_MEMBERSHIP } from '../../allowlist/membership/options.js'
+import { DEFAULT_MEMBERSHIP } from '../../guards/allowlist/membership/options.js'
 import type { LoadFlags } from '../commands/bench.js'
-import type { Target } from '../target.js'
+import type { Target } from '../commands/support/target.js'
 import { customersOf, MAX_CUSTOMERS, numberedCustomers } from './customers.js'
 import { CONFIRMED_SHARE } from './mixes/checks.js'
 

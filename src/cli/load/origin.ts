@@ -1,4 +1,4 @@
-import { CatracaError } from '../../errors.js'
+import { CatracaError } from '../../core/errors.js'
 
 /** The server under load, and what every request to it has in common. */
 export interface Origin {

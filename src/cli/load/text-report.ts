@@ -1,4 +1,4 @@
-import { count } from '../output.js'
+import { count } from '../output/print.js'
 import type { AnswerShares } from './answers.js'
 import { milliseconds } from './display.js'
 import type { Step } from './find-max.js'

@@ -1,4 +1,4 @@
-import type { CompleteLimit } from '../../rate-limit/rule.js'
+import type { CompleteLimit } from '../../guards/rate-limit/rule.js'
 
 /** One call: when it comes, what it costs, and what must be answered. */
 export type LimitStep = [

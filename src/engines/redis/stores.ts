@@ -1,3 +1,4 @@
+import { RedisKeys } from './access/store.js'
 import { activate } from './allowlist/activate.js'
 import { RedisBulk } from './allowlist/bulk.js'
 import { importChore } from './allowlist/bulk-sweep.js'
@@ -22,7 +23,6 @@ import { UnindexedChanges } from './allowlist/sweep-unindexed.js'
 import { Sweeper } from './allowlist/sweeper.js'
 import { Tokens } from './allowlist/tokens.js'
 import { Wake } from './allowlist/wake.js'
-import { RedisKeys } from './api-keys.js'
 import type { Redis } from './link/redis.js'
 
 export interface StoreOptions {

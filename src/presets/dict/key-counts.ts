@@ -1,6 +1,6 @@
-import type { Caches } from '../../cache/caches.js'
-import type { CacheSpace } from '../../cache/space.js'
-import { invalid } from '../../errors.js'
+import { invalid } from '../../core/errors.js'
+import type { Caches } from '../../guards/cache/index.js'
+import type { CacheSpace } from '../../guards/cache/space.js'
 import { cnpj, cpf } from './pix-key.js'
 import { DICT_TTL_MS, type DictOptions, dictSpace } from './spaces.js'
 

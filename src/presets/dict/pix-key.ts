@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.js'
+import { invalid } from '../../core/errors.js'
 
 export const KEY_TYPES = ['CPF', 'CNPJ', 'PHONE', 'EMAIL', 'EVP'] as const
 export type KeyType = (typeof KEY_TYPES)[number]

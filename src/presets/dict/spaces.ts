@@ -1,6 +1,6 @@
-import type { Caches } from '../../cache/caches.js'
-import type { SpaceOptions } from '../../cache/options.js'
-import type { CacheSpace } from '../../cache/space.js'
+import type { Caches } from '../../guards/cache/index.js'
+import type { SpaceOptions } from '../../guards/cache/options.js'
+import type { CacheSpace } from '../../guards/cache/space.js'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND

@@ -1,8 +1,8 @@
-import type { Caches } from '../../cache/caches.js'
-import type { CacheSpace } from '../../cache/space.js'
-import type { Load } from '../../cache/types.js'
-import { invalid } from '../../errors.js'
-import { plainName } from '../../key.js'
+import { invalid } from '../../core/errors.js'
+import { plainName } from '../../core/identifiers.js'
+import type { Caches } from '../../guards/cache/index.js'
+import type { CacheSpace } from '../../guards/cache/space.js'
+import type { Load } from '../../guards/cache/types.js'
 import { DICT_TTL_MS, type DictOptions, dictSpace } from './spaces.js'
 import { WORKFLOW_STATUSES, type WorkflowStatus } from './types.js'
 

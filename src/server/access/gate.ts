@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { hashKey, type Principal } from '../../access/keys.js'
-import type { Scope } from '../../access/scopes.js'
-import { CatracaError } from '../../errors.js'
+import { CatracaError } from '../../core/errors.js'
+import { hashKey, type Principal } from '../../guards/access/index.js'
+import type { Scope } from '../../guards/access/scopes.js'
 import { isForeign, isLoopbackHost, isLoopbackPeer } from './loopback.js'
 import type { KeyRegistry, KnownKey } from './registry.js'
 

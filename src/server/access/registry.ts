@@ -1,8 +1,8 @@
-import { keyId, type Principal } from '../../access/keys.js'
-import type { KeyRecord, StoredKeys } from '../../access/port.js'
-import { effectiveScopes } from '../../access/scopes.js'
-import type { Clock } from '../../clock.js'
-import { later } from '../../timers.js'
+import type { Clock } from '../../core/clock.js'
+import { later } from '../../core/timers.js'
+import { keyId, type Principal } from '../../guards/access/index.js'
+import type { KeyRecord, StoredKeys } from '../../guards/access/port.js'
+import { effectiveScopes } from '../../guards/access/scopes.js'
 import type { BootstrapKey } from '../options.js'
 
 /** Revocation must be seen within 5 s everywhere: unless told otherwise, stored keys are trusted no longer than this. */

@@ -1,4 +1,4 @@
-import type { CheckAnswer, CheckResult } from '../../allowlist/types.js'
+import type { CheckAnswer, CheckResult } from '../../guards/allowlist/types.js'
 
 /**
  * A check answer as JSON. Every string in it is an identifier, a time or a constant, and none of these holds a

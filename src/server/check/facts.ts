@@ -1,5 +1,5 @@
-import type { CheckAnswer } from '../../allowlist/types.js'
-import type { Catraca } from '../../catraca.js'
+import type { Catraca } from '../../app/open-catraca.js'
+import type { CheckAnswer } from '../../guards/allowlist/types.js'
 
 /** Of a check, for its line in the log; names as in the source design. */
 export interface CheckFields {

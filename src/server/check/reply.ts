@@ -1,4 +1,4 @@
-import { renderProblem } from '../problem.js'
+import { renderProblem } from '../http/problem.js'
 
 /** As the framework writes them, and in its order. */
 export const JSON_TYPE = 'application/json; charset=utf-8'

@@ -1,7 +1,7 @@
-import type { CheckAnswer } from '../../allowlist/types.js'
-import type { ServerContext } from '../context.js'
-import { isServerFault } from '../problem.js'
-import { requestIdFrom } from '../request-id.js'
+import type { CheckAnswer } from '../../guards/allowlist/types.js'
+import type { ServerContext } from '../http/context.js'
+import { isServerFault } from '../http/problem.js'
+import { requestIdFrom } from '../http/request-id.js'
 import { CheckFacts } from './facts.js'
 
 export const CHECK_ROUTE = '/customers/:customerId/check'

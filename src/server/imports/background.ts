@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import type { ImportOptions } from '../../allowlist/types.js'
-import { CatracaError } from '../../errors.js'
-import type { ServerContext } from '../context.js'
+import { CatracaError } from '../../core/errors.js'
+import type { ImportOptions } from '../../guards/allowlist/types.js'
+import type { ServerContext } from '../http/context.js'
 import { bodyChunks } from './body.js'
 import { type SpooledBody, spool } from './spool.js'
 

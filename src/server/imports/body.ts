@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import type { ImportFormat } from '../../allowlist/types.js'
-import { CatracaError } from '../../errors.js'
+import { CatracaError } from '../../core/errors.js'
+import type { ImportFormat } from '../../guards/allowlist/types.js'
 
 /** The media types of an import. Of what is inside `application/gzip` the type says nothing. */
 export const IMPORT_TYPES: Record<string, ImportFormat | undefined> = {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CatracaError } from '../../errors.js'
+import { CatracaError } from '../../core/errors.js'
 
 /** A body that was put aside. Whoever gets it disposes of it. */
 export interface SpooledBody {

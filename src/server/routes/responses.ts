@@ -1,6 +1,6 @@
-import type { App } from '../context.js'
-import * as schemas from '../schemas.js'
-import type { TSchema } from '../typebox.js'
+import type { App } from '../http/context.js'
+import type { TSchema } from '../http/typebox.js'
+import * as schemas from './allowlist/schemas.js'
 
 /** What several routes answer, named in the OpenAPI document. */
 const SHARED = {

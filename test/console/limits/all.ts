@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Catraca } from '../../../src/catraca.js'
+import type { Catraca } from '../../../src/app/open-catraca.js'
 import { openConsole } from '../../support/console.js'
 
 const perMinute = (capacity: number) => ({

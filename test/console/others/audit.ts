@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { boundAt } from '../../../src/audit/entry-id.js'
-import { makeCursor } from '../../../src/audit/filter.js'
-import { AUDIT_ACTIONS } from '../../../src/audit/types.js'
+import { boundAt } from '../../../src/guards/audit/entry-id.js'
+import { makeCursor } from '../../../src/guards/audit/filter.js'
+import { AUDIT_ACTIONS } from '../../../src/guards/audit/types.js'
 import { bearer } from '../../server/support.js'
 import { openConsole } from '../../support/console.js'
 

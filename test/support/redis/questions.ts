@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
+import { type ErrorCode, isCatracaError } from '../../../src/core/errors.js'
 import { assembleScript } from '../../../src/engines/redis/link/script.js'
-import { type ErrorCode, isCatracaError } from '../../../src/errors.js'
 import { inTime } from '../in-time.js'
 import type { RedisProcess } from './process.js'
 

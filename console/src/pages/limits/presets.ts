@@ -1,4 +1,4 @@
-import { DICT_LIMITS } from '../../../../src/rate-limit/presets.js'
+import { DICT_LIMITS } from '../../../../src/guards/rate-limit/presets.js'
 import type { LevelConfig } from './model.js'
 
 export type PresetName = keyof typeof DICT_LIMITS

@@ -1,4 +1,4 @@
-import type { Target } from '../../target.js'
+import type { Target } from '../../commands/support/target.js'
 import type { Origin } from '../origin.js'
 import type { NextRequest, Operation } from '../request.js'
 

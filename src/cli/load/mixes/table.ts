@@ -1,4 +1,4 @@
-import { CatracaError } from '../../../errors.js'
+import { CatracaError } from '../../../core/errors.js'
 import type { NextRequest } from '../request.js'
 import { checksMix, sourceMix } from './checks.js'
 import { cacheMix, limitsMix, tokensMix } from './guards.js'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CatracaError } from '../../../errors.js'
+import { CatracaError } from '../../../core/errors.js'
 import { number, text } from '../client/attributes.js'
 import { all, Expression } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'

@@ -1,4 +1,4 @@
-import type { ListRef } from '../../../changes/port.js'
+import type { ListRef } from '../../../guards/allowlist/changes/port.js'
 import { type Item, number, numberOf, text, textOf } from '../client/attributes.js'
 import { all, Expression } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'

@@ -3,7 +3,7 @@ import type {
   ImportCheckpoint,
   ImportSession,
   SortedCustomers,
-} from '../../../allowlist/port.js'
+} from '../../../guards/allowlist/port.js'
 import { Expression } from '../client/expression.js'
 import type { BatchCounts } from './batch-counts.js'
 import { type BulkChanges, readItems } from './bulk-changes.js'

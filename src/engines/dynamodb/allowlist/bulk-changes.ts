@@ -1,5 +1,5 @@
-import type { ImportSession } from '../../../allowlist/port.js'
-import { CatracaError } from '../../../errors.js'
+import { CatracaError } from '../../../core/errors.js'
+import type { ImportSession } from '../../../guards/allowlist/port.js'
 import type { Item } from '../client/attributes.js'
 import { MAX_TRANSACTION_ITEMS, type TransactionItem } from '../client/transactions.js'
 import type { ImportRecords } from './imports.js'

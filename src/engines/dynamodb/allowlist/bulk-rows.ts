@@ -1,5 +1,5 @@
-import { readCustomerKey } from '../../../allowlist/customer-key.js'
-import type { ImportSession, MemberAttributes, SortedCustomers } from '../../../allowlist/port.js'
+import { readCustomerKey } from '../../../guards/allowlist/customer-key.js'
+import type { ImportSession, MemberAttributes, SortedCustomers } from '../../../guards/allowlist/port.js'
 import type { StoredList } from './meta.js'
 import { attributesAt, FOREVER, isMember, newChangeId, newRow, type Row, sameAttributes } from './rows.js'
 

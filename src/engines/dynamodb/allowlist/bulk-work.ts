@@ -1,4 +1,4 @@
-import type { ReshardStore } from '../../../allowlist/port.js'
+import type { ReshardStore } from '../../../guards/allowlist/port.js'
 import { DynamodbBulk, IMPORT } from './bulk.js'
 import { GenerationSweeps } from './generation-sweeps.js'
 import { GENERATION, UNDO } from './replace-states.js'

@@ -1,3 +1,4 @@
+import { CatracaError } from '../../../core/errors.js'
 import type {
   BatchOutcome,
   BeginOutcome,
@@ -9,8 +10,7 @@ import type {
   ReplaceCounts,
   ReplaceOutcome,
   SortedCustomers,
-} from '../../../allowlist/port.js'
-import { CatracaError } from '../../../errors.js'
+} from '../../../guards/allowlist/port.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { BatchCounts } from './batch-counts.js'
 import { BatchOfAdds } from './bulk-add.js'

@@ -1,4 +1,4 @@
-import { isPromise, type MaybePromise } from '../../../maybe.js'
+import { isPromise, type MaybePromise } from '../../../core/maybe-promise.js'
 import type { Item } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
 import { metaKey } from './items.js'

@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../../core/maybe-promise.js'
 import type {
   CheckedList,
   CheckStore,
@@ -5,8 +6,7 @@ import type {
   Freshness,
   MemberState,
   WriteToken,
-} from '../../../allowlist/port.js'
-import type { MaybePromise } from '../../../maybe.js'
+} from '../../../guards/allowlist/port.js'
 import type { ItemReader } from '../client/client.js'
 import { customerSort, keyOf, placeOf } from './items.js'
 import type { KnownList } from './meta.js'

@@ -1,4 +1,4 @@
-import { shardOf } from '../../../allowlist/shard.js'
+import { shardOf } from '../../../guards/allowlist/shard.js'
 import { type Item, number, text } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
 import { DUE_PARTITIONS, type Key, keyOf } from './items.js'

@@ -1,5 +1,5 @@
-import type { Pause, StoredConfig } from '../../../allowlist/pause.js'
-import type { RampStep, WaveStrategy } from '../../../allowlist/types.js'
+import type { Pause, StoredConfig } from '../../../guards/allowlist/pause.js'
+import type { RampStep, WaveStrategy } from '../../../guards/allowlist/types.js'
 
 /** Lets nobody in. */
 const CLOSED: StoredConfig = { strategy: 'EXPLICIT_LIST', customerIds: [] }

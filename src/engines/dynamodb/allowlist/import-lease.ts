@@ -1,5 +1,5 @@
-import type { ImportSession } from '../../../allowlist/port.js'
-import { isCatracaError } from '../../../errors.js'
+import { isCatracaError } from '../../../core/errors.js'
+import type { ImportSession } from '../../../guards/allowlist/port.js'
 
 /** An engine that is slower than the lease is asked again for so long. */
 const PATIENCE_MS = 60_000

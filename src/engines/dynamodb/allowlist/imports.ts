@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { NOTHING_YET } from '../../../allowlist/import/checkpoint.js'
-import type { ImportCheckpoint, ImportRecord, ImportRequest, ImportSession } from '../../../allowlist/port.js'
-import type { ImportMode, ImportState } from '../../../allowlist/types.js'
+import { NOTHING_YET } from '../../../guards/allowlist/import/checkpoint.js'
+import type {
+  ImportCheckpoint,
+  ImportRecord,
+  ImportRequest,
+  ImportSession,
+} from '../../../guards/allowlist/port.js'
+import type { ImportMode, ImportState } from '../../../guards/allowlist/types.js'
 import { type Item, number, numberOf, optionalText, text, textOf } from '../client/attributes.js'
 import { all, Expression } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'

@@ -1,4 +1,4 @@
-import type { ListRef } from '../../../changes/port.js'
+import type { ListRef } from '../../../guards/allowlist/changes/port.js'
 import { bytes, bytesOf, number, text, textOf } from '../client/attributes.js'
 import { listPartition, pageKey, pageNameKey, pageNamePrefix } from './items.js'
 import type { Store } from './store.js'

@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
-import type { IndexStore, KeyBlock, Manifest } from '../../../allowlist/membership/port.js'
-import type { ListRef } from '../../../changes/port.js'
+import type { ListRef } from '../../../guards/allowlist/changes/port.js'
+import type { IndexStore, KeyBlock, Manifest } from '../../../guards/allowlist/membership/port.js'
 import { bytes, type Item, number, optionalBytes, text } from '../client/attributes.js'
 import { Expression } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'

@@ -1,5 +1,5 @@
-import { shardOf } from '../../../allowlist/shard.js'
-import type { ListRef } from '../../../changes/port.js'
+import type { ListRef } from '../../../guards/allowlist/changes/port.js'
+import { shardOf } from '../../../guards/allowlist/shard.js'
 import { text } from '../client/attributes.js'
 
 /**

@@ -5,7 +5,7 @@ import type {
   ListStore,
   NewListRecord,
   UpdateOutcome,
-} from '../../../allowlist/port.js'
+} from '../../../guards/allowlist/port.js'
 import { fromJson, type Item, number, text } from '../client/attributes.js'
 import { all, Expression } from '../client/expression.js'
 import { LIST_PREFIX, listPartition, metaKey, REGISTRY_PARTITION, readListId, registryKey } from './items.js'

@@ -1,4 +1,4 @@
-import { identifier } from '../../../key.js'
+import { identifier } from '../../../core/identifiers.js'
 import { type Item, text } from '../client/attributes.js'
 import { belongsAt, CUSTOMER_PREFIX, customerSort, keyOf, type Place, readCustomerSort } from './items.js'
 import type { Store } from './store.js'

@@ -1,5 +1,5 @@
-import type { HotMember, MemberSource } from '../../../allowlist/hot/port.js'
-import type { ListRef } from '../../../changes/port.js'
+import type { ListRef } from '../../../guards/allowlist/changes/port.js'
+import type { HotMember, MemberSource } from '../../../guards/allowlist/hot/port.js'
 import { allPlaces } from './items.js'
 import { ahead } from './key-blocks.js'
 import { type FoundRow, isIdentifier, MemberReads } from './member-reads.js'

@@ -1,4 +1,4 @@
-import { CatracaError } from '../../../errors.js'
+import { CatracaError } from '../../../core/errors.js'
 import type { Item } from '../client/attributes.js'
 import type { Layout } from './items.js'
 import { changeSteps, META_STEP, rowLocation } from './member-steps.js'

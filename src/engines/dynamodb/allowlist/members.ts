@@ -1,3 +1,4 @@
+import { invalid } from '../../../core/errors.js'
 import type {
   AddOutcome,
   MemberAttributes,
@@ -6,8 +7,7 @@ import type {
   MemberStore,
   Membership,
   RemoveOutcome,
-} from '../../../allowlist/port.js'
-import { invalid } from '../../../errors.js'
+} from '../../../guards/allowlist/port.js'
 import { expiryTasks } from './due.js'
 import { shardPlace } from './items.js'
 import { isIdentifier, MemberReads } from './member-reads.js'

@@ -1,4 +1,4 @@
-import type { Membership } from '../../../allowlist/port.js'
+import type { Membership } from '../../../guards/allowlist/port.js'
 import { type Item, text } from '../client/attributes.js'
 import {
   customerSort,

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { CheckedList, ListRecord } from '../../../allowlist/port.js'
-import type { AllowlistType } from '../../../allowlist/types.js'
-import { readable, unreadableList } from '../../../allowlist/unreadable.js'
-import { CatracaError, isCatracaError } from '../../../errors.js'
+import { CatracaError, isCatracaError } from '../../../core/errors.js'
+import type { CheckedList, ListRecord } from '../../../guards/allowlist/port.js'
+import type { AllowlistType } from '../../../guards/allowlist/types.js'
+import { readable, unreadableList } from '../../../guards/allowlist/unreadable.js'
 import {
   fromJson,
   type Item,

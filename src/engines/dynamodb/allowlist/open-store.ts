@@ -1,5 +1,5 @@
 import { type DynamodbUrl, redactDynamodb } from '../../../config/store-url-dynamodb.js'
-import { CatracaError } from '../../../errors.js'
+import { CatracaError } from '../../../core/errors.js'
 import { type CapacityCounter, CapacityCounts } from '../client/capacity.js'
 import { DynamoClient, type DynamoOptions } from '../client/client.js'
 import { type DaxReader, openDax } from '../client/dax.js'

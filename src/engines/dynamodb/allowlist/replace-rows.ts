@@ -1,4 +1,4 @@
-import type { MemberAttributes } from '../../../allowlist/port.js'
+import type { MemberAttributes } from '../../../guards/allowlist/port.js'
 import type { Item } from '../client/attributes.js'
 import { folded } from './generation-sweeps.js'
 import type { StoredList } from './meta.js'

@@ -1,5 +1,5 @@
-import type { ImportSession, ReplaceCounts } from '../../../allowlist/port.js'
-import { CatracaError } from '../../../errors.js'
+import { CatracaError } from '../../../core/errors.js'
+import type { ImportSession, ReplaceCounts } from '../../../guards/allowlist/port.js'
 import type { Item } from '../client/attributes.js'
 import type { PutInput } from '../client/client.js'
 import { Expression } from '../client/expression.js'

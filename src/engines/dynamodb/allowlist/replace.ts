@@ -1,12 +1,12 @@
-import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../allowlist/customer-key.js'
+import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../guards/allowlist/customer-key.js'
 import type {
   ImportCheckpoint,
   ImportSession,
   ReplaceCounts,
   ReplaceOutcome,
   SortedCustomers,
-} from '../../../allowlist/port.js'
-import { shardOf } from '../../../allowlist/shard.js'
+} from '../../../guards/allowlist/port.js'
+import { shardOf } from '../../../guards/allowlist/shard.js'
 import { encodeDifferences, MAX_DIFFERENCE_BYTES, MAX_DIFFERENCES } from '../feed/differences.js'
 import type { BatchCounts } from './batch-counts.js'
 import { entrantsOf } from './bulk-rows.js'

@@ -3,7 +3,7 @@ import type {
   ReshardOutcome,
   ReshardProgress,
   ReshardStore,
-} from '../../../allowlist/port.js'
+} from '../../../guards/allowlist/port.js'
 import type { MoveState } from './moves.js'
 import type { Mover } from './reshard.js'
 import type { SizeStep } from './shard-sizes.js'

@@ -7,9 +7,9 @@ import {
   toMember,
   visible,
   type WindowedRow,
-} from '../../../allowlist/generation-window.js'
-import type { MemberAttributes, MemberState } from '../../../allowlist/port.js'
-import type { JsonObject } from '../../../allowlist/types.js'
+} from '../../../guards/allowlist/generation-window.js'
+import type { MemberAttributes, MemberState } from '../../../guards/allowlist/port.js'
+import type { JsonObject } from '../../../guards/allowlist/types.js'
 import {
   fromJson,
   type Item,

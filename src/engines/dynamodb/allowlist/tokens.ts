@@ -1,6 +1,6 @@
-import type { WriteToken } from '../../../allowlist/port.js'
-import type { ListRef, Position } from '../../../changes/port.js'
-import { invalid } from '../../../errors.js'
+import { invalid } from '../../../core/errors.js'
+import type { ListRef, Position } from '../../../guards/allowlist/changes/port.js'
+import type { WriteToken } from '../../../guards/allowlist/port.js'
 
 /** The state of a list in which a write was made. */
 export interface WriteState extends ListRef {

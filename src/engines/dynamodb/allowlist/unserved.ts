@@ -1,4 +1,4 @@
-import { isUuid } from '../../../key.js'
+import { isUuid } from '../../../core/identifiers.js'
 import { type Item, text } from '../client/attributes.js'
 import type { DynamoClient, ScanPage } from '../client/client.js'
 import {

@@ -1,4 +1,4 @@
-import type { UpkeepStore } from '../../../allowlist/port.js'
+import type { UpkeepStore } from '../../../guards/allowlist/port.js'
 import type { DueTask, NotedTask } from './due.js'
 import type { Store } from './store.js'
 

@@ -1,4 +1,4 @@
-import type { CacheItem, CacheValue, StoredValue } from '../../../cache/port.js'
+import type { CacheItem, CacheValue, StoredValue } from '../../../guards/cache/port.js'
 import {
   type Attribute,
   bytes,

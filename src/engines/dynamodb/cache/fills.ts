@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { FillClaim, FilledItem, FillStart, StoreOutcome } from '../../../cache/port.js'
-import { CatracaError } from '../../../errors.js'
+import { CatracaError } from '../../../core/errors.js'
+import type { FillClaim, FilledItem, FillStart, StoreOutcome } from '../../../guards/cache/port.js'
 import { type Item, number, optionalNumber, optionalText, text } from '../client/attributes.js'
 import type { WriteResult } from '../client/calls.js'
 import { all, Expression } from '../client/expression.js'

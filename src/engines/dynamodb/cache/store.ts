@@ -8,7 +8,7 @@ import type {
   FillStart,
   StoredValue,
   StoreOutcome,
-} from '../../../cache/port.js'
+} from '../../../guards/cache/port.js'
 import { number } from '../client/attributes.js'
 import { MAX_ITEM_BYTES } from '../client/sizes.js'
 import { entryAttributes, readEntry } from './entry-items.js'

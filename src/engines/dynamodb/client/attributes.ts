@@ -1,5 +1,5 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
-import { CatracaError, invalid } from '../../../errors.js'
+import { CatracaError, invalid } from '../../../core/errors.js'
 
 /** The typed values of DynamoDB, written and read by hand: a general marshaller costs more than a small read. */
 export type Attribute = AttributeValue

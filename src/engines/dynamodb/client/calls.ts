@@ -1,5 +1,5 @@
 import type { ConsumedCapacity } from '@aws-sdk/client-dynamodb'
-import { CatracaError } from '../../../errors.js'
+import { CatracaError } from '../../../core/errors.js'
 import type { Item } from './attributes.js'
 import { type CapacityCounter, countUse } from './capacity.js'
 import { NotRepeated, traceWrite, type WriteTrace } from './connection.js'

@@ -6,8 +6,8 @@ import type {
   QueryCommandInput,
   QueryCommandOutput,
 } from '@aws-sdk/client-dynamodb'
-import { CatracaError } from '../../../errors.js'
-import { later } from '../../../timers.js'
+import { CatracaError } from '../../../core/errors.js'
+import { later } from '../../../core/timers.js'
 import type { Item } from './attributes.js'
 import { type BatchGetInput, MAX_BATCH_KEYS, projectionOf } from './batches.js'
 import type { CallOptions, GetInput, ItemReader, Page, QueryInput } from './client.js'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { later } from '../../../timers.js'
+import { later } from '../../../core/timers.js'
 
 export type Random = () => number
 

@@ -1,4 +1,4 @@
-import { CatracaError } from '../../../errors.js'
+import { CatracaError } from '../../../core/errors.js'
 
 /** What the SDK throws, as far as it is looked at. */
 export interface SdkFailure {

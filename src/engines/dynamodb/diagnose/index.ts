@@ -9,7 +9,7 @@ import {
   runChecks,
   skipAll,
   type Verdict,
-} from '../../../diagnosis.js'
+} from '../../../core/diagnosis.js'
 import { DynamoClient } from '../client/client.js'
 import { ServerClock } from '../client/server-clock.js'
 import { DEFAULT_PROBE_INTERVAL_MS, type DynamodbOptions } from '../index.js'

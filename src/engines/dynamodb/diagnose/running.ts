@@ -10,7 +10,7 @@ import {
   skipped,
   type Verdict,
   warning,
-} from '../../../diagnosis.js'
+} from '../../../core/diagnosis.js'
 import { readIdentity } from '../allowlist/adoption.js'
 import { STORE_KEY } from '../allowlist/items.js'
 import { judgedPages, UNSERVED, type UnservedRow, UnservedRows } from '../allowlist/unserved.js'

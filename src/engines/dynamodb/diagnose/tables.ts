@@ -1,5 +1,5 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb'
-import { type Check, ok, skipped, warning } from '../../../diagnosis.js'
+import { type Check, ok, skipped, warning } from '../../../core/diagnosis.js'
 import { type DynamodbLook, differing } from './context.js'
 
 const LAYOUT = new Set(['table', 'status', 'keys'])

@@ -1,4 +1,11 @@
-import type { ChangeFeed, ListRef, LogEntry, LogPart, LogPosition, Position } from '../../../changes/port.js'
+import type {
+  ChangeFeed,
+  ListRef,
+  LogEntry,
+  LogPart,
+  LogPosition,
+  Position,
+} from '../../../guards/allowlist/changes/port.js'
 import { LOG_HEAD, logPartition, metaKey, readSequenceSort, sequenceSort } from '../allowlist/items.js'
 import { decodeMeta } from '../allowlist/meta.js'
 import type { AppliedChanges } from '../allowlist/tokens.js'

@@ -1,4 +1,4 @@
-import { readCustomerKey } from '../../../allowlist/customer-key.js'
+import { readCustomerKey } from '../../../guards/allowlist/customer-key.js'
 import { differencesKey } from '../allowlist/items.js'
 import { type Item, number, numberOf, optionalBytes } from '../client/attributes.js'
 

@@ -1,4 +1,4 @@
-import type { ListRef, LogPosition } from '../../../changes/port.js'
+import type { ListRef, LogPosition } from '../../../guards/allowlist/changes/port.js'
 import {
   type Key,
   keyOf,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CatracaError } from '../../../errors.js'
+import { CatracaError } from '../../../core/errors.js'
 import { differencesKey, metaKey, placeOf } from '../allowlist/items.js'
 import { decodeMeta, type StoredList } from '../allowlist/meta.js'
 import { attributesAt, type Row, rowOf, sameAttributes, visible } from '../allowlist/rows.js'

@@ -12,8 +12,8 @@ import {
   SQSClient,
   TagQueueCommand,
 } from '@aws-sdk/client-sqs'
-import { CatracaError } from '../../../errors.js'
-import { every } from '../../../timers.js'
+import { CatracaError } from '../../../core/errors.js'
+import { every } from '../../../core/timers.js'
 import type { Wake, WakeSource } from './change-log.js'
 import { type FeedMessage, readMessage } from './messages.js'
 import { HEARTBEAT_TAG, sweepOrphans } from './pod-queue-sweep.js'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CatracaError } from '../../../errors.js'
+import { CatracaError } from '../../../core/errors.js'
 import type { Progress, RelayLeases } from './relay-leases.js'
 import type { Failure, Sequencer } from './sequencer.js'
 import type { StreamReader } from './stream-reader.js'

@@ -1,5 +1,5 @@
-import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../allowlist/customer-key.js'
-import { EntryWriter, RESET_ENTRY } from '../../../changes/entry.js'
+import { EntryWriter, RESET_ENTRY } from '../../../guards/allowlist/changes/entry.js'
+import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../guards/allowlist/customer-key.js'
 import { customerSort, keyOf, placeOf, readCustomerSort } from '../allowlist/items.js'
 import type { StoredList } from '../allowlist/meta.js'
 import { attributesAt, rowOf, visible, WINDOW_ATTRIBUTES } from '../allowlist/rows.js'

@@ -1,4 +1,4 @@
-import { identifier } from '../../../key.js'
+import { identifier } from '../../../core/identifiers.js'
 import { META, manifestKey, readCustomerSort, readMemberPartition } from '../allowlist/items.js'
 import { removalOf } from '../allowlist/tokens.js'
 import type { Item } from '../client/attributes.js'

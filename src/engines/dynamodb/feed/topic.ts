@@ -1,5 +1,5 @@
 import { PublishBatchCommand, SNSClient, type SNSClientConfig } from '@aws-sdk/client-sns'
-import { CatracaError } from '../../../errors.js'
+import { CatracaError } from '../../../core/errors.js'
 import type { FeedMessage, MessageSink } from './messages.js'
 
 export type QueueClientOptions = Pick<SNSClientConfig, 'region' | 'endpoint' | 'credentials'>

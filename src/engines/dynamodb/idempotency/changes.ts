@@ -1,5 +1,5 @@
-import type { Claim, Completion } from '../../../idempotency/port.js'
-import type { RecordKey } from '../../../idempotency/types.js'
+import type { Claim, Completion } from '../../../guards/idempotency/port.js'
+import type { RecordKey } from '../../../guards/idempotency/types.js'
 import { type Item, number, text } from '../client/attributes.js'
 import type { PutInput, UpdateInput } from '../client/client.js'
 import { all, Expression } from '../client/expression.js'

@@ -1,7 +1,7 @@
-import { CatracaError } from '../../../errors.js'
-import type { StoredResponse } from '../../../idempotency/port.js'
-import type { OwnedRecord } from '../../../idempotency/transitions.js'
-import type { RecordKey, RecordStatus } from '../../../idempotency/types.js'
+import { CatracaError } from '../../../core/errors.js'
+import type { StoredResponse } from '../../../guards/idempotency/port.js'
+import type { OwnedRecord } from '../../../guards/idempotency/transitions.js'
+import type { RecordKey, RecordStatus } from '../../../guards/idempotency/types.js'
 import {
   bytes,
   type Item,

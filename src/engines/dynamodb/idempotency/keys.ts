@@ -1,4 +1,4 @@
-import type { RecordKey } from '../../../idempotency/types.js'
+import type { RecordKey } from '../../../guards/idempotency/types.js'
 import { type Item, text } from '../client/attributes.js'
 
 /** No identifier holds `#` or `%`, so none can forge another's. */

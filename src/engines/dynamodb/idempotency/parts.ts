@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { CatracaError } from '../../../errors.js'
-import type { StoredResponse } from '../../../idempotency/port.js'
-import type { RecordKey } from '../../../idempotency/types.js'
+import { CatracaError } from '../../../core/errors.js'
+import type { StoredResponse } from '../../../guards/idempotency/port.js'
+import type { RecordKey } from '../../../guards/idempotency/types.js'
 import {
   bytes,
   bytesOf,

@@ -1,4 +1,4 @@
-import { CatracaError } from '../../../errors.js'
+import { CatracaError } from '../../../core/errors.js'
 import type {
   Claim,
   ClaimOutcome,
@@ -7,7 +7,7 @@ import type {
   OwnerOutcome,
   StoredRecord,
   StoredResponse,
-} from '../../../idempotency/port.js'
+} from '../../../guards/idempotency/port.js'
 import {
   claimStep,
   completeStep,
@@ -15,8 +15,8 @@ import {
   failStep,
   isLive,
   type OwnedRecord,
-} from '../../../idempotency/transitions.js'
-import type { RecordKey } from '../../../idempotency/types.js'
+} from '../../../guards/idempotency/transitions.js'
+import type { RecordKey } from '../../../guards/idempotency/types.js'
 import type { Item } from '../client/attributes.js'
 import type { Refused } from '../client/calls.js'
 import type { DynamoClient, UpdateInput } from '../client/client.js'

@@ -1,4 +1,4 @@
-import { FENCE_KEPT_MS } from '../../../lock/port.js'
+import { FENCE_KEPT_MS } from '../../../guards/lock/port.js'
 import { type Item, number, optionalNumber, optionalText, text } from '../client/attributes.js'
 
 /** The item of a lock in the table for guards (see ../README.md). */

@@ -1,5 +1,5 @@
-import { ALGORITHMS } from '../../../rate-limit/rule.js'
-import type { ConfigKey, LevelConfig, Limit, LimitMode } from '../../../rate-limit/types.js'
+import { ALGORITHMS } from '../../../guards/rate-limit/rule.js'
+import type { ConfigKey, LevelConfig, Limit, LimitMode } from '../../../guards/rate-limit/types.js'
 import { type Attribute, flag, type Item, number, text } from '../client/attributes.js'
 import { limitKey, limitPrefix } from './keys.js'
 

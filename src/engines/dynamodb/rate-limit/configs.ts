@@ -3,8 +3,8 @@ import type {
   ConfigPage,
   ConfigPageRequest,
   LimitConfigStore,
-} from '../../../rate-limit/port.js'
-import type { ConfigKey, EntityRecord, Level, LevelConfig } from '../../../rate-limit/types.js'
+} from '../../../guards/rate-limit/port.js'
+import type { ConfigKey, EntityRecord, Level, LevelConfig } from '../../../guards/rate-limit/types.js'
 import { flag, flagOf, type Item, number, text, textOf } from '../client/attributes.js'
 import { MAX_TRANSACTION_ITEMS, type TransactionItem } from '../client/transactions.js'
 import { configOf, itemsOf } from './config-items.js'

@@ -1,6 +1,6 @@
-import { isAhead } from '../../../rate-limit/algorithms/rewound.js'
-import type { LeasedLimit } from '../../../rate-limit/port.js'
-import { MAX_UNITS } from '../../../rate-limit/rule.js'
+import { isAhead } from '../../../guards/rate-limit/algorithms/rewound.js'
+import type { LeasedLimit } from '../../../guards/rate-limit/port.js'
+import { MAX_UNITS } from '../../../guards/rate-limit/rule.js'
 import { isUsed, type KnownLimit, ruleText, unitsAt, unitsPerMsOf } from './known.js'
 import { countedAt, type Form, fillAnew, isFull, startOf } from './take-forms.js'
 

@@ -1,6 +1,6 @@
-import { withAdjustment } from '../../../rate-limit/adjustments.js'
-import { applicableDelta, type LeaseSums } from '../../../rate-limit/decide.js'
-import type { LeaseOutcome, LeaseUse } from '../../../rate-limit/port.js'
+import { withAdjustment } from '../../../guards/rate-limit/adjustments.js'
+import { applicableDelta, type LeaseSums } from '../../../guards/rate-limit/decide.js'
+import type { LeaseOutcome, LeaseUse } from '../../../guards/rate-limit/port.js'
 import {
   flag,
   flagOf,

@@ -1,4 +1,4 @@
-import { decide } from '../../../rate-limit/decide.js'
+import { decide } from '../../../guards/rate-limit/decide.js'
 import type {
   Freed,
   LeaseOutcome,
@@ -6,8 +6,8 @@ import type {
   LimitStore,
   SubjectCosts,
   Taken,
-} from '../../../rate-limit/port.js'
-import type { Subject } from '../../../rate-limit/types.js'
+} from '../../../guards/rate-limit/port.js'
+import type { Subject } from '../../../guards/rate-limit/types.js'
 import { Corrections } from './corrections.js'
 import type { Draft } from './draft.js'
 import { subjectKey } from './keys.js'

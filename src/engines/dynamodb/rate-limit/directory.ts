@@ -1,4 +1,4 @@
-import type { ConfigKey, Level } from '../../../rate-limit/types.js'
+import type { ConfigKey, Level } from '../../../guards/rate-limit/types.js'
 import { text } from '../client/attributes.js'
 import {
   directoryKey,

@@ -1,4 +1,4 @@
-import type { LimitEngine } from '../../../rate-limit/port.js'
+import type { LimitEngine } from '../../../guards/rate-limit/port.js'
 import { DynamodbLimitConfigs } from './configs.js'
 import { DynamodbLimits } from './counters.js'
 import { NoticeLog } from './notice-log.js'

@@ -1,4 +1,4 @@
-import type { ConfigKey, Level, Subject } from '../../../rate-limit/types.js'
+import type { ConfigKey, Level, Subject } from '../../../guards/rate-limit/types.js'
 import { type Key, keyOf } from '../allowlist/items.js'
 
 /**

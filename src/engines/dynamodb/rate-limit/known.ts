@@ -1,7 +1,7 @@
-import { CatracaError } from '../../../errors.js'
-import { KIND, type LimitState } from '../../../rate-limit/algorithms/verdict.js'
-import type { SubjectState } from '../../../rate-limit/decide.js'
-import type { Rule } from '../../../rate-limit/rule.js'
+import { CatracaError } from '../../../core/errors.js'
+import { KIND, type LimitState } from '../../../guards/rate-limit/algorithms/verdict.js'
+import type { SubjectState } from '../../../guards/rate-limit/decide.js'
+import type { Rule } from '../../../guards/rate-limit/rule.js'
 import {
   bigintOf,
   type Item,

@@ -1,4 +1,4 @@
-import type { Subject } from '../../../rate-limit/types.js'
+import type { Subject } from '../../../guards/rate-limit/types.js'
 import { type Known, NOTHING } from './known.js'
 
 const MAX_WEIGHT = 20_000

@@ -1,4 +1,4 @@
-import type { ConfigKey, Subject } from '../../../rate-limit/types.js'
+import type { ConfigKey, Subject } from '../../../guards/rate-limit/types.js'
 import { type Item, number, numberOf, optionalNumber, optionalText, text } from '../client/attributes.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { HEAD_PREFIX, headKey, NOTICE_PARTITION, type NoticeKind, noticeKey, noticeSort } from './keys.js'

@@ -1,9 +1,15 @@
-import { ALGORITHM } from '../../../rate-limit/algorithms/index.js'
-import { rewound } from '../../../rate-limit/algorithms/rewound.js'
-import { KIND, type LimitState, type LimitView } from '../../../rate-limit/algorithms/verdict.js'
-import { correct, type Decision, rewind, type SubjectState, stateOf } from '../../../rate-limit/decide.js'
-import type { LeasedLimit, LimitCost } from '../../../rate-limit/port.js'
-import type { Rule } from '../../../rate-limit/rule.js'
+import { ALGORITHM } from '../../../guards/rate-limit/algorithms/index.js'
+import { rewound } from '../../../guards/rate-limit/algorithms/rewound.js'
+import { KIND, type LimitState, type LimitView } from '../../../guards/rate-limit/algorithms/verdict.js'
+import {
+  correct,
+  type Decision,
+  rewind,
+  type SubjectState,
+  stateOf,
+} from '../../../guards/rate-limit/decide.js'
+import type { LeasedLimit, LimitCost } from '../../../guards/rate-limit/port.js'
+import type { Rule } from '../../../guards/rate-limit/rule.js'
 import { correctionForm } from './correction-forms.js'
 import { Draft } from './draft.js'
 import {

@@ -1,5 +1,5 @@
-import { CatracaError, isCatracaError } from '../../../errors.js'
-import type { Subject } from '../../../rate-limit/types.js'
+import { CatracaError, isCatracaError } from '../../../core/errors.js'
+import type { Subject } from '../../../guards/rate-limit/types.js'
 import type { Item } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
 import { Deadline } from '../client/deadline.js'

@@ -1,5 +1,11 @@
-import type { EntityUse, LimitUse, UsageHour, UsageKept, UsageStore } from '../../../rate-limit/port.js'
-import { addUp, surplusOf } from '../../../rate-limit/usage-hours.js'
+import type {
+  EntityUse,
+  LimitUse,
+  UsageHour,
+  UsageKept,
+  UsageStore,
+} from '../../../guards/rate-limit/port.js'
+import { addUp, surplusOf } from '../../../guards/rate-limit/usage-hours.js'
 import { type Item, number, text } from '../client/attributes.js'
 import { Expression } from '../client/expression.js'
 import { readUsageSort, usageKey, usagePartition, usageSort } from './keys.js'

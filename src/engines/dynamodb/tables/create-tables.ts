@@ -6,7 +6,7 @@ import {
   UpdateTableCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb'
-import { CatracaError } from '../../../errors.js'
+import { CatracaError } from '../../../core/errors.js'
 import { engineError, type SdkFailure } from '../client/failures.js'
 import { type Difference, describeTable, differencesOf, type TableState } from './table-state.js'
 import { createTableInput, TABLES, type TableDefinition, type TableNames, type TableRole } from './tables.js'

@@ -1,13 +1,13 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CatracaError } from '../../../errors.js'
-import { every } from '../../../timers.js'
-import { FORMAT_VERSION } from '../environment.js'
-import { storeError } from '../failures.js'
-import { secretFiles } from '../kept-secret.js'
-import { Looker } from '../looker.js'
-import { bootName } from '../rate-limit-directory.js'
-import { MAIN, mainDirectory, refuseOlderLayout } from '../store-directory.js'
+import { CatracaError } from '../../../core/errors.js'
+import { every } from '../../../core/timers.js'
+import { FORMAT_VERSION } from '../lmdb/environment.js'
+import { storeError } from '../lmdb/failures.js'
+import { secretFiles } from '../lmdb/kept-secret.js'
+import { Looker } from '../lmdb/snapshot-reader.js'
+import { MAIN, mainDirectory, refuseOlderLayout } from '../lmdb/store-directory.js'
+import { bootName } from '../rate-limit/directory.js'
 import {
   BACKUP_FORMAT,
   type BackupFile,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { CatracaError } from '../../../errors.js'
+import { CatracaError } from '../../../core/errors.js'
 
 /** Raised when the layout of backups changes. */
 export const BACKUP_FORMAT = 1

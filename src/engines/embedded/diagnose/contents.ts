@@ -1,10 +1,10 @@
-import type { Manifest } from '../../../allowlist/membership/port.js'
-import { type Check, ok, problem, skipped, type Verdict, warning } from '../../../diagnosis.js'
-import type { StoredList } from '../catalog.js'
-import { FORMAT_VERSION } from '../environment.js'
-import type { StoredImport } from '../imports.js'
-import { listStart, pageKey } from '../keys.js'
-import type { Looker } from '../looker.js'
+import { type Check, ok, problem, skipped, type Verdict, warning } from '../../../core/diagnosis.js'
+import type { Manifest } from '../../../guards/allowlist/membership/port.js'
+import type { StoredList } from '../allowlist/catalog.js'
+import type { StoredImport } from '../allowlist/imports.js'
+import { listStart, pageKey } from '../allowlist/keys.js'
+import { FORMAT_VERSION } from '../lmdb/environment.js'
+import type { Looker } from '../lmdb/snapshot-reader.js'
 import type { EmbeddedLook } from './context.js'
 
 /** Enough for a picture; a store may have millions. */

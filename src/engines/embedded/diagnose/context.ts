@@ -1,5 +1,5 @@
-import type { Durability } from '../environment.js'
-import type { Looker } from '../looker.js'
+import type { Durability } from '../lmdb/environment.js'
+import type { Looker } from '../lmdb/snapshot-reader.js'
 
 export interface EmbeddedLook {
   directory: string

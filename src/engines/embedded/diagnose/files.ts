@@ -1,11 +1,11 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Check, ok, problem, skipped, type Verdict, warning } from '../../../diagnosis.js'
-import { fileSystemType, NETWORK_FILE_SYSTEMS } from '../file-system.js'
-import { secretFiles } from '../kept-secret.js'
-import { openProcesses } from '../open-processes.js'
-import { openToOthers } from '../private-files.js'
-import { mainDirectory } from '../store-directory.js'
+import { type Check, ok, problem, skipped, type Verdict, warning } from '../../../core/diagnosis.js'
+import { fileSystemType, NETWORK_FILE_SYSTEMS } from '../lmdb/file-system.js'
+import { secretFiles } from '../lmdb/kept-secret.js'
+import { openProcesses } from '../lmdb/open-processes.js'
+import { openToOthers } from '../lmdb/private-files.js'
+import { mainDirectory } from '../lmdb/store-directory.js'
 import { bytesText, type EmbeddedLook } from './context.js'
 
 const PASSING_FILE_SYSTEMS: Record<number, string> = {

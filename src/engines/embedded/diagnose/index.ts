@@ -1,7 +1,5 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { keysFound, storedKeys } from '../../../access/lock-mark.js'
-import type { KeyRecord } from '../../../access/port.js'
 import {
   type Check,
   type Diagnosis,
@@ -11,10 +9,12 @@ import {
   reasonOf,
   runChecks,
   type Verdict,
-} from '../../../diagnosis.js'
+} from '../../../core/diagnosis.js'
+import { keysFound, storedKeys } from '../../../guards/access/lock-mark.js'
+import type { KeyRecord } from '../../../guards/access/port.js'
 import type { EmbeddedOptions } from '../index.js'
-import { Looker } from '../looker.js'
-import { mainDirectory, refuseOlderLayout } from '../store-directory.js'
+import { Looker } from '../lmdb/snapshot-reader.js'
+import { mainDirectory, refuseOlderLayout } from '../lmdb/store-directory.js'
 import { buildCheck, formatCheck, importCheck, indexCheck, rowCheck } from './contents.js'
 import type { EmbeddedLook } from './context.js'
 import {

@@ -1,4 +1,4 @@
-import type { MemberAttributes, MemberRecord, MemberState } from '../../../allowlist/port.js'
+import type { MemberAttributes, MemberRecord, MemberState } from '../../../guards/allowlist/port.js'
 
 /**
  * What is known of a member, as text: `ADDED_AT[,EXPIRES_AT][ JSON]`, times in epoch milliseconds, JSON with

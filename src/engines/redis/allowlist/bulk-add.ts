@@ -3,7 +3,7 @@ import type {
   ImportCheckpoint,
   ImportSession,
   SortedCustomers,
-} from '../../../allowlist/port.js'
+} from '../../../guards/allowlist/port.js'
 import { defineScript } from '../link/script.js'
 import type { BulkContext } from './bulk-context.js'
 import { readMoved, stillToStore } from './bulk-moved.js'

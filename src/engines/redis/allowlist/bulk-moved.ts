@@ -1,6 +1,6 @@
-import { readCustomerKey } from '../../../allowlist/customer-key.js'
-import type { SortedCustomers } from '../../../allowlist/port.js'
-import { shardOf } from '../../../allowlist/shard.js'
+import { readCustomerKey } from '../../../guards/allowlist/customer-key.js'
+import type { SortedCustomers } from '../../../guards/allowlist/port.js'
+import { shardOf } from '../../../guards/allowlist/shard.js'
 
 /**
  * What a batch had done when its list got another number of shards: how many of its customers each of the shards had

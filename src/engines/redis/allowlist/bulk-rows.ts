@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
-import { readCustomerKey } from '../../../allowlist/customer-key.js'
-import type { ImportCheckpoint, MemberAttributes, SortedCustomers } from '../../../allowlist/port.js'
-import { shardOf } from '../../../allowlist/shard.js'
+import { readCustomerKey } from '../../../guards/allowlist/customer-key.js'
+import type { ImportCheckpoint, MemberAttributes, SortedCustomers } from '../../../guards/allowlist/port.js'
+import { shardOf } from '../../../guards/allowlist/shard.js'
 import type { Argument } from '../link/redis.js'
 import { attributesTail } from './attributes.js'
 
 /** A script must not hold up the server for long. */
 const PART_ROWS = 500
 const PART_BYTES = 128 * 1024
-/** As in src/changes/entry.ts. */
+/** As in src/guards/allowlist/changes/entry.ts. */
 const ADDED_LIKEWISE = 2
 
 /** Rows of an import that belong to one shard, in the order of the run. */

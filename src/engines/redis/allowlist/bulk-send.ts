@@ -1,4 +1,4 @@
-import { CatracaError } from '../../../errors.js'
+import { CatracaError } from '../../../core/errors.js'
 import type { Part, Parts } from './bulk-rows.js'
 import { isPassing, pauseBefore } from './bulk-shards.js'
 

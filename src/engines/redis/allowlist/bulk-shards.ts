@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { CatracaError, isCatracaError } from '../../../errors.js'
+import { CatracaError, isCatracaError } from '../../../core/errors.js'
 import type { BulkContext } from './bulk-context.js'
 import type { RedisList } from './meta.js'
 

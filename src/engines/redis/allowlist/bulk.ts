@@ -9,7 +9,7 @@ import type {
   ReplaceCounts,
   ReplaceOutcome,
   SortedCustomers,
-} from '../../../allowlist/port.js'
+} from '../../../guards/allowlist/port.js'
 import { defineScript } from '../link/script.js'
 import { BatchAdder } from './bulk-add.js'
 import type { BulkContext } from './bulk-context.js'

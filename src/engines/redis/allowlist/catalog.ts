@@ -1,5 +1,5 @@
-import { unreadableList } from '../../../allowlist/unreadable.js'
-import type { MaybePromise } from '../../../maybe.js'
+import type { MaybePromise } from '../../../core/maybe-promise.js'
+import { unreadableList } from '../../../guards/allowlist/unreadable.js'
 import { Coalescer } from '../link/coalescer.js'
 import { isForeign } from '../link/failures.js'
 import type { Redis } from '../link/redis.js'

@@ -1,4 +1,11 @@
-import type { ChangeFeed, ListRef, LogEntry, LogPart, LogPosition, Position } from '../../../changes/port.js'
+import type {
+  ChangeFeed,
+  ListRef,
+  LogEntry,
+  LogPart,
+  LogPosition,
+  Position,
+} from '../../../guards/allowlist/changes/port.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import type { Catalog } from './catalog.js'

@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../../core/maybe-promise.js'
 import type {
   CheckedList,
   CheckStore,
@@ -5,8 +6,7 @@ import type {
   Freshness,
   MemberState,
   WriteToken,
-} from '../../../allowlist/port.js'
-import type { MaybePromise } from '../../../maybe.js'
+} from '../../../guards/allowlist/port.js'
 import { readState } from './attributes.js'
 import type { Catalog } from './catalog.js'
 import type { Lookups } from './lookups.js'

@@ -1,4 +1,4 @@
-import { isCatracaError } from '../../../errors.js'
+import { isCatracaError } from '../../../core/errors.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { DUE_KEY } from './keys.js'

@@ -1,6 +1,6 @@
-import { NOTHING_YET } from '../../../allowlist/import/checkpoint.js'
-import type { ImportCheckpoint, ImportRecord } from '../../../allowlist/port.js'
-import type { ImportMode, ImportState } from '../../../allowlist/types.js'
+import { NOTHING_YET } from '../../../guards/allowlist/import/checkpoint.js'
+import type { ImportCheckpoint, ImportRecord } from '../../../guards/allowlist/port.js'
+import type { ImportMode, ImportState } from '../../../guards/allowlist/types.js'
 
 export const EMPTY_CHECKPOINT = JSON.stringify(NOTHING_YET)
 

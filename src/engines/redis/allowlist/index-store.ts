@@ -1,5 +1,5 @@
-import type { IndexStore, KeyBlock, Manifest } from '../../../allowlist/membership/port.js'
-import type { ListRef } from '../../../changes/port.js'
+import type { ListRef } from '../../../guards/allowlist/changes/port.js'
+import type { IndexStore, KeyBlock, Manifest } from '../../../guards/allowlist/membership/port.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import type { Catalog } from './catalog.js'

@@ -5,8 +5,8 @@ import type {
   ListStore,
   NewListRecord,
   UpdateOutcome,
-} from '../../../allowlist/port.js'
-import { unlessUnreadable } from '../../../allowlist/unreadable.js'
+} from '../../../guards/allowlist/port.js'
+import { unlessUnreadable } from '../../../guards/allowlist/unreadable.js'
 import { behindChange, isForeign } from '../link/failures.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'

@@ -1,5 +1,5 @@
-import { ViewChanged } from '../../../allowlist/port.js'
-import { shardOf } from '../../../allowlist/shard.js'
+import { ViewChanged } from '../../../guards/allowlist/port.js'
+import { shardOf } from '../../../guards/allowlist/shard.js'
 import { Coalescer } from '../link/coalescer.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'

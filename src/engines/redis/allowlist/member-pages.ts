@@ -1,5 +1,5 @@
-import { invalidCursor } from '../../../allowlist/paging.js'
-import { type MemberPage, ViewChanged } from '../../../allowlist/port.js'
+import { invalidCursor } from '../../../guards/allowlist/paging.js'
+import { type MemberPage, ViewChanged } from '../../../guards/allowlist/port.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { generationValue, readMember } from './attributes.js'

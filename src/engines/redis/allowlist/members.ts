@@ -1,4 +1,5 @@
-import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../allowlist/customer-key.js'
+import { CatracaError } from '../../../core/errors.js'
+import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../guards/allowlist/customer-key.js'
 import {
   type AddOutcome,
   type ListStore,
@@ -9,10 +10,9 @@ import {
   type Membership,
   type RemoveOutcome,
   ViewChanged,
-} from '../../../allowlist/port.js'
-import { shardOf } from '../../../allowlist/shard.js'
-import { unlessUnreadable } from '../../../allowlist/unreadable.js'
-import { CatracaError } from '../../../errors.js'
+} from '../../../guards/allowlist/port.js'
+import { shardOf } from '../../../guards/allowlist/shard.js'
+import { unlessUnreadable } from '../../../guards/allowlist/unreadable.js'
 import { behindChange } from '../link/failures.js'
 import type { Argument, Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'

@@ -1,7 +1,7 @@
-import type { StoredConfig } from '../../../allowlist/pause.js'
-import type { CheckedList, ListRecord } from '../../../allowlist/port.js'
-import type { AllowlistType, Precision } from '../../../allowlist/types.js'
-import { assertListShape, listJson } from '../../../allowlist/unreadable.js'
+import type { StoredConfig } from '../../../guards/allowlist/pause.js'
+import type { CheckedList, ListRecord } from '../../../guards/allowlist/port.js'
+import type { AllowlistType, Precision } from '../../../guards/allowlist/types.js'
+import { assertListShape, listJson } from '../../../guards/allowlist/unreadable.js'
 
 /** The metadata of a list, as fields of a hash. What changes with every member stands with the shards. */
 export interface Meta {

@@ -1,5 +1,5 @@
-import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../allowlist/customer-key.js'
-import { EntryWriter, RESET_ENTRY } from '../../../changes/entry.js'
+import { EntryWriter, RESET_ENTRY } from '../../../guards/allowlist/changes/entry.js'
+import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../guards/allowlist/customer-key.js'
 import { readState } from './attributes.js'
 import type { BulkContext } from './bulk-context.js'
 import { again } from './bulk-shards.js'

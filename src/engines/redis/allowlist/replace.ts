@@ -4,7 +4,7 @@ import type {
   ReplaceCounts,
   ReplaceOutcome,
   SortedCustomers,
-} from '../../../allowlist/port.js'
+} from '../../../guards/allowlist/port.js'
 import { defineScript } from '../link/script.js'
 import { activate } from './activate.js'
 import type { BulkContext } from './bulk-context.js'

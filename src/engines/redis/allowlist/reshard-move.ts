@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { ReshardOptions, ReshardProgress } from '../../../allowlist/port.js'
-import { every } from '../../../timers.js'
+import { every } from '../../../core/timers.js'
+import type { ReshardOptions, ReshardProgress } from '../../../guards/allowlist/port.js'
 import { defineScript } from '../link/script.js'
 import type { BulkContext } from './bulk-context.js'
 import { again } from './bulk-shards.js'

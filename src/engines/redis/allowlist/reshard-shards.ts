@@ -1,4 +1,4 @@
-import type { ReshardProgress } from '../../../allowlist/port.js'
+import type { ReshardProgress } from '../../../guards/allowlist/port.js'
 import { defineScript } from '../link/script.js'
 import type { BulkContext } from './bulk-context.js'
 import { again } from './bulk-shards.js'

@@ -1,10 +1,10 @@
+import { CatracaError, invalid } from '../../../core/errors.js'
 import type {
   ReshardOptions,
   ReshardOutcome,
   ReshardProgress,
   ReshardStore,
-} from '../../../allowlist/port.js'
-import { CatracaError, invalid } from '../../../errors.js'
+} from '../../../guards/allowlist/port.js'
 import type { BulkContext } from './bulk-context.js'
 import { ROUNDS } from './bulk-shards.js'
 import type { Chore } from './chores.js'

@@ -1,4 +1,4 @@
-import { CatracaError } from '../../../errors.js'
+import { CatracaError } from '../../../core/errors.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import type { Catalog } from './catalog.js'

@@ -1,4 +1,4 @@
-import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../allowlist/customer-key.js'
+import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../guards/allowlist/customer-key.js'
 import type { Argument, Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { type Chore, type ChoreResult, together } from './chores.js'

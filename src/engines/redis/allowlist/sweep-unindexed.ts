@@ -1,5 +1,5 @@
-import { readCustomerKey } from '../../../allowlist/customer-key.js'
-import { isReset, readEntry } from '../../../changes/entry.js'
+import { isReset, readEntry } from '../../../guards/allowlist/changes/entry.js'
+import { readCustomerKey } from '../../../guards/allowlist/customer-key.js'
 import type { Redis } from '../link/redis.js'
 import { type Chore, type ChoreResult, together } from './chores.js'
 import { listOf, type RedisList } from './meta.js'

@@ -1,4 +1,4 @@
-import type { UpkeepStore } from '../../../allowlist/port.js'
+import type { UpkeepStore } from '../../../guards/allowlist/port.js'
 import type { Redis } from '../link/redis.js'
 import type { Catalog } from './catalog.js'
 import { type Chore, type ChoreResult, together } from './chores.js'

@@ -8,7 +8,7 @@ import type {
   FillStart,
   StoredValue,
   StoreOutcome,
-} from '../../../cache/port.js'
+} from '../../../guards/cache/port.js'
 import type { BatchForm } from '../link/batch-form.js'
 import { foreign, isForeign } from '../link/failures.js'
 import type { Argument, Redis } from '../link/redis.js'

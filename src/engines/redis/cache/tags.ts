@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { CacheItem } from '../../../cache/port.js'
+import type { CacheItem } from '../../../guards/cache/port.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { entryKeys, removedKey, TAG_PATTERN, type TagKeys, tagKeys } from './keys.js'

@@ -1,7 +1,7 @@
 import type { RedisUrl } from '../../../config/store-url-redis.js'
-import { problem, type Verdict } from '../../../diagnosis.js'
-import type { RedisUse } from '../eviction.js'
+import { problem, type Verdict } from '../../../core/diagnosis.js'
 import type { ConnectionSettings } from '../link/connection.js'
+import type { RedisUse } from '../link/eviction.js'
 import type { Redis } from '../link/redis.js'
 
 export interface RedisLook {

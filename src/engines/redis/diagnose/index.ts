@@ -1,4 +1,3 @@
-import { keysFound } from '../../../access/lock-mark.js'
 import type { RedisUrl } from '../../../config/store-url-redis.js'
 import {
   type Check,
@@ -9,12 +8,13 @@ import {
   runChecks,
   skipAll,
   type Verdict,
-} from '../../../diagnosis.js'
+} from '../../../core/diagnosis.js'
+import { keysFound } from '../../../guards/access/lock-mark.js'
 // For its scripts, all of which it defines.
-import { readKeys } from '../api-keys.js'
+import { readKeys } from '../access/store.js'
 import type { RedisEngineOptions } from '../index.js'
 import '../index.js'
-import type { RedisUse } from '../eviction.js'
+import type { RedisUse } from '../link/eviction.js'
 import { connectionSettings, openRedis } from '../link/open-redis.js'
 import { settingsOf } from '../link/options.js'
 import type { Redis } from '../link/redis.js'

@@ -1,4 +1,4 @@
-import { type Check, ok, problem, type Verdict, warning } from '../../../diagnosis.js'
+import { type Check, ok, problem, type Verdict, warning } from '../../../core/diagnosis.js'
 import { definedScripts } from '../link/script.js'
 import { ofEach, type RedisLook } from './context.js'
 

@@ -1,4 +1,4 @@
-import { type Check, ok, problem, skipped } from '../../../diagnosis.js'
+import { type Check, ok, problem, skipped } from '../../../core/diagnosis.js'
 import { ofEach, type RedisLook } from './context.js'
 
 /** One call of each command that the engine uses, on keys of the kinds that it has. */

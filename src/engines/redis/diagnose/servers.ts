@@ -8,7 +8,7 @@ import {
   skipped,
   type Verdict,
   warning,
-} from '../../../diagnosis.js'
+} from '../../../core/diagnosis.js'
 import { numberOf, ofEach, type RedisLook, type Server } from './context.js'
 
 const LEAST_VERSION = [7, 0] as const

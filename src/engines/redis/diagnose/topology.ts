@@ -1,4 +1,4 @@
-import { type Check, ok, problem, reasonOf, skipped, type Verdict, warning } from '../../../diagnosis.js'
+import { type Check, ok, problem, reasonOf, skipped, type Verdict, warning } from '../../../core/diagnosis.js'
 import { bareHost, nameOf } from '../link/address.js'
 import type { Connection } from '../link/connection.js'
 import { Connection as Connections } from '../link/connection.js'

@@ -1,6 +1,6 @@
-import { CatracaError } from '../../../errors.js'
-import type { StoredRecord, StoredResponse } from '../../../idempotency/port.js'
-import type { RecordKey } from '../../../idempotency/types.js'
+import { CatracaError } from '../../../core/errors.js'
+import type { StoredRecord, StoredResponse } from '../../../guards/idempotency/port.js'
+import type { RecordKey } from '../../../guards/idempotency/types.js'
 import { stateOf } from './state.js'
 
 /** A record as it was found, in the order of `lua/idempotency-claim.lua`. */

@@ -1,4 +1,4 @@
-import type { ClaimOutcome } from '../../../idempotency/port.js'
+import type { ClaimOutcome } from '../../../guards/idempotency/port.js'
 import { type BatchForm, type BatchItem, ItemFailure } from '../link/batch-form.js'
 import type { Argument } from '../link/redis.js'
 import { FOREIGN, type Found, OWN } from './answers.js'

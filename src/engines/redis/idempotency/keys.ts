@@ -1,4 +1,4 @@
-import type { RecordKey } from '../../../idempotency/types.js'
+import type { RecordKey } from '../../../guards/idempotency/types.js'
 
 /**
  * How records are named. `operation`: by operation and key. `bare`: by the key alone, as one of the sources has it;

@@ -1,5 +1,5 @@
-import { CatracaError } from '../../../errors.js'
-import type { RecordStatus } from '../../../idempotency/types.js'
+import { CatracaError } from '../../../core/errors.js'
+import type { RecordStatus } from '../../../guards/idempotency/types.js'
 
 /** What the line of a state says, its owner left out. */
 export interface State {

@@ -5,8 +5,8 @@ import type {
   IdempotencyStore,
   OwnerOutcome,
   StoredRecord,
-} from '../../../idempotency/port.js'
-import type { RecordKey } from '../../../idempotency/types.js'
+} from '../../../guards/idempotency/port.js'
+import type { RecordKey } from '../../../guards/idempotency/types.js'
 import type { Argument, Redis, RunOptions } from '../link/redis.js'
 import { defineScript, type Script } from '../link/script.js'
 import { type Found, recordOf } from './answers.js'

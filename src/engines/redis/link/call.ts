@@ -1,4 +1,4 @@
-import { CatracaError } from '../../../errors.js'
+import { CatracaError } from '../../../core/errors.js'
 import type { Calls } from './calls.js'
 import type { Connection } from './connection.js'
 import type { Flight } from './flights.js'

@@ -1,5 +1,5 @@
-import { CatracaError } from '../../../errors.js'
-import { every, later } from '../../../timers.js'
+import { CatracaError } from '../../../core/errors.js'
+import { every, later } from '../../../core/timers.js'
 import { parseAddress } from './address.js'
 import { Call, type Question } from './call.js'
 import { Coalescer } from './coalescer.js'

@@ -1,5 +1,5 @@
-import { CatracaError } from '../../../errors.js'
-import { soon } from '../../../timers.js'
+import { CatracaError } from '../../../core/errors.js'
+import { soon } from '../../../core/timers.js'
 
 /** Carries the items that came together, and answers each in its place: a result, or an Error for that one alone. */
 export type Carry<Group, Item, Result> = (

@@ -1,4 +1,4 @@
-import { Durations } from '../../../figures.js'
+import { Durations } from '../../../core/figures.js'
 
 /** How long servers took to answer, by command, from when it was sent. */
 export class CommandTimes {

@@ -1,5 +1,5 @@
 import { createClient, RESP_TYPES } from '@redis/client'
-import { every, later } from '../../../timers.js'
+import { every, later } from '../../../core/timers.js'
 import { type Address, nameOf } from './address.js'
 import type { CommandTimes } from './command-times.js'
 import { isErrorReply, NoReply } from './failures.js'

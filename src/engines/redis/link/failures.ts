@@ -1,5 +1,5 @@
 import { ErrorReply } from '@redis/client'
-import { CatracaError, isCatracaError } from '../../../errors.js'
+import { CatracaError, isCatracaError } from '../../../core/errors.js'
 
 /** How a call ended that got no reply. Only what was certainly not sent may be sent again blindly. */
 export type Missing = 'not-sent' | 'lost' | 'timed-out'

@@ -1,4 +1,4 @@
-import { later } from '../../../timers.js'
+import { later } from '../../../core/timers.js'
 import type { Connection } from './connection.js'
 
 /** Subscribing has no deadline in the client; a connection on which it hangs is dropped. */

@@ -1,4 +1,4 @@
-import { later } from '../../../timers.js'
+import { later } from '../../../core/timers.js'
 import { type Address, nameOf } from './address.js'
 import { Connection, type ConnectionSettings } from './connection.js'
 import { describeFailure } from './failures.js'

@@ -1,4 +1,4 @@
-import { CatracaError } from '../../../errors.js'
+import { CatracaError } from '../../../core/errors.js'
 
 export interface RedisTlsOptions {
   /** PEM text of the authority that signed the server's certificate. */

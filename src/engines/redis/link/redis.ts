@@ -1,4 +1,4 @@
-import type { Durations } from '../../../figures.js'
+import type { Durations } from '../../../core/figures.js'
 import type { Script } from './script.js'
 
 export type Argument = string | Buffer

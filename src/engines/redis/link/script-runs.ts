@@ -1,4 +1,4 @@
-import { CatracaError } from '../../../errors.js'
+import { CatracaError } from '../../../core/errors.js'
 import { type BatchItem, ItemFailure } from './batch-form.js'
 import type { Call, Question } from './call.js'
 import type { Calls } from './calls.js'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { CatracaError } from '../../../errors.js'
+import { CatracaError } from '../../../core/errors.js'
 import { type BatchForm, eachByItself } from './batch-form.js'
 
 /** What TYPE says of a key; `any` where another program's value is part of the answer. */

@@ -1,4 +1,4 @@
-import { every, later } from '../../../timers.js'
+import { every, later } from '../../../core/timers.js'
 import { type Address, nameOf, parseAddress } from './address.js'
 import { Connection, type ConnectionSettings } from './connection.js'
 import { inTime } from './in-time.js'

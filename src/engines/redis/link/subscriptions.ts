@@ -1,4 +1,4 @@
-import { every } from '../../../timers.js'
+import { every } from '../../../core/timers.js'
 import type { Connection, ConnectionSettings } from './connection.js'
 import { describeFailure, unavailable } from './failures.js'
 import { inTime } from './in-time.js'

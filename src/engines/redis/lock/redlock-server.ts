@@ -1,6 +1,6 @@
 import type { RedisUrl } from '../../../config/store-url-redis.js'
-import { CatracaError } from '../../../errors.js'
-import { later } from '../../../timers.js'
+import { CatracaError } from '../../../core/errors.js'
+import { later } from '../../../core/timers.js'
 import { openRedis } from '../link/open-redis.js'
 import type { RedisOptions } from '../link/options.js'
 import type { Redis } from '../link/redis.js'

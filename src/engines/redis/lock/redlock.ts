@@ -1,11 +1,17 @@
 import type { RedisUrl } from '../../../config/store-url-redis.js'
-import { CatracaError, isCatracaError } from '../../../errors.js'
-import type { Attempt, AttemptOutcome, LockStore, OwnerOutcome, StoredLock } from '../../../lock/port.js'
-import { later } from '../../../timers.js'
+import { CatracaError, isCatracaError } from '../../../core/errors.js'
+import { later } from '../../../core/timers.js'
+import type {
+  Attempt,
+  AttemptOutcome,
+  LockStore,
+  OwnerOutcome,
+  StoredLock,
+} from '../../../guards/lock/port.js'
 import type { RedisOptions } from '../link/options.js'
 import type { Redis } from '../link/redis.js'
-import { RedisLocks } from './locks.js'
 import { RedlockServer } from './redlock-server.js'
+import { RedisLocks } from './store.js'
 
 /** What one server says: yes, no, or nothing in time. */
 type Vote<T> = { server: number; said: T } | { server: number; isFull: boolean }

@@ -3,7 +3,7 @@
   writer drew: if a failover loses entries and their numbers are given out again, readers notice by it.
 
   append(stateKey, logKey, entry, mark, maxBytes, channel, listId) -> sequence
-    adds one entry (see src/changes/entry.ts), drops the oldest ones beyond maxBytes, wakes the followers
+    adds one entry (see src/guards/allowlist/changes/entry.ts), drops the oldest ones beyond maxBytes, wakes the followers
   added(addedAt, expiresAt, key) / removed(key) -> the bytes of one item of an entry
     addedAt and expiresAt in ms (expiresAt 0: never), key as customer-key.ts writes it
 

@@ -1,5 +1,5 @@
 --[[
-  What is known of a record: twins of src/idempotency/transitions.ts, held equal by the conformance suites.
+  What is known of a record: twins of src/guards/idempotency/transitions.ts, held equal by the conformance suites.
 
   The main key holds the response alone, as other programs keep it; one that stands there without a completed state is
   theirs. The state beside it is one line of text (see src/engines/redis/idempotency/state.ts, which reads it too):

@@ -1,5 +1,5 @@
 --[[
-  Token bucket: the twin of src/rate-limit/algorithms/token-bucket.ts, in whole numbers below 2^53, held equal by
+  Token bucket: the twin of src/guards/rate-limit/algorithms/token-bucket.ts, in whole numbers below 2^53, held equal by
   src/conformance/vectors/rate-limit.ts.
 
   A state is up to four numbers; the first is nil where nothing was used.
@@ -8,7 +8,7 @@
 ]]
 local floor, ceil, min, max = math.floor, math.ceil, math.min, math.max
 local MAX_UNITS = 9007199254740991
-local MAX_AHEAD_MS = 10000 -- as in src/rate-limit/algorithms/rewound.ts
+local MAX_AHEAD_MS = 10000 -- as in src/guards/rate-limit/algorithms/rewound.ts
 
 -- Rounds up: a part of a token that does not come out even is never given away.
 local function rescale(units, from, to)

@@ -16,7 +16,7 @@
 local SLOTS = 4
 local limit_row = limit_row()
 local BACK = 'back'
-local KNOWN_ADJUSTMENTS = 64 -- as in src/rate-limit/adjustments.ts
+local KNOWN_ADJUSTMENTS = 64 -- as in src/guards/rate-limit/adjustments.ts
 
 -- What to add to each limit, and the sums to keep; undefined when the lease is over.
 local function amounts_of(verb, rules, known)

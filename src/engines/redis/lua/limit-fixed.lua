@@ -1,5 +1,5 @@
 --[[
-  Fixed window: the twin of src/rate-limit/algorithms/fixed-window.ts, in whole numbers below 2^53, held equal by
+  Fixed window: the twin of src/guards/rate-limit/algorithms/fixed-window.ts, in whole numbers below 2^53, held equal by
   src/conformance/vectors/rate-limit.ts.
 
   A state is up to four numbers; the first is nil where nothing was used.

@@ -1,5 +1,5 @@
 --[[
-  The two counters of a sliding window: the twin of src/rate-limit/algorithms/sliding-window-counter.ts, in whole
+  The two counters of a sliding window: the twin of src/guards/rate-limit/algorithms/sliding-window-counter.ts, in whole
   numbers below 2^53, held equal by src/conformance/vectors/rate-limit.ts.
 
   A state is up to four numbers; the first is nil where nothing was used.

@@ -3,8 +3,8 @@ import type {
   ConfigPage,
   ConfigPageRequest,
   LimitConfigStore,
-} from '../../../rate-limit/port.js'
-import type { ConfigKey, EntityRecord, Level, LevelConfig } from '../../../rate-limit/types.js'
+} from '../../../guards/rate-limit/port.js'
+import type { ConfigKey, EntityRecord, Level, LevelConfig } from '../../../guards/rate-limit/types.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import {

@@ -5,8 +5,8 @@ import type {
   LimitStore,
   SubjectCosts,
   Taken,
-} from '../../../rate-limit/port.js'
-import type { Subject } from '../../../rate-limit/types.js'
+} from '../../../guards/rate-limit/port.js'
+import type { Subject } from '../../../guards/rate-limit/types.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { Corrections } from './corrections.js'

@@ -1,4 +1,4 @@
-import type { LimitEngine } from '../../../rate-limit/port.js'
+import type { LimitEngine } from '../../../guards/rate-limit/port.js'
 import type { Redis } from '../link/redis.js'
 import { RedisLimitConfigs } from './configs.js'
 import { type LimitClock, RedisLimits } from './counters.js'

@@ -1,4 +1,4 @@
-import type { ConfigKey, Level, Subject } from '../../../rate-limit/types.js'
+import type { ConfigKey, Level, Subject } from '../../../guards/rate-limit/types.js'
 
 /**
  * Names of everything that rate limits keep in Redis (see ../README.md). No identifier holds `%` or a brace, and `:`

@@ -1,6 +1,6 @@
-import { KIND } from '../../../rate-limit/algorithms/verdict.js'
-import type { LeasedLimit, LimitCost } from '../../../rate-limit/port.js'
-import type { Algorithm, Rule } from '../../../rate-limit/rule.js'
+import { KIND } from '../../../guards/rate-limit/algorithms/verdict.js'
+import type { LeasedLimit, LimitCost } from '../../../guards/rate-limit/port.js'
+import type { Algorithm, Rule } from '../../../guards/rate-limit/rule.js'
 
 const KIND_OF: Record<Algorithm, number> = {
   'token-bucket': KIND.bucket,

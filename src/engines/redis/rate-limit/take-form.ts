@@ -1,5 +1,5 @@
-import type { LimitView } from '../../../rate-limit/algorithms/verdict.js'
-import type { Taken } from '../../../rate-limit/port.js'
+import type { LimitView } from '../../../guards/rate-limit/algorithms/verdict.js'
+import type { Taken } from '../../../guards/rate-limit/port.js'
 import { type BatchForm, type BatchItem, ItemFailure } from '../link/batch-form.js'
 import type { Argument } from '../link/redis.js'
 

@@ -1,5 +1,11 @@
-import type { EntityUse, LimitUse, UsageHour, UsageKept, UsageStore } from '../../../rate-limit/port.js'
-import { addUp } from '../../../rate-limit/usage-hours.js'
+import type {
+  EntityUse,
+  LimitUse,
+  UsageHour,
+  UsageKept,
+  UsageStore,
+} from '../../../guards/rate-limit/port.js'
+import { addUp } from '../../../guards/rate-limit/usage-hours.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { usageKey } from './keys.js'

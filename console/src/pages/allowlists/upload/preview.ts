@@ -1,4 +1,4 @@
-import { type CsvHead, readHead } from '../../../../../src/allowlist/import/csv-header.js'
+import { type CsvHead, readHead } from '../../../../../src/guards/allowlist/import/csv-header.js'
 import { kindOf } from './send.js'
 
 /** The beginning of a CSV file, cell by cell. */

@@ -1,0 +1,384 @@
+import { aborted, refuseAborted } from '../core/abort.js'
+import { invalid, isCatracaError } from '../core/errors.js'
+import { type Fields, type IsShape, KnownFields } from '../core/fields.js'
+import type { ApiKeys } from '../guards/access/index.js'
+import { type Allowlists, CHECK_FIELDS } from '../guards/allowlist/index.js'
+import type * as Lists from '../guards/allowlist/types.js'
+import type { AuditTrail } from '../guards/audit/index.js'
+import type { AuditQuery } from '../guards/audit/types.js'
+import type { Caches } from '../guards/cache/index.js'
+import { ENTRY_FIELDS, type SpaceOptions } from '../guards/cache/options.js'
+import type { CacheSpace } from '../guards/cache/space.js'
+import type { LeaseOptions } from '../guards/cache/types.js'
+import type { Idempotency } from '../guards/idempotency/index.js'
+import type * as Records from '../guards/idempotency/types.js'
+import type { Locks } from '../guards/lock/index.js'
+import type { AcquireOptions, WithLockOptions } from '../guards/lock/types.js'
+import type { OneTimeCodes } from '../guards/one-time-code/index.js'
+import type { CodeAddress } from '../guards/one-time-code/types.js'
+import { ACQUIRE_FIELDS } from '../guards/rate-limit/acquirer.js'
+import type { ConfigAddress, UsageQuery } from '../guards/rate-limit/api.js'
+import type { RateLimits } from '../guards/rate-limit/index.js'
+import type { TokenDenylist } from '../guards/token-denylist/index.js'
+import { QUESTION_FIELDS } from '../guards/token-denylist/input.js'
+import type { RevokedToken } from '../guards/token-denylist/types.js'
+import type { RecordedGuards } from './record-audit.js'
+
+/*
+ * Three rules hold for every call of every guard, and stand here rather than in each of them. Fields that a call does not
+ * know are refused, with the name that was meant. A method whose type is a promise rejects: it never throws before there
+ * is one. And a call that its signal aborts rejects with ABORTED.
+ */
+
+/** An argument that must be there, one that may be left out, or a list of them. */
+type RuleOf<T> = [NonNullable<T>] extends [readonly (infer Item)[]]
+  ? IsShape<Item> extends true
+    ? { readonly each: Fields<Item> }
+    : never
+  : IsShape<NonNullable<T>> extends true
+    ? undefined extends T
+      ? { readonly optional: Fields<NonNullable<T>> }
+      : { readonly needed: Fields<T> }
+    : never
+
+/** By the place of the argument. */
+type Rules<Args extends readonly unknown[]> = {
+  readonly [I in keyof Args as I extends `${number}`
+    ? [RuleOf<Args[I]>] extends [never]
+      ? never
+      : I
+    : never]-?: RuleOf<Args[I]>
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: methods of every kind; only `any` takes the arguments of all of them.
+type Method = (...args: any[]) => unknown
+type Promised<Guard> = {
+  [Name in keyof Guard as Guard[Name] extends (...args: never[]) => Promise<unknown>
+    ? Name
+    : never]: Guard[Name]
+}
+
+/** Every method that is typed as a promise, with what its arguments may hold. */
+type Calls<Guard> = {
+  readonly [Name in keyof Promised<Guard>]: Promised<Guard>[Name] extends Method
+    ? Rules<Parameters<Promised<Guard>[Name]>> | typeof BY_ITSELF
+    : never
+}
+
+/** So fast that a call in front of it would be felt: the guard keeps the rules itself, and the test of them sees that. */
+const BY_ITSELF = 'by itself'
+
+const PAGE: Fields<Lists.PageRequest> = { limit: true, cursor: true }
+
+const ALLOWLISTS: Calls<Allowlists> = {
+  create: { 0: { needed: { id: true, name: true, type: true, config: true, precision: true } } },
+  get: {},
+  list: { 0: { optional: { ...PAGE, search: true, type: true, sort: true, order: true } } },
+  update: { 1: { needed: { name: true, config: true } }, 2: { optional: { ifVersion: true } } },
+  pause: {},
+  resume: { 1: { optional: { ifVersion: true } } },
+  delete: {},
+  add: { 2: { optional: { addedBy: true, metadata: true, expiresAt: true } } },
+  remove: {},
+  member: {},
+  members: { 1: { optional: PAGE } },
+  listsOf: { 1: { optional: PAGE } },
+  reshard: { 2: { optional: { signal: true, onProgress: true } } },
+  resharding: {},
+  import: {
+    2: {
+      optional: {
+        ...{ mode: true, format: true, importId: true, gzip: true, addedBy: true, maxErrors: true },
+        ...{ column: true, signal: true, onProgress: true },
+      },
+    },
+  },
+  importStatus: {},
+  index: {},
+  rebuild: {},
+  check: BY_ITSELF,
+  explain: {},
+  checkMany: { 0: { needed: { customerIds: true, allowlists: true } }, 1: { optional: CHECK_FIELDS } },
+}
+
+const KEYS: Calls<ApiKeys> = {
+  create: { 0: { needed: { name: true, scopes: true } } },
+  list: {},
+  revoke: {},
+  unlock: {},
+  stored: {},
+}
+
+const ADDRESS: Fields<ConfigAddress> = { level: true, entity: true, identifier: true, resource: true }
+
+const USAGE: Fields<UsageQuery> = { step: true, from: true, to: true }
+
+const LIMITS: Calls<RateLimits> = {
+  warmUp: {},
+  acquire: BY_ITSELF,
+  withLease: { 0: { needed: ACQUIRE_FIELDS } },
+  hold: { 0: { needed: ACQUIRE_FIELDS } },
+  adjust: { 2: { optional: { adjustmentId: true } } },
+  giveBack: {},
+  status: { 2: { optional: { limits: true } } },
+  reset: {},
+  usage: { 2: { optional: USAGE } },
+  resourceUsage: { 1: { optional: USAGE } },
+  getConfig: { 0: { needed: ADDRESS } },
+  listConfigs: { 0: { needed: { ...PAGE, level: true, resource: true, scan: true } } },
+  setConfig: {
+    0: { needed: ADDRESS },
+    1: {
+      needed: { limits: true, onUnavailable: true, autoUpdate: true, strictVersion: true, unreadable: true },
+    },
+  },
+  deleteConfig: { 0: { needed: ADDRESS } },
+  resolveConfig: {},
+  getEntity: {},
+  setEntity: { 1: { needed: { parent: true, cascade: true } } },
+  deleteEntity: {},
+  sweep: {},
+  close: {},
+}
+
+const RECORD: Fields<Records.RecordKey> = { operation: true, key: true }
+const REQUEST: Fields<Records.IdempotentRequest> = {
+  ...RECORD,
+  ...{
+    payload: true,
+    rawPayload: true,
+    requestHash: true,
+    leaseMs: true,
+    expirySeconds: true,
+    onLeaseExpired: true,
+  },
+}
+/** Also where the name of a record is enough: whoever has a request gives it as it is. */
+const HOLD: Fields<Records.HoldRequest> = { ...REQUEST, waitMs: true, signal: true, onUnavailable: true }
+
+const IDEMPOTENCY: Calls<Idempotency> = {
+  run: { 0: { needed: { ...HOLD, ending: { ofValue: true, ofError: true } } } },
+  hold: { 0: { needed: HOLD } },
+  begin: { 0: { needed: REQUEST } },
+  complete: { 0: { needed: HOLD } },
+  fail: { 0: { needed: HOLD } },
+  release: { 0: { needed: HOLD } },
+  extend: { 0: { needed: HOLD } },
+  get: { 0: { needed: HOLD } },
+  delete: { 0: { needed: HOLD } },
+  sweep: {},
+}
+
+const CODE: Fields<CodeAddress> = { channel: true, address: true, purpose: true }
+
+const CODES: Calls<OneTimeCodes> = {
+  issue: { 0: { needed: CODE } },
+  verify: { 0: { needed: { ...CODE, code: true } } },
+  status: { 0: { needed: CODE } },
+  revoke: { 0: { needed: CODE } },
+  sweep: {},
+}
+
+const TOKEN: Fields<RevokedToken> = { jti: true, expiresAt: true }
+
+const TOKENS: Calls<TokenDenylist> = {
+  warmUp: {},
+  revoke: { 0: { needed: TOKEN } },
+  revokeAll: { 0: { each: TOKEN } },
+  revokeSubject: { 0: { needed: { subject: true, notBefore: true, expiresAt: true } } },
+  isRevoked: BY_ITSELF,
+  check: { 0: { needed: QUESTION_FIELDS } },
+  subject: {},
+  sweep: {},
+  close: {},
+}
+
+const LOCK: Fields<AcquireOptions> = { ttlMs: true, waitMs: true, signal: true }
+
+const HOLD_LOCK: Fields<WithLockOptions> = { ...LOCK, autoExtend: true }
+
+const LOCKS: Calls<Locks> = {
+  acquire: { 1: { optional: LOCK } },
+  extend: {},
+  release: {},
+  withLock: { 1: { optional: HOLD_LOCK } },
+  hold: { 1: { optional: HOLD_LOCK } },
+  status: {},
+  forceRelease: {},
+  sweep: {},
+}
+
+const CACHE_LEASE: Fields<LeaseOptions> = { ttlMs: true, waitMs: true, refresh: true, signal: true }
+
+const CACHE: Calls<Caches> = {
+  get: {},
+  set: { 3: { optional: { ttlMs: true } } },
+  lease: { 2: { optional: CACHE_LEASE } },
+  fill: { 3: { needed: { lease: true, ttlMs: true } } },
+  release: {},
+  expire: {},
+  delete: {},
+  stats: {},
+  sweep: {},
+}
+
+const SPACE: Calls<CacheSpace<unknown>> = {
+  get: {},
+  look: {},
+  getMany: {},
+  getOrLoad: BY_ITSELF,
+  lookOrLoad: { 2: { optional: ENTRY_FIELDS } },
+  loadMany: { 2: { optional: ENTRY_FIELDS } },
+  refresh: { 2: { optional: ENTRY_FIELDS } },
+  set: { 2: { optional: ENTRY_FIELDS } },
+  expire: {},
+  lease: { 1: { optional: CACHE_LEASE } },
+  fill: { 3: { optional: ENTRY_FIELDS } },
+  release: {},
+  save: { 3: { optional: ENTRY_FIELDS } },
+  delete: {},
+  deleteMany: {},
+  deleteByTag: {},
+  clear: {},
+  warm: {},
+}
+
+const AUDIT_QUERY: Fields<AuditQuery> = {
+  ...PAGE,
+  ...{ target: true, actor: true, search: true, action: true, from: true, to: true },
+}
+
+/** Whoever is named by `as` is checked by it: what it answers is what the work answers, a promise or not. */
+const AUDIT: Calls<Omit<AuditTrail, 'as' | 'acting'>> = {
+  record: BY_ITSELF,
+  list: { 0: { optional: AUDIT_QUERY } },
+  sweep: {},
+}
+
+const SPACE_OPTIONS: Fields<SpaceOptions> = {
+  ...{ name: true, ttlMs: true, staleMs: true, negativeTtlMs: true, jitter: true, beta: true },
+  l1: { maxEntries: true, maxBytes: true, ttlMs: true },
+  ...{ codec: true, gzipAboveBytes: true, maxValueBytes: true, tags: true, timeoutMs: true },
+  ...{ softLoadTimeoutMs: true, hardLoadTimeoutMs: true, leaseMs: true, words: true, onUnavailable: true },
+  breaker: { failures: true, pauseMs: true },
+}
+
+export interface Guards extends RecordedGuards {
+  cache: Caches
+  audit: AuditTrail
+}
+
+/** What every guard, and every space of a cache, is asked by promises; the test of these rules goes over it. */
+export const CHECKED_CALLS = {
+  ...{ allowlists: ALLOWLISTS, keys: KEYS, limits: LIMITS, idempotency: IDEMPOTENCY, codes: CODES },
+  ...{ tokens: TOKENS, locks: LOCKS, cache: CACHE, audit: AUDIT },
+  space: SPACE,
+} satisfies Record<keyof Guards | 'space', object>
+
+/** Has these guards keep the rules, for everybody who has them. */
+export function checkCalls(guards: Guards): void {
+  for (const name of Object.keys(guards) as (keyof Guards)[]) {
+    checkPromised(guards[name], CHECKED_CALLS[name])
+  }
+  checkSpaces(guards.cache)
+  const { limits } = guards
+  const topDenied = limits.topDenied.bind(limits)
+  const denied = new KnownFields({ resource: true, limit: true })
+  limits.topDenied = (query) => {
+    denied.check(query)
+    return topDenied(query)
+  }
+}
+
+/** A space is opened at once, so what is wrong with its options is thrown. */
+function checkSpaces(cache: Caches): void {
+  const known = new KnownFields(SPACE_OPTIONS)
+  const seen = new WeakSet<object>()
+  const open = cache.space.bind(cache) as Caches['space']
+  cache.space = <T>(options: SpaceOptions<T>) => {
+    known.check(options)
+    const space = open(options)
+    if (!seen.has(space)) {
+      seen.add(space)
+      checkPromised(space, SPACE)
+    }
+    return space
+  }
+}
+
+interface Argument {
+  place: number
+  isNeeded: boolean
+  isList: boolean
+  fields: KnownFields
+}
+
+function checkPromised(guard: object, calls: object): void {
+  const methods = guard as Record<string, Method>
+  for (const [name, rules] of Object.entries(calls)) {
+    if (rules === BY_ITSELF) continue
+    const expected = argumentsOf(rules as Rules<unknown[]>)
+    const method = methods[name]!
+    // An async function throws nothing by itself.
+    if (expected.length > 0 || !(method instanceof AsyncFunction))
+      methods[name] = checked(guard, method, expected)
+  }
+}
+
+const AsyncFunction = (async () => {}).constructor as () => void
+
+function argumentsOf(
+  rules: Record<string, { needed?: object; optional?: object; each?: object }>,
+): Argument[] {
+  return Object.entries(rules).map(([place, { needed, optional, each }]) => ({
+    place: Number(place),
+    isNeeded: needed !== undefined,
+    isList: each !== undefined,
+    fields: new KnownFields((needed ?? optional ?? each)!),
+  }))
+}
+
+/** No method has more than four arguments. To name them costs less than a list for every call. */
+function checked(guard: object, method: Method, expected: readonly Argument[]): Method {
+  const signalAt = expected.find(({ fields }) => fields.has('signal'))?.place
+  return (a, b, c, d) => {
+    try {
+      for (let i = 0; i < expected.length; i++)
+        checkArgument(expected[i]!, argumentAt(expected[i]!.place, a, b, c, d))
+      const signal = signalAt === undefined ? undefined : signalOf(argumentAt(signalAt, a, b, c, d))
+      if (signal === undefined) return method.call(guard, a, b, c, d)
+      refuseAborted(signal)
+      const answer = method.call(guard, a, b, c, d) as Promise<unknown>
+      return answer.catch((error) => {
+        throw abortedInstead(error, signal)
+      })
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+}
+
+const argumentAt = (place: number, a: unknown, b: unknown, c: unknown, d: unknown): unknown =>
+  place === 0 ? a : place === 1 ? b : place === 2 ? c : d
+
+const signalOf = (given: unknown): AbortSignal | undefined =>
+  (given as { signal?: AbortSignal } | null | undefined)?.signal
+
+/** An import that its caller broke off tells how far it came, as any that broke off. */
+function abortedInstead(error: unknown, signal: AbortSignal): unknown {
+  if (!signal.aborted) return error
+  if (isCatracaError(error, 'IMPORT_INTERRUPTED')) return aborted(signal, error.facts)
+  return error === signal.reason ? aborted(signal) : error
+}
+
+function checkArgument({ place, isNeeded, isList, fields }: Argument, given: unknown): void {
+  if (isList) {
+    if (!Array.isArray(given)) throw invalid(`arguments[${place}]`, 'must be a list')
+    for (const [i, item] of given.entries()) fields.check(item, `[${i}].`)
+    return
+  }
+  if (isNeeded && (given === undefined || given === null)) {
+    throw invalid(`arguments[${place}]`, 'must be an object')
+  }
+  fields.check(given)
+}

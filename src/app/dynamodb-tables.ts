@@ -1,0 +1,65 @@
+import { parseStoreUrl } from '../config/store-url.js'
+import type { DynamodbUrl } from '../config/store-url-dynamodb.js'
+import { invalid } from '../core/errors.js'
+import type { AdoptionProgress, LookOptions } from '../engines/dynamodb/allowlist/adoption.js'
+import { UNSERVED, type UnservedRow } from '../engines/dynamodb/allowlist/unserved.js'
+import type { TableCreation } from '../engines/dynamodb/tables/create-tables.js'
+import type { Difference, TableState } from '../engines/dynamodb/tables/table-state.js'
+import { TABLE_ROLES, type TableRole } from '../engines/dynamodb/tables/tables.js'
+
+export type { AdoptionProgress, Difference, LookOptions, TableCreation, TableRole, TableState, UnservedRow }
+export { TABLE_ROLES, UNSERVED }
+
+/** The tables of a store, to be made and looked at. */
+export interface DynamodbTables {
+  /** Makes what is missing, turns on what is off, and waits until the tables can be used. */
+  create(): Promise<TableCreation[]>
+  describe(): Promise<TableState[]>
+  /** Every way in which a table is other than this version expects. */
+  verify(): Promise<Difference[]>
+  close(): void
+}
+
+/** `roles`: which of the tables, when not all. */
+export async function openDynamodbTables(
+  store: string,
+  roles: readonly TableRole[] = TABLE_ROLES,
+): Promise<DynamodbTables> {
+  const url = dynamodbUrl(store)
+  // Only now, because the SDK takes a while to load.
+  const [{ DynamoClient }, { createTables }, { describeTables, differencesOf }] = await Promise.all([
+    import('../engines/dynamodb/client/client.js'),
+    import('../engines/dynamodb/tables/create-tables.js'),
+    import('../engines/dynamodb/tables/table-state.js'),
+  ])
+  const { region, endpoint, tables } = url
+  const client = new DynamoClient({ region, ...(endpoint !== undefined && { endpoint }) })
+  const describe = (): Promise<TableState[]> => describeTables(client.sdk, tables, roles)
+  return {
+    create: () => createTables(client.sdk, tables, roles),
+    describe,
+    verify: async () => (await describe()).flatMap(differencesOf),
+    close: () => client.close(),
+  }
+}
+
+/**
+ * Looks through the whole table for lists that other programs made, so that they are paged like any other, and for rows that
+ * no check will find. It reads, and costs, the whole table.
+ */
+export async function adoptLists(store: string, options: LookOptions = {}): Promise<AdoptionProgress> {
+  const url = dynamodbUrl(store)
+  const { openDynamodb } = await import('../engines/dynamodb/index.js')
+  const engine = await openDynamodb(url, { probeIntervalMs: 0 })
+  try {
+    return await engine.adopt(options)
+  } finally {
+    await engine.close()
+  }
+}
+
+function dynamodbUrl(store: string): DynamodbUrl {
+  const url = parseStoreUrl(store)
+  if (url.engine !== 'dynamodb') throw invalid('store', 'must be a dynamodb:// URL for this')
+  return url
+}

@@ -1,0 +1,63 @@
+import { redactStoreUrl } from '../config/store-url.js'
+import { type Bounds, SharedLook } from '../core/coalesced-read.js'
+import type { StoreEngine } from './open-engine.js'
+import type { OpenStore } from './stores.js'
+
+export interface EngineHealth {
+  name: string
+  /** Where its data is, without credentials. */
+  store: string
+  status: 'healthy' | 'unhealthy'
+  error?: string
+  [fact: string]: unknown
+}
+
+export interface Health {
+  status: 'healthy' | 'unhealthy'
+  engines: EngineHealth[]
+}
+
+export const DEFAULT_HEALTH: Bounds = { maxAgeMs: 1000, timeoutMs: 2000 }
+
+type Facts = () => Record<string, unknown>
+
+/** How the engines are. Each is asked for itself, so that one that hangs hides nothing of the others. */
+export class HealthLooks {
+  readonly #looks = new Map<StoreEngine, SharedLook<EngineHealth>>()
+
+  /** `factsOf`: what is to be told of an engine beside what it says itself. */
+  constructor(
+    private readonly stores: () => readonly OpenStore[],
+    private readonly factsOf: (engine: StoreEngine) => Facts | undefined,
+  ) {}
+
+  async health(bounds: Partial<Bounds> = {}): Promise<Health> {
+    const engines = await Promise.all(
+      this.stores().map((open) => this.#engine(open, { ...DEFAULT_HEALTH, ...bounds })),
+    )
+    const isHealthy = engines.every(({ status }) => status === 'healthy')
+    return { status: isHealthy ? 'healthy' : 'unhealthy', engines }
+  }
+
+  async #engine({ engine, store }: OpenStore, bounds: Bounds): Promise<EngineHealth> {
+    const told = { name: engine.name, store: redactStoreUrl(store) }
+    let shared = this.#looks.get(engine)
+    if (shared === undefined) {
+      shared = new SharedLook(() => askEngine(engine, told))
+      this.#looks.set(engine, shared)
+    }
+    const look = await shared.look(bounds)
+    const facts = this.factsOf(engine)?.() ?? {}
+    if ('value' in look) return { ...look.value, ...facts }
+    const error = `no answer within ${Math.round(look.forMs)} ms`
+    return { ...told, status: 'unhealthy', error, ...facts }
+  }
+}
+
+async function askEngine(engine: StoreEngine, told: { name: string; store: string }): Promise<EngineHealth> {
+  try {
+    return { ...told, status: 'healthy', ...(await engine.health()) }
+  } catch (error) {
+    return { ...told, status: 'unhealthy', error: error instanceof Error ? error.message : String(error) }
+  }
+}

@@ -1,0 +1,85 @@
+import { parseStoreUrl } from '../config/store-url.js'
+import type { RedisUrl } from '../config/store-url-redis.js'
+import { CatracaError } from '../core/errors.js'
+import { plainName } from '../core/identifiers.js'
+import type { RedisOptions } from '../engines/redis/link/options.js'
+import type { ChangeFeed, Position } from '../guards/allowlist/changes/port.js'
+import { HotChecks } from '../guards/allowlist/hot/hot-checks.js'
+import { HotKeepers } from '../guards/allowlist/hot/hot-keepers.js'
+import { NotedFeed } from '../guards/allowlist/hot/noted-feed.js'
+import type { MembershipOptions } from '../guards/allowlist/membership/options.js'
+import type { StoreEngine } from './open-engine.js'
+
+/** Sets of members in Redis, in front of a store for which every confirmation is a paid request. */
+export interface HotTierOptions {
+  /** A Redis store URL; the database must hold no other store. */
+  url: string
+  /** Ids of the lists that are kept there. */
+  lists: readonly string[]
+  /** Asked for every new connection, so that a changed password needs no restart. */
+  readUrl?: () => string
+  /** A check that Redis has not answered by then is answered by the store. */
+  checkTimeoutMs?: number
+  /** The process that keeps a set counts as dead when it is silent for so long. */
+  leaseMs?: number
+  redis?: Omit<RedisOptions, 'readPassword'>
+}
+
+export interface HotTier {
+  /** The engine's, with what the tier must know of it. */
+  readonly changes: ChangeFeed
+  /** `snapshotPosition`: of the list that is in memory. */
+  checks(snapshotPosition: (incarnation: number) => Position | undefined): HotChecks
+  figures(): { connected: boolean; lists: number; answered: number; passedOn: number }
+  close(): Promise<void>
+}
+
+export interface HotTierParts {
+  engine: StoreEngine
+  membership: Pick<MembershipOptions, 'compareIntervalMs' | 'staleAfterMs'>
+  report(message: string, error: unknown): void
+}
+
+/** Undefined: no lists are kept there. */
+export async function openHotTier(
+  options: HotTierOptions | undefined,
+  { engine, membership, report }: HotTierParts,
+): Promise<HotTier | undefined> {
+  const { source } = engine
+  if (options === undefined || source === undefined || options.lists.length === 0) return undefined
+  const { url: _, readUrl, lists, redis, ...times } = options
+  const url = redisUrl(options.url)
+  const listIds = new Set(lists.map((id) => plainName('dynamodb.hotTier.lists', id)))
+  const { RedisHotSets } = await import('../engines/redis/hot-tier/index.js')
+  const { compareIntervalMs: intervalMs, staleAfterMs } = membership
+  const password = readUrl && { readPassword: () => redisUrl(readUrl()).password }
+  const sets = new RedisHotSets(url, { ...times, staleAfterMs, report, redis: { ...redis, ...password } })
+  const { checks, changes } = engine.allowlists
+  const keepers = new HotKeepers({ sets, checks, changes, source, listIds, intervalMs, report })
+  const noted = new NotedFeed(changes, listIds)
+  const seen = (incarnation: number): Position | undefined => noted.seen(incarnation)
+  let counts = { answered: 0, passedOn: 0 }
+  return {
+    changes: noted,
+    checks(snapshotPosition) {
+      const { stateOf } = source
+      const hot = new HotChecks({ checks, sets, listIds, stateOf, snapshotPosition, seen, report })
+      counts = hot.counts
+      return hot
+    },
+    figures: () => ({ connected: sets.isConnected, lists: listIds.size, ...counts }),
+    async close() {
+      await keepers.close()
+      await sets.close()
+    },
+  }
+}
+
+function redisUrl(text: string): RedisUrl {
+  const url = parseStoreUrl(text)
+  if (url.engine === 'redis') return url
+  throw new CatracaError(
+    'CONFIG_INVALID',
+    'dynamodb.hotTier must be a redis:// URL, or one of its other forms',
+  )
+}

@@ -1,0 +1,179 @@
+import { mkdirSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../core/clock.js'
+import type { ListRef } from '../guards/allowlist/changes/port.js'
+import type { CheckFigures } from '../guards/allowlist/check-figures.js'
+import { Allowlists } from '../guards/allowlist/index.js'
+import { type CheckCounts, IndexedChecks } from '../guards/allowlist/membership/indexed-checks.js'
+import { Indexes } from '../guards/allowlist/membership/indexes.js'
+import type { MembershipOptions } from '../guards/allowlist/membership/options.js'
+import { UseCounts, warmUp } from '../guards/allowlist/membership/warm-up.js'
+import type { AllowlistEngine } from '../guards/allowlist/port.js'
+import type { OnUnavailable } from '../guards/allowlist/types.js'
+import type { HotTier } from './hot-tier.js'
+import type { StoreEngine } from './open-engine.js'
+import { ImportThreads } from './threads/import-runner.js'
+import { IndexThreads } from './threads/index-runner.js'
+
+export interface ImportOptions {
+  /** After so long without a sign of life an import counts as interrupted. */
+  leaseMs?: number
+  /** Where large replaces keep what does not fit memory. */
+  spoolDir?: string
+}
+
+/** Figures of what is in memory and what it saves; the first four as the source design names them. */
+export interface Stats {
+  metaCacheSize: number
+  bloomFiltersCount: number
+  verificationCacheSize: number
+  estimatedMemoryMB: number
+  metaCacheHits: number
+  metaCacheMisses: number
+  verificationCacheHits: number
+  verificationCacheMisses: number
+  checks: CheckCounts
+}
+
+interface Surroundings {
+  clock: Clock
+  report: (message: string, error: unknown) => void
+  membership: MembershipOptions
+  hotTier: HotTier | undefined
+  /** The engine of the lists with the audit trail in front of single members. */
+  recorded: AllowlistEngine
+  import: ImportOptions | undefined
+  figures: CheckFigures | undefined
+  onUnavailable: OnUnavailable
+  sweepSoon: () => void
+}
+
+export interface OpenedAllowlists {
+  allowlists: Allowlists
+  indexes: Indexes
+  /** Settles when the most used lists are in memory. */
+  ready: Promise<void>
+  stats(): Stats
+  checkCounts: Readonly<CheckCounts>
+  close(): Promise<void>
+}
+
+/** How often to look whether the build of another process is done. */
+const BUILD_POLL_MS = 100
+const DEFAULT_IMPORT_LEASE_MS = 15_000
+
+/** Allowlists over their engine, with what they keep in memory and the threads that import and build. */
+export function openAllowlists(engine: StoreEngine, around: Surroundings): OpenedAllowlists {
+  const { clock, report, membership, hotTier } = around
+  const imports = importThreads(engine, around)
+  const builds = new Builds(engine, membership.buildLeaseMs, clock)
+  const indexes = new Indexes({
+    index: engine.allowlists.index,
+    changes: hotTier?.changes ?? engine.allowlists.changes,
+    clock,
+    options: membership,
+    report,
+    build: (list, full) => builds.buildOrWait(list, full),
+  })
+  const hot = hotTier?.checks((incarnation) => indexes.get(incarnation).index?.snapshotPosition)
+  const checks = new IndexedChecks(hot ?? engine.allowlists.checks, indexes, clock, hot?.direct)
+  const uses = new UseCounts(indexes, report)
+  const allowlists = new Allowlists({
+    engine: { ...around.recorded, checks },
+    clock,
+    report: around.report,
+    runImport: imports.run,
+    indexes,
+    traced: (note) => checks.traced(note, () => engine.listCache().misses),
+    figures: around.figures,
+    onUnavailable: around.onUnavailable,
+    resharding: engine.resharding,
+    sweepSoon: around.sweepSoon,
+  })
+  return {
+    allowlists,
+    indexes,
+    ready: warmUp(engine.allowlists, indexes, membership, report),
+    stats: () => stats(engine, indexes, checks.counts),
+    checkCounts: checks.counts,
+    async close() {
+      builds.stop()
+      // First of all: nothing may be begun that waits for what is closed next.
+      const indexesClosed = indexes.close()
+      await imports.close()
+      await builds.close()
+      await uses.close()
+      await indexesClosed
+    },
+  }
+}
+
+function importThreads(engine: StoreEngine, { clock, import: options }: Surroundings): ImportThreads {
+  const parts = {
+    engine: () => engine.forThreads(),
+    leaseMs: options?.leaseMs ?? DEFAULT_IMPORT_LEASE_MS,
+    spillDir: spillDirectory(options?.spoolDir),
+  }
+  return new ImportThreads(parts, clock, () => engine.refresh())
+}
+
+/** Builds here, or waits for the process that builds the same list. */
+class Builds {
+  private readonly threads: IndexThreads
+  private isStopped = false
+
+  constructor(
+    private readonly engine: StoreEngine,
+    leaseMs: number,
+    private readonly clock: Clock,
+  ) {
+    const threads = Math.min(2, availableParallelism())
+    this.threads = new IndexThreads({ engine: () => engine.forThreads(), leaseMs, threads })
+  }
+
+  async buildOrWait(list: ListRef, full: boolean): Promise<void> {
+    const { index } = this.engine.allowlists
+    const before = await index.version(list)
+    while (!this.isStopped && (await this.threads.build(list, full)) === 'busy') {
+      while (!this.isStopped && (await index.builder(list, this.clock.now())) !== undefined) {
+        await sleep(BUILD_POLL_MS)
+      }
+      // It died, or failed, without a result: then it is this one's turn.
+      if ((await index.version(list)) !== before) return
+    }
+  }
+
+  stop(): void {
+    this.isStopped = true
+  }
+
+  close(): Promise<void> {
+    return this.threads.close()
+  }
+}
+
+function spillDirectory(given: string | undefined): string {
+  const directory = given === undefined ? join(tmpdir(), 'catraca-spool') : resolve(given)
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  return directory
+}
+
+function stats(engine: StoreEngine, indexes: Indexes, checks: CheckCounts): Stats {
+  const meta = engine.listCache()
+  const { verified } = indexes
+  // As the source estimates it: about 1 KB for each list and 200 bytes for each verified answer.
+  const bytes = indexes.sizeBytes + meta.size * 1024 + verified.size * 200
+  return {
+    metaCacheSize: meta.size,
+    bloomFiltersCount: indexes.listCount,
+    verificationCacheSize: verified.size,
+    estimatedMemoryMB: Math.round((bytes / (1024 * 1024)) * 100) / 100,
+    metaCacheHits: meta.hits,
+    metaCacheMisses: meta.misses,
+    verificationCacheHits: verified.hits,
+    verificationCacheMisses: verified.misses,
+    checks: { ...checks },
+  }
+}

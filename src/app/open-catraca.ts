@@ -1,0 +1,219 @@
+import { redactStoreUrl } from '../config/store-url.js'
+import { type Clock, systemClock } from '../core/clock.js'
+import type { Bounds } from '../core/coalesced-read.js'
+import { DEFAULT_MAX_SERIES } from '../core/figures.js'
+import { ApiKeys } from '../guards/access/index.js'
+import { CheckFigures } from '../guards/allowlist/check-figures.js'
+import type { Allowlists } from '../guards/allowlist/index.js'
+import type { CheckCounts } from '../guards/allowlist/membership/indexed-checks.js'
+import type { IndexFigures } from '../guards/allowlist/membership/indexes.js'
+import { DEFAULT_MEMBERSHIP, type MembershipOptions } from '../guards/allowlist/membership/options.js'
+import type { OnUnavailable } from '../guards/allowlist/types.js'
+import type { AuditTrail } from '../guards/audit/index.js'
+import type { Caches } from '../guards/cache/index.js'
+import type { Idempotency } from '../guards/idempotency/index.js'
+import type { Locks } from '../guards/lock/index.js'
+import type { OneTimeCodes } from '../guards/one-time-code/index.js'
+import type { RateLimits } from '../guards/rate-limit/index.js'
+import type { TokenDenylist } from '../guards/token-denylist/index.js'
+import { checkCalls } from './checked-calls.js'
+import { EngineCalls } from './engine-calls.js'
+import { EngineFiguresReader } from './engine-figures.js'
+import { type Health, HealthLooks } from './health.js'
+import { openHotTier } from './hot-tier.js'
+import { type ImportOptions, openAllowlists, type Stats } from './open-allowlists.js'
+import { type OpenCacheOptions, openCache } from './open-cache.js'
+import { type OpenCodesOptions, openCodes } from './open-codes.js'
+import { type EngineOptions, engineSource } from './open-engine.js'
+import { OPEN_FIELDS } from './open-fields.js'
+import { type OpenIdempotencyOptions, openIdempotency } from './open-idempotency.js'
+import { type OpenLimitsOptions, openLimits } from './open-limits.js'
+import { type OpenLocksOptions, openLocks } from './open-locks.js'
+import { type OpenTokensOptions, openTokens } from './open-tokens.js'
+import { auditOptions, type OpenAuditOptions, openAudit, recordGuards } from './record-audit.js'
+import { Stores } from './stores.js'
+import { Tracing } from './tracing.js'
+import { Upkeep } from './upkeep.js'
+
+export interface OpenOptions extends EngineOptions {
+  /** A store URL such as `embedded:./catraca-data` (the default) or `memory:`. */
+  store?: string
+  clock?: Clock
+  /** How often to look for what is to be swept; 0: only when `upkeep()` is called. */
+  sweepIntervalMs?: number
+  membership?: Partial<MembershipOptions>
+  limits?: OpenLimitsOptions
+  idempotency?: OpenIdempotencyOptions
+  codes?: OpenCodesOptions
+  tokens?: OpenTokensOptions
+  locks?: OpenLocksOptions
+  cache?: OpenCacheOptions
+  metrics?: MetricsOptions
+  audit?: OpenAuditOptions
+  /** What a check answers when neither memory nor the store can tell: fail (the default), or allow, marked. */
+  onUnavailable?: OnUnavailable
+  tracing?: {
+    /** Whether spans are made where the host has registered a provider of OpenTelemetry; true unless told otherwise. */
+    enabled?: boolean
+  }
+  /** Told of failures in the background, which nobody waits for. */
+  onReport?: (message: string, error: unknown) => void
+  import?: ImportOptions
+}
+
+export interface MetricsOptions {
+  /** Whether guards and engines count what they do; on unless said otherwise. */
+  enabled?: boolean
+  /** How many lists, resources and spaces are counted apart, of each; what comes later counts as `other`. */
+  maxSeries?: number
+}
+
+/** All guards over their engines. */
+export interface Catraca {
+  readonly allowlists: Allowlists
+  readonly keys: ApiKeys
+  readonly limits: RateLimits
+  readonly idempotency: Idempotency
+  readonly codes: OneTimeCodes
+  readonly tokens: TokenDenylist
+  readonly locks: Locks
+  readonly cache: Caches
+  /** Who changed what, when, from what to what. */
+  readonly audit: AuditTrail
+  /** Where the data is, without credentials. */
+  readonly store: string
+  /** Settles when the most used lists are in memory. */
+  readonly ready: Promise<void>
+  stats(): Stats
+  /** How checks were answered so far, as they go on: costs nothing, unlike `stats`. */
+  readonly checkCounts: Readonly<CheckCounts>
+  /** How many lists, resources and cache spaces metrics show apart, of each. */
+  readonly maxSeries: number
+  /** Figures of the lists in memory. */
+  indexFigures(): IndexFigures
+  /** Figures of the engines, and what they were asked. */
+  readonly engineFigures: EngineFiguresReader
+  /** How every engine is: each asked at most once a second, and waited for no longer than the bounds say. */
+  health(bounds?: Partial<Bounds>): Promise<Health>
+  /** Spans, where the host collects them. */
+  readonly tracing: Tracing
+  /** Sweeps whatever is due, to its end: what a running instance does by itself in the background. */
+  upkeep(): Promise<void>
+  close(): Promise<void>
+}
+
+const DEFAULT_STORE = 'embedded:./catraca-data'
+const DEFAULT_SWEEP_INTERVAL_MS = 10_000
+
+export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
+  OPEN_FIELDS.check(options)
+  const store = options.store ?? DEFAULT_STORE
+  const clock = options.clock ?? systemClock
+  const report = options.onReport ?? (() => {})
+  const { enabled: isCounting = true, maxSeries = DEFAULT_MAX_SERIES } = options.metrics ?? {}
+  const sweepIntervalMs = options.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS
+  const dynamodb = { report, ...options.dynamodb }
+  const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
+  // What an image may be behind, a list's own record may be too.
+  const isBare = [options.idempotency?.naming, options.redis?.idempotencyNaming].includes('bare')
+  const naming = isBare ? 'bare' : 'operation'
+  const redis = {
+    staleAfterMs: membership.staleAfterMs,
+    ...options.redis,
+    idempotencyNaming: naming,
+  } as const
+  const recording = auditOptions(options.audit)
+  const tracing = new Tracing(options.tracing?.enabled ?? true)
+  await tracing.look()
+  const calls = new EngineCalls()
+  const sourceOf = (url: string) => engineSource(url, { ...options, dynamodb, redis })
+  const isWatched = isCounting || tracing.spans !== undefined
+  const stores = await Stores.open(store, sourceOf, report, isWatched ? { calls, tracing } : undefined)
+  const closing = async (error: unknown): Promise<never> => {
+    await stores.close()
+    throw error
+  }
+  const engine = await stores.engineOf(undefined)
+  const engineOf = (of: { store?: string } | undefined) => stores.engineOf(of?.store).catch(closing)
+  const hotTier = await openHotTier(dynamodb.hotTier, { engine, membership, report }).catch(closing)
+  const around = { clock, report }
+  const limitEngine = await engineOf(options.limits)
+  const limits = openLimits(options.limits ?? {}, limitEngine, { ...around, maxSeries })
+  const idempotency = openIdempotency(
+    { ...options.idempotency, naming },
+    await engineOf(options.idempotency),
+    around,
+  )
+  const codeEngine = await engineOf(options.codes)
+  const codes = await Promise.resolve()
+    .then(() => openCodes(options.codes ?? {}, codeEngine, { ...around, limits: limitEngine }))
+    .catch(closing)
+  const tokens = openTokens(options.tokens ?? {}, await engineOf(options.tokens), around)
+  const openedLocks = await openLocks(options.locks ?? {}, () => engineOf(options.locks), {
+    ...around,
+    redis: options.redis,
+  }).catch(closing)
+  const { locks } = openedLocks
+  const auditEngine = await engineOf(options.audit)
+  // Where guards are kept in several stores, the slowest of them says how long a change may take.
+  const changeTimeoutMs = Math.max(...stores.open.map((open) => open.engine.writeTimeoutMs))
+  const { audit, allowlistEngine } = openAudit(recording, auditEngine, engine, { ...around, changeTimeoutMs })
+  const cacheEngine = await stores.engineOf(options.cache?.store, 'caches').catch(closing)
+  const cache = openCache(options.cache ?? {}, cacheEngine, around)
+  const sweeps = [engine.allowlists.upkeep, limits, idempotency, codes, tokens, locks, cache].map(
+    (part) => (now: number) => part.sweep(now),
+  )
+  sweeps.push((now) => audit.sweep(now))
+  // The tier stands in front of the main engine.
+  const looks = new HealthLooks(
+    () => stores.open,
+    (of) => (of === engine && hotTier ? () => ({ hotTier: hotTier.figures() }) : undefined),
+  )
+  const upkeep = new Upkeep(sweeps, clock)
+  const opened = openAllowlists(engine, {
+    ...around,
+    membership,
+    hotTier,
+    recorded: allowlistEngine,
+    import: options.import,
+    figures: isCounting ? new CheckFigures(maxSeries) : undefined,
+    onUnavailable: options.onUnavailable ?? 'block',
+    sweepSoon: () => upkeep.runSoon(),
+  })
+  const { allowlists, indexes } = opened
+  const keys = new ApiKeys(engine.keys, clock)
+  recordGuards(audit, { allowlists, keys, limits, idempotency, codes, tokens, locks })
+  checkCalls({ allowlists, keys, limits, idempotency, codes, tokens, locks, cache, audit })
+  upkeep.start(sweepIntervalMs)
+  return {
+    allowlists,
+    keys,
+    limits,
+    idempotency,
+    codes,
+    tokens,
+    locks,
+    cache,
+    audit,
+    store: redactStoreUrl(store),
+    maxSeries,
+    ready: opened.ready,
+    stats: () => opened.stats(),
+    checkCounts: opened.checkCounts,
+    indexFigures: () => indexes.figures(),
+    engineFigures: new EngineFiguresReader(() => stores.open, looks, calls),
+    health: (bounds) => looks.health(bounds),
+    tracing,
+    upkeep: () => upkeep.run(),
+    async close() {
+      await opened.close()
+      await hotTier?.close()
+      await upkeep.stop()
+      await tokens.close()
+      await limits.close()
+      await openedLocks.close()
+      cache.close()
+      await stores.close()
+    },
+  }
+}

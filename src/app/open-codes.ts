@@ -1,0 +1,87 @@
+import type { Clock } from '../core/clock.js'
+import { CatracaError, isCatracaError } from '../core/errors.js'
+import { OneTimeCodes } from '../guards/one-time-code/index.js'
+import { type CodeOptions, codeOptions } from '../guards/one-time-code/options.js'
+import type { PepperSource } from '../guards/one-time-code/pepper.js'
+import type { StoreEngine } from './open-engine.js'
+
+/** A secret, or where to read it each time it is needed. */
+export type PepperOption = string | (() => string | undefined)
+
+export interface OpenCodesOptions extends Partial<CodeOptions> {
+  /** A store URL, when codes are kept elsewhere than the rest. What is counted of them is with the rate limits. */
+  store?: string
+  /** The secret of their hashes; an embedded store makes and keeps one when absent, any other store needs it. */
+  pepper?: PepperOption
+  /** The one before it: codes that were issued under it are still found. */
+  previousPepper?: PepperOption
+  /** Refuses to open where codes could not be used; implied by a store of their own. */
+  required?: boolean
+}
+
+interface Surroundings {
+  limits: StoreEngine
+  clock: Clock
+  report: (message: string, error: unknown) => void
+}
+
+const PEPPER_FILE = 'otp-pepper'
+const SHORT = 16
+
+/** One-time codes over their engine, counted by that of the rate limits. */
+export function openCodes(
+  options: OpenCodesOptions,
+  engine: StoreEngine,
+  around: Surroundings,
+): OneTimeCodes {
+  const { store, pepper: given, previousPepper, required = store !== undefined, ...others } = options
+  const pepper = pepperOf(given, previousPepper, engine)
+  if (required) requirePepper(pepper)
+  const known = read(given)
+  if (known !== undefined && known.length < SHORT) {
+    around.report(
+      `CATRACA_OTP_PEPPER has fewer than ${SHORT} characters: whoever has the store could guess it`,
+      undefined,
+    )
+  }
+  return new OneTimeCodes({
+    store: engine.codes,
+    counters: around.limits.limits.counters,
+    pepper,
+    clock: around.clock,
+    options: codeOptions(others),
+  })
+}
+
+function pepperOf(
+  given: PepperOption | undefined,
+  previous: PepperOption | undefined,
+  { name, keptSecret }: StoreEngine,
+): PepperSource {
+  let kept: string | undefined
+  return {
+    current: () => read(given) ?? (kept ??= keptSecret?.(PEPPER_FILE)) ?? noPepper(name),
+    previous: () => read(previous),
+    first: read(given),
+  }
+}
+
+const read = (option: PepperOption | undefined): string | undefined =>
+  (typeof option === 'function' ? option() : option) || undefined
+
+/** At the start the lack of a pepper is a wrong setting; at a call it is a service that is not there. */
+function requirePepper(pepper: PepperSource): void {
+  try {
+    pepper.current()
+  } catch (error) {
+    if (!isCatracaError(error, 'CODES_NOT_SET_UP')) throw error
+    throw new CatracaError('CONFIG_INVALID', error.message)
+  }
+}
+
+function noPepper(name: string): never {
+  throw new CatracaError(
+    'CODES_NOT_SET_UP',
+    `CATRACA_OTP_PEPPER (or CATRACA_OTP_PEPPER_FILE) is needed for one-time codes in ${name}: a long random text, the same for all processes`,
+  )
+}

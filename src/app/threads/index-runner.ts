@@ -1,0 +1,62 @@
+import { Worker } from 'node:worker_threads'
+import { CatracaError } from '../../core/errors.js'
+import { unpackError } from '../../core/packed-error.js'
+import type { ListRef } from '../../guards/allowlist/changes/port.js'
+import type { BuildProgress } from '../../guards/allowlist/membership/build.js'
+import type { BuildMessage, BuildTask } from './index-channel.js'
+
+type Surroundings = Pick<BuildTask, 'leaseMs' | 'threads'> & { engine: () => BuildTask['engine'] }
+export type BuildResult = 'built' | 'busy' | 'gone' | 'unchanged'
+
+/** Builds indexes off the serving thread, one after the other: a build uses all the cores it is given. */
+export class IndexThreads {
+  private queue: Promise<unknown> = Promise.resolve()
+  private readonly running = new Set<Worker>()
+  private closed = false
+
+  constructor(private readonly surroundings: Surroundings) {}
+
+  build(list: ListRef, full: boolean, onProgress?: (progress: BuildProgress) => void): Promise<BuildResult> {
+    const engine = this.surroundings.engine()
+    const task = { ...this.surroundings, engine, listId: list.id, incarnation: list.incarnation, full }
+    const result = this.queue.then(() => this.run(task, onProgress))
+    this.queue = result.catch(() => {})
+    return result
+  }
+
+  private async run(
+    task: BuildTask,
+    onProgress: ((progress: BuildProgress) => void) | undefined,
+  ): Promise<BuildResult> {
+    if (this.closed) throw new CatracaError('CLOSED', 'this instance was closed')
+    const worker = new Worker(new URL('./index-worker.js', import.meta.url), {
+      workerData: task,
+      execArgv: [],
+    })
+    this.running.add(worker)
+    const exited = new Promise((resolve) => worker.once('exit', resolve))
+    try {
+      return await new Promise<BuildResult>((resolve, reject) => {
+        worker.on('message', (message: BuildMessage) => {
+          if (message.type === 'progress') onProgress?.(message.progress)
+          else if (message.type === 'done') resolve(message.outcome)
+          else reject(unpackError(message.error))
+        })
+        worker.on('error', reject)
+        worker.on('exit', () =>
+          reject(new CatracaError('INTERNAL', 'the thread of the build ended without a word')),
+        )
+      })
+    } finally {
+      await exited
+      this.running.delete(worker)
+    }
+  }
+
+  /** Stops what is running: the old snapshots go on serving. */
+  async close(): Promise<void> {
+    this.closed = true
+    for (const worker of this.running) worker.postMessage('stop')
+    await this.queue
+  }
+}

@@ -1,0 +1,119 @@
+import type { Attributes, Context, Span, SpanKind, Tracer } from '@opentelemetry/api'
+import { isPromise, type MaybePromise } from '../core/maybe-promise.js'
+import { readTraceParent } from '../core/trace-parent.js'
+import { outcomeOf, type VerbCalls } from './engine-calls.js'
+
+type Api = typeof import('@opentelemetry/api')
+export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>
+
+/**
+ * Spans, where the host of this process collects them. Undefined otherwise: whoever makes one asks for it first, and
+ * that is all that it costs.
+ */
+export class Tracing {
+  spans: Spans | undefined
+
+  constructor(private readonly isEnabled: boolean) {}
+
+  /** Looks whether the host has registered a provider by now. */
+  async look(): Promise<void> {
+    if (!this.isEnabled || this.spans !== undefined || !hasProvider()) return
+    const api = await import('@opentelemetry/api').catch(() => undefined)
+    if (api !== undefined) this.spans = new Spans(api)
+  }
+}
+
+/** Where the API keeps what was registered: so it need not even be loaded where nothing was. */
+const REGISTERED = Symbol.for('opentelemetry.js.api.1')
+
+function hasProvider(): boolean {
+  const registered = (globalThis as Record<symbol, { trace?: unknown } | undefined>)[REGISTERED]
+  return registered?.trace !== undefined
+}
+
+/** Names and attributes say what was done, never for whom: no customer, address, key, code or token. */
+export class Spans {
+  readonly #tracer: Tracer
+
+  constructor(private readonly api: Api) {
+    this.#tracer = api.trace.getTracer('catraca')
+  }
+
+  /** One call of an engine, within what the caller is doing. What runs by itself in the background makes no traces. */
+  engineCall(calls: VerbCalls): OpenSpan | undefined {
+    const { trace, context, SpanKind } = this.api
+    if (trace.getSpan(context.active()) === undefined) return undefined
+    const { engine, capability, verb } = calls
+    return this.#open(`catraca.${capability}.${verb}`, SpanKind.CLIENT, context.active(), {
+      'catraca.engine': engine,
+      'catraca.capability': capability,
+      'catraca.verb': verb,
+    })
+  }
+
+  /** A request to the server, within that of the client when it says so (W3C `traceparent`, or what the host reads). */
+  request(method: string, route: string, headers: RequestHeaders): OpenSpan {
+    const attributes = { 'http.request.method': method, 'http.route': route }
+    return this.#open(`${method} ${route}`, this.api.SpanKind.SERVER, this.#parent(headers), attributes)
+  }
+
+  #parent(headers: RequestHeaders): Context {
+    const { trace, context, propagation } = this.api
+    const active = context.active()
+    // The host traces HTTP by itself, and has read the header already.
+    if (trace.getSpan(active) !== undefined) return active
+    if (propagation.fields().length > 0) return propagation.extract(active, headers)
+    const parent = readTraceParent(headers.traceparent)
+    return parent === undefined ? active : trace.setSpanContext(active, parent)
+  }
+
+  #open(name: string, kind: SpanKind, parent: Context, attributes: Attributes): OpenSpan {
+    const span = this.#tracer.startSpan(name, { kind, attributes }, parent)
+    return new OpenSpan(this.api, span, this.api.trace.setSpan(parent, span))
+  }
+}
+
+export class OpenSpan {
+  constructor(
+    private readonly api: Api,
+    private readonly span: Span,
+    private readonly within: Context,
+  ) {}
+
+  /** Spans that begin in there are parts of this one. */
+  run<T>(work: () => T): T {
+    return this.api.context.with(this.within, work)
+  }
+
+  /** Runs a call of an engine and ends with it. */
+  around(work: () => MaybePromise<unknown>): MaybePromise<unknown> {
+    try {
+      const answer = this.run(work)
+      if (!isPromise(answer)) this.#ended()
+      else {
+        answer.then(
+          () => this.#ended(),
+          (error) => this.#ended(error),
+        )
+      }
+      return answer
+    } catch (error) {
+      this.#ended(error)
+      throw error
+    }
+  }
+
+  answered(status: number): void {
+    this.span.setAttribute('http.response.status_code', status)
+    if (status >= 500) this.span.setStatus({ code: this.api.SpanStatusCode.ERROR })
+    this.span.end()
+  }
+
+  #ended(error?: unknown): void {
+    const outcome = error === undefined ? 'ok' : outcomeOf(error)
+    this.span.setAttribute('catraca.outcome', outcome)
+    // Without the message: it may name what the span must not.
+    if (outcome !== 'ok') this.span.setStatus({ code: this.api.SpanStatusCode.ERROR })
+    this.span.end()
+  }
+}

@@ -1,0 +1,135 @@
+import { isPromise, type MaybePromise, whenReady } from '../core/maybe-promise.js'
+import type { AllowlistEngine, CheckStore, CheckView } from '../guards/allowlist/port.js'
+import type { LimitEngine } from '../guards/rate-limit/port.js'
+import { type EngineCalls, outcomeOf, type VerbCalls } from './engine-calls.js'
+import type { StoreEngine } from './open-engine.js'
+import type { Tracing } from './tracing.js'
+import * as ports from './watched-ports.js'
+
+export interface EngineWatch {
+  readonly calls: EngineCalls
+  readonly tracing: Tracing
+}
+
+/** The same engine, each call of which is timed, counted and, where the host collects traces, a span. */
+export function watchedEngine(engine: StoreEngine, watch: EngineWatch): StoreEngine {
+  const of = new PortWatch(engine.name, watch)
+  return {
+    ...engine,
+    allowlists: watchedAllowlists(engine, of),
+    keys: of.port(engine.keys, ports.KEYS, 'keys'),
+    limits: watchedLimits(engine.limits, of),
+    idempotency: of.port(engine.idempotency, ports.IDEMPOTENCY, 'idempotency'),
+    codes: of.port(engine.codes, ports.CODES, 'codes'),
+    tokens: of.port(engine.tokens, ports.TOKENS, 'tokens'),
+    locks: of.port(engine.locks, ports.LOCKS, 'locks'),
+    cache: of.port(engine.cache, ports.CACHE, 'cache'),
+    audit: of.port(engine.audit, ports.AUDIT, 'audit'),
+  }
+}
+
+function watchedAllowlists({ name, allowlists }: StoreEngine, of: PortWatch): AllowlistEngine {
+  const { lists, members, checks, bulk, changes, index, upkeep } = allowlists
+  // The embedded engine answers these from mapped memory, at once, for every check: a clock would cost more than they.
+  const isInMemory = name === 'embedded'
+  return {
+    lists: of.port(lists, ports.LISTS, 'allowlists', 'lists'),
+    members: of.port(members, ports.MEMBERS, 'allowlists', 'members'),
+    checks: isInMemory ? checks : of.checks(checks),
+    bulk: of.port(bulk, ports.BULK, 'allowlists', 'bulk'),
+    changes: isInMemory ? changes : of.port(changes, ports.CHANGES, 'allowlists', 'changes'),
+    index: of.port(index, ports.INDEX, 'allowlists', 'index'),
+    upkeep: of.port(upkeep, ports.UPKEEP, 'allowlists', 'upkeep'),
+  }
+}
+
+function watchedLimits({ counters, configs, usage }: LimitEngine, of: PortWatch): LimitEngine {
+  return {
+    counters: of.port(counters, ports.COUNTERS, 'limits', 'counters'),
+    configs: of.port(configs, ports.CONFIGS, 'limits', 'configs'),
+    usage: of.port(usage, ports.USAGE, 'limits', 'usage'),
+  }
+}
+
+type Verb = (...args: unknown[]) => unknown
+
+class PortWatch {
+  readonly #views = new WeakMap<CheckView, CheckView>()
+
+  constructor(
+    private readonly engine: string,
+    private readonly watch: EngineWatch,
+  ) {}
+
+  /** `part`: which of the ports of a capability that has several. */
+  port<Port extends object>(
+    port: Port,
+    members: ports.Watched<Port>,
+    capability: string,
+    part?: string,
+  ): Port {
+    const watched: Record<string, unknown> = {}
+    for (const name of Object.keys(members) as (keyof Port & string)[]) {
+      const member = port[name]
+      if (typeof member !== 'function') {
+        Object.defineProperty(watched, name, { enumerable: true, get: () => port[name] })
+      } else if (members[name] === 'plain') {
+        watched[name] = member.bind(port)
+      } else {
+        const verb = part === undefined ? name : `${part}.${name}`
+        watched[name] = this.#verb(port, member as unknown as Verb, capability, verb)
+      }
+    }
+    return watched as Port
+  }
+
+  checks(checks: CheckStore): CheckStore {
+    return {
+      view: (freshness) => whenReady(checks.view(freshness), (view) => this.#view(view)),
+      readToken: (token) => checks.readToken(token),
+    }
+  }
+
+  /** Engines have a few views that they give out again and again. */
+  #view(view: CheckView): CheckView {
+    let watched = this.#views.get(view)
+    if (watched === undefined) {
+      watched = {
+        list: this.#verb(view, view.list as Verb, 'allowlists', 'checks.list') as CheckView['list'],
+        member: this.#verb(view, view.member as Verb, 'allowlists', 'checks.member') as CheckView['member'],
+      }
+      this.#views.set(view, watched)
+    }
+    return watched
+  }
+
+  #verb(port: object, verb: Verb, capability: string, name: string): Verb {
+    const calls = this.watch.calls.of(this.engine, capability, name)
+    const { tracing } = this.watch
+    return (...args) => {
+      const span = tracing.spans?.engineCall(calls)
+      if (span !== undefined) return span.around(() => timed(port, verb, args, calls))
+      return timed(port, verb, args, calls)
+    }
+  }
+}
+
+function timed(port: object, verb: Verb, args: unknown[], calls: VerbCalls): MaybePromise<unknown> {
+  const startedMs = performance.now()
+  let answer: MaybePromise<unknown>
+  try {
+    answer = verb.apply(port, args)
+  } catch (error) {
+    calls.outcomes[outcomeOf(error)]++
+    throw error
+  }
+  // What was there already took no time worth a look at the clock.
+  if (!isPromise(answer)) calls.outcomes.ok++
+  else {
+    answer.then(
+      () => calls.ended(performance.now() - startedMs, 'ok'),
+      (error) => calls.ended(performance.now() - startedMs, outcomeOf(error)),
+    )
+  }
+  return answer
+}

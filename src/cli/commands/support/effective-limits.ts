@@ -1,0 +1,94 @@
+import { isCatracaError } from '../../../core/errors.js'
+import type { ConfigAddress, LimitsApi, ListedConfig } from '../../../guards/rate-limit/api.js'
+import type { Capped, EffectiveLimit, ResolvedConfig } from '../../../guards/rate-limit/types.js'
+import { printTable } from '../../output/print.js'
+
+const PAGE = 1000
+/** Configurations that are resolved at the same time. */
+const AT_ONCE = 8
+
+/** A number that is lower than the level says that it comes from. */
+export interface CappedNumber {
+  identifier?: string
+  resource: string
+  limit: string
+  field: 'burst' | 'refillAmount'
+  stated: number
+  effective: number
+  /** The level whose capacity caps it. */
+  by: string
+}
+
+/** What holds where a level was changed; undefined while the levels together are not complete. */
+export async function effectiveOf(
+  limits: LimitsApi,
+  { level, entity, identifier, resource }: ConfigAddress,
+): Promise<ResolvedConfig | undefined> {
+  try {
+    return await limits.resolveConfig(level === 'entity' ? (entity ?? identifier) : undefined, resource)
+  } catch (error) {
+    if (isCatracaError(error, 'LIMIT_INCOMPLETE') || isCatracaError(error, 'LIMIT_NOT_CONFIGURED')) return
+    throw error
+  }
+}
+
+export function printResolved(resolved: ResolvedConfig): void {
+  const { limits, levels, onUnavailable, autoUpdate, strictVersion } = resolved
+  const rows = Object.entries(limits).flatMap(([name, limit]) =>
+    Object.entries(limit).map(([field, value]) => [
+      `${name}.${field}`,
+      String(value),
+      sourceOf(resolved, name, field as keyof EffectiveLimit),
+    ]),
+  )
+  printTable(
+    ['FIELD', 'VALUE', 'FROM'],
+    [
+      ...rows,
+      ['onUnavailable', onUnavailable, levels.onUnavailable],
+      ['autoUpdate', String(autoUpdate), levels.autoUpdate],
+      ['strictVersion', String(strictVersion), levels.strictVersion],
+    ],
+  )
+}
+
+function sourceOf({ levels, capped }: ResolvedConfig, name: string, field: keyof EffectiveLimit): string {
+  const level = levels.limits[name]![field]
+  const cap = (capped?.[name] as Record<string, Capped> | undefined)?.[field]
+  return cap === undefined ? level : `${level} (${cap.stated}, capped by ${cap.by})`
+}
+
+/** Every stored configuration in which an inherited number is capped. */
+export async function* cappedNumbers(limits: LimitsApi): AsyncGenerator<CappedNumber[]> {
+  for (const level of ['resource', 'entity'] as const) {
+    let cursor: string | undefined
+    do {
+      const page = await limits.listConfigs({ level, limit: PAGE, ...(cursor !== undefined && { cursor }) })
+      for (let i = 0; i < page.items.length; i += AT_ONCE) {
+        const part = page.items.slice(i, i + AT_ONCE)
+        yield (await Promise.all(part.map((one) => cappedOf(limits, one)))).flat()
+      }
+      cursor = page.nextCursor
+    } while (cursor !== undefined)
+  }
+}
+
+async function cappedOf(limits: LimitsApi, config: ListedConfig): Promise<CappedNumber[]> {
+  const resolved = await effectiveOf(limits, config)
+  const { identifier, resource } = config
+  return Object.entries(resolved?.capped ?? {}).flatMap(([limit, fields]) =>
+    Object.entries(fields).map(([name, { stated, by }]) => {
+      const field = name as CappedNumber['field']
+      const effective = resolved!.limits[limit]![field]
+      return {
+        ...(identifier !== undefined && { identifier }),
+        resource,
+        limit,
+        field,
+        stated,
+        effective,
+        by,
+      }
+    }),
+  )
+}

@@ -1,0 +1,11 @@
+import type { ImportFormat } from '../../../guards/allowlist/types.js'
+
+export const FORMATS = ['csv', 'ndjson', 'text'] as const
+
+const ENDINGS: Record<string, ImportFormat> = { csv: 'csv', ndjson: 'ndjson', jsonl: 'ndjson', txt: 'text' }
+
+/** The format that the ending of a file names, also below `.gz`. */
+export function formatOfFile(file: string): ImportFormat | undefined {
+  const ending = /\.([a-z0-9]+)$/.exec(file.toLowerCase().replace(/\.gz$/, ''))?.[1]
+  return ending === undefined || !Object.hasOwn(ENDINGS, ending) ? undefined : ENDINGS[ending]
+}

@@ -1,0 +1,69 @@
+import { userInfo } from 'node:os'
+import { storeOf } from '../../../config/load.js'
+import type { Config } from '../../../config/schema.js'
+import type { ApiKeys } from '../../../guards/access/index.js'
+import type { AllowlistsApi } from '../../../guards/allowlist/api.js'
+import type { AuditApi } from '../../../guards/audit/api.js'
+import type { CacheApi } from '../../../guards/cache/api.js'
+import type { IdempotencyApi } from '../../../guards/idempotency/api.js'
+import type { LocksApi } from '../../../guards/lock/api.js'
+import type { CodesApi } from '../../../guards/one-time-code/api.js'
+import type { LimitsApi } from '../../../guards/rate-limit/api.js'
+import type { TokensApi } from '../../../guards/token-denylist/api.js'
+import { openOptions } from '../../settings.js'
+
+export type KeysApi = Pick<ApiKeys, 'create' | 'list' | 'revoke' | 'unlock'>
+
+/** What a command works on: a store opened here, or a server. Both give the same answers. */
+export interface Target {
+  readonly allowlists: AllowlistsApi
+  readonly keys: KeysApi
+  readonly limits: LimitsApi
+  readonly idempotency: IdempotencyApi
+  readonly codes: CodesApi
+  readonly tokens: TokensApi
+  readonly locks: LocksApi
+  readonly cache: CacheApi
+  readonly audit: AuditApi
+  /** Does the sweeping that a change left behind, where no server is there to do it. */
+  settle(): Promise<void>
+  close(): Promise<void>
+}
+
+/** A server when one is named and no store is named by flag; the store otherwise. */
+export async function openTarget(config: Config, storeFlag: string | undefined): Promise<Target> {
+  const { url, key } = config.client
+  if (url !== undefined && storeFlag === undefined) return openServer(url, () => key.read())
+  return openStore(config)
+}
+
+/** Commands load what they need: a server, or a store. */
+async function openServer(url: string, key: () => string | undefined): Promise<Target> {
+  const { httpTarget } = await import('../../remote/target.js')
+  return httpTarget(url, key)
+}
+
+async function openStore(config: Config): Promise<Target> {
+  const { openCatraca } = await import('../../../app/open-catraca.js')
+  const options = openOptions(config, storeOf(config, 'allowlists'))
+  const catraca = await openCatraca({
+    ...options,
+    tokens: { ...options.tokens, compareIntervalMs: 0 },
+    audit: { ...options.audit, actor: { kind: 'cli', name: userName() } },
+    // What a command leaves to sweep is swept by `settle`, or by the next server.
+    sweepIntervalMs: 0,
+    // One question is answered by the store before an index is even loaded.
+    membership: { maxBytes: 0, build: 'off' },
+  })
+  catraca.keys.reserve(() => config.keys.read().map(({ name }) => name))
+  return { ...catraca, settle: () => catraca.upkeep() }
+}
+
+/** Who types the command, as the system knows them; in some containers it knows only a number. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid-${process.getuid?.() ?? 'unknown'}`
+  }
+}

@@ -1,0 +1,27 @@
+import { invalid } from '../../core/errors.js'
+import { identifier } from '../../core/identifiers.js'
+import type { ApiKey } from '../../guards/access/index.js'
+import type { KeysApi } from '../commands/support/target.js'
+import type { HttpTransport } from './transport.js'
+
+/** The API keys of a server. */
+export class HttpKeys implements KeysApi {
+  constructor(private readonly http: HttpTransport) {}
+
+  create(input: { name: string; scopes: string[] }): Promise<ApiKey & { key: string }> {
+    return this.http.json('POST', '/keys', { body: input })
+  }
+
+  async list(): Promise<ApiKey[]> {
+    return (await this.http.json<{ items: ApiKey[] }>('GET', '/keys')).items
+  }
+
+  /** A server that has no key takes no call, so that there is none for this. */
+  async unlock(): Promise<void> {
+    throw invalid('--store', 'must name the store: its lock cannot be lifted through a server')
+  }
+
+  async revoke(name: string): Promise<void> {
+    await this.http.json('DELETE', `/keys/${encodeURIComponent(identifier('name', name))}`)
+  }
+}

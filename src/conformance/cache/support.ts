@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type {
+  CacheItem,
+  CacheNotice,
+  CacheStore,
+  CacheValue,
+  FillClaim,
+  FillStart,
+} from '../../guards/cache/port.js'
+
+export const SPACE = 'dict:entry:key'
+export const LIFE_MS = 60_000
+
+/** Engines expire by clocks of their own, so these suites live in real time, with lives that are short or long. */
+export const now = (): number => Date.now()
+
+export const item = (key: string, value: CacheValue, facts: Partial<CacheItem> = {}): CacheItem => ({
+  ...{ key, value, lifeMs: LIFE_MS, tags: [] },
+  ...facts,
+})
+
+export const text = (value: CacheValue | undefined): string | undefined =>
+  value === undefined || typeof value === 'string' ? value : Buffer.from(value).toString()
+
+export async function readOne(store: CacheStore, key: string, space = SPACE): Promise<string | undefined> {
+  const [found] = await store.read(space, [key], now())
+  return text(found?.value)
+}
+
+export async function beginOne(
+  store: CacheStore,
+  key: string,
+  claim: Partial<FillClaim> = {},
+  space = SPACE,
+): Promise<FillStart & { token: string }> {
+  const token = claim.token ?? randomUUID()
+  const whole = { token, leaseMs: LIFE_MS, freshAboveMs: 0, takeOver: false, ...claim }
+  const [start] = await store.begin(space, [key], whole, now())
+  return { ...start!, token }
+}
+
+/** The token of a fill that must be granted. */
+export async function fill(store: CacheStore, key: string, claim: Partial<FillClaim> = {}, space = SPACE) {
+  const { state, token } = await beginOne(store, key, claim, space)
+  assert.equal(state, 'filling')
+  return token
+}
+
+export async function storeOne(
+  store: CacheStore,
+  token: string,
+  entry: CacheItem,
+  isChange = false,
+): Promise<string> {
+  const [outcome] = await store.store(SPACE, [{ ...entry, token, isChange }], now())
+  return outcome!
+}
+
+/** Waits for what others bring about; fails when it does not come. */
+export async function until(what: string, isThere: () => boolean | Promise<boolean>, withinMs = 5000) {
+  const end = now() + withinMs
+  while (!(await isThere())) {
+    if (now() > end) throw new Error(`${what}: not within ${withinMs} ms`)
+    await pause(5)
+  }
+}
+
+export function heard(store: CacheStore): { notices: CacheNotice[]; stop(): void } {
+  const notices: CacheNotice[] = []
+  return { notices, stop: store.watch((notice) => notices.push(notice)) }
+}
+
+/** The same from when the store can miss nothing any more, which may take a look at its feed. */
+export async function followed(store: CacheStore): Promise<{ notices: CacheNotice[]; stop(): void }> {
+  const hearing = heard(store)
+  const { notices } = hearing
+  await until('the feed', () => notices.length === 0 || notices.at(-1)!.kind === 'resumed')
+  notices.length = 0
+  return hearing
+}

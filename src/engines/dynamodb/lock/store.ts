@@ -1,0 +1,186 @@
+import { randomBytes } from 'node:crypto'
+import {
+  type Attempt,
+  type AttemptOutcome,
+  type LockStore,
+  nextFence,
+  type OwnerOutcome,
+  type StoredLock,
+} from '../../../guards/lock/port.js'
+import { type Attribute, number, text } from '../client/attributes.js'
+import type { WriteResult } from '../client/calls.js'
+import type { DynamoClient } from '../client/client.js'
+import { all, Expression } from '../client/expression.js'
+import { type LockItem, lockItemKey, lockTtl, readLock } from './items.js'
+import { Observations } from './observations.js'
+
+const HOLDER = ['lockOwner', 'version', 'leaseMs', 'expiresAt'] as const
+/** Attempts that follow one which was refused for a fence only, by holders whose clocks are ahead. */
+const MOST_ATTEMPTS = 4
+
+/** Locks as items on which every write has a condition; one write unit each. Nobody's clock decides. */
+export class DynamodbLocks implements LockStore {
+  /** Nobody is told: those who wait read the item. */
+  readonly pollMs = 200
+  private readonly observed: Observations
+
+  constructor(
+    private readonly client: DynamoClient,
+    private readonly table: string,
+    monotonicMs: () => number = () => performance.now(),
+    /** The time of the server at that of the caller: fences and the deletion of items go by it, locks do not. */
+    private readonly time: (at: number) => number = (at) => at,
+  ) {
+    this.observed = new Observations(monotonicMs)
+  }
+
+  async acquire(attempt: Attempt, now: number): Promise<AttemptOutcome> {
+    const { name, owner } = attempt
+    // A read costs a fifth of a write that is refused.
+    if (this.observed.isFresh(name)) {
+      const known = await this.item(name)
+      if (known?.owner !== undefined && known.owner !== owner) return this.held(name, known)
+    }
+    let last: number | undefined
+    for (let tries = 0; ; tries++) {
+      const fence = nextFence(last, this.time(now))
+      const result = await this.take(attempt, fence, now)
+      if (result.applied) {
+        this.observed.forget(name)
+        return { outcome: 'acquired', fence }
+      }
+      const found = result.item === undefined ? undefined : readLock(result.item)
+      if (found?.owner === owner) return this.takeAgain(attempt, found, result.maybeOwn, now)
+      const isTaken = found?.owner !== undefined && found.version !== this.observed.overdue(name)
+      if (isTaken || tries === MOST_ATTEMPTS) return this.held(name, found)
+      last = found?.fence
+    }
+  }
+
+  /** If it is free, or over, and the fence is newer than the last one. */
+  private take({ name, owner, ttlMs }: Attempt, fence: number, now: number): Promise<WriteResult> {
+    const overdue = this.observed.overdue(name)
+    return this.update('lock.acquire', name, (expression) => {
+      const isFree = expression.absent('lockOwner')
+      const isOver = overdue === undefined ? '' : ` OR ${expression.equals('version', text(overdue))}`
+      const isNewer = `${expression.name('fence')} < ${expression.value(number(fence))}`
+      return {
+        condition: all(`${isFree}${isOver}`, `${expression.absent('fence')} OR ${isNewer}`),
+        set: { ...holder(owner, ttlMs, this.time(now)), fence: number(fence) },
+      }
+    })
+  }
+
+  /** It is the owner's already: by an attempt whose answer was lost, or because the owner asks again. */
+  private async takeAgain(
+    { name, owner, ttlMs }: Attempt,
+    { fence }: LockItem,
+    isOwnAttempt: boolean,
+    now: number,
+  ): Promise<AttemptOutcome> {
+    const isKept = isOwnAttempt || (await this.extend(name, owner, ttlMs, now)) === 'done'
+    return isKept ? { outcome: 'acquired', fence } : { outcome: 'held', retryAfterMs: this.pollMs }
+  }
+
+  private held(name: string, found: LockItem | undefined): AttemptOutcome {
+    if (found?.owner === undefined) return { outcome: 'held', retryAfterMs: this.pollMs }
+    const leftMs = this.observed.note(name, found.version, found.leaseMs)
+    return { outcome: 'held', retryAfterMs: Math.max(1, leftMs) }
+  }
+
+  async extend(name: string, owner: string, ttlMs: number, now: number): Promise<OwnerOutcome> {
+    const result = await this.update('lock.extend', name, (expression) => ({
+      condition: expression.equals('lockOwner', text(owner)),
+      set: holder(owner, ttlMs, this.time(now)),
+    }))
+    return result.applied ? 'done' : 'lost'
+  }
+
+  async release(name: string, owner: string, now: number): Promise<OwnerOutcome> {
+    const result = await this.free('lock.release', name, now, (expression) =>
+      expression.equals('lockOwner', text(owner)),
+    )
+    // Repeated, it finds its own work done; whether it was, the item cannot tell any more.
+    const isOwn = !result.applied && result.maybeOwn && result.item?.lockOwner === undefined
+    return result.applied || isOwn ? 'done' : 'lost'
+  }
+
+  async remove(name: string, now: number): Promise<boolean> {
+    const result = await this.free('lock.remove', name, now, (expression) => expression.exists('lockOwner'))
+    return result.applied
+  }
+
+  async read(name: string): Promise<StoredLock | undefined> {
+    const found = await this.item(name)
+    if (found === undefined) return undefined
+    const isHeld = found.owner !== undefined
+    return { isHeld, fence: found.fence, expiresAt: isHeld ? found.expiresAt : undefined }
+  }
+
+  watch(): () => void {
+    return () => {}
+  }
+
+  /** DynamoDB deletes by itself what has not been used for a day. */
+  async sweep(): Promise<{ more: boolean }> {
+    return { more: false }
+  }
+
+  private async item(name: string): Promise<LockItem | undefined> {
+    const input = { TableName: this.table, Key: lockItemKey(name), ConsistentRead: true }
+    const item = await this.client.getItem('lock.read', input)
+    return item === undefined ? undefined : readLock(item)
+  }
+
+  private free(
+    verb: string,
+    name: string,
+    now: number,
+    condition: (expression: Expression) => string,
+  ): Promise<WriteResult> {
+    return this.update(verb, name, (expression) => ({
+      condition: condition(expression),
+      set: { ttl: lockTtl(this.time(now), 0) },
+      removes: HOLDER,
+    }))
+  }
+
+  private update(
+    verb: string,
+    name: string,
+    plan: (expression: Expression) => {
+      condition: string
+      set: Record<string, Attribute>
+      removes?: readonly string[]
+    },
+  ): Promise<WriteResult> {
+    const expression = new Expression()
+    const { condition, set, removes = [] } = plan(expression)
+    const sets = Object.entries(set).map(([path, value]) => {
+      return `${expression.name(path)} = ${expression.value(value)}`
+    })
+    const removed = removes.map((path) => expression.name(path))
+    const REMOVE = removed.length === 0 ? '' : ` REMOVE ${removed.join(', ')}`
+    return this.client.updateItem(
+      verb,
+      {
+        TableName: this.table,
+        Key: lockItemKey(name),
+        ConditionExpression: condition,
+        UpdateExpression: `SET ${sets.join(', ')}${REMOVE}`,
+        ...expression.parts(),
+      },
+      { repeatable: true },
+    )
+  }
+}
+
+function holder(owner: string, ttlMs: number, now: number): Record<string, Attribute> {
+  return {
+    lockOwner: text(owner),
+    version: text(randomBytes(9).toString('base64url')),
+    leaseMs: number(ttlMs),
+    expiresAt: number(now + ttlMs),
+    ttl: lockTtl(now, ttlMs),
+  }
+}

@@ -1,0 +1,125 @@
+import type {
+  Attempt,
+  AttemptOutcome,
+  CodeKey,
+  CodeStore,
+  NewCode,
+  PendingCode,
+} from '../../../guards/one-time-code/port.js'
+import { type Item, number, numberOf, optionalText, text } from '../client/attributes.js'
+import type { DynamoClient } from '../client/client.js'
+import { all, Expression } from '../client/expression.js'
+
+const VERB = 'codes'
+
+/** The address stands last, and a purpose has a key of its own: neither can be taken for the other. */
+const keyOf = ({ channel, address, purpose }: CodeKey): Item => ({
+  PK: text(`OTP#${channel}#${address}`),
+  SK: text(`PURPOSE#${purpose}`),
+})
+
+/**
+ * The hash of a code is the name of an attribute, so that one update can count the attempt and remove the hash if it is
+ * the one that was guessed: what stood there before tells which it was, to one caller only. The attribute `digest` stays,
+ * and tells the right code that comes again from a wrong one.
+ */
+const HASH_PREFIX = 'hash#'
+const hashName = (digest: string): string => HASH_PREFIX + digest
+
+/** An item for each code in the table for guards; it expires by its condition, and DynamoDB deletes it some time after. */
+export class DynamodbCodes implements CodeStore {
+  constructor(
+    private readonly client: DynamoClient,
+    private readonly table: string,
+    /** The caller's time, corrected by what DynamoDB says: processes must agree when a code is over. */
+    private readonly time: (now: number) => number,
+  ) {}
+
+  async put(key: CodeKey, { salt, digest, lifeMs }: NewCode, now: number): Promise<{ expiresAt: number }> {
+    const expiresAt = this.time(now) + lifeMs
+    await this.client.putItem(VERB, {
+      TableName: this.table,
+      Item: {
+        ...keyOf(key),
+        salt: text(salt),
+        [hashName(digest)]: number(1),
+        digest: text(digest),
+        attempts: number(0),
+        expiresAt: number(expiresAt),
+        ttl: number(Math.ceil(expiresAt / 1000)),
+      },
+    })
+    return { expiresAt }
+  }
+
+  async salt(key: CodeKey, now: number): Promise<string | undefined> {
+    const item = await this.read(key)
+    return isLiving(item, this.time(now)) ? optionalText(item, 'salt') : undefined
+  }
+
+  async peek(key: CodeKey, now: number): Promise<PendingCode | undefined> {
+    const item = await this.read(key)
+    if (!isPending(item, this.time(now))) return undefined
+    return { expiresAt: numberOf(item, 'expiresAt'), attempts: numberOf(item, 'attempts') }
+  }
+
+  async revoke(key: CodeKey, now: number): Promise<boolean> {
+    const input = { TableName: this.table, Key: keyOf(key), ReturnValues: 'ALL_OLD' } as const
+    const { item } = await this.client.deleteItem(VERB, input)
+    return isPending(item, this.time(now))
+  }
+
+  private read(key: CodeKey): Promise<Item | undefined> {
+    return this.client.getItem(VERB, { TableName: this.table, Key: keyOf(key), ConsistentRead: true })
+  }
+
+  async attempt(key: CodeKey, { salt, digests, maxAttempts }: Attempt, now: number): Promise<AttemptOutcome> {
+    const at = this.time(now)
+    const expression = new Expression()
+    const attempts = expression.name('attempts')
+    const isOpen = [
+      expression.equals('salt', text(salt)),
+      `${expression.name('expiresAt')} > ${expression.value(number(at))}`,
+      `${attempts} < ${expression.value(number(maxAttempts))}`,
+    ]
+    const removed = digests.map((digest) => expression.name(hashName(digest))).join(', ')
+    const result = await this.client.updateItem(
+      VERB,
+      {
+        TableName: this.table,
+        Key: keyOf(key),
+        UpdateExpression: `SET ${attempts} = ${attempts} + ${expression.value(number(1))} REMOVE ${removed}`,
+        ConditionExpression: all(...isOpen),
+        ReturnValues: 'ALL_OLD',
+        ...expression.parts(),
+      },
+      { repeatable: false },
+    )
+    const { item } = result
+    if (result.applied && digests.some((digest) => item?.[hashName(digest)] !== undefined)) return 'match'
+    if (isLiving(item, at) && item.salt?.S === salt && isUsed(item, digests)) return 'used'
+    if (result.applied) return 'wrong'
+    const isReplaced = isLiving(item, at) && item.salt?.S !== salt && numberOf(item, 'attempts') < maxAttempts
+    return isReplaced ? 'replaced' : 'wrong'
+  }
+
+  /** DynamoDB deletes what has expired. */
+  async sweep(): Promise<{ more: boolean }> {
+    return { more: false }
+  }
+}
+
+function isLiving(item: Item | undefined, now: number): item is Item {
+  return item !== undefined && numberOf(item, 'expiresAt') > now
+}
+
+/** Of a code that was used, the item stays without its hash. */
+const hasHash = (item: Item): boolean => Object.keys(item).some((name) => name.startsWith(HASH_PREFIX))
+
+function isPending(item: Item | undefined, now: number): item is Item {
+  return isLiving(item, now) && hasHash(item)
+}
+
+function isUsed(item: Item, digests: readonly string[]): boolean {
+  return !hasHash(item) && digests.some((digest) => item.digest?.S === digest)
+}

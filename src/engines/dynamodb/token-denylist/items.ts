@@ -1,0 +1,83 @@
+import type { Revocation } from '../../../guards/token-denylist/port.js'
+import { type Item, number, numberOf, text } from '../client/attributes.js'
+import type { TransactionItem } from '../client/transactions.js'
+
+/** Items of the token denylist in the table for guards. */
+export const LOG_PARTITION = 'REVOKED_LOG'
+const DIGITS = 15
+const DAY_MS = 24 * 3_600_000
+
+export const logKey = (sequence: number): string => `ENTRY#${String(sequence).padStart(DIGITS, '0')}`
+export const sequenceOf = (item: Item): number => Number(item.SK?.S?.slice('ENTRY#'.length))
+export const STATE_KEY: Item = { PK: text(LOG_PARTITION), SK: text('STATE') }
+
+export const rowKey = ({ kind, id }: Pick<Revocation, 'kind' | 'id'>): Item =>
+  kind === 'token'
+    ? { PK: text(`REVOKED_TOKEN#${id}`), SK: text('REVOKED') }
+    : { PK: text(`REVOKED_SUBJECT#${id}`), SK: text('REVOKED') }
+
+const seconds = (ms: number): number => Math.ceil(ms / 1000)
+
+/** The number of the entry is its own only if the log still ends where the writer has seen it end. */
+export const stateUpdate = (table: string, last: number): TransactionItem => ({
+  Update: {
+    TableName: table,
+    Key: STATE_KEY,
+    UpdateExpression: 'SET #s = :next',
+    ConditionExpression: last === 0 ? 'attribute_not_exists(PK)' : '#s = :last',
+    ExpressionAttributeNames: { '#s': 'sequence' },
+    ExpressionAttributeValues: {
+      ':next': number(last + 1),
+      ...(last > 0 && { ':last': number(last) }),
+    },
+  },
+})
+
+/**
+ * Entries stay until all they tell of is over, so that they are also what a process loads at its start; and a day more,
+ * so that no entry vanishes before those who follow have read it.
+ */
+export const entryPut = (
+  table: string,
+  sequence: number,
+  entry: string,
+  revocations: readonly Revocation[],
+): TransactionItem => {
+  const end = Math.max(...revocations.map(({ expiresAt }) => expiresAt))
+  return {
+    Put: {
+      TableName: table,
+      Item: {
+        PK: text(LOG_PARTITION),
+        SK: text(logKey(sequence)),
+        entry: text(entry),
+        ttl: number(seconds(end + DAY_MS)),
+      },
+    },
+  }
+}
+
+/** As it was read, or it was revoked by somebody else meanwhile and must be merged with that. */
+export function rowPut(table: string, one: Revocation, known: Item | undefined): TransactionItem {
+  const expiresAt = Math.max(one.expiresAt, known === undefined ? 0 : numberOf(known, 'expiresAt'))
+  const item: Item = { ...rowKey(one), expiresAt: number(expiresAt), ttl: number(seconds(expiresAt)) }
+  if (one.kind === 'subject') {
+    const before = known === undefined ? 0 : numberOf(known, 'notBefore')
+    item.notBefore = number(Math.max(one.notBefore, before))
+  }
+  if (known === undefined) {
+    return { Put: { TableName: table, Item: item, ConditionExpression: 'attribute_not_exists(PK)' } }
+  }
+  const isSubject = one.kind === 'subject'
+  return {
+    Put: {
+      TableName: table,
+      Item: item,
+      ConditionExpression: isSubject ? 'expiresAt = :e AND notBefore = :n' : 'expiresAt = :e',
+      ExpressionAttributeValues: {
+        ':e': known.expiresAt!,
+        ...(isSubject && { ':n': known.notBefore! }),
+      },
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import type { ImportRecord, ImportSession } from '../../../guards/allowlist/port.js'
+import type { Environment } from '../lmdb/environment.js'
+import type { Catalog, StoredList } from './catalog.js'
+import { importKey } from './keys.js'
+
+/** An import as it stands in `imports`, with who may work on it until when. */
+export interface StoredImport extends ImportRecord {
+  owner: string
+  leaseUntil: number
+}
+
+/** Records of imports. Everything but `read` runs inside a write transaction of the caller. */
+export class ImportRecords {
+  constructor(
+    private readonly environment: Environment,
+    private readonly catalog: Catalog,
+  ) {}
+
+  read(no: number, importId: string): StoredImport | undefined {
+    const bytes = this.environment.imports.getBinary(importKey(no, importId))
+    return bytes && (JSON.parse(bytes.toString()) as StoredImport)
+  }
+
+  store(no: number, record: StoredImport): void {
+    this.environment.imports.putSync(importKey(no, record.importId), Buffer.from(JSON.stringify(record)))
+  }
+
+  /** The list and the record, if the session still owns the import and the list is still the same. */
+  owned(session: ImportSession): { list: StoredList; record: StoredImport } | 'lost' | 'list-not-found' {
+    const list = this.catalog.read(session.listId)
+    if (list === undefined || list.no !== session.incarnation) return 'list-not-found'
+    const record = this.read(list.no, session.importId)
+    if (record === undefined || record.owner !== session.owner) return 'lost'
+    return { list, record }
+  }
+
+  /** Whether somebody is working on it. */
+  isLive(no: number, importId: string, now: number): boolean {
+    const record = this.read(no, importId)
+    return record !== undefined && record.state === 'running' && record.leaseUntil > now
+  }
+}
+
+export function publicRecord({ owner: _, leaseUntil, ...record }: StoredImport, now: number): ImportRecord {
+  return record.state === 'running' && leaseUntil <= now ? { ...record, state: 'interrupted' } : record
+}

@@ -1,0 +1,51 @@
+import { EntryWriter, RESET_ENTRY } from '../../../guards/allowlist/changes/entry.js'
+import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../guards/allowlist/customer-key.js'
+import type { Counters } from './catalog.js'
+import type { ChangeLog } from './change-log.js'
+import type { CustomerRef } from './keys.js'
+import { attributesAt, type Row } from './rows.js'
+
+/** Notes what a write transaction does to the members of a list, and puts it into the list's log. */
+export class Journal {
+  private readonly entry = new EntryWriter()
+  private readonly scratch = new Uint8Array(MAX_CUSTOMER_KEY_LENGTH)
+
+  constructor(private readonly log: ChangeLog) {}
+
+  /** A new transaction: what an earlier one noted and did not commit is forgotten. */
+  begin(): void {
+    this.entry.clear()
+  }
+
+  added(customer: CustomerRef, row: Row, generation: number): void {
+    const { expiresAt } = attributesAt(row, generation)
+    if (customer.bytes !== undefined) {
+      this.entry.added(customer.bytes, customer.start, customer.end, row.addedAt, expiresAt)
+    } else {
+      this.entry.added(
+        this.scratch,
+        0,
+        writeCustomerKey(customer.id, this.scratch, 0),
+        row.addedAt,
+        expiresAt,
+      )
+    }
+  }
+
+  removed(customer: CustomerRef): void {
+    if (customer.bytes !== undefined) this.entry.removed(customer.bytes, customer.start, customer.end)
+    else this.entry.removed(this.scratch, 0, writeCustomerKey(customer.id, this.scratch, 0))
+  }
+
+  /** Appends what was noted, if anything; `counters` must be stored by the caller. */
+  commit(no: number, counters: Counters): boolean {
+    if (this.entry.isEmpty) return false
+    this.log.append(no, counters, this.entry.bytes())
+    return true
+  }
+
+  /** The members changed as a whole. */
+  reset(no: number, counters: Counters): void {
+    this.log.append(no, counters, RESET_ENTRY)
+  }
+}

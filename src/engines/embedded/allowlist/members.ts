@@ -1,0 +1,141 @@
+import { readCustomerKey } from '../../../guards/allowlist/customer-key.js'
+import type {
+  AddOutcome,
+  MemberAttributes,
+  MemberPage,
+  MemberRecord,
+  MemberStore,
+  Membership,
+  RemoveOutcome,
+} from '../../../guards/allowlist/port.js'
+import { readable } from '../../../guards/allowlist/unreadable.js'
+import type { Note } from '../../../guards/audit/port.js'
+import type { EmbeddedAudit } from '../audit/store.js'
+import type { Environment } from '../lmdb/environment.js'
+import type { Catalog, StoredList } from './catalog.js'
+import type { Journal } from './journal.js'
+import { CustomerRef, listEnd, listStart, memberKey, readNumber, reverseBounds } from './keys.js'
+import { MemberRows, tally } from './member-rows.js'
+import { decodeRow, isMember, newRow, type Row, toMember, visible } from './rows.js'
+
+/** A page never looks at more rows than this, so that rows waiting to be swept cannot hold up the thread. */
+const MAX_SCANNED = 5000
+
+export class EmbeddedMembers implements MemberStore {
+  readonly keepsNotes = true
+  private readonly rows: MemberRows
+  private readonly key = new CustomerRef()
+
+  constructor(
+    private readonly environment: Environment,
+    private readonly catalog: Catalog,
+    private readonly journal: Journal,
+    private readonly audit: EmbeddedAudit,
+  ) {
+    this.rows = new MemberRows(environment)
+  }
+
+  add(
+    listId: string,
+    customerId: string,
+    attributes: MemberAttributes,
+    now: number,
+    note?: Note,
+  ): Promise<AddOutcome> {
+    return this.environment.write((): AddOutcome => {
+      const list = this.catalog.read(listId)
+      if (list === undefined) return { outcome: 'list-not-found' }
+      this.rows.key.of(list.no, customerId)
+      const previous = this.rows.read()
+      const member = isMember(previous, list.generation, now)
+      const row = newRow(attributes, member ? previous!.addedAt : now)
+      if (list.replacing) row.pin = list.replacing.generation
+      this.rows.put(row, previous)
+      this.journal.begin()
+      this.journal.added(this.rows.key, row, list.generation)
+      const outcome = member ? 'replaced' : 'added'
+      this.audit.keep(note, outcome)
+      return { outcome, ...this.changed(list, previous, row, now) }
+    })
+  }
+
+  remove(listId: string, customerId: string, now: number, note?: Note): Promise<RemoveOutcome> {
+    return this.environment.free((): RemoveOutcome => {
+      const list = this.catalog.read(listId)
+      if (list === undefined) return { outcome: 'list-not-found' }
+      this.rows.key.of(list.no, customerId)
+      const previous = this.rows.read()
+      const outcome = visible(previous, list.generation) ? 'removed' : 'absent'
+      this.audit.keep(note, outcome)
+      let row: Row | undefined
+      if (list.replacing) {
+        // The running replace may still come to this customer, and must find that it was removed since.
+        row = { ...newRow(undefined, now), pin: list.replacing.generation, tombstone: true }
+        this.rows.put(row, previous)
+      } else if (previous !== undefined) {
+        this.rows.remove(previous)
+      } else {
+        const { customerCount, sequence } = this.catalog.counters(list.no)
+        return { outcome, customerCount, token: this.catalog.token(list.no, sequence) }
+      }
+      this.journal.begin()
+      this.journal.removed(this.rows.key)
+      return { outcome, ...this.changed(list, previous, row, now) }
+    })
+  }
+
+  private changed(list: StoredList, before: Row | undefined, after: Row | undefined, now: number) {
+    const counters = this.catalog.counters(list.no)
+    tally(counters, list, before, after)
+    this.journal.commit(list.no, counters)
+    counters.updatedAt = now
+    this.catalog.storeCounters(list.no, counters)
+    return { customerCount: counters.customerCount, token: this.catalog.token(list.no, counters.sequence) }
+  }
+
+  async get(listId: string, customerId: string): Promise<MemberRecord | undefined> {
+    this.environment.refresh()
+    const list = this.catalog.read(listId)
+    if (list === undefined) return undefined
+    const row = this.visibleRow(list, customerId)
+    return row && toMember(customerId, row, list.generation)
+  }
+
+  private visibleRow(list: StoredList, customerId: string): Row | undefined {
+    const bytes = this.environment.members.getBinaryFast(this.key.of(list.no, customerId))
+    const row = bytes && decodeRow(bytes)
+    return visible(row, list.generation) ? row : undefined
+  }
+
+  async page(listId: string, after: string | undefined, limit: number): Promise<MemberPage | undefined> {
+    this.environment.refresh()
+    const list = this.catalog.read(listId)
+    if (list === undefined) return undefined
+    const start = after === undefined ? listStart(list.no) : memberKey(list.no, after)
+    const members: MemberRecord[] = []
+    let scanned = 0
+    for (const { key, value } of this.environment.members.getRange({ start, end: listEnd(list.no) })) {
+      const customerId = readCustomerKey(key, 4, key.length)
+      if (customerId === after) continue
+      const row = decodeRow(value)
+      if (visible(row, list.generation)) members.push(toMember(customerId, row, list.generation))
+      if (members.length === limit || ++scanned === MAX_SCANNED) return { members, next: customerId }
+    }
+    return { members }
+  }
+
+  async listsOf(customerId: string, after: string | undefined, limit: number): Promise<Membership[]> {
+    this.environment.refresh()
+    const { start, end, prefix } = reverseBounds(customerId)
+    const memberships: Membership[] = []
+    for (const key of this.environment.reverse.getKeys({ start, end })) {
+      const [found] = readable([() => this.catalog.readNumber(readNumber(key, prefix))])
+      if (found === undefined || (after !== undefined && found.id <= after)) continue
+      const row = this.visibleRow(found.stored, customerId)
+      if (row === undefined) continue
+      const member = toMember(customerId, row, found.stored.generation)
+      memberships.push({ list: this.catalog.record(found.id, found.stored), member })
+    }
+    return memberships.sort((a, b) => (a.list.id < b.list.id ? -1 : 1)).slice(0, limit)
+  }
+}

@@ -1,0 +1,233 @@
+import { compareKeys } from '../../../guards/allowlist/customer-key.js'
+import type {
+  ImportCheckpoint,
+  ImportSession,
+  ReplaceCounts,
+  ReplaceOutcome,
+  SortedCustomers,
+} from '../../../guards/allowlist/port.js'
+import type { Environment } from '../lmdb/environment.js'
+import type { Catalog, Counters, StoredList } from './catalog.js'
+import { DifferenceList } from './difference-list.js'
+import type { ImportRecords } from './imports.js'
+import type { Journal } from './journal.js'
+import { listEnd, listStart } from './keys.js'
+import { MemberRows, tally } from './member-rows.js'
+import { attributesAt, decodeRow, isMember, newRow, type Row, sameAttributes, visible } from './rows.js'
+import { addSweep, dropSweep } from './sweeps.js'
+
+/** Rows looked at in one write transaction: it holds the write lock for some milliseconds. */
+const STEP = 5000
+
+class Stopped extends Error {
+  constructor(readonly outcome: 'lost' | 'list-not-found') {
+    super(outcome)
+  }
+}
+
+interface Transaction {
+  list: StoredList
+  counters: Counters
+  generation: number
+}
+
+/**
+ * Builds the next generation of a list by walking its members and the new customers side by side, both in key
+ * order. Only differences are written, as windows on rows (see rows.ts), so that nobody sees any of it before
+ * the switch.
+ */
+export class Replacement {
+  private readonly rows: MemberRows
+  private readonly differences = new DifferenceList()
+  /** Members up to this key have been dealt with. */
+  private position: Uint8Array
+  private added = 0
+  private unchanged = 0
+  private removed = 0
+
+  constructor(
+    private readonly environment: Environment,
+    private readonly catalog: Catalog,
+    private readonly records: ImportRecords,
+    private readonly journal: Journal,
+    private readonly session: ImportSession,
+    private readonly advance: (counts: ReplaceCounts) => ImportCheckpoint,
+    private readonly now: () => number,
+  ) {
+    this.rows = new MemberRows(environment)
+    this.position = listStart(session.incarnation)
+  }
+
+  async run(runs: AsyncIterable<SortedCustomers>): Promise<ReplaceOutcome> {
+    try {
+      for await (const run of runs) {
+        let next = 0
+        while (next < run.count) {
+          next = this.transact((transaction) => this.step(transaction, run, next))
+          await pause()
+        }
+      }
+      while (this.transact((transaction) => this.dropRest(transaction))) await pause()
+      this.transact((transaction) => this.switch(transaction))
+      return { outcome: 'replaced', added: this.added, unchanged: this.unchanged, removed: this.removed }
+    } catch (error) {
+      if (error instanceof Stopped) return { outcome: error.outcome }
+      throw error
+    }
+  }
+
+  private transact<T>(change: (transaction: Transaction) => T): T {
+    return this.environment.writeNow(() => {
+      const owned = this.records.owned(this.session)
+      if (typeof owned === 'string') throw new Stopped(owned)
+      const { list } = owned
+      if (list.replacing?.importId !== this.session.importId) throw new Stopped('lost')
+      const counters = this.catalog.counters(list.no)
+      const result = change({ list, counters, generation: list.replacing.generation })
+      this.catalog.storeCounters(list.no, counters)
+      return result
+    })
+  }
+
+  /** Deals with customers of the run from `first` on, and with the members between them; returns how far it came. */
+  private step(transaction: Transaction, run: SortedCustomers, first: number): number {
+    const end = Math.min(first + STEP, run.count)
+    const { no } = transaction.list
+    const until = keyBehind(no, run.bytes, run.start(end - 1), run.end(end - 1))
+    const members = this.membersUntil(until)
+    let next = first
+    for (const { key, row } of members) {
+      for (; next < end && before(run, next, key); next++) this.admit(transaction, run, next, undefined)
+      if (next < end && same(run, next, key)) this.admit(transaction, run, next++, row)
+      else this.drop(transaction, key, row)
+    }
+    if (members.length === STEP) {
+      this.position = behind(members[STEP - 1]!.key)
+      return next
+    }
+    for (; next < end; next++) this.admit(transaction, run, next, undefined)
+    this.position = until
+    return next
+  }
+
+  private membersUntil(end: Uint8Array): { key: Uint8Array; row: Row }[] {
+    const range = this.environment.members.getRange({ start: this.position, end, limit: STEP })
+    return Array.from(range, ({ key, value }) => ({ key: key as Uint8Array, row: decodeRow(value) }))
+  }
+
+  /** The new list holds this customer. */
+  private admit(
+    { list, counters, generation }: Transaction,
+    run: SortedCustomers,
+    index: number,
+    row: Row | undefined,
+  ) {
+    if (row?.pin === generation) {
+      this.unchanged++
+      return
+    }
+    const given = run.attributes(index)
+    const now = this.now()
+    let changed: Row
+    if (isMember(row, generation, now)) {
+      this.unchanged++
+      if (given === undefined || sameAttributes(given, attributesAt(row!, generation))) return
+      changed = { ...row!, next: { from: generation, attributes: given } }
+    } else {
+      this.added++
+      // An expired member is seen until the switch, so its new life must not show before.
+      const seen = visible(row, generation) ? row : undefined
+      const { addedBy } = this.session
+      const attributes = addedBy === undefined ? (given ?? {}) : { addedBy, ...given }
+      changed = seen
+        ? { ...seen, next: { from: generation, attributes } }
+        : { ...newRow(attributes, now), from: generation }
+    }
+    this.rows.key.ofBytes(list.no, run.bytes, run.start(index), run.end(index))
+    this.rows.put(changed, row)
+    this.differences.add(run.bytes, run.start(index), run.end(index))
+    tally(counters, list, row, changed)
+  }
+
+  /** The new list does not hold this member. */
+  private drop({ list, counters, generation }: Transaction, key: Uint8Array, row: Row): void {
+    if (row.pin === generation || !visible(row, generation)) return
+    const changed = { ...row, until: generation }
+    this.rows.key.ofBytes(list.no, key, 4, key.length)
+    this.rows.put(changed, row)
+    this.differences.add(key, 4, key.length)
+    tally(counters, list, row, changed)
+    this.removed++
+  }
+
+  private dropRest(transaction: Transaction): boolean {
+    const members = this.membersUntil(listEnd(this.session.incarnation))
+    for (const { key, row } of members) this.drop(transaction, key, row)
+    const last = members.at(-1)
+    if (last !== undefined) this.position = behind(last.key)
+    return members.length === STEP
+  }
+
+  /**
+   * Tells followers. Few differences are told one by one, as they now are: somebody may have changed a customer by
+   * hand since the replace came past it. Many are told as one reset.
+   */
+  private log(list: StoredList, counters: Counters, generation: number): void {
+    if (this.differences.isOverfull) {
+      this.journal.reset(list.no, counters)
+      return
+    }
+    this.journal.begin()
+    this.differences.forEach((bytes, start, end) => {
+      const customer = this.rows.key.ofBytes(list.no, bytes, start, end)
+      const row = this.rows.read()
+      if (visible(row, generation)) this.journal.added(customer, row!, generation)
+      else this.journal.removed(customer)
+    })
+    this.journal.commit(list.no, counters)
+  }
+
+  private switch({ list, counters, generation }: Transaction): void {
+    const { listId: id, importId } = this.session
+    const now = this.now()
+    dropSweep(this.environment, { kind: 'watch', no: list.no, id, generation, importId })
+    addSweep(this.environment, { kind: 'generation', no: list.no, id, generation })
+    const { replacing: _, ...switched } = list
+    this.catalog.store(id, { ...switched, generation })
+    counters.customerCount = counters.pendingCount
+    this.log(list, counters, generation)
+    counters.updatedAt = now
+    // Recorded with the switch itself: a crash behind it must not make the import look unfinished.
+    const record = this.records.read(list.no, importId)!
+    const { added, unchanged, removed } = this
+    const checkpoint = this.advance({ added, unchanged, removed })
+    this.records.store(list.no, { ...record, ...checkpoint, state: 'completed', updatedAt: now })
+  }
+}
+
+/** Lets others have the write lock, which is not fair: who releases it would get it again at once. */
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 1))
+}
+
+/** The smallest key behind this one. */
+function behind(key: Uint8Array): Uint8Array {
+  const next = new Uint8Array(key.length + 1)
+  next.set(key)
+  return next
+}
+
+function keyBehind(list: number, bytes: Uint8Array, start: number, end: number): Uint8Array {
+  const key = new Uint8Array(4 + end - start + 1)
+  key.set(listStart(list))
+  key.set(bytes.subarray(start, end), 4)
+  return key
+}
+
+function before(run: SortedCustomers, index: number, key: Uint8Array): boolean {
+  return compareKeys(run.bytes, run.start(index), run.end(index), key, 4, key.length) < 0
+}
+
+function same(run: SortedCustomers, index: number, key: Uint8Array): boolean {
+  return compareKeys(run.bytes, run.start(index), run.end(index), key, 4, key.length) === 0
+}

@@ -1,0 +1,48 @@
+import { boundAt } from '../../../guards/audit/entry-id.js'
+import type { AuditPart, AuditStore, Note, StoredEntry } from '../../../guards/audit/port.js'
+import type { Environment } from '../lmdb/environment.js'
+
+const SWEPT_AT_ONCE = 1000
+
+/** The audit trail: a row for each entry, by its id, with the lists and as durable. */
+export class EmbeddedAudit implements AuditStore {
+  constructor(private readonly environment: Environment) {}
+
+  append(entries: readonly StoredEntry[]): Promise<void> {
+    const { audit } = this.environment
+    return this.environment.write(() => {
+      for (const { id, text } of entries) audit.putSync(id, text)
+    })
+  }
+
+  /** In the write transaction of the change that it tells of. */
+  keep(note: Note | undefined, outcome: string): void {
+    const text = note?.texts[outcome]
+    if (note !== undefined && text !== undefined) this.environment.audit.putSync(note.id, text)
+  }
+
+  async read(below: string, from: string, limit: number): Promise<AuditPart> {
+    this.environment.refresh()
+    // One more, because LMDB begins with the row that a reader has already.
+    const range = { start: below, end: from, reverse: true, limit: limit + 1 }
+    const rows = Array.from(this.environment.audit.getRange(range), ({ key, value }) => ({
+      id: key,
+      text: value,
+    }))
+    const entries = rows.filter(({ id }) => id < below).slice(0, limit)
+    return entries.length < limit ? { entries } : { entries, next: entries.at(-1)!.id }
+  }
+
+  async sweep(before: number): Promise<{ more: boolean }> {
+    if (this.due(before, 1).length === 0) return { more: false }
+    return this.environment.free(() => {
+      const due = this.due(before, SWEPT_AT_ONCE)
+      for (const id of due) this.environment.audit.removeSync(id)
+      return { more: due.length === SWEPT_AT_ONCE }
+    })
+  }
+
+  private due(before: number, limit: number): string[] {
+    return Array.from(this.environment.audit.getKeys({ end: boundAt(before), limit }))
+  }
+}

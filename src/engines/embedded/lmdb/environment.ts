@@ -1,0 +1,421 @@
+import { statfsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Database, DatabaseOptions, RootDatabase } from 'lmdb'
+import { CatracaError } from '../../../core/errors.js'
+import { every, soon } from '../../../core/timers.js'
+import { expiryKeys, memberKeys, reverseKeys } from '../allowlist/keys.js'
+import { CommitLock, holding } from './commit-lock.js'
+import { inspectDataFile } from './data-file.js'
+import { behindGate, type ExitGate, working } from './exit-gate.js'
+import { storeError } from './failures.js'
+import { giveToOwner, refuseNetworkFileSystem } from './file-system.js'
+import { openLmdb, sameNumber } from './open-lmdb.js'
+import { makeDirectory } from './private-files.js'
+
+/** Raised when the layout changes; a store of a higher number is not touched. */
+export const FORMAT_VERSION = 1
+
+/**
+ * `disk`: an acknowledged write survives the loss of power. `process`: it survives the death of the process, and the
+ * disk follows within a second; after a loss of power the file may be damaged, if the file system reorders writes.
+ */
+export type Durability = 'process' | 'disk'
+
+export interface EnvironmentOptions {
+  directory: string
+  /** Whether other processes may open it too. */
+  isShared: boolean
+  durability: Durability
+  /** The store refuses writes beyond this size. */
+  maxSizeBytes?: number
+  /** The store refuses writes when less than this is free on the disk. */
+  minFreeBytes: number
+  /** Kept of each list's log: enough to catch up after minutes, little against the members themselves. */
+  maxLogBytes: number
+  /** Shared by all threads that write to this store in this process. */
+  gate: ExitGate
+}
+
+export interface Opening {
+  /** Done before and after the environment is opened, while nobody else opens it. */
+  before?: () => void
+  after?: () => void
+  /** How long to wait for a stopped process that holds the lock; for ever when absent, for threads that may wait. */
+  patienceMs?: number
+}
+
+interface Waiting {
+  change: () => unknown
+  isFreeing: boolean
+  resolve(result: unknown): void
+  reject(error: unknown): void
+}
+
+type Binary = Database<Buffer, Uint8Array>
+// lmdb types keys narrowly; the key encoders take key objects as well as bytes.
+// biome-ignore lint/suspicious/noExplicitAny: see above
+type Keyed = Database<Buffer, any>
+
+// `keyEncoder` is documented by lmdb and missing from its types.
+const keyed = (keyEncoder: object): DatabaseOptions => ({ encoding: 'binary', keyEncoder }) as DatabaseOptions
+
+const ABORTABLE_SYNC_COMMIT = 0x3
+const NO_DISK_FLUSH = 0x10000
+const SYNC_INTERVAL_MS = 1000
+/** Address space, not memory or disk. From the start: threads that grow it at the same time have crashed the process. */
+export const MAP_BYTES = 2 ** 40
+
+export const MAX_READERS = 1024
+
+/** Free space is looked at again after so long: nobody fills `minFreeBytes` of a disk within it. */
+const ROOM_INTERVAL_MS = 10
+/** LMDB copies what it changes, so that removing needs a little room too: what frees space may use all but this. */
+const RESERVED_BYTES = 4 * 1024 * 1024
+
+/** Stands among the counters, where no list has the number 0. */
+const PULSE = new Uint8Array(4)
+
+/** LMDB in one directory: its databases, its write transactions and its read snapshots. */
+export class Environment {
+  readonly settings: Database<string, string>
+  readonly lists: Database<string, string>
+  /** List number → list id. */
+  readonly numbers: Database<string, Uint8Array>
+  readonly counters: Binary
+  readonly members: Keyed
+  readonly reverse: Keyed
+  readonly expiry: Keyed
+  readonly imports: Binary
+  readonly log: Binary
+  readonly manifests: Database<string, Uint8Array>
+  readonly pages: Binary
+  /** Who is building which index. */
+  readonly builds: Database<string, Uint8Array>
+  /** How often lists were checked, by id. */
+  readonly uses: Database<string, string>
+  readonly sweeps: Database<string, string>
+  readonly apiKeys: Database<string, string>
+  /** What is used of limits, and leases that were used: in an environment of their own, see rate-limit-counters.ts. */
+  readonly limitStates: Database<string, string[]>
+  readonly leases: Database<string, string>
+  readonly limitConfigs: Database<string, string[]>
+  readonly entities: Database<string, string>
+  readonly usage: Database<string, (string | number)[]>
+  readonly idempotency: Database<Buffer, (string | number)[]>
+  readonly codes: Database<string, (string | number)[]>
+  readonly tokens: Database<string, (string | number)[]>
+  /** What was changed by whom, by the id of the entry. */
+  readonly audit: Database<string, string>
+  /** Who has which lock, by its name. */
+  readonly locks: Database<string, string>
+  /** The cache: in an environment of its own as well, see cache-link.ts. By space and key. */
+  readonly cacheEntries: Database<Buffer, string[]>
+  readonly cacheFills: Database<string, string[]>
+  /** Number of the last invalidation of a space, or of a tag in it. */
+  readonly cacheMarks: Database<string, string[]>
+  readonly cacheNotices: Database<string, number>
+  /** Grows whenever reads may see a newer state of the store than before. */
+  snapshot = 0
+  /** Write transactions of this thread: begun, and failed. */
+  begun = 0
+  failed = 0
+  private pulseSnapshot = -1
+  private lastPulse = 0
+  private closed = false
+  /** Committed, and not yet asked to be on the disk. */
+  private isUnsynced = false
+  private syncing: Promise<void> = Promise.resolve()
+  private readonly syncTimer: NodeJS.Timeout | undefined
+  private broken = false
+  /** There is room on the disk until then, by the clock of `performance`. */
+  private roomUntil = 0
+  private waiting: Waiting[] = []
+  private readonly commitFlags: number
+
+  private constructor(
+    private readonly root: RootDatabase,
+    private readonly commitLock: CommitLock | undefined,
+    readonly options: EnvironmentOptions,
+  ) {
+    this.commitFlags = ABORTABLE_SYNC_COMMIT | (options.durability === 'disk' ? 0 : NO_DISK_FLUSH)
+    if (options.durability === 'process') {
+      this.syncTimer = every(() => this.sync(), SYNC_INTERVAL_MS).unref()
+    }
+    const text = { encoding: 'string', keyEncoding: 'ordered-binary' } as const
+    const binary = { encoding: 'binary', keyEncoding: 'binary' } as const
+    this.settings = root.openDB('settings', text)
+    this.lists = root.openDB('lists', text)
+    this.numbers = root.openDB('numbers', { encoding: 'string', keyEncoding: 'binary' })
+    this.counters = root.openDB('counters', binary)
+    this.members = root.openDB('members', keyed(memberKeys))
+    this.reverse = root.openDB('reverse', keyed(reverseKeys))
+    this.expiry = root.openDB('expiry', keyed(expiryKeys))
+    this.imports = root.openDB('imports', binary)
+    const named = { encoding: 'string', keyEncoding: 'binary' } as const
+    this.log = root.openDB('log', binary)
+    this.manifests = root.openDB('manifests', named)
+    this.pages = root.openDB('pages', binary)
+    this.builds = root.openDB('builds', named)
+    this.uses = root.openDB('uses', text)
+    this.sweeps = root.openDB('sweeps', text)
+    this.apiKeys = root.openDB('api-keys', text)
+    this.limitStates = root.openDB('limit-states', text)
+    this.leases = root.openDB('leases', text)
+    this.limitConfigs = root.openDB('limit-configs', text)
+    this.entities = root.openDB('entities', text)
+    this.usage = root.openDB('usage', text)
+    this.idempotency = root.openDB('idempotency', { encoding: 'binary', keyEncoding: 'ordered-binary' })
+    this.codes = root.openDB('codes', text)
+    this.tokens = root.openDB('tokens', text)
+    this.audit = root.openDB('audit', text)
+    this.locks = root.openDB('locks', text)
+    this.cacheEntries = root.openDB('cache-entries', { encoding: 'binary', keyEncoding: 'ordered-binary' })
+    this.cacheFills = root.openDB('cache-fills', text)
+    this.cacheMarks = root.openDB('cache-marks', text)
+    this.cacheNotices = root.openDB('cache-notices', text)
+    const databases = Object.values(this).filter((value) => typeof value?.getRange === 'function')
+    for (const database of databases) {
+      // lmdb begins a new read transaction in the first read of a turn, and says so only here.
+      ;(database as unknown as NodeJS.EventEmitter).addListener('begin-transaction', () => {
+        this.snapshot++
+      })
+    }
+  }
+
+  static open(options: EnvironmentOptions, { before, after, patienceMs }: Opening = {}): Environment {
+    const { directory, isShared } = options
+    try {
+      makeDirectory(directory)
+      if (!statSync(directory).isDirectory()) throw new Error('not a directory')
+      refuseNetworkFileSystem(directory)
+      // Behind the gate, because opening a database is a write transaction too.
+      const opened = behindGate(options.gate, () => {
+        const lock = isShared ? CommitLock.open(directory, patienceMs) : undefined
+        try {
+          return holding(lock, () => {
+            before?.()
+            inspectDataFile(join(directory, 'data.mdb'))
+            const environment = new Environment(openRoot(directory), lock, options)
+            after?.()
+            return environment
+          })
+        } catch (error) {
+          void lock?.close()
+          throw error
+        }
+      })
+      if (opened === undefined) throw new CatracaError('CLOSED', 'the process is ending')
+      opened.result.checkFormat()
+      giveToOwner(directory)
+      return opened.result
+    } catch (error) {
+      throw storeError(error, directory)
+    }
+  }
+
+  private checkFormat(): void {
+    const found = this.firstRead()
+    if (found === undefined) {
+      holding(this.commitLock, () =>
+        this.root.transactionSync(() => {
+          if (this.settings.get('format') !== undefined) return
+          this.settings.putSync('format', String(FORMAT_VERSION))
+          this.settings.putSync('store', Math.floor(Math.random() * 0x100000000).toString(36))
+        }),
+      )
+    } else if (Number(found) > FORMAT_VERSION) {
+      void this.close()
+      throw new CatracaError(
+        'STORE_NEWER_VERSION',
+        `${this.options.directory} was written in format ${found}; this version reads up to ${FORMAT_VERSION}`,
+      )
+    }
+  }
+
+  private firstRead(): string | undefined {
+    try {
+      return this.settings.get('format')
+    } catch (error) {
+      void this.close()
+      throw error instanceof TypeError ? sameNumber(this.options.directory, error) : error
+    }
+  }
+
+  /**
+   * Runs `change` in a write transaction, together with others that wait; all or nothing of it is kept.
+   * Resolves when the change is as durable as the setting says.
+   */
+  write<T>(change: () => T): Promise<T> {
+    return this.enqueue(change, false)
+  }
+
+  /** Like `write`, for what removes something, or hands it back: a store that is full does it too. */
+  free<T>(change: () => T): Promise<T> {
+    return this.enqueue(change, true)
+  }
+
+  private enqueue<T>(change: () => T, isFreeing: boolean): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.waiting.push({ change, isFreeing, resolve: resolve as (result: unknown) => void, reject })
+      if (this.waiting.length === 1) soon(() => this.commitWaiting())
+    })
+  }
+
+  /** One commit costs far more than one change, so those that wait share it. */
+  private commitWaiting(): void {
+    const group = this.waiting
+    this.waiting = []
+    try {
+      const isFreeing = group.every((one) => one.isFreeing)
+      const results = this.writeNow(() => group.map(({ change }) => change()), isFreeing)
+      group.forEach(({ resolve }, i) => {
+        resolve(results[i])
+      })
+    } catch (error) {
+      if (group.length === 1) group[0]!.reject(error)
+      else for (const one of group) this.commitAlone(one)
+    }
+  }
+
+  /** One of the group failed and took the others with it: each gets its own answer. */
+  private commitAlone({ change, isFreeing, resolve, reject }: Waiting): void {
+    try {
+      resolve(this.writeNow(change, isFreeing))
+    } catch (error) {
+      reject(error)
+    }
+  }
+
+  /** Like `write`, at once and alone. */
+  writeNow<T>(change: () => T, isFreeing = false): T {
+    this.assertOpen()
+    this.assertRoom(isFreeing)
+    this.isUnsynced = true
+    let ended = false
+    try {
+      const done = behindGate(this.options.gate, () =>
+        this.locked(() =>
+          this.root.transactionSync(() => {
+            this.begun++
+            const result = change()
+            ended = true
+            return result
+          }, this.commitFlags),
+        ),
+      )
+      if (done === undefined) throw new CatracaError('CLOSED', 'the process is ending')
+      return done.result
+    } catch (error) {
+      this.failed++
+      // After a failed commit LMDB itself is not to be trusted with another one in this process.
+      if (ended && !(error instanceof CatracaError)) this.broken = true
+      throw storeError(error, this.options.directory)
+    }
+  }
+
+  private locked<T>(work: () => T): T {
+    return holding(this.commitLock, () => working(this.options.gate, work))
+  }
+
+  /** In a write transaction: its number among those of all processes. One that changes nothing leaves it to the next. */
+  transactionNumber(): number {
+    // lmdb has it, and does not tell in its types.
+    return (this.root as unknown as { getWriteTxnId(): number }).getWriteTxnId()
+  }
+
+  /** The next read sees everything that was committed before this call, by any process. */
+  refresh(): void {
+    this.assertOpen()
+    this.root.resetReadTxn()
+  }
+
+  /** Begins a snapshot if none is held, so that `snapshot` speaks of what the next read will see. */
+  beginRead(): void {
+    this.assertOpen()
+    ;(this.settings as unknown as { ensureReadTxn(): void }).ensureReadTxn()
+  }
+
+  /** A number that grows with every commit that somebody may have to follow. Cheap: read once per snapshot. */
+  pulse(): number {
+    this.beginRead()
+    if (this.pulseSnapshot !== this.snapshot) {
+      this.lastPulse = this.counters.getBinaryFast(PULSE)?.readDoubleLE(0) ?? 0
+      this.pulseSnapshot = this.snapshot
+    }
+    return this.lastPulse
+  }
+
+  /** In a write transaction. */
+  bumpPulse(): void {
+    const bytes = Buffer.alloc(8)
+    bytes.writeDoubleLE((this.counters.getBinaryFast(PULSE)?.readDoubleLE(0) ?? 0) + 1)
+    this.counters.putSync(PULSE, bytes)
+  }
+
+  get sizeBytes(): number {
+    const { pageSize, lastPageNumber } = this.root.getStats() as { pageSize: number; lastPageNumber: number }
+    return pageSize * (lastPageNumber + 1)
+  }
+
+  async close(): Promise<void> {
+    if (this.closed) return
+    if (this.waiting.length > 0) this.commitWaiting()
+    clearInterval(this.syncTimer)
+    if (this.options.durability === 'process') await this.sync()
+    this.closed = true
+    // Without the lock: closing changes nothing that others count on, and must not wait for a stopped process.
+    await this.root.close()
+    await this.commitLock?.close()
+  }
+
+  /** Settles when nothing is on its way to the disk any more: closing under it would crash the process. */
+  private sync(): Promise<void> {
+    if (!this.isUnsynced) return this.syncing
+    this.isUnsynced = false
+    // A failure shows in the next commit, or in the health check: nobody waits for this one.
+    const root = this.root as unknown as { sync(done: () => void): void }
+    this.syncing = this.syncing.then(() => new Promise((resolve) => root.sync(() => resolve())))
+    return this.syncing
+  }
+
+  assertOpen(): void {
+    if (this.closed) throw new CatracaError('CLOSED', 'this instance was closed')
+  }
+
+  /** Before a commit, because LMDB does not recover well from running out of room in the middle of one. */
+  private assertRoom(isFreeing: boolean): void {
+    const { maxSizeBytes, minFreeBytes, directory } = this.options
+    if (this.broken) {
+      throw new CatracaError(
+        'STORE_UNUSABLE',
+        `${directory}: an earlier write failed in the file system; restart to write again`,
+      )
+    }
+    if (performance.now() >= this.roomUntil) {
+      const { bavail, bsize } = statfsSync(directory)
+      const freeBytes = bavail * bsize
+      if (freeBytes < (isFreeing ? Math.min(minFreeBytes, RESERVED_BYTES) : minFreeBytes)) {
+        throw new CatracaError(
+          'STORE_FULL',
+          `${directory}: fewer than ${minFreeBytes} bytes are free on the disk`,
+        )
+      }
+      if (freeBytes >= minFreeBytes) this.roomUntil = performance.now() + ROOM_INTERVAL_MS
+    }
+    if (!isFreeing && maxSizeBytes !== undefined && this.sizeBytes > maxSizeBytes) {
+      throw new CatracaError('STORE_FULL', `${directory} has reached its limit of ${maxSizeBytes} bytes`)
+    }
+  }
+}
+
+function openRoot(path: string): RootDatabase {
+  return openLmdb({
+    path,
+    maxDbs: 64,
+    maxReaders: MAX_READERS,
+    noSubdir: false,
+    mapSize: MAP_BYTES,
+    // Measured: with it every commit waits for the disk, whatever its flags say.
+    overlappingSync: false,
+  })
+}

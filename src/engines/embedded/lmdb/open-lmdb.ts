@@ -1,0 +1,69 @@
+import { accessSync, constants, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { openAsClass, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb'
+import { CatracaError } from '../../../core/errors.js'
+import { OWNER_FILE } from './private-files.js'
+
+const RETRY_FOR_MS = 2000
+const LONGEST_PAUSE_MS = 10
+/** `lmdb` tries so long to begin a read transaction, roughly; what failed earlier failed for another reason. */
+const SAME_NUMBER_AFTER_MS = 5000
+
+export type LmdbOptions = RootDatabaseOptionsWithPath & { path: string }
+
+/** Runs work while something is held. */
+export type Holding = <T>(work: () => T) => T
+
+/**
+ * Opens an LMDB environment. `holding` is held while the environment itself is opened, not while its first transaction
+ * waits for a reader's place.
+ *
+ * The last process that closes an environment destroys its locks, and a process that opens it in that moment finds them
+ * destroyed ("Invalid argument"). It then closes the environment and opens it again: whoever is alone with the files
+ * makes the locks anew.
+ */
+export function openLmdb(options: LmdbOptions, holding: Holding = (work) => work()): RootDatabase {
+  if (!options.readOnly) refuseUnwritable(options.path)
+  // `lmdb` knows it, and does not tell in its types.
+  const settings = { ...options, permissionsMode: OWNER_FILE }
+  const startedAt = performance.now()
+  for (;;) {
+    // In two steps, because only the first one gives something that can be closed when the second one fails.
+    const Root = holding(() => openAsClass(settings)) as unknown as new (
+      name: null,
+      options: object,
+    ) => RootDatabase
+    try {
+      return new Root(null, { ...settings, isRoot: true })
+    } catch (error) {
+      void Root.prototype.close.call(Object.assign(Object.create(Root.prototype), { isRoot: true }))
+      const elapsedMs = performance.now() - startedAt
+      if (!(error as Error).message.startsWith('Invalid argument')) throw error
+      if (elapsedMs >= SAME_NUMBER_AFTER_MS) throw sameNumber(options.path, error)
+      if (elapsedMs >= RETRY_FOR_MS) throw error
+      pause(Math.random() * LONGEST_PAUSE_MS)
+    }
+  }
+}
+
+/** LMDB ends the process when it may read its files and not write them. */
+function refuseUnwritable(path: string): void {
+  for (const file of ['data.mdb', 'lock.mdb'].map((name) => join(path, name)))
+    if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK)
+}
+
+/**
+ * LMDB knows readers by the number of their process. Where a process of another container has the same number, `lmdb`
+ * tries for some seconds to read and then goes on without a transaction, which fails in one way or another.
+ */
+export function sameNumber(directory: string, cause: unknown): CatracaError {
+  return new CatracaError(
+    'STORE_IN_USE',
+    `${directory} is open in another container, in a process with the same number (${process.pid}): let the containers share their process numbers, or give each its own directory`,
+    { cause },
+  )
+}
+
+function pause(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}

@@ -1,0 +1,91 @@
+import { accessSync, constants, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Database, DatabaseOptions, RootDatabase } from 'lmdb'
+import { CommitLock, holding } from './commit-lock.js'
+import { inspectDataFile } from './data-file.js'
+import { MAP_BYTES, MAX_READERS } from './environment.js'
+import { storeError } from './failures.js'
+import { openLmdb } from './open-lmdb.js'
+import { readersOf } from './open-processes.js'
+
+export interface Room {
+  fileBytes: number
+  mapBytes: number
+}
+
+/** A stopped process that holds the lock is not waited for any longer than this. */
+const PATIENCE_MS = 2000
+
+/** An environment that is only read: nothing of it is made or changed. */
+export class Looker {
+  private constructor(
+    private readonly root: RootDatabase,
+    private readonly commitLock: CommitLock | undefined,
+  ) {}
+
+  static open(directory: string): Looker {
+    try {
+      const lock = mayLock(directory) ? CommitLock.open(directory, PATIENCE_MS) : undefined
+      try {
+        inspectDataFile(join(directory, 'data.mdb'))
+        const options = { path: directory, maxDbs: 64, maxReaders: MAX_READERS, noSubdir: false }
+        const root = openLmdb({ ...options, mapSize: MAP_BYTES, readOnly: true }, (work) =>
+          holding(lock, work),
+        )
+        return new Looker(root, lock)
+      } catch (error) {
+        void lock?.close()
+        throw error
+      }
+    } catch (error) {
+      throw storeError(error, directory)
+    }
+  }
+
+  /** Undefined where the database was never made. */
+  text(name: string): Database<string, string> | undefined {
+    const options: DatabaseOptions = { encoding: 'string', keyEncoding: 'ordered-binary' }
+    return this.root.openDB(name, options) as unknown as Database<string, string> | undefined
+  }
+
+  binary(name: string): Database<Buffer, Uint8Array> | undefined {
+    const options: DatabaseOptions = { encoding: 'binary', keyEncoding: 'binary' }
+    return this.root.openDB(name, options) as unknown as Database<Buffer, Uint8Array> | undefined
+  }
+
+  /** Text under the number of a list. */
+  numbered(name: string): Database<string, Uint8Array> | undefined {
+    const options: DatabaseOptions = { encoding: 'string', keyEncoding: 'binary' }
+    return this.root.openDB(name, options) as unknown as Database<string, Uint8Array> | undefined
+  }
+
+  room(): Room {
+    const { pageSize, lastPageNumber, mapSize } = this.root.getStats() as Record<string, number>
+    return { fileBytes: pageSize! * (lastPageNumber! + 1), mapBytes: mapSize! }
+  }
+
+  readers(): number[] {
+    return readersOf(this.root.readerList())
+  }
+
+  /** A copy as of one moment into that directory, without what was freed. Writers go on meanwhile. */
+  copyTo(directory: string): Promise<void> {
+    return this.root.backup(directory, true)
+  }
+
+  async close(): Promise<void> {
+    await this.root.close()
+    await this.commitLock?.close()
+  }
+}
+
+/** Without the right to write its lock file LMDB opens the environment without locks, and then changes nothing that is shared. */
+function mayLock(directory: string): boolean {
+  const file = join(directory, 'lock.mdb')
+  try {
+    accessSync(existsSync(file) ? file : directory, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,177 @@
+import {
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { CatracaError } from '../../../core/errors.js'
+import { syncPath } from '../backup/steps.js'
+import { inspectDataFile } from './data-file.js'
+import { openLmdb } from './open-lmdb.js'
+import { lockHolders, processesWithFile } from './open-processes.js'
+import { OWNER_FILE } from './private-files.js'
+
+/**
+ * The layout of a data directory. Version 0.1.0 kept the store in `data.mdb`, and knows nothing of the commit lock: it
+ * must never open a store that this version uses. So the store is in `v2/`, and under the old name there is the *sign*, a
+ * small store that says that it is of format 2. Version 0.1.0 opens that one, says STORE_NEWER_VERSION and ends.
+ *
+ * The name has a digit, because version 0.1.0 takes whatever has none for the file of a secret.
+ */
+export const MAIN = 'v2'
+
+export const mainDirectory = (directory: string): string => join(directory, MAIN)
+
+const OLDER_FORMAT = '1'
+const FORMAT_FOR_OLDER_VERSIONS = '2'
+const SETTINGS = { encoding: 'string', keyEncoding: 'ordered-binary' } as const
+const DRAFT = 'draft-'
+
+const paths = (directory: string) => ({
+  sign: join(directory, 'data.mdb'),
+  signLock: join(directory, 'lock.mdb'),
+  store: join(mainDirectory(directory), 'data.mdb'),
+  /** Which file is known to be the sign, so that it is looked into once only. */
+  signRecord: join(mainDirectory(directory), 'sign'),
+  /** The lock file of version 0.1.0 while its store is taken over. */
+  olderLock: join(mainDirectory(directory), 'older-lock.mdb'),
+})
+
+/** Whether the directory is as version 0.1.0 left it, or half taken over. */
+export function isOlderLayout(directory: string): boolean {
+  const { sign, store } = paths(directory)
+  const signFile = idOf(sign)
+  return signFile !== undefined && sizeOf(sign) > 0 && (idOf(store) ?? signFile) === signFile
+}
+
+/** For those who only read, and leave the directory as it is. */
+export function refuseOlderLayout(directory: string): void {
+  if (!isOlderLayout(directory)) return
+  const { sign, store, signRecord } = paths(directory)
+  if (existsSync(signRecord) && readFileSync(signRecord, 'utf8') === idOf(sign)) throw missing(store)
+  throw new CatracaError(
+    'STORE_UNUSABLE',
+    `${directory} is as version 0.1.0 left it: stop that version, then run any other command on the store, such as "catraca allowlist list"`,
+  )
+}
+
+/** Takes over a store of version 0.1.0. The caller holds the commit lock of `v2/`. */
+export function takeOver(directory: string): void {
+  for (const name of readdirSync(mainDirectory(directory)))
+    if (name.startsWith(DRAFT)) rmSync(join(mainDirectory(directory), name), { recursive: true, force: true })
+  if (!isOlderLayout(directory)) return
+  const { sign, signLock, store, olderLock } = paths(directory)
+  refuseOpenElsewhere(directory)
+  inspectDataFile(sign)
+  const format = formatOf(directory, sign) ?? OLDER_FORMAT
+  if (format === FORMAT_FOR_OLDER_VERSIONS) throw missing(store)
+  if (format !== OLDER_FORMAT)
+    throw new CatracaError(
+      'STORE_NEWER_VERSION',
+      `${sign} was written in format ${format}, which is not known here`,
+    )
+  if (!existsSync(store)) linkSync(sign, store)
+  // The store has its new name on the disk before it loses the old one.
+  syncPath(mainDirectory(directory))
+  // Whoever opens the sign from now on shares no lock with whoever still has the store open.
+  if (existsSync(signLock)) renameSync(signLock, olderLock)
+  try {
+    putSign(directory)
+    // Version 0.1.0 may have opened its store in the last moment before it found the sign: then it keeps the store.
+    refuseOpenElsewhere(directory)
+  } catch (error) {
+    renameSync(store, sign)
+    if (existsSync(olderLock)) renameSync(olderLock, signLock)
+    throw error
+  }
+  rmSync(olderLock, { force: true })
+}
+
+/** Sees to it that version 0.1.0 finds the sign, and nothing else. The store is there already. */
+export function keepSign(directory: string): void {
+  const { sign, signRecord } = paths(directory)
+  const found = idOf(sign)
+  if (found === undefined || sizeOf(sign) === 0) putSign(directory)
+  else if (!existsSync(signRecord) || readFileSync(signRecord, 'utf8') !== found) {
+    if (formatOf(directory, sign) !== FORMAT_FOR_OLDER_VERSIONS)
+      throw new CatracaError(
+        'STORE_CORRUPT',
+        `${directory} holds two stores: ${sign}, of version 0.1.0, and ${mainDirectory(directory)}: move one of them away`,
+      )
+    writeFileSync(signRecord, found, { mode: OWNER_FILE })
+  }
+}
+
+/** In one step, so that at every moment version 0.1.0 finds either its own store or the sign. */
+export function putSign(directory: string): void {
+  const { sign, signRecord } = paths(directory)
+  inDraft(directory, (draft) => {
+    const root = openLmdb({ path: draft, noSubdir: false, maxDbs: 1, overlappingSync: false })
+    root.openDB('settings', SETTINGS).putSync('format', FORMAT_FOR_OLDER_VERSIONS)
+    void root.close()
+    renameSync(join(draft, 'data.mdb'), sign)
+  })
+  syncPath(directory)
+  writeFileSync(signRecord, idOf(sign)!, { mode: OWNER_FILE })
+}
+
+/** Before anything is made in the directory. */
+export function refuseOlderVersion(directory: string): void {
+  if (isOlderLayout(directory)) refuseOpenElsewhere(directory)
+}
+
+/** Whoever has a lock file of the old layout open does not take part in the commit lock. */
+function refuseOpenElsewhere(directory: string): void {
+  const { signLock, olderLock } = paths(directory)
+  const files = ['lock.mdb', join(MAIN, 'older-lock.mdb')].map((name) => join(realpathSync(directory), name))
+  const pids = new Set([
+    ...processesWithFile((path) => files.includes(path)),
+    ...lockHolders(signLock),
+    ...lockHolders(olderLock),
+  ])
+  if (pids.size === 0) return
+  throw new CatracaError(
+    'STORE_IN_USE',
+    `${directory} is open in process ${[...pids].join(', ')}, which runs version 0.1.0: stop it first, the two must not share a store`,
+  )
+}
+
+function missing(store: string): CatracaError {
+  return new CatracaError('STORE_CORRUPT', `${store} is missing: restore a backup`)
+}
+
+/** Read under another name, so that the locks of version 0.1.0 are not touched. */
+function formatOf(directory: string, file: string): string | undefined {
+  return inDraft(directory, (draft) => {
+    linkSync(file, join(draft, 'data.mdb'))
+    const root = openLmdb({ path: draft, noSubdir: false, maxDbs: 64, readOnly: true })
+    try {
+      return root.openDB('settings', SETTINGS)?.get('format')
+    } finally {
+      void root.close()
+    }
+  })
+}
+
+function inDraft<T>(directory: string, work: (draft: string) => T): T {
+  const draft = mkdtempSync(join(mainDirectory(directory), DRAFT))
+  try {
+    return work(draft)
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+}
+
+function idOf(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return stats === undefined ? undefined : `${stats.dev} ${stats.ino}`
+}
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0

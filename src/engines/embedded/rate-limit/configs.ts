@@ -1,0 +1,145 @@
+import { every } from '../../../core/timers.js'
+import type {
+  ConfigBatch,
+  ConfigPage,
+  ConfigPageRequest,
+  LimitConfigStore,
+} from '../../../guards/rate-limit/port.js'
+import type { ConfigKey, EntityRecord, Level, LevelConfig } from '../../../guards/rate-limit/types.js'
+import type { Environment } from '../lmdb/environment.js'
+
+const CHANGES = 'limit-changes'
+const SCHEMA = 'limit-schema'
+const SECRET = 'lease-secret'
+const POLL_MS = 250
+
+const keyOf = (key: ConfigKey): string[] =>
+  key.level === 'entity' ? [key.level, key.entity, key.resource] : [key.level, key.resource]
+
+function keyFrom(level: Level, [, first = '', second = '']: string[]): ConfigKey {
+  return level === 'entity' ? { level, entity: first, resource: second } : { level, resource: first }
+}
+
+/** Configuration of limits: with the lists, and as durable. */
+export class EmbeddedLimitConfigs implements LimitConfigStore {
+  private readonly listeners = new Set<(changed: undefined) => void>()
+  private poll: NodeJS.Timeout | undefined
+  private seen = 0
+
+  constructor(private readonly environment: Environment) {}
+
+  async read(keys: readonly ConfigKey[], entity: string | undefined): Promise<ConfigBatch> {
+    this.environment.refresh()
+    const { limitConfigs, entities, settings } = this.environment
+    const record = entity === undefined ? undefined : entities.get(entity)
+    return {
+      configs: keys.map((key) => {
+        const text = limitConfigs.get(keyOf(key))
+        return text === undefined ? undefined : (JSON.parse(text) as LevelConfig)
+      }),
+      entity: record === undefined ? undefined : (JSON.parse(record) as EntityRecord),
+      schemaVersion: Number(settings.get(SCHEMA) ?? 1),
+    }
+  }
+
+  async list(level: Level, { after, limit, resource }: ConfigPageRequest): Promise<ConfigPage> {
+    this.environment.refresh()
+    const { limitConfigs } = this.environment
+    const items: ConfigPage['items'] = []
+    const behind = after && keyOf(after)
+    let last: ConfigKey | undefined
+    let looked = 0
+    for (const { key: parts, value } of limitConfigs.getRange({ start: behind ?? [level] })) {
+      if (parts[0] !== level) return { items }
+      if (behind?.every((part, i) => part === parts[i])) continue
+      if (looked++ === limit) return { items, next: last! }
+      last = keyFrom(level, parts)
+      if (resource === undefined || last.resource === resource) {
+        items.push({ key: last, config: JSON.parse(value) as LevelConfig })
+      }
+    }
+    return { items }
+  }
+
+  write(key: ConfigKey, config: LevelConfig): Promise<void> {
+    return this.change(() => {
+      this.environment.limitConfigs.putSync(keyOf(key), JSON.stringify(config))
+    })
+  }
+
+  remove(key: ConfigKey): Promise<boolean> {
+    return this.change(() => this.environment.limitConfigs.removeSync(keyOf(key)), true)
+  }
+
+  writeEntity(id: string, record: EntityRecord): Promise<void> {
+    return this.change(() => {
+      this.environment.entities.putSync(id, JSON.stringify(record))
+    })
+  }
+
+  removeEntity(id: string): Promise<boolean> {
+    return this.change(() => this.environment.entities.removeSync(id), true)
+  }
+
+  migrate(schemaVersion: number): Promise<void> {
+    return this.change(() => {
+      const { settings } = this.environment
+      if (Number(settings.get(SCHEMA) ?? 1) < schemaVersion) settings.putSync(SCHEMA, String(schemaVersion))
+    })
+  }
+
+  /** Looks first: a store that is full has it, and leases can be given back. */
+  async secret(candidate: string): Promise<string> {
+    const { settings } = this.environment
+    this.environment.refresh()
+    const known = settings.get(SECRET)
+    if (known !== undefined) return known
+    return this.environment.write(() => {
+      const kept = settings.get(SECRET)
+      if (kept === undefined) settings.putSync(SECRET, candidate)
+      return kept ?? candidate
+    })
+  }
+
+  /** A number in the store grows with each change, and is looked at every quarter of a second. */
+  watch(listener: (changed: undefined) => void): () => void {
+    this.listeners.add(listener)
+    if (this.poll === undefined) {
+      this.seen = this.changes()
+      this.poll = every(() => this.look(), POLL_MS).unref()
+    }
+    return () => {
+      this.listeners.delete(listener)
+      if (this.listeners.size > 0) return
+      clearInterval(this.poll)
+      this.poll = undefined
+    }
+  }
+
+  private look(): void {
+    let now: number
+    try {
+      now = this.changes()
+    } catch {
+      // Closed, or out of order: whoever asks next is told.
+      return
+    }
+    if (now === this.seen) return
+    this.seen = now
+    for (const listener of this.listeners) listener(undefined)
+  }
+
+  private changes(): number {
+    this.environment.refresh()
+    return Number(this.environment.settings.get(CHANGES) ?? 0)
+  }
+
+  private change<T>(work: () => T, isFreeing = false): Promise<T> {
+    const { settings } = this.environment
+    const changing = (): T => {
+      settings.putSync(CHANGES, String(Number(settings.get(CHANGES) ?? 0) + 1))
+      return work()
+    }
+    return isFreeing ? this.environment.free(changing) : this.environment.write(changing)
+  }
+}

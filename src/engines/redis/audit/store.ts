@@ -1,0 +1,61 @@
+import { byDay, daysBetween, readDays } from '../../../guards/audit/days.js'
+import { DAY_MS, dayName, dayOf, ID_LENGTH } from '../../../guards/audit/entry-id.js'
+import type { AuditPart, AuditStore, Keeping, StoredEntry } from '../../../guards/audit/port.js'
+import type { Redis } from '../link/redis.js'
+import { defineScript } from '../link/script.js'
+
+const APPEND = defineScript('audit-append', { keys: 1, write: true, repeatable: true })
+
+/** Each day has a slot of its own, so that the trail spreads over a cluster. */
+const keyOf = (day: number): string => `audit:${dayName(day)}`
+
+/** A script unpacks what it is given, which has its limits. */
+const APPENDED_AT_ONCE = 100
+const LOOKED_AT_ONCE = 31
+/** What the first sweep of a process looks through; older days have expired by themselves. */
+const SWEPT_DAYS = 400
+
+/** The audit trail: a sorted set for each day, which expires as a whole. */
+export class RedisAudit implements AuditStore {
+  /** Days before this one are swept. */
+  private sweptTo: number | undefined
+
+  constructor(private readonly redis: Redis) {}
+
+  async append(entries: readonly StoredEntry[], { retentionMs, now }: Keeping): Promise<void> {
+    const writes: Promise<unknown>[] = []
+    for (const [day, ofDay] of byDay(entries)) {
+      // A day longer than the last of them is kept: sweeps are first, and free memory without stopping the server.
+      const leftMs = (day + 2) * DAY_MS + retentionMs - now
+      for (let at = 0; at < ofDay.length; at += APPENDED_AT_ONCE) {
+        const members = ofDay.slice(at, at + APPENDED_AT_ONCE).map(({ id, text }) => id + text)
+        writes.push(this.redis.run(APPEND, [keyOf(day)], [String(Math.max(1, leftMs)), ...members]))
+      }
+    }
+    await Promise.all(writes)
+  }
+
+  async read(below: string, from: string, limit: number): Promise<AuditPart> {
+    const { newest, oldest } = daysBetween(below, from)
+    const last = Math.max(oldest, newest - LOOKED_AT_ONCE + 1)
+    const looked = Array.from({ length: Math.max(0, newest - last + 1) }, (_, i) => newest - i)
+    const found = await Promise.all(looked.map((day) => this.redis.read(keyOf(day), ['EXISTS', keyOf(day)])))
+    const days = looked.filter((_, i) => found[i] === 1)
+    return readDays(days, limit, { day: last, isEnd: last <= oldest }, async (day, left) => {
+      const args = ['ZREVRANGEBYLEX', keyOf(day), `(${below}`, `[${from}`, 'LIMIT', '0', String(left)]
+      const members = (await this.redis.read(keyOf(day), args)) as string[]
+      return members.map((member) => ({ id: member.slice(0, ID_LENGTH), text: member.slice(ID_LENGTH) }))
+    })
+  }
+
+  /** Whole days: what is left of the one in which the time lies is hidden from readers, and dropped with it. */
+  async sweep(before: number): Promise<{ more: boolean }> {
+    const end = dayOf(before)
+    const start = this.sweptTo ?? end - SWEPT_DAYS
+    if (start >= end) return { more: false }
+    const days = Array.from({ length: end - start }, (_, i) => keyOf(start + i))
+    await Promise.all(days.map((key) => this.redis.write(key, ['UNLINK', key])))
+    this.sweptTo = end
+    return { more: false }
+  }
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RedisUrl } from '../../../config/store-url-redis.js'
+import type { HotFinding, HotKeeping, HotSets } from '../../../guards/allowlist/hot/port.js'
+import { openRedis } from '../link/open-redis.js'
+import type { RedisOptions } from '../link/options.js'
+import type { Redis } from '../link/redis.js'
+import { claimSet, type KeepingOptions } from './keeping.js'
+import { HotLookups } from './lookups.js'
+
+export interface HotSetsOptions extends Partial<KeepingOptions> {
+  /** A check that the sets have not answered by then is answered by the store. */
+  checkTimeoutMs?: number
+  redis?: RedisOptions
+  report?: (message: string, error: unknown) => void
+}
+
+const DEFAULT_LEASE_MS = 10_000
+const DEFAULT_STALE_AFTER_MS = 3000
+const DEFAULT_CHECK_TIMEOUT_MS = 200
+const CONNECT_PAUSE_MS = 1000
+
+/** Sets of members in Redis, in front of another store. It need not be there: then nothing is found. */
+export class RedisHotSets implements HotSets {
+  readonly #owner = randomUUID()
+  readonly #keeping: KeepingOptions
+  readonly #closing = new AbortController()
+  readonly #connecting: Promise<void>
+  /** Two connections: what a load sends must not hold up checks, and waits longer for its answers. */
+  #links: { checks: Redis; keeping: Redis } | undefined
+  #lookups: HotLookups | undefined
+
+  constructor(
+    private readonly url: RedisUrl,
+    private readonly options: HotSetsOptions = {},
+  ) {
+    const { leaseMs = DEFAULT_LEASE_MS, staleAfterMs = DEFAULT_STALE_AFTER_MS } = options
+    this.#keeping = { leaseMs, staleAfterMs }
+    this.#connecting = this.#connect()
+  }
+
+  get isConnected(): boolean {
+    return this.#links !== undefined
+  }
+
+  find(listId: string, customerId: string): Promise<HotFinding | undefined> {
+    return this.#lookups?.find(listId, customerId) ?? Promise.resolve(undefined)
+  }
+
+  async claim(listId: string): Promise<HotKeeping | undefined> {
+    return this.#links && claimSet(this.#links.keeping, listId, this.#owner, this.#keeping)
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#connecting
+    await Promise.all([this.#links?.checks.close(), this.#links?.keeping.close()])
+  }
+
+  /** The link keeps itself up once it was; until then it is tried again. */
+  async #connect(): Promise<void> {
+    const { signal } = this.#closing
+    let told = ''
+    while (!signal.aborted && this.#links === undefined) {
+      try {
+        this.#links = await this.#openLinks()
+        this.#lookups = new HotLookups(this.#links.checks)
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error)
+        if (message !== told)
+          this.options.report?.('the hot tier cannot be reached; the store answers', error)
+        told = message
+        await sleep(CONNECT_PAUSE_MS, undefined, { signal, ref: false }).catch(() => {})
+      }
+    }
+  }
+
+  async #openLinks(): Promise<{ checks: Redis; keeping: Redis }> {
+    const { redis = {}, checkTimeoutMs = DEFAULT_CHECK_TIMEOUT_MS } = this.options
+    const checks = await openRedis(this.url, { ...redis, commandTimeoutMs: checkTimeoutMs })
+    try {
+      return { checks, keeping: await openRedis(this.url, redis) }
+    } catch (error) {
+      await checks.close()
+      throw error
+    }
+  }
+}

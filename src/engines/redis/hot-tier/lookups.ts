@@ -1,0 +1,79 @@
+import type { HotFinding } from '../../../guards/allowlist/hot/port.js'
+import { Coalescer } from '../link/coalescer.js'
+import type { Redis } from '../link/redis.js'
+import { type HotKeys, hotKeys, readPosition, seal, unsure } from './keys.js'
+
+interface Marker {
+  text: string
+  fill: string
+  content: Pick<HotFinding, 'state' | 'position'>
+}
+
+/** A list, and what its marker said last. */
+interface Asked {
+  keys: HotKeys
+  marker: Marker | undefined
+}
+
+const MAX_BATCH = 256
+
+/** Asks sets about customers: those that wait in one turn, of one list, together with the marker of the set. */
+export class HotLookups {
+  readonly #lists = new Map<string, Asked>()
+  readonly #batches: Coalescer<Asked, string, HotFinding | undefined>
+
+  constructor(private readonly redis: Redis) {
+    this.#batches = new Coalescer((asked, ids) => this.#carry(asked, ids), { maxItems: MAX_BATCH })
+  }
+
+  find(listId: string, customerId: string): Promise<HotFinding | undefined> {
+    let asked = this.#lists.get(listId)
+    if (asked === undefined) {
+      asked = { keys: hotKeys(listId), marker: undefined }
+      this.#lists.set(listId, asked)
+    }
+    return this.#batches.ask(asked, customerId)
+  }
+
+  async #carry(asked: Asked, ids: string[]): Promise<(HotFinding | undefined)[]> {
+    const fill = asked.marker?.fill ?? ''
+    let { marker, held } = await this.#ask(asked, ids, fill)
+    if (marker !== undefined && marker.fill !== fill) {
+      // Loaded anew since this process asked last: its seal has another name.
+      const { fill: newFill } = marker
+      ;({ marker, held } = await this.#ask(asked, ids, newFill))
+      if (marker?.fill !== newFill) marker = undefined
+    }
+    if (marker === undefined || held[0] !== 1) return ids.map(() => undefined)
+    const { content } = marker
+    return ids.map((_, i) => ({
+      ...content,
+      found: held[1 + i] === 1 ? 'member' : held[1 + ids.length + i] === 1 ? 'unsure' : 'absent',
+    }))
+  }
+
+  /**
+   * Two plain commands in one go, of which the second sees at least what the first told of: whatever happens to the
+   * set in between brings it further, or takes its seal away.
+   */
+  async #ask(
+    asked: Asked,
+    ids: string[],
+    fill: string,
+  ): Promise<{ marker: Marker | undefined; held: number[] }> {
+    const { set, fresh } = asked.keys
+    const [text, held] = await this.redis.readInOrder(set, [
+      ['GET', fresh],
+      ['SMISMEMBER', set, seal(fill), ...ids, ...ids.map(unsure)],
+    ])
+    let marker = asked.marker
+    if (text !== marker?.text) marker = text === null ? undefined : readMarker(text as string)
+    asked.marker = marker ?? asked.marker
+    return { marker, held: held as number[] }
+  }
+}
+
+function readMarker(text: string): Marker {
+  const [fill = '', state = '', position = ''] = text.split(' ')
+  return { text, fill, content: { state, position: readPosition(position) } }
+}

@@ -1,0 +1,87 @@
+import { isCatracaError } from '../../core/errors.js'
+import { Durations, NamedCounts } from '../../core/figures.js'
+import { isPromise, type MaybePromise } from '../../core/maybe-promise.js'
+import type { CheckAnswer, CheckReason } from './types.js'
+
+const REASONS: readonly CheckReason[] = [
+  'MEMBER',
+  'NOT_MEMBER',
+  'MEMBER_EXPIRED',
+  'IN_WAVE',
+  'OUT_OF_WAVE',
+  'OUTSIDE_WINDOW',
+  'EXCLUDED',
+  'ALLOWLIST_NOT_FOUND',
+  'ALLOWLIST_UNREADABLE',
+  'UNAVAILABLE',
+]
+
+/** What checks answered, and how long they took. */
+export class CheckFigures {
+  /** One for each customer and list. */
+  readonly reasons: NamedCounts<CheckReason>
+  /** One for each question, however many customers and lists it names. */
+  readonly durations = new Durations()
+  /** Answers that nobody knows the truth of, and questions that were not answered for the same cause. */
+  readonly degraded = { allowed: 0, blocked: 0 }
+  allowed = 0
+  denied = 0
+
+  constructor(maxLists: number) {
+    this.reasons = new NamedCounts(REASONS, maxLists)
+  }
+
+  /** Counts what `ask` answers, when it does. */
+  check(ask: () => MaybePromise<CheckAnswer>): MaybePromise<CheckAnswer> {
+    const startedMs = performance.now()
+    let answer: MaybePromise<CheckAnswer>
+    try {
+      answer = ask()
+    } catch (error) {
+      throw this.failed(error)
+    }
+    if (!isPromise(answer)) return this.answered(answer, startedMs)
+    return answer.then(
+      (settled) => this.answered(settled, startedMs),
+      (error) => {
+        throw this.failed(error)
+      },
+    )
+  }
+
+  async checkMany(ask: () => Promise<CheckAnswer[]>): Promise<CheckAnswer[]> {
+    const startedMs = performance.now()
+    try {
+      const answers = await ask()
+      for (const answer of answers) this.count(answer)
+      this.durations.add(performance.now() - startedMs)
+      return answers
+    } catch (error) {
+      throw this.failed(error)
+    }
+  }
+
+  private answered(answer: CheckAnswer, startedMs: number): CheckAnswer {
+    this.count(answer)
+    this.durations.add(performance.now() - startedMs)
+    return answer
+  }
+
+  private count({ results }: CheckAnswer): void {
+    for (let i = 0; i < results.length; i++) {
+      const { allowlistId, reason, allowed } = results[i]!
+      // Callers can make up names without end, and these must not take the place of lists that exist.
+      const isMadeUp = reason === 'ALLOWLIST_NOT_FOUND' || reason === 'UNAVAILABLE'
+      const counts = isMadeUp ? this.reasons.ofKnown(allowlistId) : this.reasons.of(allowlistId)
+      counts[reason]++
+      if (allowed) this.allowed++
+      else this.denied++
+      if (reason === 'UNAVAILABLE') this.degraded.allowed++
+    }
+  }
+
+  private failed(error: unknown): unknown {
+    if (isCatracaError(error, 'ENGINE_UNAVAILABLE')) this.degraded.blocked++
+    return error
+  }
+}

@@ -1,0 +1,287 @@
+import { type Clock, isoTime } from '../../core/clock.js'
+import { isPromise, type MaybePromise, whenReady } from '../../core/maybe-promise.js'
+import type { CheckedList, CheckStore, CheckView, Freshness } from './port.js'
+import type { CheckAnswer, CheckResult, OnUnavailable } from './types.js'
+import { isUnreadable } from './unreadable.js'
+import {
+  admits,
+  counts,
+  EXCLUDED,
+  isUnknown,
+  judgeMember,
+  MAX_CHAIN,
+  NOT_FOUND,
+  OUT_OF_WAVE,
+  OUTSIDE_WINDOW,
+  strategyVerdict,
+  TOO_DEEP,
+  UNAVAILABLE,
+  UNREADABLE,
+  unchanged,
+  unlessUnavailable,
+  type Verdict,
+} from './verdict.js'
+import { type CompiledWave, compileWave, insideWindow } from './wave/index.js'
+
+/** Pairs answered before others get a turn of the thread. */
+const PAIRS_PER_TURN = 1000
+
+/** One customer who is being asked about. */
+interface Inquiry {
+  readonly view: CheckView
+  readonly customerId: string
+  readonly now: number
+  /** Verdicts on lists that waves have come to. */
+  known: Map<string, MaybePromise<Verdict>> | undefined
+}
+
+/** Answers whether customers may pass. Waits for nothing when the engine does not. */
+export class Checker {
+  /** Lists are immutable objects that an engine replaces when they change, so they can key what is derived. */
+  private readonly waves = new WeakMap<CheckedList, CompiledWave>()
+
+  constructor(
+    private readonly store: CheckStore,
+    private readonly clock: Clock,
+    private readonly onUnavailable: OnUnavailable = 'block',
+    private readonly onUnreadable: (listId: string, error: unknown) => void = () => {},
+  ) {}
+
+  check(customerId: string, listIds: readonly string[], freshness: Freshness): MaybePromise<CheckAnswer> {
+    const answer = this.checkOnce(customerId, listIds, freshness)
+    if (!isPromise(answer)) return answer
+    return unchanged(answer, () => this.checkOnce(customerId, listIds, freshness))
+  }
+
+  private checkOnce(
+    customerId: string,
+    listIds: readonly string[],
+    freshness: Freshness,
+  ): MaybePromise<CheckAnswer> {
+    const view = this.store.view(freshness)
+    return isPromise(view)
+      ? view.then((settled) => this.checkIn(settled, customerId, listIds))
+      : this.checkIn(view, customerId, listIds)
+  }
+
+  /**
+   * One question about many customers, answered from one state of the store. Others get a turn of the thread in
+   * between; if a list was changed in such a turn, the question is answered again without any.
+   */
+  checkMany(customers: string[], listIds: readonly string[], freshness: Freshness): Promise<CheckAnswer[]> {
+    const ask = () => this.checkManyOnce(customers, listIds, freshness)
+    return unchanged(ask(), ask)
+  }
+
+  private async checkManyOnce(
+    customers: string[],
+    listIds: readonly string[],
+    freshness: Freshness,
+  ): Promise<CheckAnswer[]> {
+    const perTurn = Math.max(1, Math.floor(PAIRS_PER_TURN / listIds.length))
+    const answers: CheckAnswer[] = []
+    let lists: (CheckedList | undefined)[] | undefined
+    for (let i = 0; i < customers.length; i += perTurn) {
+      if (i > 0) await new Promise((resolve) => setImmediate(resolve))
+      const part = await this.checkPart(customers.slice(i, i + perTurn), listIds, freshness)
+      if (lists?.some((list, n) => list !== part.lists[n])) {
+        return (await this.checkPart(customers, listIds, freshness)).answers
+      }
+      lists = part.lists
+      answers.push(...part.answers)
+    }
+    return answers
+  }
+
+  /** With an engine that needs no waiting, nothing can change between looking at the lists and the answers. */
+  private async checkPart(customers: string[], listIds: readonly string[], freshness: Freshness) {
+    const view = this.store.view(freshness)
+    const ready = isPromise(view) ? await view : view
+    const lists = listIds.map((id) => listOrNone(ready, id))
+    const answers = customers.map((customer) => this.checkIn(ready, customer, listIds))
+    return { lists: await Promise.all(lists), answers: await Promise.all(answers) }
+  }
+
+  private checkIn(
+    view: CheckView,
+    customerId: string,
+    listIds: readonly string[],
+  ): MaybePromise<CheckAnswer> {
+    const now = this.clock.now()
+    const verdicts: MaybePromise<Verdict>[] = new Array(listIds.length)
+    const inquiry: Inquiry = { view, customerId, now, known: undefined }
+    const places = firstPlaces(listIds)
+    let waiting = false
+    for (let i = 0; i < listIds.length; i++) {
+      const first = places === undefined ? i : places[i]!
+      const verdict = first < i ? verdicts[first]! : this.asked(inquiry, listIds[i]!)
+      if (isPromise(verdict)) waiting = true
+      verdicts[i] = verdict
+    }
+    if (!waiting) return answer(customerId, listIds, verdicts as Verdict[], now)
+    // The common question, for which Promise.all would be half of the work.
+    if (listIds.length === 1) {
+      return (verdicts[0] as Promise<Verdict>).then((verdict) => answer(customerId, listIds, [verdict], now))
+    }
+    return Promise.all(verdicts).then((settled) => answer(customerId, listIds, settled, now))
+  }
+
+  /** A list that the question names, with the answer for a store that does not answer. */
+  private asked(inquiry: Inquiry, listId: string): MaybePromise<Verdict> {
+    if (this.onUnavailable === 'block') return this.one(inquiry, listId, 0)
+    try {
+      const verdict = this.one(inquiry, listId, 0)
+      return isPromise(verdict) ? verdict.catch(unlessUnavailable) : verdict
+    } catch (error) {
+      return unlessUnavailable(error)
+    }
+  }
+
+  private one(inquiry: Inquiry, listId: string, depth: number): MaybePromise<Verdict> {
+    let list: MaybePromise<CheckedList | undefined>
+    try {
+      list = inquiry.view.list(listId)
+    } catch (error) {
+      return this.unreadable(listId, error)
+    }
+    return isPromise(list)
+      ? list.then(
+          (found) => this.judge(inquiry, found, depth),
+          (error) => this.unreadable(listId, error),
+        )
+      : this.judge(inquiry, list, depth)
+  }
+
+  /** One list that cannot be read must not keep the others from being answered. */
+  private unreadable(listId: string, error: unknown): Verdict {
+    if (!isUnreadable(error)) throw error
+    this.onUnreadable(listId, error)
+    return UNREADABLE
+  }
+
+  private judge(inquiry: Inquiry, list: CheckedList | undefined, depth: number): MaybePromise<Verdict> {
+    if (list === undefined) return NOT_FOUND
+    if (list.type === 'ONDA') return this.judgeWave(inquiry, list, depth)
+    const { view, customerId, now } = inquiry
+    const member = view.member(list, customerId)
+    return isPromise(member) ? member.then((found) => judgeMember(found, now)) : judgeMember(member, now)
+  }
+
+  private judgeWave(inquiry: Inquiry, list: CheckedList, depth: number): MaybePromise<Verdict> {
+    const { customerId, now } = inquiry
+    const wave = this.waveOf(list)
+    if (!insideWindow(wave, now)) return OUTSIDE_WINDOW
+    const { base, exclude } = list.config!
+    if (base === undefined && exclude === undefined) return strategyVerdict(wave, customerId, now)
+    if (depth >= MAX_CHAIN) return TOO_DEEP
+    const ask = (other: string) => this.ask(inquiry, other, depth + 1)
+    return whenReady(firstAdmitting(exclude ?? [], ask), (excluding) => {
+      if (excluding !== undefined) return isUnknown(excluding) ? excluding : EXCLUDED
+      if (base === undefined) return strategyVerdict(wave, customerId, now)
+      return whenReady(ask(base), (verdict) => {
+        if (isUnknown(verdict)) return verdict
+        return admits(verdict) ? strategyVerdict(wave, customerId, now) : OUT_OF_WAVE
+      })
+    })
+  }
+
+  /** Waves may come to the same list on many ways, which must not multiply. */
+  private ask(inquiry: Inquiry, listId: string, depth: number): MaybePromise<Verdict> {
+    inquiry.known ??= new Map()
+    const known = inquiry.known.get(listId)
+    if (known !== undefined) return known
+    // A circle, which only two changes at the same moment can close, comes back here.
+    inquiry.known.set(listId, TOO_DEEP)
+    const verdict = this.one(inquiry, listId, depth)
+    inquiry.known.set(listId, verdict)
+    return verdict
+  }
+
+  private waveOf(list: CheckedList): CompiledWave {
+    let wave = this.waves.get(list)
+    if (wave === undefined) this.waves.set(list, (wave = compileWave(list)))
+    return wave
+  }
+}
+
+/** To compare so many with each other costs less than a map. */
+const FEW_LISTS = 8
+
+/** Where each list is asked about first, so that one that is repeated is judged once; undefined where none is. */
+function firstPlaces(listIds: readonly string[]): number[] | undefined {
+  if (listIds.length <= FEW_LISTS) {
+    for (let i = 1; i < listIds.length; i++) {
+      if (listIds.indexOf(listIds[i]!) < i) return listIds.map((id) => listIds.indexOf(id))
+    }
+    return undefined
+  }
+  const firsts = new Map<string, number>()
+  for (let i = listIds.length - 1; i >= 0; i--) firsts.set(listIds[i]!, i)
+  return firsts.size === listIds.length ? undefined : listIds.map((id) => firsts.get(id)!)
+}
+
+/** A list that cannot be read fails, or is answered for, in the answers. */
+function listOrNone(view: CheckView, listId: string): MaybePromise<CheckedList | undefined> {
+  try {
+    const list = view.list(listId)
+    return isPromise(list) ? list.catch(() => undefined) : list
+  } catch {
+    return undefined
+  }
+}
+
+/** The first verdict that lets the customer in, or that cannot be known. */
+function firstAdmitting(
+  listIds: string[],
+  ask: (listId: string) => MaybePromise<Verdict>,
+  from = 0,
+): MaybePromise<Verdict | undefined> {
+  for (let i = from; i < listIds.length; i++) {
+    const verdict = ask(listIds[i]!)
+    if (isPromise(verdict)) {
+      return verdict.then((settled) => (counts(settled) ? settled : firstAdmitting(listIds, ask, i + 1)))
+    }
+    if (counts(verdict)) return verdict
+  }
+  return undefined
+}
+
+function answer(
+  customerId: string,
+  listIds: readonly string[],
+  verdicts: Verdict[],
+  now: number,
+): CheckAnswer {
+  const checkedAt = isoTime(now)
+  const results: CheckResult[] = new Array(listIds.length)
+  let overallAllowed = true
+  let degraded = false
+  for (let i = 0; i < listIds.length; i++) {
+    const { reason, type, addedAt } = verdicts[i]!
+    const allowed = admits(verdicts[i]!)
+    overallAllowed &&= allowed
+    const result: CheckResult = { allowlistId: listIds[i]!, allowed, type, reason, checkedAt }
+    if (addedAt !== undefined) result.addedAt = addedIso(addedAt)
+    if (verdicts[i] === UNAVAILABLE) {
+      result.degraded = true
+      degraded = true
+    }
+    results[i] = result
+  }
+  return degraded
+    ? { customerId, results, overallAllowed, degraded }
+    : { customerId, results, overallAllowed }
+}
+
+/** Members of one batch of an import share their moment, and a list has few batches. */
+const MAX_MOMENTS = 1000
+const moments = new Map<number, string>()
+
+function addedIso(ms: number): string {
+  let iso = moments.get(ms)
+  if (iso === undefined) {
+    if (moments.size >= MAX_MOMENTS) moments.clear()
+    moments.set(ms, (iso = new Date(ms).toISOString()))
+  }
+  return iso
+}

@@ -1,0 +1,192 @@
+import { type Clock, isoTime } from '../../core/clock.js'
+import type { CheckedList, CheckView } from './port.js'
+import type { ExplainedResult, ExplainStep, Explanation, OnUnavailable } from './types.js'
+import { isUnreadable } from './unreadable.js'
+import {
+  admits,
+  counts,
+  EXCLUDED,
+  isUnknown,
+  judgeMember,
+  MAX_CHAIN,
+  NOT_FOUND,
+  OUT_OF_WAVE,
+  OUTSIDE_WINDOW,
+  strategyVerdict,
+  TOO_DEEP,
+  UNAVAILABLE,
+  UNREADABLE,
+  unchanged,
+  unlessUnavailable,
+  type Verdict,
+} from './verdict.js'
+import { type CompiledWave, compileWave, effectivePercentage, insideWindow, placeIn } from './wave/index.js'
+
+/** What a step found; when it began is `performance.now()`. */
+export type Note = (
+  step: ExplainStep['step'],
+  outcome: string,
+  beganMs: number,
+  facts?: Pick<ExplainStep, 'detail' | 'place' | 'percentage'>,
+) => void
+
+/** The present as checks see it, telling each step. */
+export type TracedStore = (note: Note) => CheckView
+
+interface Inquiry {
+  readonly view: CheckView
+  readonly customerId: string
+  readonly now: number
+  /** Of the list that is being asked about, and of those that it rests on. */
+  steps: ExplainStep[]
+  /** The lists that are being asked about, the outermost first. */
+  readonly path: string[]
+  /** Verdicts on lists that waves have come to. */
+  readonly known: Map<string, Verdict>
+}
+
+/**
+ * Answers as a check does, and tells how the answer came about. It is a walk of its own, one step after the other,
+ * so that checks pay nothing for it; what a step means is judged by the same code (`verdict.ts`, `wave.ts`).
+ */
+export class Explainer {
+  constructor(
+    private readonly store: TracedStore,
+    private readonly clock: Clock,
+    private readonly onUnavailable: OnUnavailable,
+  ) {}
+
+  explain(customerId: string, listIds: readonly string[]): Promise<Explanation> {
+    const ask = () => this.explainOnce(customerId, listIds)
+    return unchanged(ask(), ask)
+  }
+
+  private async explainOnce(customerId: string, listIds: readonly string[]): Promise<Explanation> {
+    const beganMs = performance.now()
+    const path: string[] = []
+    const note: Note = (step, outcome, stepBeganMs, facts) => {
+      const nested = path.length > 1 ? { allowlistId: path.at(-1)! } : {}
+      inquiry.steps.push({ step, outcome, ...nested, ...facts, durationUs: elapsedUs(stepBeganMs) })
+    }
+    const view = this.store(note)
+    const inquiry: Inquiry = { view, customerId, now: this.clock.now(), steps: [], path, known: new Map() }
+    const results: ExplainedResult[] = []
+    for (const allowlistId of listIds) {
+      inquiry.steps = []
+      const verdict = await this.asked(inquiry, note, allowlistId)
+      const { type, reason } = verdict
+      const degraded = verdict === UNAVAILABLE ? ({ degraded: true } as const) : {}
+      results.push({ allowlistId, allowed: admits(verdict), type, reason, ...degraded, steps: inquiry.steps })
+    }
+    const overallAllowed = results.every(({ allowed }) => allowed)
+    return { customerId, results, overallAllowed, durationUs: elapsedUs(beganMs) }
+  }
+
+  private async asked(inquiry: Inquiry, note: Note, listId: string): Promise<Verdict> {
+    try {
+      return await one(inquiry, note, listId, 0)
+    } catch (error) {
+      inquiry.path.length = 0
+      if (this.onUnavailable === 'block') throw error
+      return unlessUnavailable(error)
+    }
+  }
+}
+
+async function one(inquiry: Inquiry, note: Note, listId: string, depth: number): Promise<Verdict> {
+  const { view, path } = inquiry
+  path.push(listId)
+  const list = await readList(view, listId)
+  const verdict = 'reason' in list ? list : await judge(inquiry, note, list, depth)
+  path.pop()
+  return verdict
+}
+
+async function readList(view: CheckView, listId: string): Promise<CheckedList | Verdict> {
+  try {
+    return (await view.list(listId)) ?? NOT_FOUND
+  } catch (error) {
+    if (isUnreadable(error)) return UNREADABLE
+    throw error
+  }
+}
+
+async function judge(inquiry: Inquiry, note: Note, list: CheckedList, depth: number): Promise<Verdict> {
+  const { view, customerId, now } = inquiry
+  if (list.type === 'ONDA') return judgeWave(inquiry, note, list, depth)
+  const member = await view.member(list, customerId)
+  const beganMs = performance.now()
+  const verdict = judgeMember(member, now)
+  if (member !== undefined) {
+    const { expiresAt } = member
+    const outcome = expiresAt === undefined ? 'none' : verdict.reason === 'MEMBER' ? 'valid' : 'expired'
+    note('expiry', outcome, beganMs, expiresAt === undefined ? {} : { detail: isoTime(expiresAt) })
+  }
+  return verdict
+}
+
+async function judgeWave(inquiry: Inquiry, note: Note, list: CheckedList, depth: number): Promise<Verdict> {
+  const beganMs = performance.now()
+  const wave = compileWave(list)
+  const isOpen = insideWindow(wave, inquiry.now)
+  note('window', isOpen ? 'open' : 'closed', beganMs, windowFacts(wave))
+  if (!isOpen) return OUTSIDE_WINDOW
+  const { base, exclude = [] } = list.config!
+  if ((base !== undefined || list.config!.exclude !== undefined) && depth >= MAX_CHAIN) return TOO_DEEP
+  for (const other of exclude) {
+    const verdict = await rest(inquiry, note, 'exclude', other, depth + 1)
+    if (counts(verdict)) return isUnknown(verdict) ? verdict : EXCLUDED
+  }
+  if (base !== undefined) {
+    const verdict = await rest(inquiry, note, 'base', base, depth + 1)
+    if (isUnknown(verdict)) return verdict
+    if (!admits(verdict)) return OUT_OF_WAVE
+  }
+  return judgeStrategy(inquiry, note, wave)
+}
+
+/** A list that a wave rests on. */
+async function rest(
+  inquiry: Inquiry,
+  note: Note,
+  step: 'exclude' | 'base',
+  listId: string,
+  depth: number,
+): Promise<Verdict> {
+  const { known } = inquiry
+  const beganMs = performance.now()
+  let verdict = known.get(listId)
+  if (verdict === undefined) {
+    // A circle, which only two changes at the same moment can close, comes back here.
+    known.set(listId, TOO_DEEP)
+    verdict = await one(inquiry, note, listId, depth).finally(() => known.delete(listId))
+    known.set(listId, verdict)
+  }
+  const outcome = isUnknown(verdict) ? 'unknown' : admits(verdict) ? 'passes' : 'does-not-pass'
+  note(step, outcome, beganMs, { detail: `${listId}: ${verdict.reason}` })
+  return verdict
+}
+
+function judgeStrategy({ customerId, now }: Inquiry, note: Note, wave: CompiledWave): Verdict {
+  const beganMs = performance.now()
+  const verdict = strategyVerdict(wave, customerId, now)
+  const outcome = admits(verdict) ? 'in' : 'out'
+  if (wave.strategy === 'PERCENTAGE') {
+    const facts = { place: placeIn(wave, customerId), percentage: effectivePercentage(wave, now) }
+    note('percentage', outcome, beganMs, {
+      ...facts,
+      detail: `place ${facts.place}, open to ${facts.percentage}`,
+    })
+  } else if (wave.strategy !== 'TIME_WINDOW') note('explicit', outcome, beganMs)
+  return verdict
+}
+
+function windowFacts({ startTime, endTime }: CompiledWave): { detail?: string } {
+  const from = Number.isFinite(startTime) ? [`from ${isoTime(startTime)}`] : []
+  const to = Number.isFinite(endTime) ? [`to ${isoTime(endTime)}`] : []
+  const detail = [...from, ...to].join(' ')
+  return detail === '' ? {} : { detail }
+}
+
+/** Most steps take less than a microsecond, so tenths are told. */
+const elapsedUs = (beganMs: number): number => Math.round((performance.now() - beganMs) * 10_000) / 10

@@ -1,0 +1,105 @@
+import { isPromise, type MaybePromise } from '../../../core/maybe-promise.js'
+import type { Position } from '../changes/port.js'
+import type { CheckedList, CheckStore, CheckView, Freshness, MemberState, WriteToken } from '../port.js'
+import { reaches } from './noted-feed.js'
+import type { HotFinding, HotSets, MemberSource } from './port.js'
+
+export interface HotChecksParts {
+  checks: CheckStore
+  sets: Pick<HotSets, 'find'>
+  listIds: ReadonlySet<string>
+  stateOf: MemberSource['stateOf']
+  /** The snapshot that asked: whatever changed behind it, memory knows by itself. */
+  snapshotPosition(incarnation: number): Position | undefined
+  /** How far this process has read the log. */
+  seen(incarnation: number): Position | undefined
+  report(message: string, error: unknown): void
+}
+
+/** After a failure, how long the sets are left alone. */
+const PAUSE_MS = 1000
+/** When somebody was added is for the store to tell. */
+const MEMBER: MemberState = Object.freeze({})
+
+/** Has sets of members in front of an engine confirm what memory is not certain of. */
+export class HotChecks implements CheckStore {
+  readonly counts = { answered: 0, passedOn: 0 }
+  /** For lists that are not in memory. */
+  readonly direct: CheckView
+  readonly #ordinary: CheckView
+  #pausedUntilMs = Number.NEGATIVE_INFINITY
+  #isFailing = false
+
+  constructor(private readonly parts: HotChecksParts) {
+    const { checks, seen, snapshotPosition } = parts
+    const now = checks.view(undefined)
+    const strong = checks.view('strong')
+    if (isPromise(now) || isPromise(strong)) throw new TypeError('a view of the present needs no waiting')
+    const through = (view: CheckView, floor: (incarnation: number) => Position | undefined): CheckView => ({
+      list: (listId) => view.list(listId),
+      member: (list, customerId) => this.#member(view, list, customerId, floor),
+    })
+    this.#ordinary = through(now, (incarnation) => snapshotPosition(incarnation) ?? seen(incarnation))
+    this.direct = through(strong, seen)
+  }
+
+  /** Whoever asks for more than the ordinary asks the store. */
+  view(freshness: Freshness): MaybePromise<CheckView> {
+    return freshness === undefined ? this.#ordinary : this.parts.checks.view(freshness)
+  }
+
+  readToken(token: string): WriteToken {
+    return this.parts.checks.readToken(token)
+  }
+
+  #member(
+    store: CheckView,
+    list: CheckedList,
+    customerId: string,
+    floor: (incarnation: number) => Position | undefined,
+  ): MaybePromise<MemberState | undefined> {
+    const { listIds, sets } = this.parts
+    if (!listIds.has(list.id) || performance.now() < this.#pausedUntilMs) {
+      return store.member(list, customerId)
+    }
+    // Before the question: what this process learns while it is on its way cannot be asked of the answer.
+    const atLeast = floor(list.incarnation)
+    return sets.find(list.id, customerId).then(
+      (finding) => {
+        this.#isFailing = false
+        if (!this.#counts(finding, list, atLeast)) return this.#passOn(store, list, customerId)
+        this.counts.answered++
+        return finding.found === 'member' ? MEMBER : undefined
+      },
+      (error: unknown) => {
+        this.#failed(error)
+        return this.#passOn(store, list, customerId)
+      },
+    )
+  }
+
+  #counts(
+    finding: HotFinding | undefined,
+    list: CheckedList,
+    atLeast: Position | undefined,
+  ): finding is HotFinding {
+    return (
+      finding !== undefined &&
+      finding.found !== 'unsure' &&
+      finding.state === this.parts.stateOf(list) &&
+      (atLeast === undefined || reaches(finding.position, atLeast))
+    )
+  }
+
+  #passOn(store: CheckView, list: CheckedList, customerId: string): MaybePromise<MemberState | undefined> {
+    this.counts.passedOn++
+    return store.member(list, customerId)
+  }
+
+  #failed(error: unknown): void {
+    this.#pausedUntilMs = performance.now() + PAUSE_MS
+    if (this.#isFailing) return
+    this.#isFailing = true
+    this.parts.report('the hot tier does not answer; the store does', error)
+  }
+}

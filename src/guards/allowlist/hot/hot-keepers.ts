@@ -1,0 +1,73 @@
+import { every } from '../../../core/timers.js'
+import { HotKeeper, type HotKeeperParts } from './hot-keeper.js'
+
+export interface HotKeepersParts extends HotKeeperParts {
+  listIds: Iterable<string>
+  /** How often each set is looked at, whatever wake-ups say. */
+  intervalMs: number
+}
+
+interface Kept {
+  keeper: HotKeeper
+  running: Promise<void> | undefined
+  again: boolean
+  isFailing: boolean
+}
+
+/** Has every set looked at in time, and at once when something changed. */
+export class HotKeepers {
+  readonly #kept = new Map<string, Kept>()
+  readonly #timer: NodeJS.Timeout
+  readonly #watch: { stop(): void }
+  #closed = false
+
+  constructor(private readonly parts: HotKeepersParts) {
+    for (const listId of parts.listIds) {
+      const keeper = new HotKeeper(listId, parts)
+      this.#kept.set(listId, { keeper, running: undefined, again: false, isFailing: false })
+    }
+    this.#watch = parts.changes.watch((listId) => this.#wake(listId))
+    this.#timer = every(() => this.#wake(undefined), parts.intervalMs)
+    this.#timer.unref()
+    this.#wake(undefined)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearInterval(this.#timer)
+    this.#watch.stop()
+    await Promise.all([...this.#kept].map(([listId, kept]) => this.#end(listId, kept)))
+  }
+
+  async #end(listId: string, { keeper, running }: Kept): Promise<void> {
+    keeper.stop()
+    await running
+    try {
+      await keeper.release()
+    } catch (error) {
+      this.parts.report(`leaving the hot set of ${listId} to others failed`, error)
+    }
+  }
+
+  #wake(listId: string | undefined): void {
+    for (const [id, kept] of this.#kept) {
+      if (listId !== undefined && id !== listId) continue
+      kept.again = true
+      if (!this.#closed) kept.running ??= this.#run(id, kept).finally(() => (kept.running = undefined))
+    }
+  }
+
+  async #run(listId: string, kept: Kept): Promise<void> {
+    while (kept.again && !this.#closed) {
+      kept.again = false
+      try {
+        kept.again ||= await kept.keeper.round()
+        kept.isFailing = false
+      } catch (error) {
+        // Told once, and tried again with the next look.
+        if (!kept.isFailing) this.parts.report(`keeping the hot set of ${listId} failed`, error)
+        kept.isFailing = true
+      }
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import { type MaybePromise, whenReady } from '../../../core/maybe-promise.js'
+import type { ChangeFeed, ListRef, LogPart, LogPosition, Position } from '../changes/port.js'
+
+const MAX_LISTS = 10_000
+
+/** A feed that remembers how far some lists were read by this process: what is behind that must not answer. */
+export class NotedFeed implements ChangeFeed {
+  readonly isImmediate: boolean
+  readonly #seen = new Map<number, LogPosition[]>()
+
+  constructor(
+    private readonly feed: ChangeFeed,
+    private readonly listIds: ReadonlySet<string>,
+  ) {
+    this.isImmediate = feed.isImmediate
+  }
+
+  /** Undefined: this process has read nothing of the list. */
+  seen(incarnation: number): Position | undefined {
+    return this.#seen.get(incarnation)
+  }
+
+  position(list: ListRef): MaybePromise<Position | undefined> {
+    return this.feed.position(list)
+  }
+
+  read(list: ListRef, after: Position): MaybePromise<LogPart | 'gap'> {
+    const part = this.feed.read(list, after)
+    if (!this.listIds.has(list.id)) return part
+    return whenReady(part, (read) => {
+      if (read !== 'gap') this.#note(list.incarnation, after, read)
+      return read
+    })
+  }
+
+  stirred(): boolean {
+    return this.feed.stirred()
+  }
+
+  watch(wake: (listId?: string) => void): { stop(): void } {
+    return this.feed.watch(wake)
+  }
+
+  #note(incarnation: number, after: Position, { entries }: LogPart): void {
+    const before = this.#seen.get(incarnation)
+    const goesOn = before?.length === after.length && before.every(({ mark }, i) => mark === after[i]!.mark)
+    const reached = goesOn ? before.map((one, i) => later(one, after[i]!)) : [...after]
+    for (const { log, sequence, mark } of entries) reached[log] = later(reached[log]!, { sequence, mark })
+    if (before === undefined && this.#seen.size >= MAX_LISTS) this.#seen.clear()
+    this.#seen.set(incarnation, reached)
+  }
+}
+
+const later = (a: LogPosition, b: LogPosition): LogPosition => (b.sequence > a.sequence ? b : a)
+
+/** Whether something at this position holds everything up to the other one. */
+export function reaches(position: Position, floor: Position): boolean {
+  return (
+    position.length === floor.length &&
+    position.every(({ sequence, mark }, log) => mark === floor[log]!.mark && sequence >= floor[log]!.sequence)
+  )
+}

@@ -1,0 +1,26 @@
+import { CatracaError } from '../../../core/errors.js'
+import type { ImportCheckpoint, ImportRecord } from '../port.js'
+
+export const NOTHING_YET: ImportCheckpoint = {
+  rowsAcknowledged: 0,
+  inputDigest: '',
+  added: 0,
+  unchanged: 0,
+  removed: 0,
+  rejected: 0,
+  firstErrors: [],
+}
+
+/** How far the record of an import says that it came. */
+export function checkpointOf(record: ImportRecord): ImportCheckpoint {
+  const { rowsAcknowledged, inputDigest, added, unchanged, removed, rejected, run, firstErrors } = record
+  const checkpoint = { rowsAcknowledged, inputDigest, added, unchanged, removed, rejected, firstErrors }
+  return run === undefined ? checkpoint : { ...checkpoint, run }
+}
+
+export function inputChanged(): CatracaError {
+  return new CatracaError(
+    'IMPORT_INPUT_CHANGED',
+    'the rows are not those that this import began with; resume it with the same input, or begin another',
+  )
+}

@@ -1,0 +1,389 @@
+import type { Clock } from '../../../core/clock.js'
+import { every, soon } from '../../../core/timers.js'
+import { Follower } from '../changes/follower.js'
+import type { ChangeFeed, ListRef, Position } from '../changes/port.js'
+import { readCustomerKey } from '../customer-key.js'
+import type { IndexStatus } from '../types.js'
+import { ListIndex } from './list-index.js'
+import { CorruptIndex, loadSnapshot, manifestKey } from './load.js'
+import type { MembershipOptions } from './options.js'
+import type { IndexStore, Manifest } from './port.js'
+import { VerificationCache } from './verification-cache.js'
+
+export interface IndexesParts {
+  index: IndexStore
+  changes: ChangeFeed
+  clock: Clock
+  options: MembershipOptions
+  /** Has the list's snapshot built, if nobody is at it; settles when there may be a new one. */
+  build(list: ListRef, full: boolean): Promise<void>
+  /** Something is wrong that nobody is waiting for. */
+  report(message: string, error: unknown): void
+}
+
+/** Figures of the images in memory. */
+export interface IndexFigures {
+  lists: number
+  bytes: number
+  overlayEntries: number
+  /** Images that may not answer, because they are, or may be, behind. */
+  staleLists: number
+  /** How long ago the worst image was last known to be up to date. */
+  feedLagMs: number
+  /** Builds that this process asked for and waited for. */
+  builds: { built: number; failed: number }
+  /** Moment of the newest snapshot in memory, in milliseconds since the epoch. */
+  lastBuildAt: number | undefined
+}
+
+/** After a failed try, how long a list is left alone. */
+const RETRY_MS = 1000
+/** Between two builds of a list that nobody asked for: one that leads to nothing must not be tried at once again. */
+const BUILD_REST_MS = 200
+/** After it had to make room for another. */
+const DROPPED_REST_MS = 2000
+
+/** The lists that are in memory: loads, follows, swaps and drops them. */
+export class Indexes {
+  readonly verified: VerificationCache
+  private readonly loaded = new Map<number, ListIndex>()
+  private readonly wanted = new Set<number>()
+  private readonly loading = new Map<number, Promise<void>>()
+  private readonly building = new Map<number, { full: boolean; done: Promise<void> }>()
+  private readonly retryAt = new Map<number, number>()
+  private readonly builtAtMs = new Map<number, number>()
+  private readonly follower: Follower
+  private readonly timer: NodeJS.Timeout
+  private uses = new Map<string, number>()
+  private readonly builds = { built: 0, failed: 0 }
+  private moment = 0
+  /** Images that were last known to be complete before this moment do not answer. */
+  private staleBeforeMs = Number.NEGATIVE_INFINITY
+  private closed = false
+
+  constructor(private readonly parts: IndexesParts) {
+    const { options, changes, report } = parts
+    this.verified = new VerificationCache(options.verificationEntries, options.verificationTtlMs)
+    this.follower = new Follower(changes, options.compareIntervalMs, (error) =>
+      report('following changes failed', error),
+    )
+    this.timer = every(() => this.compareSnapshots(), options.compareIntervalMs)
+    this.timer.unref()
+  }
+
+  /** Applies what can be applied without waiting, and notes the moment for those who ask next. */
+  sync(): void {
+    const { changes, options } = this.parts
+    if (changes.isImmediate) this.follower.sync()
+    else this.staleBeforeMs = performance.now() - options.staleAfterMs
+  }
+
+  /**
+   * The image of a list, if it is there, fresh, and of the same members as the list: else a check of many customers
+   * could be answered in part by what was before a replace, and in part by what is behind it.
+   */
+  usable(list: ListRef & { readonly generation?: number }): ListIndex | undefined {
+    const index = this.loaded.get(list.incarnation)
+    if (index === undefined || !index.isUsable) {
+      if (index === undefined || index.isLost) this.want(list)
+      return undefined
+    }
+    if (index.freshAtMs < this.staleBeforeMs) {
+      // Not for the failure of a look, but for one that was never made: the process was stopped.
+      void this.follower.catchUp(index)
+      return undefined
+    }
+    if (index.generation !== undefined && index.generation !== list.generation) {
+      void this.follower.catchUp(index)
+      return undefined
+    }
+    index.lastUsed = ++this.moment
+    return index
+  }
+
+  countUse(listId: string): void {
+    if (this.parts.options.maxBytes === 0) return
+    this.uses.set(listId, (this.uses.get(listId) ?? 0) + 1)
+  }
+
+  get(incarnation: number): { index: ListIndex | undefined; building: boolean } {
+    return { index: this.loaded.get(incarnation), building: this.building.has(incarnation) }
+  }
+
+  /** How far the image in memory may be behind the store. */
+  feedLagMs(index: ListIndex): number {
+    return Math.round(lagMs(index, performance.now(), this.parts.changes.isImmediate))
+  }
+
+  get sizeBytes(): number {
+    let sum = 0
+    for (const index of this.loaded.values()) sum += index.sizeBytes
+    return sum
+  }
+
+  get listCount(): number {
+    return this.loaded.size
+  }
+
+  figures(): IndexFigures {
+    const { changes, options } = this.parts
+    const nowMs = performance.now()
+    const staleBeforeMs = changes.isImmediate ? Number.NEGATIVE_INFINITY : nowMs - options.staleAfterMs
+    let overlayEntries = 0
+    let staleLists = 0
+    let feedLagMs = 0
+    let lastBuildAt: number | undefined
+    for (const index of this.loaded.values()) {
+      overlayEntries += index.overlaySize
+      if (!index.isUsable || index.freshAtMs < staleBeforeMs) staleLists++
+      feedLagMs = Math.max(feedLagMs, lagMs(index, nowMs, changes.isImmediate))
+      lastBuildAt = Math.max(lastBuildAt ?? 0, index.manifest.builtAt)
+    }
+    const { listCount: lists, sizeBytes: bytes } = this
+    return { lists, bytes, overlayEntries, staleLists, feedLagMs, builds: { ...this.builds }, lastBuildAt }
+  }
+
+  /** Sees to it that the list gets into memory, by and by. */
+  private want(list: ListRef): void {
+    const { clock, options } = this.parts
+    const { incarnation } = list
+    if (options.maxBytes === 0 || this.wanted.has(incarnation) || this.loading.has(incarnation)) return
+    if ((this.retryAt.get(incarnation) ?? 0) > clock.now()) return
+    this.wanted.add(incarnation)
+    // Not at once: a check is under way, and loading would move the store's snapshot under it.
+    soon(() => {
+      this.wanted.delete(incarnation)
+      if (!this.closed) void this.load(list)
+    })
+  }
+
+  /** Loads the newest snapshot of a list, once however many ask. */
+  load(list: ListRef, mayBuild = true): Promise<void> {
+    const { incarnation } = list
+    const running = this.loading.get(incarnation)
+    if (running !== undefined) return running
+    const { report } = this.parts
+    const load = this.tryLoad(list, mayBuild)
+      .catch((error: unknown) => {
+        report(`loading the index of ${list.id} failed`, error)
+        return false
+      })
+      .then((isLoaded) => {
+        this.loading.delete(incarnation)
+        if (isLoaded) this.retryAt.delete(incarnation)
+        else this.rest(incarnation, this.parts.clock.now() + RETRY_MS)
+      })
+    this.loading.set(incarnation, load)
+    return load
+  }
+
+  /** `mayBuild`: whether a build is asked for where there is nothing to load; not right behind one. */
+  private async tryLoad(list: ListRef, mayBuild: boolean): Promise<boolean> {
+    const { index, options, report } = this.parts
+    const { incarnation } = list
+    const manifest = await index.manifest(list)
+    if (manifest === undefined || manifest.sizeBytes > options.maxBytes) {
+      this.drop(incarnation)
+      if (manifest === undefined && mayBuild) this.build(list, false)
+      return false
+    }
+    try {
+      return await this.install(list, manifest, mayBuild)
+    } catch (error) {
+      if (!(error instanceof CorruptIndex)) throw error
+      // Another build was published meanwhile, and its predecessor's pages were dropped.
+      if ((await index.version(list)) !== manifest.version) return this.tryLoad(list, mayBuild)
+      report(`the index of ${list.id} is damaged and is built anew`, error)
+      this.drop(incarnation)
+      if (mayBuild) this.build(list, true)
+      return false
+    }
+  }
+
+  private async install(list: ListRef, manifest: Manifest, mayBuild: boolean): Promise<boolean> {
+    const { incarnation } = list
+    const loaded = await loadSnapshot(this.parts.index, list, manifest, this.loaded.get(incarnation)?.loaded)
+    const index: ListIndex = new ListIndex(list, manifest, manifestKey(manifest), loaded, manifest.position, {
+      changed: ({ bytes, start, end }) => this.changed(index, readCustomerKey(bytes, start, end)),
+      lost: () => this.lost(index),
+    })
+    this.follower.add(index)
+    await this.follower.catchUp(index)
+    const isTooFar = index.overlaySize > this.parts.options.maxOverlay
+    if (index.isLost || isTooFar || this.closed) {
+      this.follower.remove(index)
+      this.drop(incarnation)
+      if (mayBuild) this.build(list, false)
+      return false
+    }
+    const current = this.loaded.get(incarnation)
+    if (current !== undefined) this.follower.remove(current)
+    // What the cache learned under the old overlay would outlive it.
+    this.verified.deleteList(incarnation)
+    index.lastUsed = ++this.moment
+    this.loaded.set(incarnation, index)
+    this.makeRoom(index)
+    this.considerBuild(index)
+    return true
+  }
+
+  /** An image that cannot be mended is of no use, and must not grow any further. */
+  private lost(index: ListIndex): void {
+    this.follower.remove(index)
+    const { incarnation } = index.list
+    if (this.loaded.get(incarnation) === index) this.drop(incarnation)
+  }
+
+  private changed(index: ListIndex, customerId: string): void {
+    const { incarnation } = index.list
+    this.verified.delete(incarnation, customerId)
+    if (this.loaded.get(incarnation) === index) this.considerBuild(index)
+  }
+
+  /** The policy: when changes since the snapshot are many, or it is old, it is built anew. */
+  private considerBuild(index: ListIndex): void {
+    const { options, clock } = this.parts
+    const { overlaySize } = index
+    if (overlaySize > options.maxOverlay) index.lost()
+    const many = Math.max(options.rebuildAtLeast, options.rebuildShare * index.snapshot.count)
+    const isOld = clock.now() - index.manifest.builtAt > options.rebuildAgeMs
+    if (overlaySize > many || (isOld && overlaySize > 0)) {
+      this.build(index.list, false)
+    }
+  }
+
+  private build(list: ListRef, full: boolean): void {
+    const { options, report } = this.parts
+    if (options.build === 'off' || this.closed || this.building.has(list.incarnation)) return
+    const builtAtMs = this.builtAtMs.get(list.incarnation) ?? Number.NEGATIVE_INFINITY
+    if (performance.now() - builtAtMs < BUILD_REST_MS) return
+    void this.rebuild(list, full).catch((error: unknown) =>
+      report(`building the index of ${list.id} failed`, error),
+    )
+  }
+
+  /** Builds the list's snapshot and loads it; joins a build that is running and does as much. */
+  rebuild(list: ListRef, full: boolean): Promise<void> {
+    const running = this.building.get(list.incarnation)
+    if (running !== undefined && (running.full || !full)) return running.done
+    const before = running?.done.catch(() => {}) ?? Promise.resolve()
+    const done = before
+      .then(() => this.parts.build(list, full))
+      .then(
+        () => {
+          this.builds.built++
+        },
+        (error: unknown) => {
+          this.builds.failed++
+          throw error
+        },
+      )
+      .finally(() => {
+        if (this.building.get(list.incarnation)?.done === done) this.building.delete(list.incarnation)
+        if (this.builtAtMs.size >= 10_000) this.builtAtMs.clear()
+        this.builtAtMs.set(list.incarnation, performance.now())
+      })
+      .then(() => (this.closed ? undefined : this.load(list, false)))
+    this.building.set(list.incarnation, { full, done })
+    return done
+  }
+
+  /** Others may have built: what is loaded is compared with what is stored. */
+  private async compareSnapshots(): Promise<void> {
+    try {
+      this.makeRoom(undefined)
+      for (const index of [...this.loaded.values()]) {
+        const version = await this.parts.index.version(index.list)
+        if (this.closed) return
+        if (version === undefined) this.drop(index.list.incarnation)
+        else if (version !== index.manifest.version) await this.load(index.list)
+        else this.considerBuild(index)
+      }
+    } catch (error) {
+      if (!this.closed) this.parts.report('comparing snapshots failed', error)
+    }
+  }
+
+  /** Drops the least recently used lists until the rest fits; the newest one stays as long as others can go. */
+  private makeRoom(newest: ListIndex | undefined): void {
+    const { options, clock } = this.parts
+    while (this.sizeBytes > options.maxBytes && this.loaded.size > 0) {
+      let coldest: ListIndex | undefined
+      for (const index of this.loaded.values()) {
+        if (index !== newest && (coldest === undefined || index.lastUsed < coldest.lastUsed)) coldest = index
+      }
+      const { incarnation } = (coldest ?? newest!).list
+      this.drop(incarnation)
+      // Two lists that want the same room must not push each other out at every check.
+      this.rest(incarnation, clock.now() + DROPPED_REST_MS)
+    }
+  }
+
+  private drop(incarnation: number): void {
+    const index = this.loaded.get(incarnation)
+    if (index !== undefined) this.follower.remove(index)
+    this.loaded.delete(incarnation)
+    this.verified.deleteList(incarnation)
+  }
+
+  private rest(incarnation: number, until: number): void {
+    // Incarnations come and go: what is remembered about them must not grow without end.
+    if (this.retryAt.size >= 10_000) this.retryAt.clear()
+    this.retryAt.set(incarnation, until)
+  }
+
+  /** Persists the use counts of this process since the last time. */
+  async saveUses(): Promise<void> {
+    const { uses } = this
+    if (uses.size === 0) return
+    this.uses = new Map()
+    await this.parts.index.countUses(uses)
+  }
+
+  async close(): Promise<void> {
+    this.closed = true
+    clearInterval(this.timer)
+    this.follower.close()
+    await Promise.allSettled([
+      ...this.loading.values(),
+      ...[...this.building.values()].map(({ done }) => done),
+    ])
+  }
+}
+
+/**
+ * Where the engine tells of every change at once, an image that is not behind lags by nothing, and nobody notes when.
+ * One that was never complete counts from the start of the process.
+ */
+function lagMs({ behind, freshAtMs }: ListIndex, nowMs: number, isImmediate: boolean): number {
+  if (isImmediate && (!behind || freshAtMs < 0)) return 0
+  return nowMs - Math.max(0, freshAtMs)
+}
+
+/** How many entries of its logs a list's image holds, as one figure. */
+const entriesOf = (position: Position | undefined): number =>
+  (position ?? []).reduce((sum, { sequence }) => sum + sequence, 0)
+
+/** What memory and store know of a list's index. */
+export function indexStatus(
+  list: ListRef,
+  indexes: Indexes,
+  manifest: Manifest | undefined,
+  builder: string | undefined,
+): IndexStatus {
+  const { index, building } = indexes.get(list.incarnation)
+  const status: IndexStatus = {
+    allowlistId: list.id,
+    state: index === undefined ? 'absent' : index.isUsable ? 'loaded' : 'behind',
+    building: building || builder !== undefined,
+    pages: manifest?.pages.length ?? 0,
+    sizeBytes: index?.sizeBytes ?? manifest?.sizeBytes ?? 0,
+    customers: manifest?.customers ?? 0,
+    position: entriesOf(index?.position ?? manifest?.position),
+    overlaySize: index?.overlaySize ?? 0,
+    ...(index !== undefined && { feedLagMs: indexes.feedLagMs(index) }),
+  }
+  if (manifest === undefined) return status
+  const { builtAt, tookMs, rebuiltPages } = manifest
+  return { ...status, lastBuild: { at: new Date(builtAt).toISOString(), tookMs, rebuiltPages } }
+}

@@ -1,0 +1,115 @@
+import { isReset, readEntry } from '../changes/entry.js'
+import type { Followed } from '../changes/follower.js'
+import type { ListRef, LogEntry, LogPosition, Position } from '../changes/port.js'
+import type { MemberState } from '../port.js'
+import { CustomerProbe, type HashKey } from './hash.js'
+import type { LoadedSnapshot } from './load.js'
+import { Overlay } from './overlay.js'
+import type { Manifest } from './port.js'
+import type { Snapshot } from './snapshot.js'
+
+/** What memory says of a customer. */
+export type Finding = 'no' | 'maybe' | MemberState
+
+const TRUSTED_MEMBER: MemberState = {}
+
+/** The image of one list in memory: an immutable snapshot, and exactly what changed since. */
+export class ListIndex implements Followed {
+  behind = false
+  freshAtMs = Number.NEGATIVE_INFINITY
+  generation: number | undefined
+  /** The log cannot mend it: it must be loaded, or built, anew. */
+  isLost = false
+  /** How many entries it has applied. */
+  changes = 0
+  /** A moment of the manager's own counting. */
+  lastUsed = 0
+  readonly position: LogPosition[]
+  /** Where the snapshot stands: what changed behind it is in the overlay. */
+  readonly snapshotPosition: Position
+  readonly snapshot: Snapshot
+  private overlay = new Overlay()
+  private readonly applying = new CustomerProbe()
+
+  constructor(
+    readonly list: ListRef,
+    readonly manifest: Pick<Manifest, 'version' | 'builtAt'>,
+    private readonly key: HashKey,
+    readonly loaded: LoadedSnapshot,
+    position: Position,
+    private readonly on: {
+      changed(customer: { bytes: Uint8Array; start: number; end: number }): void
+      lost(): void
+    },
+  ) {
+    this.snapshot = loaded.snapshot
+    this.position = [...position]
+    this.snapshotPosition = position
+  }
+
+  get overlaySize(): number {
+    return this.overlay.size
+  }
+
+  get sizeBytes(): number {
+    return this.snapshot.sizeBytes + this.overlay.sizeBytes
+  }
+
+  get isUsable(): boolean {
+    return !this.behind && !this.isLost
+  }
+
+  /** `probe` holds the customer. */
+  find(probe: CustomerProbe, trusted: boolean): Finding {
+    const { overlay, snapshot } = this
+    probe.hash(this.key)
+    if (overlay.size > 0) {
+      const entry = overlay.find(probe)
+      if (entry >= 0) return overlay.isAdded(entry) ? stateOf(overlay, entry) : 'no'
+    }
+    if (!snapshot.mayContain(probe.hi, probe.lo)) return 'no'
+    return trusted ? TRUSTED_MEMBER : 'maybe'
+  }
+
+  /** Whether the customer was added or removed since the snapshot. */
+  isChanged(probe: CustomerProbe): boolean {
+    probe.hash(this.key)
+    return this.overlay.size > 0 && this.overlay.find(probe) >= 0
+  }
+
+  apply({ bytes: entry }: LogEntry): void {
+    if (this.isLost) return
+    this.changes++
+    if (isReset(entry)) {
+      this.lost()
+      return
+    }
+    const { applying, overlay, key } = this
+    readEntry(entry, {
+      added: (bytes, start, end, addedAt, expiresAt) => {
+        applying.setKey(bytes, start, end)
+        applying.hash(key)
+        overlay.add(applying, addedAt, expiresAt)
+        this.on.changed({ bytes, start, end })
+      },
+      removed: (bytes, start, end) => {
+        applying.setKey(bytes, start, end)
+        applying.hash(key)
+        overlay.remove(applying)
+        this.on.changed({ bytes, start, end })
+      },
+    })
+  }
+
+  lost(): void {
+    if (this.isLost) return
+    this.isLost = true
+    this.on.lost()
+  }
+}
+
+function stateOf(overlay: Overlay, entry: number): MemberState {
+  const addedAt = overlay.addedAt(entry)
+  const expiresAt = overlay.expiresAt(entry)
+  return expiresAt === undefined ? { addedAt } : { addedAt, expiresAt }
+}

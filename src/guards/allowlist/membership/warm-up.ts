@@ -1,0 +1,56 @@
+import { every } from '../../../core/timers.js'
+import type { AllowlistEngine } from '../port.js'
+import type { Indexes } from './indexes.js'
+import type { MembershipOptions } from './options.js'
+
+const SAVE_INTERVAL_MS = 60_000
+
+type Report = (message: string, error: unknown) => void
+
+/** Loads the lists that were checked most, so that a new process answers from memory from the first request on. */
+export async function warmUp(
+  engine: Pick<AllowlistEngine, 'lists' | 'index'>,
+  indexes: Indexes,
+  options: MembershipOptions,
+  report: Report,
+): Promise<void> {
+  try {
+    for (const id of await engine.index.mostUsed(options.warmUpLists)) {
+      if (indexes.sizeBytes >= options.maxBytes) return
+      const list = await engine.lists.get(id)
+      if (list?.type !== 'FIXA') continue
+      const manifest = await engine.index.manifest(list)
+      // One that does not fit would push out those before it, which are used more.
+      if (indexes.sizeBytes + (manifest?.sizeBytes ?? 0) <= options.maxBytes) await indexes.load(list)
+    }
+  } catch (error) {
+    // A process that cannot warm up still answers, from the store.
+    report('warming up failed', error)
+  }
+}
+
+/** Keeps the counts of use in the store, for the next start. */
+export class UseCounts {
+  private readonly timer: NodeJS.Timeout
+
+  constructor(
+    private readonly indexes: Indexes,
+    private readonly report: Report,
+  ) {
+    this.timer = every(() => this.save(), SAVE_INTERVAL_MS)
+    this.timer.unref()
+  }
+
+  private async save(): Promise<void> {
+    try {
+      await this.indexes.saveUses()
+    } catch (error) {
+      this.report('saving the counts of use failed', error)
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.timer)
+    await this.save()
+  }
+}

@@ -1,0 +1,93 @@
+import { CatracaError, invalid } from '../../core/errors.js'
+import type { ListRecord, ListStore } from './port.js'
+import type { WaveConfig } from './types.js'
+import { MAX_CHAIN } from './verdict.js'
+
+/** Lists that one check of a wave may come to. */
+const MAX_REACHED = 200
+const PAGE = 1000
+
+/** What a wave rests on, with the field that says so. */
+function references(config: WaveConfig | undefined): { path: string; id: string }[] {
+  const base = config?.base === undefined ? [] : [{ path: 'config.base', id: config.base }]
+  return [...base, ...(config?.exclude ?? []).map((id, i) => ({ path: `config.exclude[${i}]`, id }))]
+}
+
+async function* allLists(lists: ListStore): AsyncGenerator<ListRecord> {
+  let page: ListRecord[]
+  let after: string | undefined
+  do {
+    page = await lists.page(after, PAGE)
+    yield* page
+    after = page.at(-1)?.id
+  } while (page.length === PAGE)
+}
+
+/**
+ * Refuses references to lists that do not exist, and chains of them that come back or grow too long: also chains
+ * that begin at another wave and come to this one.
+ */
+export async function checkReferences(lists: ListStore, ownId: string, config: WaveConfig): Promise<void> {
+  const own = references(config)
+  if (own.length === 0) return
+  const graph = new Map<string, string[]>()
+  for await (const list of allLists(lists))
+    graph.set(
+      list.id,
+      references(list.config).map(({ id }) => id),
+    )
+  for (const { path, id } of own) {
+    if (id === ownId) throw invalid(path, `makes ${ownId} rest on itself`)
+    if (!graph.has(id)) throw invalid(path, `names ${id}, which does not exist`)
+  }
+  graph.set(
+    ownId,
+    own.map(({ id }) => id),
+  )
+  const above = heightAbove(graph, ownId)
+  const reached = new Set<string>()
+  for (const { path, id } of own) {
+    const below = depthBelow(graph, id, new Map(), reached)
+    if (reached.has(ownId)) throw invalid(path, `makes ${ownId} rest on itself`)
+    if (above + below > MAX_CHAIN) throw invalid(path, `makes a chain of more than ${MAX_CHAIN} lists`)
+  }
+  if (reached.size > MAX_REACHED)
+    throw invalid('config', `rests on more than ${MAX_REACHED} lists, one through another`)
+}
+
+/** The longest way down from a list, itself included; what it comes to is noted. A circle ends where it closes. */
+function depthBelow(
+  graph: Map<string, string[]>,
+  id: string,
+  known: Map<string, number>,
+  reached: Set<string>,
+): number {
+  const depth = known.get(id)
+  if (depth !== undefined) return depth
+  known.set(id, 0)
+  reached.add(id)
+  let deepest = 0
+  for (const next of graph.get(id) ?? []) deepest = Math.max(deepest, depthBelow(graph, next, known, reached))
+  known.set(id, deepest + 1)
+  return deepest + 1
+}
+
+/** The longest way that leads down to a list from waves that rest on it. */
+function heightAbove(graph: Map<string, string[]>, id: string): number {
+  const users = new Map<string, string[]>()
+  for (const [user, used] of graph) {
+    for (const one of used) users.set(one, [...(users.get(one) ?? []), user])
+  }
+  return depthBelow(users, id, new Map(), new Set()) - 1
+}
+
+/** Refuses to delete a list that waves rest on: they would silently let in, or keep out, other customers. */
+export async function checkUnused(lists: ListStore, id: string): Promise<void> {
+  const users: string[] = []
+  for await (const list of allLists(lists)) {
+    if (references(list.config).some((reference) => reference.id === id)) users.push(list.id)
+  }
+  if (users.length === 0) return
+  const names = users.slice(0, 5).join(', ') + (users.length > 5 ? ` and ${users.length - 5} more` : '')
+  throw new CatracaError('ALLOWLIST_IN_USE', `${id} is the base or an exclusion of ${names}`)
+}

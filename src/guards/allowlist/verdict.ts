@@ -1,0 +1,67 @@
+import { CatracaError, isCatracaError } from '../../core/errors.js'
+import { isPromise, type MaybePromise } from '../../core/maybe-promise.js'
+import { type MemberState, ViewChanged } from './port.js'
+import type { CheckReason, CheckResult } from './types.js'
+import { type CompiledWave, strategyAdmits } from './wave/index.js'
+
+/** Waves may rest on other lists; configuration refuses longer chains, so only a race could make one. */
+export const MAX_CHAIN = 8
+/** Of a question during which lists are replaced. */
+const MAX_TRIES = 10
+
+export interface Verdict {
+  reason: CheckReason
+  type: CheckResult['type']
+  addedAt?: number
+}
+
+export const NOT_FOUND: Verdict = { reason: 'ALLOWLIST_NOT_FOUND', type: null }
+export const NOT_MEMBER: Verdict = { reason: 'NOT_MEMBER', type: 'FIXA' }
+export const IN_WAVE: Verdict = { reason: 'IN_WAVE', type: 'ONDA' }
+export const OUT_OF_WAVE: Verdict = { reason: 'OUT_OF_WAVE', type: 'ONDA' }
+export const OUTSIDE_WINDOW: Verdict = { reason: 'OUTSIDE_WINDOW', type: 'ONDA' }
+export const EXCLUDED: Verdict = { reason: 'EXCLUDED', type: 'ONDA' }
+/** Nothing is known: it denies, whatever it is asked for, also where a denial elsewhere would let somebody in. */
+export const TOO_DEEP: Verdict = { reason: 'OUT_OF_WAVE', type: 'ONDA' }
+
+/** The record of the list cannot be read. Nothing is known either. */
+export const UNREADABLE: Verdict = { reason: 'ALLOWLIST_UNREADABLE', type: null }
+
+/** Lets pass, not because anything is known, but because the owner of the service wants it so. */
+export const UNAVAILABLE: Verdict = { reason: 'UNAVAILABLE', type: null }
+
+export const admits = (verdict: Verdict): boolean =>
+  verdict.reason === 'MEMBER' || verdict.reason === 'IN_WAVE' || verdict === UNAVAILABLE
+
+export function unlessUnavailable(error: unknown): Verdict {
+  if (isCatracaError(error, 'ENGINE_UNAVAILABLE')) return UNAVAILABLE
+  throw error
+}
+
+export const isUnknown = (verdict: Verdict): boolean => verdict === TOO_DEEP || verdict === UNREADABLE
+
+/** Ends the search of a wave for somebody who excludes. */
+export const counts = (verdict: Verdict): boolean => admits(verdict) || isUnknown(verdict)
+
+export function judgeMember(member: MemberState | undefined, now: number): Verdict {
+  if (member === undefined) return NOT_MEMBER
+  const { addedAt, expiresAt } = member
+  const reason = expiresAt !== undefined && expiresAt <= now ? 'MEMBER_EXPIRED' : 'MEMBER'
+  return addedAt === undefined ? { reason, type: 'FIXA' } : { reason, type: 'FIXA', addedAt }
+}
+
+export function strategyVerdict(wave: CompiledWave, customerId: string, now: number): Verdict {
+  return strategyAdmits(wave, customerId, now) ? IN_WAVE : OUT_OF_WAVE
+}
+
+/** Asks again when members were replaced during the question: no answer may mix before and after. */
+export function unchanged<T>(answer: Promise<T>, again: () => MaybePromise<T>, tries = 1): Promise<T> {
+  return answer.catch((error: unknown) => {
+    if (!(error instanceof ViewChanged)) throw error
+    if (tries === MAX_TRIES) {
+      throw new CatracaError('ENGINE_UNAVAILABLE', 'a list is replaced faster than it can be read')
+    }
+    const next = again()
+    return isPromise(next) ? unchanged(next, again, tries + 1) : next
+  })
+}

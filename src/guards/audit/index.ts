@@ -1,0 +1,180 @@
+import { randomBytes } from 'node:crypto'
+import { type Clock, isoTime } from '../../core/clock.js'
+import { ChangeDeadlines } from '../../core/deadlines.js'
+import { CatracaError, invalid } from '../../core/errors.js'
+import { type Acting, Actors } from './actors.js'
+import type { AuditApi } from './api.js'
+import { Appender } from './appender.js'
+import { boundedText } from './bounded.js'
+import { DAY_MS, entryId } from './entry-id.js'
+import { makeCursor, parseQuery } from './filter.js'
+import { type AuditStore, MAX_READ, type Note, type StoredEntry } from './port.js'
+import type { AuditEntry, AuditOptions, AuditPage, AuditQuery, AuditStats } from './types.js'
+
+export interface AuditDependencies {
+  store: AuditStore
+  clock: Clock
+  options: AuditOptions
+  /** How long a change may take, with its entry. */
+  changeTimeoutMs: number
+  report: (message: string, error: unknown) => void
+}
+
+/** What was done, without who did it and when. */
+export type Deed = Pick<AuditEntry, 'action' | 'target' | 'before' | 'after' | 'outcome' | 'detail'>
+
+/** Outcomes that are recorded, each with the detail that it adds. */
+export type Outcomes = Readonly<Record<string, Record<string, unknown> | 'plain'>>
+
+/** What one call of `list` looks through at most; a page that is short of matches then has a cursor. */
+const MAX_SCANNED = 5000
+const MAX_READS = 20
+const MAX_NAME = 256
+const SHORT = 1000
+
+/** The audit trail: who changed what, when, from what to what. Entries are added and read, never changed. */
+export class AuditTrail implements AuditApi {
+  /** Of a change and its entry together: to its caller it is one call. */
+  readonly deadlines: ChangeDeadlines
+  private readonly appender: Appender
+  private readonly actors: Actors
+  private readonly process = randomBytes(4).toString('hex')
+  private number = 0
+  private readonly counts: AuditStats = { entries: {}, failures: 0 }
+
+  constructor(private readonly dependencies: AuditDependencies) {
+    const { store, clock, options } = dependencies
+    this.appender = new Appender(store, clock, options.retentionDays)
+    this.actors = new Actors(options.actor)
+    this.deadlines = new ChangeDeadlines(dependencies.changeTimeoutMs)
+  }
+
+  get isEnabled(): boolean {
+    return this.dependencies.options.enabled
+  }
+
+  /** Runs the work; what it changes is recorded as done by this one. */
+  as<T>(actor: { name: string }, work: () => T): T {
+    const { name } = actor
+    if (typeof name !== 'string' || name === '' || name.length > MAX_NAME) {
+      throw invalid('name', `must be 1 to ${MAX_NAME} characters`)
+    }
+    return this.acting({ actor: { kind: 'library', name } }, work)
+  }
+
+  /** The same for those who know more of who acts. */
+  acting<T>(acting: Acting, work: () => T): T {
+    return this.actors.run(acting, work)
+  }
+
+  /** Who acts now: to be asked when a call begins, before it awaits anything. */
+  current(): Acting {
+    return this.actors.current()
+  }
+
+  /**
+   * Records what was done. Settles when it is written, or could not be and the setting says to go on. `since`: when the
+   * change began, whose time it shares.
+   */
+  async record(acting: Acting, deeds: readonly Deed[], since?: number): Promise<void> {
+    const { options, report } = this.dependencies
+    try {
+      const adding = this.appender.add(deeds.map((deed) => this.stored(acting, deed)))
+      await this.deadlines.within(adding, since)
+    } catch (error) {
+      this.counts.failures += deeds.length
+      // Which change it was stands in the log by its action alone: ids of customers do not belong there.
+      report(`an audit entry could not be written (${deeds[0]?.action})`, error)
+      if (options.onFailure === 'fail') throw notRecorded(error)
+      return
+    }
+    for (const deed of deeds) this.kept(deed)
+  }
+
+  /** What is to be kept with a change by the engine that makes it: the deed, with the detail of the outcome. */
+  note(deed: Deed, outcomes: Outcomes): Note {
+    const acting = this.current()
+    const at = this.dependencies.clock.now()
+    const plain = textOf(acting, deed, at)
+    const texts: Record<string, string> = {}
+    for (const outcome in outcomes) {
+      const detail = outcomes[outcome]!
+      if (detail === 'plain') texts[outcome] = plain
+      // The last field of a text: most are short, and so what they have in common is written once.
+      else if (plain.length < SHORT)
+        texts[outcome] = `${plain.slice(0, -1)},"detail":${JSON.stringify(detail)}}`
+      else texts[outcome] = textOf(acting, { ...deed, detail }, at)
+    }
+    return { id: this.nextId(at), texts }
+  }
+
+  /** The entry of this is kept. */
+  kept({ action }: Deed): void {
+    this.counts.entries[action] = (this.counts.entries[action] ?? 0) + 1
+  }
+
+  private stored(acting: Acting, deed: Deed): StoredEntry {
+    const at = this.dependencies.clock.now()
+    return { id: this.nextId(at), text: textOf(acting, deed, at) }
+  }
+
+  private nextId(at: number): string {
+    return entryId(at, this.number++, this.process)
+  }
+
+  async list(query: AuditQuery = {}): Promise<AuditPage> {
+    const { store, clock, options } = this.dependencies
+    const now = clock.now()
+    // Others may be ahead of this clock.
+    const filter = parseQuery(query, now - options.retentionDays * DAY_MS, now + DAY_MS)
+    const atOnce = filter.isNarrow ? MAX_READ : Math.min(MAX_READ, filter.limit)
+    const items: AuditEntry[] = []
+    let position = filter.below
+    let scanned = 0
+    for (let reads = 0; reads < MAX_READS && scanned < MAX_SCANNED; reads++) {
+      const part = await store.read(position, filter.from, atOnce)
+      for (const entry of part.entries) {
+        if (items.length === filter.limit) return { items, nextCursor: makeCursor(position) }
+        position = entry.id
+        const read = readEntry(entry)
+        if (filter.matches(read)) items.push(read)
+      }
+      if (part.next === undefined) return { items }
+      position = part.next
+      scanned += part.entries.length
+      if (items.length === filter.limit) break
+    }
+    return { items, nextCursor: makeCursor(position) }
+  }
+
+  stats(): AuditStats {
+    return { entries: { ...this.counts.entries }, failures: this.counts.failures }
+  }
+
+  sweep(now: number): Promise<{ more: boolean }> {
+    const { store, options } = this.dependencies
+    return store.sweep(now - options.retentionDays * DAY_MS)
+  }
+}
+
+function textOf({ actor, requestId, requestIdFrom }: Acting, deed: Deed, at: number): string {
+  const { action, target, before, after, outcome, detail } = deed
+  // Without those that are undefined, as text.
+  const who = { at: isoTime(at), actor }
+  const what = { action, target, before, after, outcome }
+  const entry = { ...who, ...what, requestId, requestIdFrom, detail }
+  return boundedText(entry)
+}
+
+function readEntry({ id, text }: StoredEntry): AuditEntry {
+  try {
+    return { id, ...(JSON.parse(text) as Omit<AuditEntry, 'id'>) }
+  } catch (cause) {
+    throw new CatracaError('STORE_CORRUPT', `the audit entry ${id} cannot be read`, { cause })
+  }
+}
+
+function notRecorded(cause: unknown): CatracaError {
+  const message = 'the change was made, and could not be recorded in the audit trail'
+  return new CatracaError('AUDIT_NOT_RECORDED', message, { cause, facts: { changed: true } })
+}

@@ -1,0 +1,155 @@
+import { isCatracaError } from '../../core/errors.js'
+import { plainName } from '../../core/identifiers.js'
+import type { Allowlists } from '../allowlist/index.js'
+import type { Allowlist, AllowlistChange, ImportOptions, ImportResult } from '../allowlist/types.js'
+import type { AuditTrail, Deed } from './index.js'
+import { inFront, recording } from './recording.js'
+import type { AuditAction, AuditTarget } from './types.js'
+
+const target = (id: string): AuditTarget => ({ kind: 'allowlist', id: plainName('allowlistId', id) })
+
+/** Has every change of lists recorded; those of single members are by `recorded-members.ts`. */
+export function recordAllowlists(lists: Allowlists, trail: AuditTrail): void {
+  recordLists(lists, trail)
+  recordIndexes(lists, trail)
+  recordImports(lists, trail)
+}
+
+function recordLists(lists: Allowlists, trail: AuditTrail): void {
+  inFront(lists, 'create', (create) => (input) => {
+    const deed = (id: string, after: unknown): Deed => ({
+      action: 'allowlist.create',
+      target: { kind: 'allowlist', id },
+      after,
+    })
+    return recording(trail, () => create(input), {
+      asked: () => deed(String(input.id ?? ''), input),
+      done: (list) => [deed(list.id, settingsOf(list))],
+    })
+  })
+  inFront(lists, 'update', (update) => (id, change, options) => {
+    const deed = (before: Allowlist | undefined, after: unknown): Deed => ({
+      action: 'allowlist.update',
+      target: target(id),
+      ...(before && { before: { ...changed(change, before), version: before.version } }),
+      after,
+    })
+    return recording(trail, () => update(id, change, options), {
+      look: () => lists.get(id),
+      asked: (before) => deed(before, change),
+      done: (list, before) => [deed(before, { ...changed(change, list), version: list.version })],
+    })
+  })
+  inFront(lists, 'pause', (pause) => (id) => {
+    const deed = (fields: Pick<Deed, 'before' | 'after'>): Deed => ({
+      action: 'allowlist.pause',
+      target: target(id),
+      ...fields,
+    })
+    return recording(trail, () => pause(id), {
+      look: () => lists.get(id),
+      asked: (list) => deed({ ...(list && { before: { config: list.config, version: list.version } }) }),
+      // A wave that was paused already stays as it was. The rule is the one that the pause found.
+      done: ({ config, paused, version }, before) =>
+        before?.version === version
+          ? []
+          : [deed({ before: { config: paused?.config, version: version - 1 }, after: { config, version } })],
+    })
+  })
+  inFront(lists, 'resume', (resume) => (id, options) => {
+    const deed = (before: Allowlist | undefined, after?: unknown): Deed => ({
+      action: 'allowlist.resume',
+      target: target(id),
+      ...(before && { before: { config: before.config, version: before.version } }),
+      ...(after !== undefined && { after }),
+    })
+    return recording(trail, () => resume(id, options), {
+      look: () => lists.get(id),
+      asked: (before) => deed(before),
+      done: ({ config, version }, before) => [deed(before, { config, version })],
+    })
+  })
+  inFront(lists, 'delete', (remove) => (id) => {
+    const deed = (list: Allowlist | undefined): Deed => ({
+      action: 'allowlist.delete',
+      target: target(id),
+      ...(list && {
+        before: { ...settingsOf(list), version: list.version, customerCount: list.customerCount },
+      }),
+    })
+    return recording(trail, () => remove(id), {
+      look: () => lists.get(id),
+      asked: deed,
+      done: (_, before) => [deed(before)],
+    })
+  })
+}
+
+function recordIndexes(lists: Allowlists, trail: AuditTrail): void {
+  inFront(lists, 'rebuild', (rebuild) => (id) => {
+    const deed = (): Deed => ({ action: 'allowlist.rebuild', target: target(id) })
+    return recording(trail, () => rebuild(id), { isLong: true, asked: deed, done: () => [deed()] })
+  })
+  inFront(lists, 'reshard', (reshard) => (id, shards, options) => {
+    const deed = (before: Allowlist | undefined): Deed => ({
+      action: 'allowlist.reshard',
+      target: target(id),
+      ...(before && { before: { shardCount: before.shardCount } }),
+      after: { shardCount: shards },
+    })
+    return recording(trail, () => reshard(id, shards, options), {
+      isLong: true,
+      look: () => lists.get(id),
+      asked: deed,
+      done: (_, before) => (before?.shardCount === shards ? [] : [deed(before)]),
+    })
+  })
+}
+
+const COUNTS = ['added', 'unchanged', 'removed', 'rejected'] as const
+
+/** One entry for the whole import, with its counts. */
+function recordImports(lists: Allowlists, trail: AuditTrail): void {
+  inFront(lists, 'import', (run) => (id, body, options = {}) => {
+    const deed = (facts: Partial<ImportResult>): Deed => ({
+      action: 'allowlist.import' satisfies AuditAction,
+      target: target(id),
+      detail: importDetail(facts, options),
+    })
+    return recording(trail, () => run(id, body, options), {
+      isLong: true,
+      asked: () => deed({}),
+      done: (result) => [deed(result)],
+      failed: (error) => {
+        const facts = isCatracaError(error) ? (error.facts ?? {}) : {}
+        const isStored = Number(facts.added ?? 0) + Number(facts.removed ?? 0) > 0
+        return isStored ? [{ ...deed(facts), outcome: 'partial' }] : []
+      },
+    })
+  })
+}
+
+function importDetail(facts: Partial<ImportResult>, { mode = 'add', importId }: ImportOptions) {
+  const counts = COUNTS.filter((name) => facts[name] !== undefined).map((name) => [name, facts[name]])
+  return {
+    importId: facts.importId ?? importId,
+    mode,
+    ...Object.fromEntries(counts),
+    ...(facts.customerCount !== undefined && { customerCount: facts.customerCount }),
+  }
+}
+
+const settingsOf = ({ name, type, config, precision }: Allowlist) => ({
+  name,
+  type,
+  precision,
+  ...(config && { config }),
+})
+
+/** Of a list, the fields that a change names. */
+function changed(change: AllowlistChange, { name, config }: Allowlist) {
+  return {
+    ...(change.name !== undefined && { name }),
+    ...(change.config !== undefined && { config }),
+  }
+}

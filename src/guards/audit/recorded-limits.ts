@@ -1,0 +1,88 @@
+import { identifier, plainName } from '../../core/identifiers.js'
+import type { ConfigAddress } from '../rate-limit/api.js'
+import type { RateLimits } from '../rate-limit/index.js'
+import { configKeyOf } from '../rate-limit/level-config.js'
+import type { LevelConfig } from '../rate-limit/types.js'
+import type { AuditTrail, Deed } from './index.js'
+import { inFront, recording } from './recording.js'
+import type { AuditTarget } from './types.js'
+
+/** Has every change of the configuration of limits recorded, and what is reset; what is used of them is not. */
+export function recordLimits(limits: RateLimits, trail: AuditTrail): void {
+  recordConfigs(limits, trail)
+  recordEntities(limits, trail)
+  inFront(limits, 'reset', (reset) => (entity, resource) => {
+    const deed = (): Deed => ({
+      action: 'limit.reset',
+      target: { kind: 'limit', id: plainName('resource', resource), entity: identifier('entity', entity) },
+    })
+    return recording(trail, () => reset(entity, resource), { asked: deed, done: () => [deed()] })
+  })
+}
+
+function configTarget(address: ConfigAddress): AuditTarget {
+  const key = configKeyOf(address)
+  return {
+    kind: 'limit',
+    id: key.resource,
+    level: key.level,
+    ...(key.level === 'entity' && { entity: key.entity }),
+  }
+}
+
+function recordConfigs(limits: RateLimits, trail: AuditTrail): void {
+  inFront(limits, 'setConfig', (set) => (address, config) => {
+    const deed = (before: LevelConfig | undefined): Deed => ({
+      action: 'limit.config.set',
+      target: configTarget(address),
+      ...(before && { before }),
+      after: config,
+    })
+    return recording(trail, () => set(address, config), {
+      look: () => limits.getConfig(address),
+      asked: deed,
+      done: (_, before) => [deed(before)],
+    })
+  })
+  inFront(limits, 'deleteConfig', (remove) => (address) => {
+    const deed = (before: LevelConfig | undefined): Deed => ({
+      action: 'limit.config.delete',
+      target: configTarget(address),
+      ...(before && { before }),
+    })
+    return recording(trail, () => remove(address), {
+      look: () => limits.getConfig(address),
+      asked: deed,
+      done: (removed, before) => (removed ? [deed(before)] : []),
+    })
+  })
+}
+
+function recordEntities(limits: RateLimits, trail: AuditTrail): void {
+  const target = (id: string): AuditTarget => ({ kind: 'entity', id: identifier('entity', id) })
+  inFront(limits, 'setEntity', (set) => (id, record) => {
+    const deed = (before: unknown): Deed => ({
+      action: 'entity.set',
+      target: target(id),
+      ...(before !== undefined && { before }),
+      after: { parent: record.parent, cascade: record.cascade ?? true },
+    })
+    return recording(trail, () => set(id, record), {
+      look: () => limits.getEntity(id),
+      asked: deed,
+      done: (_, before) => [deed(before)],
+    })
+  })
+  inFront(limits, 'deleteEntity', (remove) => (id) => {
+    const deed = (before: unknown): Deed => ({
+      action: 'entity.delete',
+      target: target(id),
+      ...(before !== undefined && { before }),
+    })
+    return recording(trail, () => remove(id), {
+      look: () => limits.getEntity(id),
+      asked: deed,
+      done: (removed, before) => (removed ? [deed(before)] : []),
+    })
+  })
+}

@@ -1,0 +1,75 @@
+import { isoTime } from '../../core/clock.js'
+import type { MemberAttributes, MemberStore } from '../allowlist/port.js'
+import type { AuditTrail, Deed, Outcomes } from './index.js'
+import type { Note } from './port.js'
+import { recording } from './recording.js'
+import type { AuditTarget } from './types.js'
+
+const ADDING: Outcomes = { added: { added: true }, replaced: { added: false } }
+/** Nothing is told of a removal that changed nothing. */
+const REMOVING: Outcomes = { removed: 'plain' }
+
+/**
+ * Members whose every change is recorded. Here and not at the guard, because the engine may keep the entry with the
+ * change: then neither is ever without the other, and a change waits for one write. `isTogether`: the trail is kept in
+ * the store of the members.
+ */
+export function recordedMembers(members: MemberStore, trail: AuditTrail, isTogether: boolean): MemberStore {
+  const keepsNotes = members.keepsNotes && isTogether
+  const recorded = <T extends { outcome: string }>(
+    deed: Deed,
+    outcomes: Outcomes,
+    change: (note: Note | undefined) => Promise<T>,
+  ): Promise<T> => {
+    const note = keepsNotes ? trail.note(deed, outcomes) : undefined
+    return recording(trail, () => change(note), {
+      isOneWrite: note !== undefined,
+      asked: () => deed,
+      done({ outcome }) {
+        const detail = outcomes[outcome]
+        if (detail === undefined) return []
+        if (note === undefined) return [detail === 'plain' ? deed : { ...deed, detail }]
+        trail.kept(deed)
+        return []
+      },
+    })
+  }
+  return {
+    keepsNotes: false,
+    add(listId, customerId, attributes, now) {
+      const after = given(attributes)
+      const deed: Deed = { action: 'allowlist.member.add', target: memberOf(listId, customerId), after }
+      return recorded(deed, ADDING, (note) => members.add(listId, customerId, attributes, now, note))
+    },
+    remove(listId, customerId, now) {
+      const deed: Deed = { action: 'allowlist.member.remove', target: memberOf(listId, customerId) }
+      return recorded(deed, REMOVING, (note) => members.remove(listId, customerId, now, note))
+    },
+    get: (listId, customerId) => members.get(listId, customerId),
+    page: (listId, after, limit) => members.page(listId, after, limit),
+    listsOf: (customerId, after, limit) => members.listsOf(customerId, after, limit),
+  }
+}
+
+/** Members whose changes are not recorded: each has the time of one write, however many its engine makes of it. */
+export function boundedMembers(members: MemberStore, { deadlines }: AuditTrail): MemberStore {
+  // One that keeps notes makes one write.
+  if (members.keepsNotes) return members
+  return {
+    keepsNotes: false,
+    add: (...given) => deadlines.within(members.add(...given)),
+    remove: (...given) => deadlines.within(members.remove(...given)),
+    get: (listId, customerId) => members.get(listId, customerId),
+    page: (listId, after, limit) => members.page(listId, after, limit),
+    listsOf: (customerId, after, limit) => members.listsOf(customerId, after, limit),
+  }
+}
+
+const memberOf = (id: string, customerId: string): AuditTarget => ({ kind: 'allowlist', id, customerId })
+
+/** What was said of the member, if anything. */
+function given(attributes: MemberAttributes): object | undefined {
+  const { expiresAt } = attributes
+  if (expiresAt !== undefined) return { ...attributes, expiresAt: isoTime(expiresAt) }
+  return Object.keys(attributes).length === 0 ? undefined : attributes
+}

@@ -1,0 +1,137 @@
+import { identifier } from '../../core/identifiers.js'
+import type { ApiKey, ApiKeys } from '../access/index.js'
+import type { Idempotency } from '../idempotency/index.js'
+import type { Locks } from '../lock/index.js'
+import type { OneTimeCodes } from '../one-time-code/index.js'
+import type { TokenDenylist } from '../token-denylist/index.js'
+import { subjectRevocation, tokenRevocation } from '../token-denylist/input.js'
+import type { RevokedToken } from '../token-denylist/types.js'
+import type { AuditTrail, Deed } from './index.js'
+import { inFront, recording } from './recording.js'
+
+/** Of more tokens at once there is one entry with their number. */
+const TOKENS_ONE_BY_ONE = 100
+
+/** What a key may do is told, and never the key or its hash. */
+export function recordKeys(keys: ApiKeys, trail: AuditTrail): void {
+  inFront(keys, 'create', (create) => (input) => {
+    const deed = (after: { scopes: readonly string[]; id?: string }): Deed => ({
+      action: 'key.create',
+      target: { kind: 'key', id: identifier('name', input.name) },
+      after,
+    })
+    return recording(trail, () => create(input), {
+      asked: () => deed({ scopes: input.scopes }),
+      done: ({ id, scopes }) => [deed({ id, scopes })],
+    })
+  })
+  inFront(keys, 'revoke', (revoke) => (name) => {
+    const deed = (key: ApiKey | undefined): Deed => ({
+      action: 'key.revoke',
+      target: { kind: 'key', id: identifier('name', name) },
+      ...(key && { before: { id: key.id, scopes: key.scopes } }),
+    })
+    return recording(trail, () => revoke(name), {
+      look: async () => (await keys.list()).find((key) => key.name === identifier('name', name)),
+      asked: deed,
+      done: (_, before) => [deed(before)],
+    })
+  })
+  inFront(keys, 'unlock', (unlock) => () => {
+    const deed = (): Deed => ({ action: 'key.unlock', target: { kind: 'key', id: '*' } })
+    return recording(trail, unlock, { asked: deed, done: () => [deed()] })
+  })
+}
+
+/** A record that is deleted by hand lets its request be done again. What it held is not told: only how it stood. */
+export function recordIdempotency(idempotency: Idempotency, trail: AuditTrail): void {
+  inFront(idempotency, 'delete', (remove) => (key) => {
+    const deed = (before: object | undefined): Deed => ({
+      action: 'idempotency.delete',
+      target: {
+        kind: 'idempotency',
+        id: identifier('key', key.key),
+        operation: identifier('operation', key.operation),
+      },
+      ...(before && { before }),
+    })
+    return recording(trail, () => remove(key), {
+      look: async () => {
+        const record = await idempotency.get(key)
+        return record && { status: record.status, attempt: record.attempt, createdAt: record.createdAt }
+      },
+      asked: deed,
+      done: (removed, before) => (removed ? [deed(before)] : []),
+    })
+  })
+}
+
+/** That a lock is taken away from its holder; who takes and gives back locks is not recorded. */
+export function recordLocks(locks: Locks, trail: AuditTrail): void {
+  inFront(locks, 'forceRelease', (release) => (name) => {
+    const deed = (): Deed => ({
+      action: 'lock.break',
+      target: { kind: 'lock', id: identifier('name', name) },
+    })
+    return recording(trail, () => release(name), {
+      asked: deed,
+      done: (released) => (released ? [deed()] : []),
+    })
+  })
+}
+
+/** That a code was revoked and its lock lifted. The address is a secret of its owner: a keyed hash stands for it. */
+export function recordCodes(codes: OneTimeCodes, trail: AuditTrail): void {
+  inFront(codes, 'revoke', (revoke) => (request) => {
+    const deed = (): Deed => ({
+      action: 'code.revoke',
+      target: { kind: 'code', id: codes.standIn(request), channel: request.channel },
+    })
+    return recording(trail, () => revoke(request), {
+      asked: deed,
+      done: ({ revoked }) => (revoked ? [deed()] : []),
+    })
+  })
+}
+
+export function recordTokens(tokens: TokenDenylist, trail: AuditTrail): void {
+  inFront(
+    tokens,
+    'revoke',
+    (revoke) => (token) =>
+      recording(trail, () => revoke(token), {
+        asked: () => revocation(token),
+        done: () => [revocation(token)],
+      }),
+  )
+  inFront(tokens, 'revokeAll', (revokeAll) => (given) => {
+    const many = (): Deed => ({
+      action: 'token.revoke',
+      target: { kind: 'token', id: '*' },
+      detail: { count: given.length },
+    })
+    return recording(trail, () => revokeAll(given), {
+      asked: many,
+      done: () => (given.length > TOKENS_ONE_BY_ONE ? [many()] : given.map(revocation)),
+    })
+  })
+  inFront(tokens, 'revokeSubject', (revoke) => (mark) => {
+    const deed = (): Deed => {
+      const { id, expiresAt, ...rest } = subjectRevocation(mark)
+      const notBefore = 'notBefore' in rest ? rest.notBefore : 0
+      return {
+        action: 'subject.revoke',
+        target: { kind: 'subject', id },
+        after: { notBefore: iso(notBefore), expiresAt: iso(expiresAt) },
+      }
+    }
+    return recording(trail, () => revoke(mark), { asked: deed, done: () => [deed()] })
+  })
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+function revocation(token: RevokedToken): Deed {
+  const { id, expiresAt } = tokenRevocation(token)
+  return { action: 'token.revoke', target: { kind: 'token', id }, after: { expiresAt: iso(expiresAt) } }
+}

@@ -1,0 +1,148 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Clock } from '../../core/clock.js'
+import { CatracaError, invalid, isCatracaError } from '../../core/errors.js'
+import type { CacheApi } from './api.js'
+import { type SpaceOptions, spaceSettings } from './options.js'
+import type { CacheNotice, CacheStore } from './port.js'
+import { secondTierBreaker } from './second-tier.js'
+import { CacheSpace } from './space.js'
+import type { CacheAnswer, FillLease, LeaseOptions, SpaceStats } from './types.js'
+
+export interface CachesOptions {
+  store: CacheStore
+  clock: Clock
+  report: (message: string, error: unknown) => void
+  /** In [0, 1). */
+  random?: () => number
+  /** What spaces of the configuration, or all that do not say it, are told. */
+  timeoutMs?: number
+  /** Those of the configuration, which can be asked by name. */
+  spaces?: readonly SpaceOptions[]
+}
+
+/** All spaces over one store. */
+export class Caches implements CacheApi {
+  private readonly spaces = new Map<string, { options: SpaceOptions; space: CacheSpace<unknown> }>()
+  private readonly named: ReadonlySet<string>
+  private readonly breaker = secondTierBreaker()
+  private unwatch: (() => void) | undefined
+  private isLost = false
+
+  constructor(private readonly options: CachesOptions) {
+    const { spaces = [] } = options
+    this.named = new Set(spaces.map((space) => this.space(space).name))
+  }
+
+  /** A space, opened by its first use. The same name always means the same space, with the same options. */
+  space<T = unknown>(options: SpaceOptions<T>): CacheSpace<T> {
+    const { timeoutMs } = this.options
+    const settings = spaceSettings({ ...(timeoutMs !== undefined && { timeoutMs }), ...options })
+    const known = this.spaces.get(settings.name)
+    if (known !== undefined) {
+      if (!isDeepStrictEqual(known.options, options)) {
+        throw invalid('name', `${settings.name} is open with other options`)
+      }
+      return known.space as unknown as CacheSpace<T>
+    }
+    this.refuseOverlap(settings.name)
+    const { store, clock, report, random = Math.random } = this.options
+    const { breaker } = this
+    const onUse = () => this.watch()
+    const space = new CacheSpace(settings, { store, clock, report, random, breaker, onUse })
+    if (this.isLost) space.hear({ kind: 'lost' })
+    this.spaces.set(settings.name, {
+      options: options as SpaceOptions,
+      space: space as unknown as CacheSpace<unknown>,
+    })
+    return space
+  }
+
+  async get(space: string, key: string): Promise<CacheAnswer<unknown> | undefined> {
+    return this.spaceNamed(space).look(key)
+  }
+
+  async set(space: string, key: string, value: unknown, options: { ttlMs?: number } = {}): Promise<void> {
+    await this.spaceNamed(space).set(key, value, options)
+  }
+
+  async lease(space: string, key: string, options: LeaseOptions = {}): Promise<FillLease<unknown>> {
+    return this.spaceNamed(space).lease(key, options)
+  }
+
+  async fill(
+    space: string,
+    key: string,
+    value: unknown,
+    { lease, ...options }: { lease: string; ttlMs?: number },
+  ): Promise<void> {
+    if (await this.spaceNamed(space).fill(key, value ?? undefined, lease, options)) return
+    throw new CatracaError('CACHE_LEASE_LOST', `the lease on ${key} in ${space} was lost: nothing was stored`)
+  }
+
+  async release(space: string, key: string, lease: string): Promise<void> {
+    await this.spaceNamed(space).release(key, lease)
+  }
+
+  async expire(space: string, key: string): Promise<void> {
+    await this.spaceNamed(space).expire(key)
+  }
+
+  async delete(space: string, key: string): Promise<boolean> {
+    return this.spaceNamed(space).delete(key)
+  }
+
+  async stats(): Promise<Record<string, SpaceStats>> {
+    return this.figures()
+  }
+
+  /** The same at once. */
+  figures(): Record<string, SpaceStats> {
+    return Object.fromEntries([...this.spaces].map(([name, { space }]) => [name, space.stats()]))
+  }
+
+  sweep(now: number): Promise<{ more: boolean }> {
+    return this.options.store.sweep(now)
+  }
+
+  close(): void {
+    this.unwatch?.()
+    for (const { space } of this.spaces.values()) space.stop()
+  }
+
+  private spaceNamed(name: string): CacheSpace<unknown> {
+    const space = this.named.has(name) ? this.spaces.get(name)?.space : undefined
+    if (space === undefined) {
+      throw new CatracaError('CACHE_SPACE_NOT_FOUND', `the configuration names no cache space ${name}`)
+    }
+    return space
+  }
+
+  /** In the store keys begin with the name: those of one space must not be keys of another. */
+  private refuseOverlap(name: string): void {
+    for (const other of this.spaces.keys()) {
+      if (name.startsWith(`${other}:`) || other.startsWith(`${name}:`)) {
+        throw invalid('name', `${name} overlaps ${other}: a key of one would be a key of the other`)
+      }
+    }
+  }
+
+  /** From the first use of the store on: before it there is nothing in memory that others could have changed. */
+  private watch(): void {
+    if (this.unwatch !== undefined) return
+    try {
+      this.unwatch = this.options.store.watch((notice) => this.hear(notice))
+    } catch (error) {
+      if (isCatracaError(error, 'STORE_UNSUPPORTED')) throw error
+      // Of a store that cannot even be watched the first tiers are not believed.
+      if (!this.isLost) this.options.report('cache: changes of others cannot be followed', error)
+      this.hear({ kind: 'lost' })
+    }
+  }
+
+  private hear(notice: CacheNotice): void {
+    if (notice.kind === 'lost' || notice.kind === 'resumed') {
+      this.isLost = notice.kind === 'lost'
+      for (const { space } of this.spaces.values()) space.hear(notice)
+    } else this.spaces.get(notice.space)?.space.hear(notice)
+  }
+}

@@ -1,0 +1,145 @@
+import { every, later } from '../../core/timers.js'
+import { findingOf } from './entries.js'
+import type { Entry } from './first-tier.js'
+import type { Flight } from './flight.js'
+import type { CacheItem, FilledItem, StoreOutcome } from './port.js'
+import { DOWN, type OrDown } from './second-tier.js'
+import type { Settler, SpaceParts } from './settler.js'
+import type { EntryOptions, LoadMany } from './types.js'
+
+/** What flights are to be filled with. */
+export interface Work<T> {
+  load: LoadMany<T>
+  options: EntryOptions<T>
+}
+
+interface Made<T> {
+  flight: Flight<T>
+  entry: Entry<T>
+  /** Undefined: not to be kept. */
+  item: CacheItem | undefined
+}
+
+/** Loads from the source what flights wait for, and stores it under their leases. */
+export class Loader<T> {
+  constructor(
+    private readonly parts: SpaceParts<T>,
+    private readonly settler: Settler<T>,
+  ) {}
+
+  async load(flights: readonly Flight<T>[], { load, options }: Work<T>): Promise<void> {
+    if (flights.length === 0) return
+    const { source, counts } = this.parts
+    const timers = [this.softTimer(flights), this.renewing(flights)]
+    try {
+      const values = await source.load(
+        flights.map(({ key }) => key),
+        load,
+      )
+      await this.store(flights, values, options)
+    } catch (error) {
+      // Also when the tier was closed meanwhile: nobody may be waiting for this one to fail.
+      await this.release(flights).catch(() => {})
+      for (const flight of flights) if (!this.settler.stale(flight)) flight.reject(error)
+    } finally {
+      for (const timer of timers) clearTimeout(timer)
+      for (const { callers } of flights) counts.misses += callers
+    }
+  }
+
+  private softTimer(flights: readonly Flight<T>[]): NodeJS.Timeout {
+    return later(() => {
+      for (const flight of flights) {
+        flight.isSlow = true
+        this.settler.staleMeanwhile(flight)
+      }
+    }, this.parts.settings.softLoadTimeoutMs)
+  }
+
+  private renewing(flights: readonly Flight<T>[]): NodeJS.Timeout {
+    const { second, settings } = this.parts
+    return every(() => {
+      for (const [token, keys] of byToken(flights)) {
+        // A tier that was closed meanwhile is told of by whatever asks it next.
+        second.renew(keys, token, settings.leaseMs).catch(() => {})
+      }
+    }, settings.leaseMs / 2).unref()
+  }
+
+  private async release(flights: readonly Flight<T>[]): Promise<void> {
+    await Promise.all([...byToken(flights)].map(([token, keys]) => this.parts.second.release(keys, token)))
+  }
+
+  private async store(
+    flights: readonly Flight<T>[],
+    values: ReadonlyMap<string, T | undefined | null>,
+    options: EntryOptions<T>,
+  ): Promise<void> {
+    const { entries } = this.parts
+    const made = await Promise.all(
+      flights.map(async (flight): Promise<Made<T>> => {
+        return { flight, ...(await entries.make(flight.key, values.get(flight.key) ?? undefined, options)) }
+      }),
+    )
+    const outcomes = await this.storeLeased(made)
+    await this.forgetUntold(made, outcomes)
+    await this.forgo(made.filter(({ item }) => item === undefined).map(({ flight }) => flight))
+    for (const one of made) this.settle(one, one.flight.isDegraded ? DOWN : outcomes.get(one.flight.key))
+  }
+
+  /** What a forced load could not replace must at least be forgotten. */
+  private async forgetUntold(
+    made: readonly Made<T>[],
+    outcomes: ReadonlyMap<string, OrDown<StoreOutcome>>,
+  ): Promise<void> {
+    const untold = made.filter(
+      ({ flight, item }) =>
+        flight.isForced && item !== undefined && (flight.isDegraded || outcomes.get(flight.key) === DOWN),
+    )
+    if (untold.length > 0) await this.parts.second.remove(untold.map(({ flight }) => flight.key))
+  }
+
+  /** Nothing is kept of these; what was kept before them the source has just contradicted. */
+  private async forgo(flights: readonly Flight<T>[]): Promise<void> {
+    const { first, second } = this.parts
+    const contradicted = flights
+      .filter(({ fallback, isForced }) => fallback !== undefined || isForced)
+      .map(({ key }) => key)
+    if (contradicted.length > 0) await second.remove(contradicted)
+    for (const key of contradicted) first.drop(key)
+    await this.release(flights.filter(({ key }) => !contradicted.includes(key)))
+  }
+
+  private async storeLeased(made: readonly Made<T>[]): Promise<Map<string, OrDown<StoreOutcome>>> {
+    const fills: FilledItem[] = []
+    for (const { flight, item } of made) {
+      if (item !== undefined && flight.token !== undefined)
+        fills.push({ ...item, token: flight.token, isChange: flight.isForced })
+    }
+    const outcomes = fills.length === 0 ? [] : await this.parts.second.store(fills)
+    return new Map(fills.map(({ key }, i) => [key, outcomes === DOWN ? DOWN : outcomes[i]!]))
+  }
+
+  /** The first tier takes what the second confirmed, or, when that is down, what nobody can contradict. */
+  private settle({ flight, entry, item }: Made<T>, outcome: OrDown<StoreOutcome> | undefined): void {
+    const { first, clock, counts } = this.parts
+    const isKept = outcome === DOWN || (outcome === 'stored' && first.isTrusted)
+    if (flight.isForced)
+      first.replace(flight.pin, item !== undefined && isKept ? entry : undefined, clock.now())
+    else if (item !== undefined && isKept) first.put(flight.pin, entry, clock.now())
+    if (outcome === 'void') counts.voidFills++
+    const answer = { ...findingOf(entry, clock.now()), stale: false }
+    flight.resolve(outcome === DOWN ? { ...answer, degraded: true } : answer)
+  }
+}
+
+function byToken<T>(flights: readonly Flight<T>[]): Map<string, string[]> {
+  const keys = new Map<string, string[]>()
+  for (const { token, key } of flights) {
+    if (token === undefined) continue
+    const same = keys.get(token)
+    if (same === undefined) keys.set(token, [key])
+    else same.push(key)
+  }
+  return keys
+}

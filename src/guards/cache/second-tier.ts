@@ -1,0 +1,221 @@
+import type { Clock } from '../../core/clock.js'
+import { Deadlines } from '../../core/deadlines.js'
+import { isCatracaError } from '../../core/errors.js'
+import { every } from '../../core/timers.js'
+import { Breaker } from './breaker.js'
+import { PendingRemovals } from './pending-removals.js'
+import type {
+  CacheItem,
+  CacheStore,
+  FillClaim,
+  FilledItem,
+  FillStart,
+  StoredValue,
+  StoreOutcome,
+} from './port.js'
+
+/** The answer of a tier that gives none: callers go on without it. */
+export const DOWN = Symbol('the second tier is down')
+export type OrDown<R> = R | typeof DOWN
+
+const RETRY_MS = 1000
+/** To remove a whole space or tag takes as long as there are keys: whoever waits does not wait for it, the store does. */
+const LONGEST_STEP_MS = 600_000
+
+export const secondTierBreaker = (): Breaker => new Breaker({ failures: 3, pauseMs: 1000 })
+
+export interface SecondTierParts {
+  store: CacheStore
+  /** Of all spaces over one store. */
+  breaker: Breaker
+  clock: Clock
+  report: (message: string, error: unknown) => void
+  /** Told before anything is asked of the store. */
+  onUse: () => void
+}
+
+/**
+ * The store as one space sees it: no call takes longer than its time, and none throws. Invalidations that it could not be
+ * told of are told as soon as it answers again, before anything else is asked of it.
+ */
+export class SecondTier {
+  failures = 0
+  skipped = 0
+  private readonly pending = new PendingRemovals()
+  private readonly deadlines: Deadlines
+  private readonly longDeadlines = new Deadlines(LONGEST_STEP_MS)
+  private telling: Promise<boolean> | undefined
+  /** Somebody waited in vain for it: the others need not. */
+  private isTellingSlow = false
+  private timer: NodeJS.Timeout | undefined
+
+  constructor(
+    private readonly parts: SecondTierParts,
+    private readonly space: string,
+    timeoutMs: number,
+  ) {
+    this.deadlines = new Deadlines(timeoutMs)
+  }
+
+  get maxValueBytes(): number {
+    return this.parts.store.maxValueBytes
+  }
+
+  get pendingRemovals(): number {
+    return this.pending.size
+  }
+
+  isDown(): boolean {
+    return this.pending.size > 0 || this.isTellingSlow || this.parts.breaker.isOpen(this.parts.clock.now())
+  }
+
+  read(keys: readonly string[]): Promise<OrDown<readonly (StoredValue | undefined)[]>> {
+    return this.ask((store, now) => store.read(this.space, keys, now))
+  }
+
+  begin(keys: readonly string[], claim: FillClaim): Promise<OrDown<readonly FillStart[]>> {
+    return this.ask((store, now) => store.begin(this.space, keys, claim, now))
+  }
+
+  /** What was loaded is answered, also where another program has written under its key, and nothing is stored. */
+  async store(fills: readonly FilledItem[]): Promise<OrDown<readonly StoreOutcome[]>> {
+    try {
+      return await this.ask((store, now) => store.store(this.space, fills, now))
+    } catch (error) {
+      if (!isCatracaError(error, 'STORE_CORRUPT')) throw error
+      this.parts.report(`cache ${this.space}: nothing was stored`, error)
+      return DOWN
+    }
+  }
+
+  renew(keys: readonly string[], token: string, leaseMs: number): Promise<OrDown<readonly boolean[]>> {
+    return this.ask((store, now) => store.renew(this.space, keys, { token, leaseMs }, now))
+  }
+
+  release(keys: readonly string[], token: string): Promise<OrDown<void>> {
+    return this.ask((store) => store.release(this.space, keys, token))
+  }
+
+  /** What it could not write it must at least forget: others would go on with the value before. */
+  async write(items: readonly CacheItem[]): Promise<OrDown<void>> {
+    const outcome = await this.ask((store, now) => store.write(this.space, items, now))
+    if (outcome === DOWN) this.pend(() => this.pending.addKeys(items.map(({ key }) => key)))
+    return outcome
+  }
+
+  async remove(keys: readonly string[]): Promise<OrDown<readonly boolean[]>> {
+    const outcome = await this.ask((store, now) => store.remove(this.space, keys, now))
+    if (outcome === DOWN) this.pend(() => this.pending.addKeys(keys))
+    return outcome
+  }
+
+  async expire(keys: readonly string[], keepMs: number): Promise<void> {
+    const outcome = await this.ask((store, now) => store.expire(this.space, keys, keepMs, now))
+    if (outcome === DOWN) this.pend(() => this.pending.addKeys(keys))
+  }
+
+  async removeTag(tag: string): Promise<void> {
+    const outcome = await this.ask((store, now) => store.removeTag(this.space, tag, now))
+    if (outcome === DOWN) this.pend(() => this.pending.addTag(tag))
+  }
+
+  async clear(): Promise<void> {
+    const outcome = await this.ask((store, now) => store.clear(this.space, now))
+    if (outcome === DOWN) this.pend(() => this.pending.addAll())
+  }
+
+  stop(): void {
+    clearInterval(this.timer)
+  }
+
+  private ask<R>(work: (store: CacheStore, now: number) => Promise<R>): Promise<OrDown<R>> {
+    if (this.pending.size === 0 && this.telling === undefined) return this.tryOnce(work)
+    return this.isTold().then((isTold) => (isTold ? this.tryOnce(work) : DOWN))
+  }
+
+  /** Whether everything that pended was told, as far as a caller can wait for it. */
+  private async isTold(): Promise<boolean> {
+    if (this.isTellingSlow) return false
+    const telling = this.tellPending()
+    try {
+      return await this.deadlines.within(telling)
+    } catch (error) {
+      if (isCatracaError(error, 'CLOSED')) throw error
+      this.isTellingSlow = this.telling === telling
+      return false
+    }
+  }
+
+  private async tryOnce<R>(work: (store: CacheStore, now: number) => Promise<R>): Promise<OrDown<R>> {
+    const { breaker, clock } = this.parts
+    if (!breaker.admits(clock.now())) {
+      this.skipped++
+      return DOWN
+    }
+    return this.attempt(work, this.deadlines)
+  }
+
+  /** Never as the one call that tries a tier that was down: all other spaces would wait for its end. */
+  private async tryAtLength<R>(work: (store: CacheStore, now: number) => Promise<R>): Promise<OrDown<R>> {
+    const { breaker, clock } = this.parts
+    return breaker.isOpen(clock.now()) ? DOWN : this.attempt(work, this.longDeadlines)
+  }
+
+  private async attempt<R>(
+    work: (store: CacheStore, now: number) => Promise<R>,
+    deadlines: Deadlines,
+  ): Promise<OrDown<R>> {
+    const { store, breaker, clock, report, onUse } = this.parts
+    try {
+      onUse()
+      const result = await deadlines.within(work(store, clock.now()))
+      breaker.succeed()
+      return result
+    } catch (error) {
+      if (isCatracaError(error, 'STORE_CORRUPT')) {
+        // The store has answered: one key is in another program's hands, and the rest is well.
+        breaker.succeed()
+        throw error
+      }
+      breaker.fail(clock.now())
+      if (isCatracaError(error, 'CLOSED')) throw error
+      if (this.failures++ === 0 || !breaker.isOpen(clock.now()))
+        report(`cache ${this.space}: the store failed`, error)
+      return DOWN
+    }
+  }
+
+  private pend(add: () => void): void {
+    add()
+    this.timer ??= every(() => this.tellPending().catch(() => {}), RETRY_MS).unref()
+  }
+
+  private tellPending(): Promise<boolean> {
+    this.telling ??= this.tell().finally(() => {
+      this.telling = undefined
+      this.isTellingSlow = false
+    })
+    return this.telling
+  }
+
+  private async tell(): Promise<boolean> {
+    const { all, keys, tags } = this.pending.take()
+    let isDown = false
+    if (all) {
+      isDown = (await this.tryAtLength((store, now) => store.clear(this.space, now))) === DOWN
+      if (isDown) this.pending.addAll()
+    }
+    if (keys.length > 0) {
+      isDown ||= (await this.tryOnce((store, now) => store.remove(this.space, keys, now))) === DOWN
+      if (isDown) this.pending.addKeys(keys)
+    }
+    for (const tag of tags) {
+      isDown ||= (await this.tryAtLength((store, now) => store.removeTag(this.space, tag, now))) === DOWN
+      if (isDown) this.pending.addTag(tag)
+    }
+    if (this.pending.size > 0) return false
+    clearInterval(this.timer)
+    this.timer = undefined
+    return true
+  }
+}

@@ -1,0 +1,93 @@
+import { isUnavailable } from '../../core/deadlines.js'
+import { CatracaError, isCatracaError } from '../../core/errors.js'
+import type { Idempotency } from './index.js'
+import { notExecuted } from './refusals.js'
+import type { HoldRequest, RefusalReason, WorkContext } from './types.js'
+
+export interface ConsumerOptions<Message, Result> {
+  idempotency: Pick<Idempotency, 'run'>
+  /** CONSUME when absent. */
+  operation?: string
+  /** What makes two deliveries the same message, such as its id. */
+  key: (message: Message) => string
+  /** What the message says, to tell another one under the same key. */
+  payload?: (message: Message) => unknown
+  /** The work; what it throws is tried again. */
+  handle: (message: Message, context: WorkContext) => Result | Promise<Result>
+  /** After so many tries the message is given up; 5 when absent. */
+  maxAttempts?: number
+  /** After a failure it is tried again after so long, and twice as long after each further one; 1 s when absent. */
+  retryDelayMs?: number
+  /** It grows no longer than this; 5 minutes when absent. */
+  maxRetryDelayMs?: number
+  request?: Pick<HoldRequest, 'leaseMs' | 'expirySeconds' | 'onLeaseExpired' | 'onUnavailable' | 'waitMs'>
+}
+
+/** What to tell the queue; every queue has a word for each. */
+export type ConsumerDecision<Result> =
+  /** Done, now or before: take it off the queue. Without a value where the answer was too large to be kept. */
+  | { action: 'ack'; replayed: boolean; value?: Result }
+  /** Not done, or not known to be: deliver it again after this time. */
+  | { action: 'redeliver'; delayMs: number; why: RedeliveryReason; error?: unknown }
+  /** No delivery will ever do: put it aside for somebody to look at. */
+  | { action: 'reject'; why: 'attempts' | 'invalid' | Exclude<RefusalReason, 'in-progress'>; error?: unknown }
+
+/**
+ * `recording`: the work was done, but that could not be recorded; the next delivery finds out. `failed`: the work threw.
+ * `unavailable`: the engine did not answer, and nothing was done.
+ */
+export type RedeliveryReason = 'in-progress' | 'failed' | 'unavailable' | 'recording'
+
+/** A consumer that does the work of each message once, however often it is delivered. It never throws. */
+export function idempotentConsumer<Message, Result>(
+  options: ConsumerOptions<Message, Result>,
+): (message: Message) => Promise<ConsumerDecision<Awaited<Result>>> {
+  const { idempotency, operation = 'CONSUME', request, maxAttempts = 5 } = options
+  return async (message) => {
+    const work = { attempt: 0, hasBegun: false, isDone: false }
+    try {
+      const payload = options.payload?.(message)
+      const key = options.key(message)
+      const result = await idempotency.run<Result>(
+        { ...request, operation, key, ...(payload !== undefined && { payload }) },
+        async (context) => {
+          work.attempt = context.attempt
+          // Those before ended nothing, not even in a failure: a message that kills its process is tried no longer.
+          if (context.attempt > maxAttempts) throw notExecuted(neverEnded())
+          work.hasBegun = true
+          const value = await options.handle(message, context)
+          work.isDone = true
+          return value
+        },
+      )
+      if (result.outcome === 'executed') return { action: 'ack', replayed: false, value: result.value }
+      if (result.outcome === 'replayed') return { action: 'ack', replayed: true, value: result.value }
+      if (result.outcome === 'omitted') return { action: 'ack', replayed: true }
+      if (result.reason !== 'in-progress') return { action: 'reject', why: result.reason }
+      return { action: 'redeliver', delayMs: result.retryAfterMs ?? 1000, why: 'in-progress' }
+    } catch (error) {
+      return decide(options, error, work)
+    }
+  }
+}
+
+const neverEnded = (): CatracaError =>
+  new CatracaError(
+    'IDEMPOTENCY_OUTCOME_UNKNOWN',
+    'this message was begun as often as it may be, and never ended',
+  )
+
+function decide<Message, Result>(
+  { maxAttempts = 5, retryDelayMs = 1000, maxRetryDelayMs = 300_000 }: ConsumerOptions<Message, Result>,
+  error: unknown,
+  { attempt, hasBegun, isDone }: { attempt: number; hasBegun: boolean; isDone: boolean },
+): ConsumerDecision<never> {
+  if (isDone) return { action: 'redeliver', delayMs: retryDelayMs, why: 'recording', error }
+  if (!hasBegun) {
+    if (isUnavailable(error)) return { action: 'redeliver', delayMs: retryDelayMs, why: 'unavailable', error }
+    if (isCatracaError(error, 'INVALID_INPUT')) return { action: 'reject', why: 'invalid', error }
+  }
+  if (attempt >= maxAttempts) return { action: 'reject', why: 'attempts', error }
+  const delayMs = Math.min(maxRetryDelayMs, retryDelayMs * 2 ** Math.max(0, attempt - 1))
+  return { action: 'redeliver', delayMs, why: 'failed', error }
+}

@@ -1,0 +1,108 @@
+import { CatracaError } from '../../core/errors.js'
+import type { Heartbeat } from './heartbeat.js'
+import { MAX_ERROR_CHARACTERS } from './options.js'
+import type { OwnerOutcome } from './port.js'
+import { writtenAnswer } from './responses.js'
+import type { RecordKey, WorkContext } from './types.js'
+import type { Verbs } from './verbs.js'
+
+export interface ClaimFacts {
+  key: RecordKey
+  token: string
+  owner: string
+  attempt: number
+  maxResponseBytes: number
+}
+
+/** A claim that is kept alive until it is ended, once. */
+export class HeldClaim {
+  private isEnded = false
+
+  constructor(
+    private readonly verbs: Verbs,
+    private readonly facts: ClaimFacts,
+    private readonly heartbeat: Heartbeat,
+  ) {}
+
+  get context(): WorkContext {
+    const { heartbeat } = this
+    const { attempt, token } = this.facts
+    return {
+      attempt,
+      token,
+      get signal() {
+        return heartbeat.signal
+      },
+    }
+  }
+
+  get attempt(): number {
+    return this.facts.attempt
+  }
+
+  /**
+   * Records the answer. Throws IDEMPOTENCY_CLAIM_LOST when somebody else has the record by now, and UNKNOWN_OUTCOME when
+   * the engine does not acknowledge it: then the record is completed, or stays in progress until its lease has passed.
+   */
+  async complete(value: unknown): Promise<void> {
+    if (this.isEnded) return
+    this.isEnded = true
+    this.heartbeat.workIsDone()
+    try {
+      await this.record(value)
+    } finally {
+      this.heartbeat.stop()
+    }
+  }
+
+  private async record(value: unknown): Promise<void> {
+    const { key, owner, maxResponseBytes } = this.facts
+    const written = writtenAnswer(value, maxResponseBytes)
+    const { completion, failure } = written instanceof Promise ? await written : written
+    const outcome = await this.verbs.complete(key, owner, completion)
+    // Another answer is that of the work itself, which ended the claim by its token: it stays.
+    if (outcome !== 'differs') assertOwned(outcome)
+    if (failure !== undefined) throw failure
+  }
+
+  async fail(error: unknown): Promise<void> {
+    if (this.end()) await this.verbs.fail(this.facts.key, this.facts.owner, errorText(error))
+  }
+
+  /** Nothing was done, and nothing is recorded. */
+  async release(): Promise<void> {
+    if (this.end()) await this.verbs.release(this.facts.key, this.facts.owner)
+  }
+
+  private end(): boolean {
+    if (this.isEnded) return false
+    this.isEnded = true
+    this.heartbeat.stop()
+    return true
+  }
+}
+
+/** Where the engine did not answer and work goes on all the same: there is nothing to end. */
+export function unguarded(): Held {
+  const nothing = async (): Promise<void> => {}
+  return {
+    attempt: 0,
+    context: { attempt: 0, signal: new AbortController().signal, degraded: true },
+    ...{ complete: nothing, fail: nothing, release: nothing },
+  }
+}
+
+export type Held = Pick<HeldClaim, 'attempt' | 'context' | 'complete' | 'fail' | 'release'>
+
+export function assertOwned(outcome: OwnerOutcome): void {
+  if (outcome === 'lost')
+    throw new CatracaError('IDEMPOTENCY_CLAIM_LOST', 'the token does not own this record any more')
+  if (outcome === 'differs')
+    throw new CatracaError('IDEMPOTENCY_ANSWER_DIFFERS', 'this was completed before, with another answer')
+}
+
+function errorText(error: unknown): string | undefined {
+  if (error === undefined) return undefined
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  return text.slice(0, MAX_ERROR_CHARACTERS)
+}

@@ -1,0 +1,301 @@
+import { aborted, follow } from '../../core/abort.js'
+import { type Clock, isoTime } from '../../core/clock.js'
+import { isUnavailable } from '../../core/deadlines.js'
+import { invalid, isCatracaError } from '../../core/errors.js'
+import { Wakes } from '../../core/waiters.js'
+import type { IdempotencyApi } from './api.js'
+import { Heartbeat } from './heartbeat.js'
+import { assertOwned, type Held, HeldClaim, unguarded } from './held-claim.js'
+import { afterOperation, checkedLease, checkedWait, parseClaim, recordKey } from './input.js'
+import { type IdempotencyOptions, MAX_ERROR_CHARACTERS } from './options.js'
+import { checkedToken, newToken, ownerOf } from './owner-token.js'
+import { Polls } from './polls.js'
+import type { Claim, ClaimOutcome, IdempotencyStore, StoredRecord } from './port.js'
+import { toView } from './record-view.js'
+import { defaultEnding } from './refusals.js'
+import { toReplay, writtenAnswer } from './responses.js'
+import { isSameRequest } from './transitions.js'
+import type {
+  Begun,
+  Ending,
+  HoldRequest,
+  IdempotentRequest,
+  RecordKey,
+  RecordView,
+  Refused,
+  Replay,
+  RunRequest,
+  RunResult,
+  WorkContext,
+} from './types.js'
+import { type EndCounts, Verbs } from './verbs.js'
+
+export interface IdempotencyParts {
+  store: IdempotencyStore
+  options: IdempotencyOptions
+  clock: Clock
+  /** Told of what nobody waits for. */
+  report: (message: string, error: unknown) => void
+  monotonicMs?: () => number
+}
+
+/** How requests began: with a claim, with the answer of who had done them, or not at all. */
+export interface BeginCounts {
+  claimed: number
+  /** After an attempt that ended without an answer. */
+  reclaimed: number
+  replayed: number
+  in_progress: number
+  mismatch: number
+  unknown: number
+  /** Done without a claim, because the engine did not answer. */
+  degraded: number
+}
+
+const REFUSALS = { 'in-progress': 'in_progress', 'other-request': 'mismatch', unknown: 'unknown' } as const
+
+export type HoldResult = { outcome: 'held'; claim: Held } | Replay<unknown> | Refused
+
+/** Was this request already done, and what was the answer? */
+export class Idempotency implements IdempotencyApi {
+  private readonly verbs: Verbs
+  private readonly polls: Polls
+  private readonly monotonicMs: () => number
+  private readonly wakes: Wakes
+  private readonly maxResponseBytes: number
+  private readonly begins: BeginCounts = {
+    claimed: 0,
+    reclaimed: 0,
+    replayed: 0,
+    in_progress: 0,
+    mismatch: 0,
+    unknown: 0,
+    degraded: 0,
+  }
+
+  constructor(private readonly parts: IdempotencyParts) {
+    const { store, options, clock, monotonicMs = () => performance.now() } = parts
+    this.verbs = new Verbs(store, clock, options.timeoutMs)
+    this.polls = new Polls(
+      (key) => this.verbs.read(key),
+      (record) => this.verbs.isOver(record),
+    )
+    this.monotonicMs = monotonicMs
+    this.wakes = new Wakes(monotonicMs)
+    this.maxResponseBytes = Math.min(options.maxResponseBytes, store.maxResponseBytes)
+  }
+
+  /** Does the work, or gives the answer of who has done it. What the work throws is thrown. */
+  async run<T>(
+    request: RunRequest,
+    work: (context: WorkContext) => T | Promise<T>,
+  ): Promise<RunResult<Awaited<T>>> {
+    const { ending: endings, ...asked } = request
+    const held = await this.hold(asked)
+    if (held.outcome !== 'held') return held as Replay<Awaited<T>> | Refused
+    const { claim } = held
+    const { attempt } = claim
+    const { context, stop } = followed(claim.context, request.signal)
+    const policy = endings === undefined ? defaultEnding : { ...defaultEnding, ...endings }
+    let value: Awaited<T>
+    try {
+      value = await work(context)
+    } catch (error) {
+      await this.endByError(claim, () => policy.ofError(error), error)
+      throw error
+    } finally {
+      stop()
+    }
+    const ending = await this.endingOf(claim, value, policy.ofValue)
+    if (ending === 'complete') await claim.complete(value)
+    else if (ending === 'fail') await claim.fail(undefined)
+    else await claim.release()
+    const executed = { outcome: 'executed', value, attempt } as const
+    return context.degraded ? { ...executed, degraded: true } : executed
+  }
+
+  /** Like `run`, for who ends the claim elsewhere. It is kept alive until then. */
+  async hold(request: HoldRequest): Promise<HoldResult> {
+    const waitMs = checkedWait(request)
+    const token = newToken()
+    const claim = parseClaim(request, ownerOf(token), this.parts.options)
+    const waitUntil = this.monotonicMs() + waitMs
+    let { onUnavailable = this.parts.options.onUnavailable } = request
+    for (let since = this.monotonicMs(); ; since = this.monotonicMs()) {
+      let answer: ClaimOutcome
+      try {
+        answer = await this.verbs.claim(claim, onUnavailable === 'block')
+      } catch (error) {
+        // The engine does not answer, and that is no reason to stop. What is damaged was done: it would be done again.
+        const isSilent = isUnavailable(error) && !isCatracaError(error, 'STORE_CORRUPT')
+        if (onUnavailable === 'allow' && isSilent) return this.goOn()
+        throw error
+      }
+      onUnavailable = 'block'
+      if (answer.outcome === 'claimed') {
+        if (request.signal?.aborted) await this.giveUp(claim, request.signal)
+        return this.held(claim, token, answer.attempt, since)
+      }
+      const judged = this.judge(claim, answer)
+      const told = judged instanceof Promise ? await judged : judged
+      const leftMs = waitUntil - this.monotonicMs()
+      if (told.outcome !== 'refused' || told.reason !== 'in-progress' || leftMs <= 0) return this.told(told)
+      const ended = await this.polls.ended(claim.key, leftMs, request.signal)
+      if (request.signal?.aborted) throw aborted(request.signal)
+      if (ended?.status === 'COMPLETED' && isOf(ended, claim)) return this.told(await toReplay(ended))
+    }
+  }
+
+  /** A claim that its caller keeps alive and ends by its token. */
+  async begin(request: IdempotentRequest): Promise<Begun> {
+    const token = newToken()
+    const claim = parseClaim(request, ownerOf(token), this.parts.options)
+    const answer = await this.verbs.claim(claim, true)
+    if (answer.outcome === 'found') return this.told(await this.judge(claim, answer))
+    this.begun(answer.attempt)
+    const { attempt, expiresAt, leaseUntil } = answer
+    return {
+      ...{ outcome: 'claimed', token, attempt },
+      ...{ expiresAt: isoTime(expiresAt), leaseUntil: isoTime(leaseUntil) },
+    }
+  }
+
+  /** Whether the response was too large to be kept. */
+  async complete(key: RecordKey, token: string, response: unknown): Promise<{ omitted: boolean }> {
+    const at = this.named(key)
+    const owner = ownerOf(checkedToken(token))
+    const { completion, failure } = await writtenAnswer(response, this.maxResponseBytes)
+    assertOwned(await this.verbs.complete(at, owner, completion))
+    if (failure !== undefined) throw failure
+    return { omitted: completion.omittedBytes !== undefined }
+  }
+
+  async fail(key: RecordKey, token: string, error?: string): Promise<void> {
+    if (error !== undefined && (typeof error !== 'string' || error.length > MAX_ERROR_CHARACTERS))
+      throw invalid('error', `must be text of at most ${MAX_ERROR_CHARACTERS} characters`)
+    assertOwned(await this.verbs.fail(this.named(key), ownerOf(checkedToken(token)), error))
+  }
+
+  async release(key: RecordKey, token: string): Promise<void> {
+    assertOwned(await this.verbs.release(this.named(key), ownerOf(checkedToken(token))))
+  }
+
+  async extend(key: RecordKey, token: string, leaseMs: number): Promise<void> {
+    const owner = ownerOf(checkedToken(token))
+    const outcome = await this.verbs.extend(this.named(key), owner, checkedLease(leaseMs))
+    if (outcome === 'lost') this.verbs.ends.lost++
+    assertOwned(outcome)
+  }
+
+  async get(key: RecordKey): Promise<RecordView | undefined> {
+    const record = await this.verbs.read(this.named(key))
+    return record && toView(record, key.operation)
+  }
+
+  async delete(key: RecordKey): Promise<boolean> {
+    return this.verbs.remove(this.named(key))
+  }
+
+  stats(): BeginCounts & EndCounts {
+    return { ...this.begins, ...this.verbs.ends }
+  }
+
+  sweep(now: number): Promise<{ more: boolean }> {
+    return this.verbs.sweep(now)
+  }
+
+  private named(key: RecordKey): RecordKey {
+    return recordKey(key, this.parts.options.naming)
+  }
+
+  private held({ key, owner, leaseMs }: Claim, token: string, attempt: number, since: number): HoldResult {
+    const { maxResponseBytes, monotonicMs, wakes } = this
+    this.begun(attempt)
+    const { maxWorkMs } = this.parts.options
+    const extend = () => this.verbs.extend(key, owner, leaseMs)
+    const heartbeat = new Heartbeat({ leaseMs, maxWorkMs, extend, monotonicMs, wakes }, since)
+    const facts = { key, token, owner, attempt, maxResponseBytes }
+    return { outcome: 'held', claim: new HeldClaim(this.verbs, facts, heartbeat) }
+  }
+
+  /** Whoever has gone leaves nothing behind. Should that fail, the claim ends with its lease. */
+  private async giveUp({ key, owner }: Claim, signal: AbortSignal): Promise<never> {
+    await this.verbs.release(key, owner).catch((error) => {
+      this.parts.report('a claim that nobody wants any more stays until its lease has passed', error)
+    })
+    throw aborted(signal)
+  }
+
+  private begun(attempt: number): void {
+    this.begins[attempt > 1 ? 'reclaimed' : 'claimed']++
+  }
+
+  private told<T extends Replay<unknown> | Refused>(answer: T): T {
+    this.begins[answer.outcome === 'refused' ? REFUSALS[answer.reason] : 'replayed']++
+    return answer
+  }
+
+  private goOn(): HoldResult {
+    this.begins.degraded++
+    return { outcome: 'held', claim: unguarded() }
+  }
+
+  /** The mistake of a policy must not have done again what was done. */
+  private async endingOf(claim: Held, value: unknown, choose: (value: unknown) => Ending): Promise<Ending> {
+    try {
+      return choose(value)
+    } catch (error) {
+      await claim.complete(value)
+      throw error
+    }
+  }
+
+  /** What the work threw is what the caller hears of; that it could not be recorded comes second. */
+  private async endByError(claim: Held, ending: () => 'fail' | 'release', error: unknown): Promise<void> {
+    let chosen: 'fail' | 'release' = 'fail'
+    try {
+      chosen = ending()
+    } catch (failure) {
+      this.parts.report('the policy for failed requests failed itself', failure)
+    }
+    try {
+      await (chosen === 'release' ? claim.release() : claim.fail(error))
+    } catch (failure) {
+      this.parts.report('a failed request could not be recorded as such', failure)
+    }
+  }
+
+  private judge(
+    claim: Claim,
+    { record, at }: ClaimOutcome & { outcome: 'found' },
+  ): Replay<unknown> | Refused | Promise<Replay<unknown>> {
+    this.verbs.heard(at)
+    if (!isOf(record, claim)) return { outcome: 'refused', reason: 'other-request' }
+    if (record.status === 'COMPLETED') return toReplay(record)
+    const leftMs = (record.leaseUntil ?? at) - at
+    if (leftMs <= 0 && !(claim.takesOver && record.takesOver))
+      return { outcome: 'refused', reason: 'unknown' }
+    // The longer it has taken, the longer it may still take; but never is there a reason to wait beyond the lease.
+    const retryAfterMs = Math.max(1, Math.min(leftMs, Math.max(1000, at - record.updatedAt)))
+    return { outcome: 'refused', reason: 'in-progress', retryAfterMs }
+  }
+}
+
+/** The work is told when the claim is lost, and when its caller gives up. */
+function followed(
+  context: WorkContext,
+  given: AbortSignal | undefined,
+): { context: WorkContext; stop: () => void } {
+  if (given === undefined) return { context, stop: () => {} }
+  const over = new AbortController()
+  const stops = [follow(context.signal, over), follow(given, over)]
+  const stop = () => {
+    for (const end of stops) end()
+  }
+  return { context: { ...context, signal: over.signal }, stop }
+}
+
+/** Also what an earlier version wrote under a bare name, without its operation. */
+function isOf(record: StoredRecord, claim: Claim): boolean {
+  return isSameRequest(record, claim) || record.requestHash === afterOperation(claim.requestHash)
+}

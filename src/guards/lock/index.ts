@@ -1,0 +1,285 @@
+import { type Clock, isoTime } from '../../core/clock.js'
+import { Deadlines, isUnavailable } from '../../core/deadlines.js'
+import { Durations } from '../../core/figures.js'
+import { identifier } from '../../core/identifiers.js'
+import { acquired, closed, unavailable } from './answers.js'
+import type { LocksApi } from './api.js'
+import { checkTtl, checkWait, type LockOptions, validitySince } from './options.js'
+import type { Attempt, LockStore } from './port.js'
+import { systemTiming, type Timing } from './timing.js'
+import { checkToken, newToken, ownerOf } from './token.js'
+import { Turns } from './turns.js'
+import type {
+  AcquireOptions,
+  Extended,
+  HeldByOther,
+  HeldLock,
+  HeldLocks,
+  LockAnswer,
+  LockState,
+  WithLockOptions,
+} from './types.js'
+import { type Holding, holdAll, holdWhile } from './with-lock.js'
+
+export interface LockStats {
+  acquired: number
+  /** Answers that somebody else has the lock. */
+  held: number
+  released: number
+  /** Extensions and releases of locks that were no longer the caller's. */
+  lost: number
+}
+
+/** Acquires that got nothing, each counted once, however often the engine was asked. */
+export interface AcquireFailures {
+  /** Somebody else has it, and the caller did not want to wait. */
+  held: number
+  timedOut: number
+}
+
+export interface LockDependencies {
+  store: LockStore
+  clock: Clock
+  options: LockOptions
+  report: (message: string, error: unknown) => void
+  timing?: Timing
+  /** From 0 to below 1. */
+  random?: () => number
+}
+
+interface Wait {
+  attempt: Attempt
+  token: string
+  untilMs: number
+  signal: AbortSignal | undefined
+}
+
+/** Locks: who may work on this now, and which of two holders is the newer one. */
+export class Locks implements LocksApi {
+  private readonly store: LockStore
+  private readonly clock: Clock
+  private readonly timing: Timing
+  private readonly random: () => number
+  private readonly deadlines: Deadlines
+  private readonly turns: Turns
+  private readonly counts: LockStats = { acquired: 0, held: 0, released: 0, lost: 0 }
+  readonly failures: AcquireFailures = { held: 0, timedOut: 0 }
+  /** How long those took that were ready to wait. */
+  readonly waits = new Durations()
+  private isClosed = false
+
+  constructor(private readonly dependencies: LockDependencies) {
+    const { store, clock, options, timing = systemTiming, random = Math.random } = dependencies
+    this.store = store
+    this.clock = clock
+    this.timing = timing
+    this.random = random
+    this.deadlines = new Deadlines(options.timeoutMs)
+    this.turns = new Turns((name, onFree) => store.watch(name, onFree), timing, random)
+  }
+
+  acquire(name: string, options: AcquireOptions = {}): Promise<LockAnswer> {
+    try {
+      return this.begin(name, options)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /** Without `async`, as all that stands between most calls and their store: each would cost another promise. */
+  private begin(name: string, options: AcquireOptions): Promise<LockAnswer> {
+    const id = identifier('name', name)
+    const ttlMs = checkTtl(options.ttlMs)
+    const waitMs = checkWait(options.waitMs, 0)
+    const { signal } = options
+    signal?.throwIfAborted()
+    const token = newToken()
+    const attempt = { name: id, owner: ownerOf(token), ttlMs, waits: waitMs > 0 }
+    const startedMs = this.timing.monotonicMs()
+    const untilMs = startedMs + waitMs
+    if (waitMs === 0) return this.ask(attempt, token, signal)
+    return this.wait({ attempt, token, untilMs, signal }).then((answer) => {
+      this.waits.add(this.timing.monotonicMs() - startedMs)
+      if (!answer.acquired) this.failures.timedOut++
+      return answer
+    })
+  }
+
+  private async wait({ attempt, token, untilMs, signal }: Wait): Promise<LockAnswer> {
+    const { name } = attempt
+    const turn = this.turns.enter(name)
+    const leftMs = () => untilMs - this.timing.monotonicMs()
+    try {
+      while (!turn.isFirst) {
+        if (leftMs() <= 0) return this.held(name, this.store.pollMs)
+        await turn.wait(leftMs(), signal)
+        this.refuseClosed()
+      }
+      for (;;) {
+        turn.asks()
+        const answer = await this.ask(attempt, token, signal)
+        if (answer.acquired || leftMs() <= 0) return answer
+        // What happened before it was watched was not told.
+        if (turn.beginWatching()) continue
+        const pollMs = this.store.pollMs * (0.5 + this.random())
+        // Just behind its end, and not all at the same moment.
+        const endsInMs = answer.retryAfterMs + this.random() * 5
+        await turn.wait(Math.min(leftMs(), pollMs, endsInMs), signal)
+        this.refuseClosed()
+      }
+    } finally {
+      turn.leave()
+    }
+  }
+
+  private ask(attempt: Attempt, token: string, signal: AbortSignal | undefined): Promise<LockAnswer> {
+    const wallMs = this.clock.now()
+    const startedMs = this.timing.monotonicMs()
+    const deciding = this.store.acquire(attempt, wallMs)
+    return this.deadlines.within(deciding).then(
+      (decided) => {
+        if (decided.outcome === 'held') {
+          if (!attempt.waits) this.failures.held++
+          return this.held(attempt.name, decided.retryAfterMs)
+        }
+        const { ttlMs } = attempt
+        const validity = validitySince(startedMs, ttlMs, this.timing.monotonicMs())
+        if (signal?.aborted || this.isClosed || validity.validForMs <= 0) {
+          throw this.tooLate(attempt, deciding, signal)
+        }
+        this.counts.acquired++
+        const expiresAt = isoTime(wallMs + ttlMs)
+        return acquired(attempt.name, token, decided.fence, expiresAt, validity)
+      },
+      (error) => {
+        // Of an engine that was closed with this instance nothing else is to be told.
+        if (this.isClosed) throw closed()
+        if (!isUnavailable(error)) throw error
+        this.undo(attempt, deciding)
+        throw unavailable(error)
+      },
+    )
+  }
+
+  /** The store gave it, but nobody wants it any more, or it is over already. */
+  private tooLate(attempt: Attempt, deciding: Promise<unknown>, signal: AbortSignal | undefined): unknown {
+    this.undo(attempt, deciding)
+    if (signal?.aborted) return signal.reason
+    if (this.isClosed) return closed()
+    return unavailable(new Error(`the engine took longer than the ${attempt.ttlMs} ms that the lock lives`))
+  }
+
+  private held(name: string, retryAfterMs: number): HeldByOther {
+    this.counts.held++
+    return { acquired: false, name, retryAfterMs: Math.max(1, Math.ceil(retryAfterMs)) }
+  }
+
+  /** A caller who is turned away has no lock: should the engine have given it after all, it is given back. */
+  private undo({ name, owner }: Attempt, deciding: Promise<unknown>): void {
+    const giveBack = () => this.store.release(name, owner, this.clock.now())
+    deciding
+      .then(giveBack, giveBack)
+      .then(() => this.turns.released(name))
+      .catch((error) =>
+        this.dependencies.report('a lock that nobody asked for any more stays until it ends', error),
+      )
+  }
+
+  async extend(name: string, token: string, ttlMs?: number): Promise<Extended | undefined> {
+    const id = identifier('name', name)
+    const owner = ownerOf(checkToken(token))
+    const lifeMs = checkTtl(ttlMs)
+    const wallMs = this.clock.now()
+    const startedMs = this.timing.monotonicMs()
+    const outcome = await this.deadlines.change(this.store.extend(id, owner, lifeMs, wallMs))
+    const validity = validitySince(startedMs, lifeMs, this.timing.monotonicMs())
+    if (outcome === 'lost' || validity.validForMs <= 0) {
+      this.counts.lost++
+      return undefined
+    }
+    return { expiresAt: isoTime(wallMs + lifeMs), ...validity }
+  }
+
+  release(name: string, token: string): Promise<boolean> {
+    try {
+      return this.giveBack(identifier('name', name), ownerOf(checkToken(token)))
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  private giveBack(name: string, owner: string): Promise<boolean> {
+    return this.deadlines.change(this.store.release(name, owner, this.clock.now())).then((outcome) => {
+      this.turns.released(name)
+      this.counts[outcome === 'done' ? 'released' : 'lost']++
+      return outcome === 'done'
+    })
+  }
+
+  /**
+   * Runs the work while holding the lock, or several locks, and answers with its result. Names are taken in one order,
+   * whoever asks, so that nobody waits for each other; all or none. Throws `LOCK_HELD` when they cannot be had in time.
+   */
+  withLock<T>(names: string | readonly string[], work: (lock: HeldLock) => T | Promise<T>): Promise<T>
+  withLock<T>(
+    names: string | readonly string[],
+    options: WithLockOptions | undefined,
+    work: (lock: HeldLock) => T | Promise<T>,
+  ): Promise<T>
+  withLock<T>(
+    names: string | readonly string[],
+    second: WithLockOptions | undefined | ((lock: HeldLock) => T | Promise<T>),
+    third?: (lock: HeldLock) => T | Promise<T>,
+  ): Promise<T> {
+    const [options = {}, work] = typeof second === 'function' ? [{}, second] : [second, third!]
+    return holdWhile(this.holding(), names, options, work)
+  }
+
+  /**
+   * The same for `await using`, and for work that is no function: holds the lock, or several, and keeps them alive until
+   * they are released.
+   */
+  hold(names: string | readonly string[], options: WithLockOptions = {}): Promise<HeldLocks> {
+    return holdAll(this.holding(), names, options)
+  }
+
+  private holding(): Holding {
+    return { locks: this, timing: this.timing, report: this.dependencies.report }
+  }
+
+  async status(name: string): Promise<LockState> {
+    const id = identifier('name', name)
+    const known = await this.deadlines.within(this.store.read(id, this.clock.now()))
+    return {
+      name: id,
+      held: known?.isHeld ?? false,
+      ...(known?.fence !== undefined && { fence: known.fence }),
+      ...(known?.isHeld && known.expiresAt !== undefined && { expiresAt: isoTime(known.expiresAt) }),
+    }
+  }
+
+  async forceRelease(name: string): Promise<boolean> {
+    const id = identifier('name', name)
+    const removed = await this.deadlines.change(this.store.remove(id, this.clock.now()))
+    this.turns.released(id)
+    return removed
+  }
+
+  stats(): LockStats {
+    return { ...this.counts }
+  }
+
+  sweep(now: number): Promise<{ more: boolean }> {
+    return this.store.sweep(now)
+  }
+
+  /** Those who wait are told that this instance was closed. Locks that are held stay, until they end. */
+  close(): void {
+    this.isClosed = true
+    this.turns.close()
+  }
+
+  private refuseClosed(): void {
+    if (this.isClosed) throw closed()
+  }
+}

@@ -1,0 +1,17 @@
+import { CatracaError } from '../../core/errors.js'
+import type { IssueDenied } from './types.js'
+
+/** For those who would rather be told of a denial by an error: the same words as over HTTP. */
+export function issueDenied(denied: IssueDenied): CatracaError {
+  const { violated, retryAfterMs } = denied
+  return new CatracaError('QUOTA_EXCEEDED', issueDenialText(denied), {
+    facts: { 'violated-policies': violated, retryAfterMs },
+  })
+}
+
+export function issueDenialText({ violated, retryAfterMs }: IssueDenied): string {
+  const why = violated.includes('lock')
+    ? 'the address is locked after too many wrong codes'
+    : 'a code was asked for too often'
+  return `${why}; try again in ${retryAfterMs} ms`
+}

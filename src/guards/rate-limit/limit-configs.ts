@@ -1,0 +1,131 @@
+import { invalid } from '../../core/errors.js'
+import { identifier } from '../../core/identifiers.js'
+import { parsePage } from '../allowlist/paging.js'
+import type { Page } from '../allowlist/types.js'
+import type { ConfigAddress, ConfigQuery, ListedConfig } from './api.js'
+import { refuseNewer } from './config-cache.js'
+import { listed, makeConfigCursor, parseConfigQuery, readConfigCursor } from './config-list.js'
+import { configKeyOf as keyOf, parseLevelConfig } from './level-config.js'
+import { levelsOf, resourceOrAll } from './levels.js'
+import type { Policies } from './policies.js'
+import type { LimitConfigStore } from './port.js'
+import type { Layer } from './resolve.js'
+import type { ConfigKey, EntityRecord, FieldLevel, LevelConfig, ResolvedConfig } from './types.js'
+
+/** Where only a resource is wanted: records looked at together, and how often for one page. */
+const LISTED_PAGE = 1000
+const MAX_LISTED_PAGES = 10
+
+/** The configuration of limits, level by level, and the parents of entities. */
+export class LimitConfigs {
+  constructor(
+    private readonly store: LimitConfigStore,
+    private readonly policies: Policies,
+    /** Told when something was changed here. */
+    private readonly onChange: () => void,
+  ) {}
+
+  async get(address: ConfigAddress): Promise<LevelConfig | undefined> {
+    return (await this.store.read([keyOf(address)], undefined)).configs[0]
+  }
+
+  async list(query: ConfigQuery): Promise<Page<ListedConfig>> {
+    const { level, resource } = parseConfigQuery(query)
+    const { limit } = parsePage({ ...(query.limit !== undefined && { limit: query.limit }) })
+    let after = query.cursor === undefined ? undefined : readConfigCursor(level, query.cursor)
+    const items: ListedConfig[] = []
+    // A resource that few entities have must not have the store walked from end to end for one page.
+    for (let pages = 0; pages < MAX_LISTED_PAGES && items.length < limit; pages++) {
+      const page = await this.store.list(level, {
+        limit: resource === undefined ? limit : LISTED_PAGE,
+        ...(after && { after }),
+        ...(resource !== undefined && { resource }),
+        ...(query.scan && { scan: true }),
+      })
+      items.push(...page.items.map(listed))
+      after = page.next
+      if (after === undefined) break
+    }
+    if (items.length > limit) {
+      after = keyOf(items[limit - 1]!)
+      items.length = limit
+    }
+    return after === undefined ? { items } : { items, nextCursor: makeConfigCursor(after) }
+  }
+
+  async set(address: ConfigAddress, config: LevelConfig): Promise<void> {
+    const key = keyOf(address)
+    const checked = parseLevelConfig(key.level, config)
+    await this.checkWithLevelsBelow(key, checked)
+    await this.store.write(key, checked)
+    this.changed(key)
+  }
+
+  async delete(address: ConfigAddress): Promise<boolean> {
+    const key = keyOf(address)
+    const removed = await this.store.remove(key)
+    this.changed(key)
+    return removed
+  }
+
+  private async checkWithLevelsBelow(key: ConfigKey, config: LevelConfig): Promise<void> {
+    const { resource } = key
+    const levels = levelsOf(key.level === 'entity' ? key.entity : undefined, resource)
+    const own = levels.findIndex(([, { level }]) => level === key.level)
+    const { layers, schemaVersion } = await this.read(levels)
+    refuseNewer(
+      schemaVersion,
+      layers.map(({ config }) => config),
+    )
+    const [{ level }, ...below] = layers.slice(own) as [Layer, ...Layer[]]
+    this.policies.check(Object.keys(config.limits), resource, [{ level, config }, ...below])
+  }
+
+  /** Asks the store: whoever has just changed a level wants to know what holds from now on. */
+  async resolve(entity: string | undefined, resource: string): Promise<ResolvedConfig> {
+    const subject = {
+      ...(entity !== undefined && { entity: identifier('entity', entity) }),
+      resource: resourceOrAll('resource', resource),
+    }
+    const { layers } = await this.read(levelsOf(subject.entity, subject.resource))
+    return this.policies.resolve(subject, layers)
+  }
+
+  private async read(
+    levels: readonly [FieldLevel, ConfigKey][],
+  ): Promise<{ layers: Layer[]; schemaVersion: number }> {
+    const keys = levels.map(([, key]) => key)
+    const { configs, schemaVersion } = await this.store.read(keys, undefined)
+    return { layers: levels.map(([level], i) => ({ level, config: configs[i] })), schemaVersion }
+  }
+
+  async getEntity(id: string): Promise<EntityRecord | undefined> {
+    return (await this.store.read([], identifier('entity', id))).entity
+  }
+
+  async setEntity(id: string, record: { parent: string; cascade?: boolean }): Promise<void> {
+    const entity = identifier('entity', id)
+    const parent = identifier('parent', record.parent)
+    const { cascade = true } = record
+    if (parent === entity) throw invalid('parent', 'must be another entity')
+    if (typeof cascade !== 'boolean') throw invalid('cascade', 'must be true or false')
+    await this.store.writeEntity(entity, { parent, cascade })
+    this.invalidate(entity)
+  }
+
+  async deleteEntity(id: string): Promise<boolean> {
+    const entity = identifier('entity', id)
+    const removed = await this.store.removeEntity(entity)
+    this.invalidate(entity)
+    return removed
+  }
+
+  invalidate(entity?: string, resource?: string): void {
+    this.policies.cache.invalidate(entity, resource)
+    this.onChange()
+  }
+
+  private changed(key: ConfigKey): void {
+    this.invalidate(key.level === 'entity' ? key.entity : undefined, key.resource)
+  }
+}

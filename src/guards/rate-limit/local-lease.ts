@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../../core/clock.js'
+import { invalid } from '../../core/errors.js'
+import { every } from '../../core/timers.js'
+import type { Freed, LeaseOutcome, LeaseUse, LimitCost, LimitStore, SubjectCosts, Taken } from './port.js'
+import { type Rule, sameRule } from './rule.js'
+import type { Subject } from './types.js'
+
+export interface LocalLease {
+  /** Tokens that a process takes ahead of each limit. */
+  tokens: number
+  /** How long it may keep them. */
+  ms: number
+}
+
+/** Tokens of one limit in hand: taken in the engine, and not yet used. */
+interface Hand {
+  rule: Rule
+  tokens: number
+  /** By the engine's clock. */
+  takenAt: number
+  /** By the clock of this process: when they were asked for, and until when they may be used. */
+  since: number
+  until: number
+  /** As the engine told it when they were taken. */
+  remaining: number
+  resetAt: number
+}
+
+interface SubjectHands {
+  hands: Map<string, Hand>
+  filling: Promise<Taken> | undefined
+}
+
+const GIVE_BACK_MS = 60_000
+/** Also the longest time that a timer can wait. */
+const MAX_LEASED = 1_000_000_000
+
+/**
+ * Takes tokens of buckets and fixed windows ahead, decides in memory as long as they last, and gives back what was not
+ * used in time. They count as used everywhere, so nobody is admitted beyond the limit for it; what a process has in
+ * hand and does not use is denied to others for `ms` at most. A token may be used `ms` after it was taken, so that a
+ * bucket's bound holds for intervals longer by that; tokens of a fixed window are used in it or given back.
+ */
+export class LeasingCounters implements LimitStore {
+  private readonly subjects = new Map<string, Map<string, SubjectHands>>()
+  private readonly timer: NodeJS.Timeout
+
+  constructor(
+    private readonly counters: LimitStore,
+    private readonly lease: LocalLease,
+    private readonly clock: Clock,
+  ) {
+    for (const field of ['tokens', 'ms'] as const) {
+      const value = lease[field]
+      if (!Number.isSafeInteger(value) || value < 1 || value > MAX_LEASED) {
+        throw invalid(`limits.localLease.${field}`, `must be a whole number from 1 to ${MAX_LEASED}`)
+      }
+    }
+    this.timer = every(() => this.giveOldBack(this.clock.now()), lease.ms).unref()
+  }
+
+  take(subjects: readonly SubjectCosts[], now: number): Promise<Taken> {
+    const [subject] = subjects
+    if (subjects.length !== 1 || !subject!.limits.every(canBeLeased) || subject!.limits.every(onlyLooks)) {
+      return this.counters.take(subjects, now)
+    }
+    return this.takeOne(subject!, now)
+  }
+
+  /** From what is in hand; undefined where that is not enough. */
+  readonly takeHere = (subject: SubjectCosts, now: number): Taken | undefined => {
+    const known = this.subjects.get(subject.resource)?.get(subject.entity)
+    return known === undefined || !subject.limits.every(canBeLeased)
+      ? undefined
+      : takeInHand(subject, known.hands, now)
+  }
+
+  private takeOne(subject: SubjectCosts, now: number): Promise<Taken> {
+    const known = this.handsOf(subject)
+    const taken = takeInHand(subject, known.hands, now)
+    if (taken !== undefined) return Promise.resolve(taken)
+    // One goes and fetches; the others wait for it and look again.
+    if (known.filling !== undefined) {
+      const again = () => this.takeOne(subject, this.clock.now())
+      return known.filling.then(again, again)
+    }
+    known.filling = this.fill(subject, known.hands, now).finally(() => {
+      known.filling = undefined
+    })
+    return known.filling
+  }
+
+  private async fill(subject: SubjectCosts, hands: Map<string, Hand>, now: number): Promise<Taken> {
+    await this.returnHands(subject, hands, () => true)
+    const ahead = subject.limits.map(({ cost, rule }) => {
+      return cost === 0 ? 0 : Math.min(this.lease.tokens, rule.capacity - cost)
+    })
+    const limits = subject.limits.map((limit, i) => ({ ...limit, cost: limit.cost + ahead[i]! }))
+    const batch = await this.counters.take([{ ...subject, limits }], now)
+    // Not so much is there any more: what is asked for, exactly.
+    if (!batch.allowed) return this.counters.take([subject], now)
+    subject.limits.forEach(({ name, rule }, i) => {
+      const { remaining, resetMs } = batch.views[0]![i]!
+      // The engine's clock may differ. It decided no earlier than it was asked, so counted from then is early enough.
+      const resetAt = now + resetMs
+      const end = rule.algorithm === 'fixed-window' ? resetAt : Number.POSITIVE_INFINITY
+      const until = Math.min(now + this.lease.ms, end)
+      const tokens = ahead[i]!
+      hands.set(name, { rule, tokens, takenAt: batch.at, since: now, until, remaining, resetAt })
+    })
+    return { ...batch, views: [viewsOf(subject, hands, now)] }
+  }
+
+  private handsOf({ entity, resource }: Subject): SubjectHands {
+    let ofResource = this.subjects.get(resource)
+    if (ofResource === undefined) this.subjects.set(resource, (ofResource = new Map()))
+    let known = ofResource.get(entity)
+    if (known === undefined) ofResource.set(entity, (known = { hands: new Map(), filling: undefined }))
+    return known
+  }
+
+  private async giveOldBack(now: number): Promise<void> {
+    for (const [resource, entities] of this.subjects) {
+      for (const [entity, known] of entities) {
+        const { hands } = known
+        await this.returnHands({ entity, resource }, hands, ({ until }) => until <= now).catch(() => {})
+        // Somebody may fetch meanwhile: what they bring must be found again.
+        if (hands.size === 0 && known.filling === undefined) entities.delete(entity)
+      }
+      if (entities.size === 0) this.subjects.delete(resource)
+    }
+  }
+
+  private async returnHands(
+    subject: Subject,
+    hands: Map<string, Hand>,
+    isDue: (hand: Hand) => boolean,
+  ): Promise<void> {
+    const now = this.clock.now()
+    const due = [...hands].filter(([, hand]) => isDue(hand))
+    for (const [name] of due) hands.delete(name)
+    const rest = due.filter(([, { tokens }]) => tokens > 0)
+    for (const [name, { rule, tokens, takenAt }] of rest) {
+      const limits = [{ name, rule, cost: tokens, delta: 0 }]
+      const { entity, resource } = subject
+      const subjects = [{ entity, resource, limits }]
+      const expiresAt = takenAt + this.lease.ms + GIVE_BACK_MS
+      await this.counters.giveBack({ id: randomUUID(), takenAt, expiresAt, subjects }, now)
+    }
+  }
+
+  adjust(lease: LeaseUse, adjustment: string, now: number): Promise<LeaseOutcome> {
+    return this.counters.adjust(lease, adjustment, now)
+  }
+
+  giveBack(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
+    return this.counters.giveBack(lease, now)
+  }
+
+  async reset(subject: Subject): Promise<boolean> {
+    // What is in hand was forgotten with the rest: using it would admit twice.
+    this.subjects.get(subject.resource)?.delete(subject.entity)
+    return this.counters.reset(subject)
+  }
+
+  watch(listener: (freed: Freed) => void): () => void {
+    return this.counters.watch(listener)
+  }
+
+  sweep(now: number): Promise<{ swept: number; more: boolean }> {
+    return this.counters.sweep(now)
+  }
+
+  /** Gives everything back. */
+  async close(): Promise<void> {
+    clearInterval(this.timer)
+    await this.giveOldBack(Number.POSITIVE_INFINITY)
+  }
+}
+
+const onlyLooks = ({ cost }: LimitCost): boolean => cost === 0
+const canBeLeased = ({ rule, shadow }: LimitCost): boolean =>
+  !shadow && (rule.algorithm === 'token-bucket' || rule.algorithm === 'fixed-window')
+
+function takeInHand({ limits }: SubjectCosts, hands: Map<string, Hand>, now: number): Taken | undefined {
+  let at = now
+  for (const { name, rule, cost } of limits) {
+    const hand = hands.get(name)
+    // What was taken under another rule is given back first.
+    if (hand === undefined || !sameRule(hand.rule, rule) || hand.tokens < cost) return undefined
+    if (now >= hand.until || now < hand.since) return undefined
+    at = hand.takenAt
+  }
+  for (const { name, cost } of limits) hands.get(name)!.tokens -= cost
+  return { allowed: true, at, views: [viewsOf({ limits }, hands, now)] }
+}
+
+function viewsOf({ limits }: Pick<SubjectCosts, 'limits'>, hands: Map<string, Hand>, now: number) {
+  return limits.map(({ name }) => {
+    const { remaining, tokens, resetAt } = hands.get(name)!
+    return { remaining: remaining + tokens, resetMs: Math.max(0, resetAt - now), retryAfterMs: 0 }
+  })
+}

@@ -1,0 +1,185 @@
+import type { Clock } from '../../core/clock.js'
+import type { Deadlines } from '../../core/deadlines.js'
+import { CatracaError, isCatracaError } from '../../core/errors.js'
+import { type MaybePromise, whenReady } from '../../core/maybe-promise.js'
+import { ConfigCache, type SubjectConfig, type SubjectLevels } from './config-cache.js'
+import { parseLimits } from './level-config.js'
+import type { LimitOptions } from './options.js'
+import { type Policy, toPolicy, withAdded } from './policy.js'
+import type { LimitConfigStore } from './port.js'
+import { type Layer, resolve, resolveLimit } from './resolve.js'
+import { compileRule } from './rule.js'
+import type {
+  EntityRecord,
+  FieldLevel,
+  InlineLimits,
+  LevelConfig,
+  Limits,
+  OnUnavailable,
+  ResolvedConfig,
+  Subject,
+} from './types.js'
+
+/** What holds for a subject. */
+export interface SubjectPolicy {
+  policy: Policy
+  record: EntityRecord | undefined
+}
+
+/** A configuration that was resolved. */
+export type KnownSubject = SubjectConfig & { policy: Policy }
+
+/** From the one that wins to the one that loses. */
+const LEVELS = [
+  ['entity', 'entity'],
+  ['resource', 'resource'],
+  ['system', 'system'],
+  ['entity:*', 'entityAll'],
+  ['system:*', 'systemAll'],
+] as const satisfies (readonly [FieldLevel, keyof SubjectLevels])[]
+
+/** Policies that were made of the same record: callers choose the names of resources, so not without end. */
+const MAX_SHARED = 1000
+
+interface Shared {
+  parts: readonly (LevelConfig | undefined)[]
+  policy: Policy
+}
+
+/** Configuration resolved: entity over resource over system over the defaults of the constructor, field by field. */
+export class Policies {
+  readonly cache: ConfigCache
+  /** Most subjects share the configuration of their resource: by identity of the levels' records. */
+  private resolved = new WeakMap<LevelConfig, Map<string, Shared>>()
+
+  constructor(
+    store: Pick<LimitConfigStore, 'read' | 'migrate'>,
+    clock: Clock,
+    private readonly options: LimitOptions,
+    deadlines: Deadlines,
+  ) {
+    const { configCacheMs, configCacheEntries, defaults } = options
+    for (const limits of Object.values(defaults.limits ?? {})) parseLimits(limits)
+    this.cache = new ConfigCache(store, clock, configCacheMs, configCacheEntries, (work) =>
+      deadlines.within(work),
+    )
+  }
+
+  /** Throws LIMIT_NOT_CONFIGURED when no level, and no limit of the call, names a limit of the resource. */
+  find(
+    subject: Subject,
+    callLimits: Limits | undefined,
+    inline: InlineLimits = 'any',
+  ): MaybePromise<SubjectPolicy> {
+    return whenReady(this.cache.get(subject), (config) => ({
+      policy: this.policyOf(subject, config, callLimits, inline),
+      record: config.record,
+    }))
+  }
+
+  private policyOf(
+    subject: Subject,
+    config: SubjectConfig,
+    callLimits: Limits | undefined,
+    inline: InlineLimits,
+  ): Policy {
+    if (callLimits === undefined) return this.shared(subject, config)
+    const policy = this.ofCall(subject, config, callLimits)
+    if (inline === 'any') return policy
+    const added = policy.limits.filter(({ name }) => Object.hasOwn(callLimits, name))
+    return withAdded(this.shared(subject, config), added)
+  }
+
+  /**
+   * The same where it is in memory, and right; names are known there only in their canonical spelling. What is wrong
+   * with it is told by `find`.
+   */
+  findHere(entity: string, resource: string, now: number): KnownSubject | undefined {
+    const config = this.cache.peek(entity, resource, now)
+    if (config === undefined) return undefined
+    try {
+      config.policy ??= this.shared({ entity, resource }, config)
+    } catch {
+      return undefined
+    }
+    return config as KnownSubject
+  }
+
+  /** Where the configuration cannot be read: as the levels say that are in memory, however old. */
+  onUnavailableOf(subject: Subject): OnUnavailable {
+    const known = this.cache.lastKnown(subject)
+    const saying = LEVELS.find(([, part]) => known[part]?.onUnavailable !== undefined)
+    return (saying && known[saying[1]]?.onUnavailable) ?? this.defaults().onUnavailable
+  }
+
+  /** Of a parent: its own limits, and those of the call for names that it has none of. Undefined: no limits. */
+  findParent(subject: Subject, callLimits: Limits | undefined): MaybePromise<Policy | undefined> {
+    return whenReady(this.cache.get(subject), (config) => {
+      const layers = this.layers(subject, config)
+      const below: Layer = { level: 'call', config: callLimits && { limits: callLimits } }
+      const resolved = resolve(subject, [...layers, below], this.defaults())
+      return resolved === undefined ? undefined : toPolicy(resolved)
+    })
+  }
+
+  /**
+   * Throws INVALID_INPUT where a limit cannot be counted as the layers together say, so that whoever configures it is
+   * told, and not whoever asks. What is still incomplete may be completed by another level.
+   */
+  check(names: readonly string[], resource: string, layers: readonly Layer[]): void {
+    const all = [...layers, this.defaultLayer(resource)]
+    for (const name of names) {
+      try {
+        compileRule(`limits.${name}`, resolveLimit(name, all, resource).limit)
+      } catch (error) {
+        if (!isCatracaError(error, 'LIMIT_INCOMPLETE')) throw error
+      }
+    }
+  }
+
+  /** What layers together say. */
+  resolve(subject: { entity?: string; resource: string }, layers: readonly Layer[]): ResolvedConfig {
+    const all = [...layers, this.defaultLayer(subject.resource)]
+    return resolve(subject, all, this.defaults()) ?? notConfigured(subject)
+  }
+
+  private shared(subject: Subject, config: SubjectConfig): Policy {
+    const parts = LEVELS.map(([, part]) => config[part])
+    const anchor = parts.find((part) => part !== undefined)
+    if (anchor === undefined) return this.ofCall(subject, config, {})
+    let ofResource = this.resolved.get(anchor)
+    if (ofResource === undefined) this.resolved.set(anchor, (ofResource = new Map()))
+    const known = ofResource.get(subject.resource)
+    if (known?.parts.every((part, i) => part === parts[i])) return known.policy
+    const policy = this.ofCall(subject, config, {})
+    if (ofResource.size >= MAX_SHARED) ofResource.clear()
+    ofResource.set(subject.resource, { parts, policy })
+    return policy
+  }
+
+  private ofCall(subject: Subject, config: SubjectConfig, limits: Limits): Policy {
+    const call: Layer = { level: 'call', config: { limits } }
+    const resolved = resolve(subject, [call, ...this.layers(subject, config)], this.defaults())
+    return toPolicy(resolved ?? notConfigured(subject))
+  }
+
+  private layers({ resource }: Subject, config: SubjectConfig): Layer[] {
+    const layers: Layer[] = LEVELS.map(([level, part]) => ({ level, config: config[part] }))
+    return [...layers, this.defaultLayer(resource)]
+  }
+
+  private defaultLayer(resource: string): Layer {
+    const { limits } = this.options.defaults
+    const own = limits !== undefined && Object.hasOwn(limits, resource) ? limits[resource] : undefined
+    return { level: 'defaults', config: own && { limits: own } }
+  }
+
+  private defaults() {
+    const { onUnavailable = 'block', autoUpdate = false, strictVersion = false } = this.options.defaults
+    return { onUnavailable, autoUpdate, strictVersion } as const
+  }
+}
+
+function notConfigured({ resource }: { resource: string }): never {
+  throw new CatracaError('LIMIT_NOT_CONFIGURED', `no level configures limits of ${resource}`)
+}

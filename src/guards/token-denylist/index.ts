@@ -1,0 +1,197 @@
+import type { Clock } from '../../core/clock.js'
+import { Deadlines, isUnavailable } from '../../core/deadlines.js'
+import { CatracaError, invalid } from '../../core/errors.js'
+import { identifier } from '../../core/identifiers.js'
+import type { TokensApi } from './api.js'
+import { TokenFollower } from './follower.js'
+import type { Image } from './image.js'
+import { checkQuestion, optionalMoment, subjectRevocation, tokenRevocation } from './input.js'
+import { MAX_REVOCATIONS, type Revocation, type TokenStore } from './port.js'
+import type {
+  RevokedSubject,
+  RevokedToken,
+  SubjectStatus,
+  TokenAnswer,
+  TokenOptions,
+  TokenQuestion,
+  TokenStats,
+} from './types.js'
+
+export interface TokenDependencies {
+  store: TokenStore
+  clock: Clock
+  options: TokenOptions
+  report: (message: string, error: unknown) => void
+}
+
+/** Clocks of processes differ: what one holds to be over, another may still need. */
+const SKEW_MS = 60_000
+/** Made once: a check that memory can answer then costs no promise. */
+const YES = Promise.resolve(true)
+const NO = Promise.resolve(false)
+
+interface Asked {
+  jti: string | undefined
+  subject: string | undefined
+  /** Before everything, where it is not known. */
+  issuedAt: number
+}
+
+/** The token denylist: was this token revoked? Answered from memory, and by the store while memory is behind. */
+export class TokenDenylist implements TokensApi {
+  private readonly follower: TokenFollower
+  private readonly deadlines: Deadlines
+  private readonly counts = { fromMemory: 0, fromStore: 0, degraded: 0, revoked: 0 }
+
+  constructor(private readonly dependencies: TokenDependencies) {
+    const { store, clock, options, report } = dependencies
+    this.deadlines = new Deadlines(options.timeoutMs)
+    this.follower = new TokenFollower(store, clock, options, report)
+  }
+
+  /** Begins to hold all revocations in memory, which the first check does otherwise; settles when that is tried. */
+  warmUp(): Promise<void> {
+    return this.follower.start()
+  }
+
+  revoke(token: RevokedToken): Promise<void> {
+    return this.write([tokenRevocation(token)])
+  }
+
+  async revokeAll(tokens: readonly RevokedToken[]): Promise<void> {
+    const revocations = tokens.map((token, i) => tokenRevocation(token, `tokens[${i}].`))
+    for (let from = 0; from < revocations.length; from += MAX_REVOCATIONS) {
+      await this.write(revocations.slice(from, from + MAX_REVOCATIONS))
+    }
+  }
+
+  revokeSubject(mark: RevokedSubject): Promise<void> {
+    return this.write([subjectRevocation(mark)])
+  }
+
+  /** Whether it was revoked. Throws when nobody can tell, unless the setting says to go on. */
+  isRevoked(question: TokenQuestion): Promise<boolean> {
+    try {
+      checkQuestion(question)
+      const known = this.peek(question)
+      if (known !== undefined) return known ? YES : NO
+      return this.check(question).then(({ revoked }) => revoked)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /**
+   * The same without a promise; undefined where the store is to be asked. That is while memory is behind, unless it
+   * knows better: nobody takes a revocation back, so one that it holds is one whatever it has missed.
+   */
+  peek(question: TokenQuestion): boolean | undefined {
+    const fresh = this.follower.fresh()
+    const image = fresh ?? this.follower.image
+    if (image === undefined) return undefined
+    const isRevoked = this.held(image, question)
+    if (!isRevoked && fresh === undefined) return undefined
+    this.counts.fromMemory++
+    if (isRevoked) this.counts.revoked++
+    return isRevoked
+  }
+
+  private held(image: Image, question: TokenQuestion): boolean {
+    const now = this.dependencies.clock.now()
+    const { jti } = question
+    if (typeof jti === 'string' && question.subject === undefined && question.issuedAt === undefined) {
+      return image.holds(jti, now)
+    }
+    const { subject, issuedAt } = asked(question)
+    return (
+      (jti !== undefined && image.holds(jti, now)) ||
+      (subject !== undefined && image.isBefore(subject, issuedAt, now))
+    )
+  }
+
+  async check(question: TokenQuestion): Promise<TokenAnswer> {
+    const known = this.peek(question)
+    if (known !== undefined) return { revoked: known }
+    void this.follower.start()
+    const { jti, subject, issuedAt } = asked(question)
+    const { store, clock } = this.dependencies
+    try {
+      const found = await this.deadlines.within(store.find(jti, subject, clock.now()))
+      this.counts.fromStore++
+      const revoked = found.isRevoked || issuedAt < (found.notBefore ?? Number.NEGATIVE_INFINITY)
+      if (revoked) this.counts.revoked++
+      return { revoked }
+    } catch (error) {
+      return this.unavailable(error)
+    }
+  }
+
+  /** What stands for a subject, as the store has it. Throws when it does not answer: a guess would be of no use. */
+  async subject(subject: string): Promise<SubjectStatus> {
+    const { store, clock } = this.dependencies
+    const found = await this.deadlines.within(
+      store.find(undefined, identifier('subject', subject), clock.now()),
+    )
+    const { notBefore, markExpiresAt } = found
+    if (notBefore === undefined || markExpiresAt === undefined) return { revoked: false }
+    return { revoked: true, notBefore: iso(notBefore), expiresAt: iso(markExpiresAt) }
+  }
+
+  stats(): TokenStats {
+    const image = this.follower.image
+    const figures = image?.figures ?? { tokens: 0, subjects: 0, bytes: 0 }
+    const { lagMs } = this.follower
+    return { ...figures, isFresh: this.follower.isFresh, lagMs, ...this.counts }
+  }
+
+  sweep(now: number): Promise<{ more: boolean }> {
+    return this.dependencies.store.sweep(now - SKEW_MS)
+  }
+
+  close(): Promise<void> {
+    return this.follower.close()
+  }
+
+  /** Of those that are over by any clock nothing is kept: they need no revoking. */
+  private async write(given: readonly Revocation[]): Promise<void> {
+    const { store, clock } = this.dependencies
+    const now = clock.now()
+    const revocations = merged(given.filter(({ expiresAt }) => expiresAt > now - SKEW_MS))
+    if (revocations.length === 0) return
+    await store.revoke(revocations, now)
+    this.follower.apply(revocations)
+  }
+
+  private unavailable(error: unknown): TokenAnswer {
+    if (!isUnavailable(error)) throw error
+    if (this.dependencies.options.onUnavailable === 'block') {
+      const message = 'whether the token was revoked cannot be told, and the setting says to block'
+      throw new CatracaError('ENGINE_UNAVAILABLE', message, { cause: error, facts: { degraded: true } })
+    }
+    this.counts.degraded++
+    return { revoked: false, degraded: true }
+  }
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+function asked({ jti, subject, issuedAt }: TokenQuestion): Asked {
+  if (jti === undefined && subject === undefined)
+    throw invalid('jti', 'is required where there is no subject')
+  if (issuedAt !== undefined && subject === undefined) throw invalid('subject', 'is required with issuedAt')
+  return {
+    jti: jti === undefined ? undefined : identifier('jti', jti),
+    subject: subject === undefined ? undefined : identifier('subject', subject),
+    issuedAt: optionalMoment('issuedAt', issuedAt) ?? Number.NEGATIVE_INFINITY,
+  }
+}
+
+/** Each once, with the latest time. */
+function merged(revocations: readonly Revocation[]): Revocation[] {
+  const byId = new Map<string, Revocation>()
+  for (const one of revocations) {
+    const known = byId.get(one.id)
+    if (known === undefined || known.expiresAt < one.expiresAt) byId.set(one.id, one)
+  }
+  return [...byId.values()]
+}

@@ -1,0 +1,85 @@
+import type { IncomingMessage } from 'node:http'
+import { CatracaError } from '../../core/errors.js'
+import { Sleeper, Wakes } from '../../core/waiters.js'
+import { answerClientError } from './client-error.js'
+
+const monotonicMs = (): number => performance.now()
+
+/** A request with a body has this on it until all of it has come. */
+const DEADLINE = Symbol('deadline of the body')
+type TimedRequest = IncomingMessage & { [DEADLINE]?: BodyDeadline }
+
+class BodyDeadline extends Sleeper {
+  constructor(private readonly request: IncomingMessage) {
+    super()
+  }
+
+  override onDue(): void {
+    if (!this.request.complete) answerClientError({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, this.request.socket)
+  }
+}
+
+/**
+ * The bodies that are on their way to a server: each has to arrive in time, whoever reads it or does not, and what is
+ * held of all of them together has a bound.
+ */
+export class Bodies {
+  private readonly deadlines = new Wakes(monotonicMs)
+  private heldBytes = 0
+
+  constructor(
+    private readonly timeoutMs: number,
+    private readonly maxHeldBytes: number,
+  ) {}
+
+  /** Of every request, before anything else is done with it. */
+  expect(request: TimedRequest): void {
+    if (!announcesBody(request)) return
+    const deadline = new BodyDeadline(request)
+    request[DEADLINE] = deadline
+    this.deadlines.wakeAt(deadline, monotonicMs() + this.timeoutMs)
+    request.once('close', () => this.deadlines.callOff(deadline))
+  }
+
+  /** An import may take as long as it takes. */
+  takesItsTime(request: TimedRequest): void {
+    const deadline = request[DEADLINE]
+    if (deadline !== undefined) this.deadlines.callOff(deadline)
+  }
+
+  /** All of a body as text, if it is not larger than that, and if the bodies of all callers leave room for it. */
+  read(request: IncomingMessage, limitBytes: number): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = []
+      let bytes = 0
+      const end = (outcome: () => void) => {
+        request.off('data', onData).off('end', onEnd).off('error', onError)
+        this.heldBytes -= bytes
+        outcome()
+      }
+      const onData = (chunk: Buffer) => {
+        bytes += chunk.length
+        this.heldBytes += chunk.length
+        if (bytes > limitBytes) end(() => reject(tooLarge()))
+        else if (this.heldBytes > this.maxHeldBytes) end(() => reject(overloaded()))
+        else chunks.push(chunk)
+      }
+      const onEnd = () => end(() => resolve(Buffer.concat(chunks).toString()))
+      const onError = (cause: Error) => end(() => reject(cutOff(cause)))
+      if (Number(request.headers['content-length'] ?? 0) > limitBytes) reject(tooLarge())
+      else request.on('data', onData).on('end', onEnd).on('error', onError)
+    })
+  }
+}
+
+export function announcesBody({ headers }: IncomingMessage): boolean {
+  const { 'content-length': length, 'transfer-encoding': encoding } = headers
+  return encoding !== undefined || (length !== undefined && length !== '0')
+}
+
+const tooLarge = () => new CatracaError('PAYLOAD_TOO_LARGE', 'the body is too large')
+
+const cutOff = (cause: Error) => new CatracaError('INVALID_INPUT', 'the body was cut off', { cause })
+
+const overloaded = () =>
+  new CatracaError('OVERLOADED', 'the server is receiving as much from all callers as it may hold')

@@ -1,0 +1,119 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { Server as TlsServer } from 'node:tls'
+import { CatracaError } from '../../core/errors.js'
+import { guarded } from '../../core/timers.js'
+import type { ConnectionFigures } from '../../metrics/index.js'
+import { processFigures } from '../../metrics/process-figures.js'
+
+/** Enough for any service; where the system sets no limit, what strangers can take must have one all the same. */
+const MOST_BY_DEFAULT = 10_000
+/** File descriptors that connections leave to stores, threads, certificates and spooled imports, if there are so many. */
+const SPARE_FILES = 256
+
+/**
+ * How many connections the limit of file descriptors allows, beside those that are open now and those that will be
+ * needed; undefined where the system does not tell.
+ */
+export function roomForConnections({ openFiles, maxFiles } = processFigures()): number | undefined {
+  if (openFiles === undefined || maxFiles === undefined) return undefined
+  const left = maxFiles - openFiles
+  return Math.max(1, left - Math.min(SPARE_FILES, Math.ceil(left / 2)))
+}
+
+function limitOf(wanted: number | undefined): number {
+  const room = roomForConnections()
+  if (wanted === undefined) return Math.min(MOST_BY_DEFAULT, room ?? MOST_BY_DEFAULT)
+  if (room === undefined || wanted <= room) return wanted
+  throw new CatracaError(
+    'CONFIG_INVALID',
+    `server.maxConnections is ${wanted}, but the limit of file descriptors of this process leaves only ${room}: raise it (ulimit -n)`,
+  )
+}
+
+/** Whoever has just connected is about to send a request, and must not be cut off before. */
+const SILENT_GRACE_MS = 1_000
+
+/** The open connections of a server: no more of them than it can bear. */
+export class Connections implements ConnectionFigures {
+  readonly limit: number
+  refused = 0
+  private onAllClosed: () => void = () => {}
+  /** And since when. */
+  private readonly open = new Map<Socket, number>()
+  /** Those over which requests come, and since when: with TLS others than the ones that were accepted. */
+  private readonly usable = new Map<Socket, number>()
+
+  constructor(
+    server: Server,
+    maxConnections: number | undefined,
+    private readonly onRefused: (refused: number) => void,
+  ) {
+    this.limit = limitOf(maxConnections)
+    takeBefore(server, 'connection', (socket, next) => {
+      if (this.admits(socket)) next()
+    })
+    server.on(usableEvent(server), (socket: Socket) => {
+      this.usable.set(socket, performance.now())
+      socket.once('close', () => this.usable.delete(socket))
+    })
+  }
+
+  get count(): number {
+    return this.open.size
+  }
+
+  private admits(socket: Socket): boolean {
+    if (this.open.size >= this.limit) {
+      socket.destroy()
+      this.onRefused(++this.refused)
+      return false
+    }
+    this.open.set(socket, performance.now())
+    socket.once('close', () => {
+      this.open.delete(socket)
+      if (this.open.size === 0) this.onAllClosed()
+    })
+    return true
+  }
+
+  allClosed(): Promise<void> {
+    if (this.open.size === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.onAllClosed = resolve
+    })
+  }
+
+  /** Node counts a connection as idle only after its first request; one that stays silent is idle too. */
+  closeSilent(): void {
+    const before = performance.now() - SILENT_GRACE_MS
+    for (const sockets of [this.open, this.usable]) {
+      for (const [socket, since] of sockets)
+        if (socket.bytesRead === 0 && since < before) socket.destroySoon()
+    }
+  }
+
+  closeAll(): void {
+    for (const socket of this.open.keys()) socket.destroy()
+  }
+}
+
+/** The event of connections that are ready for requests. */
+export function usableEvent(server: Server): 'connection' | 'secureConnection' {
+  return (server as unknown) instanceof TlsServer ? 'secureConnection' : 'connection'
+}
+
+/** Gets the connections of a server before those who listen for them now. */
+export function takeBefore(
+  server: Server,
+  event: 'connection' | 'secureConnection',
+  take: (socket: Socket, next: () => void) => void,
+): void {
+  const listeners = server.listeners(event) as ((socket: Socket) => void)[]
+  server.removeAllListeners(event)
+  const onConnection = (socket: Socket) =>
+    take(socket, () => {
+      for (const listener of listeners) listener.call(server, socket)
+    })
+  server.on(event, guarded(onConnection))
+}

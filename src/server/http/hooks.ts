@@ -1,0 +1,112 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { CatracaError, invalid } from '../../core/errors.js'
+import type { CheckFields } from '../check/facts.js'
+import { nameActors } from './acting.js'
+import type { App, ServerContext } from './context.js'
+import { answerSender, isStillSending } from './drain.js'
+import { isServerFault, renderProblem } from './problem.js'
+import type { RouteEntry } from './route-table.js'
+
+/** The fast path of checks sends them too. */
+const EVERY_ANSWER = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
+
+/** What every route has in common. Returns the routes, which are added to it as they are registered. */
+export function addHooks(app: App, context: ServerContext): readonly RouteEntry[] {
+  const routes = collectRoutes(app)
+  nameActors(app, context)
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    reply.headers(EVERY_ANSWER)
+    // Before a body is read: nobody may send one to nowhere, or without a key.
+    done(refusal(request, context) ?? (request.is404 ? nowhere(request) : undefined))
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    context.metrics?.http.add(
+      request.method,
+      request.routeOptions.url ?? 'none',
+      reply.statusCode,
+      reply.elapsedTime,
+    )
+    logAccess(request, reply, context)
+    done()
+  })
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply))
+  app.setNotFoundHandler((request, reply) => sendProblem(nowhere(request), request, reply))
+  return routes
+}
+
+function nowhere(request: FastifyRequest): CatracaError {
+  return new CatracaError('ROUTE_NOT_FOUND', `there is no ${request.method} ${pathOf(request.url)}`)
+}
+
+const pathOf = (url: string): string => url.split('?', 1)[0]!
+
+/** A route without a scope must not exist, so it cannot be registered. */
+function collectRoutes(app: App): RouteEntry[] {
+  const routes: RouteEntry[] = []
+  app.addHook('onRoute', (route) => {
+    // The pages of the documentation come from a plugin, which knows nothing of scopes.
+    if (route.url === '/docs' || route.url.startsWith('/docs/'))
+      route.config = { ...route.config, scope: 'open' }
+    const { scope, orAdmin = false } = route.config ?? {}
+    if (scope === undefined) throw new Error(`${route.method} ${route.url} has no scope`)
+    const summary = (route.schema as { summary?: string } | undefined)?.summary
+    for (const method of [route.method].flat())
+      routes.push({ method, path: route.url, scope, orAdmin, summary })
+  })
+  return routes
+}
+
+function refusal(request: FastifyRequest, context: ServerContext): CatracaError | undefined {
+  const { scope, orAdmin, always, operating } = request.routeOptions.config
+  if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+    return invalid('Host', 'is required')
+  }
+  if (always || request.is404) return undefined
+  if (context.stopping) return new CatracaError('SHUTTING_DOWN', 'the server is stopping')
+  if (scope === undefined || scope === 'open') return context.gate.openRefusal(request.raw)
+  const { gate } = context
+  const refused = gate.refusal(request.raw, scope, operating)
+  const isAdmin = refused !== undefined && orAdmin && gate.refusal(request.raw, 'admin') === undefined
+  return isAdmin ? undefined : refused
+}
+
+/** Answers with what went wrong. */
+export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const problem = renderProblem(error, request.id)
+  const headers = { ...problem.headers, 'x-request-id': request.id }
+  request.error = error
+  if (isStillSending(request.raw)) {
+    reply.hijack()
+    answerSender(request.raw, reply.raw, { ...problem, headers: { ...headers, ...EVERY_ANSWER } })
+    return
+  }
+  // Fastify closes the connection after a bad body, without need.
+  if (reply.hasHeader('connection')) reply.removeHeader('connection')
+  reply.code(problem.status).headers(headers).send(problem.body)
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the answer was about, for the log. */
+    error?: unknown
+    /** How a check was answered, for the log. */
+    check?: CheckFields
+  }
+}
+
+function logAccess(request: FastifyRequest, reply: FastifyReply, { accessLog, gate }: ServerContext): void {
+  const { statusCode: status } = reply
+  if (!isServerFault(status) && !accessLog.samples()) return
+  accessLog.write({
+    requestId: request.id,
+    method: request.method,
+    route: request.routeOptions.url ?? 'none',
+    status,
+    latencyMs: reply.elapsedTime,
+    check: request.check,
+    customerId: (request.params as { customerId?: string } | undefined)?.customerId,
+    key: gate.principal(request.raw)?.name,
+    error: request.error,
+  })
+}

@@ -1,0 +1,98 @@
+import { type AddressInfo, isIPv6, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Catraca } from '../../app/open-catraca.js'
+import { CatracaError } from '../../core/errors.js'
+import { every, later } from '../../core/timers.js'
+import { isLoopbackName } from '../access/loopback.js'
+import { type BuiltServer, buildServer, IDLE_CHECK_MS } from '../app.js'
+import type { ServerOptions } from '../options.js'
+import type { App } from './context.js'
+import type { LogLevel } from './logger.js'
+
+export interface RunningServer {
+  readonly app: App
+  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  readonly url: string
+  /** Whether callers need an API key. */
+  readonly keyed: boolean
+  /** Serves a connection that somebody else has accepted. */
+  take(socket: Socket): void
+  /** As `PUT /log-level` does. */
+  setLogLevel(level: LogLevel, forSeconds?: number): void
+  /** Takes no new work, finishes what has begun, and is over within `shutdownTimeoutMs`. */
+  stop(): Promise<void>
+}
+
+/** The last part of the time to stop, kept for imports to record how far they came. */
+const BREAK_OFF_SHARE = 0.25
+const BREAK_OFF_MAX_MS = 3_000
+
+export async function startServer(catraca: Catraca, options: ServerOptions = {}): Promise<RunningServer> {
+  const server = await buildServer(catraca, options)
+  const { app, context } = server
+  const { host, port, listens, tls } = context.settings
+  const scheme = tls === undefined ? 'http' : 'https'
+  try {
+    if (!context.registry.keyed && !isLoopbackName(host)) throw notWithoutKeys(host)
+    // The framework did not make the server, and so does not know that it speaks TLS.
+    const listenTextResolver = (address: string) => `listening at ${address.replace(/^https?(?=:)/, scheme)}`
+    if (listens) await app.listen({ host, port, listenTextResolver })
+    // Node begins to watch the time limits of connections with it.
+    else app.server.emit('listening')
+  } catch (error) {
+    await app.close()
+    throw error
+  }
+  let stopped: Promise<void> | undefined
+  return {
+    app,
+    url: urlOf(listens ? (app.server.address() as AddressInfo) : { host, port }, scheme),
+    take: (socket) => void app.server.emit('connection', socket),
+    get keyed() {
+      return context.registry.keyed
+    },
+    setLogLevel: (level, forSeconds) => context.logLevel.set(level, forSeconds),
+    stop: () => (stopped ??= stopServer(server)),
+  }
+}
+
+async function stopServer({ app, context, connections, closeIdle }: BuiltServer): Promise<void> {
+  const { shutdownTimeoutMs, drainMs } = context.settings
+  context.stopping = true
+  const graceMs = Math.min(shutdownTimeoutMs * BREAK_OFF_SHARE, BREAK_OFF_MAX_MS)
+  const breakOff = later(() => context.imports.breakOff(), shutdownTimeoutMs - graceMs)
+  const done = new AbortController()
+  const deadline = sleep(shutdownTimeoutMs, undefined, { signal: done.signal })
+  let sweep: NodeJS.Timeout | undefined
+  const finish = async () => {
+    // Callers on open connections are told first: a connection that just closes looks like a failure to them.
+    if (connections.count > 0) await sleep(Math.min(drainMs, shutdownTimeoutMs / 4))
+    sweep = every(closeIdle, IDLE_CHECK_MS)
+    // The framework waits for connections only where it accepts them itself.
+    await Promise.all([app.close(), context.imports.settled(), connections.allClosed()])
+  }
+  try {
+    await Promise.race([finish(), deadline])
+  } finally {
+    done.abort()
+    clearTimeout(breakOff)
+    clearInterval(sweep)
+    context.imports.breakOff()
+    connections.closeAll()
+    await app.close()
+  }
+}
+
+type Place = Pick<AddressInfo, 'address' | 'port'> | { host: string; port: number }
+
+function urlOf(place: Place, scheme: string): string {
+  const name = 'host' in place ? place.host : place.address
+  return `${scheme}://${isIPv6(name) ? `[${name}]` : name}:${place.port}`
+}
+
+function notWithoutKeys(host: string): CatracaError {
+  return new CatracaError(
+    'CONFIG_INVALID',
+    `without any API key the server binds only to a loopback address, not to ${host}: make a key first with \`catraca key create\``,
+  )
+}

@@ -1,0 +1,37 @@
+import type { Catraca } from '../../app/open-catraca.js'
+import {
+  type ConnectionFigures,
+  HttpFigures,
+  type MetricsRegistry,
+  metricsOf,
+  Series,
+} from '../../metrics/index.js'
+import { CHECK_ROUTE } from '../check/visit.js'
+import type { ServerSettings } from '../options.js'
+
+/** What a server counts of itself, and the registry that shows it. */
+export class ServerMetrics {
+  readonly http = new HttpFigures()
+  readonly registry: MetricsRegistry
+  /** For checks that are answered without the framework: nearly all requests, and nearly all alike. */
+  readonly checkAnswered = this.http.counter('GET', CHECK_ROUTE, 200)
+
+  /** Of this process, or of all workers together. */
+  readonly text: () => Promise<string>
+  readonly series: Series
+
+  constructor(
+    catraca: Catraca,
+    { ready, shareMetrics }: Pick<ServerSettings, 'ready' | 'shareMetrics'>,
+    connections: () => ConnectionFigures,
+  ) {
+    const { http } = this
+    this.registry = metricsOf(catraca, { http, connections, ready, process: true })
+    this.text = shareMetrics?.(this.registry) ?? (() => this.registry.metrics())
+    this.series = new Series({ catraca, http })
+  }
+
+  stop(): void {
+    this.series.stop()
+  }
+}

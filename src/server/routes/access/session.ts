@@ -1,0 +1,42 @@
+import { version } from '../../../core/version.js'
+import { SCOPES } from '../../../guards/access/scopes.js'
+import type { App, ServerContext } from '../../http/context.js'
+import { Type } from '../../http/typebox.js'
+import { oneOf } from '../allowlist/schemas.js'
+import { answers } from '../responses.js'
+
+const session = Type.Object(
+  {
+    name: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'Of the API key; null on a server without keys',
+    }),
+    scopes: Type.Array(oneOf(SCOPES), { description: 'Those that another one implies included' }),
+    keysRequired: Type.Boolean(),
+    version: Type.String(),
+    store: Type.Optional(Type.String({ description: 'Without credentials; for those who may read' })),
+  },
+  { additionalProperties: false },
+)
+
+/** Tells callers who they are, so that a console can show what they may do. */
+export function sessionRoutes(app: App, { catraca, gate, registry }: ServerContext): void {
+  app.get(
+    '/session',
+    {
+      config: { scope: 'any' },
+      schema: {
+        tags: ['operations'],
+        operationId: 'getSession',
+        summary: 'Who is calling, and what they may do',
+        response: answers({ 200: { description: 'The caller', schema: session } }),
+      },
+    },
+    async (request) => {
+      const principal = gate.principal(request.raw)
+      const scopes = registry.keyed ? [...(principal?.scopes ?? [])] : [...SCOPES]
+      const store = scopes.includes('read') ? { store: catraca.store } : {}
+      return { name: principal?.name ?? null, scopes, keysRequired: registry.keyed, version, ...store }
+    },
+  )
+}

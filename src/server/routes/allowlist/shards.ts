@@ -1,0 +1,61 @@
+import type { ReshardStatus } from '../../../guards/allowlist/types.js'
+import type { App, ServerContext } from '../../http/context.js'
+import { Type } from '../../http/typebox.js'
+import { answers } from '../responses.js'
+import * as schemas from './schemas.js'
+
+const tags = ['allowlists']
+const params = Type.Object({ id: schemas.listId }, { additionalProperties: false })
+const body = Type.Object({ shards: Type.Integer() }, { additionalProperties: false })
+
+/** The shards of a list, on engines that cut lists. */
+export function shardRoutes(app: App, { catraca: { allowlists } }: ServerContext): void {
+  app.get(
+    '/allowlists/:id/reshard',
+    {
+      config: { scope: 'read' },
+      schema: {
+        tags,
+        operationId: 'getShards',
+        summary: 'Shards of an allowlist, and how far a move is',
+        params,
+        response: answers({ 200: { description: 'Its shards', schema: schemas.reshardStatus } }),
+      },
+    },
+    (request) => allowlists.resharding(request.params.id),
+  )
+
+  app.post(
+    '/allowlists/:id/reshard',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        tags,
+        operationId: 'reshardAllowlist',
+        summary: 'Move an allowlist to another number of shards while it serves',
+        params,
+        body,
+        response: answers({
+          200: { description: 'It has so many already', schema: schemas.reshardStatus },
+          202: { description: 'It is being moved', schema: schemas.reshardStatus },
+        }),
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params
+      // Whatever can be refused is refused before the answer; what comes later is for the log.
+      const begun = new Promise<ReshardStatus | undefined>((resolve, reject) => {
+        allowlists.reshard(id, request.body.shards, { onProgress: resolve }).then(
+          () => resolve(undefined),
+          (error: unknown) => {
+            request.log.error({ err: error, requestId: request.id }, 'moving an allowlist failed')
+            reject(error)
+          },
+        )
+      })
+      const moving = await begun
+      reply.code(moving === undefined ? 200 : 202).header('location', `/allowlists/${id}/reshard`)
+      return moving ?? allowlists.resharding(id)
+    },
+  )
+}

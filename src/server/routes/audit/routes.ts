@@ -1,0 +1,28 @@
+import type { AuditPage } from '../../../guards/audit/types.js'
+import type { App, ServerContext } from '../../http/context.js'
+import { pageOf } from '../allowlist/schemas.js'
+import { answers } from '../responses.js'
+import * as schemas from './schemas.js'
+
+/** The audit trail is read here and changed nowhere. */
+export function auditRoutes(app: App, { catraca: { audit } }: ServerContext): void {
+  app.get(
+    '/audit',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        tags: ['audit'],
+        operationId: 'listAudit',
+        summary: 'Who changed what, when, from what to what: the newest first',
+        querystring: schemas.auditQuery,
+        response: answers({
+          200: {
+            description: 'A page; one that is short, or empty, and has `nextCursor` is not the last',
+            schema: pageOf(schemas.auditEntry),
+          },
+        }),
+      },
+    },
+    (request): Promise<AuditPage> => audit.list(request.query),
+  )
+}

@@ -1,0 +1,46 @@
+import { Type } from '../../http/typebox.js'
+
+/** The shape of what goes over the wire about locks; values are judged by the library, as for the other schemas. */
+const closed = { additionalProperties: false } as const
+
+const token = Type.String({ description: 'As the acquire returned it; a secret' })
+const ttlMs = Type.Optional(
+  Type.Integer({
+    description: 'After so long without an extension the lock is free again; 30000 when absent',
+  }),
+)
+const expiresAt = Type.String({ format: 'date-time', description: 'When it ends unless it is extended' })
+const fence = Type.Optional(
+  Type.Integer({ description: 'Grows with every holder of the name. Absent where Redlock is used' }),
+)
+
+export const lockParams = Type.Object(
+  { name: Type.String({ description: 'What is locked, such as claim:claim_abc123' }) },
+  closed,
+)
+export const acquireRequest = Type.Object(
+  {
+    ttlMs,
+    waitMs: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 30_000,
+        description: 'How long to wait for a lock that somebody else has; not at all when absent',
+      }),
+    ),
+  },
+  closed,
+)
+export const acquired = Type.Object({ token, fence, expiresAt }, closed)
+export const extendRequest = Type.Object({ token, ttlMs }, closed)
+export const extended = Type.Object({ expiresAt }, closed)
+export const releaseRequest = Type.Object({ token }, closed)
+export const lockState = Type.Object(
+  {
+    name: Type.String(),
+    held: Type.Boolean(),
+    fence,
+    expiresAt: Type.Optional(expiresAt),
+  },
+  closed,
+)

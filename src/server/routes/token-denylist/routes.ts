@@ -1,0 +1,100 @@
+import type { App, ServerContext } from '../../http/context.js'
+import { answers204 } from '../allowlist/lists.js'
+import { answers } from '../responses.js'
+import * as schemas from './schemas.js'
+
+const tags = ['tokens']
+const checking = { scope: 'tokens:check', orAdmin: true } as const
+const revoking = { scope: 'tokens:revoke', orAdmin: true } as const
+
+export function tokenRoutes(app: App, { catraca: { tokens } }: ServerContext): void {
+  app.get(
+    '/revoked-tokens/:jti',
+    {
+      config: checking,
+      schema: {
+        tags,
+        operationId: 'checkToken',
+        summary: 'Was this token revoked, by itself or with all of its subject?',
+        params: schemas.tokenParams,
+        querystring: schemas.tokenQuery,
+        response: answers({ 200: { description: 'Whether it was', schema: schemas.tokenAnswer } }),
+      },
+    },
+    async (request, reply) => {
+      reply.header('cache-control', 'no-store')
+      return tokens.check({ ...request.params, ...request.query })
+    },
+  )
+
+  app.put(
+    '/revoked-tokens/:jti',
+    {
+      config: revoking,
+      schema: {
+        tags,
+        operationId: 'revokeToken',
+        summary: 'Revoke a token until it expires',
+        params: schemas.tokenParams,
+        body: schemas.tokenRevocation,
+        response: answers204('Revoked'),
+      },
+    },
+    async (request, reply) => {
+      await tokens.revoke({ ...request.params, ...request.body })
+      return reply.code(204).send()
+    },
+  )
+
+  app.post(
+    '/revoked-tokens',
+    {
+      config: revoking,
+      schema: {
+        tags,
+        operationId: 'revokeTokens',
+        summary: 'Revoke up to 1,000 tokens',
+        body: schemas.tokenRevocations,
+        response: answers204('All revoked'),
+      },
+    },
+    async (request, reply) => {
+      await tokens.revokeAll(request.body.tokens)
+      return reply.code(204).send()
+    },
+  )
+
+  app.get(
+    '/revoked-subjects/:subject',
+    {
+      config: checking,
+      schema: {
+        tags,
+        operationId: 'getRevokedSubject',
+        summary: 'Were tokens of this subject revoked, and which?',
+        params: schemas.subjectParams,
+        response: answers({ 200: { description: 'What stands', schema: schemas.subjectStatus } }),
+      },
+    },
+    (request) => tokens.subject(request.params.subject),
+  )
+
+  app.put(
+    '/revoked-subjects/:subject',
+    {
+      config: revoking,
+      schema: {
+        tags,
+        operationId: 'revokeSubject',
+        summary: 'Revoke all tokens of a subject that were issued before a time',
+        params: schemas.subjectParams,
+        body: schemas.subjectRevocation,
+        response: answers204('Revoked'),
+      },
+    },
+    async (request, reply) => {
+      await tokens.revokeSubject({ ...request.params, ...request.body })
+      return reply.code(204).send()
+    },
+  )
+}

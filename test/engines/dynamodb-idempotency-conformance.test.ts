@@ -1,4 +1,0 @@
-import { conform } from '../support/dynamodb-conformance.js'
-import { startDynamo } from '../support/dynamodb-server.js'
-
-await conform(await startDynamo('dynoxide'), /^idempotency/)

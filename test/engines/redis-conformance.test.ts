@@ -1,4 +1,0 @@
-import { startSingle } from '../support/redis/index.js'
-import { conformanceOn } from '../support/redis-conformance.js'
-
-conformanceOn('redis', startSingle)

@@ -1,0 +1,4 @@
+import { startCluster } from '../../support/redis/index.js'
+import { conformanceOn } from '../../support/redis-conformance.js'
+
+conformanceOn('redis cluster', startCluster)

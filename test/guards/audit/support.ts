@@ -1,0 +1,17 @@
+import type { TestContext } from 'node:test'
+import { type Catraca, type OpenOptions, openCatraca } from '../../../src/app/open-catraca.js'
+import { ManualClock } from '../../../src/core/clock.js'
+
+export const NOW = Date.UTC(2030, 0, 1)
+export const FIXA = { id: 'vip', name: 'VIP', type: 'FIXA' } as const
+
+/** A store of its own, gone when the test ends, and its clock. */
+export async function open(
+  t: TestContext,
+  options: OpenOptions = {},
+): Promise<{ catraca: Catraca; clock: ManualClock }> {
+  const clock = new ManualClock(NOW)
+  const catraca = await openCatraca({ store: 'memory:', clock, sweepIntervalMs: 0, ...options })
+  t.after(() => catraca.close())
+  return { catraca, clock }
+}

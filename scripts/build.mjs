@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildConsole } from './build-console.mjs'
 import { bundleLambda } from './bundle-lambda.mjs'
+import { bundleProcesses } from './bundle-processes.mjs'
 import { bundleTypebox } from './bundle-typebox.mjs'
 import { copyLua } from './copy-lua.mjs'
 import { digestOf, isBuiltFrom, markBuiltFrom } from './sources-digest.mjs'
@@ -30,6 +31,8 @@ if (status === 0) {
   copyLua(output)
   await bundleLambda(output)
   await bundleTypebox(output)
+  // After the other one: it takes over what that one made.
+  await bundleProcesses(output)
   await buildConsole(join(output, 'console'))
   markBuiltFrom(output, sources)
 }

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ABORT, type RootDatabase } from 'lmdb'
+import type { RootDatabase } from 'lmdb'
 import { CatracaError } from '../../../core/errors.js'
 import { hangNameplate, processesAt } from './nameplates.js'
-import { type LmdbOptions, openLmdb } from './open-lmdb.js'
+import { ABORT, type LmdbOptions, openLmdb } from './open-lmdb.js'
 import { isStopped } from './open-processes.js'
 import { makeDirectory } from './private-files.js'
 

@@ -1,0 +1,59 @@
+// What starts as a process or a thread of its own loads a few files instead of hundreds: a thread of the embedded engine
+// starts in half the time, and every command a quarter sooner. The files that were compiled for them become doors to
+// the bundles, so nobody else needs to know.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, sep } from 'node:path'
+import { build } from 'esbuild'
+
+/** Each becomes one file. */
+const ALONE = [
+  'engines/embedded/cache/thread.js',
+  'engines/embedded/lmdb/writer-thread.js',
+  'engines/embedded/rate-limit/thread.js',
+  'guards/allowlist/membership/page-worker.js',
+]
+/** These load what they need when they need it, so they share files. */
+const TOGETHER = ['app/threads/import-worker.js', 'app/threads/index-worker.js', 'cli/main.js']
+
+const path = (from, to) => relative(from, to).replaceAll(sep, '/')
+
+/** Files find others by `import.meta.url`: theirs stays what it was before they were bundled. */
+const keepOwnUrl = (folder) => ({
+  name: 'keep-own-url',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.js$/ }, ({ path: file }) => {
+      const text = readFileSync(file, 'utf8')
+      if (!text.includes('import.meta.url')) return undefined
+      return {
+        contents: text.replaceAll(
+          'import.meta.url',
+          `new URL('${path(folder, file)}', import.meta.url).href`,
+        ),
+      }
+    })
+  },
+})
+
+export async function bundleProcesses(output) {
+  const source = join(output, 'src')
+  const folder = join(source, 'bundled')
+  const nameOf = (entry) => entry.replaceAll('/', '-').replace(/\.js$/, '')
+  const bundle = (entries, splitting) =>
+    build({
+      entryPoints: entries.map((entry) => ({ in: join(source, entry), out: nameOf(entry) })),
+      outdir: folder,
+      bundle: true,
+      splitting,
+      packages: 'external',
+      platform: 'node',
+      target: 'node20',
+      format: 'esm',
+      logLevel: 'warning',
+      plugins: [keepOwnUrl(folder)],
+    })
+  await Promise.all([bundle(ALONE, false), bundle(TOGETHER, true)])
+  for (const entry of [...ALONE, ...TOGETHER]) {
+    const door = join(source, entry)
+    writeFileSync(door, `import '${path(dirname(door), join(folder, `${nameOf(entry)}.js`))}'\n`)
+  }
+}

@@ -15,7 +15,7 @@ describe('proofs of load, small', () => {
 
   it('soak: everything at once on one server, every answer right', async () => {
     const figures = await soak({ seconds: 4, rate: 100, batch: 200, sampleSeconds: 0.4 })
-    assert.ok(figures.requests! > 300 && figures['live heap: mean MiB']! > 1, JSON.stringify(figures))
+    assert.ok(figures.requests! > 50 && figures['live heap: mean MiB']! > 1, JSON.stringify(figures))
     for (const lane of ['addAndRemove', 'tide', 'replace', 'createAndDelete', 'codes', 'revocations'])
       assert.ok(figures[lane]! > 0, `${lane} was never done`)
   })

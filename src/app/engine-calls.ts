@@ -31,18 +31,18 @@ export class VerbCalls {
 
 /** What the engines of an instance were asked, by engine, capability and verb. */
 export class EngineCalls {
-  readonly #verbs = new Map<string, VerbCalls>()
+  private readonly verbs = new Map<string, VerbCalls>()
 
   /** Two stores of one engine are counted together. */
   of(engine: string, capability: string, verb: string): VerbCalls {
     const key = `${engine}/${capability}/${verb}`
-    let calls = this.#verbs.get(key)
-    if (calls === undefined) this.#verbs.set(key, (calls = new VerbCalls(engine, capability, verb)))
+    let calls = this.verbs.get(key)
+    if (calls === undefined) this.verbs.set(key, (calls = new VerbCalls(engine, capability, verb)))
     return calls
   }
 
   rows(): Iterable<VerbCalls> {
-    return this.#verbs.values()
+    return this.verbs.values()
   }
 }
 

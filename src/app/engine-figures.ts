@@ -10,7 +10,7 @@ const BOUNDS = { maxAgeMs: 5000, timeoutMs: 1000 }
 
 /** What engines have to tell, for whoever shows metrics. */
 export class EngineFiguresReader {
-  readonly #looks = new Map<StoreEngine, SharedLook<EngineFigures>>()
+  private readonly readings = new Map<StoreEngine, SharedLook<EngineFigures>>()
 
   constructor(
     private readonly stores: () => readonly OpenStore[],
@@ -41,15 +41,15 @@ export class EngineFiguresReader {
 
   /** Of each engine that tells them in time. What was known before is not repeated: it may not be so any more. */
   async figures(): Promise<EngineFigures[]> {
-    const all = await Promise.all(this.stores().map(({ engine }) => this.#figuresOf(engine)))
+    const all = await Promise.all(this.stores().map(({ engine }) => this.figuresOf(engine)))
     return all.filter((figures) => figures !== undefined)
   }
 
-  async #figuresOf(engine: StoreEngine): Promise<EngineFigures | undefined> {
-    let shared = this.#looks.get(engine)
+  private async figuresOf(engine: StoreEngine): Promise<EngineFigures | undefined> {
+    let shared = this.readings.get(engine)
     if (shared === undefined) {
       shared = new SharedLook(() => engine.figures().catch(() => ({})))
-      this.#looks.set(engine, shared)
+      this.readings.set(engine, shared)
     }
     const look = await shared.look(this.bounds)
     return 'value' in look ? look.value : undefined

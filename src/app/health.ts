@@ -23,7 +23,7 @@ type Facts = () => Record<string, unknown>
 
 /** How the engines are. Each is asked for itself, so that one that hangs hides nothing of the others. */
 export class HealthLooks {
-  readonly #looks = new Map<StoreEngine, SharedLook<EngineHealth>>()
+  private readonly looks = new Map<StoreEngine, SharedLook<EngineHealth>>()
 
   /** `factsOf`: what is to be told of an engine beside what it says itself. */
   constructor(
@@ -33,18 +33,18 @@ export class HealthLooks {
 
   async health(bounds: Partial<Bounds> = {}): Promise<Health> {
     const engines = await Promise.all(
-      this.stores().map((open) => this.#engine(open, { ...DEFAULT_HEALTH, ...bounds })),
+      this.stores().map((open) => this.engine(open, { ...DEFAULT_HEALTH, ...bounds })),
     )
     const isHealthy = engines.every(({ status }) => status === 'healthy')
     return { status: isHealthy ? 'healthy' : 'unhealthy', engines }
   }
 
-  async #engine({ engine, store }: OpenStore, bounds: Bounds): Promise<EngineHealth> {
+  private async engine({ engine, store }: OpenStore, bounds: Bounds): Promise<EngineHealth> {
     const told = { name: engine.name, store: redactStoreUrl(store) }
-    let shared = this.#looks.get(engine)
+    let shared = this.looks.get(engine)
     if (shared === undefined) {
       shared = new SharedLook(() => askEngine(engine, told))
-      this.#looks.set(engine, shared)
+      this.looks.set(engine, shared)
     }
     const look = await shared.look(bounds)
     const facts = this.factsOf(engine)?.() ?? {}

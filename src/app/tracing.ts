@@ -33,10 +33,10 @@ function hasProvider(): boolean {
 
 /** Names and attributes say what was done, never for whom: no customer, address, key, code or token. */
 export class Spans {
-  readonly #tracer: Tracer
+  private readonly tracer: Tracer
 
   constructor(private readonly api: Api) {
-    this.#tracer = api.trace.getTracer('catraca')
+    this.tracer = api.trace.getTracer('catraca')
   }
 
   /** One call of an engine, within what the caller is doing. What runs by itself in the background makes no traces. */
@@ -44,7 +44,7 @@ export class Spans {
     const { trace, context, SpanKind } = this.api
     if (trace.getSpan(context.active()) === undefined) return undefined
     const { engine, capability, verb } = calls
-    return this.#open(`catraca.${capability}.${verb}`, SpanKind.CLIENT, context.active(), {
+    return this.open(`catraca.${capability}.${verb}`, SpanKind.CLIENT, context.active(), {
       'catraca.engine': engine,
       'catraca.capability': capability,
       'catraca.verb': verb,
@@ -54,10 +54,10 @@ export class Spans {
   /** A request to the server, within that of the client when it says so (W3C `traceparent`, or what the host reads). */
   request(method: string, route: string, headers: RequestHeaders): OpenSpan {
     const attributes = { 'http.request.method': method, 'http.route': route }
-    return this.#open(`${method} ${route}`, this.api.SpanKind.SERVER, this.#parent(headers), attributes)
+    return this.open(`${method} ${route}`, this.api.SpanKind.SERVER, this.parent(headers), attributes)
   }
 
-  #parent(headers: RequestHeaders): Context {
+  private parent(headers: RequestHeaders): Context {
     const { trace, context, propagation } = this.api
     const active = context.active()
     // The host traces HTTP by itself, and has read the header already.
@@ -67,8 +67,8 @@ export class Spans {
     return parent === undefined ? active : trace.setSpanContext(active, parent)
   }
 
-  #open(name: string, kind: SpanKind, parent: Context, attributes: Attributes): OpenSpan {
-    const span = this.#tracer.startSpan(name, { kind, attributes }, parent)
+  private open(name: string, kind: SpanKind, parent: Context, attributes: Attributes): OpenSpan {
+    const span = this.tracer.startSpan(name, { kind, attributes }, parent)
     return new OpenSpan(this.api, span, this.api.trace.setSpan(parent, span))
   }
 }
@@ -89,16 +89,16 @@ export class OpenSpan {
   around(work: () => MaybePromise<unknown>): MaybePromise<unknown> {
     try {
       const answer = this.run(work)
-      if (!isPromise(answer)) this.#ended()
+      if (!isPromise(answer)) this.ended()
       else {
         answer.then(
-          () => this.#ended(),
-          (error) => this.#ended(error),
+          () => this.ended(),
+          (error) => this.ended(error),
         )
       }
       return answer
     } catch (error) {
-      this.#ended(error)
+      this.ended(error)
       throw error
     }
   }
@@ -109,7 +109,7 @@ export class OpenSpan {
     this.span.end()
   }
 
-  #ended(error?: unknown): void {
+  private ended(error?: unknown): void {
     const outcome = error === undefined ? 'ok' : outcomeOf(error)
     this.span.setAttribute('catraca.outcome', outcome)
     // Without the message: it may name what the span must not.

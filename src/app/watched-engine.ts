@@ -54,7 +54,7 @@ function watchedLimits({ counters, configs, usage }: LimitEngine, of: PortWatch)
 type Verb = (...args: unknown[]) => unknown
 
 class PortWatch {
-  readonly #views = new WeakMap<CheckView, CheckView>()
+  private readonly views = new WeakMap<CheckView, CheckView>()
 
   constructor(
     private readonly engine: string,
@@ -77,7 +77,7 @@ class PortWatch {
         watched[name] = member.bind(port)
       } else {
         const verb = part === undefined ? name : `${part}.${name}`
-        watched[name] = this.#verb(port, member as unknown as Verb, capability, verb)
+        watched[name] = this.verb(port, member as unknown as Verb, capability, verb)
       }
     }
     return watched as Port
@@ -85,25 +85,25 @@ class PortWatch {
 
   checks(checks: CheckStore): CheckStore {
     return {
-      view: (freshness) => whenReady(checks.view(freshness), (view) => this.#view(view)),
+      view: (freshness) => whenReady(checks.view(freshness), (view) => this.view(view)),
       readToken: (token) => checks.readToken(token),
     }
   }
 
   /** Engines have a few views that they give out again and again. */
-  #view(view: CheckView): CheckView {
-    let watched = this.#views.get(view)
+  private view(view: CheckView): CheckView {
+    let watched = this.views.get(view)
     if (watched === undefined) {
       watched = {
-        list: this.#verb(view, view.list as Verb, 'allowlists', 'checks.list') as CheckView['list'],
-        member: this.#verb(view, view.member as Verb, 'allowlists', 'checks.member') as CheckView['member'],
+        list: this.verb(view, view.list as Verb, 'allowlists', 'checks.list') as CheckView['list'],
+        member: this.verb(view, view.member as Verb, 'allowlists', 'checks.member') as CheckView['member'],
       }
-      this.#views.set(view, watched)
+      this.views.set(view, watched)
     }
     return watched
   }
 
-  #verb(port: object, verb: Verb, capability: string, name: string): Verb {
+  private verb(port: object, verb: Verb, capability: string, name: string): Verb {
     const calls = this.watch.calls.of(this.engine, capability, name)
     const { tracing } = this.watch
     return (...args) => {

@@ -14,21 +14,21 @@ export type Look<T> = { value: T } | { late: true; forMs: number }
  * counts for a while, and while a question is on its way no second one is sent after it, however long it takes.
  */
 export class SharedLook<T> {
-  #pending: Promise<T> | undefined
-  #askedAtMs = 0
-  #last: { value: T; atMs: number } | undefined
+  private pending: Promise<T> | undefined
+  private askedAtMs = 0
+  private last: { value: T; atMs: number } | undefined
 
   /** `ask` does not reject. */
   constructor(private readonly ask: () => Promise<T>) {}
 
   async look({ maxAgeMs, timeoutMs }: Bounds): Promise<Look<T>> {
     const nowMs = performance.now()
-    if (this.#last !== undefined && nowMs - this.#last.atMs < maxAgeMs) return { value: this.#last.value }
-    const pending = (this.#pending ??= this.#start(nowMs))
-    const leftMs = timeoutMs - (nowMs - this.#askedAtMs)
+    if (this.last !== undefined && nowMs - this.last.atMs < maxAgeMs) return { value: this.last.value }
+    const pending = (this.pending ??= this.start(nowMs))
+    const leftMs = timeoutMs - (nowMs - this.askedAtMs)
     let timer!: NodeJS.Timeout
     const late = new Promise<Look<T>>((resolve) => {
-      timer = later(() => resolve(this.#late()), Math.max(0, leftMs))
+      timer = later(() => resolve(this.late()), Math.max(0, leftMs))
     })
     try {
       return await Promise.race([pending.then((value) => ({ value })), late])
@@ -37,15 +37,15 @@ export class SharedLook<T> {
     }
   }
 
-  #late(): Look<T> {
-    return { late: true, forMs: performance.now() - this.#askedAtMs }
+  private late(): Look<T> {
+    return { late: true, forMs: performance.now() - this.askedAtMs }
   }
 
-  async #start(nowMs: number): Promise<T> {
-    this.#askedAtMs = nowMs
+  private async start(nowMs: number): Promise<T> {
+    this.askedAtMs = nowMs
     const value = await this.ask()
-    this.#last = { value, atMs: performance.now() }
-    this.#pending = undefined
+    this.last = { value, atMs: performance.now() }
+    this.pending = undefined
     return value
   }
 }

@@ -41,7 +41,7 @@ export interface StoreIdentity {
  * all of it by command, because it is read, and paid, whole.
  */
 export class Adoption {
-  readonly #noticed = new Set<string>()
+  private readonly noticedIds = new Set<string>()
 
   constructor(
     private readonly client: DynamoClient,
@@ -54,10 +54,10 @@ export class Adoption {
 
   /** Of a list that another program made; nobody waits for it. */
   noticed(list: StoredList): void {
-    if (this.#noticed.has(list.id)) return
-    if (this.#noticed.size >= MAX_REMEMBERED) this.#noticed.clear()
-    this.#noticed.add(list.id)
-    this.enter(list.id, list.giant).catch(() => this.#noticed.delete(list.id))
+    if (this.noticedIds.has(list.id)) return
+    if (this.noticedIds.size >= MAX_REMEMBERED) this.noticedIds.clear()
+    this.noticedIds.add(list.id)
+    this.enter(list.id, list.giant).catch(() => this.noticedIds.delete(list.id))
   }
 
   async enter(listId: string, giant: boolean): Promise<void> {
@@ -99,7 +99,7 @@ export class Adoption {
 
   /** The identity of the store, made when nobody has opened it before. */
   async open(): Promise<StoreIdentity> {
-    const identity = (await this.#read()) ?? (await this.#create())
+    const identity = (await this.read()) ?? (await this.create())
     if (identity.adoption !== undefined) return identity
     const { isWhole, unserved } = await this.look(FIRST_LOOK_PAGES)
     const adoption = isWhole ? 'complete' : 'partial'
@@ -120,7 +120,7 @@ export class Adoption {
     )
   }
 
-  async #read(): Promise<StoreIdentity | undefined> {
+  private async read(): Promise<StoreIdentity | undefined> {
     const item = await this.client.getItem(VERB, {
       TableName: this.table,
       Key: STORE_KEY,
@@ -129,7 +129,7 @@ export class Adoption {
     return item && readIdentity(item)
   }
 
-  async #create(): Promise<StoreIdentity> {
+  private async create(): Promise<StoreIdentity> {
     const Item = { ...STORE_KEY, id: text(randomBytes(8).toString('hex')) }
     const result = await this.client.putItem(VERB, {
       TableName: this.table,

@@ -60,9 +60,9 @@ export class BatchCounts {
       // Somebody else has counted it.
       if (open === undefined) return 'refused'
       const isCertain = added !== undefined && open.taken === 0
-      const count = isCertain ? added : (await this.#stored(list, open)) + open.taken
+      const count = isCertain ? added : (await this.stored(list, open)) + open.taken
       const result = await this.store.client.transactWrite(VERB, [
-        this.#closing(list, open, count, now),
+        this.closing(list, open, count, now),
         ...further,
       ])
       if (result.applied) return 'closed'
@@ -99,7 +99,7 @@ export class BatchCounts {
     }
   }
 
-  #closing(
+  private closing(
     list: StoredList,
     { nonce, name, taken }: OpenBatch,
     count: number,
@@ -131,7 +131,7 @@ export class BatchCounts {
   }
 
   /** Rows of the batch that are there. */
-  async #stored(list: StoredList, { name, first, last }: OpenBatch): Promise<number> {
+  private async stored(list: StoredList, { name, first, last }: OpenBatch): Promise<number> {
     let count = 0
     for (const { table, partition } of allPlaces(list.id, list)) {
       const pages = this.store.client.queryPages(VERB, {

@@ -36,8 +36,8 @@ export class BuildClaims {
       incarnation: number(list.incarnation),
     }
     const { applied } = await this.store.client.transactWrite(VERB, [
-      this.#isThere(stored),
-      { Put: { ...this.#table, Item, ConditionExpression: isFree, ...expression.parts() } },
+      this.isThere(stored),
+      { Put: { ...this.table, Item, ConditionExpression: isFree, ...expression.parts() } },
       this.store.due.put({ kind: BUILD, at: until, parts: [list.id] }),
     ])
     return applied
@@ -48,13 +48,13 @@ export class BuildClaims {
     if (stored === undefined) return false
     const expression = new Expression()
     const Update = {
-      ...this.#table,
+      ...this.table,
       Key: buildKey(list.id),
       UpdateExpression: `SET ${expression.name('until')} = ${expression.value(number(until))}`,
       ConditionExpression: isBuilder(expression, list, owner),
       ...expression.parts(),
     }
-    return (await this.store.client.transactWrite(VERB, [this.#isThere(stored), { Update }])).applied
+    return (await this.store.client.transactWrite(VERB, [this.isThere(stored), { Update }])).applied
   }
 
   /** Whether the owner still is the builder, of a list that is still there. */
@@ -66,7 +66,7 @@ export class BuildClaims {
 
   async read(listId: string): Promise<Claim | undefined> {
     const Key = buildKey(listId)
-    const item = await this.store.client.getItem(VERB, { ...this.#table, Key, ConsistentRead: true })
+    const item = await this.store.client.getItem(VERB, { ...this.table, Key, ConsistentRead: true })
     return item && readClaim(item)
   }
 
@@ -79,7 +79,7 @@ export class BuildClaims {
     )
     const Key = buildKey(list.id)
     const result = await this.store.client.deleteItem(VERB, {
-      ...this.#table,
+      ...this.table,
       Key,
       ConditionExpression,
       ...expression.parts(),
@@ -92,7 +92,7 @@ export class BuildClaims {
     const expression = new Expression()
     const ConditionExpression = isBuilder(expression, list, owner)
     return {
-      Delete: { ...this.#table, Key: buildKey(list.id), ConditionExpression, ...expression.parts() },
+      Delete: { ...this.table, Key: buildKey(list.id), ConditionExpression, ...expression.parts() },
     }
   }
 
@@ -101,15 +101,15 @@ export class BuildClaims {
     return stored?.incarnation === list.incarnation ? stored : undefined
   }
 
-  #isThere(list: StoredList): TransactionItem {
+  private isThere(list: StoredList): TransactionItem {
     const expression = new Expression()
     const ConditionExpression = sameList(expression, list)
     return {
-      ConditionCheck: { ...this.#table, Key: metaKey(list.id), ConditionExpression, ...expression.parts() },
+      ConditionCheck: { ...this.table, Key: metaKey(list.id), ConditionExpression, ...expression.parts() },
     }
   }
 
-  get #table(): { TableName: string } {
+  private get table(): { TableName: string } {
     return { TableName: this.store.tables.allowlists }
   }
 }

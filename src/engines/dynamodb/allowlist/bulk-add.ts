@@ -28,12 +28,12 @@ type Stop = 'lost' | 'list-not-found'
 
 /** Adds one batch of an import. */
 export class BatchOfAdds {
-  readonly #rows: AddedRows
-  readonly #entrants: Entrant[]
-  readonly #lease: ImportLease
-  #added = 0
+  private readonly rows: AddedRows
+  private readonly entrants: Entrant[]
+  private readonly lease: ImportLease
+  private added = 0
   /** Rows that the batch has put, and that are not counted yet. */
-  #inserted = 0
+  private inserted = 0
 
   constructor(
     private readonly store: Store,
@@ -48,9 +48,9 @@ export class BatchOfAdds {
     private readonly now: number,
   ) {
     const [batch, counted] = [newBatchName(record.nonce), newBatchName(record.nonce)]
-    this.#rows = new AddedRows(session, batch, counted, record.untold, now)
-    this.#entrants = entrantsOf(run, from, to)
-    this.#lease = new ImportLease(session, now, record.leaseUntil, (at) => records.renew(session, at))
+    this.rows = new AddedRows(session, batch, counted, record.untold, now)
+    this.entrants = entrantsOf(run, from, to)
+    this.lease = new ImportLease(session, now, record.leaseUntil, (at) => records.renew(session, at))
   }
 
   async toEnd(
@@ -58,9 +58,9 @@ export class BatchOfAdds {
     advance: (added: number, unchanged: number) => ImportCheckpoint,
   ): Promise<BatchOutcome> {
     try {
-      await this.#noteExpiries()
-      const end = await this.#add(list, advance)
-      return end ?? { outcome: 'stored', added: this.#added, unchanged: this.#entrants.length - this.#added }
+      await this.noteExpiries()
+      const end = await this.add(list, advance)
+      return end ?? { outcome: 'stored', added: this.added, unchanged: this.entrants.length - this.added }
     } catch (error) {
       if (error instanceof Stopped) return { outcome: error.outcome }
       throw error
@@ -68,28 +68,28 @@ export class BatchOfAdds {
   }
 
   /** Before they are members, so that none is forgotten. */
-  async #noteExpiries(): Promise<void> {
-    const expiring = this.#entrants.flatMap(({ customerId, given }) =>
+  private async noteExpiries(): Promise<void> {
+    const expiring = this.entrants.flatMap(({ customerId, given }) =>
       given?.expiresAt === undefined ? [] : [{ customerId, expiresAt: given.expiresAt }],
     )
     await this.store.due.note(expiryTasks(this.session.listId, expiring))
   }
 
-  async #add(
+  private async add(
     first: StoredList,
     advance: (added: number, unchanged: number) => ImportCheckpoint,
   ): Promise<{ outcome: Stop } | undefined> {
     let list: StoredList | undefined = first
     while (list !== undefined && list.incarnation === this.session.incarnation) {
       const isPlain = list.replacing === undefined && list.moving === undefined
-      if (!isPlain || this.#entrants.length === 0) return this.#carefully(advance)
-      const batch = this.#batch()
+      if (!isPlain || this.entrants.length === 0) return this.carefully(advance)
+      const batch = this.batch()
       const opening = await this.counts.open(list, batch)
       list = opening.list
       if (!opening.opened) continue
-      await this.#insert(list!)
-      const end = await this.counts.close(list!.id, batch.name, this.#inserted, this.now, [
-        this.records.put(this.#checkpointed(advance)),
+      await this.insert(list!)
+      const end = await this.counts.close(list!.id, batch.name, this.inserted, this.now, [
+        this.records.put(this.checkpointed(advance)),
       ])
       if (end === 'closed') return undefined
       return { outcome: end === 'gone' ? 'list-not-found' : 'lost' }
@@ -97,107 +97,107 @@ export class BatchOfAdds {
     return { outcome: 'list-not-found' }
   }
 
-  #batch(): OpenBatch {
-    const sorted = this.#entrants.map(({ customerId }) => customerId).sort()
+  private batch(): OpenBatch {
+    const sorted = this.entrants.map(({ customerId }) => customerId).sort()
     const { nonce } = this.record
     const { importId } = this.session
-    return { nonce, importId, name: this.#rows.batch, taken: 0, first: sorted[0]!, last: sorted.at(-1)! }
+    return { nonce, importId, name: this.rows.batch, taken: 0, first: sorted[0]!, last: sorted.at(-1)! }
   }
 
-  #checkpointed(advance: (added: number, unchanged: number) => ImportCheckpoint): StoredImport {
-    const checkpoint = advance(this.#added, this.#entrants.length - this.#added)
+  private checkpointed(advance: (added: number, unchanged: number) => ImportCheckpoint): StoredImport {
+    const checkpoint = advance(this.added, this.entrants.length - this.added)
     return checkpointed(this.record, checkpoint, this.session, this.now)
   }
 
-  async #carefully(
+  private async carefully(
     advance: (added: number, unchanged: number) => ImportCheckpoint,
   ): Promise<{ outcome: Stop } | undefined> {
-    await this.#change(this.#entrants)
-    return (await this.records.save(this.#checkpointed(advance))) ? undefined : { outcome: 'lost' }
+    await this.change(this.entrants)
+    return (await this.records.save(this.checkpointed(advance))) ? undefined : { outcome: 'lost' }
   }
 
-  async #change(entrants: readonly Entrant[]): Promise<void> {
+  private async change(entrants: readonly Entrant[]): Promise<void> {
     if (entrants.length === 0) return
     // Written down first: a row that was counted must be told of as added by whoever resumes this.
-    const untold = [...this.record.untold, this.#rows.counted]
+    const untold = [...this.record.untold, this.rows.counted]
     if (!(await this.records.noteUntold(this.session, untold))) throw new Stopped('lost')
     const byId = new Map(entrants.map((entrant) => [entrant.customerId, entrant]))
     const outcome = await this.changes.apply(
       this.session,
       [...byId.keys()],
-      (list, before, customerId) => this.#rows.changed(list, before, byId.get(customerId)!),
+      (list, before, customerId) => this.rows.changed(list, before, byId.get(customerId)!),
       this.now,
       ({ before }, list) => {
-        if (this.#rows.isOwn(before) || !this.#rows.isMember(list, before)) this.#added++
+        if (this.rows.isOwn(before) || !this.rows.isMember(list, before)) this.added++
       },
     )
     if (outcome !== 'applied') throw new Stopped(outcome)
   }
 
-  async #insert(list: StoredList): Promise<void> {
-    const chunks = chunksOf(this.#entrants, INSERTED_AT_ONCE)
+  private async insert(list: StoredList): Promise<void> {
+    const chunks = chunksOf(this.entrants, INSERTED_AT_ONCE)
     const present: Entrant[] = []
     let looksFirst = false
     await inTurns(chunks, REQUESTS_AT_ONCE, async (chunk) => {
-      const absent = looksFirst ? await this.#absent(list, chunk) : chunk
+      const absent = looksFirst ? await this.absent(list, chunk) : chunk
       const found = chunk.filter((entrant) => !absent.includes(entrant))
-      found.push(...(await this.#insertChunk(list, absent)))
+      found.push(...(await this.insertChunk(list, absent)))
       present.push(...found)
       // A refused insertion costs as much as one that succeeds, and much more than a look.
       looksFirst = found.length > chunk.length / 2
     })
     const odd: Entrant[] = []
     await inTurns(chunksOf(present, LOOKED_UP_AT_ONCE), REQUESTS_AT_ONCE, async (chunk) => {
-      odd.push(...(await this.#meet(list, chunk)))
+      odd.push(...(await this.meet(list, chunk)))
     })
-    await this.#change(odd)
+    await this.change(odd)
   }
 
-  async #absent(list: StoredList, chunk: readonly Entrant[]): Promise<Entrant[]> {
+  private async absent(list: StoredList, chunk: readonly Entrant[]): Promise<Entrant[]> {
     const items = await readItems(this.store, list, idsOf(chunk))
     return chunk.filter(({ customerId }) => !items.has(customerId))
   }
 
   /** Those that have a row already. */
-  async #insertChunk(list: StoredList, chunk: readonly Entrant[]): Promise<Entrant[]> {
+  private async insertChunk(list: StoredList, chunk: readonly Entrant[]): Promise<Entrant[]> {
     if (chunk.length === 0) return []
     const places = chunk.map(({ customerId }) => placeOf(list.id, list, customerId))
     const items = chunk.map((entrant, i) =>
       encodeRow(
         { listId: list.id, ...places[i]!, customerId: entrant.customerId },
-        this.#rows.fresh(entrant),
+        this.rows.fresh(entrant),
       ),
     )
     const table = this.store.tables[places[0]!.table]
-    const { value: ends } = await this.#lease.within((timeoutMs) =>
+    const { value: ends } = await this.lease.within((timeoutMs) =>
       this.store.client.insertItems(VERB, table, items, { timeoutMs }),
     )
     const inserted = ends.filter((end) => end.inserted).length
-    this.#inserted += inserted
-    this.#added += inserted
+    this.inserted += inserted
+    this.added += inserted
     return chunk.filter((_, i) => !ends[i]!.inserted)
   }
 
   /** Customers who have a row. Those who need more than other attributes are handed back. */
-  async #meet(list: StoredList, chunk: readonly Entrant[]): Promise<Entrant[]> {
+  private async meet(list: StoredList, chunk: readonly Entrant[]): Promise<Entrant[]> {
     const items = await readItems(this.store, list, idsOf(chunk))
     const odd: Entrant[] = []
     await inTurns(chunk, REQUESTS_AT_ONCE, async (entrant) => {
       const item = items.get(entrant.customerId)
       const row = rowOf(item, list)
-      if (row?.batch === this.#rows.batch) {
+      if (row?.batch === this.rows.batch) {
         // Put by an attempt whose answer was lost.
-        this.#added++
-        this.#inserted++
+        this.added++
+        this.inserted++
         return
       }
-      const after = this.#rows.changed(list, row, entrant)
+      const after = this.rows.changed(list, row, entrant)
       if (after === 'as it is') {
-        if (this.#rows.isOwn(row)) this.#added++
+        if (this.rows.isOwn(row)) this.added++
         return
       }
-      if (!this.#rows.isMember(list, row)) odd.push(entrant)
-      else if (!(await this.#rewrite(list, entrant.customerId, item!, withBatch(list, row, after)))) {
+      if (!this.rows.isMember(list, row)) odd.push(entrant)
+      else if (!(await this.rewrite(list, entrant.customerId, item!, withBatch(list, row, after)))) {
         odd.push(entrant)
       }
     })
@@ -205,7 +205,7 @@ export class BatchOfAdds {
   }
 
   /** Other attributes for a member: no count changes. False: it was changed by somebody else meanwhile. */
-  async #rewrite(
+  private async rewrite(
     list: StoredList,
     customerId: string,
     before: NonNullable<Parameters<typeof unchangedRow>[1]>,
@@ -220,7 +220,7 @@ export class BatchOfAdds {
       ConditionExpression,
       ...expression.parts(),
     }
-    const { value: result } = await this.#lease.within((timeoutMs) =>
+    const { value: result } = await this.lease.within((timeoutMs) =>
       this.store.client.putItem(VERB, input, { timeoutMs }),
     )
     return result.applied || result.item?.changeId?.S === after.changeId

@@ -47,14 +47,14 @@ export class BulkChanges {
     let next = 0
     while (next < customers.length) {
       const part = customers.slice(next, next + (MAX_TRANSACTION_ITEMS - OTHER_STEPS) / 2)
-      const outcome = await this.#applyPart(session, part, decide, now, each)
+      const outcome = await this.applyPart(session, part, decide, now, each)
       if (outcome !== 'applied') return outcome
       next += part.length
     }
     return 'applied'
   }
 
-  async #applyPart(
+  private async applyPart(
     session: ImportSession,
     customers: readonly string[],
     decide: DecideMany,
@@ -70,7 +70,7 @@ export class BulkChanges {
         const before = rowOf(items.get(customerId), list!)
         return { customerId, before, after: decide(list!, before, customerId) }
       })
-      const steps = this.#steps(session, list, changes, items, now)
+      const steps = this.steps(session, list, changes, items, now)
       const result = steps === undefined ? undefined : await client.transactWrite(VERB, steps)
       if (result === undefined || result.applied) {
         for (const change of changes) each(change, list)
@@ -79,7 +79,7 @@ export class BulkChanges {
       const [ofMeta, ofRecord] = [META_STEP, steps!.length - 1].map((step) =>
         result.refusals.find(({ index }) => index === step),
       )
-      if (ofRecord !== undefined) return this.#isThere(session)
+      if (ofRecord !== undefined) return this.isThere(session)
       if (ofMeta !== undefined) list = catalog.learned(list.id, ofMeta.item)
       if (performance.now() > endsAt) {
         throw new CatracaError('ENGINE_UNAVAILABLE', 'others keep changing these members; try again')
@@ -89,13 +89,13 @@ export class BulkChanges {
   }
 
   /** The record goes with its list. */
-  async #isThere(session: ImportSession): Promise<'lost' | 'list-not-found'> {
+  private async isThere(session: ImportSession): Promise<'lost' | 'list-not-found'> {
     const list = await this.store.catalog.read(session.listId)
     return list?.incarnation === session.incarnation ? 'lost' : 'list-not-found'
   }
 
   /** The record of the import comes last. */
-  #steps(
+  private steps(
     session: ImportSession,
     list: StoredList,
     changes: readonly BulkChange[],

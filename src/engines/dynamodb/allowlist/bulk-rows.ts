@@ -30,14 +30,14 @@ export class AddedRows {
 
   /** For a customer of whom nothing is known. It counts only when the batch is. */
   fresh({ given }: Entrant): Row {
-    return { ...this.#added(given), batch: this.batch, incarnation: this.session.incarnation }
+    return { ...this.added(given), batch: this.batch, incarnation: this.session.incarnation }
   }
 
   /** For a customer whose row was read; it counts in the same step, and so is in no batch that is open. */
   changed(list: StoredList, before: Row | undefined, { given }: Entrant): Row | 'as it is' {
     const pin = list.replacing?.generation ?? 0
     if (!isMember(before, list.generation, this.now)) {
-      return { ...this.#added(given), batch: this.counted, pin }
+      return { ...this.added(given), batch: this.counted, pin }
     }
     if (given === undefined || sameAttributes(given, attributesAt(before!, list.generation))) {
       // A replace that is running must learn that somebody else wants the member to stay.
@@ -56,7 +56,7 @@ export class AddedRows {
     return isMember(row, list.generation, this.now)
   }
 
-  #added(given: MemberAttributes | undefined): Row {
+  private added(given: MemberAttributes | undefined): Row {
     const { addedBy } = this.session
     return newRow(addedBy === undefined ? given : { addedBy, ...given }, this.now)
   }

@@ -32,33 +32,33 @@ const VERB = 'allowlist.import'
 export const IMPORT = 'IMPORT'
 
 export class DynamodbBulk implements BulkStore {
-  readonly #records: ImportRecords
-  readonly #counts: BatchCounts
-  readonly #changes: BulkChanges
-  readonly #sweeps: GenerationSweeps
+  private readonly records: ImportRecords
+  private readonly counts: BatchCounts
+  private readonly changes: BulkChanges
+  private readonly sweeps: GenerationSweeps
 
   constructor(
     private readonly store: Store,
     private readonly sizes: readonly SizeStep[] = DEFAULT_SIZES,
   ) {
-    this.#records = new ImportRecords(store)
-    this.#counts = new BatchCounts(store, this.#records)
-    this.#changes = new BulkChanges(store, this.#records)
-    this.#sweeps = new GenerationSweeps(store)
+    this.records = new ImportRecords(store)
+    this.counts = new BatchCounts(store, this.records)
+    this.changes = new BulkChanges(store, this.records)
+    this.sweeps = new GenerationSweeps(store)
   }
 
   async begin(request: ImportRequest, now: number): Promise<BeginOutcome> {
     for (;;) {
-      const outcome = await this.#tryBegin(request, now)
+      const outcome = await this.tryBegin(request, now)
       if (outcome !== 'again') return outcome
     }
   }
 
-  async #tryBegin(request: ImportRequest, now: number): Promise<BeginOutcome | 'again'> {
+  private async tryBegin(request: ImportRequest, now: number): Promise<BeginOutcome | 'again'> {
     const list = await this.store.catalog.read(request.listId)
     if (list === undefined) return { outcome: 'list-not-found' }
     const session: ImportSession = { ...request, incarnation: list.incarnation }
-    const existing = await this.#records.read(list, request.importId)
+    const existing = await this.records.read(list, request.importId)
     if (existing !== undefined) {
       if (existing.mode !== request.mode) return { outcome: 'other-mode' }
       if (existing.state === 'completed') {
@@ -66,18 +66,18 @@ export class DynamodbBulk implements BulkStore {
       }
       if (existing.state === 'running' && existing.leaseUntil > now) return { outcome: 'import-running' }
     }
-    const refused = request.mode === 'replace' ? await this.#clearTheWay(list, now) : undefined
+    const refused = request.mode === 'replace' ? await this.clearTheWay(list, now) : undefined
     if (refused !== undefined) return refused
     const record = newRecord(request, list.incarnation, existing, now)
-    if (!(await this.#claim(list, request, record, existing))) return 'again'
+    if (!(await this.claim(list, request, record, existing))) return 'again'
     // What an earlier owner has left open.
     const current = await this.store.catalog.read(list.id)
-    if (current !== undefined) await this.#counts.settle(current, record)
+    if (current !== undefined) await this.counts.settle(current, record)
     const outcome = existing === undefined ? 'begun' : 'resumed'
     return { outcome, session, record: publicRecord(record, now) }
   }
 
-  async #claim(
+  private async claim(
     list: StoredList,
     request: ImportRequest,
     record: StoredImport,
@@ -85,7 +85,7 @@ export class DynamodbBulk implements BulkStore {
   ): Promise<boolean> {
     const { client, tables, due, catalog } = this.store
     const steps: TransactionItem[] = [
-      this.#records.claim(record, existing),
+      this.records.claim(record, existing),
       due.put({ kind: IMPORT, at: record.leaseUntil, parts: [list.id, request.importId] }),
     ]
     if (request.mode === 'replace') steps.push(beginStep(tables.allowlists, list, request.importId))
@@ -95,7 +95,7 @@ export class DynamodbBulk implements BulkStore {
   }
 
   /** What keeps a replace from beginning; what can be put right is put right. */
-  async #clearTheWay(list: StoredList, now: number): Promise<BeginOutcome | 'again' | undefined> {
+  private async clearTheWay(list: StoredList, now: number): Promise<BeginOutcome | 'again' | undefined> {
     if (list.moving !== undefined) {
       throw new CatracaError(
         'REPLACE_IN_PROGRESS',
@@ -103,14 +103,14 @@ export class DynamodbBulk implements BulkStore {
       )
     }
     if (list.replacing !== undefined) {
-      if (await this.#records.isLive(list, list.replacing.importId, now))
+      if (await this.records.isLive(list, list.replacing.importId, now))
         return { outcome: 'replace-running' }
       await this.store.client.transactWrite(VERB, abandonSteps(this.store, list, now))
       this.store.catalog.forget(list.id)
       return 'again'
     }
     if (list.undoing === undefined) return undefined
-    while ((await this.#sweeps.undo(list.id)) === 'more');
+    while ((await this.sweeps.undo(list.id)) === 'more');
     return 'again'
   }
 
@@ -122,12 +122,12 @@ export class DynamodbBulk implements BulkStore {
     advance: (added: number, unchanged: number) => ImportCheckpoint,
     now: number,
   ): Promise<BatchOutcome> {
-    const owned = await this.#records.owned(session)
+    const owned = await this.records.owned(session)
     if (typeof owned === 'string') return { outcome: owned }
     const { list } = owned
-    const record = await this.#counts.settle(list, owned.record)
+    const record = await this.counts.settle(list, owned.record)
     const { store } = this
-    const parts = [store, this.#records, this.#counts, this.#changes] as const
+    const parts = [store, this.records, this.counts, this.changes] as const
     return new BatchOfAdds(...parts, session, record, run, from, to, now).toEnd(list, advance)
   }
 
@@ -136,10 +136,10 @@ export class DynamodbBulk implements BulkStore {
     checkpoint: ImportCheckpoint | undefined,
     now: number,
   ): Promise<boolean> {
-    const owned = await this.#records.owned(session)
+    const owned = await this.records.owned(session)
     if (typeof owned === 'string') return false
-    if (checkpoint === undefined) return this.#records.renew(session, now)
-    return this.#records.save(checkpointed(owned.record, checkpoint, session, now))
+    if (checkpoint === undefined) return this.records.renew(session, now)
+    return this.records.save(checkpointed(owned.record, checkpoint, session, now))
   }
 
   replace(
@@ -148,7 +148,7 @@ export class DynamodbBulk implements BulkStore {
     advance: (counts: ReplaceCounts) => ImportCheckpoint,
     now: () => number,
   ): Promise<ReplaceOutcome> {
-    return new Replacement(this.store, this.#records, this.#counts, session, advance, now).run(runs)
+    return new Replacement(this.store, this.records, this.counts, session, advance, now).run(runs)
   }
 
   async finish(
@@ -159,9 +159,9 @@ export class DynamodbBulk implements BulkStore {
     now: number,
   ): Promise<{ customerCount: number; token: string } | undefined> {
     for (;;) {
-      const owned = await this.#records.owned(session)
+      const owned = await this.records.owned(session)
       if (owned === 'list-not-found') return undefined
-      if (owned === 'lost' || (await this.#end(owned, session, checkpoint, state, error, now))) break
+      if (owned === 'lost' || (await this.end(owned, session, checkpoint, state, error, now))) break
     }
     const list = await this.store.catalog.read(session.listId)
     if (list?.incarnation !== session.incarnation) return undefined
@@ -173,7 +173,7 @@ export class DynamodbBulk implements BulkStore {
     return { customerCount: Math.max(0, list.customerCount), token }
   }
 
-  async #end(
+  private async end(
     { list, record }: { list: StoredList; record: StoredImport },
     session: ImportSession,
     checkpoint: ImportCheckpoint,
@@ -181,29 +181,29 @@ export class DynamodbBulk implements BulkStore {
     error: string | undefined,
     now: number,
   ): Promise<boolean> {
-    const settled = await this.#counts.settle(list, record)
+    const settled = await this.counts.settle(list, record)
     const ended: StoredImport = { ...checkpointed(settled, checkpoint, session, now), state, leaseUntil: 0 }
     if (error !== undefined) ended.error = error
     const isReplacing = list.replacing?.importId === session.importId
     const steps = isReplacing ? abandonSteps(this.store, list, now) : []
-    const { applied } = await this.store.client.transactWrite(VERB, [this.#records.put(ended), ...steps])
+    const { applied } = await this.store.client.transactWrite(VERB, [this.records.put(ended), ...steps])
     if (applied && isReplacing) this.store.catalog.forget(list.id)
     return applied
   }
 
   async status(listId: string, importId: string, now: number): Promise<ImportRecord | undefined> {
     const list = await this.store.catalog.read(listId)
-    const record = list && (await this.#records.read(list, importId))
+    const record = list && (await this.records.read(list, importId))
     return record && publicRecord(record, now)
   }
 
   /** For upkeep: an import whose process died is counted as far as it came, a replace is given up. */
   async watch({ parts: [listId = '', importId = ''] }: DueTask, now: number): Promise<TaskResult> {
     const list = await this.store.catalog.read(listId)
-    const record = list && (await this.#records.read(list, importId))
+    const record = list && (await this.records.read(list, importId))
     if (list === undefined || record === undefined) return 'done'
     if (record.state === 'running' && record.leaseUntil > now) return { again: record.leaseUntil }
-    await this.#counts.settle(list, record)
+    await this.counts.settle(list, record)
     if (list.replacing?.importId === importId) {
       await this.store.client.transactWrite(VERB, abandonSteps(this.store, list, now))
       this.store.catalog.forget(list.id)

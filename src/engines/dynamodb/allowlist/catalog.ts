@@ -23,10 +23,10 @@ const ABSENT_FOR_MS = 1000
 
 /** What is known of lists. Checks ask here, and in a busy list wait for nothing. */
 export class Catalog {
-  readonly #entries = new Map<string, Entry>()
-  readonly #reading = new Map<string, Promise<KnownList | undefined>>()
-  #hits = 0
-  #misses = 0
+  private readonly entries = new Map<string, Entry>()
+  private readonly reading = new Map<string, Promise<KnownList | undefined>>()
+  private hits = 0
+  private misses = 0
   /** Told of every list that another program has made. */
   onForeign: (list: StoredList) => void = () => {}
 
@@ -40,19 +40,19 @@ export class Catalog {
 
   /** For checks: from memory as long as it is fresh enough. */
   known(id: string): MaybePromise<KnownList | undefined> {
-    const entry = this.#entries.get(id)
+    const entry = this.entries.get(id)
     if (entry !== undefined && !entry.isVoid) {
       const ageMs = this.elapsedMs() - entry.askedAtMs
       const { revalidateAfterMs, staleAfterMs } = this.settings
       if (ageMs <= (entry.known === undefined ? ABSENT_FOR_MS : staleAfterMs)) {
-        this.#hits++
+        this.hits++
         // A failure shows when the entry has become stale.
-        if (ageMs > revalidateAfterMs) this.#revalidate(id).catch(() => {})
+        if (ageMs > revalidateAfterMs) this.revalidate(id).catch(() => {})
         return entry.known
       }
     }
-    this.#misses++
-    return this.#revalidate(id)
+    this.misses++
+    return this.revalidate(id)
   }
 
   /** For checks that must see a write which was made in this state of its list. */
@@ -70,7 +70,7 @@ export class Catalog {
   /** As it is now. */
   async knownNow(id: string): Promise<KnownList | undefined> {
     const stored = await this.read(id)
-    return stored && this.#same(id, knownOf(stored))
+    return stored && this.same(id, knownOf(stored))
   }
 
   /** The list as it is now, with its counts; one that is being deleted is not there. */
@@ -81,12 +81,12 @@ export class Catalog {
 
   /** Also one that is being deleted. */
   async readAny(id: string): Promise<StoredList | undefined> {
-    return this.#ask(id, true)
+    return this.ask(id, true)
   }
 
   /** For writes, which find out by their condition when it is not true any more; counts may be old. */
   async recent(id: string, maxAgeMs = this.settings.staleAfterMs): Promise<StoredList | undefined> {
-    const entry = this.#entries.get(id)
+    const entry = this.entries.get(id)
     const isUsable =
       entry?.known !== undefined && !entry.isVoid && this.elapsedMs() - entry.askedAtMs <= maxAgeMs
     return isUsable ? entry.stored : this.read(id)
@@ -95,45 +95,45 @@ export class Catalog {
   /** What a refused write, or anybody else, has just found. */
   learned(id: string, item: Item | undefined): StoredList | undefined {
     const stored = item === undefined ? undefined : decodeMeta(item)
-    this.#keep(id, stored, this.elapsedMs())
+    this.keep(id, stored, this.elapsedMs())
     return stored?.deletedAt === undefined ? stored : undefined
   }
 
   /** Something was changed by somebody: what is known is asked for again before it is used. */
   forget(id: string): void {
-    const entry = this.#entries.get(id)
+    const entry = this.entries.get(id)
     // An answer that is on its way may be from before the change.
     const askedAtMs = this.elapsedMs()
     const nothing = { stored: undefined, known: undefined, signature: '' }
-    this.#entries.set(id, { ...(entry ?? nothing), askedAtMs, isVoid: true })
-    this.#reading.delete(id)
+    this.entries.set(id, { ...(entry ?? nothing), askedAtMs, isVoid: true })
+    this.reading.delete(id)
   }
 
   figures(): { size: number; hits: number; misses: number } {
-    return { size: this.#entries.size, hits: this.#hits, misses: this.#misses }
+    return { size: this.entries.size, hits: this.hits, misses: this.misses }
   }
 
-  #revalidate(id: string): Promise<KnownList | undefined> {
-    let reading = this.#reading.get(id)
+  private revalidate(id: string): Promise<KnownList | undefined> {
+    let reading = this.reading.get(id)
     if (reading === undefined) {
       // The first time there is nothing that an answer from a replica that is behind could be measured by.
-      const entry = this.#entries.get(id)
+      const entry = this.entries.get(id)
       const isFirst = entry?.known === undefined || entry.isVoid
-      reading = this.#ask(id, isFirst)
-        .then((stored) => (isThere(stored) ? this.#same(id, knownOf(stored)) : undefined))
-        .finally(() => this.#reading.get(id) === reading && this.#reading.delete(id))
-      this.#reading.set(id, reading)
+      reading = this.ask(id, isFirst)
+        .then((stored) => (isThere(stored) ? this.same(id, knownOf(stored)) : undefined))
+        .finally(() => this.reading.get(id) === reading && this.reading.delete(id))
+      this.reading.set(id, reading)
     }
     return reading
   }
 
   /** The object that is known already, if it says the same. */
-  #same(id: string, known: KnownList): KnownList {
-    const entry = this.#entries.get(id)
+  private same(id: string, known: KnownList): KnownList {
+    const entry = this.entries.get(id)
     return entry?.known !== undefined && entry.signature === JSON.stringify(known) ? entry.known : known
   }
 
-  async #ask(id: string, consistent: boolean): Promise<StoredList | undefined> {
+  private async ask(id: string, consistent: boolean): Promise<StoredList | undefined> {
     const askedAtMs = this.elapsedMs()
     const item = await this.client.getItem(VERB, {
       TableName: this.table,
@@ -141,21 +141,21 @@ export class Catalog {
       ConsistentRead: consistent,
     })
     const stored = item === undefined ? undefined : decodeMeta(item)
-    if (!consistent && !follows(this.#entries.get(id)?.stored, stored)) return this.#ask(id, true)
-    this.#keep(id, stored, askedAtMs)
+    if (!consistent && !follows(this.entries.get(id)?.stored, stored)) return this.ask(id, true)
+    this.keep(id, stored, askedAtMs)
     return stored
   }
 
-  #keep(id: string, stored: StoredList | undefined, askedAtMs: number): void {
-    const before = this.#entries.get(id)
+  private keep(id: string, stored: StoredList | undefined, askedAtMs: number): void {
+    const before = this.entries.get(id)
     if (before !== undefined && before.askedAtMs > askedAtMs) return
-    const known = isThere(stored) ? this.#same(id, knownOf(stored)) : undefined
+    const known = isThere(stored) ? this.same(id, knownOf(stored)) : undefined
     // Callers choose ids: what is remembered must not grow without end.
-    if (before === undefined && this.#entries.size >= this.settings.maxCachedLists) {
-      this.#entries.delete(this.#entries.keys().next().value!)
+    if (before === undefined && this.entries.size >= this.settings.maxCachedLists) {
+      this.entries.delete(this.entries.keys().next().value!)
     }
     const signature = known === undefined ? '' : JSON.stringify(known)
-    this.#entries.set(id, { stored, known, signature, askedAtMs, isVoid: false })
+    this.entries.set(id, { stored, known, signature, askedAtMs, isVoid: false })
     if (isThere(stored) && stored.foreign !== undefined) this.onForeign(stored)
   }
 }

@@ -25,44 +25,44 @@ const PROJECTION = {
  * through DAX.
  */
 export class DynamodbChecks implements CheckStore {
-  readonly #present: CheckView
-  readonly #strong: CheckView
+  private readonly present: CheckView
+  private readonly strong: CheckView
 
   constructor(private readonly store: Store) {
     const { catalog } = store
-    this.#present = { list: (id) => catalog.known(id), member: (list, id) => this.#ordinary(list, id) }
-    this.#strong = { list: (id) => catalog.knownNow(id), member: (list, id) => this.#consistent(list, id) }
+    this.present = { list: (id) => catalog.known(id), member: (list, id) => this.ordinary(list, id) }
+    this.strong = { list: (id) => catalog.knownNow(id), member: (list, id) => this.consistent(list, id) }
   }
 
   view(freshness: Freshness): CheckView {
-    if (freshness === undefined) return this.#present
-    if (freshness === 'strong') return this.#strong
-    return this.#since(this.store.tokens.read(freshness.atLeast))
+    if (freshness === undefined) return this.present
+    if (freshness === 'strong') return this.strong
+    return this.since(this.store.tokens.read(freshness.atLeast))
   }
 
   readToken(token: string): WriteToken {
     return this.store.tokens.read(token)
   }
 
-  #since(token: DynamodbToken): CheckView {
+  private since(token: DynamodbToken): CheckView {
     return {
       list: (id) => this.store.catalog.knownSince(id, token),
-      member: (list, id) => this.#consistent(list, id),
+      member: (list, id) => this.consistent(list, id),
     }
   }
 
-  async #ordinary(list: CheckedList, customerId: string): Promise<MemberState | undefined> {
+  private async ordinary(list: CheckedList, customerId: string): Promise<MemberState | undefined> {
     const { reader, client } = this.store
-    const state = await this.#read(reader, list, customerId, false)
+    const state = await this.read(reader, list, customerId, false)
     // A cache may have noted that somebody was absent long before they were added.
-    return state === undefined && reader !== client ? this.#consistent(list, customerId) : state
+    return state === undefined && reader !== client ? this.consistent(list, customerId) : state
   }
 
-  #consistent(list: CheckedList, customerId: string): MaybePromise<MemberState | undefined> {
-    return this.#read(this.store.client, list, customerId, true)
+  private consistent(list: CheckedList, customerId: string): MaybePromise<MemberState | undefined> {
+    return this.read(this.store.client, list, customerId, true)
   }
 
-  async #read(
+  private async read(
     reader: ItemReader,
     list: CheckedList,
     customerId: string,

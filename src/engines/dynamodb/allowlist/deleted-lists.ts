@@ -29,15 +29,15 @@ export class DeletedLists {
     if (list?.deletedAt === undefined) return 'done'
     let room = REMOVED_PER_STEP
     for (const place of placesOf(list)) {
-      room -= await this.#remove(place, room)
+      room -= await this.remove(place, room)
       if (room <= 0) return 'more'
     }
-    await this.#drop(list)
+    await this.drop(list)
     return 'done'
   }
 
   /** Everything in a partition but META, up to so many items. */
-  async #remove({ table, partition }: Place, room: number): Promise<number> {
+  private async remove({ table, partition }: Place, room: number): Promise<number> {
     const TableName = this.store.tables[table]
     let removed = 0
     const pages = this.store.client.queryPages(VERB, {
@@ -61,7 +61,7 @@ export class DeletedLists {
   }
 
   /** From here on the id is free. */
-  async #drop({ id, incarnation, foreign, deletedAt }: StoredList): Promise<void> {
+  private async drop({ id, incarnation, foreign, deletedAt }: StoredList): Promise<void> {
     const { client, tables, catalog } = this.store
     const expression = new Expression()
     const TableName = tables.allowlists

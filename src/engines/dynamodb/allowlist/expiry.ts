@@ -18,19 +18,19 @@ const AT_ONCE = 48
  * lowering the count: then whoever reads the stream does that.
  */
 export class ExpirySweeps {
-  readonly #reads: MemberReads
+  private readonly reads: MemberReads
   /** How far each walk over a list has come; after a restart it begins again. */
-  readonly #positions = new Map<string, { shard: number; behind: string | undefined }>()
+  private readonly positions = new Map<string, { shard: number; behind: string | undefined }>()
 
   constructor(
     private readonly store: Store,
     private readonly writes: MemberWrites,
   ) {
-    this.#reads = new MemberReads(store)
+    this.reads = new MemberReads(store)
   }
 
   async one({ parts: [listId, customerId] }: DueTask, now: number): Promise<TaskResult> {
-    if (listId !== undefined && customerId !== undefined) await this.#expire(listId, customerId, now)
+    if (listId !== undefined && customerId !== undefined) await this.expire(listId, customerId, now)
     return 'done'
   }
 
@@ -38,13 +38,13 @@ export class ExpirySweeps {
   async all({ parts: [listId = ''], at }: DueTask, now: number): Promise<TaskResult> {
     const list = await this.store.catalog.read(listId)
     const name = `${at}#${listId}`
-    const position = this.#positions.get(name) ?? { shard: 0, behind: undefined }
+    const position = this.positions.get(name) ?? { shard: 0, behind: undefined }
     if (list === undefined || position.shard >= list.shardCount) {
-      this.#positions.delete(name)
+      this.positions.delete(name)
       return 'done'
     }
-    const behind = await this.#stretch(list, position, now)
-    this.#positions.set(
+    const behind = await this.stretch(list, position, now)
+    this.positions.set(
       name,
       behind === undefined
         ? { shard: position.shard + 1, behind: undefined }
@@ -54,22 +54,22 @@ export class ExpirySweeps {
   }
 
   /** Up to which customer it came; undefined at the end of the shard. */
-  async #stretch(
+  private async stretch(
     list: StoredList,
     { shard, behind }: { shard: number; behind: string | undefined },
     now: number,
   ): Promise<string | undefined> {
     let pages = 0
     const place = shardPlace(list.id, list, shard)
-    for await (const page of this.#reads.pages(VERB, place, { behind, pageSize: PAGE })) {
+    for await (const page of this.reads.pages(VERB, place, { behind, pageSize: PAGE })) {
       const expired = page.filter(({ item }) => hasExpired(list, rowOf(item, list), now))
-      await inTurns(expired, AT_ONCE, ({ customerId }) => this.#expire(list.id, customerId, now))
+      await inTurns(expired, AT_ONCE, ({ customerId }) => this.expire(list.id, customerId, now))
       if (++pages === PAGES_PER_STEP && page.length > 0) return page.at(-1)!.customerId
     }
     return undefined
   }
 
-  async #expire(listId: string, customerId: string, now: number): Promise<void> {
+  private async expire(listId: string, customerId: string, now: number): Promise<void> {
     await this.writes.change(VERB, {
       listId,
       customerId,

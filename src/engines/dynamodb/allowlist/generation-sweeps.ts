@@ -26,12 +26,12 @@ type Mend = (row: Row) => Row | undefined | 'as it is'
 
 /** Clears up behind replaces. No count changes, because nothing that a generation sees is touched. */
 export class GenerationSweeps {
-  readonly #reads: MemberReads
+  private readonly reads: MemberReads
   /** How far each walk over a list has come; after a restart it begins again. */
-  readonly #positions = new Map<string, { shard: number; behind: string | undefined }>()
+  private readonly positions = new Map<string, { shard: number; behind: string | undefined }>()
 
   constructor(private readonly store: Store) {
-    this.#reads = new MemberReads(store)
+    this.reads = new MemberReads(store)
   }
 
   /** For upkeep: after a switch. */
@@ -42,7 +42,7 @@ export class GenerationSweeps {
     // A copy that is being made would not learn of it.
     if (list.moving !== undefined) return { again: now + AFTER_MOVE_MS }
     const name = `${list.incarnation} ${generation}`
-    if (!(await this.#walk(list, name, (row) => afterSwitch(row, generation)))) return 'more'
+    if (!(await this.walk(list, name, (row) => afterSwitch(row, generation)))) return 'more'
     const Key = differencesKey(listId, generation)
     await this.store.client.deleteItem(VERB, { TableName: this.store.tables.allowlists, Key })
     return 'done'
@@ -54,33 +54,33 @@ export class GenerationSweeps {
     const generation = list?.undoing
     if (list === undefined || generation === undefined) return 'done'
     const name = `${list.incarnation} undo ${generation}`
-    if (!(await this.#walk(list, name, (row) => afterUndo(row, generation)))) return 'more'
+    if (!(await this.walk(list, name, (row) => afterUndo(row, generation)))) return 'more'
     await this.store.client.transactWrite(VERB, [undoneStep(this.store.tables.allowlists, list)])
     this.store.catalog.forget(listId)
     return 'done'
   }
 
   /** The next stretch of a list; true at its end. */
-  async #walk(list: StoredList, name: string, mend: Mend): Promise<boolean> {
-    const { shard, behind } = this.#positions.get(name) ?? { shard: 0, behind: undefined }
+  private async walk(list: StoredList, name: string, mend: Mend): Promise<boolean> {
+    const { shard, behind } = this.positions.get(name) ?? { shard: 0, behind: undefined }
     const place = shardPlace(list.id, list, shard)
     let pages = 0
     let reached: string | undefined
-    for await (const page of this.#reads.pages(VERB, place, { behind, pageSize: PAGE })) {
-      await this.#mendPage(list, place, page, mend)
+    for await (const page of this.reads.pages(VERB, place, { behind, pageSize: PAGE })) {
+      await this.mendPage(list, place, page, mend)
       reached = page.at(-1)?.customerId ?? reached
       if (++pages === PAGES_PER_STEP && reached !== undefined) {
-        this.#positions.set(name, { shard, behind: reached })
+        this.positions.set(name, { shard, behind: reached })
         return false
       }
     }
-    this.#positions.set(name, { shard: shard + 1, behind: undefined })
+    this.positions.set(name, { shard: shard + 1, behind: undefined })
     if (shard + 1 < list.shardCount) return false
-    this.#positions.delete(name)
+    this.positions.delete(name)
     return true
   }
 
-  async #mendPage(list: StoredList, place: Place, page: FoundRow[], mend: Mend): Promise<void> {
+  private async mendPage(list: StoredList, place: Place, page: FoundRow[], mend: Mend): Promise<void> {
     const touched = page.filter(({ item }) => mend(decodeRow(item)) !== 'as it is')
     // Their expiry may have been passed over while they had two lives.
     const expiring = touched.flatMap(({ customerId, item }) => {
@@ -88,11 +88,11 @@ export class GenerationSweeps {
       return after?.expiresAt === undefined ? [] : [{ customerId, expiresAt: after.expiresAt }]
     })
     await this.store.due.note(expiryTasks(list.id, expiring))
-    await inTurns(touched, AT_ONCE, ({ customerId, item }) => this.#mend(list, place, customerId, item, mend))
+    await inTurns(touched, AT_ONCE, ({ customerId, item }) => this.mend(list, place, customerId, item, mend))
   }
 
   /** Who changes the row meanwhile writes it whole, so that there may be nothing left to mend. */
-  async #mend(list: StoredList, place: Place, customerId: string, first: Item, mend: Mend): Promise<void> {
+  private async mend(list: StoredList, place: Place, customerId: string, first: Item, mend: Mend): Promise<void> {
     const { client, tables } = this.store
     let item: Item | undefined = first
     while (item !== undefined) {

@@ -15,8 +15,8 @@ export class Stopped extends Error {
  * and one that came late would be somebody else's.
  */
 export class ImportLease {
-  #heldUntil: number
-  readonly #startedAt = performance.now()
+  private heldUntil: number
+  private readonly startedAt = performance.now()
 
   constructor(
     private readonly session: Pick<ImportSession, 'leaseMs'>,
@@ -24,7 +24,7 @@ export class ImportLease {
     heldUntil: number,
     private readonly renew: (now: number) => Promise<boolean>,
   ) {
-    this.#heldUntil = heldUntil
+    this.heldUntil = heldUntil
   }
 
   /**
@@ -35,7 +35,7 @@ export class ImportLease {
     const endsAt = performance.now() + PATIENCE_MS
     for (let repeated = false; ; repeated = true) {
       try {
-        return { value: await write(await this.#room()), repeated }
+        return { value: await write(await this.room()), repeated }
       } catch (error) {
         const isSlow = isCatracaError(error, 'UNKNOWN_OUTCOME') || isCatracaError(error, 'ENGINE_UNAVAILABLE')
         if (!isSlow || performance.now() > endsAt) throw error
@@ -43,13 +43,13 @@ export class ImportLease {
     }
   }
 
-  async #room(): Promise<number> {
+  private async room(): Promise<number> {
     const { leaseMs } = this.session
-    const now = this.now + Math.floor(performance.now() - this.#startedAt)
-    if (this.#heldUntil - now < leaseMs / 2) {
+    const now = this.now + Math.floor(performance.now() - this.startedAt)
+    if (this.heldUntil - now < leaseMs / 2) {
       if (!(await this.renew(now))) throw new Stopped('lost')
-      this.#heldUntil = now + leaseMs
+      this.heldUntil = now + leaseMs
     }
-    return this.#heldUntil - now
+    return this.heldUntil - now
   }
 }

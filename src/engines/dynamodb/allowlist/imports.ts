@@ -36,7 +36,7 @@ export class ImportRecords {
   /** Of this list, not of another one of its id. */
   async read(list: StoredList, importId: string): Promise<StoredImport | undefined> {
     const Key = importKey(list.id, importId)
-    const item = await this.store.client.getItem(VERB, { ...this.#table, Key, ConsistentRead: true })
+    const item = await this.store.client.getItem(VERB, { ...this.table, Key, ConsistentRead: true })
     const record = item && decode(item)
     return record?.incarnation === list.incarnation ? record : undefined
   }
@@ -70,7 +70,7 @@ export class ImportRecords {
             expression.equals('importState', text(before.state)),
           )
     return {
-      Put: { ...this.#table, Item: encode(record), ConditionExpression: isAsRead, ...expression.parts() },
+      Put: { ...this.table, Item: encode(record), ConditionExpression: isAsRead, ...expression.parts() },
     }
   }
 
@@ -78,7 +78,7 @@ export class ImportRecords {
   put(record: StoredImport): TransactionItem {
     const expression = new Expression()
     const ConditionExpression = isOwned(expression, record)
-    return { Put: { ...this.#table, Item: encode(record), ConditionExpression, ...expression.parts() } }
+    return { Put: { ...this.table, Item: encode(record), ConditionExpression, ...expression.parts() } }
   }
 
   /** A step of a transaction that demands that the session owns the import. */
@@ -86,7 +86,7 @@ export class ImportRecords {
     const expression = new Expression()
     return {
       ConditionCheck: {
-        ...this.#table,
+        ...this.table,
         Key: importKey(session.listId, session.importId),
         ConditionExpression: isOwned(expression, session),
         ...expression.parts(),
@@ -104,15 +104,15 @@ export class ImportRecords {
   /** False: lost. */
   renew(session: ImportSession, now: number): Promise<boolean> {
     const leaseUntil = number(now + session.leaseMs)
-    return this.#set(session, { leaseUntil, updatedAt: number(now), expiresAt: expiryOf(now) })
+    return this.set(session, { leaseUntil, updatedAt: number(now), expiresAt: expiryOf(now) })
   }
 
   /** False: lost. */
   noteUntold(session: ImportSession, untold: readonly string[]): Promise<boolean> {
-    return this.#set(session, { untold: { L: untold.map(text) } })
+    return this.set(session, { untold: { L: untold.map(text) } })
   }
 
-  async #set(session: ImportSession, values: Item): Promise<boolean> {
+  private async set(session: ImportSession, values: Item): Promise<boolean> {
     const expression = new Expression()
     const sets = Object.entries(values).map(
       ([name, value]) => `${expression.name(name)} = ${expression.value(value)}`,
@@ -120,7 +120,7 @@ export class ImportRecords {
     const { applied } = await this.store.client.updateItem(
       VERB,
       {
-        ...this.#table,
+        ...this.table,
         Key: importKey(session.listId, session.importId),
         UpdateExpression: `SET ${sets.join(', ')}`,
         ConditionExpression: isOwned(expression, session),
@@ -131,7 +131,7 @@ export class ImportRecords {
     return applied
   }
 
-  get #table(): { TableName: string } {
+  private get table(): { TableName: string } {
     return { TableName: this.store.tables.allowlists }
   }
 }

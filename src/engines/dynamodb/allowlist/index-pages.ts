@@ -14,7 +14,7 @@ export class IndexPages {
 
   async read(list: ListRef, name: string): Promise<Uint8Array | undefined> {
     const item = await this.store.client.getItem(VERB, {
-      TableName: this.#table,
+      TableName: this.table,
       Key: pageKey(list, name),
       ConsistentRead: true,
     })
@@ -23,7 +23,7 @@ export class IndexPages {
 
   async write(list: ListRef, owner: string, name: string, page: Uint8Array): Promise<void> {
     const { client } = this.store
-    const TableName = this.#table
+    const TableName = this.table
     await client.putItem(VERB, { TableName, Item: { ...pageNameKey(list, name), owner: text(owner) } })
     await client.putItem(VERB, {
       TableName,
@@ -36,7 +36,7 @@ export class IndexPages {
     const prefix = pageNamePrefix(list)
     const names = new Map<string, string>()
     const pages = this.store.client.queryPages(VERB, {
-      TableName: this.#table,
+      TableName: this.table,
       KeyConditionExpression: 'PK = :pk AND begins_with(SK, :prefix)',
       ExpressionAttributeValues: { ':pk': text(listPartition(list.id)), ':prefix': text(prefix) },
       ConsistentRead: true,
@@ -53,12 +53,12 @@ export class IndexPages {
     for (const key of [pageKey, pageNameKey]) {
       await this.store.client.batchWrite(
         VERB,
-        gone.map((name) => ({ table: this.#table, delete: key(list, name) })),
+        gone.map((name) => ({ table: this.table, delete: key(list, name) })),
       )
     }
   }
 
-  get #table(): string {
+  private get table(): string {
     return this.store.tables.allowlists
   }
 }

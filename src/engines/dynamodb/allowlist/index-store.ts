@@ -19,19 +19,19 @@ const VERB = 'allowlist.index'
 const VERSION_AGE_MS = 2000
 
 export class DynamodbIndexStore implements IndexStore {
-  readonly #pages: IndexPages
-  readonly #claims: BuildClaims
-  readonly #uses: ListUses
+  private readonly pages: IndexPages
+  private readonly claims: BuildClaims
+  private readonly uses: ListUses
 
   constructor(private readonly store: Store) {
-    this.#pages = new IndexPages(store)
-    this.#claims = new BuildClaims(store)
-    this.#uses = new ListUses(store)
+    this.pages = new IndexPages(store)
+    this.claims = new BuildClaims(store)
+    this.uses = new ListUses(store)
   }
 
   async manifest(list: ListRef): Promise<Manifest | undefined> {
     const Key = manifestKey(list.id)
-    const item = await this.store.client.getItem(VERB, { ...this.#table, Key, ConsistentRead: true })
+    const item = await this.store.client.getItem(VERB, { ...this.table, Key, ConsistentRead: true })
     const packed = item && optionalBytes(item, 'buffer')
     if (packed === undefined) return undefined
     const manifest = JSON.parse(gunzipSync(packed).toString()) as Manifest
@@ -45,62 +45,62 @@ export class DynamodbIndexStore implements IndexStore {
   }
 
   page(list: ListRef, name: string): Promise<Uint8Array | undefined> {
-    return this.#pages.read(list, name)
+    return this.pages.read(list, name)
   }
 
   async claim(list: ListRef, owner: string, leaseMs: number, now: number): Promise<boolean> {
-    if (!(await this.#claims.take(list, owner, now + leaseMs, now))) return false
+    if (!(await this.claims.take(list, owner, now + leaseMs, now))) return false
     // What a builder that died has written must not be taken for this one's.
-    await this.#pages.drop(list, await this.#unnamed(list))
+    await this.pages.drop(list, await this.unnamed(list))
     return true
   }
 
   renew(list: ListRef, owner: string, leaseMs: number, now: number): Promise<boolean> {
-    return this.#claims.renew(list, owner, now + leaseMs)
+    return this.claims.renew(list, owner, now + leaseMs)
   }
 
   async builder(list: ListRef, now: number): Promise<string | undefined> {
-    const claim = await this.#claims.read(list.id)
+    const claim = await this.claims.read(list.id)
     const isLive = claim?.incarnation === list.incarnation && claim.until > now
     return isLive ? claim.owner : undefined
   }
 
   async putPage(list: ListRef, owner: string, name: string, page: Uint8Array): Promise<boolean> {
-    if (!(await this.#claims.isHeld(list, owner))) return false
-    await this.#pages.write(list, owner, name, page)
-    if (await this.#claims.isHeld(list, owner)) return true
+    if (!(await this.claims.isHeld(list, owner))) return false
+    await this.pages.write(list, owner, name, page)
+    if (await this.claims.isHeld(list, owner)) return true
     // Taken over meanwhile, by somebody who may have cleared up before this page came.
-    await this.#pages.drop(list, [name])
+    await this.pages.drop(list, [name])
     return false
   }
 
   async publish(list: ListRef, owner: string, manifest: Manifest): Promise<boolean> {
-    const stored = await this.#claims.stored(list)
-    const pages = await this.#pages.names(list)
+    const stored = await this.claims.stored(list)
+    const pages = await this.pages.names(list)
     if (stored === undefined || !manifest.pages.every(({ name }) => pages.has(name))) return false
     const { applied } = await this.store.client.transactWrite(VERB, [
-      this.#setVersion(stored, manifest.version),
-      { Put: { ...this.#table, Item: encodeManifest(list, manifest) } },
-      this.#claims.endStep(list, owner),
+      this.setVersion(stored, manifest.version),
+      { Put: { ...this.table, Item: encodeManifest(list, manifest) } },
+      this.claims.endStep(list, owner),
     ])
     if (!applied) return false
     await this.store.catalog.read(list.id)
     for (const { name } of manifest.pages) pages.delete(name)
-    await this.#pages.drop(list, pages.keys())
+    await this.pages.drop(list, pages.keys())
     return true
   }
 
   async abandon(list: ListRef, owner: string): Promise<void> {
-    const claim = await this.#claims.read(list.id)
-    if (claim?.owner === owner && claim.incarnation === list.incarnation) await this.#end(list, claim)
+    const claim = await this.claims.read(list.id)
+    if (claim?.owner === owner && claim.incarnation === list.incarnation) await this.end(list, claim)
   }
 
   /** For upkeep: a build whose process died leaves pages that no manifest names. */
   async endDead({ parts: [listId = ''] }: DueTask, now: number): Promise<TaskResult> {
-    const claim = await this.#claims.read(listId)
+    const claim = await this.claims.read(listId)
     if (claim === undefined) return 'done'
     if (claim.until > now) return { again: claim.until }
-    await this.#end({ id: listId, incarnation: claim.incarnation }, claim)
+    await this.end({ id: listId, incarnation: claim.incarnation }, claim)
     return 'done'
   }
 
@@ -109,32 +109,32 @@ export class DynamodbIndexStore implements IndexStore {
   }
 
   countUses(uses: ReadonlyMap<string, number>): Promise<void> {
-    return this.#uses.add(uses)
+    return this.uses.add(uses)
   }
 
   mostUsed(limit: number): Promise<string[]> {
-    return this.#uses.most(limit)
+    return this.uses.most(limit)
   }
 
   /** What the builder has written is noted before the claim ends: what comes later is somebody else's. */
-  async #end(list: ListRef, claim: Claim): Promise<void> {
-    const litter = await this.#unnamed(list, claim.owner)
-    if (await this.#claims.end(list, claim)) await this.#pages.drop(list, litter)
+  private async end(list: ListRef, claim: Claim): Promise<void> {
+    const litter = await this.unnamed(list, claim.owner)
+    if (await this.claims.end(list, claim)) await this.pages.drop(list, litter)
   }
 
   /** Pages that the manifest does not name, of one owner or of all. */
-  async #unnamed(list: ListRef, owner?: string): Promise<string[]> {
-    const pages = await this.#pages.names(list)
+  private async unnamed(list: ListRef, owner?: string): Promise<string[]> {
+    const pages = await this.pages.names(list)
     if (pages.size === 0) return []
     for (const { name } of (await this.manifest(list))?.pages ?? []) pages.delete(name)
     return [...pages].filter(([, by]) => owner === undefined || by === owner).map(([name]) => name)
   }
 
-  #setVersion(list: StoredList, version: string): TransactionItem {
+  private setVersion(list: StoredList, version: string): TransactionItem {
     const expression = new Expression()
     return {
       Update: {
-        ...this.#table,
+        ...this.table,
         Key: metaKey(list.id),
         UpdateExpression: `SET ${expression.name('indexVersion')} = ${expression.value(text(version))}`,
         ConditionExpression: sameList(expression, list),
@@ -143,7 +143,7 @@ export class DynamodbIndexStore implements IndexStore {
     }
   }
 
-  get #table(): { TableName: string } {
+  private get table(): { TableName: string } {
     return { TableName: this.store.tables.allowlists }
   }
 }

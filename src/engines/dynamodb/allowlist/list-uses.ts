@@ -14,11 +14,11 @@ export class ListUses {
 
   add(uses: ReadonlyMap<string, number>): Promise<void> {
     return inTurns([...uses], AT_ONCE, async ([listId, count]) => {
-      if ((await this.store.catalog.recent(listId)) !== undefined) await this.#add(listId, count)
+      if ((await this.store.catalog.recent(listId)) !== undefined) await this.addOne(listId, count)
     })
   }
 
-  async #add(listId: string, count: number): Promise<void> {
+  private async addOne(listId: string, count: number): Promise<void> {
     const where = {
       TableName: this.store.tables.allowlists,
       Key: usesKey(listId),
@@ -63,12 +63,12 @@ export class ListUses {
     counted.sort((a, b) => b.uses - a.uses)
     const found: string[] = []
     for (let at = 0; at < counted.length && found.length < limit; at += limit) {
-      found.push(...(await this.#living(counted.slice(at, at + limit).map(({ listId }) => listId))))
+      found.push(...(await this.living(counted.slice(at, at + limit).map(({ listId }) => listId))))
     }
     return found.slice(0, limit)
   }
 
-  async #living(listIds: string[]): Promise<string[]> {
+  private async living(listIds: string[]): Promise<string[]> {
     const items = await this.store.client.batchGetItem(VERB, {
       table: this.store.tables.allowlists,
       keys: listIds.map(metaKey),

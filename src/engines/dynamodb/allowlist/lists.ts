@@ -66,13 +66,13 @@ export class DynamodbLists implements ListStore {
       Limit: limit,
     })
     for await (const entries of registry) {
-      records.push(...(await this.#records(entries)))
+      records.push(...(await this.records(entries)))
       if (records.length >= limit) break
     }
     return records.slice(0, limit)
   }
 
-  async #records(entries: Item[]): Promise<ListRecord[]> {
+  private async records(entries: Item[]): Promise<ListRecord[]> {
     if (entries.length === 0) return []
     const keys = entries.map(({ SK }) => metaKey(readListId(SK!.S!)!))
     const table = this.store.tables.allowlists

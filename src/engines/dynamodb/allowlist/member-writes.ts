@@ -52,7 +52,7 @@ const MAX_GROUP = 48
  * together: META is written once for all of them, and nobody here gets in the way of anybody else here.
  */
 export class MemberWrites {
-  readonly #queues = new Map<string, Waiting[]>()
+  private readonly queues = new Map<string, Waiting[]>()
 
   constructor(private readonly store: Store) {}
 
@@ -60,13 +60,13 @@ export class MemberWrites {
   change(verb: string, change: Change): Promise<Changed | undefined> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = { verb, change, known: change.assume, resolve, reject }
-      const queue = this.#queues.get(change.listId)
+      const queue = this.queues.get(change.listId)
       if (queue !== undefined) {
         queue.push(waiting)
         return
       }
-      this.#queues.set(change.listId, [waiting])
-      void this.#run(change.listId)
+      this.queues.set(change.listId, [waiting])
+      void this.run(change.listId)
     })
   }
 
@@ -76,33 +76,33 @@ export class MemberWrites {
     return this.store.client.getItem(verb, { ...where, ConsistentRead: true })
   }
 
-  async #run(listId: string): Promise<void> {
-    const queue = this.#queues.get(listId)!
+  private async run(listId: string): Promise<void> {
+    const queue = this.queues.get(listId)!
     // Whoever calls in the same turn comes along.
     await Promise.resolve()
     while (queue.length > 0) {
       const group = takeGroup(queue)
       try {
-        await this.#apply(listId, group)
+        await this.apply(listId, group)
       } catch (error) {
         for (const { reject } of group) reject(error)
       }
     }
-    this.#queues.delete(listId)
+    this.queues.delete(listId)
   }
 
-  async #apply(listId: string, group: Waiting[]): Promise<void> {
+  private async apply(listId: string, group: Waiting[]): Promise<void> {
     const { catalog, settings, client } = this.store
     const endsAt = performance.now() + settings.writeTimeoutMs
     const verb = verbOf(group)
     let list = await catalog.recent(listId)
     while (list !== undefined) {
-      const decided = await this.#decide(list, group)
+      const decided = await this.decide(list, group)
       const changes = decided.filter(({ after }) => after !== 'as it is')
-      if (changes.length === 0) return this.#answer(list, decided)
+      if (changes.length === 0) return this.answer(list, decided)
       const { steps, owners } = changeSteps(this.store.tables, list, changes.map(toStep))
       const result = await client.transactWrite(verb, steps)
-      if (result.applied) return this.#answer(list, decided)
+      if (result.applied) return this.answer(list, decided)
       for (const { index, item } of result.refusals) {
         const owner = owners[index]
         if (owner !== undefined) changes[owner]!.waiting.known = { item }
@@ -118,7 +118,7 @@ export class MemberWrites {
     for (const { resolve } of group) resolve(undefined)
   }
 
-  #decide(list: StoredList, group: Waiting[]): Promise<Decided[]> {
+  private decide(list: StoredList, group: Waiting[]): Promise<Decided[]> {
     return Promise.all(
       group.map(async (waiting) => {
         const { verb, change } = waiting
@@ -129,7 +129,7 @@ export class MemberWrites {
     )
   }
 
-  async #answer(list: StoredList, decided: Decided[]): Promise<void> {
+  private async answer(list: StoredList, decided: Decided[]): Promise<void> {
     const isAsked = decided.some(({ waiting }) => waiting.change.now !== undefined)
     const now = isAsked ? await this.store.catalog.read(list.id) : undefined
     const customerCount = now?.incarnation === list.incarnation ? Math.max(0, now.customerCount) : undefined

@@ -23,15 +23,15 @@ const MAX_SCANNED = 5000
 
 export class DynamodbMembers implements MemberStore {
   readonly keepsNotes = false
-  readonly #reads: MemberReads
-  readonly #memberships: Memberships
+  private readonly reads: MemberReads
+  private readonly memberships: Memberships
 
   constructor(
     private readonly store: Store,
     private readonly writes: MemberWrites,
   ) {
-    this.#reads = new MemberReads(store)
-    this.#memberships = new Memberships(store)
+    this.reads = new MemberReads(store)
+    this.memberships = new Memberships(store)
   }
 
   async add(
@@ -56,7 +56,7 @@ export class DynamodbMembers implements MemberStore {
     })
     if (changed === undefined) return { outcome: 'list-not-found' }
     const outcome = isStill(changed.list, changed.before) ? 'replaced' : 'added'
-    return this.#answer(outcome, changed, (changed.after as Row).changeId)
+    return this.answer(outcome, changed, (changed.after as Row).changeId)
   }
 
   async remove(listId: string, customerId: string, now: number): Promise<RemoveOutcome> {
@@ -72,12 +72,12 @@ export class DynamodbMembers implements MemberStore {
     })
     if (changed === undefined) return { outcome: 'list-not-found' }
     const { list, before } = changed
-    if (!visible(before, list.generation)) return this.#answer('absent', changed, undefined)
+    if (!visible(before, list.generation)) return this.answer('absent', changed, undefined)
     const removed = before?.changeId === undefined ? undefined : removalOf(before.changeId)
-    return this.#answer('removed', changed, removed)
+    return this.answer('removed', changed, removed)
   }
 
-  #answer<Outcome extends string>(
+  private answer<Outcome extends string>(
     outcome: Outcome,
     { list, customerCount }: Changed,
     change: string | undefined,
@@ -103,7 +103,7 @@ export class DynamodbMembers implements MemberStore {
     for (let { shard } = start; shard < list.shardCount; shard++) {
       const place = shardPlace(list.id, list, shard)
       const behind = shard === start.shard ? start.customerId : undefined
-      for await (const { customerId, item } of this.#reads.rows('allowlist.members', place, behind, limit)) {
+      for await (const { customerId, item } of this.reads.rows('allowlist.members', place, behind, limit)) {
         scanned++
         // Another program may have ids that nobody can ask for here, and that a cursor cannot carry.
         if (!isIdentifier(customerId)) continue
@@ -118,7 +118,7 @@ export class DynamodbMembers implements MemberStore {
   }
 
   listsOf(customerId: string, after: string | undefined, limit: number): Promise<Membership[]> {
-    return this.#memberships.of(customerId, after, limit)
+    return this.memberships.of(customerId, after, limit)
   }
 }
 

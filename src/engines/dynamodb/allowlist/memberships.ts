@@ -28,8 +28,8 @@ export class Memberships {
     const found: Membership[] = []
     let last = after
     while (found.length < limit) {
-      const { listIds, end } = await this.#candidates(customerId, last, limit)
-      found.push(...(await this.#confirmed(customerId, listIds)))
+      const { listIds, end } = await this.candidates(customerId, last, limit)
+      found.push(...(await this.confirmed(customerId, listIds)))
       if (end === undefined) break
       last = end
     }
@@ -37,15 +37,15 @@ export class Memberships {
   }
 
   /** By id; `end`: up to where all of them are known, absent at the end of all. */
-  async #candidates(
+  private async candidates(
     customerId: string,
     after: string | undefined,
     limit: number,
   ): Promise<{ listIds: string[]; end: string | undefined }> {
     const ofIndex = { IndexName: INDEX_NAME, Limit: limit }
     const pages = await Promise.all([
-      this.#listIds(ofIndex, 'GSI1PK', 'GSI1SK', customerSort(customerId), after),
-      this.#listIds({ ConsistentRead: true, Limit: limit }, 'PK', 'SK', GIANT_PARTITION, after),
+      this.listIds(ofIndex, 'GSI1PK', 'GSI1SK', customerSort(customerId), after),
+      this.listIds({ ConsistentRead: true, Limit: limit }, 'PK', 'SK', GIANT_PARTITION, after),
     ])
     const ends = pages.flatMap(({ listIds, more }) => (more ? [listIds.at(-1)!] : []))
     const end = ends.sort()[0]
@@ -53,7 +53,7 @@ export class Memberships {
     return { listIds: [...new Set(listIds)].sort(), end }
   }
 
-  async #listIds(
+  private async listIds(
     input: object,
     partitionName: string,
     sortName: string,
@@ -74,14 +74,14 @@ export class Memberships {
     return { listIds, more: next !== undefined && listIds.length > 0 }
   }
 
-  async #confirmed(customerId: string, listIds: string[]): Promise<Membership[]> {
-    const lists = await this.#lists(listIds)
+  private async confirmed(customerId: string, listIds: string[]): Promise<Membership[]> {
+    const lists = await this.lists(listIds)
     const rows = new Map<StoredList, Item>()
     for (const table of ['allowlists', 'giant'] as const) {
       const places = lists
         .map((list) => ({ list, place: placeOf(list.id, list, customerId) }))
         .filter(({ place }) => place.table === table)
-      const items = await this.#get(
+      const items = await this.get(
         table,
         places.map(({ place }) => keyOf(place.partition, customerSort(customerId))),
       )
@@ -98,15 +98,15 @@ export class Memberships {
     })
   }
 
-  async #lists(listIds: string[]): Promise<StoredList[]> {
-    const items = await this.#get('allowlists', listIds.map(metaKey))
+  private async lists(listIds: string[]): Promise<StoredList[]> {
+    const items = await this.get('allowlists', listIds.map(metaKey))
     const lists = items
       .flatMap((item) => readableMeta(item) ?? [])
       .filter((list) => list.deletedAt === undefined)
     return lists.sort((a, b) => (a.id < b.id ? -1 : 1))
   }
 
-  async #get(table: 'allowlists' | 'giant', keys: Item[]): Promise<Item[]> {
+  private async get(table: 'allowlists' | 'giant', keys: Item[]): Promise<Item[]> {
     if (keys.length === 0) return []
     return this.store.client.batchGetItem(VERB, { table: this.store.tables[table], keys, consistent: true })
   }

@@ -53,7 +53,7 @@ export class Moves {
 
   async read(list: StoredList): Promise<MoveState | undefined> {
     const Key = moveKey(list.id)
-    const item = await this.store.client.getItem(VERB, { ...this.#table, Key, ConsistentRead: true })
+    const item = await this.store.client.getItem(VERB, { ...this.table, Key, ConsistentRead: true })
     const state = item && decode(list.id, item)
     return state?.incarnation === list.incarnation ? state : undefined
   }
@@ -63,16 +63,16 @@ export class Moves {
     const expression = new Expression()
     const other = `${expression.name('incarnation')} <> ${expression.value(number(state.incarnation))}`
     const ConditionExpression = `${expression.absent('PK')} OR ${other}`
-    return { Put: { ...this.#table, Item: encode(state), ConditionExpression, ...expression.parts() } }
+    return { Put: { ...this.table, Item: encode(state), ConditionExpression, ...expression.parts() } }
   }
 
   /** The step of a transaction that stores the state, as long as `before` is what is there. */
   put(state: MoveState, before: Pick<MoveState, 'owner' | 'incarnation'> = state): TransactionItem {
-    return { Put: { Item: encode(state), ...this.#guard(before) } }
+    return { Put: { Item: encode(state), ...this.guard(before) } }
   }
 
   delete(state: MoveState): TransactionItem {
-    return { Delete: { Key: moveKey(state.listId), ...this.#guard(state) } }
+    return { Delete: { Key: moveKey(state.listId), ...this.guard(state) } }
   }
 
   /** False: somebody else has taken over. */
@@ -85,7 +85,7 @@ export class Moves {
     const taken = { ...state, owner, leaseUntil }
     const expression = new Expression()
     const { applied } = await this.store.client.putItem(VERB, {
-      ...this.#table,
+      ...this.table,
       Item: encode(taken),
       ConditionExpression: all(
         isOf(expression, state),
@@ -96,13 +96,13 @@ export class Moves {
     return applied ? taken : undefined
   }
 
-  #guard(state: Pick<MoveState, 'owner' | 'incarnation'>) {
+  private guard(state: Pick<MoveState, 'owner' | 'incarnation'>) {
     const expression = new Expression()
     const ConditionExpression = isOf(expression, state)
-    return { ...this.#table, ConditionExpression, ...expression.parts() }
+    return { ...this.table, ConditionExpression, ...expression.parts() }
   }
 
-  get #table(): { TableName: string } {
+  private get table(): { TableName: string } {
     return { TableName: this.store.tables.allowlists }
   }
 }

@@ -15,50 +15,50 @@ export const isUuid = (customerId: string): boolean => UUID.test(customerId)
  * so that it is read twice where both occur.
  */
 export class ShardWalk {
-  readonly #reads: MemberReads
-  #rows: AsyncGenerator<FoundRow> | undefined
-  #next: FoundRow | undefined
-  #ofUuids = true
-  #sawOthers = false
+  private readonly reads: MemberReads
+  private rows: AsyncGenerator<FoundRow> | undefined
+  private next: FoundRow | undefined
+  private ofUuids = true
+  private sawOthers = false
 
   constructor(
     store: Store,
     private readonly list: StoredList,
     readonly shard: number,
   ) {
-    this.#reads = new MemberReads(store)
+    this.reads = new MemberReads(store)
   }
 
   /** The rest of what comes up to a customer (all of it when undefined), at most so many. */
   async upTo(customerId: string | undefined, limit: number): Promise<FoundRow[]> {
     const found: FoundRow[] = []
     while (found.length < limit) {
-      this.#next ??= await this.#read()
-      if (this.#next === undefined) break
-      if (customerId !== undefined && this.#next.customerId > customerId) break
-      found.push(this.#next)
-      this.#next = undefined
+      this.next ??= await this.read()
+      if (this.next === undefined) break
+      if (customerId !== undefined && this.next.customerId > customerId) break
+      found.push(this.next)
+      this.next = undefined
     }
     return found
   }
 
   /** Whether any are left behind all UUIDs; begins with them. */
   turnToOthers(): boolean {
-    this.#ofUuids = false
+    this.ofUuids = false
     // Those that were added since are somebody's wish, and are left alone by a replace.
-    this.#rows = this.#sawOthers ? undefined : nothing()
-    this.#next = undefined
-    return this.#sawOthers
+    this.rows = this.sawOthers ? undefined : nothing()
+    this.next = undefined
+    return this.sawOthers
   }
 
-  async #read(): Promise<FoundRow | undefined> {
+  private async read(): Promise<FoundRow | undefined> {
     const place = shardPlace(this.list.id, this.list, this.shard)
-    this.#rows ??= this.#reads.rows(VERB, place, undefined, PAGE)
+    this.rows ??= this.reads.rows(VERB, place, undefined, PAGE)
     for (;;) {
-      const { value, done } = await this.#rows.next()
+      const { value, done } = await this.rows.next()
       if (done === true) return undefined
-      if (isUuid(value.customerId) === this.#ofUuids) return value
-      this.#sawOthers = true
+      if (isUuid(value.customerId) === this.ofUuids) return value
+      this.sawOthers = true
     }
   }
 }

@@ -26,10 +26,10 @@ interface Judged {
 
 /** What a replace writes in one step, each row on the condition that it is as it was judged. */
 export class ReplaceWrites {
-  readonly #counts: ReplaceCounts = { added: 0, unchanged: 0, removed: 0 }
-  #difference = 0
-  readonly #customers: string[] = []
-  readonly #due: Judged[] = []
+  private readonly counts: ReplaceCounts = { added: 0, unchanged: 0, removed: 0 }
+  private difference = 0
+  private readonly customers: string[] = []
+  private readonly due: Judged[] = []
 
   constructor(
     private readonly store: Store,
@@ -40,94 +40,94 @@ export class ReplaceWrites {
   ) {}
 
   async push(item: Item | undefined, wish: Wish): Promise<void> {
-    const verdict = this.#judge(item, wish)
-    if (verdict.row === undefined) this.#count(wish, verdict)
-    else this.#due.push({ wish, item, verdict })
+    const verdict = this.judge(item, wish)
+    if (verdict.row === undefined) this.count(wish, verdict)
+    else this.due.push({ wish, item, verdict })
   }
 
   /** Writes it, and tells what came of it. */
   async end(): Promise<{ counts: ReplaceCounts; difference: number; customers: string[] }> {
-    const expiring = this.#due.flatMap(({ wish: { customerId, given } }) =>
+    const expiring = this.due.flatMap(({ wish: { customerId, given } }) =>
       given?.expiresAt === undefined ? [] : [{ customerId, expiresAt: given.expiresAt }],
     )
     await this.store.due.note(expiryTasks(this.list.id, expiring))
-    const fresh = this.#due.filter(({ item }) => item === undefined)
-    const others = this.#due.filter(({ item }) => item !== undefined)
+    const fresh = this.due.filter(({ item }) => item === undefined)
+    const others = this.due.filter(({ item }) => item !== undefined)
     const chunks = Array.from({ length: Math.ceil(fresh.length / INSERTED_AT_ONCE) }, (_, i) =>
       fresh.slice(i * INSERTED_AT_ONCE, (i + 1) * INSERTED_AT_ONCE),
     )
     await inTurns(chunks, REQUESTS_AT_ONCE, async (chunk) => {
-      others.push(...(await this.#insert(chunk)))
+      others.push(...(await this.insert(chunk)))
     })
-    await inTurns(others, PUTS_AT_ONCE, (one) => this.#put(one))
-    return { counts: this.#counts, difference: this.#difference, customers: this.#customers }
+    await inTurns(others, PUTS_AT_ONCE, (one) => this.put(one))
+    return { counts: this.counts, difference: this.difference, customers: this.customers }
   }
 
-  #judge(item: Item | undefined, wish: Wish): Verdict {
+  private judge(item: Item | undefined, wish: Wish): Verdict {
     return judge(this.list, item, wish, this.session.addedBy, this.now())
   }
 
-  #count({ customerId }: Wish, { count, step, row }: Verdict): void {
-    if (count !== undefined) this.#counts[count]++
-    this.#difference += step
-    if (row !== undefined) this.#customers.push(customerId)
+  private count({ customerId }: Wish, { count, step, row }: Verdict): void {
+    if (count !== undefined) this.counts[count]++
+    this.difference += step
+    if (row !== undefined) this.customers.push(customerId)
   }
 
   /** Those that have a row after all, judged by it. */
-  async #insert(chunk: Judged[]): Promise<Judged[]> {
-    const items = chunk.map(({ wish, verdict }) => this.#encode(wish, verdict.row!))
+  private async insert(chunk: Judged[]): Promise<Judged[]> {
+    const items = chunk.map(({ wish, verdict }) => this.encode(wish, verdict.row!))
     const table = this.store.tables[placeOf(this.list.id, this.list, chunk[0]!.wish.customerId).table]
     const { value: ends, repeated } = await this.lease.within((timeoutMs) =>
       this.store.client.insertItems(VERB, table, items, { timeoutMs }),
     )
     const refused = chunk.filter((_, i) => !ends[i]!.inserted)
     chunk.forEach(({ wish, verdict }, i) => {
-      if (ends[i]!.inserted) this.#count(wish, verdict)
+      if (ends[i]!.inserted) this.count(wish, verdict)
     })
     const ids = refused.map(({ wish }) => wish.customerId)
     const found = await readItems(this.store, this.list, ids)
     return refused.flatMap((one) => {
       const item = found.get(one.wish.customerId)
       const { maybeOwn } = ends[chunk.indexOf(one)]!
-      return this.#refused(one, item, maybeOwn || repeated)
+      return this.refused(one, item, maybeOwn || repeated)
     })
   }
 
-  async #put({ wish, item, verdict }: Judged): Promise<void> {
+  private async put({ wish, item, verdict }: Judged): Promise<void> {
     let due: Judged | undefined = { wish, item, verdict }
     while (due !== undefined) {
       const expression = new Expression()
       const input: PutInput = {
         TableName: this.store.tables[placeOf(this.list.id, this.list, wish.customerId).table],
-        Item: this.#encode(wish, due.verdict.row!),
+        Item: this.encode(wish, due.verdict.row!),
         ConditionExpression: unchangedRow(expression, due.item),
         ...expression.parts(),
       }
       const { value: result, repeated } = await this.lease.within((timeoutMs) =>
         this.store.client.putItem(VERB, input, { timeoutMs }),
       )
-      if (result.applied) return this.#count(wish, due.verdict)
-      due = this.#refused(due, result.item, result.maybeOwn || repeated)[0]
+      if (result.applied) return this.count(wish, due.verdict)
+      due = this.refused(due, result.item, result.maybeOwn || repeated)[0]
     }
   }
 
   /** Judged anew, unless it was this very write that is in the way, or nothing is to be written any more. */
-  #refused(one: Judged, item: Item | undefined, maybeOwn: boolean): Judged[] {
+  private refused(one: Judged, item: Item | undefined, maybeOwn: boolean): Judged[] {
     const { wish, verdict } = one
     if (item !== undefined && item.changeId?.S === verdict.row!.changeId) {
-      this.#count(wish, verdict)
+      this.count(wish, verdict)
       return []
     }
     // Somebody may have written over what was written here, or over what was there before it: the counts differ.
     if (maybeOwn)
       throw new CatracaError('UNKNOWN_OUTCOME', 'a member was changed while its row was being written')
-    const again = this.#judge(item, wish)
+    const again = this.judge(item, wish)
     if (again.row !== undefined) return [{ wish, item, verdict: again }]
-    this.#count(wish, again)
+    this.count(wish, again)
     return []
   }
 
-  #encode({ customerId }: Wish, row: Row): Item {
+  private encode({ customerId }: Wish, row: Row): Item {
     const { partition } = placeOf(this.list.id, this.list, customerId)
     return encodeRow({ listId: this.list.id, partition, customerId }, row)
   }

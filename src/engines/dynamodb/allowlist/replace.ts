@@ -27,14 +27,14 @@ const SHARDS_AT_ONCE = 8
 
 /** Builds the next generation of a list by walking its members and the new customers side by side. */
 export class Replacement {
-  readonly #counts: ReplaceCounts = { added: 0, unchanged: 0, removed: 0 }
+  private readonly counts: ReplaceCounts = { added: 0, unchanged: 0, removed: 0 }
   /** To the count that others keep of the next generation. */
-  #difference = 0
-  readonly #differences: Buffer[] = []
-  #differenceBytes = 0
-  #differing = 0
-  #walks: ShardWalk[] = []
-  #ofUuids = true
+  private difference = 0
+  private readonly differences: Buffer[] = []
+  private differenceBytes = 0
+  private differing = 0
+  private walks: ShardWalk[] = []
+  private ofUuids = true
 
   constructor(
     private readonly store: Store,
@@ -47,20 +47,20 @@ export class Replacement {
 
   async run(runs: AsyncIterable<SortedCustomers>): Promise<ReplaceOutcome> {
     try {
-      const list = await this.#begun()
-      this.#walks = Array.from(
+      const list = await this.begun()
+      this.walks = Array.from(
         { length: list.shardCount },
         (_, shard) => new ShardWalk(this.store, list, shard),
       )
       for await (const run of runs) {
         for (let from = 0; from < run.count; from += STEP) {
-          await this.#take(entrantsOf(run, from, Math.min(from + STEP, run.count)))
+          await this.take(entrantsOf(run, from, Math.min(from + STEP, run.count)))
         }
       }
-      if (this.#ofUuids) await this.#turnToOthers()
-      await this.#dropRest()
-      await this.#switch()
-      return { outcome: 'replaced', ...this.#counts }
+      if (this.ofUuids) await this.turnToOthers()
+      await this.dropRest()
+      await this.switch()
+      return { outcome: 'replaced', ...this.counts }
     } catch (error) {
       if (error instanceof Stopped) return { outcome: error.outcome }
       throw error
@@ -68,39 +68,39 @@ export class Replacement {
   }
 
   /** Batches that were being written when the replace began do not know of it: they come first. */
-  async #begun(): Promise<StoredList> {
-    await this.#owned()
+  private async begun(): Promise<StoredList> {
+    await this.owned()
     await this.batches.allClosed(this.session.listId, this.now)
-    return (await this.#owned()).list
+    return (await this.owned()).list
   }
 
-  async #owned(): Promise<{ list: StoredList; record: StoredImport }> {
+  private async owned(): Promise<{ list: StoredList; record: StoredImport }> {
     const owned = await this.records.owned(this.session)
     if (typeof owned === 'string') throw new Stopped(owned)
     if (owned.list.replacing?.importId !== this.session.importId) throw new Stopped('lost')
     return owned
   }
 
-  async #take(entrants: { customerId: string; given: Wish['given'] }[]): Promise<void> {
-    const others = this.#ofUuids ? entrants.findIndex(({ customerId }) => !isUuid(customerId)) : 0
+  private async take(entrants: { customerId: string; given: Wish['given'] }[]): Promise<void> {
+    const others = this.ofUuids ? entrants.findIndex(({ customerId }) => !isUuid(customerId)) : 0
     const uuids = others === -1 ? entrants.length : others
-    if (uuids > 0) await this.#admit(entrants.slice(0, uuids))
+    if (uuids > 0) await this.admit(entrants.slice(0, uuids))
     if (uuids === entrants.length) return
-    if (this.#ofUuids) await this.#turnToOthers()
-    await this.#admit(entrants.slice(uuids))
+    if (this.ofUuids) await this.turnToOthers()
+    await this.admit(entrants.slice(uuids))
   }
 
-  async #turnToOthers(): Promise<void> {
-    await this.#dropRest()
-    this.#ofUuids = false
-    for (const walk of this.#walks) walk.turnToOthers()
+  private async turnToOthers(): Promise<void> {
+    await this.dropRest()
+    this.ofUuids = false
+    for (const walk of this.walks) walk.turnToOthers()
   }
 
   /** Deals with these customers, and with the members between them. */
-  async #admit(entrants: { customerId: string; given: Wish['given'] }[]): Promise<void> {
-    const writes = await this.#writes()
-    await inTurns(this.#walks, SHARDS_AT_ONCE, async (walk) => {
-      const mine = entrants.filter(({ customerId }) => shardOf(customerId, this.#walks.length) === walk.shard)
+  private async admit(entrants: { customerId: string; given: Wish['given'] }[]): Promise<void> {
+    const writes = await this.writes()
+    await inTurns(this.walks, SHARDS_AT_ONCE, async (walk) => {
+      const mine = entrants.filter(({ customerId }) => shardOf(customerId, this.walks.length) === walk.shard)
       for (const { customerId, given } of mine) {
         for (;;) {
           const rows = await walk.upTo(customerId, STEP)
@@ -112,61 +112,61 @@ export class Replacement {
         }
       }
     })
-    this.#add(await writes.end())
+    this.add(await writes.end())
   }
 
-  async #dropRest(): Promise<void> {
-    for (const walk of this.#walks) {
+  private async dropRest(): Promise<void> {
+    for (const walk of this.walks) {
       for (;;) {
         const rows = await walk.upTo(undefined, STEP)
         if (rows.length === 0) break
-        const writes = await this.#writes()
+        const writes = await this.writes()
         for (const { customerId, item } of rows) await writes.push(item, { customerId, stays: false })
-        this.#add(await writes.end())
+        this.add(await writes.end())
       }
     }
   }
 
-  async #writes(): Promise<ReplaceWrites> {
-    const { list, record } = await this.#owned()
+  private async writes(): Promise<ReplaceWrites> {
+    const { list, record } = await this.owned()
     const renew = (now: number) => this.records.renew(this.session, now)
     const lease = new ImportLease(this.session, this.now(), record.leaseUntil, renew)
     return new ReplaceWrites(this.store, list, this.session, lease, this.now)
   }
 
-  #add({ counts, difference, customers }: Awaited<ReturnType<ReplaceWrites['end']>>): void {
-    for (const name of ['added', 'unchanged', 'removed'] as const) this.#counts[name] += counts[name]
-    this.#difference += difference
-    this.#differing += customers.length
+  private add({ counts, difference, customers }: Awaited<ReturnType<ReplaceWrites['end']>>): void {
+    for (const name of ['added', 'unchanged', 'removed'] as const) this.counts[name] += counts[name]
+    this.difference += difference
+    this.differing += customers.length
     for (const customerId of customers) {
-      if (this.#isTooMuchToTell) return
+      if (this.isTooMuchToTell) return
       const key = Buffer.alloc(1 + MAX_CUSTOMER_KEY_LENGTH)
       const end = writeCustomerKey(customerId, key, 1)
       key[0] = end - 2
-      this.#differences.push(key.subarray(0, end))
-      this.#differenceBytes += end
+      this.differences.push(key.subarray(0, end))
+      this.differenceBytes += end
     }
   }
 
-  get #isTooMuchToTell(): boolean {
-    return this.#differing > MAX_DIFFERENCES || this.#differenceBytes > MAX_DIFFERENCE_BYTES
+  private get isTooMuchToTell(): boolean {
+    return this.differing > MAX_DIFFERENCES || this.differenceBytes > MAX_DIFFERENCE_BYTES
   }
 
-  async #switch(): Promise<void> {
+  private async switch(): Promise<void> {
     const { client, tables, due, catalog, settings } = this.store
     for (;;) {
-      const { list, record } = await this.#owned()
+      const { list, record } = await this.owned()
       const { generation } = list.replacing!
-      if (!this.#isTooMuchToTell) {
-        const Item = encodeDifferences(list.id, generation, list.generation, Buffer.concat(this.#differences))
+      if (!this.isTooMuchToTell) {
+        const Item = encodeDifferences(list.id, generation, list.generation, Buffer.concat(this.differences))
         await client.putItem(VERB, { TableName: tables.allowlists, Item })
       }
       const now = this.now()
-      const checkpoint = this.advance(this.#counts)
+      const checkpoint = this.advance(this.counts)
       // Recorded with the switch itself: a crash behind it must not make the import look unfinished.
       const ended: StoredImport = { ...record, ...checkpoint, state: 'completed', updatedAt: now }
       const { applied } = await client.transactWrite(VERB, [
-        switchStep(tables.allowlists, list, this.#difference, now),
+        switchStep(tables.allowlists, list, this.difference, now),
         this.records.put(ended),
         due.put({ kind: GENERATION, at: now + graceMs(settings), parts: [list.id, String(generation)] }),
       ])

@@ -36,7 +36,7 @@ export interface Stretch {
 
 /** What a move does to the rows of one stretch. Each of it can be done again. */
 export class ReshardRows {
-  readonly #reads: MemberReads
+  private readonly reads: MemberReads
 
   constructor(
     private readonly store: Store,
@@ -44,13 +44,13 @@ export class ReshardRows {
     private readonly from: Layout,
     private readonly to: Layout,
   ) {
-    this.#reads = new MemberReads(store)
+    this.reads = new MemberReads(store)
   }
 
   async read(layout: Layout, shard: number, behind: string | undefined, limit: number): Promise<Stretch> {
     const place = shardPlace(this.list.id, layout, shard)
     const rows: FoundRow[] = []
-    for await (const page of this.#reads.pages(VERB, place, { behind, pageSize: limit })) {
+    for await (const page of this.reads.pages(VERB, place, { behind, pageSize: limit })) {
       rows.push(...page)
       const last = page.at(-1)
       if (rows.length >= limit && last !== undefined) return { rows, behind: last.customerId }
@@ -64,8 +64,8 @@ export class ReshardRows {
    */
   async copy(rows: readonly FoundRow[], lease: ImportLease): Promise<number> {
     const copies = rows.flatMap(({ customerId, item }) => {
-      const [here, there] = this.#places(customerId)
-      return !this.#isSeen(item) || samePlace(here, there) ? [] : [this.#copyOf(customerId, item, there)]
+      const [here, there] = this.places(customerId)
+      return !this.isSeen(item) || samePlace(here, there) ? [] : [this.copyOf(customerId, item, there)]
     })
     const table = this.store.tables[this.to.giant ? 'giant' : 'allowlists']
     await inTurns(chunksOf(copies, MAX_BATCH_WRITES), REQUESTS_AT_ONCE, async (chunk) => {
@@ -76,18 +76,18 @@ export class ReshardRows {
 
   /** Sees that every member of a stretch of the old layout is in the new one. */
   async check(rows: readonly FoundRow[]): Promise<number> {
-    const seen = rows.filter(({ customerId, item }) => this.#isSeen(item) && this.#moves(customerId))
-    const copies = await this.#atPlaces(seen, this.to)
+    const seen = rows.filter(({ customerId, item }) => this.isSeen(item) && this.moves(customerId))
+    const copies = await this.atPlaces(seen, this.to)
     const odd = seen.filter(({ customerId, item }) => !isSameVersion(item, copies.get(customerId)))
-    return this.#repair(odd)
+    return this.repair(odd)
   }
 
   /** Sees that a stretch of the new layout holds nobody but members of the old one. */
   async clean(rows: readonly FoundRow[]): Promise<number> {
-    const moved = rows.filter(({ customerId }) => this.#moves(customerId))
-    const originals = await this.#atPlaces(moved, this.from)
+    const moved = rows.filter(({ customerId }) => this.moves(customerId))
+    const originals = await this.atPlaces(moved, this.from)
     const odd = moved.filter(({ customerId, item }) => !isSameVersion(originals.get(customerId), item))
-    return this.#repair(odd)
+    return this.repair(odd)
   }
 
   /** Deletes what is at old places and belongs elsewhere now. */
@@ -116,28 +116,28 @@ export class ReshardRows {
     return { dropped, more: false }
   }
 
-  #places(customerId: string): [here: Place, there: Place] {
+  private places(customerId: string): [here: Place, there: Place] {
     return [placeOf(this.list.id, this.from, customerId), placeOf(this.list.id, this.to, customerId)]
   }
 
-  #moves(customerId: string): boolean {
-    const [here, there] = this.#places(customerId)
+  private moves(customerId: string): boolean {
+    const [here, there] = this.places(customerId)
     return !samePlace(here, there)
   }
 
   /** What no generation sees is not taken along. */
-  #isSeen(item: Item): boolean {
+  private isSeen(item: Item): boolean {
     return visible(rowOf(item, this.list), this.list.generation)
   }
 
-  #copyOf(customerId: string, item: Item, { table, partition }: Place): Item {
+  private copyOf(customerId: string, item: Item, { table, partition }: Place): Item {
     const { GSI1PK: _, GSI1SK: __, ...rest } = item
     const copy = { ...rest, PK: text(partition) }
     if (table === 'giant') return copy
     return { ...copy, GSI1PK: text(customerSort(customerId)), GSI1SK: text(listPartition(this.list.id)) }
   }
 
-  async #atPlaces(rows: readonly FoundRow[], layout: Layout): Promise<Map<string, Item>> {
+  private async atPlaces(rows: readonly FoundRow[], layout: Layout): Promise<Map<string, Item>> {
     if (rows.length === 0) return new Map()
     const places = rows.map(({ customerId }) => placeOf(this.list.id, layout, customerId))
     const found = await this.store.client.batchGetItem(VERB, {
@@ -148,17 +148,17 @@ export class ReshardRows {
     return new Map(found.map((item) => [readCustomerSort(item.SK!.S!)!, item]))
   }
 
-  async #repair(odd: readonly FoundRow[]): Promise<number> {
+  private async repair(odd: readonly FoundRow[]): Promise<number> {
     let repaired = 0
     await inTurns(odd, REPAIRED_AT_ONCE, async ({ customerId }) => {
-      if (await this.#align(customerId)) repaired++
+      if (await this.align(customerId)) repaired++
     })
     return repaired
   }
 
   /** Makes the copy of one member what the original is, in one step that sees both. False: it was so already. */
-  async #align(customerId: string): Promise<boolean> {
-    const [here, there] = this.#places(customerId)
+  private async align(customerId: string): Promise<boolean> {
+    const [here, there] = this.places(customerId)
     const { client, tables } = this.store
     const read = (place: Place) =>
       client.getItem(VERB, {
@@ -170,17 +170,17 @@ export class ReshardRows {
       // The original first: whoever changes both between the reads is then seen in the copy.
       const original = await read(here)
       const copy = await read(there)
-      const isSeen = original !== undefined && this.#isSeen(original)
+      const isSeen = original !== undefined && this.isSeen(original)
       if (isSeen ? isSameVersion(original, copy) : copy === undefined) return false
       const change = isSeen
-        ? this.#put(this.#copyOf(customerId, original, there), there, copy)
-        : this.#delete(there, customerId, copy)
-      const { applied } = await client.transactWrite(VERB, [this.#still(here, customerId, original), change])
+        ? this.put(this.copyOf(customerId, original, there), there, copy)
+        : this.delete(there, customerId, copy)
+      const { applied } = await client.transactWrite(VERB, [this.still(here, customerId, original), change])
       if (applied) return true
     }
   }
 
-  #still(place: Place, customerId: string, item: Item | undefined): TransactionItem {
+  private still(place: Place, customerId: string, item: Item | undefined): TransactionItem {
     const expression = new Expression()
     const ConditionExpression = unchangedRow(expression, item)
     const TableName = this.store.tables[place.table]
@@ -188,14 +188,14 @@ export class ReshardRows {
     return { ConditionCheck: { TableName, Key, ConditionExpression, ...expression.parts() } }
   }
 
-  #put(item: Item, place: Place, before: Item | undefined): TransactionItem {
+  private put(item: Item, place: Place, before: Item | undefined): TransactionItem {
     const expression = new Expression()
     const ConditionExpression = unchangedRow(expression, before)
     const TableName = this.store.tables[place.table]
     return { Put: { TableName, Item: item, ConditionExpression, ...expression.parts() } }
   }
 
-  #delete(place: Place, customerId: string, before: Item | undefined): TransactionItem {
+  private delete(place: Place, customerId: string, before: Item | undefined): TransactionItem {
     const expression = new Expression()
     const ConditionExpression = unchangedRow(expression, before)
     const TableName = this.store.tables[place.table]

@@ -17,40 +17,40 @@ const DROPPED_AT_ONCE = 1000
 
 /** What upkeep does for moves, a step at a time. */
 export class MoveUpkeep {
-  readonly #moves: Moves
-  readonly #owner = randomUUID()
+  private readonly moves: Moves
+  private readonly owner = randomUUID()
 
   constructor(
     private readonly store: Store,
     private readonly mover: Mover,
     private readonly sizes: readonly SizeStep[],
   ) {
-    this.#moves = new Moves(store)
+    this.moves = new Moves(store)
   }
 
   /** Goes on with a move whose process died, clears the old places, begins moves that are due. */
   async watch({ parts: [listId = ''] }: DueTask, now: number): Promise<TaskResult> {
     const list = await this.store.catalog.read(listId)
     if (list === undefined) return 'done'
-    const state = await this.#moves.read(list)
-    if (state === undefined) return this.#grow(list, now)
-    if (state.phase === 'drop') return this.#drop(list, state, now)
-    const isMine = state.owner === this.#owner
+    const state = await this.moves.read(list)
+    if (state === undefined) return this.grow(list, now)
+    if (state.phase === 'drop') return this.drop(list, state, now)
+    const isMine = state.owner === this.owner
     if (!isMine && state.leaseUntil > now) return { again: state.leaseUntil }
-    const taken = isMine ? state : await this.#moves.takeOver(state, this.#owner, now + MOVE_LEASE_MS)
+    const taken = isMine ? state : await this.moves.takeOver(state, this.owner, now + MOVE_LEASE_MS)
     const next = taken && (await this.mover.step(taken, MOVE_LEASE_MS, () => now))
     if (next?.phase === 'drop') return 'done'
     return next === undefined ? { again: now + MOVE_LEASE_MS } : 'more'
   }
 
-  async #grow(list: StoredList, now: number): Promise<TaskResult> {
+  private async grow(list: StoredList, now: number): Promise<TaskResult> {
     const to = layoutFor(this.sizes, list.customerCount)
     if (to.shardCount <= list.shardCount || list.giant) return 'done'
-    const begun = await this.mover.begin(list.id, to, this.#owner, MOVE_LEASE_MS, () => now)
+    const begun = await this.mover.begin(list.id, to, this.owner, MOVE_LEASE_MS, () => now)
     return 'phase' in begun ? 'more' : { again: now + MOVE_LEASE_MS }
   }
 
-  async #drop(list: StoredList, state: MoveState, now: number): Promise<TaskResult> {
+  private async drop(list: StoredList, state: MoveState, now: number): Promise<TaskResult> {
     if (state.dropAt !== undefined && state.dropAt > now) return { again: state.dropAt }
     const rows = new ReshardRows(this.store, list, state.from, state.to)
     const { dropped, more } = await rows.drop(state.shard, DROPPED_AT_ONCE)
@@ -61,14 +61,14 @@ export class MoveUpkeep {
       shard: state.shard + Number(!more),
     }
     if (next.shard < state.from.shardCount) {
-      await this.#moves.save(next)
+      await this.moves.save(next)
       return 'more'
     }
     const { tables, client, catalog } = this.store
     const expression = new Expression()
     const steps: TransactionItem[] = [
       metaStep(tables.allowlists, list, expression, `REMOVE ${expression.name('dropping')}`),
-      this.#moves.delete(state),
+      this.moves.delete(state),
     ]
     if (state.from.giant) steps.push({ Delete: { TableName: tables.allowlists, Key: giantKey(list.id) } })
     const { applied } = await client.transactWrite(VERB, steps)

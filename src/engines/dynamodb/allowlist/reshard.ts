@@ -37,14 +37,14 @@ type NotBegun = Exclude<MoveOutcome, { state: MoveState }>
 
 /** Moves lists to another number of shards, or to the table for giants, while they serve. */
 export class Mover {
-  readonly #moves: Moves
-  readonly #batches: BatchCounts
-  readonly #generations: GenerationSweeps
+  private readonly moves: Moves
+  private readonly batches: BatchCounts
+  private readonly generations: GenerationSweeps
 
   constructor(private readonly store: Store) {
-    this.#moves = new Moves(store)
-    this.#batches = new BatchCounts(store, new ImportRecords(store))
-    this.#generations = new GenerationSweeps(store)
+    this.moves = new Moves(store)
+    this.batches = new BatchCounts(store, new ImportRecords(store))
+    this.generations = new GenerationSweeps(store)
   }
 
   /** Begins, or goes on where somebody stopped, and returns when the new places count. */
@@ -57,7 +57,7 @@ export class Mover {
     while (state.phase !== 'drop') {
       if (signal?.aborted === true) {
         // Nobody has to wait for the lease.
-        await this.#moves.save({ ...state, leaseUntil: 0 })
+        await this.moves.save({ ...state, leaseUntil: 0 })
         return { outcome: 'stopped', state }
       }
       const next = await this.step(state, leaseMs, now)
@@ -70,7 +70,7 @@ export class Mover {
 
   async progress(listId: string): Promise<MoveState | undefined> {
     const list = await this.store.catalog.read(listId)
-    return list && this.#moves.read(list)
+    return list && this.moves.read(list)
   }
 
   async begin(
@@ -83,10 +83,10 @@ export class Mover {
     for (;;) {
       const list = await this.store.catalog.read(listId)
       if (list === undefined) return { outcome: 'list-not-found' }
-      const running = await this.#moves.read(list)
+      const running = await this.moves.read(list)
       if (running !== undefined && running.phase !== 'drop') {
         if (!isSame(running.to, to) || running.leaseUntil > now()) return { outcome: 'move-running' }
-        const taken = await this.#moves.takeOver(running, owner, now() + leaseMs)
+        const taken = await this.moves.takeOver(running, owner, now() + leaseMs)
         if (taken !== undefined) return taken
         continue
       }
@@ -95,15 +95,15 @@ export class Mover {
       if (running !== undefined) return { outcome: 'move-running' }
       if (list.replacing !== undefined) return { outcome: 'replace-running' }
       if (list.undoing !== undefined) {
-        while ((await this.#generations.undo(listId)) === 'more');
+        while ((await this.generations.undo(listId)) === 'more');
         continue
       }
       const state = newState(list, to, owner, now(), leaseMs)
-      if (await this.#start(list, state)) return state
+      if (await this.start(list, state)) return state
     }
   }
 
-  async #start(list: StoredList, state: MoveState): Promise<boolean> {
+  private async start(list: StoredList, state: MoveState): Promise<boolean> {
     const { tables, client, due, catalog } = this.store
     const expression = new Expression()
     const { M: layout } = encodeLayout(state.to)
@@ -112,7 +112,7 @@ export class Mover {
     const set = `SET ${expression.name('moving')} = ${moving}`
     const steps: TransactionItem[] = [
       metaStep(tables.allowlists, list, expression, set, ...conditions),
-      this.#moves.create(state),
+      this.moves.create(state),
       due.put({ kind: MOVE, at: state.leaseUntil, parts: [list.id] }),
     ]
     // Before anything is there: it may name too many, never too few.
@@ -133,25 +133,25 @@ export class Mover {
       ...change,
     })
     if (state.phase === 'wait') {
-      await this.#batches.allClosed(list.id, now)
-      return this.#saved(renewed({ phase: 'copy' }))
+      await this.batches.allClosed(list.id, now)
+      return this.saved(renewed({ phase: 'copy' }))
     }
     const rows = new ReshardRows(this.store, list, state.from, state.to)
     const layout = state.phase === 'clean' ? state.to : state.from
     const stretch = await rows.read(layout, state.shard, state.behind, STRETCH)
-    const done = await this.#work(rows, state, stretch.rows, leaseMs, now)
+    const done = await this.work(rows, state, stretch.rows, leaseMs, now)
     if (done === undefined) return undefined
     const { behind: _, ...base } = renewed(done)
-    if (stretch.behind !== undefined) return this.#saved({ ...base, behind: stretch.behind })
-    if (state.shard + 1 < layout.shardCount) return this.#saved({ ...base, shard: state.shard + 1 })
-    return this.#endOfPhase(list, { ...base, shard: 0 }, now)
+    if (stretch.behind !== undefined) return this.saved({ ...base, behind: stretch.behind })
+    if (state.shard + 1 < layout.shardCount) return this.saved({ ...base, shard: state.shard + 1 })
+    return this.endOfPhase(list, { ...base, shard: 0 }, now)
   }
 
-  async #saved(state: MoveState): Promise<MoveState | undefined> {
-    return (await this.#moves.save(state)) ? state : undefined
+  private async saved(state: MoveState): Promise<MoveState | undefined> {
+    return (await this.moves.save(state)) ? state : undefined
   }
 
-  async #work(
+  private async work(
     rows: ReshardRows,
     state: MoveState,
     stretch: Parameters<ReshardRows['copy']>[0],
@@ -163,7 +163,7 @@ export class Mover {
       const mended = await (state.phase === 'check' ? rows.check(stretch) : rows.clean(stretch))
       return { checked: checked + stretch.length, repaired: repaired + mended }
     }
-    const renew = (at: number) => this.#moves.save({ ...state, leaseUntil: at + leaseMs })
+    const renew = (at: number) => this.moves.save({ ...state, leaseUntil: at + leaseMs })
     const lease = new ImportLease({ leaseMs }, now(), state.leaseUntil, renew)
     try {
       return { copied: copied + (await rows.copy(stretch, lease)) }
@@ -173,19 +173,19 @@ export class Mover {
     }
   }
 
-  async #endOfPhase(list: StoredList, state: MoveState, now: () => number): Promise<MoveState | undefined> {
+  private async endOfPhase(list: StoredList, state: MoveState, now: () => number): Promise<MoveState | undefined> {
     switch (state.phase) {
       case 'copy':
-        return this.#saved({ ...state, phase: 'check' })
+        return this.saved({ ...state, phase: 'check' })
       case 'check':
-        return this.#saved({ ...state, phase: 'clean' })
+        return this.saved({ ...state, phase: 'clean' })
       default:
-        return this.#flip(list, { ...state, phase: 'drop', dropAt: now() + graceMs(this.store.settings) })
+        return this.flip(list, { ...state, phase: 'drop', dropAt: now() + graceMs(this.store.settings) })
     }
   }
 
   /** The one step after which everybody looks at the new places. */
-  async #flip(list: StoredList, state: MoveState): Promise<MoveState | undefined> {
+  private async flip(list: StoredList, state: MoveState): Promise<MoveState | undefined> {
     const expression = new Expression()
     const old = { M: { ...encodeLayout(state.from).M, layout: number(list.layout) } }
     const sets = [
@@ -201,7 +201,7 @@ export class Mover {
     const { applied } = await client.transactWrite(VERB, [
       metaStep(tables.allowlists, list, expression, update),
       due.put({ kind: MOVE, at: state.dropAt!, parts: [list.id] }),
-      this.#moves.put(state),
+      this.moves.put(state),
     ])
     catalog.forget(list.id)
     return applied ? state : undefined

@@ -61,21 +61,21 @@ interface LogPlace {
 
 /** Which changes the log entries that were read here carried. Of the oldest nothing is known any more. */
 export class AppliedChanges {
-  readonly #places = new Map<string, LogPlace>()
+  private readonly places = new Map<string, LogPlace>()
 
   constructor(private readonly capacity = 100_000) {}
 
   /** For every entry that is read from a log. */
   note(incarnation: number, log: number, sequence: number, mark: number, changeIds: Iterable<string>): void {
     for (const changeId of changeIds) {
-      this.#places.set(changeId, { incarnation, log, sequence, mark })
-      if (this.#places.size > this.capacity) this.#places.delete(this.#places.keys().next().value!)
+      this.places.set(changeId, { incarnation, log, sequence, mark })
+      if (this.places.size > this.capacity) this.places.delete(this.places.keys().next().value!)
     }
   }
 
   /** Whether an image at this position holds the change for certain. */
   isIn(incarnation: number, changeId: string, position: Position): boolean {
-    const place = this.#places.get(changeId)
+    const place = this.places.get(changeId)
     const reached = place && position[place.log]
     if (reached === undefined || place?.incarnation !== incarnation) return false
     return reached.mark === place.mark && reached.sequence >= place.sequence

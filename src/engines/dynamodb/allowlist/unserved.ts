@@ -62,7 +62,7 @@ type Known = StoredList | 'unreadable' | undefined
 
 /** Finds rows that other programs wrote and that no check will ever find. */
 export class UnservedRows {
-  readonly #lists = new Map<string, Promise<Known>>()
+  private readonly lists = new Map<string, Promise<Known>>()
 
   constructor(
     private readonly client: DynamoClient,
@@ -72,27 +72,27 @@ export class UnservedRows {
   async among(items: readonly Item[], table: 'allowlists' | 'giant'): Promise<UnservedRow[]> {
     const found: UnservedRow[] = []
     for (const item of items) {
-      const why = await this.#judge(item, table)
+      const why = await this.judge(item, table)
       if (why === undefined) continue
       found.push({ table: this.tables[table], partition: item.PK!.S!, sort: item.SK!.S!, why })
     }
     return found
   }
 
-  async #judge(item: Item, table: Place['table']): Promise<UnservedRow['why'] | undefined> {
+  private async judge(item: Item, table: Place['table']): Promise<UnservedRow['why'] | undefined> {
     const [partition, sort] = [item.PK!.S!, item.SK!.S!]
     if (sort === META) {
       const listId = readListId(partition)
       if (listId === undefined) return undefined
       if (!isIdentifier(listId)) return 'list-id'
-      return (await this.#list(listId)) === 'unreadable' ? 'unreadable-list' : undefined
+      return (await this.list(listId)) === 'unreadable' ? 'unreadable-list' : undefined
     }
     const customerId = readCustomerSort(sort)
     const of = readMemberPartition(partition)
     if (customerId === undefined || of === undefined) return undefined
     if (!isIdentifier(customerId)) return isUuid(customerId) ? 'uuid-case' : 'customer-id'
     if (OWN.some((name) => item[name] !== undefined)) return undefined
-    const list = await this.#list(of.listId)
+    const list = await this.list(of.listId)
     if (list === undefined) return 'no-list'
     // The list itself is named.
     if (list === 'unreadable' || list.deletedAt !== undefined) return undefined
@@ -102,16 +102,16 @@ export class UnservedRows {
     return isServed ? undefined : 'other-place'
   }
 
-  #list(listId: string): Promise<Known> {
-    let list = this.#lists.get(listId)
+  private list(listId: string): Promise<Known> {
+    let list = this.lists.get(listId)
     if (list === undefined) {
-      if (this.#lists.size >= MAX_REMEMBERED) this.#lists.clear()
-      this.#lists.set(listId, (list = this.#read(listId)))
+      if (this.lists.size >= MAX_REMEMBERED) this.lists.clear()
+      this.lists.set(listId, (list = this.read(listId)))
     }
     return list
   }
 
-  async #read(listId: string): Promise<Known> {
+  private async read(listId: string): Promise<Known> {
     const TableName = this.tables.allowlists
     const item = await this.client.getItem(VERB, { TableName, Key: metaKey(listId), ConsistentRead: true })
     if (item === undefined) return undefined

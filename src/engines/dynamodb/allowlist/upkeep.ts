@@ -28,7 +28,7 @@ export class DynamodbUpkeep implements UpkeepStore {
     let unfinished = 0
     await inTurns(tasks, AT_ONCE, async (task) => {
       try {
-        const result = await this.#handle(task, now)
+        const result = await this.handle(task, now)
         if (result === 'more') unfinished++
         else done.push(task)
         if (typeof result === 'object') later.push({ ...task, at: result.again })
@@ -43,7 +43,7 @@ export class DynamodbUpkeep implements UpkeepStore {
     return { swept: tasks.length, more: unfinished > 0 || (more && done.length > 0) }
   }
 
-  #handle(task: NotedTask, now: number): Promise<TaskResult> {
+  private handle(task: NotedTask, now: number): Promise<TaskResult> {
     const handler = Object.hasOwn(this.handlers, task.kind) ? this.handlers[task.kind] : undefined
     // A newer version knows what it is.
     return handler?.(task, now) ?? Promise.resolve({ again: now + UNKNOWN_AGAIN_MS })

@@ -43,7 +43,7 @@ export type WriteResult = Applied | Refused
 
 /** Every call goes through here: bounded in time, counted, and failing only in our words. */
 export class Calls {
-  #isClosed = false
+  private isClosed = false
 
   constructor(
     readonly counter: CapacityCounter,
@@ -51,7 +51,7 @@ export class Calls {
   ) {}
 
   read<T>(call: Call, work: (deadline: Deadline) => Promise<T>): Promise<T> {
-    return this.#within(call, undefined, work)
+    return this.within(call, undefined, work)
   }
 
   /** `repeatable`: whether an attempt of unknown end may be followed by another. */
@@ -61,7 +61,7 @@ export class Calls {
     work: (deadline: Deadline, trace: WriteTrace) => Promise<T>,
   ): Promise<T> {
     const trace: WriteTrace = { repeatable, mayBeApplied: false }
-    return this.#within(call, trace, (deadline) => work(deadline, trace))
+    return this.within(call, trace, (deadline) => work(deadline, trace))
   }
 
   /** A write of one item, whose refusal by its condition is an answer. */
@@ -88,32 +88,32 @@ export class Calls {
 
   count({ verb, operation }: Call, kind: 'read' | 'write', answer: Answer): void {
     countUse(this.counter, verb, operation, kind, answer.ConsumedCapacity)
-    this.#countAttempts(verb, operation, answer.$metadata.attempts)
+    this.countAttempts(verb, operation, answer.$metadata.attempts)
   }
 
   close(): void {
-    this.#isClosed = true
+    this.isClosed = true
   }
 
-  async #within<T>(
+  private async within<T>(
     call: Call,
     trace: WriteTrace | undefined,
     work: (deadline: Deadline) => Promise<T>,
   ): Promise<T> {
-    if (this.#isClosed) throw new CatracaError('CLOSED', 'the DynamoDB client was closed')
+    if (this.isClosed) throw new CatracaError('CLOSED', 'the DynamoDB client was closed')
     const deadline = new Deadline(call.timeoutMs, this.random)
     try {
       return await work(deadline)
     } catch (error) {
       const failure = error instanceof NotRepeated ? error.failure : error
-      this.#countAttempts(call.verb, call.operation, (failure as SdkFailure).$metadata?.attempts)
+      this.countAttempts(call.verb, call.operation, (failure as SdkFailure).$metadata?.attempts)
       throw engineError(failure, call.operation, trace?.mayBeApplied === true)
     } finally {
       deadline.end()
     }
   }
 
-  #countAttempts(verb: string, operation: string, attempts = 1): void {
+  private countAttempts(verb: string, operation: string, attempts = 1): void {
     if (attempts > 1) this.counter.retried(verb, operation, attempts - 1)
   }
 }

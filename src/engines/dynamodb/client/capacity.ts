@@ -38,12 +38,12 @@ export interface RetryRow {
 
 /** Sums by verb, operation and table. */
 export class CapacityCounts implements CapacityCounter {
-  readonly #rows = new Map<string, Map<string, CapacityRow>>()
-  readonly #retries = new Map<string, Map<string, RetryRow>>()
+  private readonly rowsByVerb = new Map<string, Map<string, CapacityRow>>()
+  private readonly retriesByVerb = new Map<string, Map<string, RetryRow>>()
 
   used({ verb, operation, table, readUnits, writeUnits }: CapacityUse): void {
     // A table's name has no slash, so the two parts cannot be confused.
-    const row = within(this.#rows, verb, `${operation}/${table}`, () => ({
+    const row = within(this.rowsByVerb, verb, `${operation}/${table}`, () => ({
       verb,
       operation,
       table,
@@ -57,25 +57,25 @@ export class CapacityCounts implements CapacityCounter {
   }
 
   refused(verb: string, operation: string): void {
-    this.#retryRow(verb, operation).refused++
+    this.retryRow(verb, operation).refused++
   }
 
   retried(verb: string, operation: string, times: number): void {
-    this.#retryRow(verb, operation).retried += times
+    this.retryRow(verb, operation).retried += times
   }
 
   rows(): CapacityRow[] {
-    return [...this.#rows.values()].flatMap((byKey) => [...byKey.values()].map((row) => ({ ...row })))
+    return [...this.rowsByVerb.values()].flatMap((byKey) => [...byKey.values()].map((row) => ({ ...row })))
   }
 
   retries(): RetryRow[] {
-    return [...this.#retries.values()].flatMap((byKey) => [...byKey.values()].map((row) => ({ ...row })))
+    return [...this.retriesByVerb.values()].flatMap((byKey) => [...byKey.values()].map((row) => ({ ...row })))
   }
 
   /** Everything that a verb has used, over all operations and tables. */
   of(verb: string): { calls: number; readUnits: number; writeUnits: number } {
     const sum = { calls: 0, readUnits: 0, writeUnits: 0 }
-    for (const row of this.#rows.get(verb)?.values() ?? []) {
+    for (const row of this.rowsByVerb.get(verb)?.values() ?? []) {
       sum.calls += row.calls
       sum.readUnits += row.readUnits
       sum.writeUnits += row.writeUnits
@@ -84,12 +84,12 @@ export class CapacityCounts implements CapacityCounter {
   }
 
   reset(): void {
-    this.#rows.clear()
-    this.#retries.clear()
+    this.rowsByVerb.clear()
+    this.retriesByVerb.clear()
   }
 
-  #retryRow(verb: string, operation: string): RetryRow {
-    return within(this.#retries, verb, operation, () => ({ verb, operation, refused: 0, retried: 0 }))
+  private retryRow(verb: string, operation: string): RetryRow {
+    return within(this.retriesByVerb, verb, operation, () => ({ verb, operation, refused: 0, retried: 0 }))
   }
 }
 

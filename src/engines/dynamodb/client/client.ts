@@ -84,39 +84,39 @@ const TELLING = { ...COUNTED, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } a
 /** DynamoDB as the engine uses it. `verb` says what a call is for, in the words of the product: it is counted by it. */
 export class DynamoClient implements ItemReader {
   /** Reads and single writes: one throttled partition must not slow down the calls for all others. */
-  readonly #client: DynamoDBClient
+  private readonly client: DynamoDBClient
   /** Bulk writes, which do well to slow down as a whole; their connections are their own too. */
-  readonly #bulk: DynamoDBClient
-  readonly #options: Required<Omit<DynamoOptions, Absent>> & Pick<DynamoOptions, Absent>
-  readonly #calls: Calls
+  private readonly bulk: DynamoDBClient
+  private readonly options: Required<Omit<DynamoOptions, Absent>> & Pick<DynamoOptions, Absent>
+  private readonly calls: Calls
   /** DynamoDB has them; an emulator may not, and then items are put one by one. */
-  #hasStatements = true
+  private hasStatements = true
 
   constructor(options: DynamoOptions) {
-    this.#options = { ...DEFAULT_DYNAMODB, counter: uncounted, random: Math.random, ...options }
-    this.#client = connect(this.#options, 'standard')
-    this.#bulk = connect(this.#options, 'adaptive')
-    this.#calls = new Calls(this.#options.counter, this.#options.random)
+    this.options = { ...DEFAULT_DYNAMODB, counter: uncounted, random: Math.random, ...options }
+    this.client = connect(this.options, 'standard')
+    this.bulk = connect(this.options, 'adaptive')
+    this.calls = new Calls(this.options.counter, this.options.random)
   }
 
   /** For the administration of tables, which has answers of its own. */
   get sdk(): DynamoDBClient {
-    return this.#client
+    return this.client
   }
 
   async getItem(verb: string, input: GetInput, options?: CallOptions): Promise<Item | undefined> {
     const command = new GetItemCommand({ ...input, ...COUNTED })
-    return (await this.#read(verb, 'GetItem', options, (signal) => this.#client.send(command, signal))).Item
+    return (await this.read(verb, 'GetItem', options, (signal) => this.client.send(command, signal))).Item
   }
 
   async query(verb: string, input: QueryInput, options?: CallOptions): Promise<Page> {
     const command = new QueryCommand({ ...input, ...COUNTED })
-    return pageOf(await this.#read(verb, 'Query', options, (signal) => this.#client.send(command, signal)))
+    return pageOf(await this.read(verb, 'Query', options, (signal) => this.client.send(command, signal)))
   }
 
   async scan(verb: string, input: ScanInput, options?: CallOptions): Promise<ScanPage> {
     const command = new ScanCommand({ ...input, ...COUNTED })
-    const answer = await this.#read(verb, 'Scan', options, (signal) => this.#client.send(command, signal))
+    const answer = await this.read(verb, 'Scan', options, (signal) => this.client.send(command, signal))
     return { ...pageOf(answer), scanned: answer.ScannedCount ?? 0 }
   }
 
@@ -136,19 +136,19 @@ export class DynamoClient implements ItemReader {
 
   /** Any number of items of one table, in no order; those that do not exist are left out. No key twice. */
   batchGetItem(verb: string, input: BatchGetInput, options?: CallOptions): Promise<Item[]> {
-    return batchGet(this.#client, this.#calls, this.#readCall(verb, 'BatchGetItem', options), input)
+    return batchGet(this.client, this.calls, this.readCall(verb, 'BatchGetItem', options), input)
   }
 
   putItem(verb: string, input: PutInput, options?: CallOptions): Promise<WriteResult> {
     const command = new PutItemCommand({ ...input, ...TELLING })
-    const call = this.#writeCall(verb, 'PutItem', options)
-    return this.#calls.writeItem(call, command.input, true, (signal) => this.#client.send(command, signal))
+    const call = this.writeCall(verb, 'PutItem', options)
+    return this.calls.writeItem(call, command.input, true, (signal) => this.client.send(command, signal))
   }
 
   deleteItem(verb: string, input: DeleteInput, options?: CallOptions): Promise<WriteResult> {
     const command = new DeleteItemCommand({ ...input, ...TELLING })
-    const call = this.#writeCall(verb, 'DeleteItem', options)
-    return this.#calls.writeItem(call, command.input, true, (signal) => this.#client.send(command, signal))
+    const call = this.writeCall(verb, 'DeleteItem', options)
+    return this.calls.writeItem(call, command.input, true, (signal) => this.client.send(command, signal))
   }
 
   /** `repeatable`: that done twice it leaves the same as done once, which `ADD n :1` does not. */
@@ -158,22 +158,22 @@ export class DynamoClient implements ItemReader {
     { repeatable, ...options }: CallOptions & { repeatable: boolean },
   ): Promise<WriteResult> {
     const command = new UpdateItemCommand({ ...input, ...TELLING })
-    const call = this.#writeCall(verb, 'UpdateItem', options)
-    return this.#calls.writeItem(call, command.input, repeatable, (signal) =>
-      this.#client.send(command, signal),
+    const call = this.writeCall(verb, 'UpdateItem', options)
+    return this.calls.writeItem(call, command.input, repeatable, (signal) =>
+      this.client.send(command, signal),
     )
   }
 
   /** All or nothing; done once, however often it has to be sent. */
   transactWrite(verb: string, items: TransactionItem[], options?: CallOptions): Promise<TransactionResult> {
-    const call = this.#writeCall(verb, 'TransactWriteItems', options)
-    return transactWrite(this.#client, this.#calls, call, items)
+    const call = this.writeCall(verb, 'TransactWriteItems', options)
+    return transactWrite(this.client, this.calls, call, items)
   }
 
   /** Any number of puts and deletes, without conditions, in no order; no two for one key. */
   batchWrite(verb: string, writes: BatchWrite[], options?: CallOptions): Promise<void> {
-    const timeoutMs = options?.timeoutMs ?? this.#options.batchTimeoutMs
-    return batchWrite(this.#bulk, this.#calls, { verb, operation: 'BatchWriteItem', timeoutMs }, writes)
+    const timeoutMs = options?.timeoutMs ?? this.options.batchTimeoutMs
+    return batchWrite(this.bulk, this.calls, { verb, operation: 'BatchWriteItem', timeoutMs }, writes)
   }
 
   /**
@@ -186,14 +186,14 @@ export class DynamoClient implements ItemReader {
     items: readonly Item[],
     options?: CallOptions,
   ): Promise<Insertion[]> {
-    const timeoutMs = options?.timeoutMs ?? this.#options.batchTimeoutMs
-    if (this.#hasStatements) {
+    const timeoutMs = options?.timeoutMs ?? this.options.batchTimeoutMs
+    if (this.hasStatements) {
       const call = { verb, operation: 'BatchExecuteStatement', timeoutMs }
       try {
-        return await insertByStatements(this.#bulk, this.#calls, call, table, items)
+        return await insertByStatements(this.bulk, this.calls, call, table, items)
       } catch (error) {
         if (!((error as Error).cause instanceof NoStatements)) throw error
-        this.#hasStatements = false
+        this.hasStatements = false
       }
     }
     const put = async (item: Item): Promise<Insertion> => {
@@ -205,31 +205,31 @@ export class DynamoClient implements ItemReader {
   }
 
   close(): void {
-    this.#calls.close()
-    this.#client.destroy()
-    this.#bulk.destroy()
+    this.calls.close()
+    this.client.destroy()
+    this.bulk.destroy()
   }
 
-  #read<T extends Answer>(
+  private read<T extends Answer>(
     verb: string,
     operation: string,
     options: CallOptions | undefined,
     send: (options: SendOptions) => Promise<T>,
   ): Promise<T> {
-    const call = this.#readCall(verb, operation, options)
-    return this.#calls.read(call, async ({ signal }) => {
+    const call = this.readCall(verb, operation, options)
+    return this.calls.read(call, async ({ signal }) => {
       const answer = await send({ abortSignal: signal })
-      this.#calls.count(call, 'read', answer)
+      this.calls.count(call, 'read', answer)
       return answer
     })
   }
 
-  #readCall(verb: string, operation: string, options: CallOptions | undefined): Call {
-    return { verb, operation, timeoutMs: options?.timeoutMs ?? this.#options.readTimeoutMs }
+  private readCall(verb: string, operation: string, options: CallOptions | undefined): Call {
+    return { verb, operation, timeoutMs: options?.timeoutMs ?? this.options.readTimeoutMs }
   }
 
-  #writeCall(verb: string, operation: string, options: CallOptions | undefined): Call {
-    return { verb, operation, timeoutMs: options?.timeoutMs ?? this.#options.writeTimeoutMs }
+  private writeCall(verb: string, operation: string, options: CallOptions | undefined): Call {
+    return { verb, operation, timeoutMs: options?.timeoutMs ?? this.options.writeTimeoutMs }
   }
 }
 

@@ -88,12 +88,12 @@ type ReaderParts = Required<Pick<DaxOptions, 'timeoutMs' | 'report' | 'time'>>
 
 /** Eventually consistent reads from DAX; consistent ones, and those that it does not answer, from `behind`. */
 export class DaxReader implements ItemReader {
-  #missedReads = 0
+  private missedReads = 0
   /** Why the last question was not answered. */
-  #failure: unknown
-  #isDown = false
-  #tryAgainAt = 0
-  #reportedAt = Number.NEGATIVE_INFINITY
+  private failure: unknown
+  private isDown = false
+  private tryAgainAt = 0
+  private reportedAt = Number.NEGATIVE_INFINITY
 
   constructor(
     private readonly dax: Dax,
@@ -102,28 +102,28 @@ export class DaxReader implements ItemReader {
   ) {}
 
   get state(): DaxState {
-    const missedReads = this.#missedReads
-    if (!this.#isDown) return { status: 'healthy', missedReads }
-    const error = this.#failure instanceof Error ? this.#failure.message : String(this.#failure)
+    const missedReads = this.missedReads
+    if (!this.isDown) return { status: 'healthy', missedReads }
+    const error = this.failure instanceof Error ? this.failure.message : String(this.failure)
     return { status: 'unhealthy', missedReads, error }
   }
 
   /** How it is now, by a question of its own: where nothing is read, nobody would notice that it is gone. */
   async look(input: GetInput): Promise<DaxState> {
-    if (this.#isDue()) await this.#ask(() => this.dax.getItem(input)).catch(() => {})
+    if (this.isDue()) await this.ask(() => this.dax.getItem(input)).catch(() => {})
     return this.state
   }
 
   getItem(verb: string, input: GetInput, options?: CallOptions): Promise<Item | undefined> {
     const otherwise = () => this.behind.getItem(verb, input, options)
     if (input.ConsistentRead) return otherwise()
-    return this.#try(async () => (await this.dax.getItem(input)).Item, otherwise)
+    return this.try(async () => (await this.dax.getItem(input)).Item, otherwise)
   }
 
   query(verb: string, input: QueryInput, options?: CallOptions): Promise<Page> {
     const otherwise = () => this.behind.query(verb, input, options)
     if (input.ConsistentRead) return otherwise()
-    return this.#try(async () => {
+    return this.try(async () => {
       const { Items: items = [], LastEvaluatedKey: next } = await this.dax.query(input)
       return next === undefined ? { items } : { items, next }
     }, otherwise)
@@ -136,7 +136,7 @@ export class DaxReader implements ItemReader {
     for (let at = 0; at < keys.length; at += MAX_BATCH_KEYS) {
       const chunk = keys.slice(at, at + MAX_BATCH_KEYS)
       const request = { [table]: { Keys: chunk, ...projectionOf(attributes) } }
-      const answer = await this.#try<Pick<BatchGetItemCommandOutput, 'Responses' | 'UnprocessedKeys'>>(
+      const answer = await this.try<Pick<BatchGetItemCommandOutput, 'Responses' | 'UnprocessedKeys'>>(
         () => this.dax.batchGetItem({ RequestItems: request }),
         () => Promise.resolve({ UnprocessedKeys: request }),
       )
@@ -153,56 +153,56 @@ export class DaxReader implements ItemReader {
     this.dax.shutdown()
   }
 
-  async #try<T>(ask: () => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
-    if (this.#isDue()) {
+  private async try<T>(ask: () => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
+    if (this.isDue()) {
       try {
-        return await this.#ask(ask)
+        return await this.ask(ask)
       } catch {
         // DynamoDB is asked instead.
       }
     }
-    this.#missedReads++
+    this.missedReads++
     return otherwise()
   }
 
-  #isDue(): boolean {
-    if (!this.#isDown) return true
+  private isDue(): boolean {
+    if (!this.isDown) return true
     const now = this.parts.time()
-    if (now < this.#tryAgainAt) return false
-    this.#tryAgainAt = now + RETRY_MS
+    if (now < this.tryAgainAt) return false
+    this.tryAgainAt = now + RETRY_MS
     return true
   }
 
-  async #ask<T>(ask: () => Promise<T>): Promise<T> {
+  private async ask<T>(ask: () => Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined
     const tooLate = new Promise<never>((_, reject) => {
       timer = later(() => reject(new Error('DAX did not answer in time')), this.parts.timeoutMs)
     })
     try {
       const answer = await Promise.race([ask(), tooLate])
-      if (this.#isDown) this.#answersAgain()
+      if (this.isDown) this.answersAgain()
       return answer
     } catch (error) {
-      this.#fails(error)
+      this.fails(error)
       throw error
     } finally {
       clearTimeout(timer)
     }
   }
 
-  #fails(error: unknown): void {
-    this.#failure = error
+  private fails(error: unknown): void {
+    this.failure = error
     const { time, report } = this.parts
-    if (this.#isDown) return
-    this.#isDown = true
-    this.#tryAgainAt = time() + RETRY_MS
-    if (time() - this.#reportedAt < REPORT_EVERY_MS) return
-    this.#reportedAt = time()
+    if (this.isDown) return
+    this.isDown = true
+    this.tryAgainAt = time() + RETRY_MS
+    if (time() - this.reportedAt < REPORT_EVERY_MS) return
+    this.reportedAt = time()
     report('DAX does not answer: DynamoDB is read instead', error)
   }
 
-  #answersAgain(): void {
-    this.#isDown = false
+  private answersAgain(): void {
+    this.isDown = false
     this.parts.report('DAX answers again', undefined)
   }
 }

@@ -8,35 +8,35 @@ const LONGEST_PAUSE_MS = 2000
 
 /** The time that a call has, with all its attempts. Ask `end()` when it is over, or its timer stays. */
 export class Deadline {
-  readonly #controller = new AbortController()
-  readonly #timer: NodeJS.Timeout
-  readonly #endsAt: number
+  private readonly controller = new AbortController()
+  private readonly timer: NodeJS.Timeout
+  private readonly endsAt: number
 
   constructor(
     timeoutMs: number,
     private readonly random: Random,
   ) {
-    this.#endsAt = performance.now() + timeoutMs
-    this.#timer = later(() => this.#controller.abort(), timeoutMs)
+    this.endsAt = performance.now() + timeoutMs
+    this.timer = later(() => this.controller.abort(), timeoutMs)
   }
 
   get signal(): AbortSignal {
-    return this.#controller.signal
+    return this.controller.signal
   }
 
   get isOver(): boolean {
-    return this.#controller.signal.aborted
+    return this.controller.signal.aborted
   }
 
   /** Waits before attempt number `attempt` (from 1), with full jitter; false when no time would be left. */
   async pause(attempt: number): Promise<boolean> {
     const pauseMs = this.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt)
-    if (this.isOver || performance.now() + pauseMs >= this.#endsAt) return false
+    if (this.isOver || performance.now() + pauseMs >= this.endsAt) return false
     await sleep(pauseMs)
     return true
   }
 
   end(): void {
-    clearTimeout(this.#timer)
+    clearTimeout(this.timer)
   }
 }

@@ -2,26 +2,26 @@ import type { Attribute, Item } from './attributes.js'
 
 /** Collects the names and values of an expression: every name as a placeholder, because many words are reserved. */
 export class Expression {
-  readonly #names = new Map<string, string>()
-  readonly #values: Item = {}
-  #count = 0
+  private readonly names = new Map<string, string>()
+  private readonly values: Item = {}
+  private count = 0
 
   /** The placeholder of an attribute, or of a path such as `replacing.generation`. */
   name(path: string): string {
     return path
       .split('.')
-      .map((part) => this.#nameOf(part))
+      .map((part) => this.nameOf(part))
       .join('.')
   }
 
   /** The placeholder of one attribute, whose name may hold a dot. */
   attribute(name: string): string {
-    return this.#nameOf(name)
+    return this.nameOf(name)
   }
 
   value(attribute: Attribute): string {
-    const placeholder = `:v${this.#count++}`
-    this.#values[placeholder] = attribute
+    const placeholder = `:v${this.count++}`
+    this.values[placeholder] = attribute
     return placeholder
   }
 
@@ -41,16 +41,16 @@ export class Expression {
   /** What a request takes beside its expressions. */
   parts(): { ExpressionAttributeNames?: Record<string, string>; ExpressionAttributeValues?: Item } {
     return {
-      ...(this.#names.size > 0 && {
-        ExpressionAttributeNames: Object.fromEntries([...this.#names].map(([name, short]) => [short, name])),
+      ...(this.names.size > 0 && {
+        ExpressionAttributeNames: Object.fromEntries([...this.names].map(([name, short]) => [short, name])),
       }),
-      ...(this.#count > 0 && { ExpressionAttributeValues: this.#values }),
+      ...(this.count > 0 && { ExpressionAttributeValues: this.values }),
     }
   }
 
-  #nameOf(part: string): string {
-    let placeholder = this.#names.get(part)
-    if (placeholder === undefined) this.#names.set(part, (placeholder = `#n${this.#names.size}`))
+  private nameOf(part: string): string {
+    let placeholder = this.names.get(part)
+    if (placeholder === undefined) this.names.set(part, (placeholder = `#n${this.names.size}`))
     return placeholder
   }
 }

@@ -7,8 +7,8 @@ const LOOK_EVERY_MS = 60_000
  * once a minute, in the background; who may not ask is not told, and nothing else depends on it.
  */
 export class TableWatch {
-  #lookedAtMs = Number.NEGATIVE_INFINITY
-  #status: Record<string, string> = {}
+  private lookedAtMs = Number.NEGATIVE_INFINITY
+  private lastStatus: Record<string, string> = {}
 
   constructor(
     private readonly client: DynamoDBClient,
@@ -17,11 +17,11 @@ export class TableWatch {
 
   /** By role; empty until the first look was answered. */
   status(): Record<string, string> {
-    if (performance.now() - this.#lookedAtMs >= LOOK_EVERY_MS) {
-      this.#lookedAtMs = performance.now()
+    if (performance.now() - this.lookedAtMs >= LOOK_EVERY_MS) {
+      this.lookedAtMs = performance.now()
       void this.look()
     }
-    return this.#status
+    return this.lastStatus
   }
 
   async look(): Promise<void> {
@@ -31,6 +31,6 @@ export class TableWatch {
     })
     const answers = await Promise.allSettled(looks)
     const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
-    this.#status = Object.fromEntries(found)
+    this.lastStatus = Object.fromEntries(found)
   }
 }

@@ -22,49 +22,49 @@ const CONNECT_PAUSE_MS = 1000
 
 /** Sets of members in Redis, in front of another store. It need not be there: then nothing is found. */
 export class RedisHotSets implements HotSets {
-  readonly #owner = randomUUID()
-  readonly #keeping: KeepingOptions
-  readonly #closing = new AbortController()
-  readonly #connecting: Promise<void>
+  private readonly owner = randomUUID()
+  private readonly keeping: KeepingOptions
+  private readonly closing = new AbortController()
+  private readonly connecting: Promise<void>
   /** Two connections: what a load sends must not hold up checks, and waits longer for its answers. */
-  #links: { checks: Redis; keeping: Redis } | undefined
-  #lookups: HotLookups | undefined
+  private links: { checks: Redis; keeping: Redis } | undefined
+  private lookups: HotLookups | undefined
 
   constructor(
     private readonly url: RedisUrl,
     private readonly options: HotSetsOptions = {},
   ) {
     const { leaseMs = DEFAULT_LEASE_MS, staleAfterMs = DEFAULT_STALE_AFTER_MS } = options
-    this.#keeping = { leaseMs, staleAfterMs }
-    this.#connecting = this.#connect()
+    this.keeping = { leaseMs, staleAfterMs }
+    this.connecting = this.connect()
   }
 
   get isConnected(): boolean {
-    return this.#links !== undefined
+    return this.links !== undefined
   }
 
   find(listId: string, customerId: string): Promise<HotFinding | undefined> {
-    return this.#lookups?.find(listId, customerId) ?? Promise.resolve(undefined)
+    return this.lookups?.find(listId, customerId) ?? Promise.resolve(undefined)
   }
 
   async claim(listId: string): Promise<HotKeeping | undefined> {
-    return this.#links && claimSet(this.#links.keeping, listId, this.#owner, this.#keeping)
+    return this.links && claimSet(this.links.keeping, listId, this.owner, this.keeping)
   }
 
   async close(): Promise<void> {
-    this.#closing.abort()
-    await this.#connecting
-    await Promise.all([this.#links?.checks.close(), this.#links?.keeping.close()])
+    this.closing.abort()
+    await this.connecting
+    await Promise.all([this.links?.checks.close(), this.links?.keeping.close()])
   }
 
   /** The link keeps itself up once it was; until then it is tried again. */
-  async #connect(): Promise<void> {
-    const { signal } = this.#closing
+  private async connect(): Promise<void> {
+    const { signal } = this.closing
     let told = ''
-    while (!signal.aborted && this.#links === undefined) {
+    while (!signal.aborted && this.links === undefined) {
       try {
-        this.#links = await this.#openLinks()
-        this.#lookups = new HotLookups(this.#links.checks)
+        this.links = await this.openLinks()
+        this.lookups = new HotLookups(this.links.checks)
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error)
         if (message !== told)
@@ -75,7 +75,7 @@ export class RedisHotSets implements HotSets {
     }
   }
 
-  async #openLinks(): Promise<{ checks: Redis; keeping: Redis }> {
+  private async openLinks(): Promise<{ checks: Redis; keeping: Redis }> {
     const { redis = {}, checkTimeoutMs = DEFAULT_CHECK_TIMEOUT_MS } = this.options
     const checks = await openRedis(this.url, { ...redis, commandTimeoutMs: checkTimeoutMs })
     try {

@@ -59,8 +59,8 @@ interface Claim {
 
 class RedisKeeping implements HotKeeping {
   readonly content: HotContent | undefined
-  #step: string
-  #fill: string
+  private lastStep: string
+  private fillId: string
 
   constructor(
     private readonly redis: Redis,
@@ -69,65 +69,65 @@ class RedisKeeping implements HotKeeping {
     private readonly claim: Claim,
   ) {
     this.content = claim.content
-    this.#step = claim.step
-    this.#fill = claim.fill
+    this.lastStep = claim.step
+    this.fillId = claim.fill
   }
 
   startLoad(): Promise<boolean> {
-    this.#fill = randomBytes(9).toString('base64url')
-    return this.#load('start', [])
+    this.fillId = randomBytes(9).toString('base64url')
+    return this.runLoad('start', [])
   }
 
   load(members: readonly HotMember[]): Promise<boolean> {
-    return this.#load('more', split(members).present)
+    return this.runLoad('more', split(members).present)
   }
 
   finishLoad({ state, position }: HotContent): Promise<boolean> {
     const { set, control, next } = this.keys
-    return this.#run(PUBLISH, [set, control, next], [this.#fill, state, writePosition(position)])
+    return this.run(PUBLISH, [set, control, next], [this.fillId, state, writePosition(position)])
   }
 
   apply(changes: readonly HotMember[], position?: Position): Promise<boolean> {
     const { present, absent } = split(changes)
     const reached = position === undefined ? '' : writePosition(position)
-    return this.#apply([reached, '', String(present.length), ...present, ...absent])
+    return this.runApply([reached, '', String(present.length), ...present, ...absent])
   }
 
   vouch(freshAtMs: number): Promise<boolean> {
     const untilMs = Math.floor(freshAtMs + this.claim.aheadMs + this.options.staleAfterMs)
     // Nothing is known of how old the logs are.
     if (!Number.isFinite(untilMs)) return Promise.resolve(true)
-    return this.#apply(['', String(Math.max(1, untilMs)), '0'])
+    return this.runApply(['', String(Math.max(1, untilMs)), '0'])
   }
 
   drop(): Promise<boolean> {
-    return this.#end('drop')
+    return this.end('drop')
   }
 
   async release(): Promise<void> {
-    await this.#end('release')
+    await this.end('release')
   }
 
-  #load(how: 'start' | 'more', elements: readonly string[]): Promise<boolean> {
+  private runLoad(how: 'start' | 'more', elements: readonly string[]): Promise<boolean> {
     const { next, control, fresh } = this.keys
-    return this.#run(LOAD, [next, control, fresh], [String(KEPT_MS), this.#fill, how, ...elements])
+    return this.run(LOAD, [next, control, fresh], [String(KEPT_MS), this.fillId, how, ...elements])
   }
 
-  #apply(args: readonly string[]): Promise<boolean> {
+  private runApply(args: readonly string[]): Promise<boolean> {
     const { set, control, fresh } = this.keys
-    return this.#run(APPLY, [set, control, fresh], [this.#fill, ...args])
+    return this.run(APPLY, [set, control, fresh], [this.fillId, ...args])
   }
 
-  #end(how: 'drop' | 'release'): Promise<boolean> {
+  private end(how: 'drop' | 'release'): Promise<boolean> {
     const { set, control, fresh, next } = this.keys
-    return this.#run(DROP, [set, control, fresh, next], [how])
+    return this.run(DROP, [set, control, fresh, next], [how])
   }
 
-  async #run(script: Script, keys: readonly string[], args: readonly string[]): Promise<boolean> {
+  private async run(script: Script, keys: readonly string[], args: readonly string[]): Promise<boolean> {
     const after = newStep()
-    const steps = [this.#step, after, String(this.options.leaseMs)]
+    const steps = [this.lastStep, after, String(this.options.leaseMs)]
     const done = await this.redis.run(script, keys, [...steps, ...args], { gathered: true })
-    if (done === 1) this.#step = after
+    if (done === 1) this.lastStep = after
     return done === 1
   }
 }

@@ -19,29 +19,29 @@ const MAX_BATCH = 256
 
 /** Asks sets about customers: those that wait in one turn, of one list, together with the marker of the set. */
 export class HotLookups {
-  readonly #lists = new Map<string, Asked>()
-  readonly #batches: Coalescer<Asked, string, HotFinding | undefined>
+  private readonly lists = new Map<string, Asked>()
+  private readonly batches: Coalescer<Asked, string, HotFinding | undefined>
 
   constructor(private readonly redis: Redis) {
-    this.#batches = new Coalescer((asked, ids) => this.#carry(asked, ids), { maxItems: MAX_BATCH })
+    this.batches = new Coalescer((asked, ids) => this.carry(asked, ids), { maxItems: MAX_BATCH })
   }
 
   find(listId: string, customerId: string): Promise<HotFinding | undefined> {
-    let asked = this.#lists.get(listId)
+    let asked = this.lists.get(listId)
     if (asked === undefined) {
       asked = { keys: hotKeys(listId), marker: undefined }
-      this.#lists.set(listId, asked)
+      this.lists.set(listId, asked)
     }
-    return this.#batches.ask(asked, customerId)
+    return this.batches.ask(asked, customerId)
   }
 
-  async #carry(asked: Asked, ids: string[]): Promise<(HotFinding | undefined)[]> {
+  private async carry(asked: Asked, ids: string[]): Promise<(HotFinding | undefined)[]> {
     const fill = asked.marker?.fill ?? ''
-    let { marker, held } = await this.#ask(asked, ids, fill)
+    let { marker, held } = await this.ask(asked, ids, fill)
     if (marker !== undefined && marker.fill !== fill) {
       // Loaded anew since this process asked last: its seal has another name.
       const { fill: newFill } = marker
-      ;({ marker, held } = await this.#ask(asked, ids, newFill))
+      ;({ marker, held } = await this.ask(asked, ids, newFill))
       if (marker?.fill !== newFill) marker = undefined
     }
     if (marker === undefined || held[0] !== 1) return ids.map(() => undefined)
@@ -56,7 +56,7 @@ export class HotLookups {
    * Two plain commands in one go, of which the second sees at least what the first told of: whatever happens to the
    * set in between brings it further, or takes its seal away.
    */
-  async #ask(
+  private async ask(
     asked: Asked,
     ids: string[],
     fill: string,

@@ -23,17 +23,17 @@ const REDIRECTS_AT_ONCE = 3
 
 /** Brings a call to the right server and to its end in time, and sends it again where that is safe. */
 export class Calls {
-  readonly #waiting = new Set<Call>()
-  #watch: NodeJS.Timeout | undefined
-  #closed = false
-  readonly #replicated: Coalescer<Connection, number, number>
+  private readonly waiting = new Set<Call>()
+  private watch: NodeJS.Timeout | undefined
+  private closed = false
+  private readonly replicated: Coalescer<Connection, number, number>
 
   constructor(
     private readonly topology: () => Topology,
     private readonly settings: Settings,
   ) {
     // WAIT holds up its connection, so one stands behind all writes of a turn.
-    this.#replicated = new Coalescer(
+    this.replicated = new Coalescer(
       async (connection, deadlines) => {
         const { replicas, timeoutMs } = settings.waitReplicas!
         const args = ['WAIT', String(replicas), String(timeoutMs)]
@@ -86,22 +86,22 @@ export class Calls {
 
   start(call: Call): void {
     const connection = this.topology().connection(call.slot)
-    if (connection === undefined) this.#wait(call)
+    if (connection === undefined) this.wait(call)
     else this.send(call, connection)
   }
 
   send(call: Call, connection: Connection): void {
     call.via = connection
-    if (call.write && this.settings.waitReplicas !== undefined) this.#sendReplicated(call, connection)
+    if (call.write && this.settings.waitReplicas !== undefined) this.sendReplicated(call, connection)
     else connection.send(call)
   }
 
   /** A connection came up or slots changed hands. */
   changed(): void {
-    for (const call of [...this.#waiting]) {
+    for (const call of [...this.waiting]) {
       const connection = this.topology().connection(call.slot)
       if (connection === undefined) continue
-      this.#waiting.delete(call)
+      this.waiting.delete(call)
       this.send(call, connection)
     }
   }
@@ -113,13 +113,13 @@ export class Calls {
   }
 
   close(): void {
-    this.#closed = true
-    clearInterval(this.#watch)
-    for (const call of this.#waiting) call.reject(unavailable('this instance is closed'))
-    this.#waiting.clear()
+    this.closed = true
+    clearInterval(this.watch)
+    for (const call of this.waiting) call.reject(unavailable('this instance is closed'))
+    this.waiting.clear()
   }
 
-  #sendReplicated(call: Call, connection: Connection): void {
+  private sendReplicated(call: Call, connection: Connection): void {
     const { replicas } = this.settings.waitReplicas!
     const { args, binary, deadlineMs } = call
     let failed = false
@@ -134,7 +134,7 @@ export class Calls {
         call.onFailure(error)
       },
     })
-    this.#replicated.ask(connection, deadlineMs).then(
+    this.replicated.ask(connection, deadlineMs).then(
       (confirmed) => {
         const message = `made on the primary, but ${confirmed} of ${replicas} replicas have confirmed it`
         if (failed) return
@@ -150,34 +150,34 @@ export class Calls {
   /** For calls alone: what to do when a connection gave no reply to one, or an error. */
   failed(call: Call, error: unknown): void {
     const connection = call.via!
-    if (isErrorReply(error)) this.#refused(call, connection, error.message)
+    if (isErrorReply(error)) this.refused(call, connection, error.message)
     else if (!(error instanceof NoReply)) call.reject(new CatracaError('INTERNAL', String(error)))
-    else if (this.#maySendAgain(call, connection, error)) this.#pause(call, FIRST_PAUSE_MS)
+    else if (this.maySendAgain(call, connection, error)) this.pause(call, FIRST_PAUSE_MS)
     else call.reject(withoutReply(error, nameOf(call), call.write))
   }
 
-  #maySendAgain(call: Call, connection: Connection, { missing }: NoReply): boolean {
-    if (this.#closed || performance.now() >= call.deadlineMs) return false
+  private maySendAgain(call: Call, connection: Connection, { missing }: NoReply): boolean {
+    if (this.closed || performance.now() >= call.deadlineMs) return false
     if (missing === 'lost' && call.write) call.mayBeDone = true
     return missing === 'not-sent' ? !connection.usable : missing === 'lost' && call.repeatable
   }
 
-  #refused(call: Call, connection: Connection, message: string): void {
+  private refused(call: Call, connection: Connection, message: string): void {
     if (call.onRefused?.(message, call) === true) return
     const refusal = refusalOf(message)
     call.attempts++
     const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(call.attempts, 10))
-    if (refusal === undefined || this.#closed || performance.now() + pauseMs >= call.deadlineMs) {
+    if (refusal === undefined || this.closed || performance.now() + pauseMs >= call.deadlineMs) {
       call.reject(refused(message, nameOf(call)))
       return
     }
     if (refusal.kind === 'not-primary') this.topology().notPrimary(connection)
     const redirect = refusal.target !== undefined && call.attempts <= REDIRECTS_AT_ONCE
-    if (!redirect || !this.#redirected(call, refusal, connection)) this.#pause(call, pauseMs)
+    if (!redirect || !this.redirected(call, refusal, connection)) this.pause(call, pauseMs)
   }
 
   /** Follows MOVED and ASK at once; false when there is no connection to where they point. */
-  #redirected(call: Call, { kind, target }: Refusal, connection: Connection): boolean {
+  private redirected(call: Call, { kind, target }: Refusal, connection: Connection): boolean {
     const address = parseAddress(target!, connection.address.host)
     if (address === undefined) return false
     if (kind === 'moved') {
@@ -193,36 +193,36 @@ export class Calls {
     return true
   }
 
-  #pause(call: Call, pauseMs: number): void {
+  private pause(call: Call, pauseMs: number): void {
     later(() => this.start(call), pauseMs * (0.5 + Math.random() / 2))
   }
 
   /** A short outage is waited for; in a long one every call fails at once. */
-  #wait(call: Call): void {
+  private wait(call: Call): void {
     const { commandTimeoutMs, maxWaiting } = this.settings
     const { reason, sinceMs } = this.topology().outage(call.slot)
-    const long = this.#closed || performance.now() - sinceMs >= commandTimeoutMs
-    if (long || this.#waiting.size >= maxWaiting) {
+    const long = this.closed || performance.now() - sinceMs >= commandTimeoutMs
+    if (long || this.waiting.size >= maxWaiting) {
       call.reject(
         unavailable(long ? reason : `${maxWaiting} calls wait for a connection already (${reason})`),
       )
       return
     }
-    this.#waiting.add(call)
-    this.#watch ??= every(() => this.#giveUp(), Math.max(5, commandTimeoutMs / 40))
+    this.waiting.add(call)
+    this.watch ??= every(() => this.giveUp(), Math.max(5, commandTimeoutMs / 40))
   }
 
-  #giveUp(): void {
+  private giveUp(): void {
     const now = performance.now()
-    for (const call of this.#waiting) {
+    for (const call of this.waiting) {
       const { reason, sinceMs } = this.topology().outage(call.slot)
       if (now < call.deadlineMs && now - sinceMs < this.settings.commandTimeoutMs) continue
-      this.#waiting.delete(call)
+      this.waiting.delete(call)
       call.reject(unavailable(reason))
     }
-    if (this.#waiting.size > 0) return
-    clearInterval(this.#watch)
-    this.#watch = undefined
+    if (this.waiting.size > 0) return
+    clearInterval(this.watch)
+    this.watch = undefined
   }
 }
 

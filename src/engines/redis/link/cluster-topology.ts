@@ -18,13 +18,13 @@ const BETWEEN_LOOKS_MS = 100
 
 /** The map of slots as the cluster tells it, looked at again whenever a server is lost or redirects. */
 export class ClusterTopology implements Topology {
-  readonly #nodes = new Map<string, Node>()
-  #owners: (Node | undefined)[] = new Array(SLOTS).fill(undefined)
-  #looking: Promise<void> | undefined
-  #lookAgain: NodeJS.Timeout | undefined
-  #reason = 'the cluster was not found yet'
-  readonly #bornMs = performance.now()
-  #closed = false
+  private readonly nodes = new Map<string, Node>()
+  private owners: (Node | undefined)[] = new Array(SLOTS).fill(undefined)
+  private looking: Promise<void> | undefined
+  private lookAgain: NodeJS.Timeout | undefined
+  private reason = 'the cluster was not found yet'
+  private readonly bornMs = performance.now()
+  private closed = false
 
   constructor(
     private readonly seeds: readonly Address[],
@@ -40,23 +40,23 @@ export class ClusterTopology implements Topology {
   }
 
   connection(slot: number): Connection | undefined {
-    return this.#owners[slot]?.pool.connection
+    return this.owners[slot]?.pool.connection
   }
 
   outage(slot: number): { reason: string; sinceMs: number } {
-    const pool = this.#owners[slot]?.pool
+    const pool = this.owners[slot]?.pool
     return pool === undefined
-      ? { reason: this.#reason, sinceMs: this.#bornMs }
+      ? { reason: this.reason, sinceMs: this.bornMs }
       : { reason: pool.reason, sinceMs: pool.downSinceMs }
   }
 
   moved(slot: number, target: Address): void {
-    this.#owners[slot] = this.#node(target)
+    this.owners[slot] = this.node(target)
     this.look()
   }
 
   asked(target: Address): Connection | undefined {
-    return this.#node(target).pool.connection
+    return this.node(target).pool.connection
   }
 
   notPrimary(): void {
@@ -64,64 +64,64 @@ export class ClusterTopology implements Topology {
   }
 
   primaries(): Map<string, Connection | undefined> {
-    const owners = new Set(this.#owners)
+    const owners = new Set(this.owners)
     owners.delete(undefined)
     return new Map([...owners].map((node) => [nameOf(node!.address), node!.pool.connection]))
   }
 
   /** Any server hears all messages. A random one, so that the next try after a failure is another. */
   listeningPost(): Address {
-    const connected = [...this.#nodes.values()].filter(({ pool }) => pool.connection !== undefined)
+    const connected = [...this.nodes.values()].filter(({ pool }) => pool.connection !== undefined)
     const choice = connected.length > 0 ? connected.map(({ address }) => address) : this.seeds
     return choice[Math.floor(Math.random() * choice.length)]!
   }
 
   close(): void {
-    this.#closed = true
-    clearTimeout(this.#lookAgain)
-    for (const { pool } of this.#nodes.values()) pool.close()
-    this.#nodes.clear()
-    this.#owners = []
-    this.#reason = 'this instance is closed'
+    this.closed = true
+    clearTimeout(this.lookAgain)
+    for (const { pool } of this.nodes.values()) pool.close()
+    this.nodes.clear()
+    this.owners = []
+    this.reason = 'this instance is closed'
   }
 
   /** Learns the map, at most once at a time and not more often than every 100 ms. */
   look(): void {
-    if (this.#closed || this.#looking !== undefined || this.#lookAgain !== undefined) return
-    this.#looking = this.#learn()
+    if (this.closed || this.looking !== undefined || this.lookAgain !== undefined) return
+    this.looking = this.learn()
       .catch((error: unknown) => {
-        this.#reason = describeFailure(error, this.settings.password)
+        this.reason = describeFailure(error, this.settings.password)
         this.onChange()
         return false
       })
       .then((learnt) => {
-        this.#looking = undefined
-        if (this.#closed) return
+        this.looking = undefined
+        if (this.closed) return
         const pauseMs = BETWEEN_LOOKS_MS * (1 + Math.random())
-        this.#lookAgain = later(() => {
-          this.#lookAgain = undefined
-          if (!learnt || this.#isIncomplete()) this.look()
+        this.lookAgain = later(() => {
+          this.lookAgain = undefined
+          if (!learnt || this.isIncomplete()) this.look()
         }, pauseMs)
       })
   }
 
-  #isIncomplete(): boolean {
-    return [...this.primaries().values()].includes(undefined) || this.#owners.includes(undefined)
+  private isIncomplete(): boolean {
+    return [...this.primaries().values()].includes(undefined) || this.owners.includes(undefined)
   }
 
   /** Connected servers are asked first, because seeds may be gone since the start. */
-  async #learn(): Promise<boolean> {
-    for (const { pool } of [...this.#nodes.values()].sort(() => Math.random() - 0.5)) {
+  private async learn(): Promise<boolean> {
+    for (const { pool } of [...this.nodes.values()].sort(() => Math.random() - 0.5)) {
       const connection = pool.connection
       if (connection === undefined) continue
       const ranges = await askSlots(connection, this.settings).catch(() => undefined)
-      if (ranges !== undefined) return this.#apply(ranges, connection.address.host)
+      if (ranges !== undefined) return this.apply(ranges, connection.address.host)
     }
     const failures: string[] = []
     for (const seed of this.seeds) {
       try {
-        const ranges = await this.#askSeed(seed)
-        return this.#apply(ranges, seed.host)
+        const ranges = await this.askSeed(seed)
+        return this.apply(ranges, seed.host)
       } catch (error) {
         failures.push(`${nameOf(seed)}: ${describeFailure(error, this.settings.password)}`)
       }
@@ -129,7 +129,7 @@ export class ClusterTopology implements Topology {
     throw new Error(`no node of the cluster answers (${failures.join('; ')})`)
   }
 
-  async #askSeed(seed: Address): Promise<SlotRange[]> {
+  private async askSeed(seed: Address): Promise<SlotRange[]> {
     const connection = await Connection.open(seed, this.settings)
     try {
       return await askSlots(connection, this.settings)
@@ -138,28 +138,28 @@ export class ClusterTopology implements Topology {
     }
   }
 
-  #apply(ranges: SlotRange[], askedHost: string): boolean {
-    if (this.#closed || ranges.length === 0) return false
+  private apply(ranges: SlotRange[], askedHost: string): boolean {
+    if (this.closed || ranges.length === 0) return false
     const owners: (Node | undefined)[] = new Array(SLOTS).fill(undefined)
     for (const [from, to, [host, port]] of ranges) {
       const address = parseAddress(`${host ?? ''}:${port}`, askedHost)
-      if (address !== undefined) owners.fill(this.#node(address), from, to + 1)
+      if (address !== undefined) owners.fill(this.node(address), from, to + 1)
     }
-    this.#owners = owners
-    this.#reason = 'no server of the cluster has this slot'
+    this.owners = owners
+    this.reason = 'no server of the cluster has this slot'
     const inUse = new Set(owners)
-    for (const [name, node] of this.#nodes) {
+    for (const [name, node] of this.nodes) {
       if (inUse.has(node)) continue
-      this.#nodes.delete(name)
+      this.nodes.delete(name)
       node.pool.retire(this.settings.commandTimeoutMs)
     }
     this.onChange()
     return true
   }
 
-  #node(address: Address): Node {
+  private node(address: Address): Node {
     const name = nameOf(address)
-    const known = this.#nodes.get(name)
+    const known = this.nodes.get(name)
     if (known !== undefined) return known
     const { settings, onChange } = this
     const pool = new Pool(
@@ -167,7 +167,7 @@ export class ClusterTopology implements Topology {
       this.poolSize,
     )
     const node = { address, pool }
-    this.#nodes.set(name, node)
+    this.nodes.set(name, node)
     return node
   }
 }

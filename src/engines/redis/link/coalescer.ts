@@ -29,10 +29,10 @@ interface Waiting<Item, Result> {
  * connections travel together. There is no timer.
  */
 export class Coalescer<Group, Item, Result> {
-  readonly #groups = new Map<Group, Waiting<Item, Result>>()
-  #scheduled = false
+  private readonly groups = new Map<Group, Waiting<Item, Result>>()
+  private scheduled = false
   /** Batches on their way. */
-  #carried = 0
+  private carried = 0
 
   constructor(
     private readonly carry: Carry<Group, Item, Result>,
@@ -41,48 +41,48 @@ export class Coalescer<Group, Item, Result> {
 
   ask(group: Group, item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const waiting = this.#roomFor(group, item)
+      const waiting = this.roomFor(group, item)
       waiting.items.push(item)
       waiting.resolves.push(resolve)
       waiting.rejects.push(reject)
       if (waiting.items.length >= this.options.maxItems) {
         // Nothing can join it, and the server may as well begin while the answers before it are still being read.
-        this.#groups.delete(group)
-        void this.#carryOne(group, waiting)
+        this.groups.delete(group)
+        void this.carryOne(group, waiting)
         return
       }
-      if (this.#scheduled) return
-      this.#scheduled = true
-      if (this.#carried === 0) process.nextTick(this.#carryAll)
-      else soon(this.#carryAll)
+      if (this.scheduled) return
+      this.scheduled = true
+      if (this.carried === 0) process.nextTick(this.carryAll)
+      else soon(this.carryAll)
     })
   }
 
-  #roomFor(group: Group, item: Item): Waiting<Item, Result> {
+  private roomFor(group: Group, item: Item): Waiting<Item, Result> {
     const { maxBytes = Number.POSITIVE_INFINITY, sizeOf } = this.options
     const bytes = sizeOf === undefined ? 0 : sizeOf(item)
-    const waiting = this.#groups.get(group)
+    const waiting = this.groups.get(group)
     if (waiting !== undefined) {
       if (waiting.bytes + bytes <= maxBytes) {
         waiting.bytes += bytes
         return waiting
       }
-      void this.#carryOne(group, waiting)
+      void this.carryOne(group, waiting)
     }
     const fresh: Waiting<Item, Result> = { items: [], resolves: [], rejects: [], bytes }
-    this.#groups.set(group, fresh)
+    this.groups.set(group, fresh)
     return fresh
   }
 
-  readonly #carryAll = (): void => {
-    this.#scheduled = false
-    const groups = [...this.#groups]
-    this.#groups.clear()
-    for (const [group, waiting] of groups) void this.#carryOne(group, waiting)
+  private readonly carryAll = (): void => {
+    this.scheduled = false
+    const groups = [...this.groups]
+    this.groups.clear()
+    for (const [group, waiting] of groups) void this.carryOne(group, waiting)
   }
 
-  async #carryOne(group: Group, { items, resolves, rejects }: Waiting<Item, Result>): Promise<void> {
-    this.#carried++
+  private async carryOne(group: Group, { items, resolves, rejects }: Waiting<Item, Result>): Promise<void> {
+    this.carried++
     let results: readonly (Result | Error)[]
     try {
       results = await this.carry(group, items)
@@ -90,11 +90,11 @@ export class Coalescer<Group, Item, Result> {
         throw new CatracaError('INTERNAL', `${items.length} calls in one batch got ${results.length} answers`)
       }
     } catch (error) {
-      this.#carried--
+      this.carried--
       for (const reject of rejects) reject(error)
       return
     }
-    this.#carried--
+    this.carried--
     for (let i = 0; i < results.length; i++) {
       const result = results[i]!
       if (result instanceof Error) rejects[i]!(result)

@@ -38,17 +38,17 @@ const DOUBTED_AFTER_MS = 1000
  * server would hang every call for ever; it also costs an AbortSignal for each command, and most of the throughput (ADR 11).
  */
 export class Connection {
-  readonly #flights = new Flights()
-  readonly #sweepMs: number
-  readonly #binary: Client
-  #sweeper: NodeJS.Timeout | undefined
-  #answers = 0
-  #answersSeen = 0
-  #silentSinceMs = 0
-  #lost = false
+  private readonly flights = new Flights()
+  private readonly sweepMs: number
+  private readonly binary: Client
+  private sweeper: NodeJS.Timeout | undefined
+  private answers = 0
+  private answersSeen = 0
+  private silentSinceMs = 0
+  private lost = false
   /** The server was silent, and what it answers is not believed yet. */
-  #doubted = false
-  #vouching: Promise<void> | undefined
+  private doubted = false
+  private vouching: Promise<void> | undefined
 
   /** Asked before the first answers behind a silence are believed; when it rejects, the connection is dropped. */
   vouch: (() => Promise<void>) | undefined
@@ -60,14 +60,14 @@ export class Connection {
     private readonly client: Client,
     private readonly settings: ConnectionSettings,
   ) {
-    this.#binary = client.withCommandOptions(BINARY) as unknown as Client
-    this.#sweepMs = Math.max(SHORTEST_SWEEP_MS, settings.commandTimeoutMs / SWEEPS_PER_TIMEOUT)
+    this.binary = client.withCommandOptions(BINARY) as unknown as Client
+    this.sweepMs = Math.max(SHORTEST_SWEEP_MS, settings.commandTimeoutMs / SWEEPS_PER_TIMEOUT)
   }
 
   static async open(address: Address, settings: ConnectionSettings): Promise<Connection> {
     const client = newClient(address, settings)
     const connection = new Connection(address, client, settings)
-    client.on('error', (error: Error) => connection.#lose(error.message))
+    client.on('error', (error: Error) => connection.lose(error.message))
     const { promise: late, timer } = rejectLater(settings.connectTimeoutMs, address)
     try {
       // The client limits the time of connecting, but not of the handshake behind it.
@@ -82,35 +82,35 @@ export class Connection {
   }
 
   get usable(): boolean {
-    return !this.#lost
+    return !this.lost
   }
 
   get inFlight(): number {
-    return this.#flights.size
+    return this.flights.size
   }
 
   /** Ends at the deadline at the latest. */
   send(flight: Flight): void {
-    if (this.#lost || this.#flights.size >= this.settings.maxInFlight) {
-      const reason = this.#lost ? 'the connection was lost' : 'too many calls wait for an answer'
+    if (this.lost || this.flights.size >= this.settings.maxInFlight) {
+      const reason = this.lost ? 'the connection was lost' : 'too many calls wait for an answer'
       flight.onFailure(new NoReply('not-sent', reason))
       return
     }
-    const place = this.#flights.add(flight)
-    if (this.#sweeper === undefined) this.#startSweeping()
+    const place = this.flights.add(flight)
+    if (this.sweeper === undefined) this.startSweeping()
     // Options of the client, because options of a single command cost as much as the rest of it.
-    const client = flight.binary ? this.#binary : this.client
+    const client = flight.binary ? this.binary : this.client
     const sentMs = performance.now()
     client.sendCommand(flight.args).then(
       (reply) => {
-        this.#answered(flight, sentMs)
-        if (this.#doubted) void this.#vouched().then(() => this.#flights.take(place) && flight.onReply(reply))
-        else if (this.#flights.take(place)) flight.onReply(reply)
+        this.answered(flight, sentMs)
+        if (this.doubted) void this.vouched().then(() => this.flights.take(place) && flight.onReply(reply))
+        else if (this.flights.take(place)) flight.onReply(reply)
       },
       (error: unknown) => {
         const answered = isErrorReply(error)
-        if (answered) this.#answered(flight, sentMs)
-        if (this.#flights.take(place)) flight.onFailure(answered ? error : lostBy(error))
+        if (answered) this.answered(flight, sentMs)
+        if (this.flights.take(place)) flight.onFailure(answered ? error : lostBy(error))
       },
     )
   }
@@ -125,75 +125,75 @@ export class Connection {
   }
 
   async unsubscribe(channel: string): Promise<void> {
-    if (!this.#lost) await this.client.unsubscribe(channel)
+    if (!this.lost) await this.client.unsubscribe(channel)
   }
 
   /** Drops it as if the other side had: its keeper opens another. */
   drop(reason: string): void {
-    this.#lose(reason)
+    this.lose(reason)
   }
 
   close(): void {
     this.onLost = () => {}
-    this.#lose('this instance is closed')
+    this.lose('this instance is closed')
   }
 
-  #lose(reason: string): void {
-    if (this.#lost) return
-    this.#lost = true
-    clearInterval(this.#sweeper)
-    for (const flight of this.#flights.takeAll()) flight.onFailure(new NoReply('lost', reason))
+  private lose(reason: string): void {
+    if (this.lost) return
+    this.lost = true
+    clearInterval(this.sweeper)
+    for (const flight of this.flights.takeAll()) flight.onFailure(new NoReply('lost', reason))
     this.client.destroy()
     this.onLost(reason)
   }
 
-  #answered({ args }: Flight, sentMs: number): void {
-    this.#answers++
+  private answered({ args }: Flight, sentMs: number): void {
+    this.answers++
     this.settings.times?.add(args[0] as string, performance.now() - sentMs)
   }
 
   /** Resolves when answers may be believed; else what is on its way ends as lost. */
-  #vouched(): Promise<void> {
-    this.#vouching ??= this.vouch!()
+  private vouched(): Promise<void> {
+    this.vouching ??= this.vouch!()
       .then(
         () => {
-          this.#doubted = false
+          this.doubted = false
         },
-        (error: unknown) => this.#lose(error instanceof Error ? error.message : String(error)),
+        (error: unknown) => this.lose(error instanceof Error ? error.message : String(error)),
       )
       .finally(() => {
-        this.#vouching = undefined
+        this.vouching = undefined
       })
-    return this.#vouching
+    return this.vouching
   }
 
-  #startSweeping(): void {
-    this.#silentSinceMs = performance.now()
-    this.#sweeper = every(() => this.#sweep(), this.#sweepMs)
+  private startSweeping(): void {
+    this.silentSinceMs = performance.now()
+    this.sweeper = every(() => this.sweep(), this.sweepMs)
     // The socket keeps the process alive as long as it must.
-    this.#sweeper.unref()
+    this.sweeper.unref()
   }
 
-  #sweep(): void {
-    if (this.#flights.size === 0) {
-      clearInterval(this.#sweeper)
-      this.#sweeper = undefined
+  private sweep(): void {
+    if (this.flights.size === 0) {
+      clearInterval(this.sweeper)
+      this.sweeper = undefined
       return
     }
     const now = performance.now()
-    if (this.#answers !== this.#answersSeen) {
-      this.#answersSeen = this.#answers
-      this.#silentSinceMs = now
+    if (this.answers !== this.answersSeen) {
+      this.answersSeen = this.answers
+      this.silentSinceMs = now
     }
-    const silentMs = now - this.#silentSinceMs
-    if (silentMs >= DOUBTED_AFTER_MS && this.vouch !== undefined) this.#doubted = true
-    const late = this.#flights.takeLate(now)
+    const silentMs = now - this.silentSinceMs
+    if (silentMs >= DOUBTED_AFTER_MS && this.vouch !== undefined) this.doubted = true
+    const late = this.flights.takeLate(now)
     for (const flight of late) {
       flight.onFailure(new NoReply('timed-out', `none within ${this.settings.commandTimeoutMs} ms`))
     }
     // Late answers among others mean a busy server. Silence may be a connection that nobody will ever close.
-    if (late.length > 0 && silentMs >= this.settings.commandTimeoutMs - 2 * this.#sweepMs) {
-      this.#lose(`silent for ${Math.round(silentMs)} ms`)
+    if (late.length > 0 && silentMs >= this.settings.commandTimeoutMs - 2 * this.sweepMs) {
+      this.lose(`silent for ${Math.round(silentMs)} ms`)
     }
   }
 }

@@ -17,45 +17,45 @@ const FIRST_CAPACITY = 64
  * whose table is made anew over and over while entries come and go.
  */
 export class Flights {
-  #slots: (Flight | undefined)[] = new Array(FIRST_CAPACITY).fill(undefined)
-  #first = 0
-  #next = 0
-  #size = 0
+  private slots: (Flight | undefined)[] = new Array(FIRST_CAPACITY).fill(undefined)
+  private first = 0
+  private next = 0
+  private count = 0
 
   get size(): number {
-    return this.#size
+    return this.count
   }
 
   /** The place by which it is taken again. */
   add(flight: Flight): number {
-    if (this.#next - this.#first === this.#slots.length) this.#grow()
-    this.#slots[this.#next % this.#slots.length] = flight
-    this.#size++
-    return this.#next++
+    if (this.next - this.first === this.slots.length) this.grow()
+    this.slots[this.next % this.slots.length] = flight
+    this.count++
+    return this.next++
   }
 
   /** False when it was taken before. */
   take(place: number): boolean {
-    const { length } = this.#slots
-    if (place < this.#first || this.#slots[place % length] === undefined) return false
-    this.#slots[place % length] = undefined
-    this.#size--
-    while (this.#first < this.#next && this.#slots[this.#first % length] === undefined) this.#first++
+    const { length } = this.slots
+    if (place < this.first || this.slots[place % length] === undefined) return false
+    this.slots[place % length] = undefined
+    this.count--
+    while (this.first < this.next && this.slots[this.first % length] === undefined) this.first++
     return true
   }
 
   takeLate(nowMs: number): Flight[] {
-    return this.#takeIf(({ deadlineMs }) => deadlineMs <= nowMs)
+    return this.takeIf(({ deadlineMs }) => deadlineMs <= nowMs)
   }
 
   takeAll(): Flight[] {
-    return this.#takeIf(() => true)
+    return this.takeIf(() => true)
   }
 
-  #takeIf(isTaken: (flight: Flight) => boolean): Flight[] {
+  private takeIf(isTaken: (flight: Flight) => boolean): Flight[] {
     const taken: Flight[] = []
-    for (let place = this.#first; place < this.#next; place++) {
-      const flight = this.#slots[place % this.#slots.length]
+    for (let place = this.first; place < this.next; place++) {
+      const flight = this.slots[place % this.slots.length]
       if (flight === undefined || !isTaken(flight)) continue
       taken.push(flight)
       this.take(place)
@@ -63,11 +63,11 @@ export class Flights {
     return taken
   }
 
-  #grow(): void {
-    const slots = new Array<Flight | undefined>(this.#slots.length * 2).fill(undefined)
-    for (let place = this.#first; place < this.#next; place++) {
-      slots[place % slots.length] = this.#slots[place % this.#slots.length]
+  private grow(): void {
+    const slots = new Array<Flight | undefined>(this.slots.length * 2).fill(undefined)
+    for (let place = this.first; place < this.next; place++) {
+      slots[place % slots.length] = this.slots[place % this.slots.length]
     }
-    this.#slots = slots
+    this.slots = slots
   }
 }

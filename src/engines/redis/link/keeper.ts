@@ -21,46 +21,46 @@ const LONGEST_PAUSE_MS = 2000
 
 /** Keeps one connection up, for ever: after a loss it tries again with growing pauses, each of random length. */
 export class Keeper {
-  #connection: Connection | undefined
-  #closed = false
-  #failures = 0
-  #retry: NodeJS.Timeout | undefined
-  #downSinceMs = performance.now()
-  #reason = 'not connected yet'
+  private current: Connection | undefined
+  private closed = false
+  private failures = 0
+  private retry: NodeJS.Timeout | undefined
+  private lostAtMs = performance.now()
+  private lastReason = 'not connected yet'
 
   constructor(private readonly kept: Kept) {
-    void this.#connect()
+    void this.connect()
   }
 
   get connection(): Connection | undefined {
-    return this.#connection
+    return this.current
   }
 
   get downSinceMs(): number {
-    return this.#downSinceMs
+    return this.lostAtMs
   }
 
   get reason(): string {
-    return this.#reason
+    return this.lastReason
   }
 
   close(): void {
-    this.#closed = true
-    clearTimeout(this.#retry)
-    this.#connection?.close()
-    this.#connection = undefined
-    this.#reason = 'this instance is closed'
+    this.closed = true
+    clearTimeout(this.retry)
+    this.current?.close()
+    this.current = undefined
+    this.lastReason = 'this instance is closed'
   }
 
   /** Lets calls on their way come to their end, and opens nothing any more. */
   retire(afterMs: number): void {
-    this.#closed = true
-    clearTimeout(this.#retry)
+    this.closed = true
+    clearTimeout(this.retry)
     later(() => this.close(), afterMs).unref()
   }
 
-  async #connect(): Promise<void> {
-    this.#retry = undefined
+  private async connect(): Promise<void> {
+    this.retry = undefined
     let opened: Connection | undefined
     let where: string | undefined
     try {
@@ -72,46 +72,46 @@ export class Keeper {
     } catch (error) {
       opened?.close()
       const told = describeFailure(error, this.kept.settings.password)
-      this.#lost(where === undefined || told.includes(where) ? told : `${where}: ${told}`)
+      this.lost(where === undefined || told.includes(where) ? told : `${where}: ${told}`)
       return
     }
-    if (this.#closed) {
+    if (this.closed) {
       opened.close()
       return
     }
-    this.#failures = 0
-    this.#connection = opened
+    this.failures = 0
+    this.current = opened
     opened.onLost = (reason) => {
-      this.#connection = undefined
-      this.#downSinceMs = performance.now()
-      this.#lost(describeFailure(new Error(reason), this.kept.settings.password))
+      this.current = undefined
+      this.lostAtMs = performance.now()
+      this.lost(describeFailure(new Error(reason), this.kept.settings.password))
     }
     this.kept.onUp?.(opened)
   }
 
-  #lost(reason: string): void {
-    if (this.#closed) return
-    this.#reason = reason
+  private lost(reason: string): void {
+    if (this.closed) return
+    this.lastReason = reason
     this.kept.settings.onFailure()
-    const longestMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures++, 10))
-    this.#retry = later(() => this.#connect(), Math.random() * longestMs)
+    const longestMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.failures++, 10))
+    this.retry = later(() => this.connect(), Math.random() * longestMs)
     this.kept.onDown?.(reason)
   }
 }
 
 /** Connections to one server, of which the least busy is used. */
 export class Pool {
-  readonly #keepers: Keeper[]
+  private readonly keepers: Keeper[]
 
   constructor(kept: Kept, size: number) {
-    this.#keepers = Array.from({ length: size }, () => new Keeper(kept))
+    this.keepers = Array.from({ length: size }, () => new Keeper(kept))
   }
 
   get connection(): Connection | undefined {
-    const [first] = this.#keepers
-    if (this.#keepers.length === 1) return first!.connection
+    const [first] = this.keepers
+    if (this.keepers.length === 1) return first!.connection
     let best: Connection | undefined
-    for (const { connection } of this.#keepers) {
+    for (const { connection } of this.keepers) {
       if (connection !== undefined && !(best !== undefined && best.inFlight <= connection.inFlight))
         best = connection
     }
@@ -120,18 +120,18 @@ export class Pool {
 
   /** Since when there is no connection at all; meaningless while there is one. */
   get downSinceMs(): number {
-    return Math.max(...this.#keepers.map((keeper) => keeper.downSinceMs))
+    return Math.max(...this.keepers.map((keeper) => keeper.downSinceMs))
   }
 
   get reason(): string {
-    return this.#keepers[0]!.reason
+    return this.keepers[0]!.reason
   }
 
   retire(afterMs: number): void {
-    for (const keeper of this.#keepers) keeper.retire(afterMs)
+    for (const keeper of this.keepers) keeper.retire(afterMs)
   }
 
   close(): void {
-    for (const keeper of this.#keepers) keeper.close()
+    for (const keeper of this.keepers) keeper.close()
   }
 }

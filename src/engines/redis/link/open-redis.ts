@@ -34,52 +34,52 @@ export async function openRedis(url: RedisUrl, options: RedisOptions = {}): Prom
 const HOPELESS = /WRONGPASS|NOAUTH|NOPERM|certificate/
 
 class OpenRedis implements Redis {
-  readonly #topology: Topology
-  readonly #calls: Calls
-  readonly #scripts: ScriptRuns
-  readonly #subscriptions: Subscriptions
-  #onChange: OnChange = () => {}
-  #connectionFailures = 0
-  readonly #times = new CommandTimes()
-  #closed = false
+  private readonly topology: Topology
+  private readonly calls: Calls
+  private readonly scripts: ScriptRuns
+  private readonly subscriptions: Subscriptions
+  private onChange: OnChange = () => {}
+  private failedConnections = 0
+  private readonly times = new CommandTimes()
+  private closed = false
 
   constructor(
     private readonly url: RedisUrl,
     private readonly settings: Settings,
   ) {
-    const connection = connectionSettings(url, settings, () => this.#connectionFailures++, this.#times)
-    this.#calls = new Calls(() => this.#topology, settings)
-    this.#topology = topologyOf(url, connection, settings.poolSize, () => {
-      this.#calls.changed()
-      this.#onChange()
+    const connection = connectionSettings(url, settings, () => this.failedConnections++, this.times)
+    this.calls = new Calls(() => this.topology, settings)
+    this.topology = topologyOf(url, connection, settings.poolSize, () => {
+      this.calls.changed()
+      this.onChange()
     })
-    this.#scripts = new ScriptRuns(this.#calls, settings)
-    this.#subscriptions = new Subscriptions(this.#topology, connection)
+    this.scripts = new ScriptRuns(this.calls, settings)
+    this.subscriptions = new Subscriptions(this.topology, connection)
   }
 
   slot(key: string): number {
-    return this.#topology.slot(key)
+    return this.topology.slot(key)
   }
 
   read(key: string, args: readonly Argument[]): Promise<unknown> {
-    return this.#call(key, args, false, false)
+    return this.call(key, args, false, false)
   }
 
   readBinary(key: string, args: readonly Argument[]): Promise<unknown> {
-    return this.#call(key, args, true, false)
+    return this.call(key, args, true, false)
   }
 
   readInOrder(key: string, commands: readonly (readonly Argument[])[]): Promise<unknown[]> {
-    if (this.#closed) return Promise.reject(closed())
+    if (this.closed) return Promise.reject(closed())
     const slot = this.slot(key)
-    const deadlineMs = this.#calls.deadline()
-    return this.#calls.askInOrder(
+    const deadlineMs = this.calls.deadline()
+    return this.calls.askInOrder(
       commands.map((args) => ({ slot, args, binary: false, write: false, deadlineMs })),
     )
   }
 
   write(key: string, args: readonly Argument[]): Promise<unknown> {
-    return this.#call(key, args, false, true)
+    return this.call(key, args, false, true)
   }
 
   run(
@@ -88,9 +88,9 @@ class OpenRedis implements Redis {
     args: readonly Argument[],
     options?: RunOptions,
   ): Promise<unknown> {
-    if (this.#closed) return Promise.reject(closed())
+    if (this.closed) return Promise.reject(closed())
     const slot = keys.length === 0 ? 0 : this.slot(keys[0]!)
-    return this.#scripts.run(script, slot, keys, args, options)
+    return this.scripts.run(script, slot, keys, args, options)
   }
 
   async subscribe(
@@ -98,26 +98,26 @@ class OpenRedis implements Redis {
     onMessage: (message: string) => void,
     onInterrupted: (interruption: Interruption) => void,
   ): Promise<Unsubscribe> {
-    this.#refuseClosed()
-    return this.#subscriptions.subscribe(channel, { onMessage, onInterrupted })
+    this.refuseClosed()
+    return this.subscriptions.subscribe(channel, { onMessage, onInterrupted })
   }
 
   async readEverywhere(args: readonly Argument[]): Promise<Map<string, unknown>> {
-    this.#refuseClosed()
-    const asked = [...this.#topology.primaries()].map(
-      async ([address, connection]) => [address, await this.#ask(connection, args)] as const,
+    this.refuseClosed()
+    const asked = [...this.topology.primaries()].map(
+      async ([address, connection]) => [address, await this.ask(connection, args)] as const,
     )
     return new Map(await Promise.all(asked))
   }
 
   primaries(): string[] {
-    this.#refuseClosed()
-    return [...this.#topology.primaries().keys()]
+    this.refuseClosed()
+    return [...this.topology.primaries().keys()]
   }
 
   async readAt(address: string, args: readonly Argument[]): Promise<unknown> {
-    this.#refuseClosed()
-    return this.#ask(this.#topology.primaries().get(address), args)
+    this.refuseClosed()
+    return this.ask(this.topology.primaries().get(address), args)
   }
 
   async ping(): Promise<void> {
@@ -125,66 +125,66 @@ class OpenRedis implements Redis {
   }
 
   async info(): Promise<RedisInfo> {
-    this.#refuseClosed()
-    const asked = [...this.#topology.primaries()].map(async ([address, connection]) => {
-      const text = await this.#ask(connection, ['INFO']).catch(() => '')
+    this.refuseClosed()
+    const asked = [...this.topology.primaries()].map(async ([address, connection]) => {
+      const text = await this.ask(connection, ['INFO']).catch(() => '')
       return infoOf(address, String(text))
     })
     return { topology: this.url.topology, nodes: await Promise.all(asked) }
   }
 
   commandTimes(): ReadonlyMap<string, Durations> {
-    return this.#times.rows()
+    return this.times.rows()
   }
 
   connectionFailures(): number {
-    return this.#connectionFailures
+    return this.failedConnections
   }
 
   async close(): Promise<void> {
-    this.#closed = true
-    this.#calls.close()
-    this.#subscriptions.close()
-    this.#topology.close()
+    this.closed = true
+    this.calls.close()
+    this.subscriptions.close()
+    this.topology.close()
   }
 
   /** All primaries are there, or the first reason why not. */
   async connected(): Promise<void> {
     const { connectTimeoutMs } = this.settings
     const missing = () => {
-      const primaries = this.#topology.primaries()
+      const primaries = this.topology.primaries()
       return primaries.size === 0 || [...primaries.values()].includes(undefined)
     }
     if (!missing()) return
     let timer!: NodeJS.Timeout
     try {
       await new Promise<void>((resolve, reject) => {
-        const fail = () => reject(unavailable(this.#topology.outage(0).reason))
-        this.#onChange = () => {
+        const fail = () => reject(unavailable(this.topology.outage(0).reason))
+        this.onChange = () => {
           if (!missing()) resolve()
-          else if (HOPELESS.test(this.#topology.outage(0).reason)) fail()
+          else if (HOPELESS.test(this.topology.outage(0).reason)) fail()
         }
         timer = later(fail, connectTimeoutMs)
       })
     } finally {
       clearTimeout(timer)
-      this.#onChange = () => {}
+      this.onChange = () => {}
     }
   }
 
-  #call(key: string, args: readonly Argument[], binary: boolean, write: boolean): Promise<unknown> {
-    if (this.#closed) return Promise.reject(closed())
-    const deadlineMs = this.#calls.deadline()
-    return this.#calls.ask({ slot: this.#topology.slot(key), args, binary, write, deadlineMs })
+  private call(key: string, args: readonly Argument[], binary: boolean, write: boolean): Promise<unknown> {
+    if (this.closed) return Promise.reject(closed())
+    const deadlineMs = this.calls.deadline()
+    return this.calls.ask({ slot: this.topology.slot(key), args, binary, write, deadlineMs })
   }
 
-  async #ask(connection: Connection | undefined, args: readonly Argument[]): Promise<unknown> {
-    if (connection === undefined) throw unavailable(this.#topology.outage(0).reason)
-    return this.#calls.askAt(connection, args)
+  private async ask(connection: Connection | undefined, args: readonly Argument[]): Promise<unknown> {
+    if (connection === undefined) throw unavailable(this.topology.outage(0).reason)
+    return this.calls.askAt(connection, args)
   }
 
-  #refuseClosed(): void {
-    if (this.#closed) throw closed()
+  private refuseClosed(): void {
+    if (this.closed) throw closed()
   }
 }
 

@@ -21,7 +21,7 @@ const ONE_BY_ONE = Symbol('one by one')
 
 /** Runs operations of scripts, those of one script and slot together. */
 export class ScriptRuns {
-  readonly #batches = new Map<Script, { text: Batches; binary: Batches }>()
+  private readonly batches = new Map<Script, { text: Batches; binary: Batches }>()
 
   constructor(
     private readonly calls: Calls,
@@ -40,31 +40,31 @@ export class ScriptRuns {
       return Promise.reject(new CatracaError('INTERNAL', message))
     }
     const item = { keys, args, deadlineMs: this.calls.deadline() }
-    if (gathered) return this.#alone(script, slot, item, binary)
-    let batches = this.#batches.get(script)
+    if (gathered) return this.alone(script, slot, item, binary)
+    let batches = this.batches.get(script)
     if (batches === undefined) {
-      batches = { text: this.#newBatches(script, false), binary: this.#newBatches(script, true) }
-      this.#batches.set(script, batches)
+      batches = { text: this.newBatches(script, false), binary: this.newBatches(script, true) }
+      this.batches.set(script, batches)
     }
     return batches[binary ? 'binary' : 'text'].ask(slot, item)
   }
 
-  async #alone(script: Script, slot: number, item: Item, binary: boolean): Promise<unknown> {
-    const [result] = await this.#carry(script, slot, [item], binary)
+  private async alone(script: Script, slot: number, item: Item, binary: boolean): Promise<unknown> {
+    const [result] = await this.carry(script, slot, [item], binary)
     if (result instanceof Error) throw result
     return result
   }
 
-  #newBatches(script: Script, binary: boolean): Batches {
+  private newBatches(script: Script, binary: boolean): Batches {
     const { items, bytes } = this.settings.maxBatch
-    return new Coalescer((slot, batch) => this.#carry(script, slot, batch, binary), {
+    return new Coalescer((slot, batch) => this.carry(script, slot, batch, binary), {
       maxItems: Math.min(items, script.together),
       maxBytes: bytes,
       sizeOf,
     })
   }
 
-  async #carry(script: Script, slot: number, items: Item[], binary: boolean): Promise<unknown[]> {
+  private async carry(script: Script, slot: number, items: Item[], binary: boolean): Promise<unknown[]> {
     if (items.length === 1 && script.alone !== undefined) {
       const [{ keys, deadlineMs }] = items as [Item]
       const question = { slot, binary, write: false, repeatable: true, deadlineMs }
@@ -78,11 +78,11 @@ export class ScriptRuns {
       write: script.write,
       repeatable: script.repeatable,
       deadlineMs: items[0]!.deadlineMs,
-      onRefused: (message, call) => this.#refused(script, items, message, call),
+      onRefused: (message, call) => this.refused(script, items, message, call),
     }
     const reply = await this.calls.ask(question)
     if (reply === ONE_BY_ONE) {
-      const alone = items.map((item) => this.#carry(script, slot, [item], binary).then(([result]) => result))
+      const alone = items.map((item) => this.carry(script, slot, [item], binary).then(([result]) => result))
       return (await Promise.allSettled(alone)).map((one) =>
         one.status === 'fulfilled' ? one.value : one.reason,
       )
@@ -93,17 +93,17 @@ export class ScriptRuns {
       // A master that has just become a replica runs the script, and refuses each write in it.
       this.calls.notPrimary(slot)
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
-      return this.#carry(script, slot, items, binary)
+      return this.carry(script, slot, items, binary)
     }
     return Promise.all(
       results.map((result, i) =>
-        isFailure(result) ? this.#failure(script, slot, items[i]!, result) : result,
+        isFailure(result) ? this.failure(script, slot, items[i]!, result) : result,
       ),
     )
   }
 
   /** Where another program has written under a key of ours, operators want to know which. */
-  async #failure(script: Script, slot: number, { keys }: Item, { message }: ItemFailure): Promise<Error> {
+  private async failure(script: Script, slot: number, { keys }: Item, { message }: ItemFailure): Promise<Error> {
     if (codeOf(message) !== 'WRONGTYPE') return refused(message, script.name)
     for (const [i, key] of keys.entries()) {
       const args = ['TYPE', key]
@@ -116,17 +116,17 @@ export class ScriptRuns {
     return foreign(keys.join(' or '), 'something else than is kept there')
   }
 
-  #refused(script: Script, items: Item[], message: string, call: Call): boolean {
+  private refused(script: Script, items: Item[], message: string, call: Call): boolean {
     const code = codeOf(message)
     // While a slot moves, a call is served only where all its keys are: items apart may be.
     if (code === 'TRYAGAIN' && items.length > 1) call.resolve(ONE_BY_ONE)
-    else if (code === 'NOSCRIPT' && call.attempts++ < MOST_LOADS) this.#loadAndSend(script, call)
+    else if (code === 'NOSCRIPT' && call.attempts++ < MOST_LOADS) this.loadAndSend(script, call)
     else return false
     return true
   }
 
   /** Both travel together: the order of one connection holds them. */
-  #loadAndSend(script: Script, call: Call): void {
+  private loadAndSend(script: Script, call: Call): void {
     const connection = call.via!
     connection.ask(['SCRIPT', 'LOAD', script.source], call.deadlineMs).catch(() => {})
     this.calls.send(call, connection)

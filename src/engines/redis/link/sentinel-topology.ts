@@ -14,13 +14,13 @@ const NAMED_FOR_MS = 2500
  * names it, and Sentinels vouch for every new link, and for one whose server was silent.
  */
 export class SentinelTopology implements Topology {
-  readonly #sentinels: Sentinels
-  readonly #links = new Set<Connection>()
-  readonly #bornMs = performance.now()
-  #pool: Pool | undefined
-  #asking = false
+  private readonly sentinels: Sentinels
+  private readonly links = new Set<Connection>()
+  private readonly bornMs = performance.now()
+  private pool: Pool | undefined
+  private asking = false
   /** When no Sentinel answered: the link is used until one does. */
-  #unansweredMs = Number.NEGATIVE_INFINITY
+  private unansweredMs = Number.NEGATIVE_INFINITY
 
   constructor(
     sentinels: readonly Address[],
@@ -29,8 +29,8 @@ export class SentinelTopology implements Topology {
     private readonly poolSize: number,
     private readonly onChange: OnChange,
   ) {
-    this.#sentinels = new Sentinels(sentinels, master, settings, {
-      onNamed: (address) => this.#follow(address),
+    this.sentinels = new Sentinels(sentinels, master, settings, {
+      onNamed: (address) => this.follow(address),
       onAllLost: onChange,
     })
   }
@@ -40,17 +40,17 @@ export class SentinelTopology implements Topology {
   }
 
   connection(): Connection | undefined {
-    const { heardMs } = this.#sentinels
-    const isNamed = performance.now() - heardMs < NAMED_FOR_MS || this.#unansweredMs > heardMs
-    if (isNamed) return this.#pool?.connection
-    this.#askAgain()
+    const { heardMs } = this.sentinels
+    const isNamed = performance.now() - heardMs < NAMED_FOR_MS || this.unansweredMs > heardMs
+    if (isNamed) return this.pool?.connection
+    this.askAgain()
     return undefined
   }
 
   outage(): { reason: string; sinceMs: number } {
-    if (this.#pool === undefined) return { reason: this.#sentinels.reason, sinceMs: this.#bornMs }
-    return this.#pool.connection === undefined
-      ? { reason: this.#pool.reason, sinceMs: this.#pool.downSinceMs }
+    if (this.pool === undefined) return { reason: this.sentinels.reason, sinceMs: this.bornMs }
+    return this.pool.connection === undefined
+      ? { reason: this.pool.reason, sinceMs: this.pool.downSinceMs }
       : { reason: 'the Sentinels are asked for the master', sinceMs: performance.now() }
   }
 
@@ -61,74 +61,74 @@ export class SentinelTopology implements Topology {
 
   notPrimary(connection: Connection): void {
     connection.drop('the server is no longer the master')
-    void this.#sentinels.ask()
+    void this.sentinels.ask()
   }
 
   primaries(): Map<string, Connection | undefined> {
-    const connection = this.#pool?.connection
+    const connection = this.pool?.connection
     return new Map([[connection === undefined ? 'unknown' : nameOf(connection.address), connection]])
   }
 
   listeningPost(): Address {
-    if (this.#sentinels.named === undefined) throw new Error(this.#sentinels.reason)
-    return this.#sentinels.named
+    if (this.sentinels.named === undefined) throw new Error(this.sentinels.reason)
+    return this.sentinels.named
   }
 
   welcomeListener(connection: Connection): Promise<void> {
-    return this.#welcome(connection)
+    return this.welcome(connection)
   }
 
   close(): void {
-    this.#sentinels.close()
-    this.#pool?.close()
+    this.sentinels.close()
+    this.pool?.close()
   }
 
   /** New connections at once: those that are being made may hang at a server that is stopped. */
-  #follow(address: Address): void {
+  private follow(address: Address): void {
     const { settings, onChange } = this
-    const old = this.#pool
-    this.#pool = new Pool(
+    const old = this.pool
+    this.pool = new Pool(
       {
         ...{ settings, onUp: onChange, onDown: onChange },
         locate: () => address,
-        welcome: (connection) => this.#welcome(connection),
+        welcome: (connection) => this.welcome(connection),
       },
       this.poolSize,
     )
-    for (const link of this.#links) {
+    for (const link of this.links) {
       if (!isSame(link.address, address)) link.drop(`the Sentinels name ${nameOf(address)} as master`)
     }
     old?.close()
     onChange()
   }
 
-  async #welcome(connection: Connection): Promise<void> {
+  private async welcome(connection: Connection): Promise<void> {
     const deadlineMs = performance.now() + this.settings.commandTimeoutMs
     const [role] = (await connection.ask(['ROLE'], deadlineMs)) as [string]
     // A master that came back as a replica still answers at its old address until the Sentinels know.
     if (role !== 'master') throw new Error(`${nameOf(connection.address)} is a ${role}, not the master`)
     // It may have been deposed while it kept this connection waiting.
-    await this.#vouch(connection)
-    connection.vouch = () => this.#vouch(connection)
-    for (const link of this.#links) if (!link.usable) this.#links.delete(link)
-    this.#links.add(connection)
+    await this.vouch(connection)
+    connection.vouch = () => this.vouch(connection)
+    for (const link of this.links) if (!link.usable) this.links.delete(link)
+    this.links.add(connection)
   }
 
   /** Rejects unless Sentinels, asked now, name the server of this connection. */
-  async #vouch({ address }: Connection): Promise<void> {
-    if ((await this.#sentinels.ask()) === 0) throw new Error(this.#sentinels.reason)
-    const { named } = this.#sentinels
+  private async vouch({ address }: Connection): Promise<void> {
+    if ((await this.sentinels.ask()) === 0) throw new Error(this.sentinels.reason)
+    const { named } = this.sentinels
     if (isSame(address, named)) return
     throw new Error(`the Sentinels name ${nameOf(named!)} as master, not ${nameOf(address)}`)
   }
 
   /** Without any Sentinel a master that answers is used on: their absence must not stop what works. */
-  #askAgain(): void {
-    if (this.#asking) return
-    this.#asking = true
-    void this.#sentinels.ask().then((answers) => {
-      this.#asking = false
-      if (answers === 0) this.#unansweredMs = performance.now()
+  private askAgain(): void {
+    if (this.asking) return
+    this.asking = true
+    void this.sentinels.ask().then((answers) => {
+      this.asking = false
+      if (answers === 0) this.unansweredMs = performance.now()
       this.onChange()
     })
   }

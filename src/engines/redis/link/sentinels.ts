@@ -29,10 +29,10 @@ const LONGEST_QUESTION_MS = 500
 
 /** Follows all Sentinels at once, and knows which master they name. */
 export class Sentinels {
-  readonly #watches: Watch[]
-  readonly #pulse: NodeJS.Timeout
-  #named: Address | undefined
-  #heardMs = Number.NEGATIVE_INFINITY
+  private readonly watches: Watch[]
+  private readonly pulse: NodeJS.Timeout
+  private namedPrimary: Address | undefined
+  private lastHeardMs = Number.NEGATIVE_INFINITY
 
   constructor(
     addresses: readonly Address[],
@@ -40,36 +40,36 @@ export class Sentinels {
     private readonly settings: ConnectionSettings,
     private readonly listener: Listener,
   ) {
-    this.#watches = addresses.map(
+    this.watches = addresses.map(
       (address) =>
         new Watch(address, master, settings, {
-          onTold: () => this.#told(),
+          onTold: () => this.told(),
           onAnnounced: () => void this.ask(),
-          onDown: () => this.#down(),
+          onDown: () => this.down(),
         }),
     )
-    this.#pulse = every(() => this.ask(), BETWEEN_QUESTIONS_MS)
-    this.#pulse.unref()
+    this.pulse = every(() => this.ask(), BETWEEN_QUESTIONS_MS)
+    this.pulse.unref()
   }
 
   get named(): Address | undefined {
-    return this.#named
+    return this.namedPrimary
   }
 
   /** When a Sentinel was last heard. */
   get heardMs(): number {
-    return this.#heardMs
+    return this.lastHeardMs
   }
 
   /** Why nobody names a master. */
   get reason(): string {
-    return `no Sentinel names the master ${this.master} (${this.#watches.map(({ state }) => state).join('; ')})`
+    return `no Sentinel names the master ${this.master} (${this.watches.map(({ state }) => state).join('; ')})`
   }
 
   /** Asks all of them now. Resolves, with how many have answered, when most have, or no more answers are to be expected. */
   ask(): Promise<number> {
-    const asked = this.#watches.filter(({ isUp }) => isUp)
-    const most = Math.floor(this.#watches.length / 2) + 1
+    const asked = this.watches.filter(({ isUp }) => isUp)
+    const most = Math.floor(this.watches.length / 2) + 1
     return new Promise((resolve) => {
       let answers = 0
       let ended = 0
@@ -92,30 +92,30 @@ export class Sentinels {
   }
 
   close(): void {
-    clearInterval(this.#pulse)
-    for (const watch of this.#watches) watch.close()
+    clearInterval(this.pulse)
+    for (const watch of this.watches) watch.close()
   }
 
-  #told(): void {
+  private told(): void {
     const nowMs = performance.now()
-    this.#heardMs = nowMs
-    const told = this.#watches.flatMap(({ view }) =>
+    this.lastHeardMs = nowMs
+    const told = this.watches.flatMap(({ view }) =>
       view === undefined || nowMs - view.toldMs > VIEW_COUNTS_MS ? [] : [view],
     )
-    const master = masterOf(told, this.#named)
-    if (master === undefined || isSame(master, this.#named)) return
-    this.#named = master
+    const master = masterOf(told, this.namedPrimary)
+    if (master === undefined || isSame(master, this.namedPrimary)) return
+    this.namedPrimary = master
     this.listener.onNamed(master)
   }
 
-  #down(): void {
-    if (this.#watches.every(({ hasFailed }) => hasFailed)) this.listener.onAllLost()
+  private down(): void {
+    if (this.watches.every(({ hasFailed }) => hasFailed)) this.listener.onAllLost()
   }
 }
 
 /** One Sentinel: its announcements, and what it answers. */
 class Watch {
-  readonly #keeper: Keeper
+  private readonly keeper: Keeper
   view: Told | undefined
   hasFailed = false
 
@@ -125,11 +125,11 @@ class Watch {
     private readonly settings: ConnectionSettings,
     private readonly listener: { onTold: () => void; onAnnounced: () => void; onDown: () => void },
   ) {
-    this.#keeper = new Keeper({
+    this.keeper = new Keeper({
       settings: forSentinels(settings),
       open: openSentinel,
       locate: () => address,
-      welcome: (connection) => this.#welcome(connection),
+      welcome: (connection) => this.welcome(connection),
       onUp: () => {
         this.hasFailed = false
       },
@@ -141,17 +141,17 @@ class Watch {
   }
 
   get isUp(): boolean {
-    return this.#keeper.connection !== undefined
+    return this.keeper.connection !== undefined
   }
 
   get state(): string {
-    return `${nameOf(this.address)}: ${this.isUp ? 'does not answer' : this.#keeper.reason}`
+    return `${nameOf(this.address)}: ${this.isUp ? 'does not answer' : this.keeper.reason}`
   }
 
   /** True when it has answered. */
   async ask(): Promise<boolean> {
     try {
-      await this.#look(this.#keeper.connection!)
+      await this.look(this.keeper.connection!)
       return true
     } catch {
       return false
@@ -159,19 +159,19 @@ class Watch {
   }
 
   close(): void {
-    this.#keeper.close()
+    this.keeper.close()
   }
 
   /** Listens first and asks then, so that nothing is missed in between. */
-  async #welcome(connection: Connection): Promise<void> {
+  private async welcome(connection: Connection): Promise<void> {
     for (const channel of ANNOUNCEMENTS) {
       const heard = connection.subscribe(channel, () => this.listener.onAnnounced())
       await inTime(heard, this.settings.commandTimeoutMs, connection)
     }
-    await this.#look(connection)
+    await this.look(connection)
   }
 
-  async #look(connection: Connection): Promise<void> {
+  private async look(connection: Connection): Promise<void> {
     const deadlineMs = performance.now() + this.settings.commandTimeoutMs
     // The epoch first: if the master changes in between, the new one is told with an old epoch and not the other way round.
     const [facts, named] = await Promise.all([
@@ -180,10 +180,10 @@ class Watch {
     ])
     const address = addressOf(named as [string, string] | null, this.address)
     if (address === undefined) throw new Error(`does not know the master ${this.master}`)
-    this.#told(address, Number((facts as Map<string, string>).get('config-epoch') ?? 0))
+    this.told(address, Number((facts as Map<string, string>).get('config-epoch') ?? 0))
   }
 
-  #told(address: Address, epoch: number): void {
+  private told(address: Address, epoch: number): void {
     this.view = { address, epoch, toldMs: performance.now() }
     this.listener.onTold()
   }

@@ -5,7 +5,7 @@ import type { OnChange, Topology } from './topology.js'
 
 /** All keys on one server. */
 export class SingleTopology implements Topology {
-  readonly #pool: Pool
+  private readonly pool: Pool
 
   constructor(
     private readonly address: Address,
@@ -13,7 +13,7 @@ export class SingleTopology implements Topology {
     poolSize: number,
     onChange: OnChange,
   ) {
-    this.#pool = new Pool({ settings, locate: () => address, onUp: onChange, onDown: onChange }, poolSize)
+    this.pool = new Pool({ settings, locate: () => address, onUp: onChange, onDown: onChange }, poolSize)
   }
 
   slot(): number {
@@ -21,11 +21,11 @@ export class SingleTopology implements Topology {
   }
 
   connection(): Connection | undefined {
-    return this.#pool.connection
+    return this.pool.connection
   }
 
   outage(): { reason: string; sinceMs: number } {
-    return { reason: this.#pool.reason, sinceMs: this.#pool.downSinceMs }
+    return { reason: this.pool.reason, sinceMs: this.pool.downSinceMs }
   }
 
   /** Only a cluster says MOVED; the URL names it wrongly, and the refusal tells so. */
@@ -37,7 +37,7 @@ export class SingleTopology implements Topology {
   notPrimary(): void {}
 
   primaries(): Map<string, Connection | undefined> {
-    const connection = this.#pool.connection
+    const connection = this.pool.connection
     return new Map([[connection === undefined ? 'unknown' : nameOf(connection.address), connection]])
   }
 
@@ -46,6 +46,6 @@ export class SingleTopology implements Topology {
   }
 
   close(): void {
-    this.#pool.close()
+    this.pool.close()
   }
 }

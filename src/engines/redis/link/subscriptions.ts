@@ -13,14 +13,14 @@ interface Subscriber {
 
 /** Wake-ups on a connection of their own, which is opened by the first subscription. */
 export class Subscriptions {
-  readonly #channels = new Map<string, Set<Subscriber>>()
+  private readonly channels = new Map<string, Set<Subscriber>>()
   /** Channels that the server of the connection was told of. */
-  readonly #told = new Set<string>()
-  #interrupted = false
-  #keeper: Keeper | undefined
-  #connection: Connection | undefined
-  #pulse: NodeJS.Timeout | undefined
-  #firstUp: (() => void)[] = []
+  private readonly told = new Set<string>()
+  private interrupted = false
+  private keeper: Keeper | undefined
+  private connection: Connection | undefined
+  private pulse: NodeJS.Timeout | undefined
+  private firstUp: (() => void)[] = []
 
   constructor(
     private readonly topology: Topology,
@@ -28,95 +28,95 @@ export class Subscriptions {
   ) {}
 
   async subscribe(channel: string, subscriber: Subscriber): Promise<Unsubscribe> {
-    const subscribers = this.#channels.get(channel) ?? new Set()
-    this.#channels.set(channel, subscribers.add(subscriber))
+    const subscribers = this.channels.get(channel) ?? new Set()
+    this.channels.set(channel, subscribers.add(subscriber))
     try {
-      if (this.#keeper === undefined) this.#open()
-      await this.#whenUp()
-      await this.#listen(this.#connection!, channel)
+      if (this.keeper === undefined) this.open()
+      await this.whenUp()
+      await this.listen(this.connection!, channel)
     } catch (error) {
-      await this.#remove(channel, subscriber)
+      await this.remove(channel, subscriber)
       throw unavailable(describeFailure(error, this.settings.password))
     }
-    return () => this.#remove(channel, subscriber)
+    return () => this.remove(channel, subscriber)
   }
 
   close(): void {
-    clearInterval(this.#pulse)
-    this.#channels.clear()
-    this.#keeper?.close()
-    this.#connection = undefined
+    clearInterval(this.pulse)
+    this.channels.clear()
+    this.keeper?.close()
+    this.connection = undefined
   }
 
-  #open(): void {
-    this.#keeper = new Keeper({
+  private open(): void {
+    this.keeper = new Keeper({
       settings: this.settings,
       locate: () => this.topology.listeningPost(),
-      welcome: (connection) => this.#welcome(connection),
-      onUp: (connection) => this.#resumed(connection),
-      onDown: () => this.#lost(),
+      welcome: (connection) => this.welcome(connection),
+      onUp: (connection) => this.resumed(connection),
+      onDown: () => this.lost(),
     })
     // A connection that only listens does not notice that the other side is gone.
-    this.#pulse = every(() => this.#beat(), this.settings.commandTimeoutMs)
-    this.#pulse.unref()
+    this.pulse = every(() => this.beat(), this.settings.commandTimeoutMs)
+    this.pulse.unref()
   }
 
-  #beat(): void {
-    this.#connection?.ask(['PING'], performance.now() + this.settings.commandTimeoutMs).catch(() => {})
+  private beat(): void {
+    this.connection?.ask(['PING'], performance.now() + this.settings.commandTimeoutMs).catch(() => {})
   }
 
-  async #welcome(connection: Connection): Promise<void> {
+  private async welcome(connection: Connection): Promise<void> {
     await this.topology.welcomeListener?.(connection)
-    this.#told.clear()
-    for (const channel of this.#channels.keys()) await this.#listen(connection, channel)
+    this.told.clear()
+    for (const channel of this.channels.keys()) await this.listen(connection, channel)
   }
 
-  async #listen(connection: Connection, channel: string): Promise<void> {
-    if (this.#told.has(channel)) return
-    this.#told.add(channel)
+  private async listen(connection: Connection, channel: string): Promise<void> {
+    if (this.told.has(channel)) return
+    this.told.add(channel)
     await inTime(
       connection.subscribe(channel, (message) => {
-        for (const { onMessage } of this.#channels.get(channel) ?? []) onMessage(message)
+        for (const { onMessage } of this.channels.get(channel) ?? []) onMessage(message)
       }),
       this.settings.commandTimeoutMs,
       connection,
     )
   }
 
-  #resumed(connection: Connection): void {
-    this.#connection = connection
-    for (const resolve of this.#firstUp) resolve()
-    this.#firstUp = []
-    if (this.#interrupted) this.#tell('resumed')
-    this.#interrupted = false
+  private resumed(connection: Connection): void {
+    this.connection = connection
+    for (const resolve of this.firstUp) resolve()
+    this.firstUp = []
+    if (this.interrupted) this.tell('resumed')
+    this.interrupted = false
   }
 
-  #lost(): void {
-    const wasUp = this.#connection !== undefined
-    this.#connection = undefined
+  private lost(): void {
+    const wasUp = this.connection !== undefined
+    this.connection = undefined
     if (!wasUp) return
-    this.#interrupted = true
-    this.#tell('lost')
+    this.interrupted = true
+    this.tell('lost')
   }
 
-  #tell(interruption: Interruption): void {
-    for (const subscribers of this.#channels.values()) {
+  private tell(interruption: Interruption): void {
+    for (const subscribers of this.channels.values()) {
       for (const { onInterrupted } of subscribers) onInterrupted(interruption)
     }
   }
 
-  #whenUp(): Promise<void> | undefined {
-    if (this.#connection !== undefined) return undefined
-    const up = new Promise<void>((resolve) => this.#firstUp.push(resolve))
-    return inTime(up, this.settings.connectTimeoutMs, undefined, () => this.#keeper!.reason)
+  private whenUp(): Promise<void> | undefined {
+    if (this.connection !== undefined) return undefined
+    const up = new Promise<void>((resolve) => this.firstUp.push(resolve))
+    return inTime(up, this.settings.connectTimeoutMs, undefined, () => this.keeper!.reason)
   }
 
-  async #remove(channel: string, subscriber: Subscriber): Promise<void> {
-    const subscribers = this.#channels.get(channel)
+  private async remove(channel: string, subscriber: Subscriber): Promise<void> {
+    const subscribers = this.channels.get(channel)
     if (subscribers?.delete(subscriber) !== true || subscribers.size > 0) return
-    this.#channels.delete(channel)
-    this.#told.delete(channel)
-    const connection = this.#connection
+    this.channels.delete(channel)
+    this.told.delete(channel)
+    const connection = this.connection
     if (connection === undefined) return
     await inTime(connection.unsubscribe(channel), this.settings.commandTimeoutMs, connection).catch(() => {})
   }

@@ -26,9 +26,9 @@ export class HotChecks implements CheckStore {
   readonly counts = { answered: 0, passedOn: 0 }
   /** For lists that are not in memory. */
   readonly direct: CheckView
-  readonly #ordinary: CheckView
-  #pausedUntilMs = Number.NEGATIVE_INFINITY
-  #isFailing = false
+  private readonly ordinary: CheckView
+  private pausedUntilMs = Number.NEGATIVE_INFINITY
+  private isFailing = false
 
   constructor(private readonly parts: HotChecksParts) {
     const { checks, seen, snapshotPosition } = parts
@@ -37,48 +37,48 @@ export class HotChecks implements CheckStore {
     if (isPromise(now) || isPromise(strong)) throw new TypeError('a view of the present needs no waiting')
     const through = (view: CheckView, floor: (incarnation: number) => Position | undefined): CheckView => ({
       list: (listId) => view.list(listId),
-      member: (list, customerId) => this.#member(view, list, customerId, floor),
+      member: (list, customerId) => this.member(view, list, customerId, floor),
     })
-    this.#ordinary = through(now, (incarnation) => snapshotPosition(incarnation) ?? seen(incarnation))
+    this.ordinary = through(now, (incarnation) => snapshotPosition(incarnation) ?? seen(incarnation))
     this.direct = through(strong, seen)
   }
 
   /** Whoever asks for more than the ordinary asks the store. */
   view(freshness: Freshness): MaybePromise<CheckView> {
-    return freshness === undefined ? this.#ordinary : this.parts.checks.view(freshness)
+    return freshness === undefined ? this.ordinary : this.parts.checks.view(freshness)
   }
 
   readToken(token: string): WriteToken {
     return this.parts.checks.readToken(token)
   }
 
-  #member(
+  private member(
     store: CheckView,
     list: CheckedList,
     customerId: string,
     floor: (incarnation: number) => Position | undefined,
   ): MaybePromise<MemberState | undefined> {
     const { listIds, sets } = this.parts
-    if (!listIds.has(list.id) || performance.now() < this.#pausedUntilMs) {
+    if (!listIds.has(list.id) || performance.now() < this.pausedUntilMs) {
       return store.member(list, customerId)
     }
     // Before the question: what this process learns while it is on its way cannot be asked of the answer.
     const atLeast = floor(list.incarnation)
     return sets.find(list.id, customerId).then(
       (finding) => {
-        this.#isFailing = false
-        if (!this.#counts(finding, list, atLeast)) return this.#passOn(store, list, customerId)
+        this.isFailing = false
+        if (!this.isEnough(finding, list, atLeast)) return this.passOn(store, list, customerId)
         this.counts.answered++
         return finding.found === 'member' ? MEMBER : undefined
       },
       (error: unknown) => {
-        this.#failed(error)
-        return this.#passOn(store, list, customerId)
+        this.failed(error)
+        return this.passOn(store, list, customerId)
       },
     )
   }
 
-  #counts(
+  private isEnough(
     finding: HotFinding | undefined,
     list: CheckedList,
     atLeast: Position | undefined,
@@ -91,15 +91,15 @@ export class HotChecks implements CheckStore {
     )
   }
 
-  #passOn(store: CheckView, list: CheckedList, customerId: string): MaybePromise<MemberState | undefined> {
+  private passOn(store: CheckView, list: CheckedList, customerId: string): MaybePromise<MemberState | undefined> {
     this.counts.passedOn++
     return store.member(list, customerId)
   }
 
-  #failed(error: unknown): void {
-    this.#pausedUntilMs = performance.now() + PAUSE_MS
-    if (this.#isFailing) return
-    this.#isFailing = true
+  private failed(error: unknown): void {
+    this.pausedUntilMs = performance.now() + PAUSE_MS
+    if (this.isFailing) return
+    this.isFailing = true
     this.parts.report('the hot tier does not answer; the store does', error)
   }
 }

@@ -23,10 +23,10 @@ const TELLING_MS = 10_000
 
 /** Keeps the set of one list in step with the store, as long as this process is the one that does. */
 export class HotKeeper {
-  #keeping: HotKeeping | undefined
-  #restUntilMs = Number.NEGATIVE_INFINITY
-  #changedSinceMs: number | undefined
-  #closed = false
+  private keeping: HotKeeping | undefined
+  private restUntilMs = Number.NEGATIVE_INFINITY
+  private changedSinceMs: number | undefined
+  private closed = false
 
   constructor(
     private readonly listId: string,
@@ -35,59 +35,59 @@ export class HotKeeper {
 
   /** Brings the set into step; true: there is more to do at once. */
   async round(): Promise<boolean> {
-    const list = await this.#list(undefined)
+    const list = await this.list(undefined)
     const isFixed = list?.type === 'FIXA'
-    if ((!isFixed && this.#keeping === undefined) || this.#closed) return false
+    if ((!isFixed && this.keeping === undefined) || this.closed) return false
     const keeping = await this.parts.sets.claim(this.listId)
-    this.#keeping = keeping
+    this.keeping = keeping
     if (keeping === undefined) return false
     if (!isFixed) {
-      this.#keeping = undefined
+      this.keeping = undefined
       if (await keeping.drop()) await keeping.release()
       return false
     }
-    return this.#keep(keeping, list)
+    return this.keep(keeping, list)
   }
 
   /** What is under way ends soon. */
   stop(): void {
-    this.#closed = true
+    this.closed = true
   }
 
   async release(): Promise<void> {
-    await this.#keeping?.release()
+    await this.keeping?.release()
   }
 
-  async #keep(keeping: HotKeeping, list: CheckedList): Promise<boolean> {
+  private async keep(keeping: HotKeeping, list: CheckedList): Promise<boolean> {
     const { content } = keeping
     if (content === undefined) {
-      return performance.now() < this.#restUntilMs ? false : this.#load(keeping)
+      return performance.now() < this.restUntilMs ? false : this.load(keeping)
     }
-    if (await this.#isOf(content, list)) {
-      this.#changedSinceMs = undefined
-      return (await this.#follow(keeping, list, content)) ? false : this.#load(keeping)
+    if (await this.isOf(content, list)) {
+      this.changedSinceMs = undefined
+      return (await this.follow(keeping, list, content)) ? false : this.load(keeping)
     }
-    this.#changedSinceMs ??= performance.now()
-    const isTold = await this.#isTold(list, content.position)
-    if (!isTold && performance.now() - this.#changedSinceMs < TELLING_MS) return false
-    return this.#load(keeping)
+    this.changedSinceMs ??= performance.now()
+    const isTold = await this.isTold(list, content.position)
+    if (!isTold && performance.now() - this.changedSinceMs < TELLING_MS) return false
+    return this.load(keeping)
   }
 
   /** What is known of the list may be older than the set. */
-  async #isOf({ state }: HotContent, list: CheckedList): Promise<boolean> {
+  private async isOf({ state }: HotContent, list: CheckedList): Promise<boolean> {
     const { stateOf } = this.parts.source
     if (state === stateOf(list)) return true
-    const now = await this.#list('strong')
+    const now = await this.list('strong')
     return now !== undefined && state === stateOf(now)
   }
 
-  async #isTold(list: ListRef, position: Position): Promise<boolean> {
+  private async isTold(list: ListRef, position: Position): Promise<boolean> {
     const part = await this.parts.changes.read(list, position)
     return part === 'gap' || part.entries.length > 0
   }
 
   /** Tells the set what the logs tell, to their end; false: it must be loaded. */
-  async #follow(keeping: HotKeeping, list: ListRef, content: HotContent): Promise<boolean> {
+  private async follow(keeping: HotKeeping, list: ListRef, content: HotContent): Promise<boolean> {
     let { position } = content
     for (;;) {
       const askedAtMs = performance.now()
@@ -97,7 +97,7 @@ export class HotKeeper {
         const next = positionBehind(position, part.entries)
         if (next === undefined || part.entries.some(({ bytes }) => isReset(bytes))) return false
         // Behind the entries: one that tells of a replace comes after the list itself has changed.
-        const now = await this.#list('strong')
+        const now = await this.list('strong')
         if (now === undefined || this.parts.source.stateOf(now) !== content.state) return false
         if (!(await tell(keeping, part.entries, next))) return true
         position = next
@@ -109,35 +109,35 @@ export class HotKeeper {
   }
 
   /** True: it is loaded, and has to catch up. */
-  async #load(keeping: HotKeeping): Promise<boolean> {
+  private async load(keeping: HotKeeping): Promise<boolean> {
     const { changes, source } = this.parts
     const beganMs = performance.now()
-    const list = await this.#list('strong')
+    const list = await this.list('strong')
     // First the position: whatever changes while the members are read is behind it.
     const position = list && (await changes.position(list))
     if (list === undefined || position === undefined || !(await keeping.startLoad())) return false
-    this.#changedSinceMs = undefined
+    this.changedSinceMs = undefined
     for await (const members of source.scan(list)) {
       for (let at = 0; at < members.length; at += PER_CALL) {
-        if (this.#closed || !(await keeping.load(members.slice(at, at + PER_CALL))))
-          return this.#rest(beganMs)
+        if (this.closed || !(await keeping.load(members.slice(at, at + PER_CALL))))
+          return this.rest(beganMs)
       }
     }
     const state = source.stateOf(list)
-    const after = await this.#list('strong')
+    const after = await this.list('strong')
     const isSame = after !== undefined && source.stateOf(after) === state
-    this.#rest(beganMs)
+    this.rest(beganMs)
     return isSame && (await keeping.finishLoad({ state, position }))
   }
 
-  #rest(beganMs: number): false {
+  private rest(beganMs: number): false {
     const now = performance.now()
     const tookMs = now - beganMs
-    this.#restUntilMs = tookMs > QUICK_MS ? now + REST_FACTOR * tookMs : now
+    this.restUntilMs = tookMs > QUICK_MS ? now + REST_FACTOR * tookMs : now
     return false
   }
 
-  async #list(freshness: Freshness): Promise<CheckedList | undefined> {
+  private async list(freshness: Freshness): Promise<CheckedList | undefined> {
     return (await this.parts.checks.view(freshness)).list(this.listId)
   }
 }

@@ -16,30 +16,30 @@ interface Kept {
 
 /** Has every set looked at in time, and at once when something changed. */
 export class HotKeepers {
-  readonly #kept = new Map<string, Kept>()
-  readonly #timer: NodeJS.Timeout
-  readonly #watch: { stop(): void }
-  #closed = false
+  private readonly kept = new Map<string, Kept>()
+  private readonly timer: NodeJS.Timeout
+  private readonly watch: { stop(): void }
+  private closed = false
 
   constructor(private readonly parts: HotKeepersParts) {
     for (const listId of parts.listIds) {
       const keeper = new HotKeeper(listId, parts)
-      this.#kept.set(listId, { keeper, running: undefined, again: false, isFailing: false })
+      this.kept.set(listId, { keeper, running: undefined, again: false, isFailing: false })
     }
-    this.#watch = parts.changes.watch((listId) => this.#wake(listId))
-    this.#timer = every(() => this.#wake(undefined), parts.intervalMs)
-    this.#timer.unref()
-    this.#wake(undefined)
+    this.watch = parts.changes.watch((listId) => this.wake(listId))
+    this.timer = every(() => this.wake(undefined), parts.intervalMs)
+    this.timer.unref()
+    this.wake(undefined)
   }
 
   async close(): Promise<void> {
-    this.#closed = true
-    clearInterval(this.#timer)
-    this.#watch.stop()
-    await Promise.all([...this.#kept].map(([listId, kept]) => this.#end(listId, kept)))
+    this.closed = true
+    clearInterval(this.timer)
+    this.watch.stop()
+    await Promise.all([...this.kept].map(([listId, kept]) => this.end(listId, kept)))
   }
 
-  async #end(listId: string, { keeper, running }: Kept): Promise<void> {
+  private async end(listId: string, { keeper, running }: Kept): Promise<void> {
     keeper.stop()
     await running
     try {
@@ -49,16 +49,16 @@ export class HotKeepers {
     }
   }
 
-  #wake(listId: string | undefined): void {
-    for (const [id, kept] of this.#kept) {
+  private wake(listId: string | undefined): void {
+    for (const [id, kept] of this.kept) {
       if (listId !== undefined && id !== listId) continue
       kept.again = true
-      if (!this.#closed) kept.running ??= this.#run(id, kept).finally(() => (kept.running = undefined))
+      if (!this.closed) kept.running ??= this.run(id, kept).finally(() => (kept.running = undefined))
     }
   }
 
-  async #run(listId: string, kept: Kept): Promise<void> {
-    while (kept.again && !this.#closed) {
+  private async run(listId: string, kept: Kept): Promise<void> {
+    while (kept.again && !this.closed) {
       kept.again = false
       try {
         kept.again ||= await kept.keeper.round()

@@ -6,7 +6,7 @@ const MAX_LISTS = 10_000
 /** A feed that remembers how far some lists were read by this process: what is behind that must not answer. */
 export class NotedFeed implements ChangeFeed {
   readonly isImmediate: boolean
-  readonly #seen = new Map<number, LogPosition[]>()
+  private readonly positions = new Map<number, LogPosition[]>()
 
   constructor(
     private readonly feed: ChangeFeed,
@@ -17,7 +17,7 @@ export class NotedFeed implements ChangeFeed {
 
   /** Undefined: this process has read nothing of the list. */
   seen(incarnation: number): Position | undefined {
-    return this.#seen.get(incarnation)
+    return this.positions.get(incarnation)
   }
 
   position(list: ListRef): MaybePromise<Position | undefined> {
@@ -28,7 +28,7 @@ export class NotedFeed implements ChangeFeed {
     const part = this.feed.read(list, after)
     if (!this.listIds.has(list.id)) return part
     return whenReady(part, (read) => {
-      if (read !== 'gap') this.#note(list.incarnation, after, read)
+      if (read !== 'gap') this.note(list.incarnation, after, read)
       return read
     })
   }
@@ -41,13 +41,13 @@ export class NotedFeed implements ChangeFeed {
     return this.feed.watch(wake)
   }
 
-  #note(incarnation: number, after: Position, { entries }: LogPart): void {
-    const before = this.#seen.get(incarnation)
+  private note(incarnation: number, after: Position, { entries }: LogPart): void {
+    const before = this.positions.get(incarnation)
     const goesOn = before?.length === after.length && before.every(({ mark }, i) => mark === after[i]!.mark)
     const reached = goesOn ? before.map((one, i) => later(one, after[i]!)) : [...after]
     for (const { log, sequence, mark } of entries) reached[log] = later(reached[log]!, { sequence, mark })
-    if (before === undefined && this.#seen.size >= MAX_LISTS) this.#seen.clear()
-    this.#seen.set(incarnation, reached)
+    if (before === undefined && this.positions.size >= MAX_LISTS) this.positions.clear()
+    this.positions.set(incarnation, reached)
   }
 }
 

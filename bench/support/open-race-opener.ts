@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openCatraca } from '../../src/app/open-catraca.js'
-import { Looker } from '../../src/engines/embedded/lmdb/snapshot-reader.js'
+import { SnapshotReader } from '../../src/engines/embedded/lmdb/snapshot-reader.js'
 import { mainDirectory } from '../../src/engines/embedded/lmdb/store-directory.js'
 import { bootName } from '../../src/engines/embedded/rate-limit/directory.js'
 import { LIST, memberOf, type OpenRacePlan, openOptions, RESOURCE } from './open-race-plan.js'
@@ -42,7 +42,7 @@ async function openAndWrite(n: number): Promise<void> {
 async function openAndRead(): Promise<void> {
   const startedAt = performance.now()
   const limits = join(plan.directory, 'limits', bootName())
-  const readers = [mainDirectory(plan.directory), limits].filter(existsSync).map((path) => Looker.open(path))
+  const readers = [mainDirectory(plan.directory), limits].filter(existsSync).map((path) => SnapshotReader.open(path))
   const openMs = performance.now() - startedAt
   demand(readers[0]!.text('settings')?.get('format') !== undefined, 'the store has no format')
   for (const reader of readers) await reader.close()

@@ -3,7 +3,7 @@ import { CatracaError } from '../core/errors.js'
 import { HeldBackAnswer } from './held-back.js'
 import { bodyOf, DEGRADED_HEADER, replayHeaders } from './http-answer.js'
 import {
-  type Asked,
+  type FrameworkRequest,
   checkIdempotencyOptions,
   endRequest,
   type IdempotencyOptions,
@@ -58,7 +58,7 @@ function answer(response: ServerResponse, { status, headers, body }: Answer): vo
   response.end(body)
 }
 
-function about(request: ParsedRequest): Asked {
+function about(request: ParsedRequest): FrameworkRequest {
   return {
     method: request.method ?? '',
     path: request.originalUrl ?? request.url ?? '',

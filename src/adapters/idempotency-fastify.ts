@@ -4,7 +4,7 @@ import type { Held } from '../guards/idempotency/held-claim.js'
 import { type Captured, capture, discard, resume } from './capture.js'
 import { bodyOf, DEGRADED_HEADER, type HeaderValue, KEPT_HEADERS, replayHeaders } from './http-answer.js'
 import {
-  type Asked,
+  type FrameworkRequest,
   checkIdempotencyOptions,
   endRequest,
   type IdempotencyOptions,
@@ -159,6 +159,6 @@ function given(request: FastifyRequest, reply: Reply, body: Buffer | undefined) 
   return { status: reply.statusCode, header, body, isRefusal: wasRefused(request) }
 }
 
-function about({ method, url, headers, body }: FastifyRequest): Asked {
+function about({ method, url, headers, body }: FastifyRequest): FrameworkRequest {
   return { method, path: url, header: (name) => headers[name], body: () => body }
 }

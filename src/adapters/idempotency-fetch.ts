@@ -3,7 +3,7 @@ import { defaultEnding } from '../guards/idempotency/refusals.js'
 import { type Captured, capture, discard, resume } from './capture.js'
 import { bodyOf, DEGRADED_HEADER, replayHeaders } from './http-answer.js'
 import {
-  type Asked,
+  type FrameworkRequest,
   checkFetchOptions,
   endRequest,
   type IdempotencyOptions,
@@ -71,7 +71,7 @@ export function withIdempotency(handler: Handler, options: FetchIdempotencyOptio
   }
 }
 
-function about(request: Request, maxBytes: number): Asked {
+function about(request: Request, maxBytes: number): FrameworkRequest {
   const { pathname, search } = new URL(request.url)
   return {
     method: request.method,

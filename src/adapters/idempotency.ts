@@ -47,7 +47,7 @@ export const checkIdempotencyOptions = (options: object): void => KNOWN.check(op
 export const checkFetchOptions = (options: object): void => KNOWN_OF_FETCH.check(options)
 
 /** What a framework tells of a request. */
-export interface Asked {
+export interface FrameworkRequest {
   method: string
   path: string
   header: HeaderReader
@@ -78,7 +78,7 @@ export function idempotencyContext(request: object): WorkContext | undefined {
 export async function startRequest<Request>(
   options: IdempotencyOptions<Request>,
   request: Request,
-  asked: Asked,
+  asked: FrameworkRequest,
 ): Promise<Start> {
   const { methods = DEFAULT_METHODS, required = true } = options
   if (!methods.includes(asked.method)) return { go: 'on' }
@@ -100,7 +100,7 @@ export async function startRequest<Request>(
 async function toHold<Request>(
   options: IdempotencyOptions<Request>,
   request: Request,
-  asked: Asked,
+  asked: FrameworkRequest,
   given: string,
 ): Promise<HoldRequest> {
   const { operation, caller, payload, leaseMs, waitMs, onLeaseExpired, onUnavailable } = options
@@ -162,7 +162,7 @@ export async function endRequest<Request>(
   options: IdempotencyOptions<Request>,
   claim: Held,
   { status, header, body, isRefusal }: Given,
-  asked: Asked,
+  asked: FrameworkRequest,
 ): Promise<RenderedProblem | undefined> {
   const ending = isRefusal ? 'release' : chosenEnding(options, status)
   if (ending !== 'complete') {
@@ -196,7 +196,7 @@ export function endingOf({ status }: { status: number }): Ending {
   return NOT_DETERMINISTIC.includes(status) ? 'release' : 'complete'
 }
 
-function requestId({ header }: Asked): string {
+function requestId({ header }: FrameworkRequest): string {
   const given = header('x-request-id')
   return typeof given === 'string' ? given : randomUUID()
 }

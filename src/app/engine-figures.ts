@@ -1,7 +1,7 @@
-import { type Bounds, SharedLook } from '../core/coalesced-read.js'
+import { type Bounds, CoalescedRead } from '../core/coalesced-read.js'
 import type { Durations } from '../core/figures.js'
 import type { EngineCalls } from './engine-calls.js'
-import type { HealthLooks } from './health.js'
+import type { HealthReads } from './health.js'
 import type { EngineFigures, StoreEngine } from './open-engine.js'
 import type { OpenStore } from './stores.js'
 
@@ -10,11 +10,11 @@ const BOUNDS = { maxAgeMs: 5000, timeoutMs: 1000 }
 
 /** What engines have to tell, for whoever shows metrics. */
 export class EngineFiguresReader {
-  private readonly readings = new Map<StoreEngine, SharedLook<EngineFigures>>()
+  private readonly readings = new Map<StoreEngine, CoalescedRead<EngineFigures>>()
 
   constructor(
     private readonly stores: () => readonly OpenStore[],
-    private readonly looks: HealthLooks,
+    private readonly looks: HealthReads,
     /** What engines were asked, and how it ended. */
     readonly calls: EngineCalls,
     private readonly bounds: Bounds = BOUNDS,
@@ -48,10 +48,10 @@ export class EngineFiguresReader {
   private async figuresOf(engine: StoreEngine): Promise<EngineFigures | undefined> {
     let shared = this.readings.get(engine)
     if (shared === undefined) {
-      shared = new SharedLook(() => engine.figures().catch(() => ({})))
+      shared = new CoalescedRead(() => engine.figures().catch(() => ({})))
       this.readings.set(engine, shared)
     }
-    const look = await shared.look(this.bounds)
+    const look = await shared.read(this.bounds)
     return 'value' in look ? look.value : undefined
   }
 }

@@ -1,5 +1,5 @@
 import { redactStoreUrl } from '../config/store-url.js'
-import { type Bounds, SharedLook } from '../core/coalesced-read.js'
+import { type Bounds, CoalescedRead } from '../core/coalesced-read.js'
 import type { StoreEngine } from './open-engine.js'
 import type { OpenStore } from './stores.js'
 
@@ -22,8 +22,8 @@ export const DEFAULT_HEALTH: Bounds = { maxAgeMs: 1000, timeoutMs: 2000 }
 type Facts = () => Record<string, unknown>
 
 /** How the engines are. Each is asked for itself, so that one that hangs hides nothing of the others. */
-export class HealthLooks {
-  private readonly looks = new Map<StoreEngine, SharedLook<EngineHealth>>()
+export class HealthReads {
+  private readonly looks = new Map<StoreEngine, CoalescedRead<EngineHealth>>()
 
   /** `factsOf`: what is to be told of an engine beside what it says itself. */
   constructor(
@@ -43,10 +43,10 @@ export class HealthLooks {
     const told = { name: engine.name, store: redactStoreUrl(store) }
     let shared = this.looks.get(engine)
     if (shared === undefined) {
-      shared = new SharedLook(() => askEngine(engine, told))
+      shared = new CoalescedRead(() => askEngine(engine, told))
       this.looks.set(engine, shared)
     }
-    const look = await shared.look(bounds)
+    const look = await shared.read(bounds)
     const facts = this.factsOf(engine)?.() ?? {}
     if ('value' in look) return { ...look.value, ...facts }
     const error = `no answer within ${Math.round(look.forMs)} ms`

@@ -19,7 +19,7 @@ import type { TokenDenylist } from '../guards/token-denylist/index.js'
 import { checkCalls } from './checked-calls.js'
 import { EngineCalls } from './engine-calls.js'
 import { EngineFiguresReader } from './engine-figures.js'
-import { type Health, HealthLooks } from './health.js'
+import { type Health, HealthReads } from './health.js'
 import { openHotTier } from './hot-tier.js'
 import { type ImportOptions, openAllowlists, type Stats } from './open-allowlists.js'
 import { type OpenCacheOptions, openCache } from './open-cache.js'
@@ -165,7 +165,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   )
   sweeps.push((now) => audit.sweep(now))
   // The tier stands in front of the main engine.
-  const looks = new HealthLooks(
+  const looks = new HealthReads(
     () => stores.open,
     (of) => (of === engine && hotTier ? () => ({ hotTier: hotTier.figures() }) : undefined),
   )

@@ -46,7 +46,7 @@ export const CHANGES: Watched<ChangeFeed> = {
   isImmediate: 'plain',
   position: 'call',
   read: 'call',
-  stirred: 'plain',
+  hasChanges: 'plain',
   watch: 'plain',
 }
 export const INDEX: Watched<IndexStore> = {

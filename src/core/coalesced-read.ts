@@ -7,13 +7,13 @@ export interface Bounds {
 }
 
 /** `late`: there was no answer in time, since so long. */
-export type Look<T> = { value: T } | { late: true; forMs: number }
+export type ReadResult<T> = { value: T } | { late: true; forMs: number }
 
 /**
  * A question that many ask and that must not be asked too often: those who come together share one answer, which
  * counts for a while, and while a question is on its way no second one is sent after it, however long it takes.
  */
-export class SharedLook<T> {
+export class CoalescedRead<T> {
   private pending: Promise<T> | undefined
   private askedAtMs = 0
   private last: { value: T; atMs: number } | undefined
@@ -21,13 +21,13 @@ export class SharedLook<T> {
   /** `ask` does not reject. */
   constructor(private readonly ask: () => Promise<T>) {}
 
-  async look({ maxAgeMs, timeoutMs }: Bounds): Promise<Look<T>> {
+  async read({ maxAgeMs, timeoutMs }: Bounds): Promise<ReadResult<T>> {
     const nowMs = performance.now()
     if (this.last !== undefined && nowMs - this.last.atMs < maxAgeMs) return { value: this.last.value }
     const pending = (this.pending ??= this.start(nowMs))
     const leftMs = timeoutMs - (nowMs - this.askedAtMs)
     let timer!: NodeJS.Timeout
-    const late = new Promise<Look<T>>((resolve) => {
+    const late = new Promise<ReadResult<T>>((resolve) => {
       timer = later(() => resolve(this.late()), Math.max(0, leftMs))
     })
     try {
@@ -37,7 +37,7 @@ export class SharedLook<T> {
     }
   }
 
-  private late(): Look<T> {
+  private late(): ReadResult<T> {
     return { late: true, forMs: performance.now() - this.askedAtMs }
   }
 

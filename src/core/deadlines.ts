@@ -1,8 +1,8 @@
 import { CatracaError, isCatracaError } from './errors.js'
-import { Sleeper, Wakes } from './waiters.js'
+import { Waiter, SharedTimer } from './waiters.js'
 
 /** Who waits, and is told when that takes too long. */
-export abstract class Waiting extends Sleeper {
+export abstract class DeadlineWaiter extends Waiter {
   constructor(protected readonly deadlines: Deadlines) {
     super()
   }
@@ -18,7 +18,7 @@ export abstract class Waiting extends Sleeper {
   abstract onLate(error: unknown): void
 }
 
-class WaitingPromise extends Waiting {
+class PromiseWaiter extends DeadlineWaiter {
   constructor(
     deadlines: Deadlines,
     private readonly reject: (error: unknown) => void,
@@ -48,7 +48,7 @@ export const monotonicMs = (): number => performance.now()
 
 /** Ends waits that take too long; all take the same time. Nobody who waits is forgotten by a process that is done. */
 export class Deadlines {
-  private readonly wakes = new Wakes(monotonicMs, true, true)
+  private readonly wakes = new SharedTimer(monotonicMs, true, true)
 
   constructor(private readonly timeoutMs: number) {}
 
@@ -58,7 +58,7 @@ export class Deadlines {
    */
   within<T>(work: Promise<T>, since?: number, told: (error: unknown) => unknown = asItIs): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const waiting = new WaitingPromise(this, reject, told)
+      const waiting = new PromiseWaiter(this, reject, told)
       this.begin(waiting, since)
       work.then(
         (value) => {
@@ -90,13 +90,13 @@ export class Deadlines {
   }
 
   /** The wait has to be ended. */
-  begin(waiting: Waiting, since?: number): void {
+  begin(waiting: DeadlineWaiter, since?: number): void {
     const now = monotonicMs()
     this.wakes.wakeAt(waiting, (since ?? now) + this.timeoutMs, now)
   }
 
   /** Does nothing for one that has ended. */
-  end(waiting: Waiting): void {
+  end(waiting: DeadlineWaiter): void {
     this.wakes.callOff(waiting)
   }
 }

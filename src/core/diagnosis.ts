@@ -5,7 +5,7 @@ import { later } from './timers.js'
 /** `problem`: something fails, or answers wrongly, now or on the first bad day. `skipped`: it could not be looked at. */
 export type Level = 'ok' | 'warning' | 'problem' | 'skipped'
 
-export interface Verdict {
+export interface CheckResult {
   level: Level
   /** What was found, in one line. Never a value that somebody stored, nor a secret. */
   found: string
@@ -20,7 +20,7 @@ export interface Check<C> {
   readonly wants: string
   /** What to do where it is not. */
   readonly remedy: string
-  look(context: C): MaybePromise<Verdict | readonly Verdict[]>
+  look(context: C): MaybePromise<CheckResult | readonly CheckResult[]>
 }
 
 export interface Finding {
@@ -47,12 +47,12 @@ export interface Diagnosis {
 
 export const CHECK_TIMEOUT_MS = 8000
 
-export const ok = (found: string): Verdict => ({ level: 'ok', found })
-export const skipped = (found: string): Verdict => ({ level: 'skipped', found })
-export const warning = (found: string, remedy?: string): Verdict => verdict('warning', found, remedy)
-export const problem = (found: string, remedy?: string): Verdict => verdict('problem', found, remedy)
+export const ok = (found: string): CheckResult => ({ level: 'ok', found })
+export const skipped = (found: string): CheckResult => ({ level: 'skipped', found })
+export const warning = (found: string, remedy?: string): CheckResult => verdict('warning', found, remedy)
+export const problem = (found: string, remedy?: string): CheckResult => verdict('problem', found, remedy)
 
-function verdict(level: Level, found: string, remedy: string | undefined): Verdict {
+function verdict(level: Level, found: string, remedy: string | undefined): CheckResult {
   return { level, found, ...(remedy !== undefined && { remedy }) }
 }
 
@@ -77,7 +77,7 @@ export function skipAll(checks: readonly Check<never>[], why: string, where: str
 
 function finding(
   { id, remedy }: Pick<Check<never>, 'id' | 'remedy'>,
-  { level, found, remedy: other }: Verdict,
+  { level, found, remedy: other }: CheckResult,
   where: string | undefined,
 ): Finding {
   const todo = level === 'ok' || level === 'skipped' ? undefined : (other ?? remedy)
@@ -91,16 +91,16 @@ function finding(
 }
 
 async function inTime(
-  look: () => Promise<Verdict | readonly Verdict[]>,
+  look: () => Promise<CheckResult | readonly CheckResult[]>,
   timeoutMs: number,
-): Promise<readonly Verdict[]> {
+): Promise<readonly CheckResult[]> {
   let timer!: NodeJS.Timeout
-  const late = new Promise<Verdict>((resolve) => {
+  const late = new Promise<CheckResult>((resolve) => {
     timer = later(() => resolve(problem(`no answer within ${timeoutMs} ms`)), timeoutMs)
   })
   try {
     const told = await Promise.race([look(), late])
-    return Array.isArray(told) ? told : [told as Verdict]
+    return Array.isArray(told) ? told : [told as CheckResult]
   } catch (error) {
     return [problem(`the check failed: ${reasonOf(error)}`)]
   } finally {
@@ -121,7 +121,7 @@ export function quantile(figures: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
 }
 
-export function latencyVerdict(what: string, figuresMs: readonly number[]): Verdict {
+export function latencyResult(what: string, figuresMs: readonly number[]): CheckResult {
   const [p50, p99] = [quantile(figuresMs, 0.5), quantile(figuresMs, 0.99)]
   const found = `${figuresMs.length} × ${what}: p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`
   if (p50 > SLOW_MS) return problem(found)
@@ -132,7 +132,7 @@ const SLUGGISH_MS = 10
 const SLOW_MS = 100
 
 /** `offMs`: how far the other clock is ahead; `withinMs`: how well that is known. */
-export function clockVerdict(offMs: number, withinMs: number): Verdict {
+export function clockResult(offMs: number, withinMs: number): CheckResult {
   const found = `its clock is ${Math.abs(offMs).toFixed(0)} ms ${offMs < 0 ? 'behind' : 'ahead of'} this one (± ${withinMs.toFixed(0)} ms)`
   const certainMs = Math.max(0, Math.abs(offMs) - withinMs)
   if (certainMs > WRONG_CLOCK_MS) return problem(found)

@@ -1,11 +1,11 @@
 import { later, tellFailure } from './timers.js'
 /** Who is to be woken at a moment. A link of the list that `Wakes` keeps. */
-export class Sleeper {
+export class Waiter {
   due = Number.POSITIVE_INFINITY
   isWaiting = false
   hasGrace = false
-  previous: Sleeper | undefined = undefined
-  next: Sleeper | undefined = undefined
+  previous: Waiter | undefined = undefined
+  next: Waiter | undefined = undefined
 
   onDue(_now: number): void {}
 }
@@ -18,9 +18,9 @@ const MAX_GRACE_MS = 250
  * Wakes many with one timer: nearly all are called off long before they are due. Those that are leave the list at once,
  * because what they hold would grow old in memory.
  */
-export class Wakes {
-  private first: Sleeper | undefined
-  private last: Sleeper | undefined
+export class SharedTimer {
+  private first: Waiter | undefined
+  private last: Waiter | undefined
   private timer: NodeJS.Timeout | undefined
   private timerDue = 0
 
@@ -37,7 +37,7 @@ export class Wakes {
   ) {}
 
   /** Instead of what was said before. */
-  wakeAt(sleeper: Sleeper, due: number, now = this.monotonicMs()): void {
+  wakeAt(sleeper: Waiter, due: number, now = this.monotonicMs()): void {
     this.callOff(sleeper)
     sleeper.due = due
     sleeper.isWaiting = true
@@ -48,7 +48,7 @@ export class Wakes {
     else if (isAlone && this.keepsAlive) this.timer.ref()
   }
 
-  callOff(sleeper: Sleeper): void {
+  callOff(sleeper: Waiter): void {
     if (!sleeper.isWaiting) return
     sleeper.isWaiting = false
     const { previous, next } = sleeper
@@ -61,7 +61,7 @@ export class Wakes {
   }
 
   /** By when it is due. Most sleep equally long, so that is mostly the end. */
-  private insert(sleeper: Sleeper): void {
+  private insert(sleeper: Waiter): void {
     let before = this.last
     while (before !== undefined && before.due > sleeper.due) before = before.previous
     const next = before === undefined ? this.first : before.next
@@ -99,7 +99,7 @@ export class Wakes {
   }
 
   /** One that fails must not keep the others asleep. */
-  private wake(sleeper: Sleeper, now: number): void {
+  private wake(sleeper: Waiter, now: number): void {
     try {
       sleeper.onDue(now)
     } catch (error) {

@@ -13,8 +13,8 @@ import type { Catraca } from '../app/open-catraca.js'
 import { every } from '../core/timers.js'
 import { Gate } from './access/gate.js'
 import { KeyRegistry } from './access/registry.js'
-import { withCheckDoor } from './check/door.js'
-import { SocketDoor } from './check/socket-door.js'
+import { withFastChecks } from './check/door.js'
+import { RawCheckConnections } from './check/socket-door.js'
 import { AccessLog } from './http/access-log.js'
 import { Bodies } from './http/bodies.js'
 import { answerClientError } from './http/client-error.js'
@@ -32,7 +32,7 @@ import { buildSerializer } from './http/serializers.js'
 import { ServerMetrics } from './http/server-metrics.js'
 import { followTls, HANDSHAKE_TIMEOUT_MS, type TlsMaterial, tlsOptions } from './http/tls.js'
 import { validatorCompiler } from './http/validation.js'
-import { settleTicks } from './http/warm-next-tick.js'
+import { warmNextTick } from './http/warm-next-tick.js'
 import { ImportJobs } from './imports/jobs.js'
 import { type ServerOptions, type ServerSettings, withDefaults } from './options.js'
 import { keyRoutes } from './routes/access/keys.js'
@@ -71,7 +71,7 @@ export interface BuiltServer {
 
 /** The server, complete but not listening. */
 export async function buildServer(catraca: Catraca, options: ServerOptions): Promise<BuiltServer> {
-  await settleTicks()
+  await warmNextTick()
   // The host may have begun to collect traces after the instance was opened.
   await catraca.tracing.look()
   const settings = withDefaults(options)
@@ -88,7 +88,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   addSharedSchemas(app)
   await documentRoutes(app)
   for (const add of ROUTES) add(app, context)
-  const door = new SocketDoor(context, app.server)
+  const door = new RawCheckConnections(context, app.server)
   connections = new Connections(app.server, settings.maxConnections, tellRefusals(logger))
   const closeIdle = () => {
     door.closeIdle()
@@ -212,7 +212,7 @@ function createHttpsServer(material: TlsMaterial, parsing: object, listener: Req
   return createTlsServer({ ...parsing, ...secure }, listener)
 }
 
-type Handler = Parameters<typeof withCheckDoor>[1]
+type Handler = Parameters<typeof withFastChecks>[1]
 
 function createHttpServer(context: ServerContext, handler: Handler): Server {
   const { settings, bodies } = context
@@ -227,7 +227,7 @@ function createHttpServer(context: ServerContext, handler: Handler): Server {
     connectionsCheckingInterval: Math.ceil(transferTimeoutMs / 4),
     keepAliveTimeout: keepAliveTimeoutMs,
   }
-  const answer = settings.checkFastPath === 'off' ? handler : withCheckDoor(context, handler)
+  const answer = settings.checkFastPath === 'off' ? handler : withFastChecks(context, handler)
   const pipelines = new Pipelines(settings.maxInFlightPerConnection, answer)
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     bodies.expect(request)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { clockVerdict, latencyVerdict, runChecks } from '../../src/core/diagnosis.js'
+import { clockResult, latencyResult, runChecks } from '../../src/core/diagnosis.js'
 
 describe('checks', () => {
   it('that hang or throw are findings', async () => {
@@ -31,10 +31,10 @@ describe('checks', () => {
 
   it('judge clocks only as far as they are known, and latency by median and tail', () => {
     const clocks = [
-      clockVerdict(900, 1),
-      clockVerdict(1500, 1),
-      clockVerdict(-1500, 600),
-      clockVerdict(-20_000, 5),
+      clockResult(900, 1),
+      clockResult(1500, 1),
+      clockResult(-1500, 600),
+      clockResult(-20_000, 5),
     ]
     assert.deepEqual(
       clocks.map(({ level }) => level),
@@ -42,7 +42,7 @@ describe('checks', () => {
     )
     const fast = Array.from({ length: 99 }, () => 1)
     const levels = [fast, [...fast, 200], fast.map(() => 20), fast.map(() => 200)].map((figuresMs) => {
-      return latencyVerdict('PING', figuresMs).level
+      return latencyResult('PING', figuresMs).level
     })
     assert.deepEqual(levels, ['ok', 'warning', 'warning', 'problem'])
   })

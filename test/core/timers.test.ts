@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, describe, it } from 'node:test'
 import { every, guarded, later, soon, tellFailuresTo } from '../../src/core/timers.js'
-import { Sleeper, Wakes } from '../../src/core/waiters.js'
+import { Waiter, SharedTimer } from '../../src/core/waiters.js'
 import { until } from '../server/support.js'
 
 const told: string[] = []
@@ -55,9 +55,9 @@ describe('timers', () => {
   })
 
   it('wake all who are due, also when one of them fails', async () => {
-    const wakes = new Wakes(() => performance.now())
+    const wakes = new SharedTimer(() => performance.now())
     let woken = 0
-    class Failing extends Sleeper {
+    class Failing extends Waiter {
       override onDue(): void {
         woken++
         throw new Error('asleep')

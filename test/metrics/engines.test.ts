@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { EngineCalls } from '../../src/app/engine-calls.js'
 import { EngineFiguresReader } from '../../src/app/engine-figures.js'
-import { HealthLooks } from '../../src/app/health.js'
+import { HealthReads } from '../../src/app/health.js'
 import { type Catraca, type OpenOptions, openCatraca } from '../../src/app/open-catraca.js'
 import { engineSource, openEngine } from '../../src/app/open-engine.js'
 import { metricsOf } from '../../src/metrics/index.js'
@@ -108,7 +108,7 @@ describe('metrics of Redis', () => {
     const engine = await openEngine(source)
     t.after(() => engine.close())
     const stores = () => [{ source, store: redis.storeUrl, engine }]
-    const looks = new HealthLooks(stores, () => undefined)
+    const looks = new HealthReads(stores, () => undefined)
     const bounds = { maxAgeMs: 20, timeoutMs: 200 }
     const reader = new EngineFiguresReader(stores, looks, new EngineCalls(), bounds)
     assert.equal((await reader.figures())[0]?.redisServers?.length, 1)

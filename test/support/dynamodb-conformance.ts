@@ -112,7 +112,7 @@ class QuickRelay {
       isImmediate: log.isImmediate,
       position: (list) => log.position(list),
       read: (list, position) => log.read(list, position),
-      stirred: () => log.stirred(),
+      hasChanges: () => log.hasChanges(),
       watch: (wake) => {
         this.wakes.add(wake)
         return { stop: () => void this.wakes.delete(wake) }

@@ -19,14 +19,14 @@ import {
   ok,
   problem,
   skipped,
-  type Verdict,
+  type CheckResult,
   warning,
 } from '../../core/diagnosis.js'
 import { type CatracaError, isCatracaError } from '../../core/errors.js'
 import { usesCodes } from '../settings.js'
 
 /** The configuration as far as it can be read, and what is wrong with it. */
-export interface ConfigLook {
+export interface ConfigFacts {
   env: Readonly<Record<string, string | undefined>>
   cwd: string
   configFile: string | undefined
@@ -37,9 +37,9 @@ export interface ConfigLook {
   apiKeys?: KeysFound
 }
 
-type Sources = Pick<ConfigLook, 'env' | 'cwd' | 'configFile'>
+type Sources = Pick<ConfigFacts, 'env' | 'cwd' | 'configFile'>
 
-export function readConfiguration(sources: Sources, flags: Record<string, string | undefined>): ConfigLook {
+export function readConfiguration(sources: Sources, flags: Record<string, string | undefined>): ConfigFacts {
   const { cwd, configFile } = sources
   // Variables that are no setting are a finding of their own, and hide nothing else.
   const env = Object.fromEntries(Object.entries(sources.env).filter(([name, value]) => !isStray(name, value)))
@@ -56,22 +56,22 @@ function isStray(name: string, value: string | undefined): boolean {
   return value === '' || !environmentNames().has(name)
 }
 
-const settingsCheck: Check<ConfigLook> = {
+const settingsCheck: Check<ConfigFacts> = {
   id: 'config.settings',
   wants: 'Every setting can be read, in whichever source.',
   remedy: 'Mend the setting: docs/reference/config.md says what it may be.',
-  look({ failure }): Verdict[] {
+  look({ failure }): CheckResult[] {
     if (failure === undefined) return [ok('all settings can be read')]
     const others = (failure.errors ?? []).map(({ path, message }) => `${path} ${message}`)
     return [failure.message, ...others].map((found) => problem(found))
   },
 }
 
-const variableCheck: Check<ConfigLook> = {
+const variableCheck: Check<ConfigFacts> = {
   id: 'config.variables',
   wants: 'Every variable CATRACA_… is a setting.',
   remedy: 'Remove the variable or mend its name: with it no command and no server starts.',
-  look({ env }): Verdict[] {
+  look({ env }): CheckResult[] {
     const stray = Object.entries(env).filter(([name, value]) => isStray(name, value))
     const { problems } = strayFindings(Object.fromEntries(stray))
     if (problems.length === 0) return [ok('no variable is unknown')]
@@ -85,14 +85,14 @@ function strayFindings(env: Record<string, string | undefined>): Findings {
   return findings
 }
 
-const secretFileCheck: Check<ConfigLook> = {
+const secretFileCheck: Check<ConfigFacts> = {
   id: 'config.secret-files',
   wants: 'Files that hold secrets can be read by nobody but their owner and group.',
   remedy:
     'chmod 600 the file (640 if the group must read it), and change the secret if others may have read it.',
-  look(context): Verdict | Verdict[] {
+  look(context): CheckResult | CheckResult[] {
     const files = [...secretFiles(context)]
-    const verdicts = files.flatMap((path): Verdict[] => {
+    const verdicts = files.flatMap((path): CheckResult[] => {
       const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
       return (mode & 0o007) === 0 ? [] : [problem(`everybody on the machine may read ${path}`)]
     })
@@ -102,7 +102,7 @@ const secretFileCheck: Check<ConfigLook> = {
 }
 
 /** The files that settings name, and the configuration file if a secret stands in it. */
-function secretFiles({ env, cwd, configFile }: ConfigLook): Set<string> {
+function secretFiles({ env, cwd, configFile }: ConfigFacts): Set<string> {
   const named = configFile ?? env[CONFIG_FILE_ENV]
   const findings = emptyFindings()
   readEnvironment(findings, env)
@@ -131,12 +131,12 @@ function hasPassword(path: string, value: unknown): boolean {
 const LOCKED_REMEDY =
   'Make a key with `catraca key create --store URL`, or let everybody on the machine in with `catraca key unlock --store URL`.'
 
-const keyCheck: Check<ConfigLook> = {
+const keyCheck: Check<ConfigFacts> = {
   id: 'config.keys',
   wants: 'Whoever listens beyond this machine asks for API keys.',
   remedy:
     'Make a key (`catraca key create`, or `catraca key generate` for CATRACA_KEYS), or listen on 127.0.0.1.',
-  look({ config, apiKeys }): Verdict {
+  look({ config, apiKeys }): CheckResult {
     if (config === undefined) return skipped('the settings cannot be read')
     const { host } = config.server
     const keys = config.keys.read().length + (apiKeys?.count ?? 0)
@@ -151,11 +151,11 @@ const keyCheck: Check<ConfigLook> = {
 
 const LEAST_PEPPER = 16
 
-const pepperCheck: Check<ConfigLook> = {
+const pepperCheck: Check<ConfigFacts> = {
   id: 'config.pepper',
   wants: 'One-time codes have a pepper, and a long one.',
   remedy: 'Set CATRACA_OTP_PEPPER_FILE to a file with a long random text, the same for all processes.',
-  look({ config }): Verdict {
+  look({ config }): CheckResult {
     if (config === undefined) return skipped('the settings cannot be read')
     const { codes, stores, store } = config
     const pepper = codes.pepper.read()
@@ -173,6 +173,6 @@ const pepperCheck: Check<ConfigLook> = {
 }
 
 /** Those that hold wherever commands run. */
-export const SOURCE_CHECKS: readonly Check<ConfigLook>[] = [settingsCheck, variableCheck, secretFileCheck]
+export const SOURCE_CHECKS: readonly Check<ConfigFacts>[] = [settingsCheck, variableCheck, secretFileCheck]
 /** Those of whoever serves. */
-export const SERVING_CHECKS: readonly Check<ConfigLook>[] = [keyCheck, pepperCheck]
+export const SERVING_CHECKS: readonly Check<ConfigFacts>[] = [keyCheck, pepperCheck]

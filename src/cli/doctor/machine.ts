@@ -1,40 +1,40 @@
 import { readFileSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { type Check, ok, problem, skipped, type Verdict, warning } from '../../core/diagnosis.js'
+import { type Check, ok, problem, skipped, type CheckResult, warning } from '../../core/diagnosis.js'
 
 const LEAST_NODE = [20, 19] as const
 const ENOUGH_FILES = 4096
 const TOO_FEW_FILES = 256
 const GIB = 1024 ** 3
 
-export interface MachineLook {
+export interface MachineFacts {
   nodeVersion: string
   /** Where imports are spooled and sorted. */
   spoolDirectories: readonly string[]
 }
 
-export const hereAndNow = (...directories: (string | undefined)[]): MachineLook => ({
+export const hereAndNow = (...directories: (string | undefined)[]): MachineFacts => ({
   nodeVersion: process.versions.node,
   spoolDirectories: [...new Set(directories.map((directory) => directory ?? tmpdir()))],
 })
 
-const nodeCheck: Check<MachineLook> = {
+const nodeCheck: Check<MachineFacts> = {
   id: 'machine.node',
   wants: `Node ${LEAST_NODE.join('.')} or newer.`,
   remedy: 'Install a newer Node.',
-  look({ nodeVersion }): Verdict {
+  look({ nodeVersion }): CheckResult {
     const [major = 0, minor = 0] = nodeVersion.split('.').map(Number)
     const isNew = major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1])
     return isNew ? ok(nodeVersion) : problem(nodeVersion)
   },
 }
 
-const diskCheck: Check<MachineLook> = {
+const diskCheck: Check<MachineFacts> = {
   id: 'machine.disk',
   wants: 'There is at least 1 GiB for the bodies and sorted runs of imports.',
   remedy: 'Make room, or set `server.spoolDir` and `import.spoolDir` to a larger disk.',
   look: ({ spoolDirectories }) =>
-    spoolDirectories.map((directory): Verdict => {
+    spoolDirectories.map((directory): CheckResult => {
       try {
         const { bavail, bsize } = statfsSync(directory)
         const found = `${((bavail * bsize) / GIB).toFixed(1)} GiB are free in ${directory}`
@@ -45,11 +45,11 @@ const diskCheck: Check<MachineLook> = {
     }),
 }
 
-const fileCheck: Check<MachineLook> = {
+const fileCheck: Check<MachineFacts> = {
   id: 'machine.files',
   wants: `A process may have ${ENOUGH_FILES} files and connections open.`,
   remedy: 'Raise the limit: `ulimit -n`, `LimitNOFILE=` of systemd, `ulimits` of the container.',
-  look(): Verdict {
+  look(): CheckResult {
     const most = mostFiles()
     if (most === undefined) return skipped('this system does not tell')
     const found = `at most ${most} at once`
@@ -67,4 +67,4 @@ function mostFiles(): number | undefined {
   }
 }
 
-export const MACHINE_CHECKS: readonly Check<MachineLook>[] = [nodeCheck, diskCheck, fileCheck]
+export const MACHINE_CHECKS: readonly Check<MachineFacts>[] = [nodeCheck, diskCheck, fileCheck]

@@ -1,12 +1,12 @@
 import {
   type Check,
-  clockVerdict,
+  clockResult,
   isLoopbackAddress,
-  latencyVerdict,
+  latencyResult,
   ok,
   problem,
   skipped,
-  type Verdict,
+  type CheckResult,
   warning,
 } from '../../core/diagnosis.js'
 import { version } from '../../core/version.js'
@@ -14,7 +14,7 @@ import { version } from '../../core/version.js'
 const CALL_TIMEOUT_MS = 3000
 const CALLS = 20
 
-export interface ServerLook {
+export interface ServerFacts {
   url: string
   key: string | undefined
   now: () => number
@@ -29,7 +29,7 @@ interface Answer {
   body: Record<string, unknown>
 }
 
-async function ask({ url, key, now }: ServerLook, path: string, withKey = false): Promise<Answer> {
+async function ask({ url, key, now }: ServerFacts, path: string, withKey = false): Promise<Answer> {
   const sentAt = now()
   const response = await fetch(url.replace(/\/+$/, '') + path, {
     headers: withKey && key !== undefined ? { authorization: `Bearer ${key}` } : {},
@@ -51,7 +51,7 @@ async function ask({ url, key, now }: ServerLook, path: string, withKey = false)
 const isYes = ({ isOk }: Answer): boolean => isOk
 const isRefused = ({ body }: Answer): boolean => body.code === 'UNAUTHENTICATED' || body.code === 'FORBIDDEN'
 
-const liveCheck: Check<ServerLook> = {
+const liveCheck: Check<ServerFacts> = {
   id: 'server.live',
   wants: 'The server answers.',
   remedy: 'Start it, and mend address or network.',
@@ -70,7 +70,7 @@ const liveCheck: Check<ServerLook> = {
   },
 }
 
-const readyCheck: Check<ServerLook> = {
+const readyCheck: Check<ServerFacts> = {
   id: 'server.ready',
   wants: 'The server is ready for requests.',
   remedy: 'Wait until its indexes are loaded; if it stays so, look into its log.',
@@ -80,11 +80,11 @@ const readyCheck: Check<ServerLook> = {
   },
 }
 
-const healthCheck: Check<ServerLook> = {
+const healthCheck: Check<ServerFacts> = {
   id: 'server.health',
   wants: 'Every engine of the server answers, and none warns.',
   remedy: 'Look at `GET /health`, and run `catraca doctor --store …` where the server runs.',
-  async look(context): Promise<Verdict> {
+  async look(context): Promise<CheckResult> {
     const answer = await ask(context, '/health', true)
     if (isRefused(answer)) return skipped('it wants a key that may read: CATRACA_KEY')
     const engines = Array.isArray(answer.body.engines)
@@ -98,7 +98,7 @@ const healthCheck: Check<ServerLook> = {
   },
 }
 
-const versionCheck: Check<ServerLook> = {
+const versionCheck: Check<ServerFacts> = {
   id: 'server.version',
   wants: 'Server and command line are of one version.',
   remedy: 'Upgrade the older one.',
@@ -110,11 +110,11 @@ const versionCheck: Check<ServerLook> = {
   },
 }
 
-const keyCheck: Check<ServerLook> = {
+const keyCheck: Check<ServerFacts> = {
   id: 'server.keys',
   wants: 'A server that other machines reach asks for API keys, and takes ours.',
   remedy: 'Make a key (`catraca key create`) and give it to the commands as CATRACA_KEY.',
-  async look(context): Promise<Verdict> {
+  async look(context): Promise<CheckResult> {
     const path = '/allowlists?limit=1'
     const [without, withKey] = [await ask(context, path), await ask(context, path, true)]
     const { hostname } = new URL(context.url)
@@ -128,7 +128,7 @@ const keyCheck: Check<ServerLook> = {
   },
 }
 
-const tlsCheck: Check<ServerLook> = {
+const tlsCheck: Check<ServerFacts> = {
   id: 'server.tls',
   wants: 'A server on another machine is reached by https.',
   remedy: 'Use https: keys and customers can be read on the way otherwise.',
@@ -139,7 +139,7 @@ const tlsCheck: Check<ServerLook> = {
   },
 }
 
-const clockCheck: Check<ServerLook> = {
+const clockCheck: Check<ServerFacts> = {
   id: 'server.clock',
   wants: 'The clock of the server is that of this machine, to a second.',
   remedy: 'Have both follow a time server (NTP).',
@@ -148,11 +148,11 @@ const clockCheck: Check<ServerLook> = {
     const at = Date.parse(date ?? '')
     if (Number.isNaN(at)) return skipped('it does not tell the time')
     // Dates are cut to whole seconds.
-    return clockVerdict(at + 500 - (sentAt + receivedAt) / 2, 500 + (receivedAt - sentAt) / 2)
+    return clockResult(at + 500 - (sentAt + receivedAt) / 2, 500 + (receivedAt - sentAt) / 2)
   },
 }
 
-const latencyCheck: Check<ServerLook> = {
+const latencyCheck: Check<ServerFacts> = {
   id: 'server.latency',
   wants: 'The server answers in less than 10 ms.',
   remedy: 'Look for a busy event loop, a slow store or a long way (docs/runbooks).',
@@ -164,12 +164,12 @@ const latencyCheck: Check<ServerLook> = {
       await ask(context, '/live')
       if (i > 0) tookMs.push(performance.now() - begunMs)
     }
-    return latencyVerdict('GET /live', tookMs)
+    return latencyResult('GET /live', tookMs)
   },
 }
 
 export const REACH_CHECK = liveCheck
-export const SERVER_CHECKS: readonly Check<ServerLook>[] = [
+export const SERVER_CHECKS: readonly Check<ServerFacts>[] = [
   readyCheck,
   healthCheck,
   versionCheck,

@@ -5,7 +5,7 @@ import type { LoadRequest } from './request.js'
 import { ResponseParser } from './response-parser.js'
 
 /** A request on its way. */
-export interface Flight {
+export interface RequestInFlight {
   readonly request: LoadRequest
   readonly dueMs: number
   readonly sentMs: number
@@ -14,13 +14,13 @@ export interface Flight {
 export interface ConnectionEvents {
   opened(connection: Connection): void
   /** An answer came whole. The connection may be used again if it says so. */
-  answered(connection: Connection, flight: Flight, status: number, body: string): void
+  answered(connection: Connection, flight: RequestInFlight, status: number, body: string): void
   /** The connection is gone; `flight` is what it took with it, `opened` false when it never was. */
   closed(connection: Connection, how: ClosedHow): void
 }
 
 export interface ClosedHow {
-  flight: Flight | undefined
+  flight: RequestInFlight | undefined
   opened: boolean
   isProtocol: boolean
 }
@@ -31,7 +31,7 @@ const shared = Buffer.allocUnsafe(READ_BYTES)
 
 /** One connection with at most one request on its way. */
 export class Connection {
-  flight: Flight | undefined
+  flight: RequestInFlight | undefined
   private readonly parser = new ResponseParser()
   private readonly socket: Socket
   private isOpen = false
@@ -56,7 +56,7 @@ export class Connection {
     this.socket.on('close', () => this.gone(false))
   }
 
-  send(flight: Flight): void {
+  send(flight: RequestInFlight): void {
     this.flight = flight
     this.parser.begin(flight.request.answered !== undefined)
     this.socket.write(flight.request.text, 'latin1')
@@ -86,7 +86,7 @@ export class Connection {
     this.socket.destroy()
   }
 
-  private finish(flight: Flight): void {
+  private finish(flight: RequestInFlight): void {
     const { parser } = this
     this.flight = undefined
     if (!parser.keepsOpen || parser.endsByClose) this.abandon()

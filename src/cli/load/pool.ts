@@ -1,4 +1,4 @@
-import { type ClosedHow, Connection, type ConnectionEvents, type Flight } from './connection.js'
+import { type ClosedHow, Connection, type ConnectionEvents, type RequestInFlight } from './connection.js'
 import type { Origin } from './origin.js'
 import { Queue } from './queue.js'
 import type { FailureKind, LoadObserver, LoadRequest } from './request.js'
@@ -11,7 +11,7 @@ export interface PoolOptions {
   timeoutMs: number
 }
 
-interface Waiting {
+interface PendingRequest {
   request: LoadRequest
   dueMs: number
   noticedMs: number
@@ -25,7 +25,7 @@ export class Pool implements ConnectionEvents {
   private readonly all = new Set<Connection>()
   /** Last in, first out: few connections do most of the work, and theirs are warm. */
   private readonly free: Connection[] = []
-  private readonly waiting = new Queue<Waiting>()
+  private readonly waiting = new Queue<PendingRequest>()
   private opening = 0
   private isClosed = false
   peak = 0
@@ -103,7 +103,7 @@ export class Pool implements ConnectionEvents {
     this.release(connection)
   }
 
-  answered(connection: Connection, flight: Flight, status: number, body: string): void {
+  answered(connection: Connection, flight: RequestInFlight, status: number, body: string): void {
     const endMs = performance.now()
     const { request, dueMs, sentMs } = flight
     this.observer.answered(request, dueMs, sentMs, endMs, status)
@@ -137,12 +137,12 @@ export class Pool implements ConnectionEvents {
     else this.send(connection, next, performance.now())
   }
 
-  private send(connection: Connection, { request, dueMs, noticedMs }: Waiting, sentMs: number): void {
+  private send(connection: Connection, { request, dueMs, noticedMs }: PendingRequest, sentMs: number): void {
     this.observer.sent(dueMs, noticedMs, sentMs)
     connection.send({ request, dueMs, sentMs })
   }
 
-  private fail({ request, dueMs, sentMs }: Flight, kind: FailureKind, nowMs: number): void {
+  private fail({ request, dueMs, sentMs }: RequestInFlight, kind: FailureKind, nowMs: number): void {
     this.observer.failed(request, kind, dueMs, sentMs, nowMs)
   }
 

@@ -156,9 +156,9 @@ export const changeSuite = suite<AllowlistEngine>(
       await newFixa(one, 'a')
       let woken = 0
       const watch = two.changes.watch(() => woken++)
-      two.changes.stirred()
+      two.changes.hasChanges()
       await one.members.add('a', customer(1), {}, NOW)
-      for (let i = 0; woken === 0 && !two.changes.stirred(); i++) {
+      for (let i = 0; woken === 0 && !two.changes.hasChanges(); i++) {
         assert.ok(i < 500, 'woken in time')
         await new Promise((resolve) => setTimeout(resolve, 2))
       }

@@ -15,7 +15,7 @@ import { CacheLink } from './cache/link.js'
 import { type DiskUse, diskUse } from './lmdb/disk-use.js'
 import type { Durability, EnvironmentOptions } from './lmdb/environment.js'
 import { closeOnExit, createGate, type ExitGate } from './lmdb/exit-gate.js'
-import { keptSecret } from './lmdb/kept-secret.js'
+import { storedSecret } from './lmdb/kept-secret.js'
 import { openToOthers } from './lmdb/private-files.js'
 import { mainDirectory } from './lmdb/store-directory.js'
 import { Writer } from './lmdb/writer.js'
@@ -160,7 +160,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
     ]),
     codes: forward('codes', stores.codes, ['put', 'attempt', 'revoke', 'sweep']),
     tokens: forward('tokens', stores.tokens, ['revoke', 'sweep']),
-    keptSecret: (name) => keptSecret(directory, name),
+    keptSecret: (name) => storedSecret(directory, name),
     audit: forward('audit', stores.audit, ['append', 'sweep']),
     locks: forward('locks', stores.locks, ['acquire', 'extend', 'release', 'remove', 'sweep']),
     cache,

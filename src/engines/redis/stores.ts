@@ -1,11 +1,11 @@
 import { RedisKeys } from './access/store.js'
 import { activate } from './allowlist/activate.js'
 import { RedisBulk } from './allowlist/bulk.js'
-import { importChore } from './allowlist/bulk-sweep.js'
+import { importTask } from './allowlist/bulk-sweep.js'
 import { Catalog } from './allowlist/catalog.js'
 import { RedisChanges } from './allowlist/change-feed.js'
 import { RedisChecks } from './allowlist/checks.js'
-import type { Chore } from './allowlist/chores.js'
+import type { Task } from './allowlist/chores.js'
 import { DueLists } from './allowlist/due-lists.js'
 import { IndexScan } from './allowlist/index-scan.js'
 import { RedisIndexStore } from './allowlist/index-store.js'
@@ -18,11 +18,11 @@ import { thawIfDead } from './allowlist/reshard-shards.js'
 import { ReverseIndex } from './allowlist/reverse-index.js'
 import { Shards } from './allowlist/shards.js'
 import { DeletedLists } from './allowlist/sweep-deleted.js'
-import { expiryChore } from './allowlist/sweep-expired.js'
+import { expiryTask } from './allowlist/sweep-expired.js'
 import { UnindexedChanges } from './allowlist/sweep-unindexed.js'
 import { Sweeper } from './allowlist/sweeper.js'
 import { Tokens } from './allowlist/tokens.js'
-import { Wake } from './allowlist/wake.js'
+import { ChangeChannel } from './allowlist/wake.js'
 import type { Redis } from './link/redis.js'
 
 export interface StoreOptions {
@@ -37,7 +37,7 @@ export interface StoreOptions {
 /** Every store of the engine over one connection. */
 export function openStores(redis: Redis, options: StoreOptions) {
   const { maxLogBytes } = options
-  const wake = new Wake(redis, options.database)
+  const wake = new ChangeChannel(redis, options.database)
   const catalog = new Catalog(redis, wake, options)
   const shards = new Shards(redis, catalog, options.commandTimeoutMs)
   const tokens = new Tokens(redis, catalog)
@@ -59,11 +59,11 @@ export function openStores(redis: Redis, options: StoreOptions) {
     { index: unindexed.chore, replaces: bulk.cleanup },
     options.shardAbove,
   )
-  const chores: Chore[] = [
-    expiryChore({ redis, shards, reverse, wake, maxLogBytes }),
+  const chores: Task[] = [
+    expiryTask({ redis, shards, reverse, wake, maxLogBytes }),
     unindexed.chore,
     deadBuilds(index),
-    importChore(context, bulk.cleanup),
+    importTask(context, bulk.cleanup),
     resharding.chore,
   ]
   const deleted = new DeletedLists(redis, lists, reverse, (id) => catalog.readMeta(id))
@@ -83,7 +83,7 @@ export function openStores(redis: Redis, options: StoreOptions) {
   }
 }
 
-function deadBuilds(index: RedisIndexStore): Chore {
+function deadBuilds(index: RedisIndexStore): Task {
   return async (id, { incarnation }, now) => {
     const { buried, leaseEndsAt } = await index.buryDead({ id, incarnation }, now)
     return {

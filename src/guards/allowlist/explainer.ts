@@ -23,7 +23,7 @@ import {
 import { type CompiledWave, compileWave, effectivePercentage, insideWindow, placeIn } from './wave/index.js'
 
 /** What a step found; when it began is `performance.now()`. */
-export type Note = (
+export type NoteStep = (
   step: ExplainStep['step'],
   outcome: string,
   beganMs: number,
@@ -31,7 +31,7 @@ export type Note = (
 ) => void
 
 /** The present as checks see it, telling each step. */
-export type TracedStore = (note: Note) => CheckView
+export type TracedStore = (note: NoteStep) => CheckView
 
 interface Inquiry {
   readonly view: CheckView
@@ -64,7 +64,7 @@ export class Explainer {
   private async explainOnce(customerId: string, listIds: readonly string[]): Promise<Explanation> {
     const beganMs = performance.now()
     const path: string[] = []
-    const note: Note = (step, outcome, stepBeganMs, facts) => {
+    const note: NoteStep = (step, outcome, stepBeganMs, facts) => {
       const nested = path.length > 1 ? { allowlistId: path.at(-1)! } : {}
       inquiry.steps.push({ step, outcome, ...nested, ...facts, durationUs: elapsedUs(stepBeganMs) })
     }
@@ -82,7 +82,7 @@ export class Explainer {
     return { customerId, results, overallAllowed, durationUs: elapsedUs(beganMs) }
   }
 
-  private async asked(inquiry: Inquiry, note: Note, listId: string): Promise<Verdict> {
+  private async asked(inquiry: Inquiry, note: NoteStep, listId: string): Promise<Verdict> {
     try {
       return await one(inquiry, note, listId, 0)
     } catch (error) {
@@ -93,7 +93,7 @@ export class Explainer {
   }
 }
 
-async function one(inquiry: Inquiry, note: Note, listId: string, depth: number): Promise<Verdict> {
+async function one(inquiry: Inquiry, note: NoteStep, listId: string, depth: number): Promise<Verdict> {
   const { view, path } = inquiry
   path.push(listId)
   const list = await readList(view, listId)
@@ -111,7 +111,7 @@ async function readList(view: CheckView, listId: string): Promise<CheckedList | 
   }
 }
 
-async function judge(inquiry: Inquiry, note: Note, list: CheckedList, depth: number): Promise<Verdict> {
+async function judge(inquiry: Inquiry, note: NoteStep, list: CheckedList, depth: number): Promise<Verdict> {
   const { view, customerId, now } = inquiry
   if (list.type === 'ONDA') return judgeWave(inquiry, note, list, depth)
   const member = await view.member(list, customerId)
@@ -125,7 +125,7 @@ async function judge(inquiry: Inquiry, note: Note, list: CheckedList, depth: num
   return verdict
 }
 
-async function judgeWave(inquiry: Inquiry, note: Note, list: CheckedList, depth: number): Promise<Verdict> {
+async function judgeWave(inquiry: Inquiry, note: NoteStep, list: CheckedList, depth: number): Promise<Verdict> {
   const beganMs = performance.now()
   const wave = compileWave(list)
   const isOpen = insideWindow(wave, inquiry.now)
@@ -148,7 +148,7 @@ async function judgeWave(inquiry: Inquiry, note: Note, list: CheckedList, depth:
 /** A list that a wave rests on. */
 async function rest(
   inquiry: Inquiry,
-  note: Note,
+  note: NoteStep,
   step: 'exclude' | 'base',
   listId: string,
   depth: number,
@@ -167,7 +167,7 @@ async function rest(
   return verdict
 }
 
-function judgeStrategy({ customerId, now }: Inquiry, note: Note, wave: CompiledWave): Verdict {
+function judgeStrategy({ customerId, now }: Inquiry, note: NoteStep, wave: CompiledWave): Verdict {
   const beganMs = performance.now()
   const verdict = strategyVerdict(wave, customerId, now)
   const outcome = admits(verdict) ? 'in' : 'out'

@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../../core/maybe-promise.js'
-import type { Note } from '../audit/port.js'
+import type { PreparedEntry } from '../audit/port.js'
 import type { ChangeFeed, Position } from './changes/port.js'
 import type { IndexStore } from './membership/port.js'
 import type { StoredConfig } from './pause.js'
@@ -94,9 +94,9 @@ export interface MemberStore {
     customerId: string,
     attributes: MemberAttributes,
     now: number,
-    note?: Note,
+    note?: PreparedEntry,
   ): Promise<AddOutcome>
-  remove(listId: string, customerId: string, now: number, note?: Note): Promise<RemoveOutcome>
+  remove(listId: string, customerId: string, now: number, note?: PreparedEntry): Promise<RemoveOutcome>
   get(listId: string, customerId: string): Promise<MemberRecord | undefined>
   /** Members in the engine's own order, behind the page whose `next` is given as `after`. */
   page(listId: string, after: string | undefined, limit: number): Promise<MemberPage | undefined>

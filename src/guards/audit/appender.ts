@@ -3,7 +3,7 @@ import { soon } from '../../core/timers.js'
 import { DAY_MS } from './entry-id.js'
 import { type AuditStore, MAX_APPENDED, type StoredEntry } from './port.js'
 
-interface Waiting {
+interface PendingEntry {
   entries: readonly StoredEntry[]
   resolve(): void
   reject(error: unknown): void
@@ -11,7 +11,7 @@ interface Waiting {
 
 /** Adds entries to the store; those of one turn of the event loop together. */
 export class Appender {
-  private waiting: Waiting[] = []
+  private waiting: PendingEntry[] = []
 
   constructor(
     private readonly store: AuditStore,
@@ -50,8 +50,8 @@ export class Appender {
 }
 
 /** As many together as may be added at once. */
-function* groups(waiting: readonly Waiting[]): Generator<Waiting[]> {
-  let group: Waiting[] = []
+function* groups(waiting: readonly PendingEntry[]): Generator<PendingEntry[]> {
+  let group: PendingEntry[] = []
   let size = 0
   for (const one of waiting) {
     if (group.length > 0 && size + one.entries.length > MAX_APPENDED) {

@@ -8,7 +8,7 @@ import { Appender } from './appender.js'
 import { boundedText } from './bounded.js'
 import { DAY_MS, entryId } from './entry-id.js'
 import { makeCursor, parseQuery } from './filter.js'
-import { type AuditStore, MAX_READ, type Note, type StoredEntry } from './port.js'
+import { type AuditStore, MAX_READ, type PreparedEntry, type StoredEntry } from './port.js'
 import type { AuditEntry, AuditOptions, AuditPage, AuditQuery, AuditStats } from './types.js'
 
 export interface AuditDependencies {
@@ -21,7 +21,7 @@ export interface AuditDependencies {
 }
 
 /** What was done, without who did it and when. */
-export type Deed = Pick<AuditEntry, 'action' | 'target' | 'before' | 'after' | 'outcome' | 'detail'>
+export type AuditedAction = Pick<AuditEntry, 'action' | 'target' | 'before' | 'after' | 'outcome' | 'detail'>
 
 /** Outcomes that are recorded, each with the detail that it adds. */
 export type Outcomes = Readonly<Record<string, Record<string, unknown> | 'plain'>>
@@ -76,7 +76,7 @@ export class AuditTrail implements AuditApi {
    * Records what was done. Settles when it is written, or could not be and the setting says to go on. `since`: when the
    * change began, whose time it shares.
    */
-  async record(acting: Acting, deeds: readonly Deed[], since?: number): Promise<void> {
+  async record(acting: Acting, deeds: readonly AuditedAction[], since?: number): Promise<void> {
     const { options, report } = this.dependencies
     try {
       const adding = this.appender.add(deeds.map((deed) => this.stored(acting, deed)))
@@ -92,7 +92,7 @@ export class AuditTrail implements AuditApi {
   }
 
   /** What is to be kept with a change by the engine that makes it: the deed, with the detail of the outcome. */
-  note(deed: Deed, outcomes: Outcomes): Note {
+  note(deed: AuditedAction, outcomes: Outcomes): PreparedEntry {
     const acting = this.current()
     const at = this.dependencies.clock.now()
     const plain = textOf(acting, deed, at)
@@ -109,11 +109,11 @@ export class AuditTrail implements AuditApi {
   }
 
   /** The entry of this is kept. */
-  kept({ action }: Deed): void {
+  kept({ action }: AuditedAction): void {
     this.counts.entries[action] = (this.counts.entries[action] ?? 0) + 1
   }
 
-  private stored(acting: Acting, deed: Deed): StoredEntry {
+  private stored(acting: Acting, deed: AuditedAction): StoredEntry {
     const at = this.dependencies.clock.now()
     return { id: this.nextId(at), text: textOf(acting, deed, at) }
   }
@@ -157,7 +157,7 @@ export class AuditTrail implements AuditApi {
   }
 }
 
-function textOf({ actor, requestId, requestIdFrom }: Acting, deed: Deed, at: number): string {
+function textOf({ actor, requestId, requestIdFrom }: Acting, deed: AuditedAction, at: number): string {
   const { action, target, before, after, outcome, detail } = deed
   // Without those that are undefined, as text.
   const who = { at: isoTime(at), actor }

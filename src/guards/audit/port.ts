@@ -5,7 +5,7 @@
  */
 export interface AuditStore {
   /** Keeps all of them, at most `MAX_APPENDED`. When it fails some may be kept; it can be done again. */
-  append(entries: readonly StoredEntry[], keeping: Keeping): Promise<void>
+  append(entries: readonly StoredEntry[], keeping: Retention): Promise<void>
   /**
    * Those with ids below `below` and from `from` on, both of them ids or beginnings of ids: the newest first, at most
    * `limit`. Sees all that was added before the call, by anybody.
@@ -25,13 +25,13 @@ export interface StoredEntry {
 }
 
 /** An entry of which the text depends on what becomes of a change, for a store that keeps it together with the change. */
-export interface Note {
+export interface PreparedEntry {
   id: string
   /** By outcome; where there is none, nothing is kept. */
   texts: Readonly<Partial<Record<string, string>>>
 }
 
-export interface Keeping {
+export interface Retention {
   /** How long entries are kept at least. */
   retentionMs: number
   now: number

@@ -2,8 +2,8 @@ import { isCatracaError } from '../../core/errors.js'
 import { plainName } from '../../core/identifiers.js'
 import type { Allowlists } from '../allowlist/index.js'
 import type { Allowlist, AllowlistChange, ImportOptions, ImportResult } from '../allowlist/types.js'
-import type { AuditTrail, Deed } from './index.js'
-import { inFront, recording } from './recording.js'
+import type { AuditTrail, AuditedAction } from './index.js'
+import { decorate, recording } from './recording.js'
 import type { AuditAction, AuditTarget } from './types.js'
 
 const target = (id: string): AuditTarget => ({ kind: 'allowlist', id: plainName('allowlistId', id) })
@@ -16,8 +16,8 @@ export function recordAllowlists(lists: Allowlists, trail: AuditTrail): void {
 }
 
 function recordLists(lists: Allowlists, trail: AuditTrail): void {
-  inFront(lists, 'create', (create) => (input) => {
-    const deed = (id: string, after: unknown): Deed => ({
+  decorate(lists, 'create', (create) => (input) => {
+    const deed = (id: string, after: unknown): AuditedAction => ({
       action: 'allowlist.create',
       target: { kind: 'allowlist', id },
       after,
@@ -27,8 +27,8 @@ function recordLists(lists: Allowlists, trail: AuditTrail): void {
       done: (list) => [deed(list.id, settingsOf(list))],
     })
   })
-  inFront(lists, 'update', (update) => (id, change, options) => {
-    const deed = (before: Allowlist | undefined, after: unknown): Deed => ({
+  decorate(lists, 'update', (update) => (id, change, options) => {
+    const deed = (before: Allowlist | undefined, after: unknown): AuditedAction => ({
       action: 'allowlist.update',
       target: target(id),
       ...(before && { before: { ...changed(change, before), version: before.version } }),
@@ -40,8 +40,8 @@ function recordLists(lists: Allowlists, trail: AuditTrail): void {
       done: (list, before) => [deed(before, { ...changed(change, list), version: list.version })],
     })
   })
-  inFront(lists, 'pause', (pause) => (id) => {
-    const deed = (fields: Pick<Deed, 'before' | 'after'>): Deed => ({
+  decorate(lists, 'pause', (pause) => (id) => {
+    const deed = (fields: Pick<AuditedAction, 'before' | 'after'>): AuditedAction => ({
       action: 'allowlist.pause',
       target: target(id),
       ...fields,
@@ -56,8 +56,8 @@ function recordLists(lists: Allowlists, trail: AuditTrail): void {
           : [deed({ before: { config: paused?.config, version: version - 1 }, after: { config, version } })],
     })
   })
-  inFront(lists, 'resume', (resume) => (id, options) => {
-    const deed = (before: Allowlist | undefined, after?: unknown): Deed => ({
+  decorate(lists, 'resume', (resume) => (id, options) => {
+    const deed = (before: Allowlist | undefined, after?: unknown): AuditedAction => ({
       action: 'allowlist.resume',
       target: target(id),
       ...(before && { before: { config: before.config, version: before.version } }),
@@ -69,8 +69,8 @@ function recordLists(lists: Allowlists, trail: AuditTrail): void {
       done: ({ config, version }, before) => [deed(before, { config, version })],
     })
   })
-  inFront(lists, 'delete', (remove) => (id) => {
-    const deed = (list: Allowlist | undefined): Deed => ({
+  decorate(lists, 'delete', (remove) => (id) => {
+    const deed = (list: Allowlist | undefined): AuditedAction => ({
       action: 'allowlist.delete',
       target: target(id),
       ...(list && {
@@ -86,12 +86,12 @@ function recordLists(lists: Allowlists, trail: AuditTrail): void {
 }
 
 function recordIndexes(lists: Allowlists, trail: AuditTrail): void {
-  inFront(lists, 'rebuild', (rebuild) => (id) => {
-    const deed = (): Deed => ({ action: 'allowlist.rebuild', target: target(id) })
+  decorate(lists, 'rebuild', (rebuild) => (id) => {
+    const deed = (): AuditedAction => ({ action: 'allowlist.rebuild', target: target(id) })
     return recording(trail, () => rebuild(id), { isLong: true, asked: deed, done: () => [deed()] })
   })
-  inFront(lists, 'reshard', (reshard) => (id, shards, options) => {
-    const deed = (before: Allowlist | undefined): Deed => ({
+  decorate(lists, 'reshard', (reshard) => (id, shards, options) => {
+    const deed = (before: Allowlist | undefined): AuditedAction => ({
       action: 'allowlist.reshard',
       target: target(id),
       ...(before && { before: { shardCount: before.shardCount } }),
@@ -110,8 +110,8 @@ const COUNTS = ['added', 'unchanged', 'removed', 'rejected'] as const
 
 /** One entry for the whole import, with its counts. */
 function recordImports(lists: Allowlists, trail: AuditTrail): void {
-  inFront(lists, 'import', (run) => (id, body, options = {}) => {
-    const deed = (facts: Partial<ImportResult>): Deed => ({
+  decorate(lists, 'import', (run) => (id, body, options = {}) => {
+    const deed = (facts: Partial<ImportResult>): AuditedAction => ({
       action: 'allowlist.import' satisfies AuditAction,
       target: target(id),
       detail: importDetail(facts, options),

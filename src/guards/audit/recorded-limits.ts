@@ -3,16 +3,16 @@ import type { ConfigAddress } from '../rate-limit/api.js'
 import type { RateLimits } from '../rate-limit/index.js'
 import { configKeyOf } from '../rate-limit/level-config.js'
 import type { LevelConfig } from '../rate-limit/types.js'
-import type { AuditTrail, Deed } from './index.js'
-import { inFront, recording } from './recording.js'
+import type { AuditTrail, AuditedAction } from './index.js'
+import { decorate, recording } from './recording.js'
 import type { AuditTarget } from './types.js'
 
 /** Has every change of the configuration of limits recorded, and what is reset; what is used of them is not. */
 export function recordLimits(limits: RateLimits, trail: AuditTrail): void {
   recordConfigs(limits, trail)
   recordEntities(limits, trail)
-  inFront(limits, 'reset', (reset) => (entity, resource) => {
-    const deed = (): Deed => ({
+  decorate(limits, 'reset', (reset) => (entity, resource) => {
+    const deed = (): AuditedAction => ({
       action: 'limit.reset',
       target: { kind: 'limit', id: plainName('resource', resource), entity: identifier('entity', entity) },
     })
@@ -31,8 +31,8 @@ function configTarget(address: ConfigAddress): AuditTarget {
 }
 
 function recordConfigs(limits: RateLimits, trail: AuditTrail): void {
-  inFront(limits, 'setConfig', (set) => (address, config) => {
-    const deed = (before: LevelConfig | undefined): Deed => ({
+  decorate(limits, 'setConfig', (set) => (address, config) => {
+    const deed = (before: LevelConfig | undefined): AuditedAction => ({
       action: 'limit.config.set',
       target: configTarget(address),
       ...(before && { before }),
@@ -44,8 +44,8 @@ function recordConfigs(limits: RateLimits, trail: AuditTrail): void {
       done: (_, before) => [deed(before)],
     })
   })
-  inFront(limits, 'deleteConfig', (remove) => (address) => {
-    const deed = (before: LevelConfig | undefined): Deed => ({
+  decorate(limits, 'deleteConfig', (remove) => (address) => {
+    const deed = (before: LevelConfig | undefined): AuditedAction => ({
       action: 'limit.config.delete',
       target: configTarget(address),
       ...(before && { before }),
@@ -60,8 +60,8 @@ function recordConfigs(limits: RateLimits, trail: AuditTrail): void {
 
 function recordEntities(limits: RateLimits, trail: AuditTrail): void {
   const target = (id: string): AuditTarget => ({ kind: 'entity', id: identifier('entity', id) })
-  inFront(limits, 'setEntity', (set) => (id, record) => {
-    const deed = (before: unknown): Deed => ({
+  decorate(limits, 'setEntity', (set) => (id, record) => {
+    const deed = (before: unknown): AuditedAction => ({
       action: 'entity.set',
       target: target(id),
       ...(before !== undefined && { before }),
@@ -73,8 +73,8 @@ function recordEntities(limits: RateLimits, trail: AuditTrail): void {
       done: (_, before) => [deed(before)],
     })
   })
-  inFront(limits, 'deleteEntity', (remove) => (id) => {
-    const deed = (before: unknown): Deed => ({
+  decorate(limits, 'deleteEntity', (remove) => (id) => {
+    const deed = (before: unknown): AuditedAction => ({
       action: 'entity.delete',
       target: target(id),
       ...(before !== undefined && { before }),

@@ -1,7 +1,7 @@
 import { isoTime } from '../../core/clock.js'
 import type { MemberAttributes, MemberStore } from '../allowlist/port.js'
-import type { AuditTrail, Deed, Outcomes } from './index.js'
-import type { Note } from './port.js'
+import type { AuditTrail, AuditedAction, Outcomes } from './index.js'
+import type { PreparedEntry } from './port.js'
 import { recording } from './recording.js'
 import type { AuditTarget } from './types.js'
 
@@ -17,9 +17,9 @@ const REMOVING: Outcomes = { removed: 'plain' }
 export function recordedMembers(members: MemberStore, trail: AuditTrail, isTogether: boolean): MemberStore {
   const keepsNotes = members.keepsNotes && isTogether
   const recorded = <T extends { outcome: string }>(
-    deed: Deed,
+    deed: AuditedAction,
     outcomes: Outcomes,
-    change: (note: Note | undefined) => Promise<T>,
+    change: (note: PreparedEntry | undefined) => Promise<T>,
   ): Promise<T> => {
     const note = keepsNotes ? trail.note(deed, outcomes) : undefined
     return recording(trail, () => change(note), {
@@ -38,11 +38,11 @@ export function recordedMembers(members: MemberStore, trail: AuditTrail, isToget
     keepsNotes: false,
     add(listId, customerId, attributes, now) {
       const after = given(attributes)
-      const deed: Deed = { action: 'allowlist.member.add', target: memberOf(listId, customerId), after }
+      const deed: AuditedAction = { action: 'allowlist.member.add', target: memberOf(listId, customerId), after }
       return recorded(deed, ADDING, (note) => members.add(listId, customerId, attributes, now, note))
     },
     remove(listId, customerId, now) {
-      const deed: Deed = { action: 'allowlist.member.remove', target: memberOf(listId, customerId) }
+      const deed: AuditedAction = { action: 'allowlist.member.remove', target: memberOf(listId, customerId) }
       return recorded(deed, REMOVING, (note) => members.remove(listId, customerId, now, note))
     },
     get: (listId, customerId) => members.get(listId, customerId),

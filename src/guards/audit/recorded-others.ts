@@ -6,16 +6,16 @@ import type { OneTimeCodes } from '../one-time-code/index.js'
 import type { TokenDenylist } from '../token-denylist/index.js'
 import { subjectRevocation, tokenRevocation } from '../token-denylist/input.js'
 import type { RevokedToken } from '../token-denylist/types.js'
-import type { AuditTrail, Deed } from './index.js'
-import { inFront, recording } from './recording.js'
+import type { AuditTrail, AuditedAction } from './index.js'
+import { decorate, recording } from './recording.js'
 
 /** Of more tokens at once there is one entry with their number. */
 const TOKENS_ONE_BY_ONE = 100
 
 /** What a key may do is told, and never the key or its hash. */
 export function recordKeys(keys: ApiKeys, trail: AuditTrail): void {
-  inFront(keys, 'create', (create) => (input) => {
-    const deed = (after: { scopes: readonly string[]; id?: string }): Deed => ({
+  decorate(keys, 'create', (create) => (input) => {
+    const deed = (after: { scopes: readonly string[]; id?: string }): AuditedAction => ({
       action: 'key.create',
       target: { kind: 'key', id: identifier('name', input.name) },
       after,
@@ -25,8 +25,8 @@ export function recordKeys(keys: ApiKeys, trail: AuditTrail): void {
       done: ({ id, scopes }) => [deed({ id, scopes })],
     })
   })
-  inFront(keys, 'revoke', (revoke) => (name) => {
-    const deed = (key: ApiKey | undefined): Deed => ({
+  decorate(keys, 'revoke', (revoke) => (name) => {
+    const deed = (key: ApiKey | undefined): AuditedAction => ({
       action: 'key.revoke',
       target: { kind: 'key', id: identifier('name', name) },
       ...(key && { before: { id: key.id, scopes: key.scopes } }),
@@ -37,16 +37,16 @@ export function recordKeys(keys: ApiKeys, trail: AuditTrail): void {
       done: (_, before) => [deed(before)],
     })
   })
-  inFront(keys, 'unlock', (unlock) => () => {
-    const deed = (): Deed => ({ action: 'key.unlock', target: { kind: 'key', id: '*' } })
+  decorate(keys, 'unlock', (unlock) => () => {
+    const deed = (): AuditedAction => ({ action: 'key.unlock', target: { kind: 'key', id: '*' } })
     return recording(trail, unlock, { asked: deed, done: () => [deed()] })
   })
 }
 
 /** A record that is deleted by hand lets its request be done again. What it held is not told: only how it stood. */
 export function recordIdempotency(idempotency: Idempotency, trail: AuditTrail): void {
-  inFront(idempotency, 'delete', (remove) => (key) => {
-    const deed = (before: object | undefined): Deed => ({
+  decorate(idempotency, 'delete', (remove) => (key) => {
+    const deed = (before: object | undefined): AuditedAction => ({
       action: 'idempotency.delete',
       target: {
         kind: 'idempotency',
@@ -68,8 +68,8 @@ export function recordIdempotency(idempotency: Idempotency, trail: AuditTrail): 
 
 /** That a lock is taken away from its holder; who takes and gives back locks is not recorded. */
 export function recordLocks(locks: Locks, trail: AuditTrail): void {
-  inFront(locks, 'forceRelease', (release) => (name) => {
-    const deed = (): Deed => ({
+  decorate(locks, 'forceRelease', (release) => (name) => {
+    const deed = (): AuditedAction => ({
       action: 'lock.break',
       target: { kind: 'lock', id: identifier('name', name) },
     })
@@ -82,8 +82,8 @@ export function recordLocks(locks: Locks, trail: AuditTrail): void {
 
 /** That a code was revoked and its lock lifted. The address is a secret of its owner: a keyed hash stands for it. */
 export function recordCodes(codes: OneTimeCodes, trail: AuditTrail): void {
-  inFront(codes, 'revoke', (revoke) => (request) => {
-    const deed = (): Deed => ({
+  decorate(codes, 'revoke', (revoke) => (request) => {
+    const deed = (): AuditedAction => ({
       action: 'code.revoke',
       target: { kind: 'code', id: codes.standIn(request), channel: request.channel },
     })
@@ -95,7 +95,7 @@ export function recordCodes(codes: OneTimeCodes, trail: AuditTrail): void {
 }
 
 export function recordTokens(tokens: TokenDenylist, trail: AuditTrail): void {
-  inFront(
+  decorate(
     tokens,
     'revoke',
     (revoke) => (token) =>
@@ -104,8 +104,8 @@ export function recordTokens(tokens: TokenDenylist, trail: AuditTrail): void {
         done: () => [revocation(token)],
       }),
   )
-  inFront(tokens, 'revokeAll', (revokeAll) => (given) => {
-    const many = (): Deed => ({
+  decorate(tokens, 'revokeAll', (revokeAll) => (given) => {
+    const many = (): AuditedAction => ({
       action: 'token.revoke',
       target: { kind: 'token', id: '*' },
       detail: { count: given.length },
@@ -115,8 +115,8 @@ export function recordTokens(tokens: TokenDenylist, trail: AuditTrail): void {
       done: () => (given.length > TOKENS_ONE_BY_ONE ? [many()] : given.map(revocation)),
     })
   })
-  inFront(tokens, 'revokeSubject', (revoke) => (mark) => {
-    const deed = (): Deed => {
+  decorate(tokens, 'revokeSubject', (revoke) => (mark) => {
+    const deed = (): AuditedAction => {
       const { id, expiresAt, ...rest } = subjectRevocation(mark)
       const notBefore = 'notBefore' in rest ? rest.notBefore : 0
       return {
@@ -131,7 +131,7 @@ export function recordTokens(tokens: TokenDenylist, trail: AuditTrail): void {
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-function revocation(token: RevokedToken): Deed {
+function revocation(token: RevokedToken): AuditedAction {
   const { id, expiresAt } = tokenRevocation(token)
   return { action: 'token.revoke', target: { kind: 'token', id }, after: { expiresAt: iso(expiresAt) } }
 }

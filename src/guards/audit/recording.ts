@@ -1,17 +1,17 @@
 import { type ChangeDeadlines, isUnavailable, monotonicMs } from '../../core/deadlines.js'
 import { CatracaError, isCatracaError } from '../../core/errors.js'
-import type { AuditTrail, Deed } from './index.js'
+import type { AuditTrail, AuditedAction } from './index.js'
 
 /** How a change is told of. */
 export interface Account<T, Before> {
   /** How it was before; asked first, and left out when that fails. */
   look?: () => Promise<Before>
   /** What was asked for: recorded when nobody knows whether it was done. */
-  asked(before: Before | undefined): Deed
+  asked(before: Before | undefined): AuditedAction
   /** What was done; nothing, when nothing was changed. */
-  done(result: T, before: Before | undefined): readonly Deed[]
+  done(result: T, before: Before | undefined): readonly AuditedAction[]
   /** What a failure left done after all. */
-  failed?(error: unknown, before: Before | undefined): readonly Deed[]
+  failed?(error: unknown, before: Before | undefined): readonly AuditedAction[]
   /** The change takes as long as it takes. */
   isLong?: boolean
   /** The change is one write of its engine, which bounds it by itself: it need not be watched twice. */
@@ -76,7 +76,7 @@ type Verb<Guard> = {
 }[keyof Guard]
 
 /** Puts something in front of a verb of a guard, for everybody who has the guard. */
-export function inFront<Guard extends object, Name extends Verb<Guard>>(
+export function decorate<Guard extends object, Name extends Verb<Guard>>(
   guard: Guard,
   name: Name,
   around: (verb: Guard[Name]) => Guard[Name],

@@ -5,7 +5,7 @@ import type { Entry } from './first-tier.js'
 import { Flight } from './flight.js'
 import { Loader, type Work } from './loader.js'
 import { DOWN } from './second-tier.js'
-import { isDoubtful, Settler, type SpaceParts } from './settler.js'
+import { isDoubtful, FlightEndings, type SpaceParts } from './settler.js'
 
 const FIRST_WAIT_MS = 10
 const LONGEST_WAIT_MS = 100
@@ -16,7 +16,7 @@ const LONGEST_WAIT_MS = 100
  */
 export class Filler<T> {
   private readonly flights = new Map<string, Flight<T>>()
-  private readonly settler: Settler<T>
+  private readonly settler: FlightEndings<T>
   private readonly loader: Loader<T>
 
   constructor(
@@ -24,7 +24,7 @@ export class Filler<T> {
     /** Told of each entry that the second tier answers with, which may be due for a refresh. */
     private readonly onFound: (key: string, entry: Entry<T>, work: Work<T>) => void,
   ) {
-    this.settler = new Settler(parts)
+    this.settler = new FlightEndings(parts)
     this.loader = new Loader(parts, this.settler)
   }
 

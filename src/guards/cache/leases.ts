@@ -6,7 +6,7 @@ import { checkEntry, checkLease } from './options.js'
 import type { FillStart } from './port.js'
 import type { Reader } from './reader.js'
 import { DOWN } from './second-tier.js'
-import { Settler, type SpaceParts } from './settler.js'
+import { FlightEndings, type SpaceParts } from './settler.js'
 import type { CacheAnswer, EntryOptions, FillLease, LeaseOptions } from './types.js'
 
 const FIRST_WAIT_MS = 10
@@ -16,13 +16,13 @@ const FORCED = 'refresh-'
 
 /** Fills by those who load outside of this process: the lease is theirs, and what they loaded comes back with it. */
 export class Leases<T> {
-  private readonly settler: Settler<T>
+  private readonly settler: FlightEndings<T>
 
   constructor(
     private readonly parts: SpaceParts<T>,
     private readonly reader: Reader<T>,
   ) {
-    this.settler = new Settler(parts)
+    this.settler = new FlightEndings(parts)
   }
 
   async ask(key: string, options: LeaseOptions): Promise<FillLease<T>> {

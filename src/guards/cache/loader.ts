@@ -4,7 +4,7 @@ import type { Entry } from './first-tier.js'
 import type { Flight } from './flight.js'
 import type { CacheItem, FilledItem, StoreOutcome } from './port.js'
 import { DOWN, type OrDown } from './second-tier.js'
-import type { Settler, SpaceParts } from './settler.js'
+import type { FlightEndings, SpaceParts } from './settler.js'
 import type { EntryOptions, LoadMany } from './types.js'
 
 /** What flights are to be filled with. */
@@ -24,7 +24,7 @@ interface Made<T> {
 export class Loader<T> {
   constructor(
     private readonly parts: SpaceParts<T>,
-    private readonly settler: Settler<T>,
+    private readonly settler: FlightEndings<T>,
   ) {}
 
   async load(flights: readonly Flight<T>[], { load, options }: Work<T>): Promise<void> {

@@ -1,15 +1,15 @@
 import { isNone } from './content.js'
 import { answerOf, findingOf } from './entries.js'
 import { DOWN } from './second-tier.js'
-import { isDoubtful, Settler, type SpaceParts } from './settler.js'
+import { isDoubtful, FlightEndings, type SpaceParts } from './settler.js'
 import type { CacheAnswer } from './types.js'
 
 /** Reads what the second tier has, without ever loading. */
 export class Reader<T> {
-  private readonly settler: Settler<T>
+  private readonly settler: FlightEndings<T>
 
   constructor(private readonly parts: SpaceParts<T>) {
-    this.settler = new Settler(parts)
+    this.settler = new FlightEndings(parts)
   }
 
   /**

@@ -25,7 +25,7 @@ export const isDoubtful = <T>({ first, settings }: SpaceParts<T>): boolean =>
   !first.isTrusted && settings.onUnavailable === 'source'
 
 /** The ways in which a flight may end without a load. */
-export class Settler<T> {
+export class FlightEndings<T> {
   constructor(private readonly parts: SpaceParts<T>) {}
 
   /** The second tier is down, and what the first one holds is not over. */

@@ -1,5 +1,5 @@
 import { CatracaError } from '../../core/errors.js'
-import { Sleeper, type Wakes } from '../../core/waiters.js'
+import { Waiter, type SharedTimer } from '../../core/waiters.js'
 import type { OwnerOutcome } from './port.js'
 
 export interface HeartbeatOptions {
@@ -8,7 +8,7 @@ export interface HeartbeatOptions {
   extend: () => Promise<OwnerOutcome>
   /** A clock that only goes forward; leases are counted by it, whatever is done to the time of day. */
   monotonicMs: () => number
-  wakes: Wakes
+  wakes: SharedTimer
 }
 
 /** So many beats to a lease, so that one or two of them may be lost. */
@@ -16,7 +16,7 @@ const BEATS_PER_LEASE = 3
 const RETRIES_PER_LEASE = 20
 
 /** Extends a claim while work is done, and tells the work when it has it no longer. */
-export class Heartbeat extends Sleeper {
+export class Heartbeat extends Waiter {
   /** Made for who asks: most work does not, and it costs as much as all the rest. */
   private controller: AbortController | undefined = undefined
   private loss: CatracaError | undefined = undefined

@@ -2,7 +2,7 @@ import { aborted, follow } from '../../core/abort.js'
 import { type Clock, isoTime } from '../../core/clock.js'
 import { isUnavailable } from '../../core/deadlines.js'
 import { invalid, isCatracaError } from '../../core/errors.js'
-import { Wakes } from '../../core/waiters.js'
+import { SharedTimer } from '../../core/waiters.js'
 import type { IdempotencyApi } from './api.js'
 import { Heartbeat } from './heartbeat.js'
 import { assertOwned, type Held, HeldClaim, unguarded } from './held-claim.js'
@@ -61,7 +61,7 @@ export class Idempotency implements IdempotencyApi {
   private readonly verbs: Verbs
   private readonly polls: Polls
   private readonly monotonicMs: () => number
-  private readonly wakes: Wakes
+  private readonly wakes: SharedTimer
   private readonly maxResponseBytes: number
   private readonly begins: BeginCounts = {
     claimed: 0,
@@ -81,7 +81,7 @@ export class Idempotency implements IdempotencyApi {
       (record) => this.verbs.isOver(record),
     )
     this.monotonicMs = monotonicMs
-    this.wakes = new Wakes(monotonicMs)
+    this.wakes = new SharedTimer(monotonicMs)
     this.maxResponseBytes = Math.min(options.maxResponseBytes, store.maxResponseBytes)
   }
 

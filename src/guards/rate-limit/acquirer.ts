@@ -7,8 +7,8 @@ import type { NamedCounts } from '../../core/figures.js'
 import { identifier } from '../../core/identifiers.js'
 import { Admission } from './admission.js'
 import { denial, leaseOf, parentOf, statusesOf, violationsOf, type Wanted } from './answers.js'
-import { type Asked, Asking } from './asking.js'
-import type { Beginning } from './beginning.js'
+import { type AcquireCall, PendingAcquire } from './asking.js'
+import type { FirstCall } from './beginning.js'
 import { areCosts, costsOf, parentCostsOf } from './costs.js'
 import { DeniedTop } from './denied-top.js'
 import { Exhausted } from './exhausted.js'
@@ -62,7 +62,7 @@ export interface AcquirerParts {
   takeHere: ((subject: SubjectCosts, now: number) => Taken | undefined) | undefined
   policies: Policies
   leases: Leases
-  beginning: Beginning
+  beginning: FirstCall
   deadlines: Deadlines
   usage: UsageCounter
   clock: Clock
@@ -237,11 +237,11 @@ export class Acquirer {
   }
 
   /** The engine decides in time, or `onUnavailable` does. */
-  private ask(question: Asked, now: number, begunAt?: number): Promise<AcquireAnswer> {
+  private ask(question: AcquireCall, now: number, begunAt?: number): Promise<AcquireAnswer> {
     const { counters, deadlines } = this.parts
     return new Promise((resolve, reject) => {
       const deciding = counters.take(question.wanted, now)
-      const asking = new Asking(this, deadlines, question, deciding, resolve, reject)
+      const asking = new PendingAcquire(this, deadlines, question, deciding, resolve, reject)
       deadlines.begin(asking, begunAt)
       deciding.then(
         (taken) => asking.onTaken(taken),
@@ -250,7 +250,7 @@ export class Acquirer {
     })
   }
 
-  answer({ wanted, since }: Asked, taken: Taken): AcquireAnswer {
+  answer({ wanted, since }: AcquireCall, taken: Taken): AcquireAnswer {
     const now = this.parts.clock.now()
     return taken.allowed ? this.admit(wanted, taken, now) : this.deny(wanted, taken, since, now)
   }

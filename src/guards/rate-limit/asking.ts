@@ -1,11 +1,11 @@
 import { aborted } from '../../core/abort.js'
-import { type Deadlines, isUnavailable, Waiting } from '../../core/deadlines.js'
+import { type Deadlines, isUnavailable, DeadlineWaiter } from '../../core/deadlines.js'
 import type { Wanted } from './answers.js'
 import type { Taken } from './port.js'
 import type { AcquireAnswer, OnUnavailable } from './types.js'
 
 /** What the engine is asked, and what holds when it does not answer. */
-export interface Asked {
+export interface AcquireCall {
   wanted: readonly Wanted[]
   signal: AbortSignal | undefined
   /** Which of what is known to be used up was known before. Absent where limits of the call's own denied. */
@@ -13,8 +13,8 @@ export interface Asked {
   onUnavailable: OnUnavailable
 }
 
-export interface Answerer {
-  answer(asked: Asked, taken: Taken): AcquireAnswer
+export interface AcquireAnswers {
+  answer(asked: AcquireCall, taken: Taken): AcquireAnswer
   degraded(error: unknown, onUnavailable: OnUnavailable, resource: string): AcquireAnswer
   returnAll(wanted: readonly Wanted[], taken: Taken): Promise<void>
 }
@@ -23,11 +23,11 @@ export interface Answerer {
  * One acquire while the engine decides. An object and not a chain of promises, which would be most of the memory that
  * an acquire takes.
  */
-export class Asking extends Waiting {
+export class PendingAcquire extends DeadlineWaiter {
   constructor(
-    private readonly answerer: Answerer,
+    private readonly answerer: AcquireAnswers,
     deadlines: Deadlines,
-    private readonly asked: Asked,
+    private readonly asked: AcquireCall,
     private readonly deciding: Promise<Taken>,
     private readonly resolve: (answer: AcquireAnswer | Promise<AcquireAnswer>) => void,
     private readonly reject: (error: unknown) => void,

@@ -7,7 +7,7 @@ const FIRST_TIMEOUT_MS = 10_000
  * What the first call waits for. The first attempt has time to start something; if it fails, those after it have no
  * more time than a decision, so that an engine that is down does not hold up everybody.
  */
-export class Beginning {
+export class FirstCall {
   private hasBegun = false
   private attempt: Promise<unknown> | undefined
   private deadlines: Deadlines

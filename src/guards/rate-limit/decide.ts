@@ -1,6 +1,6 @@
 import { ALGORITHM } from './algorithms/index.js'
 import { isAhead, rewound } from './algorithms/rewound.js'
-import type { LimitState, LimitView, Verdict } from './algorithms/verdict.js'
+import type { LimitState, LimitView, AlgorithmResult } from './algorithms/verdict.js'
 import type { LeasedLimit, LimitCost } from './port.js'
 
 /** States of the limits of one subject, by name; those of which nothing is used are absent. */
@@ -56,7 +56,7 @@ export function rewind(
   return states.map(([name, state]) => [name, isAsked(name) ? rewound(state, now) : state] as const)
 }
 
-function judge(states: SubjectState, { name, rule }: LimitCost, cost: number, now: number): Verdict {
+function judge(states: SubjectState, { name, rule }: LimitCost, cost: number, now: number): AlgorithmResult {
   const state = stateOf(states, name)
   const verdict = ALGORITHM[rule.algorithm].take(state && rewound(state, now), rule, cost, now)
   return verdict.retryAfterMs > 0 || cost === 0 ? { ...verdict, state } : verdict
@@ -67,7 +67,7 @@ export function stateOf(states: SubjectState, name: string): LimitState | undefi
   return undefined
 }
 
-const toView = ({ remaining, resetMs, retryAfterMs }: Verdict): LimitView => ({
+const toView = ({ remaining, resetMs, retryAfterMs }: AlgorithmResult): LimitView => ({
   remaining,
   resetMs,
   retryAfterMs,

@@ -14,7 +14,7 @@ import type {
   StatusOptions,
   UsageQuery,
 } from './api.js'
-import { Beginning } from './beginning.js'
+import { FirstCall } from './beginning.js'
 import type { CacheFigures } from './config-cache.js'
 import type { Lease } from './lease-token.js'
 import { Leases, NO_LEASE } from './leases.js'
@@ -76,7 +76,7 @@ export class RateLimits implements LimitsApi {
   private readonly configs: LimitConfigs
   private readonly policies: Policies
   private readonly counter: UsageCounter
-  private readonly beginning: Beginning
+  private readonly beginning: FirstCall
   private readonly leasing: LeasingCounters | undefined
   private stops: (() => void)[] | undefined
 
@@ -101,7 +101,7 @@ export class RateLimits implements LimitsApi {
     const kept = { entities: options.usageEntities, ms: options.usageRetentionMs }
     this.counter = new UsageCounter(engine.usage, options.usage, kept, options.usageFlushMs, report)
     const { policies, leases, counter: usage } = this
-    this.beginning = new Beginning(
+    this.beginning = new FirstCall(
       () => Promise.all([this.leases.open(), engine.counters.take([], clock.now())]),
       options.timeoutMs,
     )

@@ -7,7 +7,7 @@ import { isServerFault } from '../http/problem.js'
 import { answerJson } from './answer.js'
 import { parsePlainCheck } from './query.js'
 import { answerHeaders, failureReply } from './reply.js'
-import { Visit } from './visit.js'
+import { CheckRequest } from './visit.js'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -17,7 +17,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void
  * through the route of the same name, so that there is one behaviour. What comes this way shares its connection
  * with other requests, or was not in one piece: the others are answered by `socket-door.ts`.
  */
-export function withCheckDoor(context: ServerContext, next: Handler): Handler {
+export function withFastChecks(context: ServerContext, next: Handler): Handler {
   const { allowlists, tracing } = context.catraca
   return (request, response) => {
     const check = request.method === 'GET' && !context.stopping ? parsePlainCheck(request.url!) : undefined
@@ -29,7 +29,7 @@ export function withCheckDoor(context: ServerContext, next: Handler): Handler {
       next(request, response)
       return
     }
-    const visit = new Visit(context, request.headers['x-request-id'], check.customerId)
+    const visit = new CheckRequest(context, request.headers['x-request-id'], check.customerId)
     const answer = (answer: CheckAnswer) => {
       sendAnswer(response, visit.requestId, answerJson(answer))
       visit.end(200, context.gate.principal(request), { answer })

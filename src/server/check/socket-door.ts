@@ -14,7 +14,7 @@ import { parseHeaders, splitHead } from './head.js'
 import { httpDate } from './http-date.js'
 import type { PlainCheck } from './query.js'
 import { failureReply, JSON_TYPE } from './reply.js'
-import { Visit } from './visit.js'
+import { CheckRequest } from './visit.js'
 
 /**
  * Answers plain checks on the connection itself, as long as nothing else comes over it: Node's HTTP objects cost
@@ -22,7 +22,7 @@ import { Visit } from './visit.js'
  * piece, the connection goes to Node's HTTP server, with that byte, and stays there. `npm run proof -- http-paths`
  * holds its answers equal to those of the framework.
  */
-export class SocketDoor {
+export class RawCheckConnections {
   /** Connections that wait here for their next request. */
   private readonly waiting = new Set<Socket>()
 
@@ -116,7 +116,7 @@ class CheckConnection {
 
   /** False for a mistake of the caller's, which the framework tells. */
   private ask({ customerId, allowlists }: PlainCheck): boolean {
-    const visit = new Visit(this.context, this.requestId, customerId)
+    const visit = new CheckRequest(this.context, this.requestId, customerId)
     try {
       const answer = this.context.catraca.allowlists.checkNow(customerId, allowlists)
       visit.asked()
@@ -131,7 +131,7 @@ class CheckConnection {
     }
   }
 
-  private wait(pending: Promise<CheckAnswer>, visit: Visit): void {
+  private wait(pending: Promise<CheckAnswer>, visit: CheckRequest): void {
     const { socket } = this
     socket.pause()
     // However long the store takes: it has time limits of its own.
@@ -158,7 +158,7 @@ class CheckConnection {
     else if (!socket.writableNeedDrain) socket.resume()
   }
 
-  private send(answer: CheckAnswer, visit: Visit): void {
+  private send(answer: CheckAnswer, visit: CheckRequest): void {
     const json = answerJson(answer)
     this.write(
       `HTTP/1.1 200 OK\r\nx-request-id: ${visit.requestId}\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\ncontent-type: ${JSON_TYPE}\r\ncontent-length: ${json.length}\r\nDate: ${httpDate()}\r\n${this.keepAlive}${json}`,
@@ -167,7 +167,7 @@ class CheckConnection {
     visit.end(200, this.caller, { answer })
   }
 
-  private sendFailure(error: unknown, visit: Visit, reply = failureReply(error, visit.requestId)): void {
+  private sendFailure(error: unknown, visit: CheckRequest, reply = failureReply(error, visit.requestId)): void {
     const { status, headers, body } = reply
     let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
     for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`

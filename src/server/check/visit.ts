@@ -9,7 +9,7 @@ export const CHECK_ROUTE = '/customers/:customerId/check'
 type Outcome = { answer: CheckAnswer } | { error: unknown }
 
 /** One check that is answered without the framework: its id, its place in the metrics and its line in the log. */
-export class Visit {
+export class CheckRequest {
   readonly requestId: string
   /** Of those that are logged. */
   private readonly facts: CheckFacts | undefined

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { CatracaError } from '../../core/errors.js'
-import { Sleeper, Wakes } from '../../core/waiters.js'
+import { Waiter, SharedTimer } from '../../core/waiters.js'
 import { answerClientError } from './client-error.js'
 
 const monotonicMs = (): number => performance.now()
@@ -9,7 +9,7 @@ const monotonicMs = (): number => performance.now()
 const DEADLINE = Symbol('deadline of the body')
 type TimedRequest = IncomingMessage & { [DEADLINE]?: BodyDeadline }
 
-class BodyDeadline extends Sleeper {
+class BodyDeadline extends Waiter {
   constructor(private readonly request: IncomingMessage) {
     super()
   }
@@ -24,7 +24,7 @@ class BodyDeadline extends Sleeper {
  * held of all of them together has a bound.
  */
 export class Bodies {
-  private readonly deadlines = new Wakes(monotonicMs)
+  private readonly deadlines = new SharedTimer(monotonicMs)
   private heldBytes = 0
 
   constructor(

@@ -4,7 +4,7 @@ import { customer } from '../../../src/conformance/support.js'
 import { RedisHotSets } from '../../../src/engines/redis/hot-tier/index.js'
 import type { Position } from '../../../src/guards/allowlist/changes/port.js'
 import { HotChecks } from '../../../src/guards/allowlist/hot/hot-checks.js'
-import { NotedFeed } from '../../../src/guards/allowlist/hot/noted-feed.js'
+import { PositionedFeed } from '../../../src/guards/allowlist/hot/noted-feed.js'
 import { openHotScene } from '../../support/dynamodb-hot-tier.js'
 import { startDynamo } from '../../support/dynamodb-server.js'
 import { startSingle, until } from '../../support/redis/index.js'
@@ -143,7 +143,7 @@ describe('the hot tier with faults', async () => {
   it('knows how far this process has read the log of a hot list', async () => {
     const id = await newList()
     const list = (await (await checks.view('strong')).list(id))!
-    const noted = new NotedFeed(changes, new Set([id]))
+    const noted = new PositionedFeed(changes, new Set([id]))
     assert.equal(noted.seen(list.incarnation), undefined)
     const start = (await changes.position(list))!
     await members.add(id, customer(1), {}, Date.now())

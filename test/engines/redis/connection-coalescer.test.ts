@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Coalescer } from '../../../src/engines/redis/link/coalescer.js'
-import { type Flight, Flights } from '../../../src/engines/redis/link/flights.js'
+import { type CallInFlight, CallsInFlight } from '../../../src/engines/redis/link/flights.js'
 
 const doubled = (items: number[]) => items.map((item) => item * 2)
 
@@ -89,14 +89,14 @@ describe('coalescer', () => {
 })
 
 describe('flights', () => {
-  const flight = (deadlineMs: number): Flight => ({
+  const flight = (deadlineMs: number): CallInFlight => ({
     ...{ args: [], binary: false, deadlineMs },
     onReply: () => {},
     onFailure: () => {},
   })
 
   it('are taken once each, in any order, also beyond the first size of the ring', () => {
-    const flights = new Flights()
+    const flights = new CallsInFlight()
     for (let round = 0; round < 3; round++) {
       const places = Array.from({ length: 300 }, () => flights.add(flight(1)))
       assert.equal(flights.size, 300)
@@ -108,7 +108,7 @@ describe('flights', () => {
   })
 
   it('that are late are taken, and the others stay', () => {
-    const flights = new Flights()
+    const flights = new CallsInFlight()
     const [early, late] = [flights.add(flight(10)), flights.add(flight(20))]
     const last = flights.add(flight(5))
     assert.deepEqual(

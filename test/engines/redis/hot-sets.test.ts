@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { RedisHotSets } from '../../../src/engines/redis/hot-tier/index.js'
-import type { HotContent, HotKeeping, HotMember } from '../../../src/guards/allowlist/hot/port.js'
+import type { HotContent, HotSetWriter, HotMember } from '../../../src/guards/allowlist/hot/port.js'
 import { failure } from '../../support/failure.js'
 import {
   commandCounts,
@@ -34,14 +34,14 @@ for (const [topology, start] of [
       await Promise.all([sets.close(), other.close()])
       await servers.stop()
     })
-    const claim = async (from = sets): Promise<HotKeeping> => (await from.claim(LIST)) ?? assert.fail('taken')
+    const claim = async (from = sets): Promise<HotSetWriter> => (await from.claim(LIST)) ?? assert.fail('taken')
     const raw = async (...args: string[]): Promise<unknown> => {
       const asked = await Promise.allSettled((await servers.primaries()).map((server) => server.say(...args)))
       const answers = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
       return answers.length === 1 ? answers[0] : answers
     }
     const found = async (customerId: string) => (await sets.find(LIST, customerId))?.found
-    const loaded = async (...members: HotMember[]): Promise<HotKeeping> => {
+    const loaded = async (...members: HotMember[]): Promise<HotSetWriter> => {
       const keeping = await claim()
       assert.ok(await keeping.startLoad())
       assert.ok(await keeping.load(members))

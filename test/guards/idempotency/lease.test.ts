@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, mock, type TestContext } from 'node:test'
 import { ManualClock } from '../../../src/core/clock.js'
 import type { CatracaError } from '../../../src/core/errors.js'
-import { Sleeper, Wakes } from '../../../src/core/waiters.js'
+import { Waiter, SharedTimer } from '../../../src/core/waiters.js'
 import { Heartbeat } from '../../../src/guards/idempotency/heartbeat.js'
 import type { OwnerOutcome } from '../../../src/guards/idempotency/port.js'
 import type { RunRequest, WorkContext } from '../../../src/guards/idempotency/types.js'
@@ -20,7 +20,7 @@ function beating(t: TestContext, extend: () => Promise<OwnerOutcome>, maxWorkMs 
   t.after(() => mock.timers.reset())
   let now = 0
   const monotonicMs = () => now
-  const wakes = new Wakes(monotonicMs)
+  const wakes = new SharedTimer(monotonicMs)
   const heartbeat = new Heartbeat({ leaseMs: 30_000, maxWorkMs, extend, monotonicMs, wakes }, 0)
   const pass = async (ms: number, stepMs = 500) => {
     for (let passed = 0; passed < ms; passed += stepMs) {
@@ -113,7 +113,7 @@ describe('a heartbeat', () => {
 })
 
 describe('wakes', () => {
-  class Told extends Sleeper {
+  class Told extends Waiter {
     constructor(private readonly onTold: (now: number) => void) {
       super()
     }
@@ -126,7 +126,7 @@ describe('wakes', () => {
     mock.timers.enable({ apis: ['setTimeout'] })
     t.after(() => mock.timers.reset())
     let now = 0
-    const wakes = new Wakes(() => now)
+    const wakes = new SharedTimer(() => now)
     const told: [name: number, at: number][] = []
     const sleepers = [300, 100, 200, 400, 150].map((due) => {
       const sleeper = new Told((at) => told.push([due, at]))
@@ -150,9 +150,9 @@ describe('wakes', () => {
     mock.timers.enable({ apis: ['setTimeout'] })
     t.after(() => mock.timers.reset())
     let now = 0
-    const wakes = new Wakes(() => now)
+    const wakes = new SharedTimer(() => now)
     const told: number[] = []
-    const often: Sleeper = new Told((at) => {
+    const often: Waiter = new Told((at) => {
       told.push(at)
       wakes.wakeAt(often, at + 50)
     })

@@ -7,7 +7,7 @@ import type {
 import { Expression } from '../client/expression.js'
 import type { BatchCounts } from './batch-counts.js'
 import { type BulkChanges, readItems } from './bulk-changes.js'
-import { AddedRows, type Entrant, entrantsOf } from './bulk-rows.js'
+import { AddedRows, type ImportedCustomer, importedCustomers } from './bulk-rows.js'
 import { expiryTasks } from './due.js'
 import { ImportLease, Stopped } from './import-lease.js'
 import { checkpointed, type ImportRecords, type StoredImport } from './imports.js'
@@ -29,7 +29,7 @@ type Stop = 'lost' | 'list-not-found'
 /** Adds one batch of an import. */
 export class BatchOfAdds {
   private readonly rows: AddedRows
-  private readonly entrants: Entrant[]
+  private readonly entrants: ImportedCustomer[]
   private readonly lease: ImportLease
   private added = 0
   /** Rows that the batch has put, and that are not counted yet. */
@@ -49,7 +49,7 @@ export class BatchOfAdds {
   ) {
     const [batch, counted] = [newBatchName(record.nonce), newBatchName(record.nonce)]
     this.rows = new AddedRows(session, batch, counted, record.untold, now)
-    this.entrants = entrantsOf(run, from, to)
+    this.entrants = importedCustomers(run, from, to)
     this.lease = new ImportLease(session, now, record.leaseUntil, (at) => records.renew(session, at))
   }
 
@@ -116,7 +116,7 @@ export class BatchOfAdds {
     return (await this.records.save(this.checkpointed(advance))) ? undefined : { outcome: 'lost' }
   }
 
-  private async change(entrants: readonly Entrant[]): Promise<void> {
+  private async change(entrants: readonly ImportedCustomer[]): Promise<void> {
     if (entrants.length === 0) return
     // Written down first: a row that was counted must be told of as added by whoever resumes this.
     const untold = [...this.record.untold, this.rows.counted]
@@ -136,7 +136,7 @@ export class BatchOfAdds {
 
   private async insert(list: StoredList): Promise<void> {
     const chunks = chunksOf(this.entrants, INSERTED_AT_ONCE)
-    const present: Entrant[] = []
+    const present: ImportedCustomer[] = []
     let looksFirst = false
     await inTurns(chunks, REQUESTS_AT_ONCE, async (chunk) => {
       const absent = looksFirst ? await this.absent(list, chunk) : chunk
@@ -146,20 +146,20 @@ export class BatchOfAdds {
       // A refused insertion costs as much as one that succeeds, and much more than a look.
       looksFirst = found.length > chunk.length / 2
     })
-    const odd: Entrant[] = []
+    const odd: ImportedCustomer[] = []
     await inTurns(chunksOf(present, LOOKED_UP_AT_ONCE), REQUESTS_AT_ONCE, async (chunk) => {
       odd.push(...(await this.meet(list, chunk)))
     })
     await this.change(odd)
   }
 
-  private async absent(list: StoredList, chunk: readonly Entrant[]): Promise<Entrant[]> {
+  private async absent(list: StoredList, chunk: readonly ImportedCustomer[]): Promise<ImportedCustomer[]> {
     const items = await readItems(this.store, list, idsOf(chunk))
     return chunk.filter(({ customerId }) => !items.has(customerId))
   }
 
   /** Those that have a row already. */
-  private async insertChunk(list: StoredList, chunk: readonly Entrant[]): Promise<Entrant[]> {
+  private async insertChunk(list: StoredList, chunk: readonly ImportedCustomer[]): Promise<ImportedCustomer[]> {
     if (chunk.length === 0) return []
     const places = chunk.map(({ customerId }) => placeOf(list.id, list, customerId))
     const items = chunk.map((entrant, i) =>
@@ -179,9 +179,9 @@ export class BatchOfAdds {
   }
 
   /** Customers who have a row. Those who need more than other attributes are handed back. */
-  private async meet(list: StoredList, chunk: readonly Entrant[]): Promise<Entrant[]> {
+  private async meet(list: StoredList, chunk: readonly ImportedCustomer[]): Promise<ImportedCustomer[]> {
     const items = await readItems(this.store, list, idsOf(chunk))
-    const odd: Entrant[] = []
+    const odd: ImportedCustomer[] = []
     await inTurns(chunk, REQUESTS_AT_ONCE, async (entrant) => {
       const item = items.get(entrant.customerId)
       const row = rowOf(item, list)
@@ -227,7 +227,7 @@ export class BatchOfAdds {
   }
 }
 
-const idsOf = (entrants: readonly Entrant[]): string[] => entrants.map(({ customerId }) => customerId)
+const idsOf = (entrants: readonly ImportedCustomer[]): string[] => entrants.map(({ customerId }) => customerId)
 
 function chunksOf<T>(all: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))

@@ -4,12 +4,12 @@ import type { StoredList } from './meta.js'
 import { attributesAt, FOREVER, isMember, newChangeId, newRow, type Row, sameAttributes } from './rows.js'
 
 /** A customer of an import, and what its row says. */
-export interface Entrant {
+export interface ImportedCustomer {
   customerId: string
   given: MemberAttributes | undefined
 }
 
-export function entrantsOf(run: SortedCustomers, from: number, to: number): Entrant[] {
+export function importedCustomers(run: SortedCustomers, from: number, to: number): ImportedCustomer[] {
   return Array.from({ length: to - from }, (_, i) => ({
     customerId: readCustomerKey(run.bytes, run.start(from + i), run.end(from + i)),
     given: run.attributes(from + i),
@@ -29,12 +29,12 @@ export class AddedRows {
   ) {}
 
   /** For a customer of whom nothing is known. It counts only when the batch is. */
-  fresh({ given }: Entrant): Row {
+  fresh({ given }: ImportedCustomer): Row {
     return { ...this.added(given), batch: this.batch, incarnation: this.session.incarnation }
   }
 
   /** For a customer whose row was read; it counts in the same step, and so is in no batch that is open. */
-  changed(list: StoredList, before: Row | undefined, { given }: Entrant): Row | 'as it is' {
+  changed(list: StoredList, before: Row | undefined, { given }: ImportedCustomer): Row | 'as it is' {
     const pin = list.replacing?.generation ?? 0
     if (!isMember(before, list.generation, this.now)) {
       return { ...this.added(given), batch: this.counted, pin }

@@ -28,7 +28,7 @@ export interface Changed {
   customerCount: number | undefined
 }
 
-interface Waiting {
+interface PendingWrite {
   verb: string
   change: Change
   /** The row as it was found last. */
@@ -38,7 +38,7 @@ interface Waiting {
 }
 
 interface Decided {
-  waiting: Waiting
+  waiting: PendingWrite
   before: Row | undefined
   after: Row | undefined | 'as it is'
 }
@@ -52,14 +52,14 @@ const MAX_GROUP = 48
  * together: META is written once for all of them, and nobody here gets in the way of anybody else here.
  */
 export class MemberWrites {
-  private readonly queues = new Map<string, Waiting[]>()
+  private readonly queues = new Map<string, PendingWrite[]>()
 
   constructor(private readonly store: Store) {}
 
   /** Undefined when there is no such list. */
   change(verb: string, change: Change): Promise<Changed | undefined> {
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { verb, change, known: change.assume, resolve, reject }
+      const waiting: PendingWrite = { verb, change, known: change.assume, resolve, reject }
       const queue = this.queues.get(change.listId)
       if (queue !== undefined) {
         queue.push(waiting)
@@ -91,7 +91,7 @@ export class MemberWrites {
     this.queues.delete(listId)
   }
 
-  private async apply(listId: string, group: Waiting[]): Promise<void> {
+  private async apply(listId: string, group: PendingWrite[]): Promise<void> {
     const { catalog, settings, client } = this.store
     const endsAt = performance.now() + settings.writeTimeoutMs
     const verb = verbOf(group)
@@ -118,7 +118,7 @@ export class MemberWrites {
     for (const { resolve } of group) resolve(undefined)
   }
 
-  private decide(list: StoredList, group: Waiting[]): Promise<Decided[]> {
+  private decide(list: StoredList, group: PendingWrite[]): Promise<Decided[]> {
     return Promise.all(
       group.map(async (waiting) => {
         const { verb, change } = waiting
@@ -138,10 +138,10 @@ export class MemberWrites {
 }
 
 /** The first that wait, no customer twice: a transaction takes no key twice. */
-function takeGroup(queue: Waiting[]): Waiting[] {
+function takeGroup(queue: PendingWrite[]): PendingWrite[] {
   const customers = new Set<string>()
-  const group: Waiting[] = []
-  const rest: Waiting[] = []
+  const group: PendingWrite[] = []
+  const rest: PendingWrite[] = []
   for (const waiting of queue.splice(0)) {
     const { customerId } = waiting.change
     if (group.length === MAX_GROUP || customers.has(customerId)) rest.push(waiting)
@@ -160,7 +160,7 @@ const toStep = ({ waiting, before, after }: Decided) => ({
   after: after as Row | undefined,
 })
 
-function verbOf(group: Waiting[]): string {
+function verbOf(group: PendingWrite[]): string {
   const [first, ...others] = group
   return others.every(({ verb }) => verb === first!.verb) ? first!.verb : 'allowlist.write'
 }

@@ -14,7 +14,7 @@ import {
 } from './rows.js'
 
 /** What a replace has to do about one customer. */
-export interface Verdict {
+export interface RowDecision {
   count: 'added' | 'unchanged' | 'removed' | undefined
   /** Undefined: nothing is written. */
   row: Row | undefined
@@ -23,7 +23,7 @@ export interface Verdict {
 }
 
 /** A customer of the new list, with what its row says, or a member that the new list does not hold. */
-export interface Wish {
+export interface DesiredRow {
   customerId: string
   stays: boolean
   given?: MemberAttributes | undefined
@@ -33,10 +33,10 @@ export interface Wish {
 export function judge(
   list: StoredList,
   item: Item | undefined,
-  { stays, given }: Wish,
+  { stays, given }: DesiredRow,
   addedBy: string | undefined,
   now: number,
-): Verdict {
+): RowDecision {
   const generation = list.replacing!.generation
   const found = rowOf(item, list)
   // What a replace before this one has left in the row, and nobody has swept yet.
@@ -65,4 +65,4 @@ export function judge(
   }
 }
 
-const NOTHING: Verdict = { count: undefined, row: undefined, step: 0 }
+const NOTHING: RowDecision = { count: undefined, row: undefined, step: 0 }

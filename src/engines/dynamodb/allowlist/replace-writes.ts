@@ -8,7 +8,7 @@ import { expiryTasks } from './due.js'
 import type { ImportLease } from './import-lease.js'
 import { placeOf } from './items.js'
 import type { StoredList } from './meta.js'
-import { judge, type Verdict, type Wish } from './replace-rows.js'
+import { judge, type RowDecision, type DesiredRow } from './replace-rows.js'
 import { encodeRow, type Row, unchangedRow } from './rows.js'
 import type { Store } from './store.js'
 import { inTurns } from './upkeep.js'
@@ -19,9 +19,9 @@ const REQUESTS_AT_ONCE = 8
 const PUTS_AT_ONCE = 32
 
 interface Judged {
-  wish: Wish
+  wish: DesiredRow
   item: Item | undefined
-  verdict: Verdict
+  verdict: RowDecision
 }
 
 /** What a replace writes in one step, each row on the condition that it is as it was judged. */
@@ -39,7 +39,7 @@ export class ReplaceWrites {
     private readonly now: () => number,
   ) {}
 
-  async push(item: Item | undefined, wish: Wish): Promise<void> {
+  async push(item: Item | undefined, wish: DesiredRow): Promise<void> {
     const verdict = this.judge(item, wish)
     if (verdict.row === undefined) this.count(wish, verdict)
     else this.due.push({ wish, item, verdict })
@@ -63,11 +63,11 @@ export class ReplaceWrites {
     return { counts: this.counts, difference: this.difference, customers: this.customers }
   }
 
-  private judge(item: Item | undefined, wish: Wish): Verdict {
+  private judge(item: Item | undefined, wish: DesiredRow): RowDecision {
     return judge(this.list, item, wish, this.session.addedBy, this.now())
   }
 
-  private count({ customerId }: Wish, { count, step, row }: Verdict): void {
+  private count({ customerId }: DesiredRow, { count, step, row }: RowDecision): void {
     if (count !== undefined) this.counts[count]++
     this.difference += step
     if (row !== undefined) this.customers.push(customerId)
@@ -127,7 +127,7 @@ export class ReplaceWrites {
     return []
   }
 
-  private encode({ customerId }: Wish, row: Row): Item {
+  private encode({ customerId }: DesiredRow, row: Row): Item {
     const { partition } = placeOf(this.list.id, this.list, customerId)
     return encodeRow({ listId: this.list.id, partition, customerId }, row)
   }

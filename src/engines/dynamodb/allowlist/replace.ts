@@ -9,11 +9,11 @@ import type {
 import { shardOf } from '../../../guards/allowlist/shard.js'
 import { encodeDifferences, MAX_DIFFERENCE_BYTES, MAX_DIFFERENCES } from '../feed/differences.js'
 import type { BatchCounts } from './batch-counts.js'
-import { entrantsOf } from './bulk-rows.js'
+import { importedCustomers } from './bulk-rows.js'
 import { ImportLease, Stopped } from './import-lease.js'
 import type { ImportRecords, StoredImport } from './imports.js'
 import type { StoredList } from './meta.js'
-import type { Wish } from './replace-rows.js'
+import type { DesiredRow } from './replace-rows.js'
 import { GENERATION, switchStep } from './replace-states.js'
 import { isUuid, ShardWalk } from './replace-walk.js'
 import { ReplaceWrites } from './replace-writes.js'
@@ -54,7 +54,7 @@ export class Replacement {
       )
       for await (const run of runs) {
         for (let from = 0; from < run.count; from += STEP) {
-          await this.take(entrantsOf(run, from, Math.min(from + STEP, run.count)))
+          await this.take(importedCustomers(run, from, Math.min(from + STEP, run.count)))
         }
       }
       if (this.ofUuids) await this.turnToOthers()
@@ -81,7 +81,7 @@ export class Replacement {
     return owned
   }
 
-  private async take(entrants: { customerId: string; given: Wish['given'] }[]): Promise<void> {
+  private async take(entrants: { customerId: string; given: DesiredRow['given'] }[]): Promise<void> {
     const others = this.ofUuids ? entrants.findIndex(({ customerId }) => !isUuid(customerId)) : 0
     const uuids = others === -1 ? entrants.length : others
     if (uuids > 0) await this.admit(entrants.slice(0, uuids))
@@ -97,7 +97,7 @@ export class Replacement {
   }
 
   /** Deals with these customers, and with the members between them. */
-  private async admit(entrants: { customerId: string; given: Wish['given'] }[]): Promise<void> {
+  private async admit(entrants: { customerId: string; given: DesiredRow['given'] }[]): Promise<void> {
     const writes = await this.writes()
     await inTurns(this.walks, SHARDS_AT_ONCE, async (walk) => {
       const mine = entrants.filter(({ customerId }) => shardOf(customerId, this.walks.length) === walk.shard)

@@ -28,7 +28,7 @@ const REQUESTS_AT_ONCE = 4
 const REPAIRED_AT_ONCE = 8
 
 /** A stretch of one shard. */
-export interface Stretch {
+export interface RowPage {
   rows: FoundRow[]
   /** Where the next one begins; absent at the end of the shard. */
   behind?: string
@@ -47,7 +47,7 @@ export class ReshardRows {
     this.reads = new MemberReads(store)
   }
 
-  async read(layout: Layout, shard: number, behind: string | undefined, limit: number): Promise<Stretch> {
+  async read(layout: Layout, shard: number, behind: string | undefined, limit: number): Promise<RowPage> {
     const place = shardPlace(this.list.id, layout, shard)
     const rows: FoundRow[] = []
     for await (const page of this.reads.pages(VERB, place, { behind, pageSize: limit })) {

@@ -1,6 +1,6 @@
 import { daysBetween, readDays } from '../../../guards/audit/days.js'
 import { DAY_MS, dayName, dayOf, timeOf } from '../../../guards/audit/entry-id.js'
-import type { AuditPart, AuditStore, Keeping, StoredEntry } from '../../../guards/audit/port.js'
+import type { AuditPart, AuditStore, Retention, StoredEntry } from '../../../guards/audit/port.js'
 import { type Item, number, text, textOf } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
 
@@ -31,7 +31,7 @@ export class DynamodbAudit implements AuditStore {
     private readonly table: string,
   ) {}
 
-  async append(entries: readonly StoredEntry[], { retentionMs }: Keeping): Promise<void> {
+  async append(entries: readonly StoredEntry[], { retentionMs }: Retention): Promise<void> {
     await this.noteDays(new Set(entries.map(({ id }) => dayOf(timeOf(id)))), retentionMs)
     const items = entries.map((entry) => itemOf(entry, retentionMs))
     if (items.length === 1) {

@@ -1,11 +1,11 @@
 import type { DynamodbUrl } from '../../../config/store-url-dynamodb.js'
-import { ok, problem, type Verdict } from '../../../core/diagnosis.js'
+import { ok, problem, type CheckResult } from '../../../core/diagnosis.js'
 import type { DynamoClient } from '../client/client.js'
 import type { ServerClock } from '../client/server-clock.js'
 import type { QueueClientOptions } from '../feed/topic.js'
 import { type Difference, differencesOf, type TableState } from '../tables/table-state.js'
 
-export interface DynamodbLook {
+export interface DynamodbFacts {
   url: DynamodbUrl
   client: DynamoClient
   serverClock: ServerClock
@@ -21,10 +21,10 @@ export interface DynamodbLook {
 
 /** Every difference of that kind, by what `verify` calls it; a table that is missing has only that one. */
 export function differing(
-  { tables }: DynamodbLook,
+  { tables }: DynamodbFacts,
   isMeant: (what: string) => boolean,
   fine: string,
-): Verdict[] {
+): CheckResult[] {
   const differences = tables.flatMap(differencesOf).filter(({ what }) => isMeant(what))
   if (differences.length === 0) return [ok(fine)]
   return differences.map((one) => ({ ...problem(sentence(one)), level: one.blocks ? 'problem' : 'warning' }))

@@ -8,14 +8,14 @@ import {
   reasonOf,
   runChecks,
   skipAll,
-  type Verdict,
+  type CheckResult,
 } from '../../../core/diagnosis.js'
 import { DynamoClient } from '../client/client.js'
 import { ServerClock } from '../client/server-clock.js'
 import { DEFAULT_PROBE_INTERVAL_MS, type DynamodbOptions } from '../index.js'
 import { describeTables, type TableState } from '../tables/table-state.js'
 import { TABLE_ROLES } from '../tables/tables.js'
-import type { DynamodbLook } from './context.js'
+import type { DynamodbFacts } from './context.js'
 import { clockCheck, feedCheck, latencyCheck, queueCheck, rowsCheck } from './running.js'
 import {
   billingCheck,
@@ -44,7 +44,7 @@ const credentialCheck: Check<DynamoClient> = {
   },
 }
 
-const connectCheck: Check<Verdict> = {
+const connectCheck: Check<CheckResult> = {
   id: 'dynamodb.connect',
   wants: 'The tables can be described.',
   remedy:
@@ -52,7 +52,7 @@ const connectCheck: Check<Verdict> = {
   look: (verdict) => verdict,
 }
 
-const CHECKS: readonly Check<DynamodbLook>[] = [
+const CHECKS: readonly Check<DynamodbFacts>[] = [
   layoutCheck,
   indexCheck,
   streamCheck,
@@ -106,7 +106,7 @@ export async function diagnoseDynamodb(
 async function describe(
   client: DynamoClient,
   { tables: names }: DynamodbUrl,
-): Promise<{ tables: TableState[] | undefined; verdict: Verdict }> {
+): Promise<{ tables: TableState[] | undefined; verdict: CheckResult }> {
   try {
     const tables = await describeTables(client.sdk, names, TABLE_ROLES)
     return { tables, verdict: ok('it answers') }

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SNSClient } from '@aws-sdk/client-sns'
 import {
   type Check,
-  clockVerdict,
-  latencyVerdict,
+  clockResult,
+  latencyResult,
   ok,
   problem,
   reasonOf,
   skipped,
-  type Verdict,
+  type CheckResult,
   warning,
 } from '../../../core/diagnosis.js'
 import { readIdentity } from '../allowlist/adoption.js'
@@ -18,7 +18,7 @@ import { Freshness } from '../feed/freshness.js'
 import { DEFAULT_POD_QUEUE } from '../feed/pod-queue.js'
 import { subscriptionsOf } from '../feed/pod-queue-sweep.js'
 import type { StreamTable } from '../feed/stream-records.js'
-import type { DynamodbLook } from './context.js'
+import type { DynamodbFacts } from './context.js'
 
 const READS = 20
 /** A relay that lives has a probe through in a second or two. */
@@ -26,21 +26,21 @@ const PATIENCE_MS = 6000
 const POLL_MS = 250
 const ROWS_NAMED = 5
 
-const isThere = ({ tables }: DynamodbLook, role: string): boolean =>
+const isThere = ({ tables }: DynamodbFacts, role: string): boolean =>
   tables.some((table) => table.role === role && table.status !== 'MISSING')
 
-export const clockCheck: Check<DynamodbLook> = {
+export const clockCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.clock',
   wants: 'The clock of this machine is that of DynamoDB, to a second.',
   remedy: 'Have this machine follow a time server (NTP): leases, probes and expiry are judged by its clock.',
   look({ serverClock }) {
     const bounds = serverClock.known
     if (bounds === undefined) return skipped('no answer has told the time')
-    return clockVerdict((bounds.lowMs + bounds.highMs) / 2, (bounds.highMs - bounds.lowMs) / 2)
+    return clockResult((bounds.lowMs + bounds.highMs) / 2, (bounds.highMs - bounds.lowMs) / 2)
   },
 }
 
-export const latencyCheck: Check<DynamodbLook> = {
+export const latencyCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.latency',
   wants: 'A read is answered in less than 10 ms.',
   remedy: 'Run in the region of the tables, with a VPC endpoint; look for throttling.',
@@ -54,11 +54,11 @@ export const latencyCheck: Check<DynamodbLook> = {
       await client.getItem('health', { TableName: url.tables.allowlists, Key: STORE_KEY })
       if (i > 0) tookMs.push(performance.now() - begunMs)
     }
-    return latencyVerdict('GetItem', tookMs)
+    return latencyResult('GetItem', tookMs)
   },
 }
 
-export const rowsCheck: Check<DynamodbLook> = {
+export const rowsCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.rows',
   wants: 'Checks find every row that other programs have written.',
   remedy: 'catraca dynamodb adopt names each row that they do not find, and what to do about it.',
@@ -79,10 +79,10 @@ export const rowsCheck: Check<DynamodbLook> = {
   },
 }
 
-const unservedRow = ({ table, partition, sort, why }: UnservedRow): Verdict =>
+const unservedRow = ({ table, partition, sort, why }: UnservedRow): CheckResult =>
   warning(`${table} ${partition} ${sort}: ${UNSERVED[why]}`)
 
-export const feedCheck: Check<DynamodbLook> = {
+export const feedCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.feed',
   wants: 'What is written comes through the streams into the logs: a relay, or the Lambda, is alive.',
   remedy: 'Start `catraca relay`, or mend the Lambda: until then every check reads the table.',
@@ -98,9 +98,9 @@ export const feedCheck: Check<DynamodbLook> = {
 
 /** Sends a probe through the stream, as every pod does, and waits until it has come out. */
 async function lookAtFeed(
-  { client, url, now, probeIntervalMs }: DynamodbLook,
+  { client, url, now, probeIntervalMs }: DynamodbFacts,
   table: StreamTable,
-): Promise<Verdict> {
+): Promise<CheckResult> {
   const freshness = new Freshness({ client, tables: url.tables, now, probeIntervalMs })
   const begunAt = now()
   const endsMs = performance.now() + PATIENCE_MS
@@ -118,7 +118,7 @@ async function lookAtFeed(
   }
 }
 
-export const queueCheck: Check<DynamodbLook> = {
+export const queueCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.queues',
   wants: 'With a topic, every pod has a queue on it.',
   remedy: 'Mend `dynamodb.topicArn` and the rights to SNS and SQS; pods make their queues when they start.',

@@ -1,10 +1,10 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb'
 import { type Check, ok, skipped, warning } from '../../../core/diagnosis.js'
-import { type DynamodbLook, differing } from './context.js'
+import { type DynamodbFacts, differing } from './context.js'
 
 const LAYOUT = new Set(['table', 'status', 'keys'])
 
-export const layoutCheck: Check<DynamodbLook> = {
+export const layoutCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.tables',
   wants: 'Every table is there, active, with the keys that are expected.',
   remedy: 'catraca dynamodb create, or name other tables in the store URL.',
@@ -12,35 +12,35 @@ export const layoutCheck: Check<DynamodbLook> = {
     differing(context, (what) => LAYOUT.has(what), `${context.tables.length} tables as expected`),
 }
 
-export const indexCheck: Check<DynamodbLook> = {
+export const indexCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.indexes',
   wants: 'The index by customer is active.',
   remedy: 'Add the index (docs/guides/operating-dynamodb.md), or wait until it is active.',
   look: (context) => differing(context, (what) => what.startsWith('index '), 'active, as expected'),
 }
 
-export const streamCheck: Check<DynamodbLook> = {
+export const streamCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.streams',
   wants: 'The tables of lists have a stream with new and old images.',
   remedy: 'catraca dynamodb create turns it on; a stream of another kind must be turned off first.',
   look: (context) => differing(context, (what) => what === 'stream', 'on, with new and old images'),
 }
 
-export const expiryCheck: Check<DynamodbLook> = {
+export const expiryCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.ttl',
   wants: 'Items that are over are deleted by TTL.',
   remedy: 'catraca dynamodb create turns it on: without it what is over stays, and is paid for.',
   look: (context) => differing(context, (what) => what === 'ttl', 'on, by the right attribute'),
 }
 
-export const billingCheck: Check<DynamodbLook> = {
+export const billingCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.billing',
   wants: 'Tables are billed by request.',
   remedy: 'Switch to on-demand, or watch the provisioned capacity: beyond it calls are throttled.',
   look: (context) => differing(context, (what) => what === 'billing', 'by request'),
 }
 
-export const recoveryCheck: Check<DynamodbLook> = {
+export const recoveryCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.recovery',
   wants: 'Point-in-time recovery is on.',
   remedy: 'catraca dynamodb create turns it on: without it there is no way back from a mistake.',
@@ -51,7 +51,7 @@ export const recoveryCheck: Check<DynamodbLook> = {
   },
 }
 
-export const deletionCheck: Check<DynamodbLook> = {
+export const deletionCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.deletion-protection',
   wants: 'Tables are protected from deletion.',
   remedy: 'aws dynamodb update-table --table-name NAME --deletion-protection-enabled',

@@ -18,11 +18,11 @@ import { readHead } from './log-writer.js'
 import type { FeedMessage } from './messages.js'
 
 /** `type`: what is known of what happened. */
-export type Wake = (listId?: string, type?: FeedMessage['type']) => void
+export type OnChange = (listId?: string, type?: FeedMessage['type']) => void
 
 /** Who says when something happened: the queue of this pod, where there is one. */
-export interface WakeSource {
-  listen(wake: Wake): { stop(): void }
+export interface ChangeSource {
+  listen(wake: OnChange): { stop(): void }
 }
 
 export interface ChangeLogOptions {
@@ -30,7 +30,7 @@ export interface ChangeLogOptions {
   table: string
   freshness: Freshness
   applied: AppliedChanges
-  wakes?: WakeSource
+  wakes?: ChangeSource
 }
 
 interface OneLog {
@@ -134,7 +134,7 @@ export class ChangeLog implements ChangeFeed {
   }
 
   /** The log is elsewhere, and only reading it tells. */
-  stirred(): boolean {
+  hasChanges(): boolean {
     return false
   }
 

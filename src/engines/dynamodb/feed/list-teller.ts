@@ -9,12 +9,12 @@ import { readDifferences } from './differences.js'
 import { countExpiries } from './expiry-counter.js'
 import { type LogRef, tableOf } from './feed-items.js'
 import type { LogHead, LogWriter } from './log-writer.js'
-import { entryAsItIsNow, RESET_NEWS, readRows } from './row-news.js'
+import { entryAsItIsNow, RESET_CHANGE, readRows } from './row-news.js'
 import type { StreamTable } from './stream-records.js'
 import type { Images, ListWork, MemberChange } from './stream-work.js'
 
 /** An entry was appended. */
-export interface Told {
+export interface PublishedEntry {
   shard: number
   sequence: number
   /** Absent: the list changed as a whole. */
@@ -34,7 +34,7 @@ class ListChanged extends Error {}
  * the log, and appends only if that end has not moved. So no entry tells of an older state than the entries before
  * it, whatever was told twice, late, or by two at once.
  */
-export class ListTeller {
+export class ChangePublisher {
   private readonly turns = new Map<string, Promise<unknown>>()
 
   constructor(
@@ -45,7 +45,7 @@ export class ListTeller {
   ) {}
 
   /** Calls for one list take turns: they would only get in each other's way. */
-  tell(work: ListWork): Promise<Told[]> {
+  tell(work: ListWork): Promise<PublishedEntry[]> {
     const turn = (this.turns.get(work.listId) ?? Promise.resolve()).then(() => this.tellNow(work))
     const settled = turn.catch(() => {})
     this.turns.set(work.listId, settled)
@@ -53,7 +53,7 @@ export class ListTeller {
     return turn
   }
 
-  private async tellNow(work: ListWork): Promise<Told[]> {
+  private async tellNow(work: ListWork): Promise<PublishedEntry[]> {
     for (const change of work.meta) await this.closeEnded(change)
     for (let attempt = 1; ; attempt++) {
       try {
@@ -78,7 +78,7 @@ export class ListTeller {
   async reset(listId: string): Promise<void> {
     const list = await this.read(listId)
     for (const ref of list === undefined ? [] : logsOf(list)) {
-      await this.append(ref, list!, async () => RESET_NEWS)
+      await this.append(ref, list!, async () => RESET_CHANGE)
     }
   }
 
@@ -94,14 +94,14 @@ export class ListTeller {
     for (const ref of logsOf(old)) await this.writer.close(ref)
   }
 
-  private async tellOf(list: StoredList, { members, meta }: ListWork): Promise<Told[]> {
+  private async tellOf(list: StoredList, { members, meta }: ListWork): Promise<PublishedEntry[]> {
     const current = [...members.values()].filter((change) => isAtItsPlace(list, change))
     const expiries = current.flatMap(({ customerId, expiries }) =>
       expiries.map((before) => ({ customerId, before })),
     )
     const table = this.tables.allowlists
     if (!(await countExpiries(this.client, table, list, expiries, this.now()))) throw new ListChanged()
-    const told: Told[] = []
+    const told: PublishedEntry[] = []
     for (const [shard, changes] of byShard(current.filter((change) => isSeen(list, change)))) {
       for (let at = 0; at < changes.length; at += MAX_IN_ENTRY) {
         told.push(await this.tellMembers(list, shard, changes.slice(at, at + MAX_IN_ENTRY)))
@@ -111,7 +111,7 @@ export class ListTeller {
     return told
   }
 
-  private async tellMembers(list: StoredList, shard: number, changes: MemberChange[]): Promise<Told> {
+  private async tellMembers(list: StoredList, shard: number, changes: MemberChange[]): Promise<PublishedEntry> {
     const customers = changes.map(({ customerId }) => customerId)
     const changeIds = [...new Set(changes.flatMap((change) => [...change.changeIds]))]
     const ref = logOf(list, shard)
@@ -123,7 +123,7 @@ export class ListTeller {
   }
 
   /** The members were replaced as a whole, and each log has to say so once. */
-  private async tellSwitch(list: StoredList): Promise<Told[]> {
+  private async tellSwitch(list: StoredList): Promise<PublishedEntry[]> {
     const { generation } = list
     const input = {
       TableName: this.tables.allowlists,
@@ -131,15 +131,15 @@ export class ListTeller {
       ConsistentRead: true,
     }
     const differences = readDifferences(await this.client.getItem('feed.differences', input))
-    const told: Told[] = []
+    const told: PublishedEntry[] = []
     for (const ref of logsOf(list)) {
       const sequence = await this.append(ref, list, async (head) => {
         if (head.generation >= generation) return undefined
-        if (differences?.previous !== head.generation) return { ...RESET_NEWS, generation }
+        if (differences?.previous !== head.generation) return { ...RESET_CHANGE, generation }
         const { customers } = differences
         const mine = customers.filter((customerId) => placeOf(list.id, list, customerId).shard === ref.shard)
         const bytes = entryAsItIsNow(list, mine, await this.rowsOf(list, mine))
-        return { ...(bytes === undefined ? RESET_NEWS : { bytes, changeIds: [] }), generation }
+        return { ...(bytes === undefined ? RESET_CHANGE : { bytes, changeIds: [] }), generation }
       })
       if (sequence !== undefined) told.push({ shard: ref.shard, sequence })
     }
@@ -157,7 +157,7 @@ export class ListTeller {
       if (head.generation > list.generation) throw new ListChanged()
       if (head.isClosed && !(await this.hasReturned(list))) throw new ListChanged()
       // What happened while it was closed is not known.
-      const entry = head.isClosed ? RESET_NEWS : await news(head)
+      const entry = head.isClosed ? RESET_CHANGE : await news(head)
       if (entry === undefined) return undefined
       const sequence = await this.writer.append(ref, head, entry)
       if (sequence !== undefined && !head.isClosed) return sequence

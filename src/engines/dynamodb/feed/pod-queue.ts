@@ -14,7 +14,7 @@ import {
 } from '@aws-sdk/client-sqs'
 import { CatracaError } from '../../../core/errors.js'
 import { every } from '../../../core/timers.js'
-import type { Wake, WakeSource } from './change-log.js'
+import type { OnChange, ChangeSource } from './change-log.js'
 import { type FeedMessage, readMessage } from './messages.js'
 import { HEARTBEAT_TAG, sweepOrphans } from './pod-queue-sweep.js'
 import type { QueueClientOptions } from './topic.js'
@@ -49,10 +49,10 @@ interface Queue {
 }
 
 /** The queue of this pod, which gets every message of the topic. Made at the start, removed at the end. */
-export class PodQueue implements WakeSource {
+export class PodQueue implements ChangeSource {
   private readonly sns: SNSClient
   private readonly sqs: SQSClient
-  private readonly listeners = new Set<Wake>()
+  private readonly listeners = new Set<OnChange>()
   private readonly stopping = new AbortController()
   private readonly options: Required<PodQueueOptions>
   private queue: Queue | undefined
@@ -87,7 +87,7 @@ export class PodQueue implements WakeSource {
   }
 
   /** `undefined`: something may have happened to any list. */
-  listen(wake: Wake): { stop(): void } {
+  listen(wake: OnChange): { stop(): void } {
     this.listeners.add(wake)
     return { stop: () => void this.listeners.delete(wake) }
   }

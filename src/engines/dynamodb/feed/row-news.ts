@@ -8,7 +8,7 @@ import { MAX_BATCH_KEYS } from '../client/batches.js'
 import type { DynamoClient } from '../client/client.js'
 import type { NewEntry } from './log-writer.js'
 
-export const RESET_NEWS: NewEntry = { bytes: RESET_ENTRY, changeIds: [] }
+export const RESET_CHANGE: NewEntry = { bytes: RESET_ENTRY, changeIds: [] }
 
 /** Leaves room in the item for change ids and keys. */
 const MAX_ENTRY_BYTES = 330 * 1024

@@ -3,7 +3,7 @@ import { type Item, number, optionalNumber } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
 import { Expression } from '../client/expression.js'
 import { FEED_HEAD_KEY } from './feed-items.js'
-import { ListTeller, type Told } from './list-teller.js'
+import { ChangePublisher, type PublishedEntry } from './list-teller.js'
 import { LogWriter } from './log-writer.js'
 import { type FeedMessage, MAX_TOLD_ONE_BY_ONE, type MessageSink } from './messages.js'
 import type { StreamRecord, StreamTable } from './stream-records.js'
@@ -49,11 +49,11 @@ const WATCHED_STATES = ['layout', 'generation', 'replacing', 'moving', 'deletedA
  * again, in other batches, or by several hosts at once: a log entry tells how members are, not how they changed.
  */
 export class Sequencer {
-  private readonly teller: ListTeller
+  private readonly teller: ChangePublisher
 
   constructor(private readonly options: SequencerOptions) {
     const { client, tables, now } = options
-    this.teller = new ListTeller(client, tables, new LogWriter(client, tables.allowlists, now), now)
+    this.teller = new ChangePublisher(client, tables, new LogWriter(client, tables.allowlists, now), now)
   }
 
   /**
@@ -79,7 +79,7 @@ export class Sequencer {
       await Promise.all(works.slice(at, at + LISTS_AT_ONCE).map(tellOne))
     }
     if (failures.length === 0) {
-      for (const [table, at] of probes) await this.vouchFor(table, Math.min(at, othersUntil))
+      for (const [table, at] of probes) await this.confirm(table, Math.min(at, othersUntil))
     }
     try {
       if (messages.length > 0) await this.options.sink.publish(messages)
@@ -90,7 +90,7 @@ export class Sequencer {
   }
 
   /** Everything that was written before this moment is in the logs. */
-  private async vouchFor(table: StreamTable, at: number): Promise<void> {
+  private async confirm(table: StreamTable, at: number): Promise<void> {
     const { client, tables } = this.options
     const TableName = tables.allowlists
     const head = await client.getItem('feed.watermark', {
@@ -142,7 +142,7 @@ export class Sequencer {
   }
 }
 
-function messagesOf({ listId: allowlistId, meta, indexVersion }: ListWork, told: Told[]): FeedMessage[] {
+function messagesOf({ listId: allowlistId, meta, indexVersion }: ListWork, told: PublishedEntry[]): FeedMessage[] {
   const messages = told.flatMap((one): FeedMessage[] => {
     const { shard, sequence, changes } = one
     const where = { allowlistId, shard, sequence }

@@ -13,7 +13,7 @@ import { isUsed, type KnownLimit, ruleText, unitsAt } from './known.js'
  */
 export type Form = (draft: Draft) => void
 
-export interface Asked {
+export interface TakeRequest {
   limit: LimitCost
   known: KnownLimit | undefined
   now: number
@@ -22,7 +22,7 @@ export interface Asked {
 }
 
 /** Takes the cost; undefined where only the whole item as it was seen can be the condition. */
-export function takeForm(asked: Asked): Form | undefined {
+export function takeForm(asked: TakeRequest): Form | undefined {
   switch (asked.limit.rule.algorithm) {
     case 'token-bucket':
       return takeOfBucket(asked)
@@ -36,7 +36,7 @@ export function takeForm(asked: Asked): Form | undefined {
 }
 
 /** Changes nothing, and proves that there is no room: for limits in shadow mode. */
-export function denyForm(asked: Asked): Form | undefined {
+export function denyForm(asked: TakeRequest): Form | undefined {
   const { limit, known, now } = asked
   const { name, rule, cost } = limit
   if (known?.rule !== ruleText(rule)) return undefined
@@ -67,7 +67,7 @@ const lastFull = (rule: Rule, cost: number, now: number): bigint =>
 export const countedAt = ({ state }: KnownLimit, now: number): number =>
   isUsed(state) ? Math.max(now, state[2]!) : now
 
-function takeOfBucket({ limit: { name, rule, cost }, known, now: asked }: Asked): Form | undefined {
+function takeOfBucket({ limit: { name, rule, cost }, known, now: asked }: TakeRequest): Form | undefined {
   const wanted = ruleText(rule)
   const units = BigInt(cost * rule.unitsPerToken)
   if (known !== undefined && known.rule === wanted && isAhead(known.state, asked)) return undefined
@@ -111,7 +111,7 @@ export function fillAnew(
 
 export const startOf = ({ periodMs }: Rule, now: number): number => now - (now % periodMs)
 
-function takeOfFixed({ limit: { name, rule, cost }, known, now }: Asked): Form | undefined {
+function takeOfFixed({ limit: { name, rule, cost }, known, now }: TakeRequest): Form | undefined {
   const wanted = ruleText(rule)
   const start = startOf(rule, now)
   if (known === undefined || (known.rule === wanted && known.state[1]! < start)) {
@@ -133,7 +133,7 @@ function takeOfFixed({ limit: { name, rule, cost }, known, now }: Asked): Form |
   }
 }
 
-function takeOfCounter(asked: Asked): Form | undefined {
+function takeOfCounter(asked: TakeRequest): Form | undefined {
   const { limit, known, now } = asked
   const { name, rule, cost } = limit
   const wanted = ruleText(rule)
@@ -153,7 +153,7 @@ function takeOfCounter(asked: Asked): Form | undefined {
 }
 
 /** Within a window the count of the one before stays what it is, and the current one has a threshold. */
-function addToWindow(draft: Draft, { limit: { name, rule, cost }, known, now }: Asked): void {
+function addToWindow(draft: Draft, { limit: { name, rule, cost }, known, now }: TakeRequest): void {
   const [, start, , before] = known!.state as [number, number, number, number]
   const { periodMs, capacity } = rule
   const faded = before * (periodMs - Math.max(0, now - start))
@@ -167,7 +167,7 @@ function addToWindow(draft: Draft, { limit: { name, rule, cost }, known, now }: 
 }
 
 /** The current window becomes the one before, whatever it has come to. */
-function turnWindow(draft: Draft, { limit: { name, rule, cost }, now }: Asked): void {
+function turnWindow(draft: Draft, { limit: { name, rule, cost }, now }: TakeRequest): void {
   const { periodMs, capacity } = rule
   const start = startOf(rule, now)
   const most = Math.floor(((capacity - cost) * periodMs) / (periodMs - (now - start)))
@@ -181,7 +181,7 @@ function turnWindow(draft: Draft, { limit: { name, rule, cost }, now }: Asked): 
   draft.set(stored, draft.number(start))
 }
 
-function takeOfLog({ limit: { name, rule, cost }, known, now, isContended }: Asked): Form | undefined {
+function takeOfLog({ limit: { name, rule, cost }, known, now, isContended }: TakeRequest): Form | undefined {
   const wanted = ruleText(rule)
   if (known === undefined) {
     return (draft) => {

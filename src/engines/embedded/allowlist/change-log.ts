@@ -65,7 +65,7 @@ export class ChangeLog implements ChangeFeed {
     return { entries, more: false }
   }
 
-  stirred(): boolean {
+  hasChanges(): boolean {
     const { environment } = this
     environment.beginRead()
     if (this.seenSnapshot === environment.snapshot) return false

@@ -9,7 +9,7 @@ import type {
   RemoveOutcome,
 } from '../../../guards/allowlist/port.js'
 import { readable } from '../../../guards/allowlist/unreadable.js'
-import type { Note } from '../../../guards/audit/port.js'
+import type { PreparedEntry } from '../../../guards/audit/port.js'
 import type { EmbeddedAudit } from '../audit/store.js'
 import type { Environment } from '../lmdb/environment.js'
 import type { Catalog, StoredList } from './catalog.js'
@@ -40,7 +40,7 @@ export class EmbeddedMembers implements MemberStore {
     customerId: string,
     attributes: MemberAttributes,
     now: number,
-    note?: Note,
+    note?: PreparedEntry,
   ): Promise<AddOutcome> {
     return this.environment.write((): AddOutcome => {
       const list = this.catalog.read(listId)
@@ -59,7 +59,7 @@ export class EmbeddedMembers implements MemberStore {
     })
   }
 
-  remove(listId: string, customerId: string, now: number, note?: Note): Promise<RemoveOutcome> {
+  remove(listId: string, customerId: string, now: number, note?: PreparedEntry): Promise<RemoveOutcome> {
     return this.environment.free((): RemoveOutcome => {
       const list = this.catalog.read(listId)
       if (list === undefined) return { outcome: 'list-not-found' }

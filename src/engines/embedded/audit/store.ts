@@ -1,5 +1,5 @@
 import { boundAt } from '../../../guards/audit/entry-id.js'
-import type { AuditPart, AuditStore, Note, StoredEntry } from '../../../guards/audit/port.js'
+import type { AuditPart, AuditStore, PreparedEntry, StoredEntry } from '../../../guards/audit/port.js'
 import type { Environment } from '../lmdb/environment.js'
 
 const SWEPT_AT_ONCE = 1000
@@ -16,7 +16,7 @@ export class EmbeddedAudit implements AuditStore {
   }
 
   /** In the write transaction of the change that it tells of. */
-  keep(note: Note | undefined, outcome: string): void {
+  keep(note: PreparedEntry | undefined, outcome: string): void {
     const text = note?.texts[outcome]
     if (note !== undefined && text !== undefined) this.environment.audit.putSync(note.id, text)
   }

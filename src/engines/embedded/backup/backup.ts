@@ -5,7 +5,7 @@ import { every } from '../../../core/timers.js'
 import { FORMAT_VERSION } from '../lmdb/environment.js'
 import { storeError } from '../lmdb/failures.js'
 import { secretFiles } from '../lmdb/kept-secret.js'
-import { Looker } from '../lmdb/snapshot-reader.js'
+import { SnapshotReader } from '../lmdb/snapshot-reader.js'
 import { MAIN, mainDirectory, refuseOlderLayout } from '../lmdb/store-directory.js'
 import { bootName } from '../rate-limit/directory.js'
 import {
@@ -110,7 +110,7 @@ async function copyAll(options: BackupOptions, parts: readonly Part[], draft: st
 }
 
 async function copyEnvironment(from: string, to: string, onBytes: (bytes: number) => void): Promise<void> {
-  const looker = Looker.open(from)
+  const looker = SnapshotReader.open(from)
   const watch = every(() => {
     onBytes(statSync(join(to, 'data.mdb'), { throwIfNoEntry: false })?.size ?? 0)
   }, POLL_MS)

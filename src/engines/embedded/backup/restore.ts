@@ -13,7 +13,7 @@ import { CatracaError } from '../../../core/errors.js'
 import { FORMAT_VERSION } from '../lmdb/environment.js'
 import { storeError } from '../lmdb/failures.js'
 import { isAlive, openProcesses } from '../lmdb/open-processes.js'
-import { Looker } from '../lmdb/snapshot-reader.js'
+import { SnapshotReader } from '../lmdb/snapshot-reader.js'
 import { MAIN, mainDirectory, putSign } from '../lmdb/store-directory.js'
 import { bootName } from '../rate-limit/directory.js'
 import { broken, hashFile, type Manifest, readManifest, verifyFiles } from './manifest.js'
@@ -98,7 +98,7 @@ async function bring(
 
 async function refuseUnreadable(draft: string, source: string): Promise<void> {
   const main = mainDirectory(draft)
-  const looker = Looker.open(main)
+  const looker = SnapshotReader.open(main)
   try {
     if (looker.text('settings')?.get('format') === undefined) throw broken(source, 'it holds no store')
   } finally {
@@ -131,9 +131,9 @@ async function refuseTarget(directory: string, force: boolean): Promise<void> {
 async function readersAt(directory: string): Promise<number[]> {
   const main = mainDirectory(directory)
   if (!existsSync(join(main, 'data.mdb'))) return []
-  let looker: Looker
+  let looker: SnapshotReader
   try {
-    looker = Looker.open(main)
+    looker = SnapshotReader.open(main)
   } catch {
     // What is to be replaced may well be broken.
     return []

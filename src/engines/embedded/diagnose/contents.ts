@@ -1,24 +1,24 @@
-import { type Check, ok, problem, skipped, type Verdict, warning } from '../../../core/diagnosis.js'
+import { type Check, ok, problem, skipped, type CheckResult, warning } from '../../../core/diagnosis.js'
 import type { Manifest } from '../../../guards/allowlist/membership/port.js'
 import type { StoredList } from '../allowlist/catalog.js'
 import type { StoredImport } from '../allowlist/imports.js'
 import { listStart, pageKey } from '../allowlist/keys.js'
 import { FORMAT_VERSION } from '../lmdb/environment.js'
-import type { Looker } from '../lmdb/snapshot-reader.js'
-import type { EmbeddedLook } from './context.js'
+import type { SnapshotReader } from '../lmdb/snapshot-reader.js'
+import type { EmbeddedFacts } from './context.js'
 
 /** Enough for a picture; a store may have millions. */
 const MOST = 10_000
 const MOST_INDEXES = 1000
 
-type LookInside = (looker: Looker, now: number) => Verdict
+type LookInside = (looker: SnapshotReader, now: number) => CheckResult
 
 const inside =
   (look: LookInside) =>
-  (context: EmbeddedLook): Verdict =>
+  (context: EmbeddedFacts): CheckResult =>
     context.looker === undefined ? skipped('the store is not open') : look(context.looker, context.now())
 
-export const formatCheck: Check<EmbeddedLook> = {
+export const formatCheck: Check<EmbeddedFacts> = {
   id: 'embedded.format',
   wants: 'The data file opens, and this version knows its format.',
   remedy: 'Use the version that wrote it, or restore a backup.',
@@ -31,7 +31,7 @@ export const formatCheck: Check<EmbeddedLook> = {
   }),
 }
 
-export const importCheck: Check<EmbeddedLook> = {
+export const importCheck: Check<EmbeddedFacts> = {
   id: 'embedded.imports',
   wants: 'No import was interrupted.',
   remedy: 'Resume it: the same file and `--import-id`. Otherwise it is swept after some days.',
@@ -46,7 +46,7 @@ export const importCheck: Check<EmbeddedLook> = {
   }),
 }
 
-export const buildCheck: Check<EmbeddedLook> = {
+export const buildCheck: Check<EmbeddedFacts> = {
   id: 'embedded.builds',
   wants: 'No build of an index died.',
   remedy: 'Nothing, while a server runs: it sweeps dead builds. Otherwise start one.',
@@ -60,7 +60,7 @@ export const buildCheck: Check<EmbeddedLook> = {
   }),
 }
 
-export const rowCheck: Check<EmbeddedLook> = {
+export const rowCheck: Check<EmbeddedFacts> = {
   id: 'embedded.rows',
   wants: 'Every row of a member belongs to a list, or is about to be swept.',
   remedy:
@@ -79,7 +79,7 @@ export const rowCheck: Check<EmbeddedLook> = {
 }
 
 /** The lists that have rows, by jumping from the first row of one to the first of the next. */
-function listNumbers(looker: Looker): number[] {
+function listNumbers(looker: SnapshotReader): number[] {
   const members = looker.binary('members')
   const found: number[] = []
   for (let next = 0; members !== undefined && found.length < MOST; ) {
@@ -93,7 +93,7 @@ function listNumbers(looker: Looker): number[] {
   return found
 }
 
-export const indexCheck: Check<EmbeddedLook> = {
+export const indexCheck: Check<EmbeddedFacts> = {
   id: 'embedded.indexes',
   wants: 'Every index is whole and of the present format.',
   remedy: 'Build it anew: `catraca index build --all`. Until then these lists are checked in the store.',

@@ -1,14 +1,14 @@
 import type { Durability } from '../lmdb/environment.js'
-import type { Looker } from '../lmdb/snapshot-reader.js'
+import type { SnapshotReader } from '../lmdb/snapshot-reader.js'
 
-export interface EmbeddedLook {
+export interface EmbeddedFacts {
   directory: string
   durability: Durability
   minFreeBytes: number
   maxSizeBytes: number | undefined
   now: () => number
   /** Undefined when the store could not be opened. */
-  looker: Looker | undefined
+  looker: SnapshotReader | undefined
 }
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']

@@ -1,12 +1,12 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Check, ok, problem, skipped, type Verdict, warning } from '../../../core/diagnosis.js'
+import { type Check, ok, problem, skipped, type CheckResult, warning } from '../../../core/diagnosis.js'
 import { fileSystemType, NETWORK_FILE_SYSTEMS } from '../lmdb/file-system.js'
 import { secretFiles } from '../lmdb/kept-secret.js'
 import { openProcesses } from '../lmdb/open-processes.js'
 import { openToOthers } from '../lmdb/private-files.js'
 import { mainDirectory } from '../lmdb/store-directory.js'
-import { bytesText, type EmbeddedLook } from './context.js'
+import { bytesText, type EmbeddedFacts } from './context.js'
 
 const PASSING_FILE_SYSTEMS: Record<number, string> = {
   16914839: '9P: several processes may not see the same store',
@@ -17,11 +17,11 @@ const PASSING_FILE_SYSTEMS: Record<number, string> = {
 }
 const LOW_SHARE = 0.1
 
-export const directoryCheck: Check<EmbeddedLook> = {
+export const directoryCheck: Check<EmbeddedFacts> = {
   id: 'embedded.directory',
   wants: 'The directory is there and may be written to.',
   remedy: 'Give the user of the server the right to read and write the directory and its files.',
-  look({ directory }): Verdict {
+  look({ directory }): CheckResult {
     const above = existingAbove(directory)
     if (!isDirectory(above)) return problem(`${above} is not a directory`, 'Name a directory.')
     if (above !== directory) {
@@ -53,11 +53,11 @@ function isWritable(path: string): boolean {
   }
 }
 
-export const fileSystemCheck: Check<EmbeddedLook> = {
+export const fileSystemCheck: Check<EmbeddedFacts> = {
   id: 'embedded.file-system',
   wants: 'The directory is on a local disk.',
   remedy: 'Move the directory to a local disk: LMDB is not made for network file systems.',
-  look({ directory }): Verdict {
+  look({ directory }): CheckResult {
     const type = fileSystemType(existingAbove(directory))
     const network = NETWORK_FILE_SYSTEMS[type]
     if (network !== undefined) return problem(`it is on a network file system (${network})`)
@@ -68,11 +68,11 @@ export const fileSystemCheck: Check<EmbeddedLook> = {
   },
 }
 
-export const spaceCheck: Check<EmbeddedLook> = {
+export const spaceCheck: Check<EmbeddedFacts> = {
   id: 'embedded.space',
   wants: 'There is room on the disk, below `embedded.maxSizeBytes` and in the map.',
   remedy: 'Make room on the disk, or raise `embedded.maxSizeBytes`: writes answer `STORE_FULL` without it.',
-  look({ directory, minFreeBytes, maxSizeBytes, looker }): Verdict {
+  look({ directory, minFreeBytes, maxSizeBytes, looker }): CheckResult {
     const { bavail, bsize, blocks } = statfsSync(existingAbove(directory))
     const freeBytes = bavail * bsize
     const { fileBytes, mapBytes } = looker?.room() ?? { fileBytes: 0, mapBytes: Number.POSITIVE_INFINITY }
@@ -85,11 +85,11 @@ export const spaceCheck: Check<EmbeddedLook> = {
   },
 }
 
-export const processCheck: Check<EmbeddedLook> = {
+export const processCheck: Check<EmbeddedFacts> = {
   id: 'embedded.processes',
   wants: 'No process that has the store open is stopped.',
   remedy: 'Let the stopped process go on, or kill it: while it holds the lock nobody can write.',
-  look({ directory, looker }): Verdict {
+  look({ directory, looker }): CheckResult {
     const others = openProcesses(directory, looker?.readers())
     const stopped = others.filter(({ isStopped }) => isStopped).map(({ pid }) => pid)
     if (stopped.length > 0) return problem(`stopped, with the store open: process ${stopped.join(', ')}`)
@@ -98,11 +98,11 @@ export const processCheck: Check<EmbeddedLook> = {
   },
 }
 
-export const secretCheck: Check<EmbeddedLook> = {
+export const secretCheck: Check<EmbeddedFacts> = {
   id: 'embedded.secrets',
   wants: 'Secrets that are kept beside the data are for the eyes of their owner only.',
   remedy: 'chmod 600 the file, and change the secret if somebody may have read it.',
-  look({ directory }): Verdict {
+  look({ directory }): CheckResult {
     if (!existsSync(directory) || !isDirectory(directory)) return skipped('there is no directory')
     const files = secretFiles(readdirSync(directory))
     const open = files.filter((name) => (statSync(join(directory, name)).mode & 0o077) !== 0)
@@ -111,12 +111,12 @@ export const secretCheck: Check<EmbeddedLook> = {
   },
 }
 
-export const rightsCheck: Check<EmbeddedLook> = {
+export const rightsCheck: Check<EmbeddedFacts> = {
   id: 'embedded.rights',
   wants:
     'Nobody but the owner may read the store: it holds members, hashes of keys and the secret of leases.',
   remedy: 'chmod -R go-rwx the directory. If others may have read it, make API keys anew.',
-  look({ directory }): Verdict {
+  look({ directory }): CheckResult {
     if (!existsSync(directory) || !isDirectory(directory)) return skipped('there is no directory')
     const open = openToOthers(directory)
     return open.length === 0
@@ -125,7 +125,7 @@ export const rightsCheck: Check<EmbeddedLook> = {
   },
 }
 
-export const durabilityCheck: Check<EmbeddedLook> = {
+export const durabilityCheck: Check<EmbeddedFacts> = {
   id: 'embedded.durability',
   wants: 'An acknowledged write survives a loss of power.',
   remedy: 'Set `embedded.durability` to `disk`, unless the last second may be lost with the power.',

@@ -8,15 +8,15 @@ import {
   problem,
   reasonOf,
   runChecks,
-  type Verdict,
+  type CheckResult,
 } from '../../../core/diagnosis.js'
 import { keysFound, storedKeys } from '../../../guards/access/lock-mark.js'
 import type { KeyRecord } from '../../../guards/access/port.js'
 import type { EmbeddedOptions } from '../index.js'
-import { Looker } from '../lmdb/snapshot-reader.js'
+import { SnapshotReader } from '../lmdb/snapshot-reader.js'
 import { mainDirectory, refuseOlderLayout } from '../lmdb/store-directory.js'
 import { buildCheck, formatCheck, importCheck, indexCheck, rowCheck } from './contents.js'
-import type { EmbeddedLook } from './context.js'
+import type { EmbeddedFacts } from './context.js'
 import {
   directoryCheck,
   durabilityCheck,
@@ -30,14 +30,14 @@ import {
 const MIB = 1024 * 1024
 
 /** Whether it opens is known before the others are asked. */
-const openCheck: Check<Verdict> = {
+const openCheck: Check<CheckResult> = {
   id: 'embedded.open',
   wants: 'The data file is whole and opens.',
   remedy: 'Mend its rights, or restore a backup: docs/guides/backup-and-recovery.md.',
   look: (verdict) => verdict,
 }
 
-const CHECKS: readonly Check<EmbeddedLook>[] = [
+const CHECKS: readonly Check<EmbeddedFacts>[] = [
   directoryCheck,
   fileSystemCheck,
   spaceCheck,
@@ -74,12 +74,12 @@ export async function diagnoseEmbedded(
   }
 }
 
-function look(directory: string): { looker: Looker | undefined; verdict: Verdict } {
+function look(directory: string): { looker: SnapshotReader | undefined; verdict: CheckResult } {
   const main = mainDirectory(directory)
   try {
     refuseOlderLayout(directory)
     if (!existsSync(join(main, 'data.mdb'))) return { looker: undefined, verdict: ok('there is no data yet') }
-    return { looker: Looker.open(main), verdict: ok('it opens') }
+    return { looker: SnapshotReader.open(main), verdict: ok('it opens') }
   } catch (error) {
     return { looker: undefined, verdict: problem(reasonOf(error)) }
   }

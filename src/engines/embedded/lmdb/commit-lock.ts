@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { RootDatabase } from 'lmdb'
 import { CatracaError } from '../../../core/errors.js'
-import { hangNameplate, processesAt } from './nameplates.js'
+import { markOpenedBy, processesAt } from './nameplates.js'
 import { ABORT, type LmdbOptions, openLmdb } from './open-lmdb.js'
 import { isStopped } from './open-processes.js'
 import { makeDirectory } from './private-files.js'
@@ -30,7 +30,7 @@ export class CommitLock {
     const path = join(directory, 'commit-lock')
     makeDirectory(path)
     if (patienceMs < Number.POSITIVE_INFINITY) refuseStoppedHolder(path, patienceMs)
-    const takeDown = hangNameplate(path)
+    const takeDown = markOpenedBy(path)
     try {
       return new CommitLock(openLmdb(lockOptions(path)), takeDown)
     } catch (error) {

@@ -44,7 +44,7 @@ export interface Opening {
   patienceMs?: number
 }
 
-interface Waiting {
+interface PendingChange {
   change: () => unknown
   isFreeing: boolean
   resolve(result: unknown): void
@@ -129,7 +129,7 @@ export class Environment {
   private broken = false
   /** There is room on the disk until then, by the clock of `performance`. */
   private roomUntil = 0
-  private waiting: Waiting[] = []
+  private waiting: PendingChange[] = []
   private readonly commitFlags: number
 
   private constructor(
@@ -278,7 +278,7 @@ export class Environment {
   }
 
   /** One of the group failed and took the others with it: each gets its own answer. */
-  private commitAlone({ change, isFreeing, resolve, reject }: Waiting): void {
+  private commitAlone({ change, isFreeing, resolve, reject }: PendingChange): void {
     try {
       resolve(this.writeNow(change, isFreeing))
     } catch (error) {

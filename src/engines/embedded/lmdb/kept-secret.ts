@@ -7,7 +7,7 @@ import { asStoreError } from './failures.js'
 const SECRET_BYTES = 32
 
 /** A secret in a file of its own in the data directory, made when it is first asked for, for the owner's eyes only. */
-export function keptSecret(directory: string, name: string): string {
+export function storedSecret(directory: string, name: string): string {
   const path = join(directory, name)
   return asStoreError(directory, () => readSecret(path) ?? makeSecret(path))
 }

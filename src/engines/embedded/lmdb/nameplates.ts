@@ -13,7 +13,7 @@ const NAME = /^(\d+)-open-(\d+)-/
 const FOREIGN_KEPT_MS = 24 * 3600 * 1000
 
 /** Call the result to take it down. */
-export function hangNameplate(directory: string): () => void {
+export function markOpenedBy(directory: string): () => void {
   const name = `${process.pid}-open-${pidNamespace()}-${randomBytes(4).toString('hex')}`
   writeFileSync(join(directory, name), '', { mode: OWNER_FILE })
   return () => rmSync(join(directory, name), { force: true })

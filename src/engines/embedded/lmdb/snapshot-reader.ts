@@ -8,7 +8,7 @@ import { storeError } from './failures.js'
 import { openLmdb } from './open-lmdb.js'
 import { readersOf } from './open-processes.js'
 
-export interface Room {
+export interface FileSize {
   fileBytes: number
   mapBytes: number
 }
@@ -17,13 +17,13 @@ export interface Room {
 const PATIENCE_MS = 2000
 
 /** An environment that is only read: nothing of it is made or changed. */
-export class Looker {
+export class SnapshotReader {
   private constructor(
     private readonly root: RootDatabase,
     private readonly commitLock: CommitLock | undefined,
   ) {}
 
-  static open(directory: string): Looker {
+  static open(directory: string): SnapshotReader {
     try {
       const lock = mayLock(directory) ? CommitLock.open(directory, PATIENCE_MS) : undefined
       try {
@@ -32,7 +32,7 @@ export class Looker {
         const root = openLmdb({ ...options, mapSize: MAP_BYTES, readOnly: true }, (work) =>
           holding(lock, work),
         )
-        return new Looker(root, lock)
+        return new SnapshotReader(root, lock)
       } catch (error) {
         void lock?.close()
         throw error
@@ -59,7 +59,7 @@ export class Looker {
     return this.root.openDB(name, options) as unknown as Database<string, Uint8Array> | undefined
   }
 
-  room(): Room {
+  room(): FileSize {
     const { pageSize, lastPageNumber, mapSize } = this.root.getStats() as Record<string, number>
     return { fileBytes: pageSize! * (lastPageNumber! + 1), mapBytes: mapSize! }
   }

@@ -4,7 +4,7 @@ import type { DueLists } from './due-lists.js'
 import type { ReverseIndex } from './reverse-index.js'
 import type { Shards } from './shards.js'
 import type { Tokens } from './tokens.js'
-import type { Wake } from './wake.js'
+import type { ChangeChannel } from './wake.js'
 
 /** What imports, replaces and moves need of the rest of the engine. */
 export interface BulkContext {
@@ -14,6 +14,6 @@ export interface BulkContext {
   due: DueLists
   reverse: ReverseIndex
   tokens: Tokens
-  wake: Wake
+  wake: ChangeChannel
   maxLogBytes: number
 }

@@ -1,6 +1,6 @@
 import { defineScript } from '../link/script.js'
 import type { BulkContext } from './bulk-context.js'
-import { type Chore, type ChoreResult, together } from './chores.js'
+import { type Task, type TaskResult, together } from './chores.js'
 import { claimField, readClaim } from './imports.js'
 import { listKeys } from './keys.js'
 import type { Meta } from './meta.js'
@@ -16,9 +16,9 @@ const STEPS_PER_SWEEP = 4
 const IMPORTS_KEPT_MS = 7 * 24 * 3600 * 1000
 
 /** Upkeep of imports: replaces whose process died, generations that are over, records that nobody asks for any more. */
-export function importChore(context: BulkContext, cleanup: ReplaceCleanup): Chore {
+export function importTask(context: BulkContext, cleanup: ReplaceCleanup): Task {
   const old = new OldImports(context)
-  return async (listId, meta, now): Promise<ChoreResult> => {
+  return async (listId, meta, now): Promise<TaskResult> => {
     const leaseUntil = await aliveUntil(context, listId, meta)
     const isDead = leaseUntil !== undefined && leaseUntil <= now
     if (isDead) await cleanup.abandonDead(listId, now)
@@ -52,7 +52,7 @@ class OldImports {
 
   constructor(private readonly context: BulkContext) {}
 
-  async forget(listId: string, now: number): Promise<ChoreResult> {
+  async forget(listId: string, now: number): Promise<TaskResult> {
     const { redis, shards, catalog } = this.context
     const { imports } = listKeys(listId)
     const at = this.cursors.get(listId) ?? '0'

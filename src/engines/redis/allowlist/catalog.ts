@@ -5,7 +5,7 @@ import { isForeign } from '../link/failures.js'
 import type { Redis } from '../link/redis.js'
 import { listKeys, REGISTRY_KEY } from './keys.js'
 import { listOf, type Meta, type RedisList, readMeta, sameList } from './meta.js'
-import type { Wake } from './wake.js'
+import type { ChangeChannel } from './wake.js'
 
 export interface CatalogOptions {
   /** What is known of a list for longer than this must be read before it is used. */
@@ -43,7 +43,7 @@ export class Catalog {
 
   constructor(
     private readonly redis: Redis,
-    wake: Wake,
+    wake: ChangeChannel,
     private readonly options: CatalogOptions,
   ) {
     this.reads = new Coalescer(

@@ -13,7 +13,7 @@ import { shardKeys } from './keys.js'
 import type { RedisList } from './meta.js'
 import { newMark, SHARD_KEY_TYPES, SHARD_USES, shardScriptKeys } from './shard-script.js'
 import type { Shards } from './shards.js'
-import type { Wake } from './wake.js'
+import type { ChangeChannel } from './wake.js'
 
 const READ = defineScript('allowlist-log', { keys: 2, write: false })
 const READ_AND_COMPARE = defineScript('allowlist-log', { keys: 3, write: false })
@@ -33,7 +33,7 @@ export class RedisChanges implements ChangeFeed {
     private readonly redis: Redis,
     private readonly catalog: Catalog,
     private readonly shards: Shards,
-    private readonly wake: Wake,
+    private readonly wake: ChangeChannel,
     private readonly maxLogBytes: number,
   ) {}
 
@@ -102,7 +102,7 @@ export class RedisChanges implements ChangeFeed {
   }
 
   /** Only messages tell, and they may be lost. */
-  stirred(): boolean {
+  hasChanges(): boolean {
     return false
   }
 

@@ -1,7 +1,7 @@
 import type { Meta } from './meta.js'
 
 /** What upkeep did for one list. */
-export interface ChoreResult {
+export interface TaskResult {
   swept: number
   /** There is more to do now. */
   more: boolean
@@ -10,11 +10,11 @@ export interface ChoreResult {
 }
 
 /** One kind of upkeep for a list that lives: a bounded piece of it. Several instances may do it at once. */
-export type Chore = (listId: string, meta: Meta, now: number) => Promise<ChoreResult>
+export type Task = (listId: string, meta: Meta, now: number) => Promise<TaskResult>
 
-export const NOTHING_DUE: ChoreResult = { swept: 0, more: false }
+export const NOTHING_DUE: TaskResult = { swept: 0, more: false }
 
-export function together(results: readonly ChoreResult[]): ChoreResult {
+export function together(results: readonly TaskResult[]): TaskResult {
   const nextAt = Math.min(...results.map((result) => result.nextAt ?? Number.POSITIVE_INFINITY))
   return {
     swept: results.reduce((sum, { swept }) => sum + swept, 0),

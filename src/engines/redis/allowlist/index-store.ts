@@ -6,7 +6,7 @@ import type { Catalog } from './catalog.js'
 import type { DueLists } from './due-lists.js'
 import type { IndexScan } from './index-scan.js'
 import { listKeys, USES_KEY } from './keys.js'
-import type { Wake } from './wake.js'
+import type { ChangeChannel } from './wake.js'
 
 const CLAIM = defineScript('index-claim', {
   keys: ['hash', 'hash', 'hash', 'hash'],
@@ -31,7 +31,7 @@ export class RedisIndexStore implements IndexStore {
     private readonly redis: Redis,
     private readonly catalog: Catalog,
     private readonly due: DueLists,
-    private readonly wake: Wake,
+    private readonly wake: ChangeChannel,
     private readonly scanner: IndexScan,
   ) {}
 

@@ -15,7 +15,7 @@ import type { DueLists } from './due-lists.js'
 import { INCARNATION_KEY, listKeys, REGISTRY_KEY, shardKeys } from './keys.js'
 import { type Meta, readFlatMeta, recordOf } from './meta.js'
 import type { Shards } from './shards.js'
-import type { Wake } from './wake.js'
+import type { ChangeChannel } from './wake.js'
 
 const INCARNATION = defineScript('incarnation', { keys: ['string'], write: true })
 const CREATE = defineScript('allowlist-create', { keys: ['hash', 'hash', 'hash', 'stream'], write: true })
@@ -28,7 +28,7 @@ export class RedisLists implements ListStore {
     private readonly catalog: Catalog,
     private readonly shards: Shards,
     private readonly due: DueLists,
-    private readonly wake: Wake,
+    private readonly wake: ChangeChannel,
     private readonly initialShards: number,
   ) {}
 

@@ -26,7 +26,7 @@ import type { ReverseIndex } from './reverse-index.js'
 import { newMark, SHARD_KEY_TYPES, SHARD_USES, shardScriptKeys } from './shard-script.js'
 import type { Shard, Shards } from './shards.js'
 import type { Tokens } from './tokens.js'
-import type { Wake } from './wake.js'
+import type { ChangeChannel } from './wake.js'
 
 const WRITE = defineScript('allowlist-write', { keys: SHARD_KEY_TYPES, write: true, uses: SHARD_USES })
 
@@ -43,7 +43,7 @@ export interface MemberParts {
   reverse: ReverseIndex
   due: DueLists
   tokens: Tokens
-  wake: Wake
+  wake: ChangeChannel
   maxLogBytes: number
 }
 

@@ -10,7 +10,7 @@ import type { Shard } from './shards.js'
 const MOST = 10_000
 const AT_ONCE = 500
 
-export interface Told {
+export interface PublishedReplace {
   /** What followers are told of a replace; empty when nothing differs. */
   entry: Buffer
   /** The last number of the log when it was read. */
@@ -40,7 +40,7 @@ export class Differences {
   }
 
   /** All of them as they are in the next generation now, as one entry of the log. */
-  async read(removed: number): Promise<Told> {
+  async read(removed: number): Promise<PublishedReplace> {
     if (this.customers.size + removed > MOST) this.giveUp()
     if (!this.tooMany && !this.removedFound && removed > 0) await this.findRemoved()
     const { redis } = this.context

@@ -4,7 +4,7 @@ import type { ReshardOptions, ReshardProgress } from '../../../guards/allowlist/
 import { defineScript } from '../link/script.js'
 import type { BulkContext } from './bulk-context.js'
 import { again } from './bulk-shards.js'
-import type { Chore } from './chores.js'
+import type { Task } from './chores.js'
 import { listKeys, type ShardKeys } from './keys.js'
 import type { RedisList } from './meta.js'
 import type { ReplaceCleanup } from './replace-cleanup.js'
@@ -33,9 +33,9 @@ const COPIED_AT_ONCE = 4
 export type Refusal = 'gone' | 'moving' | 'dead' | 'dropping' | 'replacing' | 'same' | 'changed'
 
 /** What must be done for a list before the shards that it leaves are dropped. */
-export interface MoveChores {
+export interface MoveTasks {
   /** Brings to the reverse index what it has yet to learn. */
-  index: Chore
+  index: Task
   replaces: ReplaceCleanup
 }
 
@@ -51,7 +51,7 @@ export class Move {
 
   constructor(
     private readonly context: BulkContext,
-    private readonly chores: MoveChores,
+    private readonly chores: MoveTasks,
     private readonly list: RedisList,
     readonly shards: number,
     private readonly options: ReshardOptions,

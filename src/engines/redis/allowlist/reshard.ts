@@ -7,10 +7,10 @@ import type {
 } from '../../../guards/allowlist/port.js'
 import type { BulkContext } from './bulk-context.js'
 import { ROUNDS } from './bulk-shards.js'
-import type { Chore } from './chores.js'
+import type { Task } from './chores.js'
 import type { Meta, RedisList } from './meta.js'
 import { MoveStopped } from './reshard-copy.js'
-import { Move, type MoveChores } from './reshard-move.js'
+import { Move, type MoveTasks } from './reshard-move.js'
 import { finishDropping, type Moving, thawAll, thawIfDead } from './reshard-shards.js'
 
 const MOST_SHARDS = 1000
@@ -24,7 +24,7 @@ export class Resharding implements ReshardStore {
 
   constructor(
     private readonly context: BulkContext,
-    private readonly chores: MoveChores,
+    private readonly chores: MoveTasks,
     private readonly shardAbove: number,
   ) {}
 
@@ -61,7 +61,7 @@ export class Resharding implements ReshardStore {
   }
 
   /** Upkeep: ends what dead moves have left, and begins to move a list whose shards have become too large. */
-  readonly chore: Chore = async (listId, meta) => {
+  readonly chore: Task = async (listId, meta) => {
     const list = await this.context.catalog.read(listId)
     if (list?.incarnation !== meta.incarnation) return { swept: 0, more: false }
     if (meta.dropping !== undefined) await thawAll(this.context, listId)

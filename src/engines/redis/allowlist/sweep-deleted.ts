@@ -1,7 +1,7 @@
 import { isForeign } from '../link/failures.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
-import { type ChoreResult, NOTHING_DUE } from './chores.js'
+import { type TaskResult, NOTHING_DUE } from './chores.js'
 import { listKeys, REGISTRY_KEY, type ShardKeys, shardKeys, USES_KEY } from './keys.js'
 import type { RedisLists } from './lists.js'
 import type { Meta } from './meta.js'
@@ -22,7 +22,7 @@ export class DeletedLists {
     private readonly readMeta: (id: string) => Promise<Meta | undefined>,
   ) {}
 
-  async sweep(id: string, meta: Meta): Promise<ChoreResult> {
+  async sweep(id: string, meta: Meta): Promise<TaskResult> {
     await this.lists.closeShards(id, meta)
     for (const shards of layoutsOf(meta)) {
       for (let shard = 0; shard < shards; shard++) {
@@ -42,7 +42,7 @@ export class DeletedLists {
   }
 
   /** An id without a list: a creation that was given up, or a sweep that was not finished. */
-  async sweepOrphan(id: string): Promise<ChoreResult> {
+  async sweepOrphan(id: string): Promise<TaskResult> {
     await this.unregister(id)
     await this.registerLiving(id)
     return NOTHING_DUE

@@ -1,12 +1,12 @@
 import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../guards/allowlist/customer-key.js'
 import type { Argument, Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
-import { type Chore, type ChoreResult, together } from './chores.js'
+import { type Task, type TaskResult, together } from './chores.js'
 import { listOf, type RedisList } from './meta.js'
 import type { ReverseIndex } from './reverse-index.js'
 import { newMark, SHARD_KEY_TYPES, SHARD_USES, shardScriptKeys } from './shard-script.js'
 import type { Shard, Shards } from './shards.js'
-import type { Wake } from './wake.js'
+import type { ChangeChannel } from './wake.js'
 
 const EXPIRE = defineScript('allowlist-expire', { keys: SHARD_KEY_TYPES, write: true, uses: SHARD_USES })
 const EXPIRED_PER_STEP = 200
@@ -15,12 +15,12 @@ export interface ExpiryParts {
   redis: Redis
   shards: Shards
   reverse: ReverseIndex
-  wake: Wake
+  wake: ChangeChannel
   maxLogBytes: number
 }
 
 /** Removes members whose time is over. */
-export function expiryChore(parts: ExpiryParts): Chore {
+export function expiryTask(parts: ExpiryParts): Task {
   return async (listId, meta, now) => {
     const list = listOf(listId, meta)
     const shards = parts.shards.all(list).map(({ shard }) => expireIn(parts, list, shard, now))
@@ -33,7 +33,7 @@ async function expireIn(
   list: RedisList,
   number: number,
   now: number,
-): Promise<ChoreResult> {
+): Promise<TaskResult> {
   const { redis, shards, reverse } = parts
   const { expiries } = shards.keys(list, number)
   const range = ['-inf', String(now), 'BYSCORE', 'LIMIT', '0', String(EXPIRED_PER_STEP)]

@@ -1,7 +1,7 @@
 import { isReset, readEntry } from '../../../guards/allowlist/changes/entry.js'
 import { readCustomerKey } from '../../../guards/allowlist/customer-key.js'
 import type { Redis } from '../link/redis.js'
-import { type Chore, type ChoreResult, together } from './chores.js'
+import { type Task, type TaskResult, together } from './chores.js'
 import { listOf, type RedisList } from './meta.js'
 import type { ReverseIndex } from './reverse-index.js'
 import type { Shard, Shards } from './shards.js'
@@ -30,12 +30,12 @@ export class UnindexedChanges {
     private readonly reverse: ReverseIndex,
   ) {}
 
-  readonly chore: Chore = async (listId, meta, now) => {
+  readonly chore: Task = async (listId, meta, now) => {
     const list = listOf(listId, meta)
     return together(await Promise.all(this.shards.all(list).map((shard) => this.mend(shard, now))))
   }
 
-  private async mend(shard: Shard, now: number): Promise<ChoreResult> {
+  private async mend(shard: Shard, now: number): Promise<TaskResult> {
     const { unindexed } = shard.keys
     const range = ['-inf', String(now - PATIENCE_MS), 'BYSCORE', 'LIMIT', '0', String(ENTRIES_PER_STEP)]
     const sequences = (await this.redis.read(unindexed, ['ZRANGE', unindexed, ...range])) as string[]

@@ -1,7 +1,7 @@
 import type { UpkeepStore } from '../../../guards/allowlist/port.js'
 import type { Redis } from '../link/redis.js'
 import type { Catalog } from './catalog.js'
-import { type Chore, type ChoreResult, together } from './chores.js'
+import { type Task, type TaskResult, together } from './chores.js'
 import type { DueLists } from './due-lists.js'
 import { REGISTRY_KEY } from './keys.js'
 import type { DeletedLists } from './sweep-deleted.js'
@@ -17,7 +17,7 @@ export interface SweeperParts {
   catalog: Catalog
   due: DueLists
   deleted: DeletedLists
-  chores: readonly Chore[]
+  chores: readonly Task[]
 }
 
 /**
@@ -34,7 +34,7 @@ export class Sweeper implements UpkeepStore {
     const { due } = this.parts
     const lists = await due.at(now, DUE_PER_SWEEP)
     const failures: unknown[] = []
-    const attempt = async (work: () => Promise<ChoreResult>): Promise<ChoreResult> => {
+    const attempt = async (work: () => Promise<TaskResult>): Promise<TaskResult> => {
       try {
         return await work()
       } catch (error) {
@@ -42,7 +42,7 @@ export class Sweeper implements UpkeepStore {
         return { swept: 0, more: false, nextAt: now + AFTER_FAILURE_MS }
       }
     }
-    const results: ChoreResult[] = []
+    const results: TaskResult[] = []
     for (const list of lists) {
       const result = await attempt(() => this.sweepList(list.id, now))
       results.push(result)
@@ -55,7 +55,7 @@ export class Sweeper implements UpkeepStore {
     return { swept, more: more || lists.length === DUE_PER_SWEEP }
   }
 
-  private async sweepList(id: string, now: number): Promise<ChoreResult> {
+  private async sweepList(id: string, now: number): Promise<TaskResult> {
     const { catalog, deleted, chores } = this.parts
     const meta = await catalog.readMeta(id)
     if (meta === undefined) return deleted.sweepOrphan(id)
@@ -64,15 +64,15 @@ export class Sweeper implements UpkeepStore {
       catalog.forget(id)
       return result
     }
-    const results: ChoreResult[] = []
+    const results: TaskResult[] = []
     for (const chore of chores) results.push(await chore(id, meta, now))
     return together(results)
   }
 
   private async walk(
     now: number,
-    attempt: (work: () => Promise<ChoreResult>) => Promise<ChoreResult>,
-  ): Promise<ChoreResult[]> {
+    attempt: (work: () => Promise<TaskResult>) => Promise<TaskResult>,
+  ): Promise<TaskResult[]> {
     if (performance.now() - this.walkedAtMs < BETWEEN_WALKS_MS) return []
     this.walkedAtMs = performance.now()
     const { redis, due } = this.parts
@@ -80,7 +80,7 @@ export class Sweeper implements UpkeepStore {
     const args = ['ZRANGE', REGISTRY_KEY, from, '+', 'BYLEX', 'LIMIT', '0', String(WALKED_PER_SWEEP)]
     const ids = (await redis.read(REGISTRY_KEY, args)) as string[]
     this.walkedTo = ids.length < WALKED_PER_SWEEP ? '' : ids.at(-1)!
-    const results: ChoreResult[] = []
+    const results: TaskResult[] = []
     for (const id of ids) {
       const result = await attempt(() => this.sweepList(id, now))
       results.push(result)

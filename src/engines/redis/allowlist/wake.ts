@@ -4,16 +4,16 @@ import { wakeChannel } from './keys.js'
 /** What stands before a list id when the list itself changed, and not only its members. */
 const LIST_CHANGED = '!'
 
-export interface WakeListener {
+export interface ChangeListener {
   /** Undefined: any list, because messages may have been missed. */
   onList?: (listId: string | undefined) => void
   onMembers?: (listId: string | undefined) => void
 }
 
 /** The channel that tells all instances of changes. Messages may be lost: it only saves waiting. */
-export class Wake {
+export class ChangeChannel {
   readonly channel: string
-  private readonly listeners = new Set<WakeListener>()
+  private readonly listeners = new Set<ChangeListener>()
   private unsubscribe: Unsubscribe | undefined
 
   constructor(
@@ -33,7 +33,7 @@ export class Wake {
     )
   }
 
-  listen(listener: WakeListener): { stop(): void } {
+  listen(listener: ChangeListener): { stop(): void } {
     this.listeners.add(listener)
     return { stop: () => this.listeners.delete(listener) }
   }

@@ -1,6 +1,6 @@
 import { byDay, daysBetween, readDays } from '../../../guards/audit/days.js'
 import { DAY_MS, dayName, dayOf, ID_LENGTH } from '../../../guards/audit/entry-id.js'
-import type { AuditPart, AuditStore, Keeping, StoredEntry } from '../../../guards/audit/port.js'
+import type { AuditPart, AuditStore, Retention, StoredEntry } from '../../../guards/audit/port.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 
@@ -22,7 +22,7 @@ export class RedisAudit implements AuditStore {
 
   constructor(private readonly redis: Redis) {}
 
-  async append(entries: readonly StoredEntry[], { retentionMs, now }: Keeping): Promise<void> {
+  async append(entries: readonly StoredEntry[], { retentionMs, now }: Retention): Promise<void> {
     const writes: Promise<unknown>[] = []
     for (const [day, ofDay] of byDay(entries)) {
       // A day longer than the last of them is kept: sweeps are first, and free memory without stopping the server.

@@ -1,10 +1,10 @@
 import type { RedisUrl } from '../../../config/store-url-redis.js'
-import { problem, type Verdict } from '../../../core/diagnosis.js'
+import { problem, type CheckResult } from '../../../core/diagnosis.js'
 import type { ConnectionSettings } from '../link/connection.js'
 import type { RedisUse } from '../link/eviction.js'
 import type { Redis } from '../link/redis.js'
 
-export interface RedisLook {
+export interface RedisFacts {
   url: RedisUrl
   use: RedisUse
   redis: Redis
@@ -46,11 +46,11 @@ export function fieldsOf(text: string): Map<string, string> {
 
 /** The verdict on each server, its address in front; what is said of all alike is said once. */
 export async function ofEach(
-  { servers }: RedisLook,
-  look: (server: Server) => Verdict | Promise<Verdict>,
-): Promise<Verdict[]> {
+  { servers }: RedisFacts,
+  look: (server: Server) => CheckResult | Promise<CheckResult>,
+): Promise<CheckResult[]> {
   if (servers.length === 0) return [problem('no server takes writes')]
-  const verdicts: Verdict[] = []
+  const verdicts: CheckResult[] = []
   for (const server of servers) verdicts.push(await look(server))
   const first = verdicts[0]!
   if (verdicts.every(({ found, level }) => found === first.found && level === first.level)) return [first]

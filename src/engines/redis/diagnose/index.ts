@@ -7,7 +7,7 @@ import {
   reasonOf,
   runChecks,
   skipAll,
-  type Verdict,
+  type CheckResult,
 } from '../../../core/diagnosis.js'
 import { keysFound } from '../../../guards/access/lock-mark.js'
 // For its scripts, all of which it defines.
@@ -18,7 +18,7 @@ import type { RedisUse } from '../link/eviction.js'
 import { connectionSettings, openRedis } from '../link/open-redis.js'
 import { settingsOf } from '../link/options.js'
 import type { Redis } from '../link/redis.js'
-import { type RedisLook, readServer } from './context.js'
+import { type RedisFacts, readServer } from './context.js'
 import { expiryCheck, scriptCheck, slowLogCheck } from './keys.js'
 import { permissionCheck } from './permissions.js'
 import {
@@ -34,14 +34,14 @@ import {
 } from './servers.js'
 import { replicaCheck, roleCheck, topologyCheck } from './topology.js'
 
-const connectCheck: Check<Verdict> = {
+const connectCheck: Check<CheckResult> = {
   id: 'redis.connect',
   wants: 'The servers can be reached, and accept the password.',
   remedy: 'Start the servers, and mend address, network, TLS or password.',
   look: (verdict) => verdict,
 }
 
-const CHECKS: readonly Check<RedisLook>[] = [
+const CHECKS: readonly Check<RedisFacts>[] = [
   versionCheck,
   roleCheck,
   replicaCheck,
@@ -102,7 +102,7 @@ export async function diagnoseRedis(
 async function connect(
   url: RedisUrl,
   options: RedisEngineOptions,
-): Promise<{ redis: Redis | undefined; verdict: Verdict }> {
+): Promise<{ redis: Redis | undefined; verdict: CheckResult }> {
   try {
     const redis = await openRedis(url, options)
     return { redis, verdict: ok(`connected to ${redis.primaries().join(', ')}`) }

@@ -1,6 +1,6 @@
-import { type Check, ok, problem, type Verdict, warning } from '../../../core/diagnosis.js'
+import { type Check, ok, problem, type CheckResult, warning } from '../../../core/diagnosis.js'
 import { definedScripts } from '../link/script.js'
-import { ofEach, type RedisLook } from './context.js'
+import { ofEach, type RedisFacts } from './context.js'
 
 /** Bounds of the walk over all servers: a picture, not a census. */
 const MOST_KEYS = 20_000
@@ -19,7 +19,7 @@ const EXPIRING: readonly [string, RegExp][] = [
   ['cache', /^(\{.+\}:fill$|\{cache:tag:.+\}:mark$)/],
 ]
 
-export const expiryCheck: Check<RedisLook> = {
+export const expiryCheck: Check<RedisFacts> = {
   id: 'redis.expiry',
   wants: 'Keys that should expire have a TTL.',
   remedy:
@@ -27,7 +27,7 @@ export const expiryCheck: Check<RedisLook> = {
   look: (context) => ofEach(context, ({ address }) => lookForEver(context, address)),
 }
 
-async function lookForEver({ redis, cacheSpaces, servers }: RedisLook, address: string): Promise<Verdict> {
+async function lookForEver({ redis, cacheSpaces, servers }: RedisFacts, address: string): Promise<CheckResult> {
   const mostKeys = MOST_KEYS / servers.length
   const spaces = cacheSpaces.map((space) => `${space}:`)
   const kindOf = (key: string): string | undefined =>
@@ -58,7 +58,7 @@ async function lookForEver({ redis, cacheSpaces, servers }: RedisLook, address: 
     : warning(`without a TTL, in ${extent}: ${told}`)
 }
 
-export const slowLogCheck: Check<RedisLook> = {
+export const slowLogCheck: Check<RedisFacts> = {
   id: 'redis.slow-log',
   wants: 'Nothing of the last hour is in the slow log.',
   remedy:
@@ -87,7 +87,7 @@ function nameOf([command = '', second = '']: string[]): string {
   return script === undefined ? name : `script ${script}`
 }
 
-export const scriptCheck: Check<RedisLook> = {
+export const scriptCheck: Check<RedisFacts> = {
   id: 'redis.scripts',
   wants: 'The server takes our scripts.',
   remedy: 'Allow `SCRIPT LOAD`, `EVALSHA` and `EVALSHA_RO` to this user.',

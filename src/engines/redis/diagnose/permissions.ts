@@ -1,5 +1,5 @@
 import { type Check, ok, problem, skipped } from '../../../core/diagnosis.js'
-import { ofEach, type RedisLook } from './context.js'
+import { ofEach, type RedisFacts } from './context.js'
 
 /** One call of each command that the engine uses, on keys of the kinds that it has. */
 const CALLS: readonly (readonly string[])[] = [
@@ -41,7 +41,7 @@ const CALLS: readonly (readonly string[])[] = [
   ['SUBSCRIBE', 'cache:notices:0'],
 ]
 
-export const permissionCheck: Check<RedisLook> = {
+export const permissionCheck: Check<RedisFacts> = {
   id: 'redis.permissions',
   wants: 'The user of the URL may run every command that is used.',
   remedy: 'Give the user these commands and key patterns (`ACL SETUSER`).',

@@ -1,15 +1,15 @@
 import {
   type Check,
-  clockVerdict,
+  clockResult,
   isLoopbackAddress,
-  latencyVerdict,
+  latencyResult,
   ok,
   problem,
   skipped,
-  type Verdict,
+  type CheckResult,
   warning,
 } from '../../../core/diagnosis.js'
-import { numberOf, ofEach, type RedisLook, type Server } from './context.js'
+import { numberOf, ofEach, type RedisFacts, type Server } from './context.js'
 
 const LEAST_VERSION = [7, 0] as const
 const PINGS = 50
@@ -17,7 +17,7 @@ const TIMES = 5
 const FULL_SHARE = 0.8
 const TOO_FULL_SHARE = 0.95
 
-export const versionCheck: Check<RedisLook> = {
+export const versionCheck: Check<RedisFacts> = {
   id: 'redis.version',
   wants: `Redis ${LEAST_VERSION.join('.')} or newer.`,
   remedy: 'Upgrade the server.',
@@ -30,7 +30,7 @@ export const versionCheck: Check<RedisLook> = {
     }),
 }
 
-export const evictionCheck: Check<RedisLook> = {
+export const evictionCheck: Check<RedisFacts> = {
   id: 'redis.eviction',
   wants: 'A server that keeps guards never drops keys; one for nothing but caches drops those that expire.',
   remedy:
@@ -45,7 +45,7 @@ export const evictionCheck: Check<RedisLook> = {
     }),
 }
 
-export const maxmemoryCheck: Check<RedisLook> = {
+export const maxmemoryCheck: Check<RedisFacts> = {
   id: 'redis.maxmemory',
   wants: '`maxmemory` is set.',
   remedy:
@@ -58,7 +58,7 @@ export const maxmemoryCheck: Check<RedisLook> = {
     }),
 }
 
-export const memoryCheck: Check<RedisLook> = {
+export const memoryCheck: Check<RedisFacts> = {
   id: 'redis.memory',
   wants: 'Less than 80 % of the memory is used.',
   remedy: 'Raise `maxmemory`, spread the data over a cluster, or keep less: a full server refuses writes.',
@@ -74,7 +74,7 @@ export const memoryCheck: Check<RedisLook> = {
     }),
 }
 
-export const droppedCheck: Check<RedisLook> = {
+export const droppedCheck: Check<RedisFacts> = {
   id: 'redis.evictions',
   wants: 'A server that keeps guards has dropped no key since it was started.',
   remedy:
@@ -87,7 +87,7 @@ export const droppedCheck: Check<RedisLook> = {
     }),
 }
 
-export const persistenceCheck: Check<RedisLook> = {
+export const persistenceCheck: Check<RedisFacts> = {
   id: 'redis.persistence',
   wants: 'A server that keeps guards writes to its disk, and the last writing went well.',
   remedy:
@@ -95,7 +95,7 @@ export const persistenceCheck: Check<RedisLook> = {
   look: (context) => ofEach(context, (server) => persistenceOf(server, context.use === 'caches')),
 }
 
-function persistenceOf({ info, settings }: Server, isCache: boolean): Verdict {
+function persistenceOf({ info, settings }: Server, isCache: boolean): CheckResult {
   const failed = ['rdb_last_bgsave_status', 'aof_last_bgrewrite_status', 'aof_last_write_status'].filter(
     (field) => (info.get(field) ?? 'ok') !== 'ok',
   )
@@ -113,7 +113,7 @@ function persistenceOf({ info, settings }: Server, isCache: boolean): Verdict {
     : warning(`snapshots only (save ${save}): a crash loses what came since the last one`)
 }
 
-export const clockCheck: Check<RedisLook> = {
+export const clockCheck: Check<RedisFacts> = {
   id: 'redis.clock',
   wants: 'The clock of the server is that of this machine, to a second.',
   remedy: 'Have both follow a time server (NTP): leases, limits and expiry are judged by either clock.',
@@ -128,11 +128,11 @@ export const clockCheck: Check<RedisLook> = {
         const theirs = Number(seconds) * 1000 + Number(micros) / 1000
         if (withinMs < best.withinMs) best = { offMs: theirs - (sentAt + receivedAt) / 2, withinMs }
       }
-      return clockVerdict(best.offMs, best.withinMs)
+      return clockResult(best.offMs, best.withinMs)
     }),
 }
 
-export const latencyCheck: Check<RedisLook> = {
+export const latencyCheck: Check<RedisFacts> = {
   id: 'redis.latency',
   wants: 'The server answers in less than 10 ms.',
   remedy:
@@ -145,16 +145,16 @@ export const latencyCheck: Check<RedisLook> = {
         await context.redis.readAt(address, ['PING'])
         tookMs.push(performance.now() - begunMs)
       }
-      return latencyVerdict('PING', tookMs)
+      return latencyResult('PING', tookMs)
     }),
 }
 
-export const networkCheck: Check<RedisLook> = {
+export const networkCheck: Check<RedisFacts> = {
   id: 'redis.network',
   wants: 'Where the server is on another machine, there is TLS and a password.',
   remedy:
     'Use `rediss://` (or `tls=true`) and a password: everybody on the way can read and change the rest.',
-  look({ url, hasPassword }): Verdict {
+  look({ url, hasPassword }): CheckResult {
     if (url.nodes.every(({ host }) => isLoopbackAddress(host))) return ok('it is on this machine')
     const missing = [...(url.tls ? [] : ['no TLS']), ...(hasPassword ? [] : ['no password'])]
     return missing.length === 0

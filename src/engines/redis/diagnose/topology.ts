@@ -1,20 +1,20 @@
-import { type Check, ok, problem, reasonOf, skipped, type Verdict, warning } from '../../../core/diagnosis.js'
+import { type Check, ok, problem, reasonOf, skipped, type CheckResult, warning } from '../../../core/diagnosis.js'
 import { bareHost, nameOf } from '../link/address.js'
 import type { Connection } from '../link/connection.js'
 import { Connection as Connections } from '../link/connection.js'
 import { openSentinel } from '../link/sentinels.js'
-import { fieldsOf, numberOf, ofEach, type RedisLook, type Server } from './context.js'
+import { fieldsOf, numberOf, ofEach, type RedisFacts, type Server } from './context.js'
 
 const SLOTS = '16384'
 
 /** What it takes before, or without, a connection to all primaries. */
-export type TopologyLook = Pick<RedisLook, 'url' | 'connection'>
+export type TopologyFacts = Pick<RedisFacts, 'url' | 'connection'>
 
-export const topologyCheck: Check<TopologyLook> = {
+export const topologyCheck: Check<TopologyFacts> = {
   id: 'redis.topology',
   wants: 'Sentinels are all there, agree and have a quorum; a cluster is up and covers every slot.',
   remedy: 'Start what is missing, and mend what they disagree about, before the next server fails.',
-  look(context): Verdict | Promise<Verdict> {
+  look(context): CheckResult | Promise<CheckResult> {
     const { topology } = context.url
     if (topology === 'sentinel') return lookAtSentinels(context)
     return topology === 'cluster' ? lookAtCluster(context) : ok('one server')
@@ -25,7 +25,7 @@ type Told = { name: string; answer: string[] } | { name: string; failure: string
 
 /** Asks every node of the URL for itself, so that one that is away keeps nobody from telling. */
 function askAll(
-  { url, connection }: TopologyLook,
+  { url, connection }: TopologyFacts,
   question: (node: Connection) => Promise<string[]>,
 ): Promise<Told[]> {
   return Promise.all(
@@ -45,7 +45,7 @@ function askAll(
   )
 }
 
-async function lookAtSentinels(context: TopologyLook): Promise<Verdict> {
+async function lookAtSentinels(context: TopologyFacts): Promise<CheckResult> {
   const master = context.url.master!
   const deadline = (): number => performance.now() + context.connection.commandTimeoutMs
   const told = await askAll(context, async (node) => {
@@ -69,7 +69,7 @@ async function lookAtSentinels(context: TopologyLook): Promise<Verdict> {
   return ok(`${told.length} Sentinels${few} agree on ${[...masters][0]}, with a quorum`)
 }
 
-async function lookAtCluster(context: TopologyLook): Promise<Verdict> {
+async function lookAtCluster(context: TopologyFacts): Promise<CheckResult> {
   const told = await askAll(context, async (node) => {
     const text = await node.ask(['CLUSTER', 'INFO'], performance.now() + context.connection.commandTimeoutMs)
     const fields = fieldsOf(String(text))
@@ -90,7 +90,7 @@ async function lookAtCluster(context: TopologyLook): Promise<Verdict> {
   return ok(`state ok, ${SLOTS} slots on ${answered[0]!.answer[3]} primaries`)
 }
 
-export const roleCheck: Check<RedisLook> = {
+export const roleCheck: Check<RedisFacts> = {
   id: 'redis.role',
   wants: 'The server takes writes.',
   remedy: 'Name the primary, or use `redis+sentinel://`, which finds it.',
@@ -101,7 +101,7 @@ export const roleCheck: Check<RedisLook> = {
     }),
 }
 
-export const replicaCheck: Check<RedisLook> = {
+export const replicaCheck: Check<RedisFacts> = {
   id: 'redis.replicas',
   wants: 'There are as many replicas as writes wait for, and a primary without replicas takes no writes.',
   remedy:
@@ -112,7 +112,7 @@ export const replicaCheck: Check<RedisLook> = {
       : ofEach(context, (server) => replicasOf(context, server)),
 }
 
-function replicasOf({ url, waitReplicas }: RedisLook, server: Server): Verdict {
+function replicasOf({ url, waitReplicas }: RedisFacts, server: Server): CheckResult {
   const replicas = numberOf(server, 'connected_slaves') || 0
   const least = server.settings.get('min-replicas-to-write')
   const isNeeded = least === undefined ? server.info.has('min_slaves_good_slaves') : least !== '0'

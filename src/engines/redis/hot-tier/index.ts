@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RedisUrl } from '../../../config/store-url-redis.js'
-import type { HotFinding, HotKeeping, HotSets } from '../../../guards/allowlist/hot/port.js'
+import type { HotFinding, HotSetWriter, HotSets } from '../../../guards/allowlist/hot/port.js'
 import { openRedis } from '../link/open-redis.js'
 import type { RedisOptions } from '../link/options.js'
 import type { Redis } from '../link/redis.js'
@@ -47,7 +47,7 @@ export class RedisHotSets implements HotSets {
     return this.lookups?.find(listId, customerId) ?? Promise.resolve(undefined)
   }
 
-  async claim(listId: string): Promise<HotKeeping | undefined> {
+  async claim(listId: string): Promise<HotSetWriter | undefined> {
     return this.links && claimSet(this.links.keeping, listId, this.owner, this.keeping)
   }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { CatracaError } from '../../../core/errors.js'
 import type { Position } from '../../../guards/allowlist/changes/port.js'
-import type { HotContent, HotKeeping, HotMember } from '../../../guards/allowlist/hot/port.js'
+import type { HotContent, HotSetWriter, HotMember } from '../../../guards/allowlist/hot/port.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript, type Script } from '../link/script.js'
 import { type HotKeys, hotKeys, readPosition, unsure, writePosition } from './keys.js'
@@ -31,7 +31,7 @@ export async function claimSet(
   listId: string,
   owner: string,
   options: KeepingOptions,
-): Promise<HotKeeping | undefined> {
+): Promise<HotSetWriter | undefined> {
   const keys = hotKeys(listId)
   const step = newStep()
   const args = [owner, step, String(options.leaseMs), String(KEPT_MS)]
@@ -57,7 +57,7 @@ interface Claim {
   aheadMs: number
 }
 
-class RedisKeeping implements HotKeeping {
+class RedisKeeping implements HotSetWriter {
   readonly content: HotContent | undefined
   private lastStep: string
   private fillId: string

@@ -1,7 +1,7 @@
 import { CatracaError } from '../../../core/errors.js'
 import type { Calls } from './calls.js'
 import type { Connection } from './connection.js'
-import type { Flight } from './flights.js'
+import type { CallInFlight } from './flights.js'
 import type { Argument } from './redis.js'
 
 export interface Question {
@@ -17,7 +17,7 @@ export interface Question {
 }
 
 /** A question on its way to its end, perhaps over several connections. */
-export class Call implements Flight {
+export class Call implements CallInFlight {
   readonly slot: number
   readonly args: readonly Argument[]
   readonly binary: boolean

@@ -70,7 +70,7 @@ export class ClusterTopology implements Topology {
   }
 
   /** Any server hears all messages. A random one, so that the next try after a failure is another. */
-  listeningPost(): Address {
+  listenerAddress(): Address {
     const connected = [...this.nodes.values()].filter(({ pool }) => pool.connection !== undefined)
     const choice = connected.length > 0 ? connected.map(({ address }) => address) : this.seeds
     return choice[Math.floor(Math.random() * choice.length)]!

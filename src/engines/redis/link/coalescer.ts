@@ -14,7 +14,7 @@ export interface CoalescerOptions<Item> {
   sizeOf?: (item: Item) => number
 }
 
-interface Waiting<Item, Result> {
+interface PendingItem<Item, Result> {
   items: Item[]
   resolves: ((result: Result) => void)[]
   rejects: ((error: unknown) => void)[]
@@ -29,7 +29,7 @@ interface Waiting<Item, Result> {
  * connections travel together. There is no timer.
  */
 export class Coalescer<Group, Item, Result> {
-  private readonly groups = new Map<Group, Waiting<Item, Result>>()
+  private readonly groups = new Map<Group, PendingItem<Item, Result>>()
   private scheduled = false
   /** Batches on their way. */
   private carried = 0
@@ -58,7 +58,7 @@ export class Coalescer<Group, Item, Result> {
     })
   }
 
-  private roomFor(group: Group, item: Item): Waiting<Item, Result> {
+  private roomFor(group: Group, item: Item): PendingItem<Item, Result> {
     const { maxBytes = Number.POSITIVE_INFINITY, sizeOf } = this.options
     const bytes = sizeOf === undefined ? 0 : sizeOf(item)
     const waiting = this.groups.get(group)
@@ -69,7 +69,7 @@ export class Coalescer<Group, Item, Result> {
       }
       void this.carryOne(group, waiting)
     }
-    const fresh: Waiting<Item, Result> = { items: [], resolves: [], rejects: [], bytes }
+    const fresh: PendingItem<Item, Result> = { items: [], resolves: [], rejects: [], bytes }
     this.groups.set(group, fresh)
     return fresh
   }
@@ -81,7 +81,7 @@ export class Coalescer<Group, Item, Result> {
     for (const [group, waiting] of groups) void this.carryOne(group, waiting)
   }
 
-  private async carryOne(group: Group, { items, resolves, rejects }: Waiting<Item, Result>): Promise<void> {
+  private async carryOne(group: Group, { items, resolves, rejects }: PendingItem<Item, Result>): Promise<void> {
     this.carried++
     let results: readonly (Result | Error)[]
     try {

@@ -3,7 +3,7 @@ import { every, later } from '../../../core/timers.js'
 import { type Address, nameOf } from './address.js'
 import type { CommandTimes } from './command-times.js'
 import { isErrorReply, NoReply } from './failures.js'
-import { type Flight, Flights } from './flights.js'
+import { type CallInFlight, CallsInFlight } from './flights.js'
 import type { RedisTlsOptions } from './options.js'
 import type { Argument } from './redis.js'
 
@@ -38,7 +38,7 @@ const DOUBTED_AFTER_MS = 1000
  * server would hang every call for ever; it also costs an AbortSignal for each command, and most of the throughput (ADR 11).
  */
 export class Connection {
-  private readonly flights = new Flights()
+  private readonly flights = new CallsInFlight()
   private readonly sweepMs: number
   private readonly binary: Client
   private sweeper: NodeJS.Timeout | undefined
@@ -90,7 +90,7 @@ export class Connection {
   }
 
   /** Ends at the deadline at the latest. */
-  send(flight: Flight): void {
+  send(flight: CallInFlight): void {
     if (this.lost || this.flights.size >= this.settings.maxInFlight) {
       const reason = this.lost ? 'the connection was lost' : 'too many calls wait for an answer'
       flight.onFailure(new NoReply('not-sent', reason))
@@ -147,7 +147,7 @@ export class Connection {
     this.onLost(reason)
   }
 
-  private answered({ args }: Flight, sentMs: number): void {
+  private answered({ args }: CallInFlight, sentMs: number): void {
     this.answers++
     this.settings.times?.add(args[0] as string, performance.now() - sentMs)
   }

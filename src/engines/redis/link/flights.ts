@@ -1,7 +1,7 @@
 import type { Argument } from './redis.js'
 
 /** One command on its way. Exactly one of the two is called, once for each time it is sent. */
-export interface Flight {
+export interface CallInFlight {
   readonly args: readonly Argument[]
   readonly binary: boolean
   readonly deadlineMs: number
@@ -16,8 +16,8 @@ const FIRST_CAPACITY = 64
  * What is on its way on one connection, in the order of sending, which is that of the answers. A ring and not a Set,
  * whose table is made anew over and over while entries come and go.
  */
-export class Flights {
-  private slots: (Flight | undefined)[] = new Array(FIRST_CAPACITY).fill(undefined)
+export class CallsInFlight {
+  private slots: (CallInFlight | undefined)[] = new Array(FIRST_CAPACITY).fill(undefined)
   private first = 0
   private next = 0
   private count = 0
@@ -27,7 +27,7 @@ export class Flights {
   }
 
   /** The place by which it is taken again. */
-  add(flight: Flight): number {
+  add(flight: CallInFlight): number {
     if (this.next - this.first === this.slots.length) this.grow()
     this.slots[this.next % this.slots.length] = flight
     this.count++
@@ -44,16 +44,16 @@ export class Flights {
     return true
   }
 
-  takeLate(nowMs: number): Flight[] {
+  takeLate(nowMs: number): CallInFlight[] {
     return this.takeIf(({ deadlineMs }) => deadlineMs <= nowMs)
   }
 
-  takeAll(): Flight[] {
+  takeAll(): CallInFlight[] {
     return this.takeIf(() => true)
   }
 
-  private takeIf(isTaken: (flight: Flight) => boolean): Flight[] {
-    const taken: Flight[] = []
+  private takeIf(isTaken: (flight: CallInFlight) => boolean): CallInFlight[] {
+    const taken: CallInFlight[] = []
     for (let place = this.first; place < this.next; place++) {
       const flight = this.slots[place % this.slots.length]
       if (flight === undefined || !isTaken(flight)) continue
@@ -64,7 +64,7 @@ export class Flights {
   }
 
   private grow(): void {
-    const slots = new Array<Flight | undefined>(this.slots.length * 2).fill(undefined)
+    const slots = new Array<CallInFlight | undefined>(this.slots.length * 2).fill(undefined)
     for (let place = this.first; place < this.next; place++) {
       slots[place % slots.length] = this.slots[place % this.slots.length]
     }

@@ -3,7 +3,7 @@ import { type Address, nameOf } from './address.js'
 import { Connection, type ConnectionSettings } from './connection.js'
 import { describeFailure } from './failures.js'
 
-export interface Kept {
+export interface ReconnectingOptions {
   settings: ConnectionSettings
   /** Where to connect, asked anew for each attempt. */
   locate: () => Address | Promise<Address>
@@ -20,7 +20,7 @@ const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 2000
 
 /** Keeps one connection up, for ever: after a loss it tries again with growing pauses, each of random length. */
-export class Keeper {
+export class ReconnectingConnection {
   private current: Connection | undefined
   private closed = false
   private failures = 0
@@ -28,7 +28,7 @@ export class Keeper {
   private lostAtMs = performance.now()
   private lastReason = 'not connected yet'
 
-  constructor(private readonly kept: Kept) {
+  constructor(private readonly kept: ReconnectingOptions) {
     void this.connect()
   }
 
@@ -101,10 +101,10 @@ export class Keeper {
 
 /** Connections to one server, of which the least busy is used. */
 export class Pool {
-  private readonly keepers: Keeper[]
+  private readonly keepers: ReconnectingConnection[]
 
-  constructor(kept: Kept, size: number) {
-    this.keepers = Array.from({ length: size }, () => new Keeper(kept))
+  constructor(kept: ReconnectingOptions, size: number) {
+    this.keepers = Array.from({ length: size }, () => new ReconnectingConnection(kept))
   }
 
   get connection(): Connection | undefined {

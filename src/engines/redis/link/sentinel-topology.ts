@@ -69,7 +69,7 @@ export class SentinelTopology implements Topology {
     return new Map([[connection === undefined ? 'unknown' : nameOf(connection.address), connection]])
   }
 
-  listeningPost(): Address {
+  listenerAddress(): Address {
     if (this.sentinels.named === undefined) throw new Error(this.sentinels.reason)
     return this.sentinels.named
   }

@@ -2,7 +2,7 @@ import { every, later } from '../../../core/timers.js'
 import { type Address, nameOf, parseAddress } from './address.js'
 import { Connection, type ConnectionSettings } from './connection.js'
 import { inTime } from './in-time.js'
-import { Keeper } from './keeper.js'
+import { ReconnectingConnection } from './keeper.js'
 import { isSame, masterOf, type View } from './sentinel-views.js'
 
 interface Told extends View {
@@ -115,7 +115,7 @@ export class Sentinels {
 
 /** One Sentinel: its announcements, and what it answers. */
 class Watch {
-  private readonly keeper: Keeper
+  private readonly keeper: ReconnectingConnection
   view: Told | undefined
   hasFailed = false
 
@@ -125,7 +125,7 @@ class Watch {
     private readonly settings: ConnectionSettings,
     private readonly listener: { onTold: () => void; onAnnounced: () => void; onDown: () => void },
   ) {
-    this.keeper = new Keeper({
+    this.keeper = new ReconnectingConnection({
       settings: forSentinels(settings),
       open: openSentinel,
       locate: () => address,

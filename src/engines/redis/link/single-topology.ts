@@ -41,7 +41,7 @@ export class SingleTopology implements Topology {
     return new Map([[connection === undefined ? 'unknown' : nameOf(connection.address), connection]])
   }
 
-  listeningPost(): Address {
+  listenerAddress(): Address {
     return this.address
   }
 

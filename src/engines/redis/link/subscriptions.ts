@@ -2,7 +2,7 @@ import { every } from '../../../core/timers.js'
 import type { Connection, ConnectionSettings } from './connection.js'
 import { describeFailure, unavailable } from './failures.js'
 import { inTime } from './in-time.js'
-import { Keeper } from './keeper.js'
+import { ReconnectingConnection } from './keeper.js'
 import type { Interruption, Unsubscribe } from './redis.js'
 import type { Topology } from './topology.js'
 
@@ -17,7 +17,7 @@ export class Subscriptions {
   /** Channels that the server of the connection was told of. */
   private readonly told = new Set<string>()
   private interrupted = false
-  private keeper: Keeper | undefined
+  private keeper: ReconnectingConnection | undefined
   private connection: Connection | undefined
   private pulse: NodeJS.Timeout | undefined
   private firstUp: (() => void)[] = []
@@ -49,9 +49,9 @@ export class Subscriptions {
   }
 
   private open(): void {
-    this.keeper = new Keeper({
+    this.keeper = new ReconnectingConnection({
       settings: this.settings,
-      locate: () => this.topology.listeningPost(),
+      locate: () => this.topology.listenerAddress(),
       welcome: (connection) => this.welcome(connection),
       onUp: (connection) => this.resumed(connection),
       onDown: () => this.lost(),

@@ -17,7 +17,7 @@ export interface Topology {
   /** One for each server that takes writes; undefined where there is no connection. */
   primaries(): Map<string, Connection | undefined>
   /** For subscriptions: a server that hears all messages. */
-  listeningPost(): Address
+  listenerAddress(): Address
   /** Looks at a fresh connection for subscriptions. */
   welcomeListener?(connection: Connection): Promise<void>
   close(): void

@@ -110,10 +110,10 @@ class Redlock implements OpenedRedlock {
 
   private async decide(
     timeoutMs: number,
-    lingerMs: number,
+    drainMs: number,
     ask: (store: RedisLocks) => Promise<OwnerOutcome>,
   ): Promise<OwnerOutcome> {
-    const votes = await this.vote(timeoutMs, ask, (outcome) => outcome === 'done', lingerMs)
+    const votes = await this.vote(timeoutMs, ask, (outcome) => outcome === 'done', drainMs)
     const said = votes.flatMap((vote) => ('said' in vote ? [vote.said] : []))
     if (said.filter((outcome) => outcome === 'done').length >= this.quorum) return 'done'
     if (said.length >= this.quorum) return 'lost'

@@ -64,7 +64,7 @@ export class Follower {
 
   /** On the hot path: applies at once what can be applied without waiting. */
   sync(): void {
-    if (this.feed.stirred()) this.catchUpAll()
+    if (this.feed.hasChanges()) this.catchUpAll()
   }
 
   private wake(listId: string | undefined): void {

@@ -57,7 +57,7 @@ export interface ChangeFeed {
   /** Entries behind `after`, oldest first within each log; `gap` when the logs do not go on from there. */
   read(list: ListRef, after: Position): MaybePromise<LogPart | 'gap'>
   /** Whether anything may have changed since this was asked last; false where the engine cannot tell. */
-  stirred(): boolean
+  hasChanges(): boolean
   /** Calls `wake` soon after something changed, with the list if it is known. Calls may be lost or come for nothing. */
   watch(wake: (listId?: string) => void): { stop(): void }
 }

@@ -2,9 +2,9 @@ import { isReset, readEntry } from '../changes/entry.js'
 import type { ChangeFeed, ListRef, LogEntry, Position } from '../changes/port.js'
 import { readCustomerKey } from '../customer-key.js'
 import type { CheckedList, CheckStore, Freshness } from '../port.js'
-import type { HotContent, HotKeeping, HotMember, HotSets, MemberSource } from './port.js'
+import type { HotContent, HotSetWriter, HotMember, HotSets, MemberSource } from './port.js'
 
-export interface HotKeeperParts {
+export interface HotSetUpdaterParts {
   sets: Pick<HotSets, 'claim'>
   /** Of the engine itself. */
   checks: CheckStore
@@ -22,15 +22,15 @@ const REST_FACTOR = 10
 const TELLING_MS = 10_000
 
 /** Keeps the set of one list in step with the store, as long as this process is the one that does. */
-export class HotKeeper {
-  private keeping: HotKeeping | undefined
+export class HotSetUpdater {
+  private keeping: HotSetWriter | undefined
   private restUntilMs = Number.NEGATIVE_INFINITY
   private changedSinceMs: number | undefined
   private closed = false
 
   constructor(
     private readonly listId: string,
-    private readonly parts: HotKeeperParts,
+    private readonly parts: HotSetUpdaterParts,
   ) {}
 
   /** Brings the set into step; true: there is more to do at once. */
@@ -58,7 +58,7 @@ export class HotKeeper {
     await this.keeping?.release()
   }
 
-  private async keep(keeping: HotKeeping, list: CheckedList): Promise<boolean> {
+  private async keep(keeping: HotSetWriter, list: CheckedList): Promise<boolean> {
     const { content } = keeping
     if (content === undefined) {
       return performance.now() < this.restUntilMs ? false : this.load(keeping)
@@ -87,7 +87,7 @@ export class HotKeeper {
   }
 
   /** Tells the set what the logs tell, to their end; false: it must be loaded. */
-  private async follow(keeping: HotKeeping, list: ListRef, content: HotContent): Promise<boolean> {
+  private async follow(keeping: HotSetWriter, list: ListRef, content: HotContent): Promise<boolean> {
     let { position } = content
     for (;;) {
       const askedAtMs = performance.now()
@@ -109,7 +109,7 @@ export class HotKeeper {
   }
 
   /** True: it is loaded, and has to catch up. */
-  private async load(keeping: HotKeeping): Promise<boolean> {
+  private async load(keeping: HotSetWriter): Promise<boolean> {
     const { changes, source } = this.parts
     const beganMs = performance.now()
     const list = await this.list('strong')
@@ -152,7 +152,7 @@ function positionBehind(position: Position, entries: readonly LogEntry[]): Posit
   return next
 }
 
-async function tell(keeping: HotKeeping, entries: readonly LogEntry[], position: Position): Promise<boolean> {
+async function tell(keeping: HotSetWriter, entries: readonly LogEntry[], position: Position): Promise<boolean> {
   const changes = changesOf(entries)
   for (let at = 0; at + PER_CALL < changes.length; at += PER_CALL) {
     if (!(await keeping.apply(changes.slice(at, at + PER_CALL)))) return false

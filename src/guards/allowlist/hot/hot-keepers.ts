@@ -1,29 +1,29 @@
 import { every } from '../../../core/timers.js'
-import { HotKeeper, type HotKeeperParts } from './hot-keeper.js'
+import { HotSetUpdater, type HotSetUpdaterParts } from './hot-keeper.js'
 
-export interface HotKeepersParts extends HotKeeperParts {
+export interface HotSetUpdatersParts extends HotSetUpdaterParts {
   listIds: Iterable<string>
   /** How often each set is looked at, whatever wake-ups say. */
   intervalMs: number
 }
 
 interface Kept {
-  keeper: HotKeeper
+  keeper: HotSetUpdater
   running: Promise<void> | undefined
   again: boolean
   isFailing: boolean
 }
 
 /** Has every set looked at in time, and at once when something changed. */
-export class HotKeepers {
+export class HotSetUpdaters {
   private readonly kept = new Map<string, Kept>()
   private readonly timer: NodeJS.Timeout
   private readonly watch: { stop(): void }
   private closed = false
 
-  constructor(private readonly parts: HotKeepersParts) {
+  constructor(private readonly parts: HotSetUpdatersParts) {
     for (const listId of parts.listIds) {
-      const keeper = new HotKeeper(listId, parts)
+      const keeper = new HotSetUpdater(listId, parts)
       this.kept.set(listId, { keeper, running: undefined, again: false, isFailing: false })
     }
     this.watch = parts.changes.watch((listId) => this.wake(listId))

@@ -4,7 +4,7 @@ import type { ChangeFeed, ListRef, LogPart, LogPosition, Position } from '../cha
 const MAX_LISTS = 10_000
 
 /** A feed that remembers how far some lists were read by this process: what is behind that must not answer. */
-export class NotedFeed implements ChangeFeed {
+export class PositionedFeed implements ChangeFeed {
   readonly isImmediate: boolean
   private readonly positions = new Map<number, LogPosition[]>()
 
@@ -33,8 +33,8 @@ export class NotedFeed implements ChangeFeed {
     })
   }
 
-  stirred(): boolean {
-    return this.feed.stirred()
+  hasChanges(): boolean {
+    return this.feed.hasChanges()
   }
 
   watch(wake: (listId?: string) => void): { stop(): void } {

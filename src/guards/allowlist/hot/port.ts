@@ -27,7 +27,7 @@ export interface HotSets {
   /** Undefined: there is no set that is whole, and was fresh lately. */
   find(listId: string, customerId: string): Promise<HotFinding | undefined>
   /** Makes this process the keeper of a set for a while; undefined when another one is, or the place is away. */
-  claim(listId: string): Promise<HotKeeping | undefined>
+  claim(listId: string): Promise<HotSetWriter | undefined>
   close(): Promise<void>
 }
 
@@ -35,7 +35,7 @@ export interface HotSets {
  * The work of a keeper. Every verb answers false, and changes nothing, when another process has become the keeper or
  * what it works on is no longer whole.
  */
-export interface HotKeeping {
+export interface HotSetWriter {
   /** What the set holds, if it is whole. */
   readonly content: HotContent | undefined
   /** From here on the set does not answer until it is loaded, and vouched for. */

@@ -4,7 +4,7 @@ import type { BulkStore, ImportSession } from '../port.js'
 import { ImportStop } from './stop.js'
 
 /** Keeps an import in its owner's hands while its input, or the engine, is slow. */
-export class LeaseKeeper {
+export class LeaseRenewal {
   private readonly timer: NodeJS.Timeout
   private renewing: Promise<void> | undefined
   private heldAtMs: number

@@ -8,7 +8,7 @@ import { checkpointOf } from './checkpoint.js'
 import { collectRuns } from './collect.js'
 import { describeFailure } from './failure.js'
 import type { ImportJob, ImportWork } from './job.js'
-import { LeaseKeeper } from './lease.js'
+import { LeaseRenewal } from './lease.js'
 import { DEFAULT_LIMITS, type ImportLimits } from './limits.js'
 import { ProgressReport } from './progress.js'
 import { ReplaceImport } from './replace.js'
@@ -91,7 +91,7 @@ class RunningImport {
 
   private async execute(): Promise<ImportResult> {
     const { bulk, clock, options } = this.job
-    const lease = new LeaseKeeper(bulk, this.session, clock, (reason) => this.stop.abort(reason))
+    const lease = new LeaseRenewal(bulk, this.session, clock, (reason) => this.stop.abort(reason))
     const work = this.work()
     const mode =
       options.mode === 'add' ? new AddImport(work, checkpointOf(this.record)) : new ReplaceImport(work)

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../core/clock.js'
 import { isPromise, type MaybePromise, whenReady } from '../../../core/maybe-promise.js'
-import type { Note } from '../explainer.js'
+import type { NoteStep } from '../explainer.js'
 import type { CheckedList, CheckStore, CheckView, Freshness, MemberState, WriteToken } from '../port.js'
 import { CustomerProbe } from './hash.js'
 import type { Indexes } from './indexes.js'
@@ -40,7 +40,7 @@ export class IndexedChecks implements CheckStore {
   }
 
   /** The present, telling each step; `listReads` as `TracedParts` has it. */
-  traced(note: Note, listReads: () => number): CheckView {
+  traced(note: NoteStep, listReads: () => number): CheckView {
     const { indexes, clock } = this
     indexes.sync()
     return new TracedView({ ...this.views, indexes, clock, listReads }, note)

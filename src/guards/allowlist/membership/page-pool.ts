@@ -66,7 +66,7 @@ export class PagePool {
   }
 }
 
-interface Waiting {
+interface PendingPage {
   resolve(pages: EncodedPage[]): void
   reject(error: unknown): void
 }
@@ -74,7 +74,7 @@ interface Waiting {
 class PageThread {
   private readonly worker: Worker
   /** Answers come in the order of the questions. */
-  private readonly waiting: Waiting[] = []
+  private readonly waiting: PendingPage[] = []
   private failure: unknown
 
   constructor(kind: PageKind) {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../core/clock.js'
 import { isPromise, type MaybePromise } from '../../../core/maybe-promise.js'
-import type { Note } from '../explainer.js'
+import type { NoteStep } from '../explainer.js'
 import type { CheckedList, CheckView, MemberState } from '../port.js'
 import { CustomerProbe } from './hash.js'
 import type { Indexes } from './indexes.js'
@@ -22,7 +22,7 @@ export class TracedView implements CheckView {
 
   constructor(
     private readonly parts: TracedParts,
-    private readonly note: Note,
+    private readonly note: NoteStep,
   ) {}
 
   async list(listId: string): Promise<CheckedList | undefined> {

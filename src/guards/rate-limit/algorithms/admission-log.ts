@@ -1,5 +1,5 @@
 import type { Rule } from '../rule.js'
-import { KIND, type LimitAlgorithm, type LimitState, type Verdict } from './verdict.js'
+import { KIND, type LimitAlgorithm, type LimitState, type AlgorithmResult } from './verdict.js'
 
 /**
  * State: kind, then time and amount of each millisecond in which something was admitted, oldest first. What was
@@ -44,7 +44,7 @@ function freedAt(log: readonly number[], amount: number, periodMs: number): numb
 
 function admissionLog(kind: number): LimitAlgorithm {
   return {
-    take(state, rule, cost, now): Verdict {
+    take(state, rule, cost, now): AlgorithmResult {
       const log = living(state, kind, rule, now)
       const used = total(log)
       const missing = cost === 0 ? 0 : used + cost - rule.capacity

@@ -1,5 +1,5 @@
 import type { Rule } from '../rule.js'
-import { KIND, type LimitAlgorithm, type LimitState, type Verdict } from './verdict.js'
+import { KIND, type LimitAlgorithm, type LimitState, type AlgorithmResult } from './verdict.js'
 
 /** State: kind, start of the window, used in it, period. Windows are aligned to the epoch. */
 interface Window {
@@ -18,7 +18,7 @@ const stateOf = (rule: Rule, { start, used }: Window): LimitState | undefined =>
   used === 0 ? undefined : [KIND.fixed, start, used, rule.periodMs]
 
 export const fixedWindow: LimitAlgorithm = {
-  take(state, rule, cost, now): Verdict {
+  take(state, rule, cost, now): AlgorithmResult {
     const window = windowAt(state, rule, now)
     const endsInMs = window.start + rule.periodMs - now
     const isAdmitted = cost === 0 || window.used + cost <= rule.capacity

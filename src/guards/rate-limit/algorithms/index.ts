@@ -13,4 +13,4 @@ export const ALGORITHM: Record<Algorithm, LimitAlgorithm> = {
   concurrency,
 }
 
-export type { LimitState, LimitView, Verdict } from './verdict.js'
+export type { LimitState, LimitView, AlgorithmResult as Verdict } from './verdict.js'

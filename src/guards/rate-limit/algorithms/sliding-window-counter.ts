@@ -1,5 +1,5 @@
 import type { Rule } from '../rule.js'
-import { KIND, type LimitAlgorithm, type LimitState, type Verdict } from './verdict.js'
+import { KIND, type LimitAlgorithm, type LimitState, type AlgorithmResult } from './verdict.js'
 
 /**
  * State: kind, start of the current window, used in it, used in the one before, period. The window before counts
@@ -45,7 +45,7 @@ function weight({ start, current, previous }: Windows, { periodMs }: Rule, now: 
 }
 
 export const slidingWindowCounter: LimitAlgorithm = {
-  take(state, rule, cost, now): Verdict {
+  take(state, rule, cost, now): AlgorithmResult {
     const windows = windowsAt(state, rule, now)
     const limit = rule.capacity * rule.periodMs
     const isAdmitted = cost === 0 || weight(windows, rule, now) + cost * rule.periodMs <= limit

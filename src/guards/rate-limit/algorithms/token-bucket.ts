@@ -1,5 +1,5 @@
 import { MAX_UNITS, type Rule } from '../rule.js'
-import { KIND, type LimitAlgorithm, type LimitState, type Verdict } from './verdict.js'
+import { KIND, type LimitAlgorithm, type LimitState, type AlgorithmResult } from './verdict.js'
 
 /**
  * State: kind, units used at a time, that time, units per token, capacity. What was used comes back by `unitsPerMs`.
@@ -43,7 +43,7 @@ function stateOf(rule: Rule, used: number, now: number): LimitState | undefined 
 }
 
 export const tokenBucket: LimitAlgorithm = {
-  take(state, rule, cost, now): Verdict {
+  take(state, rule, cost, now): AlgorithmResult {
     const used = usedNow(state, rule, now)
     const from = countedFrom(state, now)
     const waitMs = from - now

@@ -19,14 +19,14 @@ export interface LimitView {
   retryAfterMs: number
 }
 
-export interface Verdict extends LimitView {
+export interface AlgorithmResult extends LimitView {
   /** The state to keep; the one given where nothing was taken. */
   state: LimitState | undefined
 }
 
 /** A pure function of state, rule and time. Cost 0 only looks, and is always admitted. */
 export interface LimitAlgorithm {
-  take(state: LimitState | undefined, rule: Rule, cost: number, now: number): Verdict
+  take(state: LimitState | undefined, rule: Rule, cost: number, now: number): AlgorithmResult
   /** Adds `amount`, which may be negative, to what was taken at `takenAt`; may go beyond the capacity. */
   correct(
     state: LimitState | undefined,

@@ -42,7 +42,9 @@ async function openAndWrite(n: number): Promise<void> {
 async function openAndRead(): Promise<void> {
   const startedAt = performance.now()
   const limits = join(plan.directory, 'limits', bootName())
-  const readers = [mainDirectory(plan.directory), limits].filter(existsSync).map((path) => SnapshotReader.open(path))
+  const readers = [mainDirectory(plan.directory), limits]
+    .filter(existsSync)
+    .map((path) => SnapshotReader.open(path))
   const openMs = performance.now() - startedAt
   demand(readers[0]!.text('settings')?.get('format') !== undefined, 'the store has no format')
   for (const reader of readers) await reader.close()

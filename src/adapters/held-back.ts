@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import type { RenderedProblem } from '../server/http/problem.js'
 
 type Fields = OutgoingHttpHeaders | OutgoingHttpHeader[] | [string, OutgoingHttpHeader][]
-interface Keeper {
+interface AnswerRecorder {
   /** Records an answer, whose body is undefined when it is too large; a problem is to be sent in its place. */
   record: (body: Buffer | undefined) => Promise<RenderedProblem | undefined>
   /** There will be no answer. */
@@ -26,7 +26,7 @@ export class HeldBackAnswer {
   constructor(
     private readonly response: ServerResponse,
     private readonly maxBytes: number,
-    private readonly keeper: Keeper,
+    private readonly recorder: AnswerRecorder,
   ) {
     const { write, end, writeHead, flushHeaders, destroy, emit } = response
     this.own = { write, end, writeHead, flushHeaders, destroy, emit }
@@ -99,7 +99,7 @@ export class HeldBackAnswer {
     this.isRecording = true
     const body = this.sizeBytes > this.maxBytes ? undefined : Buffer.concat(this.chunks)
     const head = headOf(this.response)
-    void this.keeper
+    void this.recorder
       .record(body)
       .then((problem) => (problem === undefined ? this.letGo(head) : this.replace(problem)))
   }
@@ -132,7 +132,7 @@ export class HeldBackAnswer {
     Object.assign(this.response, this.own)
     if (this.isRecording) return
     this.isRecording = true
-    this.keeper.giveUp(error)
+    this.recorder.giveUp(error)
     this.callBack()
     this.tellClosed()
   }

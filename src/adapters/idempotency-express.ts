@@ -3,9 +3,9 @@ import { CatracaError } from '../core/errors.js'
 import { HeldBackAnswer } from './held-back.js'
 import { bodyOf, DEGRADED_HEADER, replayHeaders } from './http-answer.js'
 import {
-  type FrameworkRequest,
   checkIdempotencyOptions,
   endRequest,
+  type FrameworkRequest,
   type IdempotencyOptions,
   maxBodyBytes,
   startRequest,

@@ -4,9 +4,9 @@ import type { Held } from '../guards/idempotency/held-claim.js'
 import { type Captured, capture, discard, resume } from './capture.js'
 import { bodyOf, DEGRADED_HEADER, type HeaderValue, KEPT_HEADERS, replayHeaders } from './http-answer.js'
 import {
-  type FrameworkRequest,
   checkIdempotencyOptions,
   endRequest,
+  type FrameworkRequest,
   type IdempotencyOptions,
   maxBodyBytes,
   startRequest,

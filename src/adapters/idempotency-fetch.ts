@@ -3,9 +3,9 @@ import { defaultEnding } from '../guards/idempotency/refusals.js'
 import { type Captured, capture, discard, resume } from './capture.js'
 import { bodyOf, DEGRADED_HEADER, replayHeaders } from './http-answer.js'
 import {
-  type FrameworkRequest,
   checkFetchOptions,
   endRequest,
+  type FrameworkRequest,
   type IdempotencyOptions,
   maxBodyBytes,
   startRequest,

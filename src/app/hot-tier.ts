@@ -5,8 +5,8 @@ import { plainName } from '../core/identifiers.js'
 import type { RedisOptions } from '../engines/redis/link/options.js'
 import type { ChangeFeed, Position } from '../guards/allowlist/changes/port.js'
 import { HotChecks } from '../guards/allowlist/hot/hot-checks.js'
-import { HotSetUpdaters } from '../guards/allowlist/hot/hot-keepers.js'
-import { PositionedFeed } from '../guards/allowlist/hot/noted-feed.js'
+import { HotSetUpdaters } from '../guards/allowlist/hot/hot-set-updaters.js'
+import { PositionedFeed } from '../guards/allowlist/hot/positioned-feed.js'
 import type { MembershipOptions } from '../guards/allowlist/membership/options.js'
 import type { StoreEngine } from './open-engine.js'
 
@@ -55,7 +55,7 @@ export async function openHotTier(
   const password = readUrl && { readPassword: () => redisUrl(readUrl()).password }
   const sets = new RedisHotSets(url, { ...times, staleAfterMs, report, redis: { ...redis, ...password } })
   const { checks, changes } = engine.allowlists
-  const keepers = new HotSetUpdaters({ sets, checks, changes, source, listIds, intervalMs, report })
+  const updaters = new HotSetUpdaters({ sets, checks, changes, source, listIds, intervalMs, report })
   const noted = new PositionedFeed(changes, listIds)
   const seen = (incarnation: number): Position | undefined => noted.seen(incarnation)
   let counts = { answered: 0, passedOn: 0 }
@@ -69,7 +69,7 @@ export async function openHotTier(
     },
     figures: () => ({ connected: sets.isConnected, lists: listIds.size, ...counts }),
     async close() {
-      await keepers.close()
+      await updaters.close()
       await sets.close()
     },
   }

@@ -1,5 +1,5 @@
 import { CatracaError, isCatracaError } from './errors.js'
-import { Waiter, SharedTimer } from './waiters.js'
+import { SharedTimer, Waiter } from './shared-timer.js'
 
 /** Who waits, and is told when that takes too long. */
 export abstract class DeadlineWaiter extends Waiter {

@@ -13,8 +13,8 @@ import type { Catraca } from '../app/open-catraca.js'
 import { every } from '../core/timers.js'
 import { Gate } from './access/gate.js'
 import { KeyRegistry } from './access/registry.js'
-import { withFastChecks } from './check/door.js'
-import { RawCheckConnections } from './check/socket-door.js'
+import { withFastChecks } from './check/fast-path.js'
+import { RawCheckConnections } from './check/raw-connection.js'
 import { AccessLog } from './http/access-log.js'
 import { Bodies } from './http/bodies.js'
 import { answerClientError } from './http/client-error.js'
@@ -88,10 +88,10 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   addSharedSchemas(app)
   await documentRoutes(app)
   for (const add of ROUTES) add(app, context)
-  const door = new RawCheckConnections(context, app.server)
+  const rawChecks = new RawCheckConnections(context, app.server)
   connections = new Connections(app.server, settings.maxConnections, tellRefusals(logger))
   const closeIdle = () => {
-    door.closeIdle()
+    rawChecks.closeIdle()
     app.server.closeIdleConnections()
     connections.closeSilent()
   }

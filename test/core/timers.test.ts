@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, describe, it } from 'node:test'
+import { SharedTimer, Waiter } from '../../src/core/shared-timer.js'
 import { every, guarded, later, soon, tellFailuresTo } from '../../src/core/timers.js'
-import { Waiter, SharedTimer } from '../../src/core/waiters.js'
 import { until } from '../server/support.js'
 
 const told: string[] = []

@@ -51,7 +51,7 @@ function storeFlag(flags: Flags): string {
 
 async function backup(directory: string, flags: Flags): Promise<void> {
   const store = storeFlag(flags)
-  const options = { version, withCache: flags.cache === true, onProgress: teller(flags, 'copied') }
+  const options = { version, withCache: flags.cache === true, onProgress: printProgress(flags, 'copied') }
   const manifest = await backUpStore(store, directory, options)
   if (flags.json) return printJson({ backup: directory, ...manifest })
   printLine(`${sum(manifest)} in ${directory}, as of ${manifest.startedAt} or later`)
@@ -59,7 +59,7 @@ async function backup(directory: string, flags: Flags): Promise<void> {
 }
 
 async function restore(source: string, flags: Flags): Promise<void> {
-  const onProgress = teller(flags, 'checked')
+  const onProgress = printProgress(flags, 'checked')
   const store = storeFlag(flags)
   if (flags.verify === true) {
     const manifest = await verifyStoreBackup(source, onProgress)
@@ -79,7 +79,7 @@ function sum({ files }: Manifest): string {
 }
 
 /** Nothing for what is done in a second. */
-function teller({ json }: Flags, what: string): (doneBytes: number, totalBytes: number) => void {
+function printProgress({ json }: Flags, what: string): (doneBytes: number, totalBytes: number) => void {
   let toldMs = performance.now()
   return (doneBytes, totalBytes) => {
     if (json === true || performance.now() - toldMs < TOLD_EVERY_MS) return

@@ -131,7 +131,7 @@ async function adopt(flags: Flags): Promise<void> {
   const store = storeOf(configOf(flags, { store: 'store' }), 'allowlists')
   const rows: UnservedRow[] = []
   const { scanned, lists, unserved } = await adoptLists(store, {
-    onProgress: flags.json ? undefined : teller(),
+    onProgress: flags.json ? undefined : printProgress(),
     onUnserved(row) {
       if (!flags.json)
         printLine(`served to nobody: ${row.table} ${row.partition} ${row.sort}: ${UNSERVED[row.why]}`)
@@ -146,7 +146,7 @@ async function adopt(flags: Flags): Promise<void> {
 }
 
 /** Not every page: only after a second. */
-function teller(): (progress: AdoptionProgress) => void {
+function printProgress(): (progress: AdoptionProgress) => void {
   let toldMs = performance.now()
   return ({ scanned, lists }) => {
     if (performance.now() - toldMs < TOLD_EVERY_MS) return

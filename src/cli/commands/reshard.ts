@@ -14,14 +14,14 @@ export function addReshardCommand(allowlist: Command): void {
       withSession(flags, async ({ allowlists, json }) => {
         const stop = new AbortController()
         process.once('SIGINT', () => stop.abort(new Error('stopped; the allowlist stays as it was')))
-        const onProgress = json ? () => {} : teller()
+        const onProgress = json ? () => {} : printProgress()
         printList(await allowlists.reshard(id, flags.shards, { signal: stop.signal, onProgress }), json)
       }),
     )
 }
 
 /** Not every step: only when the phase changes, or after a second. */
-function teller(): (status: ReshardStatus) => void {
+function printProgress(): (status: ReshardStatus) => void {
   let phase = ''
   let toldMs = 0
   return ({ allowlistId, moving }) => {

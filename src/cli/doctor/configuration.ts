@@ -14,12 +14,12 @@ import {
 import { parseStoreUrl } from '../../config/store-url.js'
 import {
   type Check,
+  type CheckResult,
   isLoopbackAddress,
   type KeysFound,
   ok,
   problem,
   skipped,
-  type CheckResult,
   warning,
 } from '../../core/diagnosis.js'
 import { type CatracaError, isCatracaError } from '../../core/errors.js'

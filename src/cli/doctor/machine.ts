@@ -1,6 +1,6 @@
 import { readFileSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { type Check, ok, problem, skipped, type CheckResult, warning } from '../../core/diagnosis.js'
+import { type Check, type CheckResult, ok, problem, skipped, warning } from '../../core/diagnosis.js'
 
 const LEAST_NODE = [20, 19] as const
 const ENOUGH_FILES = 4096

@@ -3,9 +3,9 @@ import { activate } from './allowlist/activate.js'
 import { RedisBulk } from './allowlist/bulk.js'
 import { importTask } from './allowlist/bulk-sweep.js'
 import { Catalog } from './allowlist/catalog.js'
+import { ChangeChannel } from './allowlist/change-channel.js'
 import { RedisChanges } from './allowlist/change-feed.js'
 import { RedisChecks } from './allowlist/checks.js'
-import type { Task } from './allowlist/chores.js'
 import { DueLists } from './allowlist/due-lists.js'
 import { IndexScan } from './allowlist/index-scan.js'
 import { RedisIndexStore } from './allowlist/index-store.js'
@@ -21,8 +21,8 @@ import { DeletedLists } from './allowlist/sweep-deleted.js'
 import { expiryTask } from './allowlist/sweep-expired.js'
 import { UnindexedChanges } from './allowlist/sweep-unindexed.js'
 import { Sweeper } from './allowlist/sweeper.js'
+import type { Task } from './allowlist/tasks.js'
 import { Tokens } from './allowlist/tokens.js'
-import { ChangeChannel } from './allowlist/wake.js'
 import type { Redis } from './link/redis.js'
 
 export interface StoreOptions {
@@ -56,15 +56,15 @@ export function openStores(redis: Redis, options: StoreOptions) {
   const unindexed = new UnindexedChanges(redis, shards, reverse)
   const resharding = new Resharding(
     context,
-    { index: unindexed.chore, replaces: bulk.cleanup },
+    { index: unindexed.task, replaces: bulk.cleanup },
     options.shardAbove,
   )
-  const chores: Task[] = [
+  const tasks: Task[] = [
     expiryTask({ redis, shards, reverse, wake, maxLogBytes }),
-    unindexed.chore,
+    unindexed.task,
     deadBuilds(index),
     importTask(context, bulk.cleanup),
-    resharding.chore,
+    resharding.task,
   ]
   const deleted = new DeletedLists(redis, lists, reverse, (id) => catalog.readMeta(id))
   return {
@@ -75,7 +75,7 @@ export function openStores(redis: Redis, options: StoreOptions) {
     resharding,
     changes: new RedisChanges(redis, catalog, shards, wake, maxLogBytes),
     index,
-    upkeep: new Sweeper({ redis, catalog, due, deleted, chores }),
+    upkeep: new Sweeper({ redis, catalog, due, deleted, tasks }),
     keys: new RedisKeys(redis),
     catalog,
     tokens,

@@ -125,7 +125,12 @@ async function judge(inquiry: Inquiry, note: NoteStep, list: CheckedList, depth:
   return verdict
 }
 
-async function judgeWave(inquiry: Inquiry, note: NoteStep, list: CheckedList, depth: number): Promise<Verdict> {
+async function judgeWave(
+  inquiry: Inquiry,
+  note: NoteStep,
+  list: CheckedList,
+  depth: number,
+): Promise<Verdict> {
   const beganMs = performance.now()
   const wave = compileWave(list)
   const isOpen = insideWindow(wave, inquiry.now)

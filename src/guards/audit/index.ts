@@ -76,26 +76,26 @@ export class AuditTrail implements AuditApi {
    * Records what was done. Settles when it is written, or could not be and the setting says to go on. `since`: when the
    * change began, whose time it shares.
    */
-  async record(acting: Acting, deeds: readonly AuditedAction[], since?: number): Promise<void> {
+  async record(acting: Acting, auditedActions: readonly AuditedAction[], since?: number): Promise<void> {
     const { options, report } = this.dependencies
     try {
-      const adding = this.appender.add(deeds.map((deed) => this.stored(acting, deed)))
+      const adding = this.appender.add(auditedActions.map((audited) => this.stored(acting, audited)))
       await this.deadlines.within(adding, since)
     } catch (error) {
-      this.counts.failures += deeds.length
+      this.counts.failures += auditedActions.length
       // Which change it was stands in the log by its action alone: ids of customers do not belong there.
-      report(`an audit entry could not be written (${deeds[0]?.action})`, error)
+      report(`an audit entry could not be written (${auditedActions[0]?.action})`, error)
       if (options.onFailure === 'fail') throw notRecorded(error)
       return
     }
-    for (const deed of deeds) this.kept(deed)
+    for (const audited of auditedActions) this.kept(audited)
   }
 
-  /** What is to be kept with a change by the engine that makes it: the deed, with the detail of the outcome. */
-  note(deed: AuditedAction, outcomes: Outcomes): PreparedEntry {
+  /** What is to be kept with a change by the engine that makes it: the audited, with the detail of the outcome. */
+  note(audited: AuditedAction, outcomes: Outcomes): PreparedEntry {
     const acting = this.current()
     const at = this.dependencies.clock.now()
-    const plain = textOf(acting, deed, at)
+    const plain = textOf(acting, audited, at)
     const texts: Record<string, string> = {}
     for (const outcome in outcomes) {
       const detail = outcomes[outcome]!
@@ -103,7 +103,7 @@ export class AuditTrail implements AuditApi {
       // The last field of a text: most are short, and so what they have in common is written once.
       else if (plain.length < SHORT)
         texts[outcome] = `${plain.slice(0, -1)},"detail":${JSON.stringify(detail)}}`
-      else texts[outcome] = textOf(acting, { ...deed, detail }, at)
+      else texts[outcome] = textOf(acting, { ...audited, detail }, at)
     }
     return { id: this.nextId(at), texts }
   }
@@ -113,9 +113,9 @@ export class AuditTrail implements AuditApi {
     this.counts.entries[action] = (this.counts.entries[action] ?? 0) + 1
   }
 
-  private stored(acting: Acting, deed: AuditedAction): StoredEntry {
+  private stored(acting: Acting, audited: AuditedAction): StoredEntry {
     const at = this.dependencies.clock.now()
-    return { id: this.nextId(at), text: textOf(acting, deed, at) }
+    return { id: this.nextId(at), text: textOf(acting, audited, at) }
   }
 
   private nextId(at: number): string {
@@ -157,8 +157,8 @@ export class AuditTrail implements AuditApi {
   }
 }
 
-function textOf({ actor, requestId, requestIdFrom }: Acting, deed: AuditedAction, at: number): string {
-  const { action, target, before, after, outcome, detail } = deed
+function textOf({ actor, requestId, requestIdFrom }: Acting, audited: AuditedAction, at: number): string {
+  const { action, target, before, after, outcome, detail } = audited
   // Without those that are undefined, as text.
   const who = { at: isoTime(at), actor }
   const what = { action, target, before, after, outcome }

@@ -2,7 +2,7 @@ import { isCatracaError } from '../../core/errors.js'
 import { plainName } from '../../core/identifiers.js'
 import type { Allowlists } from '../allowlist/index.js'
 import type { Allowlist, AllowlistChange, ImportOptions, ImportResult } from '../allowlist/types.js'
-import type { AuditTrail, AuditedAction } from './index.js'
+import type { AuditedAction, AuditTrail } from './index.js'
 import { decorate, recording } from './recording.js'
 import type { AuditAction, AuditTarget } from './types.js'
 
@@ -17,18 +17,18 @@ export function recordAllowlists(lists: Allowlists, trail: AuditTrail): void {
 
 function recordLists(lists: Allowlists, trail: AuditTrail): void {
   decorate(lists, 'create', (create) => (input) => {
-    const deed = (id: string, after: unknown): AuditedAction => ({
+    const audited = (id: string, after: unknown): AuditedAction => ({
       action: 'allowlist.create',
       target: { kind: 'allowlist', id },
       after,
     })
     return recording(trail, () => create(input), {
-      asked: () => deed(String(input.id ?? ''), input),
-      done: (list) => [deed(list.id, settingsOf(list))],
+      asked: () => audited(String(input.id ?? ''), input),
+      done: (list) => [audited(list.id, settingsOf(list))],
     })
   })
   decorate(lists, 'update', (update) => (id, change, options) => {
-    const deed = (before: Allowlist | undefined, after: unknown): AuditedAction => ({
+    const audited = (before: Allowlist | undefined, after: unknown): AuditedAction => ({
       action: 'allowlist.update',
       target: target(id),
       ...(before && { before: { ...changed(change, before), version: before.version } }),
@@ -36,28 +36,33 @@ function recordLists(lists: Allowlists, trail: AuditTrail): void {
     })
     return recording(trail, () => update(id, change, options), {
       look: () => lists.get(id),
-      asked: (before) => deed(before, change),
-      done: (list, before) => [deed(before, { ...changed(change, list), version: list.version })],
+      asked: (before) => audited(before, change),
+      done: (list, before) => [audited(before, { ...changed(change, list), version: list.version })],
     })
   })
   decorate(lists, 'pause', (pause) => (id) => {
-    const deed = (fields: Pick<AuditedAction, 'before' | 'after'>): AuditedAction => ({
+    const audited = (fields: Pick<AuditedAction, 'before' | 'after'>): AuditedAction => ({
       action: 'allowlist.pause',
       target: target(id),
       ...fields,
     })
     return recording(trail, () => pause(id), {
       look: () => lists.get(id),
-      asked: (list) => deed({ ...(list && { before: { config: list.config, version: list.version } }) }),
+      asked: (list) => audited({ ...(list && { before: { config: list.config, version: list.version } }) }),
       // A wave that was paused already stays as it was. The rule is the one that the pause found.
       done: ({ config, paused, version }, before) =>
         before?.version === version
           ? []
-          : [deed({ before: { config: paused?.config, version: version - 1 }, after: { config, version } })],
+          : [
+              audited({
+                before: { config: paused?.config, version: version - 1 },
+                after: { config, version },
+              }),
+            ],
     })
   })
   decorate(lists, 'resume', (resume) => (id, options) => {
-    const deed = (before: Allowlist | undefined, after?: unknown): AuditedAction => ({
+    const audited = (before: Allowlist | undefined, after?: unknown): AuditedAction => ({
       action: 'allowlist.resume',
       target: target(id),
       ...(before && { before: { config: before.config, version: before.version } }),
@@ -65,12 +70,12 @@ function recordLists(lists: Allowlists, trail: AuditTrail): void {
     })
     return recording(trail, () => resume(id, options), {
       look: () => lists.get(id),
-      asked: (before) => deed(before),
-      done: ({ config, version }, before) => [deed(before, { config, version })],
+      asked: (before) => audited(before),
+      done: ({ config, version }, before) => [audited(before, { config, version })],
     })
   })
   decorate(lists, 'delete', (remove) => (id) => {
-    const deed = (list: Allowlist | undefined): AuditedAction => ({
+    const audited = (list: Allowlist | undefined): AuditedAction => ({
       action: 'allowlist.delete',
       target: target(id),
       ...(list && {
@@ -79,19 +84,19 @@ function recordLists(lists: Allowlists, trail: AuditTrail): void {
     })
     return recording(trail, () => remove(id), {
       look: () => lists.get(id),
-      asked: deed,
-      done: (_, before) => [deed(before)],
+      asked: audited,
+      done: (_, before) => [audited(before)],
     })
   })
 }
 
 function recordIndexes(lists: Allowlists, trail: AuditTrail): void {
   decorate(lists, 'rebuild', (rebuild) => (id) => {
-    const deed = (): AuditedAction => ({ action: 'allowlist.rebuild', target: target(id) })
-    return recording(trail, () => rebuild(id), { isLong: true, asked: deed, done: () => [deed()] })
+    const audited = (): AuditedAction => ({ action: 'allowlist.rebuild', target: target(id) })
+    return recording(trail, () => rebuild(id), { isLong: true, asked: audited, done: () => [audited()] })
   })
   decorate(lists, 'reshard', (reshard) => (id, shards, options) => {
-    const deed = (before: Allowlist | undefined): AuditedAction => ({
+    const audited = (before: Allowlist | undefined): AuditedAction => ({
       action: 'allowlist.reshard',
       target: target(id),
       ...(before && { before: { shardCount: before.shardCount } }),
@@ -100,8 +105,8 @@ function recordIndexes(lists: Allowlists, trail: AuditTrail): void {
     return recording(trail, () => reshard(id, shards, options), {
       isLong: true,
       look: () => lists.get(id),
-      asked: deed,
-      done: (_, before) => (before?.shardCount === shards ? [] : [deed(before)]),
+      asked: audited,
+      done: (_, before) => (before?.shardCount === shards ? [] : [audited(before)]),
     })
   })
 }
@@ -111,19 +116,19 @@ const COUNTS = ['added', 'unchanged', 'removed', 'rejected'] as const
 /** One entry for the whole import, with its counts. */
 function recordImports(lists: Allowlists, trail: AuditTrail): void {
   decorate(lists, 'import', (run) => (id, body, options = {}) => {
-    const deed = (facts: Partial<ImportResult>): AuditedAction => ({
+    const audited = (facts: Partial<ImportResult>): AuditedAction => ({
       action: 'allowlist.import' satisfies AuditAction,
       target: target(id),
       detail: importDetail(facts, options),
     })
     return recording(trail, () => run(id, body, options), {
       isLong: true,
-      asked: () => deed({}),
-      done: (result) => [deed(result)],
+      asked: () => audited({}),
+      done: (result) => [audited(result)],
       failed: (error) => {
         const facts = isCatracaError(error) ? (error.facts ?? {}) : {}
         const isStored = Number(facts.added ?? 0) + Number(facts.removed ?? 0) > 0
-        return isStored ? [{ ...deed(facts), outcome: 'partial' }] : []
+        return isStored ? [{ ...audited(facts), outcome: 'partial' }] : []
       },
     })
   })

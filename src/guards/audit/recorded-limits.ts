@@ -3,7 +3,7 @@ import type { ConfigAddress } from '../rate-limit/api.js'
 import type { RateLimits } from '../rate-limit/index.js'
 import { configKeyOf } from '../rate-limit/level-config.js'
 import type { LevelConfig } from '../rate-limit/types.js'
-import type { AuditTrail, AuditedAction } from './index.js'
+import type { AuditedAction, AuditTrail } from './index.js'
 import { decorate, recording } from './recording.js'
 import type { AuditTarget } from './types.js'
 
@@ -12,11 +12,11 @@ export function recordLimits(limits: RateLimits, trail: AuditTrail): void {
   recordConfigs(limits, trail)
   recordEntities(limits, trail)
   decorate(limits, 'reset', (reset) => (entity, resource) => {
-    const deed = (): AuditedAction => ({
+    const audited = (): AuditedAction => ({
       action: 'limit.reset',
       target: { kind: 'limit', id: plainName('resource', resource), entity: identifier('entity', entity) },
     })
-    return recording(trail, () => reset(entity, resource), { asked: deed, done: () => [deed()] })
+    return recording(trail, () => reset(entity, resource), { asked: audited, done: () => [audited()] })
   })
 }
 
@@ -32,7 +32,7 @@ function configTarget(address: ConfigAddress): AuditTarget {
 
 function recordConfigs(limits: RateLimits, trail: AuditTrail): void {
   decorate(limits, 'setConfig', (set) => (address, config) => {
-    const deed = (before: LevelConfig | undefined): AuditedAction => ({
+    const audited = (before: LevelConfig | undefined): AuditedAction => ({
       action: 'limit.config.set',
       target: configTarget(address),
       ...(before && { before }),
@@ -40,20 +40,20 @@ function recordConfigs(limits: RateLimits, trail: AuditTrail): void {
     })
     return recording(trail, () => set(address, config), {
       look: () => limits.getConfig(address),
-      asked: deed,
-      done: (_, before) => [deed(before)],
+      asked: audited,
+      done: (_, before) => [audited(before)],
     })
   })
   decorate(limits, 'deleteConfig', (remove) => (address) => {
-    const deed = (before: LevelConfig | undefined): AuditedAction => ({
+    const audited = (before: LevelConfig | undefined): AuditedAction => ({
       action: 'limit.config.delete',
       target: configTarget(address),
       ...(before && { before }),
     })
     return recording(trail, () => remove(address), {
       look: () => limits.getConfig(address),
-      asked: deed,
-      done: (removed, before) => (removed ? [deed(before)] : []),
+      asked: audited,
+      done: (removed, before) => (removed ? [audited(before)] : []),
     })
   })
 }
@@ -61,7 +61,7 @@ function recordConfigs(limits: RateLimits, trail: AuditTrail): void {
 function recordEntities(limits: RateLimits, trail: AuditTrail): void {
   const target = (id: string): AuditTarget => ({ kind: 'entity', id: identifier('entity', id) })
   decorate(limits, 'setEntity', (set) => (id, record) => {
-    const deed = (before: unknown): AuditedAction => ({
+    const audited = (before: unknown): AuditedAction => ({
       action: 'entity.set',
       target: target(id),
       ...(before !== undefined && { before }),
@@ -69,20 +69,20 @@ function recordEntities(limits: RateLimits, trail: AuditTrail): void {
     })
     return recording(trail, () => set(id, record), {
       look: () => limits.getEntity(id),
-      asked: deed,
-      done: (_, before) => [deed(before)],
+      asked: audited,
+      done: (_, before) => [audited(before)],
     })
   })
   decorate(limits, 'deleteEntity', (remove) => (id) => {
-    const deed = (before: unknown): AuditedAction => ({
+    const audited = (before: unknown): AuditedAction => ({
       action: 'entity.delete',
       target: target(id),
       ...(before !== undefined && { before }),
     })
     return recording(trail, () => remove(id), {
       look: () => limits.getEntity(id),
-      asked: deed,
-      done: (removed, before) => (removed ? [deed(before)] : []),
+      asked: audited,
+      done: (removed, before) => (removed ? [audited(before)] : []),
     })
   })
 }

@@ -1,6 +1,6 @@
 import { isoTime } from '../../core/clock.js'
 import type { MemberAttributes, MemberStore } from '../allowlist/port.js'
-import type { AuditTrail, AuditedAction, Outcomes } from './index.js'
+import type { AuditedAction, AuditTrail, Outcomes } from './index.js'
 import type { PreparedEntry } from './port.js'
 import { recording } from './recording.js'
 import type { AuditTarget } from './types.js'
@@ -17,19 +17,19 @@ const REMOVING: Outcomes = { removed: 'plain' }
 export function recordedMembers(members: MemberStore, trail: AuditTrail, isTogether: boolean): MemberStore {
   const keepsNotes = members.keepsNotes && isTogether
   const recorded = <T extends { outcome: string }>(
-    deed: AuditedAction,
+    audited: AuditedAction,
     outcomes: Outcomes,
     change: (note: PreparedEntry | undefined) => Promise<T>,
   ): Promise<T> => {
-    const note = keepsNotes ? trail.note(deed, outcomes) : undefined
+    const note = keepsNotes ? trail.note(audited, outcomes) : undefined
     return recording(trail, () => change(note), {
       isOneWrite: note !== undefined,
-      asked: () => deed,
+      asked: () => audited,
       done({ outcome }) {
         const detail = outcomes[outcome]
         if (detail === undefined) return []
-        if (note === undefined) return [detail === 'plain' ? deed : { ...deed, detail }]
-        trail.kept(deed)
+        if (note === undefined) return [detail === 'plain' ? audited : { ...audited, detail }]
+        trail.kept(audited)
         return []
       },
     })
@@ -38,12 +38,19 @@ export function recordedMembers(members: MemberStore, trail: AuditTrail, isToget
     keepsNotes: false,
     add(listId, customerId, attributes, now) {
       const after = given(attributes)
-      const deed: AuditedAction = { action: 'allowlist.member.add', target: memberOf(listId, customerId), after }
-      return recorded(deed, ADDING, (note) => members.add(listId, customerId, attributes, now, note))
+      const audited: AuditedAction = {
+        action: 'allowlist.member.add',
+        target: memberOf(listId, customerId),
+        after,
+      }
+      return recorded(audited, ADDING, (note) => members.add(listId, customerId, attributes, now, note))
     },
     remove(listId, customerId, now) {
-      const deed: AuditedAction = { action: 'allowlist.member.remove', target: memberOf(listId, customerId) }
-      return recorded(deed, REMOVING, (note) => members.remove(listId, customerId, now, note))
+      const audited: AuditedAction = {
+        action: 'allowlist.member.remove',
+        target: memberOf(listId, customerId),
+      }
+      return recorded(audited, REMOVING, (note) => members.remove(listId, customerId, now, note))
     },
     get: (listId, customerId) => members.get(listId, customerId),
     page: (listId, after, limit) => members.page(listId, after, limit),

@@ -6,7 +6,7 @@ import type { OneTimeCodes } from '../one-time-code/index.js'
 import type { TokenDenylist } from '../token-denylist/index.js'
 import { subjectRevocation, tokenRevocation } from '../token-denylist/input.js'
 import type { RevokedToken } from '../token-denylist/types.js'
-import type { AuditTrail, AuditedAction } from './index.js'
+import type { AuditedAction, AuditTrail } from './index.js'
 import { decorate, recording } from './recording.js'
 
 /** Of more tokens at once there is one entry with their number. */
@@ -15,38 +15,38 @@ const TOKENS_ONE_BY_ONE = 100
 /** What a key may do is told, and never the key or its hash. */
 export function recordKeys(keys: ApiKeys, trail: AuditTrail): void {
   decorate(keys, 'create', (create) => (input) => {
-    const deed = (after: { scopes: readonly string[]; id?: string }): AuditedAction => ({
+    const audited = (after: { scopes: readonly string[]; id?: string }): AuditedAction => ({
       action: 'key.create',
       target: { kind: 'key', id: identifier('name', input.name) },
       after,
     })
     return recording(trail, () => create(input), {
-      asked: () => deed({ scopes: input.scopes }),
-      done: ({ id, scopes }) => [deed({ id, scopes })],
+      asked: () => audited({ scopes: input.scopes }),
+      done: ({ id, scopes }) => [audited({ id, scopes })],
     })
   })
   decorate(keys, 'revoke', (revoke) => (name) => {
-    const deed = (key: ApiKey | undefined): AuditedAction => ({
+    const audited = (key: ApiKey | undefined): AuditedAction => ({
       action: 'key.revoke',
       target: { kind: 'key', id: identifier('name', name) },
       ...(key && { before: { id: key.id, scopes: key.scopes } }),
     })
     return recording(trail, () => revoke(name), {
       look: async () => (await keys.list()).find((key) => key.name === identifier('name', name)),
-      asked: deed,
-      done: (_, before) => [deed(before)],
+      asked: audited,
+      done: (_, before) => [audited(before)],
     })
   })
   decorate(keys, 'unlock', (unlock) => () => {
-    const deed = (): AuditedAction => ({ action: 'key.unlock', target: { kind: 'key', id: '*' } })
-    return recording(trail, unlock, { asked: deed, done: () => [deed()] })
+    const audited = (): AuditedAction => ({ action: 'key.unlock', target: { kind: 'key', id: '*' } })
+    return recording(trail, unlock, { asked: audited, done: () => [audited()] })
   })
 }
 
 /** A record that is deleted by hand lets its request be done again. What it held is not told: only how it stood. */
 export function recordIdempotency(idempotency: Idempotency, trail: AuditTrail): void {
   decorate(idempotency, 'delete', (remove) => (key) => {
-    const deed = (before: object | undefined): AuditedAction => ({
+    const audited = (before: object | undefined): AuditedAction => ({
       action: 'idempotency.delete',
       target: {
         kind: 'idempotency',
@@ -60,8 +60,8 @@ export function recordIdempotency(idempotency: Idempotency, trail: AuditTrail): 
         const record = await idempotency.get(key)
         return record && { status: record.status, attempt: record.attempt, createdAt: record.createdAt }
       },
-      asked: deed,
-      done: (removed, before) => (removed ? [deed(before)] : []),
+      asked: audited,
+      done: (removed, before) => (removed ? [audited(before)] : []),
     })
   })
 }
@@ -69,13 +69,13 @@ export function recordIdempotency(idempotency: Idempotency, trail: AuditTrail): 
 /** That a lock is taken away from its holder; who takes and gives back locks is not recorded. */
 export function recordLocks(locks: Locks, trail: AuditTrail): void {
   decorate(locks, 'forceRelease', (release) => (name) => {
-    const deed = (): AuditedAction => ({
+    const audited = (): AuditedAction => ({
       action: 'lock.break',
       target: { kind: 'lock', id: identifier('name', name) },
     })
     return recording(trail, () => release(name), {
-      asked: deed,
-      done: (released) => (released ? [deed()] : []),
+      asked: audited,
+      done: (released) => (released ? [audited()] : []),
     })
   })
 }
@@ -83,13 +83,13 @@ export function recordLocks(locks: Locks, trail: AuditTrail): void {
 /** That a code was revoked and its lock lifted. The address is a secret of its owner: a keyed hash stands for it. */
 export function recordCodes(codes: OneTimeCodes, trail: AuditTrail): void {
   decorate(codes, 'revoke', (revoke) => (request) => {
-    const deed = (): AuditedAction => ({
+    const audited = (): AuditedAction => ({
       action: 'code.revoke',
       target: { kind: 'code', id: codes.standIn(request), channel: request.channel },
     })
     return recording(trail, () => revoke(request), {
-      asked: deed,
-      done: ({ revoked }) => (revoked ? [deed()] : []),
+      asked: audited,
+      done: ({ revoked }) => (revoked ? [audited()] : []),
     })
   })
 }
@@ -116,7 +116,7 @@ export function recordTokens(tokens: TokenDenylist, trail: AuditTrail): void {
     })
   })
   decorate(tokens, 'revokeSubject', (revoke) => (mark) => {
-    const deed = (): AuditedAction => {
+    const audited = (): AuditedAction => {
       const { id, expiresAt, ...rest } = subjectRevocation(mark)
       const notBefore = 'notBefore' in rest ? rest.notBefore : 0
       return {
@@ -125,7 +125,7 @@ export function recordTokens(tokens: TokenDenylist, trail: AuditTrail): void {
         after: { notBefore: iso(notBefore), expiresAt: iso(expiresAt) },
       }
     }
-    return recording(trail, () => revoke(mark), { asked: deed, done: () => [deed()] })
+    return recording(trail, () => revoke(mark), { asked: audited, done: () => [audited()] })
   })
 }
 

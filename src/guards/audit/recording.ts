@@ -1,6 +1,6 @@
 import { type ChangeDeadlines, isUnavailable, monotonicMs } from '../../core/deadlines.js'
 import { CatracaError, isCatracaError } from '../../core/errors.js'
-import type { AuditTrail, AuditedAction } from './index.js'
+import type { AuditedAction, AuditTrail } from './index.js'
 
 /** How a change is told of. */
 export interface Account<T, Before> {
@@ -38,15 +38,15 @@ export async function recording<T, Before = undefined>(
   try {
     result = await bounded()
   } catch (error) {
-    const deeds = isCatracaError(error, 'UNKNOWN_OUTCOME')
+    const auditedActions = isCatracaError(error, 'UNKNOWN_OUTCOME')
       ? [{ ...account.asked(before), outcome: 'unknown' as const }]
       : (account.failed?.(error, before) ?? [])
     // What went wrong first is what the caller hears of.
-    if (deeds.length > 0) await trail.record(acting, deeds, since).catch(() => {})
+    if (auditedActions.length > 0) await trail.record(acting, auditedActions, since).catch(() => {})
     throw error
   }
-  const deeds = account.done(result, before)
-  if (deeds.length > 0) await trail.record(acting, deeds, since)
+  const auditedActions = account.done(result, before)
+  if (auditedActions.length > 0) await trail.record(acting, auditedActions, since)
   return result
 }
 

@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Finding, findingOf } from './entries.js'
 import type { Entry } from './first-tier.js'
 import { Flight } from './flight.js'
+import { FlightEndings, isDoubtful, type SpaceParts } from './flight-endings.js'
 import { Loader, type Work } from './loader.js'
 import { DOWN } from './second-tier.js'
-import { isDoubtful, FlightEndings, type SpaceParts } from './settler.js'
 
 const FIRST_WAIT_MS = 10
 const LONGEST_WAIT_MS = 100
@@ -16,7 +16,7 @@ const LONGEST_WAIT_MS = 100
  */
 export class Filler<T> {
   private readonly flights = new Map<string, Flight<T>>()
-  private readonly settler: FlightEndings<T>
+  private readonly endings: FlightEndings<T>
   private readonly loader: Loader<T>
 
   constructor(
@@ -24,8 +24,8 @@ export class Filler<T> {
     /** Told of each entry that the second tier answers with, which may be due for a refresh. */
     private readonly onFound: (key: string, entry: Entry<T>, work: Work<T>) => void,
   ) {
-    this.settler = new FlightEndings(parts)
-    this.loader = new Loader(parts, this.settler)
+    this.endings = new FlightEndings(parts)
+    this.loader = new Loader(parts, this.endings)
   }
 
   /** One answer for each key, in the order asked. */
@@ -118,7 +118,7 @@ export class Filler<T> {
       const missing = await this.readSecond(flights, work)
       if (missing.length === 0) return
       const { toLoad, held } = await this.beginFills(missing, work, this.parts.settings.staleMs)
-      const waiting = held.filter((flight) => !this.settler.stale(flight))
+      const waiting = held.filter((flight) => !this.endings.stale(flight))
       await Promise.all([this.loader.load(toLoad, work), this.waitFor(waiting, work)])
     })
   }
@@ -147,10 +147,10 @@ export class Filler<T> {
       if (found === DOWN) {
         flight.isDegraded = true
         flight.isDoubtful = isDoubtful(this.parts)
-        if (!this.settler.degraded(flight)) missing.push(flight)
+        if (!this.endings.degraded(flight)) missing.push(flight)
         continue
       }
-      const decoded = this.settler.decoded(flight.key, found[i], askedAt)
+      const decoded = this.endings.decoded(flight.key, found[i], askedAt)
       // Most are there at once, and waiting costs.
       const entry = decoded instanceof Promise ? await decoded : decoded
       if (entry !== undefined && clock.now() < entry.freshUntil) this.found(flight, entry, work)
@@ -164,7 +164,7 @@ export class Filler<T> {
   }
 
   private found(flight: Flight<T>, entry: Entry<T>, work: Work<T>): void {
-    this.settler.found(flight, entry)
+    this.endings.found(flight, entry)
     this.onFound(flight.key, entry, work)
   }
 
@@ -183,7 +183,7 @@ export class Filler<T> {
       const start = starts === DOWN ? undefined : starts[i]!
       if (start?.state === 'held') held.push(flight)
       else if (start?.state === 'found') {
-        const entry = await this.settler.decoded(flight.key, start.entry, askedAt)
+        const entry = await this.endings.decoded(flight.key, start.entry, askedAt)
         if (entry === undefined) toLoad.push(flight)
         else this.found(flight, entry, work)
       } else {

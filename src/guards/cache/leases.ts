@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { CatracaError } from '../../core/errors.js'
 import { answerOf, findingOf } from './entries.js'
+import { FlightEndings, type SpaceParts } from './flight-endings.js'
 import { checkEntry, checkLease } from './options.js'
 import type { FillStart } from './port.js'
 import type { Reader } from './reader.js'
 import { DOWN } from './second-tier.js'
-import { FlightEndings, type SpaceParts } from './settler.js'
 import type { CacheAnswer, EntryOptions, FillLease, LeaseOptions } from './types.js'
 
 const FIRST_WAIT_MS = 10
@@ -16,13 +16,13 @@ const FORCED = 'refresh-'
 
 /** Fills by those who load outside of this process: the lease is theirs, and what they loaded comes back with it. */
 export class Leases<T> {
-  private readonly settler: FlightEndings<T>
+  private readonly endings: FlightEndings<T>
 
   constructor(
     private readonly parts: SpaceParts<T>,
     private readonly reader: Reader<T>,
   ) {
-    this.settler = new FlightEndings(parts)
+    this.endings = new FlightEndings(parts)
   }
 
   async ask(key: string, options: LeaseOptions): Promise<FillLease<T>> {
@@ -77,7 +77,7 @@ export class Leases<T> {
     if (starts === DOWN) throw unavailable()
     const start = starts[0] as FillStart
     if (start.state === 'found') {
-      const entry = await this.settler.decoded(key, start.entry, askedAt)
+      const entry = await this.endings.decoded(key, start.entry, askedAt)
       // One that cannot be read was removed, and the next attempt finds none.
       if (entry === undefined) return this.begin(key, leaseMs, refresh, undefined)
       return { state: 'cached', ...answerOf(findingOf(entry, clock.now())) }

@@ -2,9 +2,9 @@ import { every, later } from '../../core/timers.js'
 import { findingOf } from './entries.js'
 import type { Entry } from './first-tier.js'
 import type { Flight } from './flight.js'
+import type { FlightEndings, SpaceParts } from './flight-endings.js'
 import type { CacheItem, FilledItem, StoreOutcome } from './port.js'
 import { DOWN, type OrDown } from './second-tier.js'
-import type { FlightEndings, SpaceParts } from './settler.js'
 import type { EntryOptions, LoadMany } from './types.js'
 
 /** What flights are to be filled with. */
@@ -24,7 +24,7 @@ interface Made<T> {
 export class Loader<T> {
   constructor(
     private readonly parts: SpaceParts<T>,
-    private readonly settler: FlightEndings<T>,
+    private readonly endings: FlightEndings<T>,
   ) {}
 
   async load(flights: readonly Flight<T>[], { load, options }: Work<T>): Promise<void> {
@@ -40,7 +40,7 @@ export class Loader<T> {
     } catch (error) {
       // Also when the tier was closed meanwhile: nobody may be waiting for this one to fail.
       await this.release(flights).catch(() => {})
-      for (const flight of flights) if (!this.settler.stale(flight)) flight.reject(error)
+      for (const flight of flights) if (!this.endings.stale(flight)) flight.reject(error)
     } finally {
       for (const timer of timers) clearTimeout(timer)
       for (const { callers } of flights) counts.misses += callers
@@ -51,7 +51,7 @@ export class Loader<T> {
     return later(() => {
       for (const flight of flights) {
         flight.isSlow = true
-        this.settler.staleMeanwhile(flight)
+        this.endings.staleMeanwhile(flight)
       }
     }, this.parts.settings.softLoadTimeoutMs)
   }
@@ -92,11 +92,11 @@ export class Loader<T> {
     made: readonly Made<T>[],
     outcomes: ReadonlyMap<string, OrDown<StoreOutcome>>,
   ): Promise<void> {
-    const untold = made.filter(
+    const unpublished = made.filter(
       ({ flight, item }) =>
         flight.isForced && item !== undefined && (flight.isDegraded || outcomes.get(flight.key) === DOWN),
     )
-    if (untold.length > 0) await this.parts.second.remove(untold.map(({ flight }) => flight.key))
+    if (unpublished.length > 0) await this.parts.second.remove(unpublished.map(({ flight }) => flight.key))
   }
 
   /** Nothing is kept of these; what was kept before them the source has just contradicted. */

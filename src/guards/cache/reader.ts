@@ -1,15 +1,15 @@
 import { isNone } from './content.js'
 import { answerOf, findingOf } from './entries.js'
+import { FlightEndings, isDoubtful, type SpaceParts } from './flight-endings.js'
 import { DOWN } from './second-tier.js'
-import { isDoubtful, FlightEndings, type SpaceParts } from './settler.js'
 import type { CacheAnswer } from './types.js'
 
 /** Reads what the second tier has, without ever loading. */
 export class Reader<T> {
-  private readonly settler: FlightEndings<T>
+  private readonly endings: FlightEndings<T>
 
   constructor(private readonly parts: SpaceParts<T>) {
-    this.settler = new FlightEndings(parts)
+    this.endings = new FlightEndings(parts)
   }
 
   /**
@@ -25,7 +25,7 @@ export class Reader<T> {
     const doubts = found === DOWN && isDoubtful(this.parts)
     for (const [i, key] of keys.entries()) {
       const entry =
-        found === DOWN ? first.entries?.get(key) : await this.settler.decoded(key, found[i], askedAt)
+        found === DOWN ? first.entries?.get(key) : await this.endings.decoded(key, found[i], askedAt)
       const now = clock.now()
       if (entry === undefined || now >= entry.keepUntil || (doubts && !seesMarks)) counts.misses++
       else {

@@ -3,10 +3,10 @@ import { invalid } from '../../core/errors.js'
 import { every } from '../../core/timers.js'
 import type { Filler } from './filler.js'
 import type { Entry, Pin } from './first-tier.js'
+import type { SpaceParts } from './flight-endings.js'
 import { checkEntry } from './options.js'
 import type { CacheNotice } from './port.js'
 import { DOWN } from './second-tier.js'
-import type { SpaceParts } from './settler.js'
 import type { EntryOptions } from './types.js'
 
 /** Everything that changes what is cached; also what others changed. Keys are checked already. */

@@ -1,4 +1,4 @@
-import type { SpaceParts } from './settler.js'
+import type { SpaceParts } from './flight-endings.js'
 import type { SpaceStats } from './types.js'
 
 export function spaceStats<T>({ counts, first, second, source, entries }: SpaceParts<T>): SpaceStats {

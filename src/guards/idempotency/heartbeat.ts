@@ -1,5 +1,5 @@
 import { CatracaError } from '../../core/errors.js'
-import { Waiter, type SharedTimer } from '../../core/waiters.js'
+import { type SharedTimer, Waiter } from '../../core/shared-timer.js'
 import type { OwnerOutcome } from './port.js'
 
 export interface HeartbeatOptions {

@@ -1,4 +1,4 @@
-import type { LimitView } from './algorithms/verdict.js'
+import type { LimitView } from './algorithms/algorithm.js'
 import type { PolicyCost } from './costs.js'
 import type { LeaseContent } from './lease-token.js'
 import type { KnownSubject } from './policies.js'

@@ -1,6 +1,6 @@
+import type { AlgorithmResult, LimitState, LimitView } from './algorithms/algorithm.js'
 import { ALGORITHM } from './algorithms/index.js'
 import { isAhead, rewound } from './algorithms/rewound.js'
-import type { LimitState, LimitView, AlgorithmResult } from './algorithms/verdict.js'
 import type { LeasedLimit, LimitCost } from './port.js'
 
 /** States of the limits of one subject, by name; those of which nothing is used are absent. */

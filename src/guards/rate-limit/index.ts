@@ -14,8 +14,8 @@ import type {
   StatusOptions,
   UsageQuery,
 } from './api.js'
-import { FirstCall } from './beginning.js'
 import type { CacheFigures } from './config-cache.js'
+import { FirstCall } from './first-call.js'
 import type { Lease } from './lease-token.js'
 import { Leases, NO_LEASE } from './leases.js'
 import { resourceName } from './levels.js'

@@ -1,4 +1,4 @@
-import type { LimitView } from './algorithms/verdict.js'
+import type { LimitView } from './algorithms/algorithm.js'
 import type { Rule } from './rule.js'
 import type { ConfigKey, EntityRecord, Level, LevelConfig, Subject } from './types.js'
 

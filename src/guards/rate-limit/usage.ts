@@ -1,5 +1,5 @@
 import { every } from '../../core/timers.js'
-import type { LimitView } from './algorithms/verdict.js'
+import type { LimitView } from './algorithms/algorithm.js'
 import type { EntityUse, LimitUse, SubjectCosts, UsageHour, UsageKept, UsageStore } from './port.js'
 import type { Subject, UsageStep } from './types.js'
 import { addUp, heaviest } from './usage-hours.js'
@@ -22,7 +22,7 @@ export interface Counted extends Subject {
 }
 
 /** Where the last count of a subject is kept, so that it need not be looked for. */
-interface Keeper {
+interface CountedHolder {
   counted: Counted | undefined
 }
 
@@ -50,14 +50,14 @@ export class UsageCounter {
     subject: SubjectCosts,
     views: readonly LimitView[] | undefined,
     now: number,
-    keeper: Keeper | undefined,
+    holder: CountedHolder | undefined,
   ): void {
     if (!this.isOn) return
     const { limits } = subject
     for (let i = 0; i < limits.length; i++) {
       const { name, cost } = limits[i]!
       if (cost === 0) continue
-      const counted = this.countedOf(subject, name, now, keeper)
+      const counted = this.countedOf(subject, name, now, holder)
       if (views !== undefined && views[i]!.retryAfterMs === 0) counted.admitted += cost
       else counted.denied += cost
     }
@@ -79,15 +79,20 @@ export class UsageCounter {
     if (this.size > MAX_PENDING) void this.flush()
   }
 
-  private countedOf(subject: Subject, limit: string, now: number, keeper: Keeper | undefined): Counted {
-    const kept = keeper?.counted
+  private countedOf(
+    subject: Subject,
+    limit: string,
+    now: number,
+    holder: CountedHolder | undefined,
+  ): Counted {
+    const kept = holder?.counted
     let first = kept?.generation === this.generation ? kept : this.find(subject)
     const hour = now - (now % HOUR_MS)
     if (first !== undefined && first.hour !== hour) {
       void this.flush()
       first = undefined
     }
-    if (keeper !== undefined && first !== kept) keeper.counted = first
+    if (holder !== undefined && first !== kept) holder.counted = first
     let last: Counted | undefined
     for (let one = first; one !== undefined; one = one.next) {
       if (one.limit === limit) return one
@@ -100,7 +105,7 @@ export class UsageCounter {
     this.size++
     if (last !== undefined) last.next = counted
     else this.keepFirst(counted)
-    if (keeper !== undefined && first === undefined) keeper.counted = counted
+    if (holder !== undefined && first === undefined) holder.counted = counted
     return counted
   }
 

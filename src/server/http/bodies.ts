@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { CatracaError } from '../../core/errors.js'
-import { Waiter, SharedTimer } from '../../core/waiters.js'
+import { SharedTimer, Waiter } from '../../core/shared-timer.js'
 import { answerClientError } from './client-error.js'
 
 const monotonicMs = (): number => performance.now()

@@ -6,7 +6,7 @@ import {
   metricsOf,
   Series,
 } from '../../metrics/index.js'
-import { CHECK_ROUTE } from '../check/visit.js'
+import { CHECK_ROUTE } from '../check/check-request.js'
 import type { ServerSettings } from '../options.js'
 
 /** What a server counts of itself, and the registry that shows it. */

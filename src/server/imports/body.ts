@@ -41,7 +41,7 @@ function unsupportedType(mediaType: string): CatracaError {
 
 /**
  * The body as chunks. Leaving it early must not destroy the request, as iterating it directly would: the
- * rest of the body is then for `linger.ts` to read.
+ * rest of the body is then for `drain.ts` to read.
  */
 export function bodyChunks(request: IncomingMessage): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) }

@@ -56,7 +56,7 @@ describe('load generator', () => {
     assert.ok(achievedRate <= 210, `${achievedRate}/s`)
   })
 
-  it('asks over TLS, and not a server whose certificate nobody vouches for', async () => {
+  it('asks over TLS, and not a server whose certificate nobody confirms', async () => {
     const certificates = makeCertificates()
     try {
       const [cert, key] = [readFileSync(certificates.certificate), readFileSync(certificates.key)]

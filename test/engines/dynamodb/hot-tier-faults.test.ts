@@ -4,7 +4,7 @@ import { customer } from '../../../src/conformance/support.js'
 import { RedisHotSets } from '../../../src/engines/redis/hot-tier/index.js'
 import type { Position } from '../../../src/guards/allowlist/changes/port.js'
 import { HotChecks } from '../../../src/guards/allowlist/hot/hot-checks.js'
-import { PositionedFeed } from '../../../src/guards/allowlist/hot/noted-feed.js'
+import { PositionedFeed } from '../../../src/guards/allowlist/hot/positioned-feed.js'
 import { openHotScene } from '../../support/dynamodb-hot-tier.js'
 import { startDynamo } from '../../support/dynamodb-server.js'
 import { startSingle, until } from '../../support/redis/index.js'
@@ -111,7 +111,7 @@ describe('the hot tier with faults', async () => {
     await keeping.startLoad()
     await keeping.load([{ customerId: 'ghost', is: 'member' }])
     await keeping.finishLoad({ state: writer.source.stateOf(list), position: at(5) })
-    await keeping.vouch(performance.now())
+    await keeping.confirm(performance.now())
     const known = { seen: at(5) as Position | undefined, snapshot: undefined as Position | undefined }
     const hot = new HotChecks({
       checks,

@@ -120,7 +120,7 @@ for (const emulator of EMULATORS) {
       })
       await relay.stop()
       await sleep(120)
-      assert.ok((await fresh.ageMs('allowlists')) >= 100, 'nobody vouches any more')
+      assert.ok((await fresh.ageMs('allowlists')) >= 100, 'nobody confirms any more')
     })
 
     it('buries what cannot be processed, and goes on', async () => {

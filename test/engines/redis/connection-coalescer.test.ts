@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { type CallInFlight, CallsInFlight } from '../../../src/engines/redis/link/calls-in-flight.js'
 import { Coalescer } from '../../../src/engines/redis/link/coalescer.js'
-import { type CallInFlight, CallsInFlight } from '../../../src/engines/redis/link/flights.js'
 
 const doubled = (items: number[]) => items.map((item) => item * 2)
 

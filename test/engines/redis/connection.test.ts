@@ -431,7 +431,7 @@ describe('redis connection with a password and TLS', () => {
     assert.match(await failsInTime(missing, 'ENGINE_UNAVAILABLE', 1000), /NOAUTH/)
   })
 
-  it('refuses a certificate that nobody vouches for, unless told to', async () => {
+  it('refuses a certificate that nobody confirms, unless told to', async () => {
     const message = await failsInTime(openRedis(servers.url), 'ENGINE_UNAVAILABLE', 1000)
     assert.match(message, /certificate/)
     const redis = await openRedis(servers.url, { tls: { rejectUnauthorized: false } })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { RedisHotSets } from '../../../src/engines/redis/hot-tier/index.js'
-import type { HotContent, HotSetWriter, HotMember } from '../../../src/guards/allowlist/hot/port.js'
+import type { HotContent, HotMember, HotSetWriter } from '../../../src/guards/allowlist/hot/port.js'
 import { failure } from '../../support/failure.js'
 import {
   commandCounts,
@@ -34,7 +34,8 @@ for (const [topology, start] of [
       await Promise.all([sets.close(), other.close()])
       await servers.stop()
     })
-    const claim = async (from = sets): Promise<HotSetWriter> => (await from.claim(LIST)) ?? assert.fail('taken')
+    const claim = async (from = sets): Promise<HotSetWriter> =>
+      (await from.claim(LIST)) ?? assert.fail('taken')
     const raw = async (...args: string[]): Promise<unknown> => {
       const asked = await Promise.allSettled((await servers.primaries()).map((server) => server.say(...args)))
       const answers = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
@@ -46,7 +47,7 @@ for (const [topology, start] of [
       assert.ok(await keeping.startLoad())
       assert.ok(await keeping.load(members))
       assert.ok(await keeping.finishLoad(CONTENT))
-      assert.ok(await keeping.vouch(performance.now()))
+      assert.ok(await keeping.confirm(performance.now()))
       return keeping
     }
 
@@ -61,22 +62,22 @@ for (const [topology, start] of [
       )
     })
 
-    it('know nothing before they are whole and vouched for', async () => {
+    it('know nothing before they are whole and confirmed', async () => {
       const keeping = await claim()
       await keeping.startLoad()
       await keeping.load([member('a')])
       assert.equal(await found('a'), undefined)
       await keeping.finishLoad(CONTENT)
       assert.equal(await found('a'), undefined)
-      await keeping.vouch(performance.now() - 60_000)
+      await keeping.confirm(performance.now() - 60_000)
       assert.equal(await found('a'), undefined)
-      await keeping.vouch(Number.NEGATIVE_INFINITY)
+      await keeping.confirm(Number.NEGATIVE_INFINITY)
       assert.equal(await found('a'), undefined)
-      await keeping.vouch(performance.now())
+      await keeping.confirm(performance.now())
       assert.equal(await found('a'), 'member')
     })
 
-    it('know nothing once the set, or what vouches for it, is gone', async () => {
+    it('know nothing once the set, or what confirms it, is gone', async () => {
       await loaded(member('a'))
       assert.equal(await found('a'), 'member')
       await raw('DEL', 'allowlist:vip')
@@ -128,7 +129,7 @@ for (const [topology, start] of [
       const next = await claim(other)
       assert.equal(await sets.claim(LIST), undefined)
       assert.equal(await keeping.apply([member('ghost')]), false)
-      assert.equal(await keeping.vouch(performance.now()), false)
+      assert.equal(await keeping.confirm(performance.now()), false)
       assert.ok(await next.apply([{ customerId: 'a', is: 'absent' }], CONTENT.position))
       assert.deepEqual([await found('ghost'), await found('a')], ['absent', 'absent'])
     })
@@ -163,7 +164,7 @@ for (const [topology, start] of [
 
     if (topology !== 'one server') return
 
-    it('are not vouched for by what arrives late', async () => {
+    it('are not confirmed by what arrives late', async () => {
       const strict = new RedisHotSets(servers.url, { staleAfterMs: 300 })
       await until('it is connected', () => strict.isConnected)
       const [server] = servers.servers
@@ -171,13 +172,13 @@ for (const [topology, start] of [
       await keeping.startLoad()
       await keeping.finishLoad(CONTENT)
       server!.pause()
-      const vouched = keeping.vouch(performance.now())
+      const confirmed = keeping.confirm(performance.now())
       const pausedMs = performance.now()
       await until('the moment is over', () => performance.now() - pausedMs > 350)
       server!.resume()
-      assert.equal(await vouched, true)
+      assert.equal(await confirmed, true)
       assert.equal(await raw('EXISTS', '{allowlist:vip}:hot:fresh'), 0)
-      await keeping.vouch(performance.now())
+      await keeping.confirm(performance.now())
       assert.equal(await raw('EXISTS', '{allowlist:vip}:hot:fresh'), 1)
       await strict.close()
     })

@@ -105,8 +105,8 @@ describe('an entry', () => {
     const trail = trailOver({ append: async (entries) => void stored.push(...entries) })
     const wide = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`é${i}`, 'ç'.repeat(5000)]))
     for (const value of [wide, [wide, wide], 'x'.repeat(50_000), { a: { b: { c: { d: [wide] } } } }]) {
-      const deed = { action: 'limit.config.set', target: { kind: 'limit', id: 'x' } } as const
-      await trail.record(trail.current(), [{ ...deed, before: value, after: value, detail: wide }])
+      const audited = { action: 'limit.config.set', target: { kind: 'limit', id: 'x' } } as const
+      await trail.record(trail.current(), [{ ...audited, before: value, after: value, detail: wide }])
     }
     assert.equal(stored.length, 4)
     for (const { text } of stored) {
@@ -136,7 +136,7 @@ function trailOver(
 
 describe('an entry that cannot be written', () => {
   const failing = { append: () => Promise.reject(new CatracaError('ENGINE_UNAVAILABLE', 'down')) }
-  const deed = {
+  const audited = {
     action: 'allowlist.member.add',
     target: { kind: 'allowlist', id: 'vip', customerId: 'ann' },
   } as const
@@ -144,14 +144,14 @@ describe('an entry that cannot be written', () => {
   it('is counted and reported, without the customer, and the change stands', async () => {
     const said: string[] = []
     const trail = trailOver(failing, 'report', said)
-    await trail.record(trail.current(), [deed])
+    await trail.record(trail.current(), [audited])
     assert.deepEqual(trail.stats(), { entries: {}, failures: 1 })
     assert.deepEqual(said, ['an audit entry could not be written (allowlist.member.add)'])
   })
 
   it('is told to the caller where the setting says so', async () => {
     const trail = trailOver(failing, 'fail')
-    await assert.rejects(trail.record(trail.current(), [deed]), (error: CatracaError) => {
+    await assert.rejects(trail.record(trail.current(), [audited]), (error: CatracaError) => {
       assert.equal(error.code, 'AUDIT_NOT_RECORDED')
       assert.match(error.message, /the change was made/)
       assert.deepEqual(error.facts, { changed: true })
@@ -162,7 +162,7 @@ describe('an entry that cannot be written', () => {
   it('does not keep those of the same turn from each other', async () => {
     const batches: number[] = []
     const trail = trailOver({ append: async (entries) => void batches.push(entries.length) })
-    await Promise.all(Array.from({ length: 1200 }, () => trail.record(trail.current(), [deed])))
+    await Promise.all(Array.from({ length: 1200 }, () => trail.record(trail.current(), [audited])))
     assert.deepEqual(batches, [500, 500, 200])
   })
 })

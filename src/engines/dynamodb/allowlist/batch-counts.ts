@@ -79,7 +79,7 @@ export class BatchCounts {
   async settle(list: StoredList, record: StoredImport): Promise<StoredImport> {
     const open = list.openBatches.find(({ nonce }) => nonce === record.nonce)
     if (open === undefined) return record
-    const settled = { ...record, untold: [...record.untold, open.name] }
+    const settled = { ...record, unpublished: [...record.unpublished, open.name] }
     await this.close(list.id, open.name, undefined, undefined, [this.records.put(settled)])
     return settled
   }

@@ -48,7 +48,7 @@ export class BatchOfAdds {
     private readonly now: number,
   ) {
     const [batch, counted] = [newBatchName(record.nonce), newBatchName(record.nonce)]
-    this.rows = new AddedRows(session, batch, counted, record.untold, now)
+    this.rows = new AddedRows(session, batch, counted, record.unpublished, now)
     this.entrants = importedCustomers(run, from, to)
     this.lease = new ImportLease(session, now, record.leaseUntil, (at) => records.renew(session, at))
   }
@@ -119,8 +119,8 @@ export class BatchOfAdds {
   private async change(entrants: readonly ImportedCustomer[]): Promise<void> {
     if (entrants.length === 0) return
     // Written down first: a row that was counted must be told of as added by whoever resumes this.
-    const untold = [...this.record.untold, this.rows.counted]
-    if (!(await this.records.noteUntold(this.session, untold))) throw new Stopped('lost')
+    const unpublished = [...this.record.unpublished, this.rows.counted]
+    if (!(await this.records.noteUntold(this.session, unpublished))) throw new Stopped('lost')
     const byId = new Map(entrants.map((entrant) => [entrant.customerId, entrant]))
     const outcome = await this.changes.apply(
       this.session,
@@ -159,14 +159,14 @@ export class BatchOfAdds {
   }
 
   /** Those that have a row already. */
-  private async insertChunk(list: StoredList, chunk: readonly ImportedCustomer[]): Promise<ImportedCustomer[]> {
+  private async insertChunk(
+    list: StoredList,
+    chunk: readonly ImportedCustomer[],
+  ): Promise<ImportedCustomer[]> {
     if (chunk.length === 0) return []
     const places = chunk.map(({ customerId }) => placeOf(list.id, list, customerId))
     const items = chunk.map((entrant, i) =>
-      encodeRow(
-        { listId: list.id, ...places[i]!, customerId: entrant.customerId },
-        this.rows.fresh(entrant),
-      ),
+      encodeRow({ listId: list.id, ...places[i]!, customerId: entrant.customerId }, this.rows.fresh(entrant)),
     )
     const table = this.store.tables[places[0]!.table]
     const { value: ends } = await this.lease.within((timeoutMs) =>
@@ -227,7 +227,8 @@ export class BatchOfAdds {
   }
 }
 
-const idsOf = (entrants: readonly ImportedCustomer[]): string[] => entrants.map(({ customerId }) => customerId)
+const idsOf = (entrants: readonly ImportedCustomer[]): string[] =>
+  entrants.map(({ customerId }) => customerId)
 
 function chunksOf<T>(all: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))

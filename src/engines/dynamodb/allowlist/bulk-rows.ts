@@ -24,7 +24,7 @@ export class AddedRows {
     readonly batch: string,
     readonly counted: string,
     /** Of earlier batches of the run, which were not told of. */
-    private readonly untold: readonly string[],
+    private readonly unpublished: readonly string[],
     private readonly now: number,
   ) {}
 
@@ -49,7 +49,7 @@ export class AddedRows {
 
   /** Whether the row is there because this run has added it, perhaps before it was interrupted. */
   isOwn(row: Row | undefined): boolean {
-    return row?.batch !== undefined && this.untold.includes(row.batch)
+    return row?.batch !== undefined && this.unpublished.includes(row.batch)
   }
 
   isMember(list: StoredList, row: Row | undefined): boolean {

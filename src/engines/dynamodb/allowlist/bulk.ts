@@ -103,8 +103,7 @@ export class DynamodbBulk implements BulkStore {
       )
     }
     if (list.replacing !== undefined) {
-      if (await this.records.isLive(list, list.replacing.importId, now))
-        return { outcome: 'replace-running' }
+      if (await this.records.isLive(list, list.replacing.importId, now)) return { outcome: 'replace-running' }
       await this.store.client.transactWrite(VERB, abandonSteps(this.store, list, now))
       this.store.catalog.forget(list.id)
       return 'again'

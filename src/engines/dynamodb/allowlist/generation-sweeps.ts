@@ -92,7 +92,13 @@ export class GenerationSweeps {
   }
 
   /** Who changes the row meanwhile writes it whole, so that there may be nothing left to mend. */
-  private async mend(list: StoredList, place: Place, customerId: string, first: Item, mend: Mend): Promise<void> {
+  private async mend(
+    list: StoredList,
+    place: Place,
+    customerId: string,
+    first: Item,
+    mend: Mend,
+  ): Promise<void> {
     const { client, tables } = this.store
     let item: Item | undefined = first
     while (item !== undefined) {

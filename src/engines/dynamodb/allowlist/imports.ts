@@ -22,7 +22,7 @@ export interface StoredImport extends ImportRecord {
   /** Names the rows that it writes; random, so that an import of the same id years later has others. */
   nonce: string
   /** Batches that were counted, but whose rows were not yet told of as added: the run that wrote them comes again. */
-  untold: string[]
+  unpublished: string[]
 }
 
 const VERB = 'allowlist.import'
@@ -108,8 +108,8 @@ export class ImportRecords {
   }
 
   /** False: lost. */
-  noteUntold(session: ImportSession, untold: readonly string[]): Promise<boolean> {
-    return this.set(session, { untold: { L: untold.map(text) } })
+  noteUntold(session: ImportSession, unpublished: readonly string[]): Promise<boolean> {
+    return this.set(session, { unpublished: { L: unpublished.map(text) } })
   }
 
   private async set(session: ImportSession, values: Item): Promise<boolean> {
@@ -164,7 +164,7 @@ export function newRecord(
     owner,
     leaseUntil: now + leaseMs,
     nonce: existing?.nonce ?? randomBytes(8).toString('hex'),
-    untold: kept?.untold ?? [],
+    unpublished: kept?.unpublished ?? [],
   }
 }
 
@@ -175,12 +175,12 @@ export function checkpointed(
   now: number,
 ): StoredImport {
   const { run: _, ...kept } = record
-  const untold = checkpoint.run === undefined ? [] : record.untold
-  return { ...kept, ...checkpoint, untold, updatedAt: now, leaseUntil: now + leaseMs }
+  const unpublished = checkpoint.run === undefined ? [] : record.unpublished
+  return { ...kept, ...checkpoint, unpublished, updatedAt: now, leaseUntil: now + leaseMs }
 }
 
 export function publicRecord(stored: StoredImport, now: number): ImportRecord {
-  const { owner: _, leaseUntil, nonce: __, incarnation: ___, untold: ____, ...record } = stored
+  const { owner: _, leaseUntil, nonce: __, incarnation: ___, unpublished: ____, ...record } = stored
   return record.state === 'running' && leaseUntil <= now ? { ...record, state: 'interrupted' } : record
 }
 
@@ -188,7 +188,7 @@ const expiryOf = (now: number): Item[string] => number(Math.ceil((now + KEPT_MS)
 
 function encode(record: StoredImport): Item {
   const { listId, importId, mode, state, startedAt, updatedAt, error, ...rest } = record
-  const { incarnation, owner, leaseUntil, nonce, untold, ...checkpoint } = rest
+  const { incarnation, owner, leaseUntil, nonce, unpublished, ...checkpoint } = rest
   const item: Item = {
     ...importKey(listId, importId),
     mode: text(mode),
@@ -199,7 +199,7 @@ function encode(record: StoredImport): Item {
     owner: text(owner),
     leaseUntil: number(leaseUntil),
     nonce: text(nonce),
-    untold: { L: untold.map(text) },
+    unpublished: { L: unpublished.map(text) },
     checkpoint: text(JSON.stringify(checkpoint)),
     expiresAt: expiryOf(updatedAt),
   }
@@ -221,7 +221,7 @@ function decode(item: Item): StoredImport {
     owner: textOf(item, 'owner'),
     leaseUntil: numberOf(item, 'leaseUntil'),
     nonce: textOf(item, 'nonce'),
-    untold: (item.untold?.L ?? []).map(({ S = '' }) => S),
+    unpublished: (item.unpublished?.L ?? []).map(({ S = '' }) => S),
     ...(error !== undefined && { error }),
   }
 }

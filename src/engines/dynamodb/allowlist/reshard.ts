@@ -173,7 +173,11 @@ export class Mover {
     }
   }
 
-  private async endOfPhase(list: StoredList, state: MoveState, now: () => number): Promise<MoveState | undefined> {
+  private async endOfPhase(
+    list: StoredList,
+    state: MoveState,
+    now: () => number,
+  ): Promise<MoveState | undefined> {
     switch (state.phase) {
       case 'copy':
         return this.saved({ ...state, phase: 'check' })

@@ -1,5 +1,5 @@
 import type { DynamodbUrl } from '../../../config/store-url-dynamodb.js'
-import { ok, problem, type CheckResult } from '../../../core/diagnosis.js'
+import { type CheckResult, ok, problem } from '../../../core/diagnosis.js'
 import type { DynamoClient } from '../client/client.js'
 import type { ServerClock } from '../client/server-clock.js'
 import type { QueueClientOptions } from '../feed/topic.js'

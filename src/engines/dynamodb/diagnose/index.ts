@@ -1,6 +1,7 @@
 import type { DynamodbUrl } from '../../../config/store-url-dynamodb.js'
 import {
   type Check,
+  type CheckResult,
   type Diagnosis,
   type Finding,
   ok,
@@ -8,7 +9,6 @@ import {
   reasonOf,
   runChecks,
   skipAll,
-  type CheckResult,
 } from '../../../core/diagnosis.js'
 import { DynamoClient } from '../client/client.js'
 import { ServerClock } from '../client/server-clock.js'

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SNSClient } from '@aws-sdk/client-sns'
 import {
   type Check,
+  type CheckResult,
   clockResult,
   latencyResult,
   ok,
   problem,
   reasonOf,
   skipped,
-  type CheckResult,
   warning,
 } from '../../../core/diagnosis.js'
 import { readIdentity } from '../allowlist/adoption.js'

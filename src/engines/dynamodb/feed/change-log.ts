@@ -73,7 +73,7 @@ export class ChangeLog implements ChangeFeed {
   async read(list: ListRef, after: Position): Promise<LogPart | 'gap'> {
     const [first] = after
     if (first === undefined || after.some(({ mark }) => mark !== first.mark)) return 'gap'
-    // Asked first: what it vouches for is in the logs by the time that they are read.
+    // Asked first: what it confirms is in the logs by the time that they are read.
     const ageMs = await this.options.freshness.ageMs(isGiant(first) ? 'giant' : 'allowlists')
     const entries: LogEntry[] = []
     let more = false

@@ -14,7 +14,7 @@ import {
 } from '@aws-sdk/client-sqs'
 import { CatracaError } from '../../../core/errors.js'
 import { every } from '../../../core/timers.js'
-import type { OnChange, ChangeSource } from './change-log.js'
+import type { ChangeSource, OnChange } from './change-log.js'
 import { type FeedMessage, readMessage } from './messages.js'
 import { HEARTBEAT_TAG, sweepOrphans } from './pod-queue-sweep.js'
 import type { QueueClientOptions } from './topic.js'

@@ -2,8 +2,8 @@ import { keyOf, REGISTRY_PARTITION, readListId } from '../allowlist/items.js'
 import { type Item, number, optionalNumber } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
 import { Expression } from '../client/expression.js'
+import { ChangePublisher, type PublishedEntry } from './change-publisher.js'
 import { FEED_HEAD_KEY } from './feed-items.js'
-import { ChangePublisher, type PublishedEntry } from './list-teller.js'
 import { LogWriter } from './log-writer.js'
 import { type FeedMessage, MAX_TOLD_ONE_BY_ONE, type MessageSink } from './messages.js'
 import type { StreamRecord, StreamTable } from './stream-records.js'
@@ -49,11 +49,11 @@ const WATCHED_STATES = ['layout', 'generation', 'replacing', 'moving', 'deletedA
  * again, in other batches, or by several hosts at once: a log entry tells how members are, not how they changed.
  */
 export class Sequencer {
-  private readonly teller: ChangePublisher
+  private readonly publisher: ChangePublisher
 
   constructor(private readonly options: SequencerOptions) {
     const { client, tables, now } = options
-    this.teller = new ChangePublisher(client, tables, new LogWriter(client, tables.allowlists, now), now)
+    this.publisher = new ChangePublisher(client, tables, new LogWriter(client, tables.allowlists, now), now)
   }
 
   /**
@@ -70,7 +70,7 @@ export class Sequencer {
     const works = [...lists.values()]
     const tellOne = async (work: ListWork): Promise<void> => {
       try {
-        messages.push(...messagesOf(work, await this.teller.tell(work)))
+        messages.push(...messagesOf(work, await this.publisher.tell(work)))
       } catch (error) {
         failures.push({ listId: work.listId, sequence: work.firstSequence, error })
       }
@@ -136,13 +136,16 @@ export class Sequencer {
 
   private async resetOld(entry: Item, createdBefore: number): Promise<void> {
     const listId = readListId(entry.SK?.S ?? '')
-    const list = listId === undefined ? undefined : await this.teller.read(listId)
+    const list = listId === undefined ? undefined : await this.publisher.read(listId)
     const isAffected = list?.type === 'FIXA' && list.createdAt < createdBefore
-    if (isAffected) await this.teller.reset(list.id)
+    if (isAffected) await this.publisher.reset(list.id)
   }
 }
 
-function messagesOf({ listId: allowlistId, meta, indexVersion }: ListWork, told: PublishedEntry[]): FeedMessage[] {
+function messagesOf(
+  { listId: allowlistId, meta, indexVersion }: ListWork,
+  told: PublishedEntry[],
+): FeedMessage[] {
   const messages = told.flatMap((one): FeedMessage[] => {
     const { shard, sequence, changes } = one
     const where = { allowlistId, shard, sequence }

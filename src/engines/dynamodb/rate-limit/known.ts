@@ -1,5 +1,5 @@
 import { CatracaError } from '../../../core/errors.js'
-import { KIND, type LimitState } from '../../../guards/rate-limit/algorithms/verdict.js'
+import { KIND, type LimitState } from '../../../guards/rate-limit/algorithms/algorithm.js'
 import type { SubjectState } from '../../../guards/rate-limit/decide.js'
 import type { Rule } from '../../../guards/rate-limit/rule.js'
 import {

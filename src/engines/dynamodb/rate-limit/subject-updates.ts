@@ -1,6 +1,6 @@
+import { KIND, type LimitState, type LimitView } from '../../../guards/rate-limit/algorithms/algorithm.js'
 import { ALGORITHM } from '../../../guards/rate-limit/algorithms/index.js'
 import { rewound } from '../../../guards/rate-limit/algorithms/rewound.js'
-import { KIND, type LimitState, type LimitView } from '../../../guards/rate-limit/algorithms/verdict.js'
 import {
   correct,
   type Decision,

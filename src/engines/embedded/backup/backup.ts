@@ -4,9 +4,9 @@ import { CatracaError } from '../../../core/errors.js'
 import { every } from '../../../core/timers.js'
 import { FORMAT_VERSION } from '../lmdb/environment.js'
 import { storeError } from '../lmdb/failures.js'
-import { secretFiles } from '../lmdb/kept-secret.js'
 import { SnapshotReader } from '../lmdb/snapshot-reader.js'
 import { MAIN, mainDirectory, refuseOlderLayout } from '../lmdb/store-directory.js'
+import { secretFiles } from '../lmdb/stored-secret.js'
 import { bootName } from '../rate-limit/directory.js'
 import {
   BACKUP_FORMAT,
@@ -110,15 +110,15 @@ async function copyAll(options: BackupOptions, parts: readonly Part[], draft: st
 }
 
 async function copyEnvironment(from: string, to: string, onBytes: (bytes: number) => void): Promise<void> {
-  const looker = SnapshotReader.open(from)
+  const snapshotReader = SnapshotReader.open(from)
   const watch = every(() => {
     onBytes(statSync(join(to, 'data.mdb'), { throwIfNoEntry: false })?.size ?? 0)
   }, POLL_MS)
   try {
-    await looker.copyTo(to)
+    await snapshotReader.copyTo(to)
   } finally {
     clearInterval(watch)
-    await looker.close()
+    await snapshotReader.close()
   }
 }
 

@@ -98,11 +98,12 @@ async function bring(
 
 async function refuseUnreadable(draft: string, source: string): Promise<void> {
   const main = mainDirectory(draft)
-  const looker = SnapshotReader.open(main)
+  const snapshotReader = SnapshotReader.open(main)
   try {
-    if (looker.text('settings')?.get('format') === undefined) throw broken(source, 'it holds no store')
+    if (snapshotReader.text('settings')?.get('format') === undefined)
+      throw broken(source, 'it holds no store')
   } finally {
-    await looker.close()
+    await snapshotReader.close()
   }
   // Looking has made them; whoever opens the store makes its own.
   for (const made of ['lock.mdb', 'commit-lock']) rmSync(join(main, made), { recursive: true, force: true })
@@ -131,15 +132,15 @@ async function refuseTarget(directory: string, force: boolean): Promise<void> {
 async function readersAt(directory: string): Promise<number[]> {
   const main = mainDirectory(directory)
   if (!existsSync(join(main, 'data.mdb'))) return []
-  let looker: SnapshotReader
+  let snapshotReader: SnapshotReader
   try {
-    looker = SnapshotReader.open(main)
+    snapshotReader = SnapshotReader.open(main)
   } catch {
     // What is to be replaced may well be broken.
     return []
   }
-  const readers = looker.readers().filter((pid) => pid !== process.pid && isAlive(pid))
-  await looker.close()
+  const readers = snapshotReader.readers().filter((pid) => pid !== process.pid && isAlive(pid))
+  await snapshotReader.close()
   return readers
 }
 

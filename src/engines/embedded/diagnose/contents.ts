@@ -1,4 +1,4 @@
-import { type Check, ok, problem, skipped, type CheckResult, warning } from '../../../core/diagnosis.js'
+import { type Check, type CheckResult, ok, problem, skipped, warning } from '../../../core/diagnosis.js'
 import type { Manifest } from '../../../guards/allowlist/membership/port.js'
 import type { StoredList } from '../allowlist/catalog.js'
 import type { StoredImport } from '../allowlist/imports.js'
@@ -11,19 +11,21 @@ import type { EmbeddedFacts } from './context.js'
 const MOST = 10_000
 const MOST_INDEXES = 1000
 
-type LookInside = (looker: SnapshotReader, now: number) => CheckResult
+type LookInside = (snapshotReader: SnapshotReader, now: number) => CheckResult
 
 const inside =
   (look: LookInside) =>
   (context: EmbeddedFacts): CheckResult =>
-    context.looker === undefined ? skipped('the store is not open') : look(context.looker, context.now())
+    context.snapshotReader === undefined
+      ? skipped('the store is not open')
+      : look(context.snapshotReader, context.now())
 
 export const formatCheck: Check<EmbeddedFacts> = {
   id: 'embedded.format',
   wants: 'The data file opens, and this version knows its format.',
   remedy: 'Use the version that wrote it, or restore a backup.',
-  look: inside((looker) => {
-    const format = looker.text('settings')?.get('format')
+  look: inside((snapshotReader) => {
+    const format = snapshotReader.text('settings')?.get('format')
     if (format === undefined) return problem('the file holds no store')
     if (Number(format) > FORMAT_VERSION)
       return problem(`format ${format}; this version reads ${FORMAT_VERSION}`)
@@ -35,10 +37,13 @@ export const importCheck: Check<EmbeddedFacts> = {
   id: 'embedded.imports',
   wants: 'No import was interrupted.',
   remedy: 'Resume it: the same file and `--import-id`. Otherwise it is swept after some days.',
-  look: inside((looker, now) => {
-    const records = Array.from(looker.binary('imports')?.getRange({ limit: MOST }) ?? [], ({ value }) => {
-      return JSON.parse(value.toString()) as StoredImport
-    })
+  look: inside((snapshotReader, now) => {
+    const records = Array.from(
+      snapshotReader.binary('imports')?.getRange({ limit: MOST }) ?? [],
+      ({ value }) => {
+        return JSON.parse(value.toString()) as StoredImport
+      },
+    )
     const running = records.filter(({ state }) => state === 'running')
     const dead = running.filter(({ leaseUntil }) => leaseUntil <= now)
     if (dead.length > 0) return warning(`${dead.length} interrupted`)
@@ -50,10 +55,13 @@ export const buildCheck: Check<EmbeddedFacts> = {
   id: 'embedded.builds',
   wants: 'No build of an index died.',
   remedy: 'Nothing, while a server runs: it sweeps dead builds. Otherwise start one.',
-  look: inside((looker, now) => {
-    const claims = Array.from(looker.numbered('builds')?.getRange({ limit: MOST }) ?? [], ({ value }) => {
-      return JSON.parse(value) as { until: number }
-    })
+  look: inside((snapshotReader, now) => {
+    const claims = Array.from(
+      snapshotReader.numbered('builds')?.getRange({ limit: MOST }) ?? [],
+      ({ value }) => {
+        return JSON.parse(value) as { until: number }
+      },
+    )
     const dead = claims.filter(({ until }) => until <= now).length
     if (dead > 0) return warning(`${dead} died half-way`)
     return ok(claims.length === 0 ? 'none is under way' : `${claims.length} under way`)
@@ -65,13 +73,13 @@ export const rowCheck: Check<EmbeddedFacts> = {
   wants: 'Every row of a member belongs to a list, or is about to be swept.',
   remedy:
     'Rows to be swept go while a server runs. Rows of no list only take room: export, and import into a new directory.',
-  look: inside((looker) => {
-    const numbers = looker.numbered('numbers')
-    const sweeps = Array.from(looker.text('sweeps')?.getRange({ limit: MOST }) ?? [], ({ value }) => {
+  look: inside((snapshotReader) => {
+    const numbers = snapshotReader.numbered('numbers')
+    const sweeps = Array.from(snapshotReader.text('sweeps')?.getRange({ limit: MOST }) ?? [], ({ value }) => {
       return JSON.parse(value) as { no: number }
     })
     const due = new Set(sweeps.map(({ no }) => no))
-    const stored = listNumbers(looker)
+    const stored = listNumbers(snapshotReader)
     const lost = stored.filter((no) => numbers?.get(listStart(no)) === undefined && !due.has(no))
     if (lost.length > 0) return warning(`${lost.length} lists that are gone have left rows behind`)
     return ok(`${stored.length} lists have members; ${due.size} are being swept`)
@@ -79,8 +87,8 @@ export const rowCheck: Check<EmbeddedFacts> = {
 }
 
 /** The lists that have rows, by jumping from the first row of one to the first of the next. */
-function listNumbers(looker: SnapshotReader): number[] {
-  const members = looker.binary('members')
+function listNumbers(snapshotReader: SnapshotReader): number[] {
+  const members = snapshotReader.binary('members')
   const found: number[] = []
   for (let next = 0; members !== undefined && found.length < MOST; ) {
     const [key] = members.getKeys({ start: listStart(next), limit: 1 })
@@ -97,15 +105,18 @@ export const indexCheck: Check<EmbeddedFacts> = {
   id: 'embedded.indexes',
   wants: 'Every index is whole and of the present format.',
   remedy: 'Build it anew: `catraca index build --all`. Until then these lists are checked in the store.',
-  look: inside((looker) => {
-    const lists = Array.from(looker.text('lists')?.getRange({ limit: MOST_INDEXES }) ?? [], ({ value }) => {
-      return JSON.parse(value) as StoredList
-    })
+  look: inside((snapshotReader) => {
+    const lists = Array.from(
+      snapshotReader.text('lists')?.getRange({ limit: MOST_INDEXES }) ?? [],
+      ({ value }) => {
+        return JSON.parse(value) as StoredList
+      },
+    )
     const manifests = lists.flatMap(({ no }) => {
-      const text = looker.numbered('manifests')?.get(listStart(no))
+      const text = snapshotReader.numbered('manifests')?.get(listStart(no))
       return text === undefined ? [] : [{ no, manifest: JSON.parse(text) as Manifest }]
     })
-    const pages = looker.binary('pages')
+    const pages = snapshotReader.binary('pages')
     const isWhole = ({ no, manifest }: (typeof manifests)[number]): boolean =>
       manifest.pages.every(({ name }) => pages?.doesExist(pageKey(no, name)))
     const old = manifests.filter(({ manifest }) => manifest.format !== 2)

@@ -8,7 +8,7 @@ export interface EmbeddedFacts {
   maxSizeBytes: number | undefined
   now: () => number
   /** Undefined when the store could not be opened. */
-  looker: SnapshotReader | undefined
+  snapshotReader: SnapshotReader | undefined
 }
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']

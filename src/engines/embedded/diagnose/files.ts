@@ -1,11 +1,11 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Check, ok, problem, skipped, type CheckResult, warning } from '../../../core/diagnosis.js'
+import { type Check, type CheckResult, ok, problem, skipped, warning } from '../../../core/diagnosis.js'
 import { fileSystemType, NETWORK_FILE_SYSTEMS } from '../lmdb/file-system.js'
-import { secretFiles } from '../lmdb/kept-secret.js'
 import { openProcesses } from '../lmdb/open-processes.js'
 import { openToOthers } from '../lmdb/private-files.js'
 import { mainDirectory } from '../lmdb/store-directory.js'
+import { secretFiles } from '../lmdb/stored-secret.js'
 import { bytesText, type EmbeddedFacts } from './context.js'
 
 const PASSING_FILE_SYSTEMS: Record<number, string> = {
@@ -72,10 +72,13 @@ export const spaceCheck: Check<EmbeddedFacts> = {
   id: 'embedded.space',
   wants: 'There is room on the disk, below `embedded.maxSizeBytes` and in the map.',
   remedy: 'Make room on the disk, or raise `embedded.maxSizeBytes`: writes answer `STORE_FULL` without it.',
-  look({ directory, minFreeBytes, maxSizeBytes, looker }): CheckResult {
+  look({ directory, minFreeBytes, maxSizeBytes, snapshotReader }): CheckResult {
     const { bavail, bsize, blocks } = statfsSync(existingAbove(directory))
     const freeBytes = bavail * bsize
-    const { fileBytes, mapBytes } = looker?.room() ?? { fileBytes: 0, mapBytes: Number.POSITIVE_INFINITY }
+    const { fileBytes, mapBytes } = snapshotReader?.room() ?? {
+      fileBytes: 0,
+      mapBytes: Number.POSITIVE_INFINITY,
+    }
     const mostBytes = Math.min(maxSizeBytes ?? Number.POSITIVE_INFINITY, mapBytes)
     const limit = Number.isFinite(mostBytes) ? ` of at most ${bytesText(mostBytes)}` : ''
     const found = `the data takes ${bytesText(fileBytes)}${limit}; ${bytesText(freeBytes)} are free on the disk`
@@ -89,8 +92,8 @@ export const processCheck: Check<EmbeddedFacts> = {
   id: 'embedded.processes',
   wants: 'No process that has the store open is stopped.',
   remedy: 'Let the stopped process go on, or kill it: while it holds the lock nobody can write.',
-  look({ directory, looker }): CheckResult {
-    const others = openProcesses(directory, looker?.readers())
+  look({ directory, snapshotReader }): CheckResult {
+    const others = openProcesses(directory, snapshotReader?.readers())
     const stopped = others.filter(({ isStopped }) => isStopped).map(({ pid }) => pid)
     if (stopped.length > 0) return problem(`stopped, with the store open: process ${stopped.join(', ')}`)
     if (others.length === 0) return ok('no other process has it open')

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type Check,
+  type CheckResult,
   type Diagnosis,
   type Finding,
   ok,
   problem,
   reasonOf,
   runChecks,
-  type CheckResult,
 } from '../../../core/diagnosis.js'
 import { keysFound, storedKeys } from '../../../guards/access/lock-mark.js'
 import type { KeyRecord } from '../../../guards/access/port.js'
@@ -61,26 +61,27 @@ export async function diagnoseEmbedded(
   now: () => number = Date.now,
 ): Promise<Diagnosis> {
   const { directory, durability = 'disk', minFreeBytes = 64 * MIB, maxSizeBytes } = options
-  const { looker, verdict } = look(directory)
+  const { snapshotReader, verdict } = look(directory)
   try {
-    const context = { directory, durability, minFreeBytes, maxSizeBytes, now, looker }
+    const context = { directory, durability, minFreeBytes, maxSizeBytes, now, snapshotReader }
     const opened: Finding[] = await runChecks([openCheck], verdict, { where })
     const findings = [...opened, ...(await runChecks(CHECKS, context, { where }))]
-    const rows = looker?.text('api-keys')?.getRange({}) ?? []
+    const rows = snapshotReader?.text('api-keys')?.getRange({}) ?? []
     const keys = storedKeys(Array.from(rows, ({ value }) => JSON.parse(value) as KeyRecord))
     return { findings, apiKeys: keysFound(keys) }
   } finally {
-    await looker?.close()
+    await snapshotReader?.close()
   }
 }
 
-function look(directory: string): { looker: SnapshotReader | undefined; verdict: CheckResult } {
+function look(directory: string): { snapshotReader: SnapshotReader | undefined; verdict: CheckResult } {
   const main = mainDirectory(directory)
   try {
     refuseOlderLayout(directory)
-    if (!existsSync(join(main, 'data.mdb'))) return { looker: undefined, verdict: ok('there is no data yet') }
-    return { looker: SnapshotReader.open(main), verdict: ok('it opens') }
+    if (!existsSync(join(main, 'data.mdb')))
+      return { snapshotReader: undefined, verdict: ok('there is no data yet') }
+    return { snapshotReader: SnapshotReader.open(main), verdict: ok('it opens') }
   } catch (error) {
-    return { looker: undefined, verdict: problem(reasonOf(error)) }
+    return { snapshotReader: undefined, verdict: problem(reasonOf(error)) }
   }
 }

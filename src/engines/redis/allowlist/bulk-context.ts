@@ -1,10 +1,10 @@
 import type { Redis } from '../link/redis.js'
 import type { Catalog } from './catalog.js'
+import type { ChangeChannel } from './change-channel.js'
 import type { DueLists } from './due-lists.js'
 import type { ReverseIndex } from './reverse-index.js'
 import type { Shards } from './shards.js'
 import type { Tokens } from './tokens.js'
-import type { ChangeChannel } from './wake.js'
 
 /** What imports, replaces and moves need of the rest of the engine. */
 export interface BulkContext {

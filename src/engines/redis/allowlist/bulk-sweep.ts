@@ -1,10 +1,10 @@
 import { defineScript } from '../link/script.js'
 import type { BulkContext } from './bulk-context.js'
-import { type Task, type TaskResult, together } from './chores.js'
 import { claimField, readClaim } from './imports.js'
 import { listKeys } from './keys.js'
 import type { Meta } from './meta.js'
 import type { ReplaceCleanup } from './replace-cleanup.js'
+import { type Task, type TaskResult, together } from './tasks.js'
 
 const FORGET = defineScript('allowlist-import-forget', {
   keys: 1,

@@ -3,9 +3,9 @@ import { unreadableList } from '../../../guards/allowlist/unreadable.js'
 import { Coalescer } from '../link/coalescer.js'
 import { isForeign } from '../link/failures.js'
 import type { Redis } from '../link/redis.js'
+import type { ChangeChannel } from './change-channel.js'
 import { listKeys, REGISTRY_KEY } from './keys.js'
 import { listOf, type Meta, type RedisList, readMeta, sameList } from './meta.js'
-import type { ChangeChannel } from './wake.js'
 
 export interface CatalogOptions {
   /** What is known of a list for longer than this must be read before it is used. */

@@ -9,11 +9,11 @@ import type {
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import type { Catalog } from './catalog.js'
+import type { ChangeChannel } from './change-channel.js'
 import { shardKeys } from './keys.js'
 import type { RedisList } from './meta.js'
 import { newMark, SHARD_KEY_TYPES, SHARD_USES, shardScriptKeys } from './shard-script.js'
 import type { Shards } from './shards.js'
-import type { ChangeChannel } from './wake.js'
 
 const READ = defineScript('allowlist-log', { keys: 2, write: false })
 const READ_AND_COMPARE = defineScript('allowlist-log', { keys: 3, write: false })

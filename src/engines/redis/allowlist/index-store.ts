@@ -3,10 +3,10 @@ import type { IndexStore, KeyBlock, Manifest } from '../../../guards/allowlist/m
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import type { Catalog } from './catalog.js'
+import type { ChangeChannel } from './change-channel.js'
 import type { DueLists } from './due-lists.js'
 import type { IndexScan } from './index-scan.js'
 import { listKeys, USES_KEY } from './keys.js'
-import type { ChangeChannel } from './wake.js'
 
 const CLAIM = defineScript('index-claim', {
   keys: ['hash', 'hash', 'hash', 'hash'],

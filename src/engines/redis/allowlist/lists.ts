@@ -11,11 +11,11 @@ import { behindChange, isForeign } from '../link/failures.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import type { Catalog } from './catalog.js'
+import type { ChangeChannel } from './change-channel.js'
 import type { DueLists } from './due-lists.js'
 import { INCARNATION_KEY, listKeys, REGISTRY_KEY, shardKeys } from './keys.js'
 import { type Meta, readFlatMeta, recordOf } from './meta.js'
 import type { Shards } from './shards.js'
-import type { ChangeChannel } from './wake.js'
 
 const INCARNATION = defineScript('incarnation', { keys: ['string'], write: true })
 const CREATE = defineScript('allowlist-create', { keys: ['hash', 'hash', 'hash', 'stream'], write: true })

@@ -18,6 +18,7 @@ import type { Argument, Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { attributesTail, readMember } from './attributes.js'
 import type { Catalog } from './catalog.js'
+import type { ChangeChannel } from './change-channel.js'
 import type { DueLists } from './due-lists.js'
 import type { Lookups } from './lookups.js'
 import type { MemberPages } from './member-pages.js'
@@ -26,7 +27,6 @@ import type { ReverseIndex } from './reverse-index.js'
 import { newMark, SHARD_KEY_TYPES, SHARD_USES, shardScriptKeys } from './shard-script.js'
 import type { Shard, Shards } from './shards.js'
 import type { Tokens } from './tokens.js'
-import type { ChangeChannel } from './wake.js'
 
 const WRITE = defineScript('allowlist-write', { keys: SHARD_KEY_TYPES, write: true, uses: SHARD_USES })
 

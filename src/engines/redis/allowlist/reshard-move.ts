@@ -4,7 +4,6 @@ import type { ReshardOptions, ReshardProgress } from '../../../guards/allowlist/
 import { defineScript } from '../link/script.js'
 import type { BulkContext } from './bulk-context.js'
 import { again } from './bulk-shards.js'
-import type { Task } from './chores.js'
 import { listKeys, type ShardKeys } from './keys.js'
 import type { RedisList } from './meta.js'
 import type { ReplaceCleanup } from './replace-cleanup.js'
@@ -12,6 +11,7 @@ import { MoveStopped, ShardCopy } from './reshard-copy.js'
 import { moveImports } from './reshard-imports.js'
 import { allKeys, dropShards, endMove, freeze, shardsNamed, switchTo, thawAll } from './reshard-shards.js'
 import { newMark, SHARD_KEY_TYPES, SHARD_USES } from './shard-script.js'
+import type { Task } from './tasks.js'
 
 const CLAIM = defineScript('allowlist-reshard-claim', { keys: 1, write: true, uses: ['clock'] })
 const PREPARE = defineScript('allowlist-reshard-prepare', {
@@ -51,7 +51,7 @@ export class Move {
 
   constructor(
     private readonly context: BulkContext,
-    private readonly chores: MoveTasks,
+    private readonly tasks: MoveTasks,
     private readonly list: RedisList,
     readonly shards: number,
     private readonly options: ReshardOptions,
@@ -81,7 +81,7 @@ export class Move {
       )
     }, Math.min(this.leaseMs, FROZEN_LEASE_MS) / 4)
     try {
-      await this.chores.replaces.clean(this.list.id, Date.now())
+      await this.tasks.replaces.clean(this.list.id, Date.now())
       for (let attempt = 1; ; attempt++) {
         if (await this.attempt(attempt === ATTEMPTS)) break
       }
@@ -168,7 +168,7 @@ export class Move {
   private async index(): Promise<void> {
     const meta = await this.context.catalog.readMeta(this.list.id)
     if (meta?.incarnation !== this.list.incarnation) throw new MoveStopped('gone')
-    while ((await this.chores.index(this.list.id, meta, Number.MAX_SAFE_INTEGER)).more) this.check()
+    while ((await this.tasks.index(this.list.id, meta, Number.MAX_SAFE_INTEGER)).more) this.check()
   }
 
   private async freezeAll(): Promise<void> {

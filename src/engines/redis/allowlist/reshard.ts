@@ -7,11 +7,11 @@ import type {
 } from '../../../guards/allowlist/port.js'
 import type { BulkContext } from './bulk-context.js'
 import { ROUNDS } from './bulk-shards.js'
-import type { Task } from './chores.js'
 import type { Meta, RedisList } from './meta.js'
 import { MoveStopped } from './reshard-copy.js'
 import { Move, type MoveTasks } from './reshard-move.js'
 import { finishDropping, type Moving, thawAll, thawIfDead } from './reshard-shards.js'
+import type { Task } from './tasks.js'
 
 const MOST_SHARDS = 1000
 /** Shards that a list is moved to when one of its shards has become too large: room to grow to twice the size. */
@@ -24,7 +24,7 @@ export class Resharding implements ReshardStore {
 
   constructor(
     private readonly context: BulkContext,
-    private readonly chores: MoveTasks,
+    private readonly tasks: MoveTasks,
     private readonly shardAbove: number,
   ) {}
 
@@ -40,7 +40,7 @@ export class Resharding implements ReshardStore {
       const list = await this.context.catalog.read(listId)
       if (list === undefined) return { outcome: 'list-not-found' }
       if (list.shardCount === shards && !(await this.isLeft(list))) return { outcome: 'unchanged' }
-      const move = new Move(this.context, this.chores, list, shards, options)
+      const move = new Move(this.context, this.tasks, list, shards, options)
       const refusal = await move.claim()
       if (refusal === undefined) return this.moved(move, list, shards)
       if (refusal === 'same') return { outcome: 'unchanged' }
@@ -61,7 +61,7 @@ export class Resharding implements ReshardStore {
   }
 
   /** Upkeep: ends what dead moves have left, and begins to move a list whose shards have become too large. */
-  readonly chore: Task = async (listId, meta) => {
+  readonly task: Task = async (listId, meta) => {
     const list = await this.context.catalog.read(listId)
     if (list?.incarnation !== meta.incarnation) return { swept: 0, more: false }
     if (meta.dropping !== undefined) await thawAll(this.context, listId)

@@ -1,11 +1,11 @@
 import { isForeign } from '../link/failures.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
-import { type TaskResult, NOTHING_DUE } from './chores.js'
 import { listKeys, REGISTRY_KEY, type ShardKeys, shardKeys, USES_KEY } from './keys.js'
 import type { RedisLists } from './lists.js'
 import type { Meta } from './meta.js'
 import { endOf, type ReverseIndex } from './reverse-index.js'
+import { NOTHING_DUE, type TaskResult } from './tasks.js'
 
 const PURGE = defineScript('allowlist-purge', { keys: 13, write: true })
 const FORGET = defineScript('allowlist-forget', { keys: 5, write: true })

@@ -1,12 +1,12 @@
 import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../guards/allowlist/customer-key.js'
 import type { Argument, Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
-import { type Task, type TaskResult, together } from './chores.js'
+import type { ChangeChannel } from './change-channel.js'
 import { listOf, type RedisList } from './meta.js'
 import type { ReverseIndex } from './reverse-index.js'
 import { newMark, SHARD_KEY_TYPES, SHARD_USES, shardScriptKeys } from './shard-script.js'
 import type { Shard, Shards } from './shards.js'
-import type { ChangeChannel } from './wake.js'
+import { type Task, type TaskResult, together } from './tasks.js'
 
 const EXPIRE = defineScript('allowlist-expire', { keys: SHARD_KEY_TYPES, write: true, uses: SHARD_USES })
 const EXPIRED_PER_STEP = 200

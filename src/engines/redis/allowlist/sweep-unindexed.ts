@@ -1,10 +1,10 @@
 import { isReset, readEntry } from '../../../guards/allowlist/changes/entry.js'
 import { readCustomerKey } from '../../../guards/allowlist/customer-key.js'
 import type { Redis } from '../link/redis.js'
-import { type Task, type TaskResult, together } from './chores.js'
 import { listOf, type RedisList } from './meta.js'
 import type { ReverseIndex } from './reverse-index.js'
 import type { Shard, Shards } from './shards.js'
+import { type Task, type TaskResult, together } from './tasks.js'
 
 /** A writer that lives has brought its change to the reverse index long before. */
 const PATIENCE_MS = 10_000
@@ -30,7 +30,7 @@ export class UnindexedChanges {
     private readonly reverse: ReverseIndex,
   ) {}
 
-  readonly chore: Task = async (listId, meta, now) => {
+  readonly task: Task = async (listId, meta, now) => {
     const list = listOf(listId, meta)
     return together(await Promise.all(this.shards.all(list).map((shard) => this.mend(shard, now))))
   }

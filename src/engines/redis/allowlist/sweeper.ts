@@ -1,10 +1,10 @@
 import type { UpkeepStore } from '../../../guards/allowlist/port.js'
 import type { Redis } from '../link/redis.js'
 import type { Catalog } from './catalog.js'
-import { type Task, type TaskResult, together } from './chores.js'
 import type { DueLists } from './due-lists.js'
 import { REGISTRY_KEY } from './keys.js'
 import type { DeletedLists } from './sweep-deleted.js'
+import { type Task, type TaskResult, together } from './tasks.js'
 
 const DUE_PER_SWEEP = 20
 const WALKED_PER_SWEEP = 100
@@ -17,7 +17,7 @@ export interface SweeperParts {
   catalog: Catalog
   due: DueLists
   deleted: DeletedLists
-  chores: readonly Task[]
+  tasks: readonly Task[]
 }
 
 /**
@@ -56,7 +56,7 @@ export class Sweeper implements UpkeepStore {
   }
 
   private async sweepList(id: string, now: number): Promise<TaskResult> {
-    const { catalog, deleted, chores } = this.parts
+    const { catalog, deleted, tasks } = this.parts
     const meta = await catalog.readMeta(id)
     if (meta === undefined) return deleted.sweepOrphan(id)
     if (meta.deleted !== undefined) {
@@ -65,7 +65,7 @@ export class Sweeper implements UpkeepStore {
       return result
     }
     const results: TaskResult[] = []
-    for (const chore of chores) results.push(await chore(id, meta, now))
+    for (const task of tasks) results.push(await task(id, meta, now))
     return together(results)
   }
 

@@ -106,10 +106,10 @@ export class RedisCache implements CacheStore {
 
   async store(space: string, fills: readonly FilledItem[]): Promise<readonly StoreOutcome[]> {
     const stored = await Promise.all(fills.map((fill) => this.storeOne(space, fill)))
-    const untold = fills.filter(
+    const unpublished = fills.filter(
       ({ isChange, key }, i) => stored[i] && isChange && !this.isTogether(space, key),
     )
-    await this.tell(space, untold)
+    await this.tell(space, unpublished)
     return stored.map((isStored) => (isStored ? 'stored' : 'void'))
   }
 
@@ -209,10 +209,10 @@ export class RedisCache implements CacheStore {
 
   /** Of those keys whose change could not tell of itself. */
   private async tellApart(space: string, keys: readonly string[]): Promise<void> {
-    const untold = keys.filter((key) => !this.isTogether(space, key))
+    const unpublished = keys.filter((key) => !this.isTogether(space, key))
     await this.tell(
       space,
-      untold.map((key) => ({ key })),
+      unpublished.map((key) => ({ key })),
     )
   }
 

@@ -1,5 +1,5 @@
 import type { RedisUrl } from '../../../config/store-url-redis.js'
-import { problem, type CheckResult } from '../../../core/diagnosis.js'
+import { type CheckResult, problem } from '../../../core/diagnosis.js'
 import type { ConnectionSettings } from '../link/connection.js'
 import type { RedisUse } from '../link/eviction.js'
 import type { Redis } from '../link/redis.js'

@@ -1,13 +1,13 @@
 import type { RedisUrl } from '../../../config/store-url-redis.js'
 import {
   type Check,
+  type CheckResult,
   type Diagnosis,
   ok,
   problem,
   reasonOf,
   runChecks,
   skipAll,
-  type CheckResult,
 } from '../../../core/diagnosis.js'
 import { keysFound } from '../../../guards/access/lock-mark.js'
 // For its scripts, all of which it defines.

@@ -1,4 +1,4 @@
-import { type Check, ok, problem, type CheckResult, warning } from '../../../core/diagnosis.js'
+import { type Check, type CheckResult, ok, problem, warning } from '../../../core/diagnosis.js'
 import { definedScripts } from '../link/script.js'
 import { ofEach, type RedisFacts } from './context.js'
 
@@ -27,7 +27,10 @@ export const expiryCheck: Check<RedisFacts> = {
   look: (context) => ofEach(context, ({ address }) => lookForEver(context, address)),
 }
 
-async function lookForEver({ redis, cacheSpaces, servers }: RedisFacts, address: string): Promise<CheckResult> {
+async function lookForEver(
+  { redis, cacheSpaces, servers }: RedisFacts,
+  address: string,
+): Promise<CheckResult> {
   const mostKeys = MOST_KEYS / servers.length
   const spaces = cacheSpaces.map((space) => `${space}:`)
   const kindOf = (key: string): string | undefined =>

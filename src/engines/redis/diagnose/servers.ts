@@ -1,12 +1,12 @@
 import {
   type Check,
+  type CheckResult,
   clockResult,
   isLoopbackAddress,
   latencyResult,
   ok,
   problem,
   skipped,
-  type CheckResult,
   warning,
 } from '../../../core/diagnosis.js'
 import { numberOf, ofEach, type RedisFacts, type Server } from './context.js'

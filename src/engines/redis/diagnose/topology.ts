@@ -1,4 +1,12 @@
-import { type Check, ok, problem, reasonOf, skipped, type CheckResult, warning } from '../../../core/diagnosis.js'
+import {
+  type Check,
+  type CheckResult,
+  ok,
+  problem,
+  reasonOf,
+  skipped,
+  warning,
+} from '../../../core/diagnosis.js'
 import { bareHost, nameOf } from '../link/address.js'
 import type { Connection } from '../link/connection.js'
 import { Connection as Connections } from '../link/connection.js'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { CatracaError } from '../../../core/errors.js'
 import type { Position } from '../../../guards/allowlist/changes/port.js'
-import type { HotContent, HotSetWriter, HotMember } from '../../../guards/allowlist/hot/port.js'
+import type { HotContent, HotMember, HotSetWriter } from '../../../guards/allowlist/hot/port.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript, type Script } from '../link/script.js'
 import { type HotKeys, hotKeys, readPosition, unsure, writePosition } from './keys.js'
@@ -17,7 +17,7 @@ const DROP = defineScript('hot-drop', { keys: ['set', 'hash', 'string', 'set'], 
 const KEPT_MS = 3_600_000
 
 export interface KeepingOptions {
-  /** A keeper that is silent for so long counts as dead. */
+  /** A updater that is silent for so long counts as dead. */
   leaseMs: number
   /** So long after it was known to hold everything, a set answers. */
   staleAfterMs: number
@@ -93,7 +93,7 @@ class RedisKeeping implements HotSetWriter {
     return this.runApply([reached, '', String(present.length), ...present, ...absent])
   }
 
-  vouch(freshAtMs: number): Promise<boolean> {
+  confirm(freshAtMs: number): Promise<boolean> {
     const untilMs = Math.floor(freshAtMs + this.claim.aheadMs + this.options.staleAfterMs)
     // Nothing is known of how old the logs are.
     if (!Number.isFinite(untilMs)) return Promise.resolve(true)

@@ -1,7 +1,7 @@
 import { CatracaError } from '../../../core/errors.js'
 import type { Calls } from './calls.js'
+import type { CallInFlight } from './calls-in-flight.js'
 import type { Connection } from './connection.js'
-import type { CallInFlight } from './flights.js'
 import type { Argument } from './redis.js'
 
 export interface Question {

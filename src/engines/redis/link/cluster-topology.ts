@@ -2,7 +2,7 @@ import { later } from '../../../core/timers.js'
 import { type Address, nameOf, parseAddress } from './address.js'
 import { Connection, type ConnectionSettings } from './connection.js'
 import { describeFailure } from './failures.js'
-import { Pool } from './keeper.js'
+import { Pool } from './reconnecting-connection.js'
 import { SLOTS, slotOf } from './slot.js'
 import type { OnChange, Topology } from './topology.js'
 

@@ -81,7 +81,10 @@ export class Coalescer<Group, Item, Result> {
     for (const [group, waiting] of groups) void this.carryOne(group, waiting)
   }
 
-  private async carryOne(group: Group, { items, resolves, rejects }: PendingItem<Item, Result>): Promise<void> {
+  private async carryOne(
+    group: Group,
+    { items, resolves, rejects }: PendingItem<Item, Result>,
+  ): Promise<void> {
     this.carried++
     let results: readonly (Result | Error)[]
     try {

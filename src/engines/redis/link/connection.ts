@@ -1,9 +1,9 @@
 import { createClient, RESP_TYPES } from '@redis/client'
 import { every, later } from '../../../core/timers.js'
 import { type Address, nameOf } from './address.js'
+import { type CallInFlight, CallsInFlight } from './calls-in-flight.js'
 import type { CommandTimes } from './command-times.js'
 import { isErrorReply, NoReply } from './failures.js'
-import { type CallInFlight, CallsInFlight } from './flights.js'
 import type { RedisTlsOptions } from './options.js'
 import type { Argument } from './redis.js'
 
@@ -48,10 +48,10 @@ export class Connection {
   private lost = false
   /** The server was silent, and what it answers is not believed yet. */
   private doubted = false
-  private vouching: Promise<void> | undefined
+  private confirming: Promise<void> | undefined
 
   /** Asked before the first answers behind a silence are believed; when it rejects, the connection is dropped. */
-  vouch: (() => Promise<void>) | undefined
+  confirm: (() => Promise<void>) | undefined
   /** Tells of the loss once; not of a close. */
   onLost: (reason: string) => void = () => {}
 
@@ -104,7 +104,7 @@ export class Connection {
     client.sendCommand(flight.args).then(
       (reply) => {
         this.answered(flight, sentMs)
-        if (this.doubted) void this.vouched().then(() => this.flights.take(place) && flight.onReply(reply))
+        if (this.doubted) void this.confirmed().then(() => this.flights.take(place) && flight.onReply(reply))
         else if (this.flights.take(place)) flight.onReply(reply)
       },
       (error: unknown) => {
@@ -128,7 +128,7 @@ export class Connection {
     if (!this.lost) await this.client.unsubscribe(channel)
   }
 
-  /** Drops it as if the other side had: its keeper opens another. */
+  /** Drops it as if the other side had: its link opens another. */
   drop(reason: string): void {
     this.lose(reason)
   }
@@ -153,8 +153,8 @@ export class Connection {
   }
 
   /** Resolves when answers may be believed; else what is on its way ends as lost. */
-  private vouched(): Promise<void> {
-    this.vouching ??= this.vouch!()
+  private confirmed(): Promise<void> {
+    this.confirming ??= this.confirm!()
       .then(
         () => {
           this.doubted = false
@@ -162,9 +162,9 @@ export class Connection {
         (error: unknown) => this.lose(error instanceof Error ? error.message : String(error)),
       )
       .finally(() => {
-        this.vouching = undefined
+        this.confirming = undefined
       })
-    return this.vouching
+    return this.confirming
   }
 
   private startSweeping(): void {
@@ -186,7 +186,7 @@ export class Connection {
       this.silentSinceMs = now
     }
     const silentMs = now - this.silentSinceMs
-    if (silentMs >= DOUBTED_AFTER_MS && this.vouch !== undefined) this.doubted = true
+    if (silentMs >= DOUBTED_AFTER_MS && this.confirm !== undefined) this.doubted = true
     const late = this.flights.takeLate(now)
     for (const flight of late) {
       flight.onFailure(new NoReply('timed-out', `none within ${this.settings.commandTimeoutMs} ms`))

@@ -103,7 +103,12 @@ export class ScriptRuns {
   }
 
   /** Where another program has written under a key of ours, operators want to know which. */
-  private async failure(script: Script, slot: number, { keys }: Item, { message }: ItemFailure): Promise<Error> {
+  private async failure(
+    script: Script,
+    slot: number,
+    { keys }: Item,
+    { message }: ItemFailure,
+  ): Promise<Error> {
     if (codeOf(message) !== 'WRONGTYPE') return refused(message, script.name)
     for (const [i, key] of keys.entries()) {
       const args = ['TYPE', key]

@@ -1,6 +1,6 @@
 import { type Address, nameOf } from './address.js'
 import type { Connection, ConnectionSettings } from './connection.js'
-import { Pool } from './keeper.js'
+import { Pool } from './reconnecting-connection.js'
 import { isSame } from './sentinel-views.js'
 import { Sentinels } from './sentinels.js'
 import type { OnChange, Topology } from './topology.js'
@@ -11,7 +11,7 @@ const NAMED_FOR_MS = 2500
 /**
  * The master that Sentinels name (ADR 30). A master that was deposed while it was stopped believes to be one still, and
  * so does everybody who asks it alone. So links to any other server than the named one are dropped as soon as a Sentinel
- * names it, and Sentinels vouch for every new link, and for one whose server was silent.
+ * names it, and Sentinels confirm every new link, and for one whose server was silent.
  */
 export class SentinelTopology implements Topology {
   private readonly sentinels: Sentinels
@@ -108,14 +108,14 @@ export class SentinelTopology implements Topology {
     // A master that came back as a replica still answers at its old address until the Sentinels know.
     if (role !== 'master') throw new Error(`${nameOf(connection.address)} is a ${role}, not the master`)
     // It may have been deposed while it kept this connection waiting.
-    await this.vouch(connection)
-    connection.vouch = () => this.vouch(connection)
+    await this.confirm(connection)
+    connection.confirm = () => this.confirm(connection)
     for (const link of this.links) if (!link.usable) this.links.delete(link)
     this.links.add(connection)
   }
 
   /** Rejects unless Sentinels, asked now, name the server of this connection. */
-  private async vouch({ address }: Connection): Promise<void> {
+  private async confirm({ address }: Connection): Promise<void> {
     if ((await this.sentinels.ask()) === 0) throw new Error(this.sentinels.reason)
     const { named } = this.sentinels
     if (isSame(address, named)) return

@@ -2,7 +2,7 @@ import { every, later } from '../../../core/timers.js'
 import { type Address, nameOf, parseAddress } from './address.js'
 import { Connection, type ConnectionSettings } from './connection.js'
 import { inTime } from './in-time.js'
-import { ReconnectingConnection } from './keeper.js'
+import { ReconnectingConnection } from './reconnecting-connection.js'
 import { isSame, masterOf, type View } from './sentinel-views.js'
 
 interface Told extends View {
@@ -115,7 +115,7 @@ export class Sentinels {
 
 /** One Sentinel: its announcements, and what it answers. */
 class Watch {
-  private readonly keeper: ReconnectingConnection
+  private readonly link: ReconnectingConnection
   view: Told | undefined
   hasFailed = false
 
@@ -125,7 +125,7 @@ class Watch {
     private readonly settings: ConnectionSettings,
     private readonly listener: { onTold: () => void; onAnnounced: () => void; onDown: () => void },
   ) {
-    this.keeper = new ReconnectingConnection({
+    this.link = new ReconnectingConnection({
       settings: forSentinels(settings),
       open: openSentinel,
       locate: () => address,
@@ -141,17 +141,17 @@ class Watch {
   }
 
   get isUp(): boolean {
-    return this.keeper.connection !== undefined
+    return this.link.connection !== undefined
   }
 
   get state(): string {
-    return `${nameOf(this.address)}: ${this.isUp ? 'does not answer' : this.keeper.reason}`
+    return `${nameOf(this.address)}: ${this.isUp ? 'does not answer' : this.link.reason}`
   }
 
   /** True when it has answered. */
   async ask(): Promise<boolean> {
     try {
-      await this.look(this.keeper.connection!)
+      await this.look(this.link.connection!)
       return true
     } catch {
       return false
@@ -159,7 +159,7 @@ class Watch {
   }
 
   close(): void {
-    this.keeper.close()
+    this.link.close()
   }
 
   /** Listens first and asks then, so that nothing is missed in between. */

@@ -1,6 +1,6 @@
 import { type Address, nameOf } from './address.js'
 import type { Connection, ConnectionSettings } from './connection.js'
-import { Pool } from './keeper.js'
+import { Pool } from './reconnecting-connection.js'
 import type { OnChange, Topology } from './topology.js'
 
 /** All keys on one server. */

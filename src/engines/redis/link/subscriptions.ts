@@ -2,7 +2,7 @@ import { every } from '../../../core/timers.js'
 import type { Connection, ConnectionSettings } from './connection.js'
 import { describeFailure, unavailable } from './failures.js'
 import { inTime } from './in-time.js'
-import { ReconnectingConnection } from './keeper.js'
+import { ReconnectingConnection } from './reconnecting-connection.js'
 import type { Interruption, Unsubscribe } from './redis.js'
 import type { Topology } from './topology.js'
 
@@ -17,7 +17,7 @@ export class Subscriptions {
   /** Channels that the server of the connection was told of. */
   private readonly told = new Set<string>()
   private interrupted = false
-  private keeper: ReconnectingConnection | undefined
+  private link: ReconnectingConnection | undefined
   private connection: Connection | undefined
   private pulse: NodeJS.Timeout | undefined
   private firstUp: (() => void)[] = []
@@ -31,7 +31,7 @@ export class Subscriptions {
     const subscribers = this.channels.get(channel) ?? new Set()
     this.channels.set(channel, subscribers.add(subscriber))
     try {
-      if (this.keeper === undefined) this.open()
+      if (this.link === undefined) this.open()
       await this.whenUp()
       await this.listen(this.connection!, channel)
     } catch (error) {
@@ -44,12 +44,12 @@ export class Subscriptions {
   close(): void {
     clearInterval(this.pulse)
     this.channels.clear()
-    this.keeper?.close()
+    this.link?.close()
     this.connection = undefined
   }
 
   private open(): void {
-    this.keeper = new ReconnectingConnection({
+    this.link = new ReconnectingConnection({
       settings: this.settings,
       locate: () => this.topology.listenerAddress(),
       welcome: (connection) => this.welcome(connection),
@@ -108,7 +108,7 @@ export class Subscriptions {
   private whenUp(): Promise<void> | undefined {
     if (this.connection !== undefined) return undefined
     const up = new Promise<void>((resolve) => this.firstUp.push(resolve))
-    return inTime(up, this.settings.connectTimeoutMs, undefined, () => this.keeper!.reason)
+    return inTime(up, this.settings.connectTimeoutMs, undefined, () => this.link!.reason)
   }
 
   private async remove(channel: string, subscriber: Subscriber): Promise<void> {

@@ -130,12 +130,12 @@ class Redlock implements OpenedRedlock {
     )
   }
 
-  /** All servers at once. It is over when all have spoken, in time, or when a majority has said the same, and lingered. */
+  /** All servers at once. It is over when all have spoken, in time, or when a majority has said the same, and drained. */
   private vote<T>(
     timeoutMs: number,
     ask: (store: RedisLocks) => Promise<T>,
     isYes?: (said: T) => boolean,
-    lingerMs = 0,
+    drainMs = 0,
   ): Promise<Vote<T>[]> {
     return new Promise((resolve) => {
       const votes: Vote<T>[] = []
@@ -150,9 +150,9 @@ class Redlock implements OpenedRedlock {
         if (votes.length === this.servers.length) return end()
         if (!('said' in vote) || isYes === undefined) return
         if ((isYes(vote.said) ? ++yes : ++no) !== this.quorum) return
-        if (lingerMs === 0) return end()
+        if (drainMs === 0) return end()
         clearTimeout(timer)
-        timer = later(end, Math.min(lingerMs, timeoutMs))
+        timer = later(end, Math.min(drainMs, timeoutMs))
       }
       this.servers.forEach((one, server) => {
         one

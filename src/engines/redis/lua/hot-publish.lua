@@ -1,5 +1,5 @@
 --[[
-  Puts a hot set that was loaded in place of the one that is there. It answers when it was vouched for.
+  Puts a hot set that was loaded in place of the one that is there. It answers when it was confirmed.
 
   Input
     keys  set, control, next

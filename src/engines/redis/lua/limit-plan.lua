@@ -2,7 +2,7 @@
   The limits that a call names, and how it is meant.
 
   A plan is, for each limit, `name kind capacity periodMs unitsPerMs unitsPerToken amount extra`, divided by `;`. Kinds
-  are those of src/guards/rate-limit/algorithms/verdict.ts. Calls of one batch mostly name the same, so each text is read once;
+  are those of src/guards/rate-limit/algorithms/algorithm.ts. Calls of one batch mostly name the same, so each text is read once;
   and only the algorithms that it names are made.
 
   How a call is meant: nothing, mostly; the caller's time where that decides, and not this server's; behind it ` look`

@@ -1,4 +1,4 @@
-import { KIND } from '../../../guards/rate-limit/algorithms/verdict.js'
+import { KIND } from '../../../guards/rate-limit/algorithms/algorithm.js'
 import type { LeasedLimit, LimitCost } from '../../../guards/rate-limit/port.js'
 import type { Algorithm, Rule } from '../../../guards/rate-limit/rule.js'
 

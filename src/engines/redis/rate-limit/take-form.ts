@@ -1,4 +1,4 @@
-import type { LimitView } from '../../../guards/rate-limit/algorithms/verdict.js'
+import type { LimitView } from '../../../guards/rate-limit/algorithms/algorithm.js'
 import type { Taken } from '../../../guards/rate-limit/port.js'
 import { type BatchForm, type BatchItem, ItemFailure } from '../link/batch-form.js'
 import type { Argument } from '../link/redis.js'

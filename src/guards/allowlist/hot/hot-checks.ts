@@ -1,8 +1,8 @@
 import { isPromise, type MaybePromise } from '../../../core/maybe-promise.js'
 import type { Position } from '../changes/port.js'
 import type { CheckedList, CheckStore, CheckView, Freshness, MemberState, WriteToken } from '../port.js'
-import { reaches } from './noted-feed.js'
 import type { HotFinding, HotSets, MemberSource } from './port.js'
+import { reaches } from './positioned-feed.js'
 
 export interface HotChecksParts {
   checks: CheckStore
@@ -91,7 +91,11 @@ export class HotChecks implements CheckStore {
     )
   }
 
-  private passOn(store: CheckView, list: CheckedList, customerId: string): MaybePromise<MemberState | undefined> {
+  private passOn(
+    store: CheckView,
+    list: CheckedList,
+    customerId: string,
+  ): MaybePromise<MemberState | undefined> {
     this.counts.passedOn++
     return store.member(list, customerId)
   }

@@ -26,26 +26,26 @@ export interface HotMember {
 export interface HotSets {
   /** Undefined: there is no set that is whole, and was fresh lately. */
   find(listId: string, customerId: string): Promise<HotFinding | undefined>
-  /** Makes this process the keeper of a set for a while; undefined when another one is, or the place is away. */
+  /** Makes this process the updater of a set for a while; undefined when another one is, or the place is away. */
   claim(listId: string): Promise<HotSetWriter | undefined>
   close(): Promise<void>
 }
 
 /**
- * The work of a keeper. Every verb answers false, and changes nothing, when another process has become the keeper or
+ * The work of a updater. Every verb answers false, and changes nothing, when another process has become the updater or
  * what it works on is no longer whole.
  */
 export interface HotSetWriter {
   /** What the set holds, if it is whole. */
   readonly content: HotContent | undefined
-  /** From here on the set does not answer until it is loaded, and vouched for. */
+  /** From here on the set does not answer until it is loaded, and confirmed. */
   startLoad(): Promise<boolean>
   load(members: readonly HotMember[]): Promise<boolean>
   finishLoad(content: HotContent): Promise<boolean>
   /** `position`: with these changes the set holds everything up to there. */
   apply(changes: readonly HotMember[], position?: Position): Promise<boolean>
   /** The set holds everything that had happened at this moment, as `performance.now()` told it. */
-  vouch(freshAtMs: number): Promise<boolean>
+  confirm(freshAtMs: number): Promise<boolean>
   /** The list is gone. */
   drop(): Promise<boolean>
   /** Lets others go on at once. */

@@ -1,5 +1,5 @@
 import type { Rule } from '../rule.js'
-import { KIND, type LimitAlgorithm, type LimitState, type AlgorithmResult } from './verdict.js'
+import { type AlgorithmResult, KIND, type LimitAlgorithm, type LimitState } from './algorithm.js'
 
 /**
  * State: kind, then time and amount of each millisecond in which something was admitted, oldest first. What was

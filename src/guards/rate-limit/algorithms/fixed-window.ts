@@ -1,5 +1,5 @@
 import type { Rule } from '../rule.js'
-import { KIND, type LimitAlgorithm, type LimitState, type AlgorithmResult } from './verdict.js'
+import { type AlgorithmResult, KIND, type LimitAlgorithm, type LimitState } from './algorithm.js'
 
 /** State: kind, start of the window, used in it, period. Windows are aligned to the epoch. */
 interface Window {

@@ -1,9 +1,9 @@
 import type { Algorithm } from '../rule.js'
 import { concurrency, slidingWindow } from './admission-log.js'
+import type { LimitAlgorithm } from './algorithm.js'
 import { fixedWindow } from './fixed-window.js'
 import { slidingWindowCounter } from './sliding-window-counter.js'
 import { tokenBucket } from './token-bucket.js'
-import type { LimitAlgorithm } from './verdict.js'
 
 export const ALGORITHM: Record<Algorithm, LimitAlgorithm> = {
   'token-bucket': tokenBucket,
@@ -13,4 +13,4 @@ export const ALGORITHM: Record<Algorithm, LimitAlgorithm> = {
   concurrency,
 }
 
-export type { LimitState, LimitView, AlgorithmResult as Verdict } from './verdict.js'
+export type { AlgorithmResult as Verdict, LimitState, LimitView } from './algorithm.js'

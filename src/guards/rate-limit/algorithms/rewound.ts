@@ -1,4 +1,4 @@
-import { KIND, type LimitState } from './verdict.js'
+import { KIND, type LimitState } from './algorithm.js'
 
 /**
  * Clocks of callers differ, and calls overtake each other: a state may be ahead of a caller by that. More is a clock that

@@ -1,5 +1,5 @@
 import type { Rule } from '../rule.js'
-import { KIND, type LimitAlgorithm, type LimitState, type AlgorithmResult } from './verdict.js'
+import { type AlgorithmResult, KIND, type LimitAlgorithm, type LimitState } from './algorithm.js'
 
 /**
  * State: kind, start of the current window, used in it, used in the one before, period. The window before counts

@@ -1,5 +1,5 @@
 import { MAX_UNITS, type Rule } from '../rule.js'
-import { KIND, type LimitAlgorithm, type LimitState, type AlgorithmResult } from './verdict.js'
+import { type AlgorithmResult, KIND, type LimitAlgorithm, type LimitState } from './algorithm.js'
 
 /**
  * State: kind, units used at a time, that time, units per token, capacity. What was used comes back by `unitsPerMs`.

@@ -17,7 +17,7 @@ export function lockRoutes(app: App, context: ServerContext): void {
 }
 
 /** A caller who is gone before it could be told: the lock must not be given to nobody. */
-function whenUntold(raw: ServerResponse, act: () => void): void {
+function whenUnanswered(raw: ServerResponse, act: () => void): void {
   raw.once('close', () => {
     if (!raw.writableFinished) act()
   })
@@ -60,7 +60,7 @@ function addAcquire(app: App, context: ServerContext): void {
         giveBack()
         throw callerGone()
       }
-      whenUntold(reply.raw, giveBack)
+      whenUnanswered(reply.raw, giveBack)
       return reply.code(201).send({ token, ...(fence !== undefined && { fence }), expiresAt })
     },
   )

@@ -2,7 +2,7 @@ import { isReset, readEntry } from '../changes/entry.js'
 import type { ChangeFeed, ListRef, LogEntry, Position } from '../changes/port.js'
 import { readCustomerKey } from '../customer-key.js'
 import type { CheckedList, CheckStore, Freshness } from '../port.js'
-import type { HotContent, HotSetWriter, HotMember, HotSets, MemberSource } from './port.js'
+import type { HotContent, HotMember, HotSets, HotSetWriter, MemberSource } from './port.js'
 
 export interface HotSetUpdaterParts {
   sets: Pick<HotSets, 'claim'>
@@ -103,7 +103,7 @@ export class HotSetUpdater {
         position = next
       }
       if (part.more) continue
-      await keeping.vouch(askedAtMs - (part.ageMs ?? 0))
+      await keeping.confirm(askedAtMs - (part.ageMs ?? 0))
       return true
     }
   }
@@ -119,8 +119,7 @@ export class HotSetUpdater {
     this.changedSinceMs = undefined
     for await (const members of source.scan(list)) {
       for (let at = 0; at < members.length; at += PER_CALL) {
-        if (this.closed || !(await keeping.load(members.slice(at, at + PER_CALL))))
-          return this.rest(beganMs)
+        if (this.closed || !(await keeping.load(members.slice(at, at + PER_CALL)))) return this.rest(beganMs)
       }
     }
     const state = source.stateOf(list)
@@ -152,7 +151,11 @@ function positionBehind(position: Position, entries: readonly LogEntry[]): Posit
   return next
 }
 
-async function tell(keeping: HotSetWriter, entries: readonly LogEntry[], position: Position): Promise<boolean> {
+async function tell(
+  keeping: HotSetWriter,
+  entries: readonly LogEntry[],
+  position: Position,
+): Promise<boolean> {
   const changes = changesOf(entries)
   for (let at = 0; at + PER_CALL < changes.length; at += PER_CALL) {
     if (!(await keeping.apply(changes.slice(at, at + PER_CALL)))) return false

@@ -1,5 +1,5 @@
 import { every } from '../../../core/timers.js'
-import { HotSetUpdater, type HotSetUpdaterParts } from './hot-keeper.js'
+import { HotSetUpdater, type HotSetUpdaterParts } from './hot-set-updater.js'
 
 export interface HotSetUpdatersParts extends HotSetUpdaterParts {
   listIds: Iterable<string>
@@ -8,7 +8,7 @@ export interface HotSetUpdatersParts extends HotSetUpdaterParts {
 }
 
 interface Kept {
-  keeper: HotSetUpdater
+  updater: HotSetUpdater
   running: Promise<void> | undefined
   again: boolean
   isFailing: boolean
@@ -23,8 +23,8 @@ export class HotSetUpdaters {
 
   constructor(private readonly parts: HotSetUpdatersParts) {
     for (const listId of parts.listIds) {
-      const keeper = new HotSetUpdater(listId, parts)
-      this.kept.set(listId, { keeper, running: undefined, again: false, isFailing: false })
+      const updater = new HotSetUpdater(listId, parts)
+      this.kept.set(listId, { updater, running: undefined, again: false, isFailing: false })
     }
     this.watch = parts.changes.watch((listId) => this.wake(listId))
     this.timer = every(() => this.wake(undefined), parts.intervalMs)
@@ -39,11 +39,11 @@ export class HotSetUpdaters {
     await Promise.all([...this.kept].map(([listId, kept]) => this.end(listId, kept)))
   }
 
-  private async end(listId: string, { keeper, running }: Kept): Promise<void> {
-    keeper.stop()
+  private async end(listId: string, { updater, running }: Kept): Promise<void> {
+    updater.stop()
     await running
     try {
-      await keeper.release()
+      await updater.release()
     } catch (error) {
       this.parts.report(`leaving the hot set of ${listId} to others failed`, error)
     }
@@ -61,7 +61,7 @@ export class HotSetUpdaters {
     while (kept.again && !this.closed) {
       kept.again = false
       try {
-        kept.again ||= await kept.keeper.round()
+        kept.again ||= await kept.updater.round()
         kept.isFailing = false
       } catch (error) {
         // Told once, and tried again with the next look.

@@ -5,9 +5,9 @@ import type { CheckAnswer } from '../../guards/allowlist/types.js'
 import type { ServerContext } from '../http/context.js'
 import { isServerFault } from '../http/problem.js'
 import { answerJson } from './answer.js'
+import { CheckRequest } from './check-request.js'
 import { parsePlainCheck } from './query.js'
 import { answerHeaders, failureReply } from './reply.js'
-import { CheckRequest } from './visit.js'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -15,7 +15,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void
  * Answers plain checks before the framework sees them, because its lifecycle costs more than the check
  * (`docs/adr` has the figures). Only what is certain is answered here; everything else, refusals included, goes
  * through the route of the same name, so that there is one behaviour. What comes this way shares its connection
- * with other requests, or was not in one piece: the others are answered by `socket-door.ts`.
+ * with other requests, or was not in one piece: the others are answered by `raw-connection.ts`.
  */
 export function withFastChecks(context: ServerContext, next: Handler): Handler {
   const { allowlists, tracing } = context.catraca
@@ -29,22 +29,22 @@ export function withFastChecks(context: ServerContext, next: Handler): Handler {
       next(request, response)
       return
     }
-    const visit = new CheckRequest(context, request.headers['x-request-id'], check.customerId)
+    const checkRequest = new CheckRequest(context, request.headers['x-request-id'], check.customerId)
     const answer = (answer: CheckAnswer) => {
-      sendAnswer(response, visit.requestId, answerJson(answer))
-      visit.end(200, context.gate.principal(request), { answer })
+      sendAnswer(response, checkRequest.requestId, answerJson(answer))
+      checkRequest.end(200, context.gate.principal(request), { answer })
     }
     const fail = (error: unknown) => {
-      const reply = failureReply(error, visit.requestId)
+      const reply = failureReply(error, checkRequest.requestId)
       // Mistakes of the caller's are told by the framework, which may find more of them.
       if (!isServerFault(reply.status)) return next(request, response)
       response.writeHead(reply.status, reply.headers)
       response.end(reply.body)
-      visit.end(reply.status, context.gate.principal(request), { error })
+      checkRequest.end(reply.status, context.gate.principal(request), { error })
     }
     try {
       const answered = allowlists.checkNow(check.customerId, check.allowlists)
-      visit.asked()
+      checkRequest.asked()
       if (isPromise(answered)) answered.then(answer, fail)
       else answer(answered)
     } catch (error) {

@@ -31,7 +31,7 @@ export class CheckRequest {
     this.facts?.asked()
   }
 
-  /** Counts the visit, and logs it when it is one of the sample, or went wrong through our fault. */
+  /** Counts the checkRequest, and logs it when it is one of the sample, or went wrong through our fault. */
   end(status: number, caller: { name: string } | undefined, outcome: Outcome): void {
     const { metrics, accessLog } = this.context
     const latencyMs = this.startedAt === 0 ? 0 : performance.now() - this.startedAt

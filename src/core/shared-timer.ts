@@ -37,40 +37,40 @@ export class SharedTimer {
   ) {}
 
   /** Instead of what was said before. */
-  wakeAt(sleeper: Waiter, due: number, now = this.monotonicMs()): void {
-    this.callOff(sleeper)
-    sleeper.due = due
-    sleeper.isWaiting = true
-    sleeper.hasGrace = false
+  wakeAt(waiter: Waiter, due: number, now = this.monotonicMs()): void {
+    this.callOff(waiter)
+    waiter.due = due
+    waiter.isWaiting = true
+    waiter.hasGrace = false
     const isAlone = this.first === undefined
-    this.insert(sleeper)
+    this.insert(waiter)
     if (this.timer === undefined || due < this.timerDue) this.setTimer(due, now)
     else if (isAlone && this.keepsAlive) this.timer.ref()
   }
 
-  callOff(sleeper: Waiter): void {
-    if (!sleeper.isWaiting) return
-    sleeper.isWaiting = false
-    const { previous, next } = sleeper
+  callOff(waiter: Waiter): void {
+    if (!waiter.isWaiting) return
+    waiter.isWaiting = false
+    const { previous, next } = waiter
     if (previous === undefined) this.first = next
     else previous.next = next
     if (next === undefined) this.last = previous
     else next.previous = previous
-    sleeper.previous = sleeper.next = undefined
+    waiter.previous = waiter.next = undefined
     if (this.first === undefined) this.timer?.unref()
   }
 
   /** By when it is due. Most sleep equally long, so that is mostly the end. */
-  private insert(sleeper: Waiter): void {
+  private insert(waiter: Waiter): void {
     let before = this.last
-    while (before !== undefined && before.due > sleeper.due) before = before.previous
+    while (before !== undefined && before.due > waiter.due) before = before.previous
     const next = before === undefined ? this.first : before.next
-    sleeper.previous = before
-    sleeper.next = next
-    if (before === undefined) this.first = sleeper
-    else before.next = sleeper
-    if (next === undefined) this.last = sleeper
-    else next.previous = sleeper
+    waiter.previous = before
+    waiter.next = next
+    if (before === undefined) this.first = waiter
+    else before.next = waiter
+    if (next === undefined) this.last = waiter
+    else next.previous = waiter
   }
 
   private setTimer(due: number, now: number): void {
@@ -86,12 +86,12 @@ export class SharedTimer {
     const lateMs = now - this.timerDue
     const stoodStill = this.givesGrace && lateMs > STOOD_STILL_MS
     while (this.first !== undefined && this.first.due <= now) {
-      const sleeper = this.first
-      this.callOff(sleeper)
-      if (stoodStill && !sleeper.hasGrace) {
-        this.wakeAt(sleeper, now + Math.min(lateMs, MAX_GRACE_MS), now)
-        sleeper.hasGrace = true
-      } else this.wake(sleeper, now)
+      const waiter = this.first
+      this.callOff(waiter)
+      if (stoodStill && !waiter.hasGrace) {
+        this.wakeAt(waiter, now + Math.min(lateMs, MAX_GRACE_MS), now)
+        waiter.hasGrace = true
+      } else this.wake(waiter, now)
     }
     // Whoever was woken may have asked for another time, and got a timer with it.
     if (this.first !== undefined && (this.timer === undefined || this.first.due < this.timerDue))
@@ -99,9 +99,9 @@ export class SharedTimer {
   }
 
   /** One that fails must not keep the others asleep. */
-  private wake(sleeper: Waiter, now: number): void {
+  private wake(waiter: Waiter, now: number): void {
     try {
-      sleeper.onDue(now)
+      waiter.onDue(now)
     } catch (error) {
       tellFailure(error)
     }

@@ -9,7 +9,7 @@ import { readDifferences } from './differences.js'
 import { countExpiries } from './expiry-counter.js'
 import { type LogRef, tableOf } from './feed-items.js'
 import type { LogHead, LogWriter } from './log-writer.js'
-import { entryAsItIsNow, RESET_CHANGE, readRows } from './row-news.js'
+import { entryAsItIsNow, RESET_CHANGE, readRows } from './row-changes.js'
 import type { StreamTable } from './stream-records.js'
 import type { Images, ListWork, MemberChange } from './stream-work.js'
 
@@ -111,7 +111,11 @@ export class ChangePublisher {
     return told
   }
 
-  private async tellMembers(list: StoredList, shard: number, changes: MemberChange[]): Promise<PublishedEntry> {
+  private async tellMembers(
+    list: StoredList,
+    shard: number,
+    changes: MemberChange[],
+  ): Promise<PublishedEntry> {
     const customers = changes.map(({ customerId }) => customerId)
     const changeIds = [...new Set(changes.flatMap((change) => [...change.changeIds]))]
     const ref = logOf(list, shard)

@@ -101,17 +101,17 @@ export class ReconnectingConnection {
 
 /** Connections to one server, of which the least busy is used. */
 export class Pool {
-  private readonly keepers: ReconnectingConnection[]
+  private readonly links: ReconnectingConnection[]
 
   constructor(kept: ReconnectingOptions, size: number) {
-    this.keepers = Array.from({ length: size }, () => new ReconnectingConnection(kept))
+    this.links = Array.from({ length: size }, () => new ReconnectingConnection(kept))
   }
 
   get connection(): Connection | undefined {
-    const [first] = this.keepers
-    if (this.keepers.length === 1) return first!.connection
+    const [first] = this.links
+    if (this.links.length === 1) return first!.connection
     let best: Connection | undefined
-    for (const { connection } of this.keepers) {
+    for (const { connection } of this.links) {
       if (connection !== undefined && !(best !== undefined && best.inFlight <= connection.inFlight))
         best = connection
     }
@@ -120,18 +120,18 @@ export class Pool {
 
   /** Since when there is no connection at all; meaningless while there is one. */
   get downSinceMs(): number {
-    return Math.max(...this.keepers.map((keeper) => keeper.downSinceMs))
+    return Math.max(...this.links.map((link) => link.downSinceMs))
   }
 
   get reason(): string {
-    return this.keepers[0]!.reason
+    return this.links[0]!.reason
   }
 
   retire(afterMs: number): void {
-    for (const keeper of this.keepers) keeper.retire(afterMs)
+    for (const link of this.links) link.retire(afterMs)
   }
 
   close(): void {
-    for (const keeper of this.keepers) keeper.close()
+    for (const link of this.links) link.close()
   }
 }

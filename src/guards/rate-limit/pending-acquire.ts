@@ -1,5 +1,5 @@
 import { aborted } from '../../core/abort.js'
-import { type Deadlines, isUnavailable, DeadlineWaiter } from '../../core/deadlines.js'
+import { type Deadlines, DeadlineWaiter, isUnavailable } from '../../core/deadlines.js'
 import type { Wanted } from './answers.js'
 import type { Taken } from './port.js'
 import type { AcquireAnswer, OnUnavailable } from './types.js'
@@ -25,7 +25,7 @@ export interface AcquireAnswers {
  */
 export class PendingAcquire extends DeadlineWaiter {
   constructor(
-    private readonly answerer: AcquireAnswers,
+    private readonly answers: AcquireAnswers,
     deadlines: Deadlines,
     private readonly asked: AcquireCall,
     private readonly deciding: Promise<Taken>,
@@ -38,15 +38,15 @@ export class PendingAcquire extends DeadlineWaiter {
   onTaken(taken: Taken): void {
     if (this.isSettled) return
     this.deadlines.end(this)
-    const { answerer, asked } = this
+    const { answers, asked } = this
     if (asked.signal?.aborted) {
       const gone = aborted(asked.signal)
       const done = () => this.reject(gone)
       // Who has gone hears of nothing else, should it fail.
-      answerer.returnAll(asked.wanted, taken).then(done, done)
+      answers.returnAll(asked.wanted, taken).then(done, done)
       return
     }
-    this.resolve(answerer.answer(asked, taken))
+    this.resolve(answers.answer(asked, taken))
   }
 
   onFailed(error: unknown): void {
@@ -56,14 +56,14 @@ export class PendingAcquire extends DeadlineWaiter {
   }
 
   override onLate(error: unknown): void {
-    const { answerer, asked, deciding } = this
+    const { answers, asked, deciding } = this
     // A caller who is turned away has taken nothing: should the engine decide after all, it is given back.
     if (asked.onUnavailable === 'block') {
-      deciding.then((late) => answerer.returnAll(asked.wanted, late)).catch(() => {})
+      deciding.then((late) => answers.returnAll(asked.wanted, late)).catch(() => {})
     }
     try {
       if (!isUnavailable(error)) throw error
-      this.resolve(answerer.degraded(error, asked.onUnavailable, asked.wanted[0]!.resource))
+      this.resolve(answers.degraded(error, asked.onUnavailable, asked.wanted[0]!.resource))
     } catch (blocked) {
       this.reject(blocked)
     }

@@ -19,7 +19,7 @@ export function markOpenedBy(directory: string): () => void {
   return () => rmSync(join(directory, name), { force: true })
 }
 
-/** Other processes of this container with a nameplate there. */
+/** Other processes of this container with a mark there. */
 export function processesAt(directory: string): number[] {
   const here = pidNamespace()
   const pids = new Set<number>()

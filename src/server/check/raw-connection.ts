@@ -10,11 +10,11 @@ import { takeBefore, usableEvent } from '../http/connections.js'
 import type { ServerContext } from '../http/context.js'
 import { isServerFault } from '../http/problem.js'
 import { answerJson } from './answer.js'
+import { CheckRequest } from './check-request.js'
 import { parseHeaders, splitHead } from './head.js'
 import { httpDate } from './http-date.js'
 import type { PlainCheck } from './query.js'
 import { failureReply, JSON_TYPE } from './reply.js'
-import { CheckRequest } from './visit.js'
 
 /**
  * Answers plain checks on the connection itself, as long as nothing else comes over it: Node's HTTP objects cost
@@ -116,22 +116,22 @@ class CheckConnection {
 
   /** False for a mistake of the caller's, which the framework tells. */
   private ask({ customerId, allowlists }: PlainCheck): boolean {
-    const visit = new CheckRequest(this.context, this.requestId, customerId)
+    const checkRequest = new CheckRequest(this.context, this.requestId, customerId)
     try {
       const answer = this.context.catraca.allowlists.checkNow(customerId, allowlists)
-      visit.asked()
-      if (isPromise(answer)) this.wait(answer, visit)
-      else this.send(answer, visit)
+      checkRequest.asked()
+      if (isPromise(answer)) this.wait(answer, checkRequest)
+      else this.send(answer, checkRequest)
       return true
     } catch (error) {
-      const reply = failureReply(error, visit.requestId)
+      const reply = failureReply(error, checkRequest.requestId)
       if (!isServerFault(reply.status)) return false
-      this.sendFailure(error, visit, reply)
+      this.sendFailure(error, checkRequest, reply)
       return true
     }
   }
 
-  private wait(pending: Promise<CheckAnswer>, visit: CheckRequest): void {
+  private wait(pending: Promise<CheckAnswer>, checkRequest: CheckRequest): void {
     const { socket } = this
     socket.pause()
     // However long the store takes: it has time limits of its own.
@@ -139,8 +139,8 @@ class CheckConnection {
     this.waiting.delete(socket)
     pending
       .then(
-        (answer) => this.send(answer, visit),
-        (error) => this.sendFailure(error, visit),
+        (answer) => this.send(answer, checkRequest),
+        (error) => this.sendFailure(error, checkRequest),
       )
       .then(() => this.goOn())
       .catch((error) => {
@@ -158,21 +158,25 @@ class CheckConnection {
     else if (!socket.writableNeedDrain) socket.resume()
   }
 
-  private send(answer: CheckAnswer, visit: CheckRequest): void {
+  private send(answer: CheckAnswer, checkRequest: CheckRequest): void {
     const json = answerJson(answer)
     this.write(
-      `HTTP/1.1 200 OK\r\nx-request-id: ${visit.requestId}\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\ncontent-type: ${JSON_TYPE}\r\ncontent-length: ${json.length}\r\nDate: ${httpDate()}\r\n${this.keepAlive}${json}`,
+      `HTTP/1.1 200 OK\r\nx-request-id: ${checkRequest.requestId}\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\ncontent-type: ${JSON_TYPE}\r\ncontent-length: ${json.length}\r\nDate: ${httpDate()}\r\n${this.keepAlive}${json}`,
       'latin1',
     )
-    visit.end(200, this.caller, { answer })
+    checkRequest.end(200, this.caller, { answer })
   }
 
-  private sendFailure(error: unknown, visit: CheckRequest, reply = failureReply(error, visit.requestId)): void {
+  private sendFailure(
+    error: unknown,
+    checkRequest: CheckRequest,
+    reply = failureReply(error, checkRequest.requestId),
+  ): void {
     const { status, headers, body } = reply
     let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
     for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`
     this.write(`${head}Date: ${httpDate()}\r\n${this.keepAlive}${body}`, 'utf8')
-    visit.end(status, this.caller, { error })
+    checkRequest.end(status, this.caller, { error })
   }
 
   private write(text: string, encoding: BufferEncoding): void {

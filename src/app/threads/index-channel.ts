@@ -1,5 +1,4 @@
 import type { PackedError } from '../../core/packed-error.js'
-import type { BuildProgress } from '../../guards/allowlist/membership/build.js'
 import type { EngineSource } from '../open-engine.js'
 
 /** What the serving thread and the thread that builds an index say to each other. */
@@ -14,6 +13,5 @@ export interface BuildTask {
 }
 
 export type BuildMessage =
-  | { type: 'progress'; progress: BuildProgress }
   | { type: 'done'; outcome: 'built' | 'busy' | 'gone' | 'unchanged' }
   | { type: 'failed'; error: PackedError }

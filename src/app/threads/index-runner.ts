@@ -2,7 +2,6 @@ import { Worker } from 'node:worker_threads'
 import { CatracaError } from '../../core/errors.js'
 import { unpackError } from '../../core/packed-error.js'
 import type { ListRef } from '../../guards/allowlist/changes/port.js'
-import type { BuildProgress } from '../../guards/allowlist/membership/build.js'
 import type { BuildMessage, BuildTask } from './index-channel.js'
 
 type Surroundings = Pick<BuildTask, 'leaseMs' | 'threads'> & { engine: () => BuildTask['engine'] }
@@ -16,18 +15,15 @@ export class IndexThreads {
 
   constructor(private readonly surroundings: Surroundings) {}
 
-  build(list: ListRef, full: boolean, onProgress?: (progress: BuildProgress) => void): Promise<BuildResult> {
+  build(list: ListRef, full: boolean): Promise<BuildResult> {
     const engine = this.surroundings.engine()
     const task = { ...this.surroundings, engine, listId: list.id, incarnation: list.incarnation, full }
-    const result = this.queue.then(() => this.run(task, onProgress))
+    const result = this.queue.then(() => this.run(task))
     this.queue = result.catch(() => {})
     return result
   }
 
-  private async run(
-    task: BuildTask,
-    onProgress: ((progress: BuildProgress) => void) | undefined,
-  ): Promise<BuildResult> {
+  private async run(task: BuildTask): Promise<BuildResult> {
     if (this.closed) throw new CatracaError('CLOSED', 'this instance was closed')
     const worker = new Worker(new URL('./index-worker.js', import.meta.url), {
       workerData: task,
@@ -38,8 +34,7 @@ export class IndexThreads {
     try {
       return await new Promise<BuildResult>((resolve, reject) => {
         worker.on('message', (message: BuildMessage) => {
-          if (message.type === 'progress') onProgress?.(message.progress)
-          else if (message.type === 'done') resolve(message.outcome)
+          if (message.type === 'done') resolve(message.outcome)
           else reject(unpackError(message.error))
         })
         worker.on('error', reject)

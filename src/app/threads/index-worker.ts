@@ -28,7 +28,6 @@ async function build(): Promise<BuildMessage> {
       leaseMs: task.leaseMs,
       clock: systemClock,
       signal: stop.signal,
-      onProgress: (progress) => say({ type: 'progress', progress }),
     })
     return { type: 'done', outcome }
   } catch (error) {

@@ -20,8 +20,6 @@ export interface Lease {
   version: number
 }
 
-/** Of entries and leases; `ttl` deletes the item some time after it is over. */
-export const ENTRY_ATTRIBUTES = ['value', 'goneAt', 'storedAt', 'version', 'tags', 'stamp', 'ttl'] as const
 export const LEASE_ATTRIBUTES = ['fill', 'fillUntil', 'fillVersion'] as const
 
 /** The attributes of an entry but for its version. `stamp`: other for every one that was ever stored. */

@@ -133,11 +133,6 @@ export function reverseBounds(customerId: string): { start: Uint8Array; end: Uin
   return { start, end, prefix: length }
 }
 
-/** Where the customer key ends in a key of `reverse`. */
-export function reverseCustomerEnd(key: Uint8Array): number {
-  return key[0] === UUID_TAG ? UUID_KEY_LENGTH : key.length - 5
-}
-
 /** A key of `log`: list number · sequence number (6 bytes). */
 export function logKey(list: number, sequence: number): Uint8Array {
   const key = new Uint8Array(10)

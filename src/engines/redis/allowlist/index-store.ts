@@ -148,11 +148,6 @@ export class RedisIndexStore implements IndexStore {
     return living.slice(0, limit)
   }
 
-  /** Forgets counts of lists that are gone. */
-  async forgetUses(listIds: readonly string[]): Promise<void> {
-    if (listIds.length > 0) await this.redis.write(USES_KEY, ['ZREM', USES_KEY, ...listIds])
-  }
-
   private async living(listIds: string[]): Promise<string[]> {
     const lists = await Promise.all(listIds.map((id) => this.catalog.checked(id)))
     return listIds.filter((_, i) => lists[i] !== undefined)

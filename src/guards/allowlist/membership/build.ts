@@ -10,11 +10,6 @@ import { IndexBuilder } from './index-builder.js'
 import { PagePool } from './page-pool.js'
 import type { IndexStore, Manifest, ManifestPage } from './port.js'
 
-export interface BuildProgress {
-  customersRead: number
-  pagesWritten: number
-}
-
 export interface BuildOptions {
   index: IndexStore
   changes: ChangeFeed
@@ -26,7 +21,6 @@ export interface BuildOptions {
   leaseMs: number
   clock: Clock
   signal?: AbortSignal
-  onProgress?: (progress: BuildProgress) => void
 }
 
 export type BuildOutcome =
@@ -51,7 +45,6 @@ export async function buildIndex(options: BuildOptions): Promise<BuildOutcome> {
 
 class Build {
   private readonly startedAt: number
-  private readonly progress: BuildProgress = { customersRead: 0, pagesWritten: 0 }
   private renewAt: number
 
   constructor(
@@ -127,7 +120,6 @@ class Build {
     try {
       for await (const { bytes, ends, count } of index.scan(list)) {
         for (let i = 0, start = 0; i < count; start = ends[i++]!) builder.addKey(bytes, start, ends[i]!)
-        this.progress.customersRead += count
         await this.alive()
       }
       const build = this.startedAt.toString(36) + randomBytes(3).toString('hex')
@@ -136,7 +128,6 @@ class Build {
         const name = `${build}.${range.depth}.${range.index}`
         if (!(await index.putPage(list, this.owner, name, bytes))) throw takenOver()
         pages.push({ name, range, count, checksum, sizeBytes: bytes.length })
-        this.progress.pagesWritten++
         await this.alive()
       }
       return pages
@@ -145,11 +136,10 @@ class Build {
     }
   }
 
-  /** Tells the progress, keeps the claim, and stops when it is lost or the caller says so. */
+  /** Keeps the claim, and stops when it is lost or the caller says so. */
   private async alive(): Promise<void> {
-    const { index, list, leaseMs, clock, signal, onProgress } = this.options
+    const { index, list, leaseMs, clock, signal } = this.options
     signal?.throwIfAborted()
-    onProgress?.({ ...this.progress })
     const now = clock.now()
     if (now < this.renewAt) return
     if (!(await index.renew(list, this.owner, leaseMs, now))) throw takenOver()

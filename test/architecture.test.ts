@@ -87,6 +87,62 @@ function target(file: string, specifier: string): string | undefined {
   return posix.normalize(posix.join(posix.dirname(file), specifier)).replace(/\.js$/, '.ts')
 }
 
+/** What is loaded when a file is: without imports of types only. */
+function loadsOf(file: string, source: string): string[] {
+  const statements = source.matchAll(/^\s*(?:import|export)\s+(?!type\b)([^'"]*?)\bfrom\s*'(\.[^']+)'/gm)
+  return [...statements].flatMap(([, names, specifier]) => {
+    const inBraces = /^\s*\{([^}]*)\}\s*$/.exec(names!)?.[1]
+    const isOfTypes = inBraces
+      ?.split(',')
+      .filter((name) => name.trim() !== '')
+      .every((name) => /^\s*type\s/.test(name))
+    return isOfTypes ? [] : [target(file, specifier!)!]
+  })
+}
+
+/** Files that load each other in a circle, as the first circle that is found. */
+function findCycle(sources: Sources): string[] {
+  const done = new Set<string>()
+  const visit = (file: string, path: string[]): string[] => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file]
+    if (done.has(file) || !sources.has(file)) return []
+    for (const loaded of loadsOf(file, sources.get(file)!)) {
+      const cycle = visit(loaded, [...path, file])
+      if (cycle.length > 0) return cycle
+    }
+    done.add(file)
+    return []
+  }
+  for (const file of sources.keys()) {
+    const cycle = visit(file, [])
+    if (cycle.length > 0) return cycle
+  }
+  return []
+}
+
+/** Folders beside each other that load each other. A folder and one inside it are one thing. */
+function findKnots(sources: Sources): string[] {
+  const loads = new Map<string, string>()
+  for (const [file, source] of sources) {
+    for (const loaded of loadsOf(file, source)) {
+      const [from, to] = [posix.dirname(file), posix.dirname(loaded)]
+      if (
+        !`${from}/`.startsWith(`${to}/`) &&
+        !`${to}/`.startsWith(`${from}/`) &&
+        to !== '.' &&
+        from !== '.'
+      ) {
+        loads.set(`${from} ↔ ${to}`, `${file} loads ${loaded}`)
+      }
+    }
+  }
+  return [...loads].flatMap(([pair, how]) => {
+    const [from, to] = pair.split(' ↔ ')
+    const back = loads.get(`${to} ↔ ${from}`)
+    return back !== undefined && from! < to! ? [`${how}, and ${back}`] : []
+  })
+}
+
 /** A guard is what holds a port: a file of a capability that names one of the interfaces in its port.ts. */
 function findGuards(sources: Sources): Set<string> {
   const guards = new Set<string>()
@@ -177,6 +233,25 @@ describe('architecture', () => {
     assert.ok(findGuards(sources).has('guards/access/index.ts'))
     assert.ok(findGuards(sources).has('guards/rate-limit/index.ts'))
     for (const guard of GUARDS) assert.ok(sources.has(`guards/${guard}/port.ts`), guard)
+  })
+
+  it('has no file that loads itself, and no two folders that load each other', () => {
+    assert.deepEqual(findCycle(sources), [])
+    assert.deepEqual(findKnots(sources), [])
+  })
+
+  it('sees circles and knots', () => {
+    const a = ['app/a/x.ts', "import { type T, y } from '../b/y.js'"] as const
+    const b = ['app/b/y.ts', "import { x } from '../a/x.js'"] as const
+    assert.deepEqual(findCycle(new Map([a, b])), ['app/a/x.ts', 'app/b/y.ts', 'app/a/x.ts'])
+    assert.deepEqual(findKnots(new Map([a, b])), [
+      'app/a/x.ts loads app/b/y.ts, and app/b/y.ts loads app/a/x.ts',
+    ])
+    const types = [
+      'app/b/y.ts',
+      "import { type X } from '../a/x.js'\nimport type { Z } from '../a/z.js'",
+    ] as const
+    assert.deepEqual([...findCycle(new Map([a, types])), ...findKnots(new Map([a, types]))], [])
   })
 
   const port = ['guards/allowlist/port.ts', 'export interface ListStore {}'] as const

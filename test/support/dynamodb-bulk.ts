@@ -9,7 +9,6 @@ import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
 import { allMembers, countOf, NOW } from '../../src/conformance/support.js'
 import { ManualClock } from '../../src/core/clock.js'
 import { type BulkWork, openBulkWork } from '../../src/engines/dynamodb/allowlist/bulk-work.js'
-import { openCore } from '../../src/engines/dynamodb/allowlist/core.js'
 import type { Layout } from '../../src/engines/dynamodb/allowlist/items.js'
 import {
   type OpenedStore,
@@ -19,6 +18,7 @@ import {
 import type { SizeStep } from '../../src/engines/dynamodb/allowlist/shard-sizes.js'
 import { DynamodbUpkeep } from '../../src/engines/dynamodb/allowlist/upkeep.js'
 import type { DynamoClient } from '../../src/engines/dynamodb/client/client.js'
+import { openCore } from '../../src/engines/dynamodb/core.js'
 import { runImport } from '../../src/guards/allowlist/import/pipeline.js'
 import type { AllowlistEngine } from '../../src/guards/allowlist/port.js'
 import type { ImportMode, ImportResult } from '../../src/guards/allowlist/types.js'

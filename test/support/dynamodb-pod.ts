@@ -1,6 +1,6 @@
 import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
-import { type Core, openCore } from '../../src/engines/dynamodb/allowlist/core.js'
 import { type OpenedStore, openStore } from '../../src/engines/dynamodb/allowlist/open-store.js'
+import { type Core, openCore } from '../../src/engines/dynamodb/core.js'
 import { ChangeLog } from '../../src/engines/dynamodb/feed/change-log.js'
 import { Freshness } from '../../src/engines/dynamodb/feed/freshness.js'
 import { PodQueue, type PodQueueOptions } from '../../src/engines/dynamodb/feed/pod-queue.js'

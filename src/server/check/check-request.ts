@@ -2,9 +2,8 @@ import type { CheckAnswer } from '../../guards/allowlist/types.js'
 import type { ServerContext } from '../http/context.js'
 import { isServerFault } from '../http/problem.js'
 import { requestIdFrom } from '../http/request-id.js'
+import { CHECK_ROUTE } from '../http/server-metrics.js'
 import { CheckFacts } from './facts.js'
-
-export const CHECK_ROUTE = '/customers/:customerId/check'
 
 type Outcome = { answer: CheckAnswer } | { error: unknown }
 

@@ -6,8 +6,9 @@ import {
   metricsOf,
   Series,
 } from '../../metrics/index.js'
-import { CHECK_ROUTE } from '../check/check-request.js'
 import type { ServerSettings } from '../options.js'
+
+export const CHECK_ROUTE = '/customers/:customerId/check'
 
 /** What a server counts of itself, and the registry that shows it. */
 export class ServerMetrics {

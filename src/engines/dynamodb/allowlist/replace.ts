@@ -7,9 +7,9 @@ import type {
   SortedCustomers,
 } from '../../../guards/allowlist/port.js'
 import { shardOf } from '../../../guards/allowlist/shard.js'
-import { encodeDifferences, MAX_DIFFERENCE_BYTES, MAX_DIFFERENCES } from '../feed/differences.js'
 import type { BatchCounts } from './batch-counts.js'
 import { importedCustomers } from './bulk-rows.js'
+import { encodeDifferences, MAX_DIFFERENCE_BYTES, MAX_DIFFERENCES } from './differences.js'
 import { ImportLease, Stopped } from './import-lease.js'
 import type { ImportRecords, StoredImport } from './imports.js'
 import type { StoredList } from './meta.js'

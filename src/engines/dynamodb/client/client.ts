@@ -13,13 +13,13 @@ import {
   UpdateItemCommand,
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb'
-import { type Insertion, insertByStatements, NoStatements } from '../allowlist/inserts.js'
 import type { Item } from './attributes.js'
 import { type BatchGetInput, type BatchWrite, batchGet, batchWrite } from './batches.js'
 import { type Answer, type Call, Calls, type SendOptions, type WriteResult } from './calls.js'
 import { type CapacityCounter, uncounted } from './capacity.js'
 import { type ConnectionOptions, connect } from './connection.js'
 import type { Random } from './deadline.js'
+import { type Insertion, insertByStatements, NoStatements } from './inserts.js'
 import { type TransactionItem, type TransactionResult, transactWrite } from './transactions.js'
 
 export interface DynamoOptions extends Partial<Omit<ConnectionOptions, 'region'>> {

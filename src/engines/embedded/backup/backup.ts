@@ -7,6 +7,7 @@ import { storeError } from '../lmdb/failures.js'
 import { SnapshotReader } from '../lmdb/snapshot-reader.js'
 import { MAIN, mainDirectory, refuseOlderLayout } from '../lmdb/store-directory.js'
 import { secretFiles } from '../lmdb/stored-secret.js'
+import { draftOf, syncTree } from '../lmdb/sync.js'
 import { bootName } from '../rate-limit/directory.js'
 import {
   BACKUP_FORMAT,
@@ -16,7 +17,6 @@ import {
   type Manifest,
   sealManifest,
 } from './manifest.js'
-import { draftOf, syncTree } from './steps.js'
 
 export interface BackupOptions {
   directory: string

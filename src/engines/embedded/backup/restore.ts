@@ -15,9 +15,9 @@ import { storeError } from '../lmdb/failures.js'
 import { isAlive, openProcesses } from '../lmdb/open-processes.js'
 import { SnapshotReader } from '../lmdb/snapshot-reader.js'
 import { MAIN, mainDirectory, putSign } from '../lmdb/store-directory.js'
+import { draftOf, syncTree } from '../lmdb/sync.js'
 import { bootName } from '../rate-limit/directory.js'
 import { broken, hashFile, type Manifest, readManifest, verifyFiles } from './manifest.js'
-import { draftOf, syncTree } from './steps.js'
 
 export interface RestoreOptions {
   /** The backup. */

@@ -12,11 +12,11 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { CatracaError } from '../../../core/errors.js'
-import { syncPath } from '../backup/steps.js'
 import { inspectDataFile } from './data-file.js'
 import { openLmdb } from './open-lmdb.js'
 import { lockHolders, processesWithFile } from './open-processes.js'
 import { OWNER_FILE } from './private-files.js'
+import { syncPath } from './sync.js'
 
 /**
  * The layout of a data directory. Version 0.1.0 kept the store in `data.mdb`, and knows nothing of the commit lock: it

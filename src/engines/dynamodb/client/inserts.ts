@@ -4,12 +4,12 @@ import {
   type BatchStatementResponse,
   type DynamoDBClient,
 } from '@aws-sdk/client-dynamodb'
-import type { Item } from '../client/attributes.js'
-import { MAX_BATCH_WRITES } from '../client/batches.js'
-import type { Call, Calls } from '../client/calls.js'
-import { traceWrite, type WriteTrace } from '../client/connection.js'
-import type { Deadline } from '../client/deadline.js'
-import { isTransient, type SdkFailure } from '../client/failures.js'
+import type { Item } from './attributes.js'
+import { MAX_BATCH_WRITES } from './batches.js'
+import type { Call, Calls } from './calls.js'
+import { traceWrite, type WriteTrace } from './connection.js'
+import type { Deadline } from './deadline.js'
+import { isTransient, type SdkFailure } from './failures.js'
 
 /** What became of an item that was to be put where none is. */
 export interface Insertion {

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { isAlive } from '../lmdb/open-processes.js'
+import { isAlive } from './open-processes.js'
 
 /** On the disk, and not only in the memory of the system. */
 export function syncPath(path: string): void {

@@ -1,6 +1,6 @@
 import { readCustomerKey } from '../../../guards/allowlist/customer-key.js'
-import { differencesKey } from '../allowlist/items.js'
 import { type Item, number, numberOf, optionalBytes } from '../client/attributes.js'
+import { differencesKey } from './items.js'
 
 /** What a replace changed: told one by one in place of a reset. */
 export interface Differences {

@@ -1,6 +1,7 @@
 import { parseStoreUrl } from '../config/store-url.js'
 import type { DynamodbUrl } from '../config/store-url-dynamodb.js'
 import { invalid } from '../core/errors.js'
+import { type Fields, KnownFields } from '../core/fields.js'
 import type { AdoptionProgress, LookOptions } from '../engines/dynamodb/allowlist/adoption.js'
 import { UNSERVED, type UnservedRow } from '../engines/dynamodb/allowlist/unserved.js'
 import type { TableCreation } from '../engines/dynamodb/tables/create-tables.js'
@@ -9,6 +10,9 @@ import { TABLE_ROLES, type TableRole } from '../engines/dynamodb/tables/tables.j
 
 export type { AdoptionProgress, Difference, LookOptions, TableCreation, TableRole, TableState, UnservedRow }
 export { TABLE_ROLES, UNSERVED }
+
+const LOOK_FIELDS: Fields<LookOptions> = { onProgress: true, onUnserved: true }
+const KNOWN_OF_LOOK = new KnownFields(LOOK_FIELDS)
 
 /** The tables of a store, to be made and looked at. */
 export interface DynamodbTables {
@@ -26,6 +30,8 @@ export async function openDynamodbTables(
   roles: readonly TableRole[] = TABLE_ROLES,
 ): Promise<DynamodbTables> {
   const url = dynamodbUrl(store)
+  const unknown = roles.find((role) => !TABLE_ROLES.includes(role))
+  if (unknown !== undefined) throw invalid('roles', `has ${unknown}: there is ${TABLE_ROLES.join(', ')}`)
   // Only now, because the SDK takes a while to load.
   const [{ DynamoClient }, { createTables }, { describeTables, differencesOf }] = await Promise.all([
     import('../engines/dynamodb/client/client.js'),
@@ -48,6 +54,7 @@ export async function openDynamodbTables(
  * no check will find. It reads, and costs, the whole table.
  */
 export async function adoptLists(store: string, options: LookOptions = {}): Promise<AdoptionProgress> {
+  KNOWN_OF_LOOK.check(options)
   const url = dynamodbUrl(store)
   const { openDynamodb } = await import('../engines/dynamodb/index.js')
   const engine = await openDynamodb(url, { probeIntervalMs: 0 })

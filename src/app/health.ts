@@ -1,5 +1,6 @@
 import { redactStoreUrl } from '../config/store-url.js'
 import { type Bounds, CoalescedRead } from '../core/coalesced-read.js'
+import { fieldsOf, KnownFields } from '../core/fields.js'
 import type { StoreEngine } from './open-engine.js'
 import type { OpenStore } from './stores.js'
 
@@ -19,6 +20,8 @@ export interface Health {
 
 export const DEFAULT_HEALTH: Bounds = { maxAgeMs: 1000, timeoutMs: 2000 }
 
+const KNOWN_BOUNDS = new KnownFields(fieldsOf(DEFAULT_HEALTH))
+
 type Facts = () => Record<string, unknown>
 
 /** How the engines are. Each is asked for itself, so that one that hangs hides nothing of the others. */
@@ -32,6 +35,7 @@ export class HealthReads {
   ) {}
 
   async health(bounds: Partial<Bounds> = {}): Promise<Health> {
+    KNOWN_BOUNDS.check(bounds)
     const engines = await Promise.all(
       this.stores().map((open) => this.engine(open, { ...DEFAULT_HEALTH, ...bounds })),
     )

@@ -1,5 +1,6 @@
 import { parseStoreUrl } from '../config/store-url.js'
 import { invalid } from '../core/errors.js'
+import { type Fields, KnownFields } from '../core/fields.js'
 
 export interface RelayOptions {
   /** A `dynamodb://` URL. */
@@ -14,6 +15,15 @@ export interface RelayOptions {
   onReport?: (message: string, error: unknown) => void
 }
 
+const FIELDS: Fields<RelayOptions> = {
+  store: true,
+  topicArn: true,
+  leaseMs: true,
+  pollMs: true,
+  onReport: true,
+}
+const KNOWN = new KnownFields(FIELDS)
+
 export interface RunningRelay {
   /** Of the stream shards, how many this relay reads at the moment. */
   readonly shardCount: number
@@ -23,6 +33,7 @@ export interface RunningRelay {
 
 /** What the stream processor does on AWS Lambda, in a process of one's own. Several share the work. */
 export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
+  KNOWN.check(options)
   const url = parseStoreUrl(options.store)
   if (url.engine !== 'dynamodb') throw invalid('store', 'must be a dynamodb:// URL for this')
   const { topicArn, leaseMs, pollMs, onReport } = options

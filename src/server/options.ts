@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os'
 import type { Logger } from 'pino'
+import { type Fields, KnownFields } from '../core/fields.js'
 import type { KeyRecord } from '../guards/access/port.js'
 import type { InlineLimits } from '../guards/rate-limit/types.js'
 import type { MetricsRegistry } from '../metrics/index.js'
@@ -72,6 +73,25 @@ export interface ServerOptions {
   shareMetrics?: (own: MetricsRegistry) => () => Promise<string>
 }
 
+const FIELDS: Fields<ServerOptions> = {
+  ...{
+    host: true,
+    port: true,
+    listens: true,
+    tls: true,
+    tlsRefreshMs: true,
+    consoleDir: true,
+    spoolDir: true,
+  },
+  ...{ logger: true, accessLogSampling: true, logCustomerIds: true, logHashKey: true, onLogLevel: true },
+  ...{ bootstrapKeys: true, keyRefreshMs: true, keyMaxStaleMs: true, inlineLimits: true },
+  ...{ bodyLimitBytes: true, headerLimitBytes: true, bodiesLimitBytes: true, transferTimeoutMs: true },
+  ...{ maxConnections: true, maxInFlightPerConnection: true, checkFastPath: true, keepAliveTimeoutMs: true },
+  ...{ shutdownTimeoutMs: true, drainMs: true, ready: true, healthTimeoutMs: true },
+  ...{ metrics: true, shareMetrics: true },
+}
+const KNOWN = new KnownFields(FIELDS)
+
 type Absent = 'logger' | 'maxConnections' | 'logHashKey' | 'shareMetrics' | 'tls' | 'consoleDir'
 
 export type ServerSettings = Required<Omit<ServerOptions, Absent>> & Pick<ServerOptions, Absent>
@@ -102,5 +122,6 @@ export const SERVER_DEFAULTS = {
 } as const
 
 export function withDefaults(options: ServerOptions): ServerSettings {
+  KNOWN.check(options)
   return { ...SERVER_DEFAULTS, spoolDir: tmpdir(), ready: () => true, ...options }
 }

@@ -3,7 +3,18 @@ import { after, before, describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { CHECKED_CALLS } from '../../src/app/checked-calls.js'
 import { nearestName } from '../../src/core/fields.js'
-import { type Catraca, CatracaError, isCatracaError, type OpenOptions, openCatraca } from '../../src/index.js'
+import {
+  adoptLists,
+  type Catraca,
+  CatracaError,
+  idempotentConsumer,
+  isCatracaError,
+  type OpenOptions,
+  openCatraca,
+  openDynamodbTables,
+  startRelay,
+} from '../../src/index.js'
+import { startServer } from '../../src/server/index.js'
 
 type Calls = Record<string, Record<string, { needed?: object; optional?: object; each?: object }> | string>
 type Methods = Record<string, (...args: unknown[]) => unknown>
@@ -293,5 +304,26 @@ describe('await using', () => {
     })
     await assert.rejects(failing, /mine/)
     assert.equal((await locks.status('z')).held, false)
+  })
+
+  it('refuses unknown fields wherever options are given', async () => {
+    const catraca = await openCatraca({ store: 'memory:' })
+    const wrong = { zzz: 1 } as object
+    const run = (): never => assert.fail('nothing is run')
+    const idempotency = { run }
+    const promised = [
+      () => startServer(catraca, wrong),
+      () => startRelay({ store: 'dynamodb://sa-east-1/lists', ...wrong }),
+      () => adoptLists('dynamodb://sa-east-1/lists', wrong),
+      () => catraca.health(wrong),
+      () => catraca.allowlists.export('a', wrong).next(),
+    ]
+    for (const call of promised) await assert.rejects(call(), isUnknown('zzz'))
+    const consumer = { idempotency, key: run, handle: run, ...wrong }
+    assert.throws(() => idempotentConsumer(consumer), isUnknown('zzz'))
+    assert.throws(() => catraca.audit.as({ name: 'ann', ...wrong }, run), isUnknown('zzz'))
+    const roles = ['zzz'] as never[]
+    await assert.rejects(openDynamodbTables('dynamodb://sa-east-1/lists', roles), /roles has zzz/)
+    await catraca.close()
   })
 })

@@ -300,6 +300,7 @@ export class Allowlists implements AllowlistsApi {
   }
 
   async *export(id: string, options: Types.ExportOptions = {}): AsyncGenerator<Uint8Array> {
+    KNOWN_OF_EXPORT.check(options)
     const format = oneOf('format', options.format ?? 'csv', ['csv', 'ndjson', 'text'])
     const { spreadsheet = false } = options
     if (spreadsheet && format !== 'csv') throw invalid('spreadsheet', 'needs the format csv')
@@ -450,6 +451,8 @@ function customerIds(ids: unknown): string[] {
 /** How fresh an answer must be. */
 export const CHECK_FIELDS: Fields<Types.CheckOptions> = { consistency: true, atLeast: true }
 const KNOWN_OF_CHECK = new KnownFields(CHECK_FIELDS)
+const EXPORT_FIELDS: Fields<Types.ExportOptions> = { format: true, spreadsheet: true }
+const KNOWN_OF_EXPORT = new KnownFields(EXPORT_FIELDS)
 
 function freshness(options: Types.CheckOptions): Freshness {
   KNOWN_OF_CHECK.check(options)

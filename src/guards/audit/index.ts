@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Clock, isoTime } from '../../core/clock.js'
 import { ChangeDeadlines } from '../../core/deadlines.js'
 import { CatracaError, invalid } from '../../core/errors.js'
+import { KnownFields } from '../../core/fields.js'
 import { type Acting, Actors } from './actors.js'
 import type { AuditApi } from './api.js'
 import { Appender } from './appender.js'
@@ -10,6 +11,8 @@ import { DAY_MS, entryId } from './entry-id.js'
 import { makeCursor, parseQuery } from './filter.js'
 import { type AuditStore, MAX_READ, type PreparedEntry, type StoredEntry } from './port.js'
 import type { AuditEntry, AuditOptions, AuditPage, AuditQuery, AuditStats } from './types.js'
+
+const KNOWN_OF_ACTOR = new KnownFields({ name: true })
 
 export interface AuditDependencies {
   store: AuditStore
@@ -55,6 +58,7 @@ export class AuditTrail implements AuditApi {
 
   /** Runs the work; what it changes is recorded as done by this one. */
   as<T>(actor: { name: string }, work: () => T): T {
+    KNOWN_OF_ACTOR.check(actor)
     const { name } = actor
     if (typeof name !== 'string' || name === '' || name.length > MAX_NAME) {
       throw invalid('name', `must be 1 to ${MAX_NAME} characters`)

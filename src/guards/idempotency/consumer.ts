@@ -1,5 +1,6 @@
 import { isUnavailable } from '../../core/deadlines.js'
 import { CatracaError, isCatracaError } from '../../core/errors.js'
+import { type Fields, KnownFields } from '../../core/fields.js'
 import type { Idempotency } from './index.js'
 import { notExecuted } from './refusals.js'
 import type { HoldRequest, RefusalReason, WorkContext } from './types.js'
@@ -23,6 +24,13 @@ export interface ConsumerOptions<Message, Result> {
   request?: Pick<HoldRequest, 'leaseMs' | 'expirySeconds' | 'onLeaseExpired' | 'onUnavailable' | 'waitMs'>
 }
 
+const FIELDS: Fields<ConsumerOptions<unknown, unknown>> = {
+  ...{ idempotency: true, operation: true, key: true, payload: true, handle: true },
+  ...{ maxAttempts: true, retryDelayMs: true, maxRetryDelayMs: true },
+  request: { leaseMs: true, expirySeconds: true, onLeaseExpired: true, onUnavailable: true, waitMs: true },
+}
+const KNOWN = new KnownFields(FIELDS)
+
 /** What to tell the queue; every queue has a word for each. */
 export type ConsumerDecision<Result> =
   /** Done, now or before: take it off the queue. Without a value where the answer was too large to be kept. */
@@ -42,6 +50,7 @@ export type RedeliveryReason = 'in-progress' | 'failed' | 'unavailable' | 'recor
 export function idempotentConsumer<Message, Result>(
   options: ConsumerOptions<Message, Result>,
 ): (message: Message) => Promise<ConsumerDecision<Awaited<Result>>> {
+  KNOWN.check(options)
   const { idempotency, operation = 'CONSUME', request, maxAttempts = 5 } = options
   return async (message) => {
     const work = { attempt: 0, hasBegun: false, isDone: false }

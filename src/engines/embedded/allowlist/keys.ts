@@ -1,6 +1,5 @@
 import {
   MAX_CUSTOMER_KEY_LENGTH,
-  UUID_KEY_LENGTH,
   UUID_TAG,
   writeCustomerKey,
 } from '../../../guards/allowlist/customer-key.js'

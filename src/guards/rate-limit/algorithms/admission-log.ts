@@ -59,8 +59,8 @@ function admissionLog(kind: number): LimitAlgorithm {
     },
 
     /**
-     * What has left the window is no longer of any account. The rest stays as it is: it may be counted by another rule
-     * than that of the lease.
+     * Amounts that have left the window are ignored. The rest of the log stays unchanged, because it may be
+     * counted by another rule than that of the lease.
      */
     correct(state, rule, amount, takenAt, now) {
       if (takenAt <= now - rule.periodMs || (state !== undefined && state[0] !== kind)) return state

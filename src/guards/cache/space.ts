@@ -222,7 +222,10 @@ export class CacheSpace<T> {
     return this.writes.clear()
   }
 
-  /** Brings keys into the first tier, and loads those in neither tier. Keys are loaded in batches of 500. */
+  /**
+   * Brings keys into the first tier, and loads those in neither tier, in batches of 500. A failed load ends the
+   * call; earlier batches stay cached.
+   */
   async warm(keys: readonly string[], load?: LoadMany<T>): Promise<{ warmed: number }> {
     let warmed = 0
     for (let from = 0; from < keys.length; from += WARMED_AT_ONCE) {

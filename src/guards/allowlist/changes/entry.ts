@@ -19,7 +19,7 @@ const MAX_ITEM_BYTES = 1 + 6 + 6 + 1 + MAX_CUSTOMER_KEY_LENGTH
 
 export const RESET_ENTRY: Uint8Array = Uint8Array.of(RESET)
 
-/** Collects the changes of one step. Meant to be reused. */
+/** Collects the changes of one step. Reusable. */
 export class EntryWriter {
   private buffer = Buffer.alloc(4096)
   private end = 0
@@ -55,7 +55,7 @@ export class EntryWriter {
     this.key(bytes, start, end)
   }
 
-  /** The entry, in memory that the next change overwrites. */
+  /** The entry. The next change overwrites its memory. */
   bytes(): Buffer {
     return this.buffer.subarray(0, this.end)
   }
@@ -82,7 +82,7 @@ export function isReset(entry: Uint8Array): boolean {
   return entry[0] === RESET
 }
 
-/** Tells the changes of an entry one by one. */
+/** Passes the changes of an entry to the reader, one by one. */
 export function readEntry(entry: Uint8Array, reader: ChangeReader): void {
   let at = 0
   let addedAt = 0

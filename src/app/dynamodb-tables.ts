@@ -10,23 +10,23 @@ import { TABLE_ROLES, type TableRole } from '../engines/dynamodb/tables/tables.j
 export type { AdoptionProgress, Difference, LookOptions, TableCreation, TableRole, TableState, UnservedRow }
 export { TABLE_ROLES, UNSERVED }
 
-/** The tables of a store, to be made and looked at. */
+/** Creates and inspects the tables of a store. */
 export interface DynamodbTables {
-  /** Makes what is missing, turns on what is off, and waits until the tables can be used. */
+  /** Creates missing tables, enables missing features, and waits until the tables can be used. */
   create(): Promise<TableCreation[]>
   describe(): Promise<TableState[]>
-  /** Every way in which a table is other than this version expects. */
+  /** All differences between the tables and what this version expects. */
   verify(): Promise<Difference[]>
   close(): void
 }
 
-/** `roles`: which of the tables, when not all. */
+/** `roles`: which tables. Default: all. */
 export async function openDynamodbTables(
   store: string,
   roles: readonly TableRole[] = TABLE_ROLES,
 ): Promise<DynamodbTables> {
   const url = dynamodbUrl(store)
-  // Only now, because the SDK takes a while to load.
+  // Imported only here, because the SDK is slow to load.
   const [{ DynamoClient }, { createTables }, { describeTables, differencesOf }] = await Promise.all([
     import('../engines/dynamodb/client/client.js'),
     import('../engines/dynamodb/tables/create-tables.js'),
@@ -44,8 +44,8 @@ export async function openDynamodbTables(
 }
 
 /**
- * Looks through the whole table for lists that other programs made, so that they are paged like any other, and for rows that
- * no check will find. It reads, and costs, the whole table.
+ * Scans the whole table for lists that other programs made, so that they appear in pages like any other, and for
+ * rows that no check will find. It reads, and costs, the whole table.
  */
 export async function adoptLists(store: string, options: LookOptions = {}): Promise<AdoptionProgress> {
   const url = dynamodbUrl(store)

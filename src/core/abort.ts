@@ -20,10 +20,7 @@ export function refuseAborted(signal: AbortSignal): void {
   if (signal.aborted) throw aborted(signal)
 }
 
-/**
- * Aborts the controller when the signal aborts. Written by hand, because `AbortSignal.any` leaks memory on Node
- * 20.
- */
+/** Aborts the controller when the signal aborts. Written by hand, because `AbortSignal.any` leaks memory on Node 20. */
 export function follow(given: AbortSignal | undefined, controller: AbortController): () => void {
   if (given === undefined) return () => {}
   const abort = () => controller.abort(given.reason)

@@ -2,10 +2,7 @@ import { isCatracaError } from './errors.js'
 import type { MaybePromise } from './maybe-promise.js'
 import { later } from './timers.js'
 
-/**
- * `problem`: something fails or gives wrong results, now or at the next outage. `skipped`: the check could not
- * run.
- */
+/** `problem`: something fails or gives wrong results, now or at the next outage. `skipped`: the check could not run. */
 export type Level = 'ok' | 'warning' | 'problem' | 'skipped'
 
 export interface CheckResult {

@@ -42,9 +42,7 @@ function csvRow(member: MemberRecord, cell: (text: string) => string): string {
   return `${cell(customerId)},${isoTime(addedAt)},${cell(addedBy)},${expires},${json}\n`
 }
 
-/**
- * Spreadsheets run cells that begin like this, also after space that they trim. An apostrophe makes the cell text.
- */
+/** Spreadsheets run cells that begin like this, also after space that they trim. An apostrophe makes the cell text. */
 function asText(text: string): string {
   return /^\s*[=+\-@]/.test(text) ? `'${text}` : text
 }

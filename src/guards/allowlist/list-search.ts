@@ -70,7 +70,7 @@ export class ListSearch {
 
   constructor(private readonly lists: ListStore) {}
 
-  /** Changes of this process are found at once; changes of others, and customer counts, after a few seconds. */
+  /** Changes of this process are found at once; changes of others, and customer counts, within 2 to 20 seconds. */
   forget(): void {
     this.scan = undefined
   }
@@ -157,9 +157,7 @@ function firstBehind(rows: Row[], isBehind: (row: Row) => boolean): number {
   return low
 }
 
-/**
- * The sort key of the last row of a page, so that lists created or deleted meanwhile do not shift the next page.
- */
+/** The sort key of the last row of a page, so that lists created or deleted meanwhile do not shift the next page. */
 function makeCursor(row: Row, sort: Sort, order: string): string {
   return Buffer.from(JSON.stringify([sort, order, row[sort], row.id])).toString('base64url')
 }

@@ -8,9 +8,7 @@ const PLACE = /^1[A-Za-z0-9._~:@+=-]{1,350}$/
 
 export const invalidCursor = (): CatracaError => invalid('cursor', 'is not a nextCursor that a page returned')
 
-/**
- * Validates a page request. A cursor is the end of the previous page, encoded so that callers treat it as opaque.
- */
+/** Validates a page request. A cursor is the end of the previous page, encoded so that callers treat it as opaque. */
 export function parsePage({ limit = DEFAULT_PAGE, cursor }: PageRequest): {
   limit: number
   after: string | undefined

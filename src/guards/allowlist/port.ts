@@ -136,9 +136,7 @@ export type Freshness = undefined | 'strong' | { atLeast: string }
 
 /** A list as a check sees it, without the fields that change at every write. */
 export type CheckedList = Omit<ListRecord, 'customerCount' | 'updatedAt'> & {
-  /**
-   * The generation of the member set, from engines whose change feed reports generations (`LogPart.generation`).
-   */
+  /** The generation of the member set, from engines whose change feed reports generations (`LogPart.generation`). */
   readonly generation?: number
 }
 
@@ -286,9 +284,7 @@ export interface UpkeepStore {
   sweep(now: number): Promise<{ swept: number; more: boolean }>
 }
 
-/**
- * Changes the number of shards of a list. Only engines that shard lists provide it, beside the `AllowlistEngine`.
- */
+/** Changes the number of shards of a list. Only engines that shard lists provide it, beside the `AllowlistEngine`. */
 export interface ReshardStore {
   /**
    * Moves a list to `shards` shards while it serves. No member is lost or invented. Checks are answered

@@ -55,9 +55,7 @@ export async function checkReferences(lists: ListStore, ownId: string, config: W
     throw invalid('config', `rests on more than ${MAX_REACHED} lists, one through another`)
 }
 
-/**
- * The longest path down from a list, itself included. Adds every list on the way to `reached`. Stops at cycles.
- */
+/** The longest path down from a list, itself included. Adds every list on the way to `reached`. Stops at cycles. */
 function depthBelow(
   graph: Map<string, string[]>,
   id: string,

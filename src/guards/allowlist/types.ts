@@ -248,9 +248,7 @@ export type ImportState = 'running' | 'completed' | 'interrupted' | 'failed'
 export interface RejectedRow {
   line: number
   message: string
-  /**
-   * The row as received, up to 256 characters. Absent when there are too many rejected rows to include them all.
-   */
+  /** The row as received, up to 256 characters. Absent when there are too many rejected rows to include them all. */
   row?: string
 }
 
@@ -272,9 +270,7 @@ export interface ImportOptions {
   gzip?: boolean
   /** `addedBy` for rows that have none. */
   addedBy?: string
-  /**
-   * CSV only: the column with the ids, by heading or by number from 1. Default: `customerId`, or the first column.
-   */
+  /** CSV only: the column with the ids, by heading or by number from 1. Default: `customerId`, or the first column. */
   column?: string
   /** How many rejected rows to return: 1 to 1000, default 100. */
   maxErrors?: number

@@ -4,9 +4,7 @@ import { type MemberState, ViewChanged } from './port.js'
 import type { CheckReason, CheckResult } from './types.js'
 import { type CompiledWave, strategyAdmits } from './wave/index.js'
 
-/**
- * Waves may depend on other lists. Configuration refuses longer chains, so only concurrent changes can create one.
- */
+/** Waves may depend on other lists. Configuration refuses longer chains, so only concurrent changes can create one. */
 export const MAX_CHAIN = 8
 /** Attempts of a check while lists are being replaced. */
 const MAX_TRIES = 10

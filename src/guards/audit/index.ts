@@ -26,10 +26,7 @@ export type AuditedAction = Pick<AuditEntry, 'action' | 'target' | 'before' | 'a
 /** The outcomes that are recorded, each with the detail that it adds. */
 export type Outcomes = Readonly<Record<string, Record<string, unknown> | 'plain'>>
 
-/**
- * The most entries that one call of `list` reads. A page with fewer matches than its limit then still has a
- * cursor.
- */
+/** The most entries that one call of `list` reads. A page with fewer matches than its limit then still has a cursor. */
 const MAX_SCANNED = 5000
 const MAX_READS = 20
 const MAX_NAME = 256
@@ -94,10 +91,7 @@ export class AuditTrail implements AuditApi {
     for (const audited of auditedActions) this.kept(audited)
   }
 
-  /**
-   * Prepares an entry that the engine stores together with the change: the action, with the detail of each
-   * outcome.
-   */
+  /** Prepares an entry that the engine stores together with the change: the action, with the detail of each outcome. */
   note(audited: AuditedAction, outcomes: Outcomes): PreparedEntry {
     const acting = this.current()
     const at = this.dependencies.clock.now()

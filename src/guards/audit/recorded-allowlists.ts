@@ -49,8 +49,7 @@ function recordLists(lists: Allowlists, trail: AuditTrail): void {
     return recording(trail, () => pause(id), {
       look: () => lists.get(id),
       asked: (list) => audited({ ...(list && { before: { config: list.config, version: list.version } }) }),
-      // A wave that was already paused is unchanged, so nothing is recorded. `before` is the rule that the pause
-      // found.
+      // A wave that was already paused is unchanged, so nothing is recorded. `before` is the rule that the pause found.
       done: ({ config, paused, version }, before) =>
         before?.version === version
           ? []

@@ -60,10 +60,7 @@ export class Filler<T> {
     })
   }
 
-  /**
-   * Loads even if a value is cached or another load runs. The result was requested from the source after this
-   * call.
-   */
+  /** Loads even if a value is cached or another load runs. The result was requested from the source after this call. */
   force(key: string, work: Work<T>): Promise<Finding<T>> {
     this.detach(key)
     const flight = this.begin(key, undefined)

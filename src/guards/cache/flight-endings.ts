@@ -20,9 +20,7 @@ export interface SpaceParts<T> {
   counts: Counts
 }
 
-/**
- * Whether an invalidation of first-tier entries may have been missed, and the space must therefore not trust them.
- */
+/** Whether an invalidation of first-tier entries may have been missed, and the space must therefore not trust them. */
 export const isDoubtful = <T>({ first, settings }: SpaceParts<T>): boolean =>
   !first.isTrusted && settings.onUnavailable === 'source'
 
@@ -78,9 +76,7 @@ export class FlightEndings<T> {
     return flight.isDegraded ? { ...answer, degraded: true } : answer
   }
 
-  /**
-   * An unreadable entry counts as absent and is deleted. Returns a promise only if there is something to wait for.
-   */
+  /** An unreadable entry counts as absent and is deleted. Returns a promise only if there is something to wait for. */
   decoded(
     key: string,
     stored: StoredValue | undefined,

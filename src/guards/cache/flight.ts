@@ -17,9 +17,7 @@ export class Flight<T> {
   token: string | undefined
   /** The second tier was down when it was called. */
   isDegraded = false
-  /**
-   * An invalidation of the last value may have been missed. It is returned only if the load fails, marked stale.
-   */
+  /** An invalidation of the last value may have been missed. It is returned only if the load fails, marked stale. */
   isDoubtful = false
   /** The current value has not expired yet. */
   isRefresh = false

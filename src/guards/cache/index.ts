@@ -33,9 +33,7 @@ export class Caches implements CacheApi {
     this.named = new Set(spaces.map((space) => this.space(space).name))
   }
 
-  /**
-   * Returns a space, opened at first use. The same name always means the same space and needs the same options.
-   */
+  /** Returns a space, opened at first use. The same name always means the same space and needs the same options. */
   space<T = unknown>(options: SpaceOptions<T>): CacheSpace<T> {
     const { timeoutMs } = this.options
     const settings = spaceSettings({ ...(timeoutMs !== undefined && { timeoutMs }), ...options })

@@ -80,9 +80,7 @@ export class SecondTier {
     return this.ask((store, now) => store.begin(this.space, keys, claim, now))
   }
 
-  /**
-   * If another program has written under the key, nothing is stored, but the caller still gets the loaded value.
-   */
+  /** If another program has written under the key, nothing is stored, but the caller still gets the loaded value. */
   async store(fills: readonly FilledItem[]): Promise<OrDown<readonly StoreOutcome[]>> {
     try {
       return await this.ask((store, now) => store.store(this.space, fills, now))

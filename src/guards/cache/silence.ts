@@ -9,9 +9,7 @@ export class Silence {
 
   constructor(private readonly onSilent: () => void) {}
 
-  /**
-   * The feed answered a request sent at this time (by `performance.now()`), so every earlier notice was received.
-   */
+  /** The feed answered a request sent at this time (by `performance.now()`), so every earlier notice was received. */
   confirm(askedAtMs: number): void {
     clearTimeout(this.timer)
     const leftMs = askedAtMs + LONGEST_SILENCE_MS - performance.now()

@@ -5,10 +5,7 @@ import { isPlainObject } from '../../core/plain-object.js'
 
 /** Deeper than any real payload, and shallow enough for the stack. Also stops cycles. */
 const MAX_DEPTH = 64
-/**
- * An object referenced several times is written each time. Without a bound, a small payload could grow without
- * end.
- */
+/** An object referenced several times is written each time. Without a bound, a small payload could grow without end. */
 const MAX_CHARACTERS = 16 * 1024 * 1024
 
 /** SHA-256 (hex) of the canonical form. Without a payload, of the empty text. */

@@ -52,8 +52,7 @@ export function idempotentConsumer<Message, Result>(
         { ...request, operation, key, ...(payload !== undefined && { payload }) },
         async (context) => {
           work.attempt = context.attempt
-          // The earlier attempts neither completed nor failed. A message that kills its process is not tried for
-          // ever.
+          // The earlier attempts neither completed nor failed. A message that kills its process is not tried for ever.
           if (context.attempt > maxAttempts) throw notExecuted(neverEnded())
           work.hasBegun = true
           const value = await options.handle(message, context)

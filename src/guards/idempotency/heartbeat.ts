@@ -57,9 +57,7 @@ export class Heartbeat extends Waiter {
     this.options.wakes.callOff(this)
   }
 
-  /**
-   * Also fires after a process was suspended for longer than its lease. The claim is then lost and not renewed.
-   */
+  /** Also fires after a process was suspended for longer than its lease. The claim is then lost and not renewed. */
   override onDue(now: number): void {
     if (now >= this.workEnd) this.lose(`it took longer than ${this.options.maxWorkMs} ms`)
     else if (now >= this.leaseEnd) this.lose('its lease has passed and could not be extended')

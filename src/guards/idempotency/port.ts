@@ -32,9 +32,7 @@ export interface IdempotencyStore {
    * changes.
    */
   fail(key: RecordKey, owner: string, error: string | undefined, now: number): Promise<OwnerOutcome>
-  /**
-   * Undoes the claim: deletes the record, or sets it to FAILED if there were earlier attempts, which stay counted.
-   */
+  /** Undoes the claim: deletes the record, or sets it to FAILED if there were earlier attempts, which stay counted. */
   release(key: RecordKey, owner: string, now: number): Promise<OwnerOutcome>
   /** The new lease starts now. The record lives at least as long as its lease. */
   extend(key: RecordKey, owner: string, leaseMs: number, now: number): Promise<OwnerOutcome>

@@ -19,10 +19,7 @@ export type OwnerStep = OwnedRecord | 'gone' | 'same' | 'differs' | 'lost'
 export const isLive = (record: StoredRecord | undefined, now: number): record is StoredRecord =>
   record !== undefined && now < record.expiresAt
 
-/**
- * The new state of a record after a claim. Engines that decide in another language have equivalents of these
- * steps.
- */
+/** The new state of a record after a claim. Engines that decide in another language have equivalents of these steps. */
 export function claimStep(record: OwnedRecord | undefined, claim: Claim, now: number): ClaimStep {
   if (record === undefined || !isLive(record, now)) return { claimed: fresh(claim, now), isChanged: true }
   if (!isSameRequest(record, claim)) return { found: record }

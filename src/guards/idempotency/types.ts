@@ -38,9 +38,7 @@ export interface HoldRequest extends IdempotentRequest {
   waitMs?: number
   /** Aborts the wait. */
   signal?: AbortSignal
-  /**
-   * When the engine does not answer: `block` fails, `allow` executes without any guarantee and marks the result.
-   */
+  /** When the engine does not answer: `block` fails, `allow` executes without any guarantee and marks the result. */
   onUnavailable?: 'block' | 'allow'
 }
 

@@ -60,9 +60,7 @@ export class Verbs {
     giveBack().catch(() => {})
   }
 
-  /**
-   * Retried until the timeout: executed work should be recorded, and completing twice has the same effect as once.
-   */
+  /** Retried until the timeout: executed work should be recorded, and completing twice has the same effect as once. */
   complete(key: RecordKey, owner: string, completion: Completion): Promise<OwnerOutcome> {
     const until = performance.now() + this.timeoutMs
     const ask = (): Promise<OwnerOutcome> => this.store.complete(key, owner, completion, this.clock.now())

@@ -161,9 +161,7 @@ export class Locks implements LocksApi {
     )
   }
 
-  /**
-   * The store granted the lock, but the caller aborted, the instance was closed, or the lock has expired already.
-   */
+  /** The store granted the lock, but the caller aborted, the instance was closed, or the lock has expired already. */
   private tooLate(attempt: Attempt, deciding: Promise<unknown>, signal: AbortSignal | undefined): unknown {
     this.undo(attempt, deciding)
     if (signal?.aborted) return signal.reason

@@ -14,10 +14,7 @@ export interface AcquiredLock {
   name: string
   /** Proves ownership: `extend` and `release` require it. Keep it secret. */
   token: string
-  /**
-   * Increases with every holder of the name. The locked resource should refuse an older fence. Absent with
-   * Redlock.
-   */
+  /** Increases with every holder of the name. The locked resource should refuse an older fence. Absent with Redlock. */
   fence?: number
   /** When the lock expires unless extended, ISO 8601. Counted from before the store was called. */
   expiresAt: string

@@ -11,9 +11,7 @@ import type { Channel } from './types.js'
 export interface CodeStore {
   /** Stores a code with no attempts counted, replacing the previous one. */
   put(key: CodeKey, code: NewCode, now: number): Promise<{ expiresAt: number }>
-  /**
-   * The salt of the current code, needed to compute its hash. Undefined when there is no code. Changes nothing.
-   */
+  /** The salt of the current code, needed to compute its hash. Undefined when there is no code. Changes nothing. */
   salt(key: CodeKey, now: number): Promise<string | undefined>
   /**
    * Counts the attempt, compares, and on a match marks the code as used, in one atomic step across all processes.

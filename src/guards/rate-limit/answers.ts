@@ -58,9 +58,7 @@ export function parentOf(
   return { parent: { entity: parent.entity, limits: statusesOf(parent, views[1]!) } }
 }
 
-/**
- * What was actually taken: nothing from a shadow limit that would have denied. Such limits can still be adjusted.
- */
+/** What was actually taken: nothing from a shadow limit that would have denied. Such limits can still be adjusted. */
 export function leaseOf(wanted: readonly Wanted[], { at, views }: Taken, leaseMs: number): LeaseContent {
   const subjects = wanted.map(({ entity, resource, limits }, i) => ({
     entity,

@@ -1,8 +1,6 @@
 import { Deadlines } from '../../core/deadlines.js'
 
-/**
- * An engine may have to start a thread, open files or connect once. That time must not count as a slow decision.
- */
+/** An engine may have to start a thread, open files or connect once. That time must not count as a slow decision. */
 const FIRST_TIMEOUT_MS = 10_000
 
 /**

@@ -4,9 +4,7 @@ import type { ConfigKey, FieldLevel } from './types.js'
 
 /** Stands for all resources, at the system and the entity level. Not a valid resource name. */
 export const ALL_RESOURCES = '*'
-/**
- * The name that other programs use for it. As a resource name it would have no special meaning, so it is refused.
- */
+/** The name that other programs use for it. As a resource name it would have no special meaning, so it is refused. */
 const OTHER_SPELLING = '_default_'
 
 export function resourceName(path: string, value: unknown): string {

@@ -103,8 +103,7 @@ export class LeasingCounters implements LimitStore {
     if (!batch.allowed) return this.counters.take([subject], now)
     subject.limits.forEach(({ name, rule }, i) => {
       const { remaining, resetMs } = batch.views[0]![i]!
-      // The engine's clock may differ. It decided after it was called, so counting from the call is never too
-      // late.
+      // The engine's clock may differ. It decided after it was called, so counting from the call is never too late.
       const resetAt = now + resetMs
       const end = rule.algorithm === 'fixed-window' ? resetAt : Number.POSITIVE_INFINITY
       const until = Math.min(now + this.lease.ms, end)

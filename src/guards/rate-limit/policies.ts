@@ -46,9 +46,7 @@ interface Shared {
   policy: Policy
 }
 
-/**
- * Resolves configurations field by field: entity over resource over system over the defaults of the constructor.
- */
+/** Resolves configurations field by field: entity over resource over system over the defaults of the constructor. */
 export class Policies {
   readonly cache: ConfigCache
   /**

@@ -39,10 +39,7 @@ export interface Taken {
   allowed: boolean
   /** The engine's time of the decision. It becomes part of the lease. */
   at: number
-  /**
-   * Per subject, then per limit, in request order. If `retryAfterMs` is above 0, nothing was taken from that
-   * limit.
-   */
+  /** Per subject, then per limit, in request order. If `retryAfterMs` is above 0, nothing was taken from that limit. */
   views: readonly (readonly LimitView[])[]
 }
 

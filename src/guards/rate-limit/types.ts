@@ -87,10 +87,7 @@ export interface ResolvedConfig {
     autoUpdate: FieldLevel
     strictVersion: FieldLevel
   }
-  /**
-   * By limit: numbers that are lower than configured, because a lower capacity caps them. Absent if there are
-   * none.
-   */
+  /** By limit: numbers that are lower than configured, because a lower capacity caps them. Absent if there are none. */
   capped?: Record<string, CappedFields>
   /** Limits whose stored record cannot be used, with the reason. Calls that name one are refused. */
   unreadable?: Record<string, string>

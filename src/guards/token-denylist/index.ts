@@ -49,9 +49,7 @@ export class TokenDenylist implements TokensApi {
     this.follower = new TokenFollower(store, clock, options, report)
   }
 
-  /**
-   * Starts to load all revocations into memory; otherwise the first check does. Resolves after the first attempt.
-   */
+  /** Starts to load all revocations into memory; otherwise the first check does. Resolves after the first attempt. */
   warmUp(): Promise<void> {
     return this.follower.start()
   }
@@ -128,9 +126,7 @@ export class TokenDenylist implements TokensApi {
     }
   }
 
-  /**
-   * The state of a subject, read from the store. Throws when the store does not answer: a guess would be useless.
-   */
+  /** The state of a subject, read from the store. Throws when the store does not answer: a guess would be useless. */
   async subject(subject: string): Promise<SubjectStatus> {
     const { store, clock } = this.dependencies
     const found = await this.deadlines.within(

@@ -1,15 +1,15 @@
 import { MAX_CUSTOMER_KEY_LENGTH } from '../customer-key.js'
 
 /**
- * One entry of a list's log: what one step of the engine did to its members, packed.
+ * One entry of a list's log: the member changes of one engine step, packed.
  *
- *   reset      FF: the members changed as a whole, and whoever holds an image of them must load it anew
- *   changes    items, one behind the other:
+ *   reset      FF: all members were replaced, and every image of the list must be loaded again
+ *   changes    items, one after the other:
  *     01 addedAt(6) expiresAt(6, zeros: never) length-1(1) key    a customer was added, or added again
- *     02 length-1(1) key                                          likewise, at the times of the item before
+ *     02 length-1(1) key                                          the same, with the times of the previous item
  *     03 length-1(1) key                                          a customer was removed
  *
- * Keys are as `customer-key.ts` writes them; numbers have their highest byte first.
+ * Keys are encoded as in `customer-key.ts`. Numbers are big-endian.
  */
 const RESET = 0xff
 const ADDED = 1

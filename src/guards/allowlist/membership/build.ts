@@ -79,9 +79,7 @@ class Build {
     return { outcome }
   }
 
-  /**
-   * The pages of the last snapshot that later changes affect. Undefined if the log does not contain all changes.
-   */
+  /** The pages of the last snapshot that later changes affect. Undefined if the log does not contain all changes. */
   private async dirtyRanges(manifest: Manifest, key: HashKey): Promise<PageRange[] | undefined> {
     const { changes, list } = this.options
     const find = rangeFinder(manifest.pages.map((page) => page.range))

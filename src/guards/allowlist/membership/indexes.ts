@@ -89,7 +89,7 @@ export class Indexes {
       return undefined
     }
     if (index.freshAtMs < this.staleBeforeMs) {
-      // The feed is read at intervals, so this happens when the process was suspended and no read took place.
+      // If the process was suspended, no read took place: read now. Failed reads are retried at intervals anyway.
       void this.follower.catchUp(index)
       return undefined
     }

@@ -37,8 +37,7 @@ export class PagePool {
       const next = source.next()
       if (next.done) return
       const work = this.others[lane % this.others.length]!.make(next.value).then((pages) => ({ lane, pages }))
-      // The caller that awaits `work` gets its failure. This second promise must not become an unhandled
-      // rejection.
+      // The caller that awaits `work` gets its failure. This second promise must not become an unhandled rejection.
       work.then((result) => finished.push(result)).catch(() => undefined)
       running.set(lane, work)
     }

@@ -11,7 +11,7 @@ import {
 import type { FuseBuilder } from './fuse-builder.js'
 
 /**
- * A page in its stored form, little-endian:
+ * The stored form of a page, little-endian:
  *
  * | byte | holds |
  * |---|---|

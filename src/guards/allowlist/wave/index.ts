@@ -4,9 +4,7 @@ import type { ListRecord } from '../port.js'
 import type { RampStep, WaveStrategy } from '../types.js'
 import { NO_SALT, placeFromState, saltState, unsaltedPlace } from './hash.js'
 
-/**
- * The decisions of a wave alone. The guard decides `EXCLUDED` and the base list, because they need other lists.
- */
+/** The decisions of a wave alone. The guard decides `EXCLUDED` and the base list, because they need other lists. */
 export type WaveAnswer = 'IN_WAVE' | 'OUT_OF_WAVE' | 'OUTSIDE_WINDOW'
 
 /** The rule of an ONDA list, compiled once so that a check only computes. */

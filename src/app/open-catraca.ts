@@ -51,8 +51,8 @@ export interface OpenOptions extends EngineOptions {
   metrics?: MetricsOptions
   audit?: OpenAuditOptions
   /**
-   * What a check returns when neither memory nor the store can answer: an error (default), or allowed, marked as
-   * degraded.
+   * What a check returns when neither memory nor the store can answer: an error
+   * (default), or allowed, marked as degraded.
    */
   onUnavailable?: OnUnavailable
   tracing?: {

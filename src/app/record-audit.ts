@@ -57,8 +57,7 @@ export function auditOptions({ store: _, ...given }: OpenAuditOptions = {}): Aud
 }
 
 /**
- * Opens the trail, and wraps the member store of the allowlist engine so that changes of single members are
- * recorded.
+ * Opens the trail, and wraps the member store of the allowlist engine so that changes of single members are recorded.
  */
 export function openAudit(
   options: AuditOptions,

@@ -7,8 +7,8 @@ type Api = typeof import('@opentelemetry/api')
 export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 /**
- * Spans, if the host of this process collects them. Otherwise `spans` is undefined, and the check for it is the
- * only cost.
+ * Spans, if the host of this process collects them. Otherwise `spans` is undefined, and
+ * the check for it is the only cost.
  */
 export class Tracing {
   spans: Spans | undefined
@@ -52,8 +52,8 @@ export class Spans {
   }
 
   /**
-   * A request to the server, as a child of the client's span if it sends one (W3C `traceparent`, or what the host
-   * reads).
+   * A request to the server, as a child of the client's span if it sends one (W3C
+   * `traceparent`, or what the host reads).
    */
   request(method: string, route: string, headers: RequestHeaders): OpenSpan {
     const attributes = { 'http.request.method': method, 'http.route': route }

@@ -30,8 +30,8 @@ export function watchedEngine(engine: StoreEngine, watch: EngineWatch): StoreEng
 
 function watchedAllowlists({ name, allowlists }: StoreEngine, of: PortWatch): AllowlistEngine {
   const { lists, members, checks, bulk, changes, index, upkeep } = allowlists
-  // The embedded engine answers these synchronously from mapped memory, for every check. Reading a clock would
-  // cost more.
+  // The embedded engine answers these synchronously from mapped memory, for every check.
+  // Reading a clock would cost more.
   const isInMemory = name === 'embedded'
   return {
     lists: of.port(lists, ports.LISTS, 'allowlists', 'lists'),

@@ -136,8 +136,7 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * The error code for callers. A full store is reported as such, because waiting does not help: an operator must
- * act.
+ * The error code for callers. A full store is reported as such, because waiting does not help: an operator must act.
  */
 export function unavailability(error: unknown): 'STORE_FULL' | 'ENGINE_UNAVAILABLE' {
   return isCatracaError(error, 'STORE_FULL') ? 'STORE_FULL' : 'ENGINE_UNAVAILABLE'

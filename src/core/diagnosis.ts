@@ -57,8 +57,7 @@ function verdict(level: Level, found: string, remedy: string | undefined): Check
 }
 
 /**
- * Runs the checks one after the other, so that none measures the load of another. Each has a timeout, and none
- * throws.
+ * Runs the checks one after the other, so that none measures the load of another. Each has a timeout, and none throws.
  */
 export async function runChecks<C>(
   checks: readonly Check<C>[],

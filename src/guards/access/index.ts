@@ -6,7 +6,7 @@ import type { KeyRecord, KeyStore, StoredKeys } from './port.js'
 import { SCOPES, type Scope } from './scopes.js'
 
 export interface ApiKey {
-  /** Tells apart keys that had the same name at different times. */
+  /** Distinguishes keys that had the same name at different times. */
   id: string
   name: string
   scopes: Scope[]

@@ -46,8 +46,8 @@ export interface AllowlistsApi {
   listsOf(customerId: string, page?: PageRequest): Promise<Page<CustomerAllowlist>>
 
   /**
-   * Moves the list to `shards` shards while it serves. Resolves when the move is complete. Only on engines that
-   * shard lists.
+   * Moves the list to `shards` shards while it serves. Resolves when the move is
+   * complete. Only on engines that shard lists.
    */
   reshard(id: string, shards: number, options?: ReshardCallOptions): Promise<Allowlist>
   resharding(id: string): Promise<ReshardStatus>

@@ -23,8 +23,8 @@ export class CheckFigures {
   /** One per call, however many customers and lists it names. */
   readonly durations = new Durations()
   /**
-   * `allowed`: results that may be wrong, because the store did not answer. `blocked`: calls that failed for the
-   * same reason.
+   * `allowed`: results that may be wrong, because the store did not answer. `blocked`:
+   * calls that failed for the same reason.
    */
   readonly degraded = { allowed: 0, blocked: 0 }
   allowed = 0

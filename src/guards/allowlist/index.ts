@@ -59,8 +59,8 @@ export interface AllowlistsParts {
   /** Absent if the engine does not shard lists. */
   resharding?: ReshardStore | undefined
   /**
-   * Starts the cleanup now instead of at the next interval, because the id of a deleted list is free only after
-   * cleanup.
+   * Starts the cleanup now instead of at the next interval, because the id of a deleted
+   * list is free only after cleanup.
    */
   sweepSoon(): void
 }

@@ -24,8 +24,8 @@ const SCAN_PAGE = 1000
 /** A search covers at most this many lists. Pages without a search reach all. */
 const MAX_SCANNED = 50_000
 /**
- * A user who types, sorts and pages sends many queries within moments, so a scan is reused. A slow scan is reused
- * for longer.
+ * A user who types, sorts and pages sends many queries within moments, so a scan is
+ * reused. A slow scan is reused for longer.
  */
 const KEPT_MS = 2000
 const MAX_KEPT_MS = 20_000

@@ -1,8 +1,7 @@
 import type { WaveConfig } from './types.js'
 
 /**
- * When a wave was paused, and the fields that the pause replaced. A field that is absent here was absent in the
- * rule.
+ * When a wave was paused, and the fields that the pause replaced. A field that is absent here was absent in the rule.
  */
 export interface Pause extends Pick<WaveConfig, 'percentage' | 'ramp' | 'startTime' | 'endTime'> {
   at: number

@@ -24,8 +24,8 @@ export interface AllowlistEngine {
 export interface ListRecord {
   id: string
   /**
-   * Tells this list from earlier lists with the same id. Never reused, so members of a deleted list cannot
-   * reappear.
+   * Distinguishes this list from earlier lists with the same id. Never reused, so members
+   * of a deleted list cannot reappear.
    */
   incarnation: number
   name: string
@@ -94,8 +94,8 @@ export type RemoveOutcome =
 
 export interface MemberStore {
   /**
-   * Whether the engine stores an audit entry in the same transaction as the change. If false, the guard passes no
-   * `note`.
+   * Whether the engine stores an audit entry in the same transaction as the change. If
+   * false, the guard passes no `note`.
    */
   readonly keepsNotes: boolean
   add(

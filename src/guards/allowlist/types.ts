@@ -212,8 +212,8 @@ export interface CheckOptions {
 export interface IndexStatus {
   allowlistId: string
   /**
-   * In this process. `loaded`: in memory and answering. `behind`: not yet caught up with the log. `absent`: not in
-   * memory.
+   * In this process. `loaded`: in memory and answering. `behind`: not yet caught up with
+   * the log. `absent`: not in memory.
    */
   state: 'loaded' | 'behind' | 'absent'
   /** Whether any process is building the snapshot. */
@@ -238,8 +238,8 @@ export type ExportFormat = ImportFormat
 export interface ExportOptions {
   format?: ExportFormat
   /**
-   * CSV only: puts an apostrophe before cells that a spreadsheet would run as a formula. For viewing, not for
-   * re-import.
+   * CSV only: puts an apostrophe before cells that a spreadsheet would run as a formula.
+   * For viewing, not for re-import.
    */
   spreadsheet?: boolean
 }

@@ -22,8 +22,8 @@ export const OUT_OF_WAVE: Verdict = { reason: 'OUT_OF_WAVE', type: 'ONDA' }
 export const OUTSIDE_WINDOW: Verdict = { reason: 'OUTSIDE_WINDOW', type: 'ONDA' }
 export const EXCLUDED: Verdict = { reason: 'EXCLUDED', type: 'ONDA' }
 /**
- * The result is unknown, so it denies. That holds also in `exclude`, where a denial would otherwise admit the
- * customer.
+ * The result is unknown, so it denies. This also applies in `exclude`, where a denial
+ * would otherwise admit the customer.
  */
 export const TOO_DEEP: Verdict = { reason: 'OUT_OF_WAVE', type: 'ONDA' }
 

@@ -38,8 +38,7 @@ export class Actors {
   }
 
   /**
-   * While the storage is in use, older versions of Node.js track every promise of the process, also those of
-   * checks.
+   * While the storage is in use, older versions of Node.js track every promise of the process, also those of checks.
    */
   private ended(): void {
     if (--this.running === 0) this.storage.disable()

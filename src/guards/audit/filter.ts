@@ -31,8 +31,7 @@ export interface Filter {
 }
 
 /**
- * Validates a query. Entries before `oldest` are not shown, even if they are not swept yet, and none after
- * `latest`.
+ * Validates a query. Entries before `oldest` are not shown, even if they are not swept yet, and none after `latest`.
  */
 export function parseQuery(query: AuditQuery, oldest: number, latest: number): Filter {
   const { limit = DEFAULT_PAGE, cursor, actor, action, target, search } = query

@@ -12,8 +12,7 @@ export interface AuditStore {
    */
   read(below: string, from: string, limit: number): Promise<AuditPart>
   /**
-   * Deletes entries made before `before`, in a small step. Engines that expire entries themselves have nothing to
-   * do.
+   * Deletes entries made before `before`, in a small step. Engines that expire entries themselves have nothing to do.
    */
   sweep(before: number): Promise<{ more: boolean }>
 }

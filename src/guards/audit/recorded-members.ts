@@ -59,8 +59,7 @@ export function recordedMembers(members: MemberStore, trail: AuditTrail, isToget
 }
 
 /**
- * A member store that records nothing. Each change has the timeout of one write, however many writes the engine
- * makes.
+ * A member store that records nothing. Each change has the timeout of one write, however many writes the engine makes.
  */
 export function boundedMembers(members: MemberStore, { deadlines }: AuditTrail): MemberStore {
   // An engine that stores entries with changes makes one write.

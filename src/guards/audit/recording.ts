@@ -19,9 +19,8 @@ export interface Account<T, Before> {
 }
 
 /**
- * Makes a change and records it before the caller gets the result. All steps, including the read of the earlier
- * state, share the timeout of one write. So a store that does not answer delays its caller once, not once per
- * step.
+ * Makes a change and records it before the caller gets the result. All steps, including the read of the earlier state,
+ * share the timeout of one write. So a store that does not answer delays its caller once, not once per step.
  */
 export async function recording<T, Before = undefined>(
   trail: AuditTrail,

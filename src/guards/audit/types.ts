@@ -1,8 +1,7 @@
 /** Public types of the audit trail. */
 
 /**
- * Who made a change: an API key, a caller of a server without keys, a CLI command, or a program that uses the
- * library.
+ * Who made a change: an API key, a caller of a server without keys, a CLI command, or a program that uses the library.
  */
 export interface Actor {
   kind: 'key' | 'anonymous' | 'cli' | 'library'
@@ -118,7 +117,7 @@ export interface AuditOptions {
   /** Whether adding and removing single members is recorded. */
   members: boolean
   /**
-   * What happens when the entry of a change cannot be written. The change stands. `report` only reports the
+   * What happens when the entry of a change cannot be written. The change is not undone. `report` only reports the
    * failure; `fail` also returns an error to the caller.
    */
   onFailure: 'report' | 'fail'

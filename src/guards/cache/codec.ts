@@ -8,8 +8,7 @@ import { firstChange } from './unchanged.js'
 /** A value format other than JSON. Its version number precedes each value, so that formats are never confused. */
 export interface Codec<T> {
   /**
-   * 128 to 254. JSON text and gzip never begin with such a byte; 255 is `typedJson`. A new format needs a new
-   * number.
+   * 128 to 254. JSON text and gzip never begin with such a byte; 255 is `typedJson`. A new format needs a new number.
    */
   readonly version: number
   encode(value: T): Uint8Array
@@ -49,9 +48,8 @@ export class ValueForm<T> {
   }
 
   /**
-   * Also returns the decoded value, because every caller gets that one, even the caller that loaded it. `stored`
-   * is undefined for a value that is too large. Throws for a value that cannot be encoded, or that decoding would
-   * change.
+   * Also returns the decoded value, because every caller gets that one, even the caller that loaded it. `stored` is
+   * undefined for a value that is too large. Throws for a value that cannot be encoded, or that decoding would change.
    */
   async encode(value: T | undefined): Promise<Decoded<T> & { stored: CacheValue | undefined }> {
     if (value === undefined) return { stored: NOTHING, content: NO_CONTENT, plainBytes: NOTHING.length }

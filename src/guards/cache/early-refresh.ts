@@ -13,8 +13,8 @@ export function refreshesEarly(
 }
 
 /**
- * −ln of the smallest u that 53 random bits can give. Earlier than δ·β·FURTHEST before its expiry, no entry is
- * refreshed.
+ * −ln of the smallest u that 53 random bits can give. Earlier than δ·β·FURTHEST before
+ * its expiry, no entry is refreshed.
  */
 export const FURTHEST = 53 * Math.LN2
 

@@ -127,8 +127,7 @@ export class Caches implements CacheApi {
   }
 
   /**
-   * Called at the first use of the store. Before that, memory holds nothing that another instance could have
-   * changed.
+   * Called at the first use of the store. Before that, memory holds nothing that another instance could have changed.
    */
   private watch(): void {
     if (this.unwatch !== undefined) return

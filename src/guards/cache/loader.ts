@@ -121,8 +121,8 @@ export class Loader<T> {
   }
 
   /**
-   * The first tier stores values that the second tier confirmed. If the second tier is down, it stores them
-   * without confirmation.
+   * The first tier stores values that the second tier confirmed. If the second tier is
+   * down, it stores them without confirmation.
    */
   private settle({ flight, entry, item }: Made<T>, outcome: OrDown<StoreOutcome> | undefined): void {
     const { first, clock, counts } = this.parts

@@ -6,7 +6,7 @@
  * stores the loaded value only if it still holds the lease. Everything that invalidates a key also ends its lease:
  * `write`, `remove`, `expire`, `removeTag`, `clear`, a `begin` that takes over, and the expiry of the lease. The
  * lease thus serves as the key's generation: a fill that began before an invalidation has lost its lease and
- * stores nothing, on any pod, and the engine stores nothing for keys that nobody fills. There are two ways to
+ * stores nothing, on any pod, and the engine stores nothing for keys that are not being filled. There are two ways to
  * implement this:
  *
  * - the lease is in the slot or item of the key, and an invalidation deletes it (Redis: `{whole key}:fill`, beside
@@ -38,8 +38,8 @@ export interface CacheStore {
   /** Ends the fill: stores the value if the fill still holds the lease, otherwise changes nothing. */
   store(space: string, fills: readonly FilledItem[], now: number): Promise<readonly StoreOutcome[]>
   /**
-   * Restarts the lease from now, for a slow load. False if the fill no longer holds the lease; an ended lease
-   * stays ended.
+   * Restarts the lease from now, for a slow load. False if the fill no longer holds the
+   * lease; an ended lease stays ended.
    */
   renew(
     space: string,

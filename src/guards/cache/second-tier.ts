@@ -20,8 +20,8 @@ export type OrDown<R> = R | typeof DOWN
 
 const RETRY_MS = 1000
 /**
- * Removing a whole space or tag takes time in proportion to its keys. Callers do not wait for it; the store gets
- * this long.
+ * Removing a whole space or tag takes time in proportion to its keys. Callers do not
+ * wait for it; the store gets this long.
  */
 const LONGEST_STEP_MS = 600_000
 

@@ -69,8 +69,7 @@ export class CacheSpace<T> {
   }
 
   /**
-   * The cached value from either tier. Undefined when nothing is cached, or when the source is known to have no
-   * value.
+   * The cached value from either tier. Undefined when nothing is cached, or when the source is known to have no value.
    */
   async get(key: string): Promise<T | undefined> {
     const [answer] = await this.lookAll([identifier('key', key)], false)
@@ -156,9 +155,8 @@ export class CacheSpace<T> {
   }
 
   /**
-   * Write-through: writes the source first, then the cache. A fill that read the source earlier can no longer
-   * store its value. If two saves run at once, or a write fails midway, nothing is cached rather than a doubtful
-   * value.
+   * Write-through: writes the source first, then the cache. A fill that read the source earlier can no longer store its
+   * value. If two saves run at once, or a write fails midway, nothing is cached rather than a doubtful value.
    */
   save(
     key: string,
@@ -197,8 +195,7 @@ export class CacheSpace<T> {
   }
 
   /**
-   * False: the key was invalidated after the lease began, or the lease expired. `undefined`: the source has no
-   * value.
+   * False: the key was invalidated after the lease began, or the lease expired. `undefined`: the source has no value.
    */
   async fill(
     key: string,

@@ -14,11 +14,10 @@ export function requestHashOf(payload: unknown): string {
 }
 
 /**
- * One text for all spellings of a value. RFC 8785 for JSON values, so the order of keys and the notation of
- * numbers do not matter. Beyond JSON: a Date is its ISO text, a BigInt its digits, and bytes are `b"…"` in base64,
- * which is no JSON text. Undefined members are left out. An object with `toJSON` is replaced by its result.
- * Everything else is refused, also integers from 2^53 on: parsing may have rounded several of them to the same
- * number.
+ * One text for all spellings of a value. RFC 8785 for JSON values, so the order of keys and the notation of numbers do
+ * not matter. Beyond JSON: a Date is its ISO text, a BigInt its digits, and bytes are `b"…"` in base64, which is no
+ * JSON text. Undefined members are left out. An object with `toJSON` is replaced by its result. Everything else is
+ * refused, also integers from 2^53 on: parsing may have rounded several of them to the same number.
  */
 export function canonicalForm(value: unknown): string {
   const writer = new Writer()

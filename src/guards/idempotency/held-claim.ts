@@ -41,9 +41,8 @@ export class HeldClaim {
   }
 
   /**
-   * Stores the response. Throws IDEMPOTENCY_CLAIM_LOST if another owner has the record by now, and UNKNOWN_OUTCOME
-   * if the engine does not acknowledge: then the record is completed, or stays in progress until its lease
-   * expires.
+   * Stores the response. Throws IDEMPOTENCY_CLAIM_LOST if another owner has the record by now, and UNKNOWN_OUTCOME if
+   * the engine does not acknowledge: then the record is completed, or stays in progress until its lease expires.
    */
   async complete(value: unknown): Promise<void> {
     if (this.isEnded) return

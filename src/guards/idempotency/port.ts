@@ -16,10 +16,10 @@ export interface IdempotencyStore {
   /** Maximum size of an encoded response. Above it, the guard completes without a response. */
   readonly maxResponseBytes: number
   /**
-   * Claims a record that is absent, expired, FAILED, or IN_PROGRESS with an expired lease (the last only if both
-   * the claim and the record have `takesOver`), unless it belongs to another request. Any other record is returned
-   * unchanged. Called again by the current owner, it returns the same result, so a caller that lost the response
-   * may retry.
+   * Claims a record that is absent, expired, FAILED, or IN_PROGRESS with an expired lease (the
+   * last only if both the claim and the record have `takesOver`), unless it belongs to another
+   * request. Any other record is returned unchanged. Called again by the current owner, it
+   * returns the same result, so a caller that lost the response may retry.
    */
   claim(claim: Claim, now: number): Promise<ClaimOutcome>
   /**
@@ -28,8 +28,7 @@ export interface IdempotencyStore {
    */
   complete(key: RecordKey, owner: string, completion: Completion, now: number): Promise<OwnerOutcome>
   /**
-   * Any caller may claim the record again at once. If this owner has failed it already: `done`, and nothing
-   * changes.
+   * Any caller may claim the record again at once. If this owner has failed it already: `done`, and nothing changes.
    */
   fail(key: RecordKey, owner: string, error: string | undefined, now: number): Promise<OwnerOutcome>
   /** Undoes the claim: deletes the record, or sets it to FAILED if there were earlier attempts, which stay counted. */
@@ -64,8 +63,7 @@ export type ClaimOutcome =
   | { outcome: 'found'; record: StoredRecord; at: number }
 
 /**
- * `lost`: the owner no longer has the record. `differs`: it was completed with another response. Nothing was
- * changed.
+ * `lost`: the owner no longer has the record. `differs`: it was completed with another response. Nothing was changed.
  */
 export type OwnerOutcome = 'done' | 'lost' | 'differs'
 

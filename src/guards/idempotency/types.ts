@@ -19,8 +19,8 @@ export interface IdempotentRequest extends RecordKey {
    */
   payload?: unknown
   /**
-   * The payload as received. A record of another program that holds the SHA-256 of these bytes then counts as this
-   * request.
+   * The payload as received. A record of another program that holds the SHA-256 of these
+   * bytes then counts as this request.
    */
   rawPayload?: string | Uint8Array
   /** Computed by the caller over the parts of the request that matter. */
@@ -48,8 +48,7 @@ export interface RunRequest extends HoldRequest {
 }
 
 /**
- * `complete`: the response is stored and replayed. `fail`: FAILED, may be tried again. `release`: as if never
- * tried.
+ * `complete`: the response is stored and replayed. `fail`: FAILED, may be tried again. `release`: as if never tried.
  */
 export type Ending = 'complete' | 'fail' | 'release'
 
@@ -69,8 +68,7 @@ export interface Refused {
 
 /**
  * `in-progress`: another caller is executing the request. `other-request`: the key was used for another request.
- * `unknown`: the lease of the executing caller expired, and its progress is not known (`onLeaseExpired:
- * "unknown"`).
+ * `unknown`: the lease of the executing caller expired, and its progress is not known (`onLeaseExpired: "unknown"`).
  */
 export type RefusalReason = 'in-progress' | 'other-request' | 'unknown'
 

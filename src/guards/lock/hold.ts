@@ -45,8 +45,8 @@ export class Hold {
   }
 
   /**
-   * Extensions run one after the other: if two were in flight, the order in which the store applies them would be
-   * unknown.
+   * Extensions run one after the other: if two were in flight, the order in which the
+   * store applies them would be unknown.
    */
   async extend(ttlMs?: number): Promise<void> {
     const lifeMs = ttlMs === undefined ? undefined : checkTtl(ttlMs)

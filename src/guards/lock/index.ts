@@ -54,7 +54,7 @@ interface Wait {
   signal: AbortSignal | undefined
 }
 
-/** Locks: one holder at a time per name, with fences that tell a newer holder from an older one. */
+/** Locks: one holder at a time per name, with fences that distinguish a newer holder from an older one. */
 export class Locks implements LocksApi {
   private readonly store: LockStore
   private readonly clock: Clock
@@ -217,9 +217,8 @@ export class Locks implements LocksApi {
   }
 
   /**
-   * Runs the work while holding one or more locks, and returns its result. All callers take names in the same
-   * order, so deadlock is impossible. Takes all names or none. Throws `LOCK_HELD` when they cannot be acquired in
-   * time.
+   * Runs the work while holding one or more locks, and returns its result. All callers take names in the same order, so
+   * deadlock is impossible. Takes all names or none. Throws `LOCK_HELD` when they cannot be acquired in time.
    */
   withLock<T>(names: string | readonly string[], work: (lock: HeldLock) => T | Promise<T>): Promise<T>
   withLock<T>(

@@ -49,7 +49,7 @@ export class Turns {
     this.free(name)
   }
 
-  /** Wakes all waiters, which then find that the instance is closed. */
+  /** Notifies all waiters, which then find that the instance is closed. */
   close(): void {
     for (const line of this.lines.values()) for (const waiter of [...line.waiters]) tell(waiter)
   }
@@ -94,8 +94,8 @@ export class Turn {
   }
 
   /**
-   * False if a watch already exists. Called only after a failed attempt: a watch has a cost, and most callers need
-   * none.
+   * False if a watch already exists. Called only after a failed attempt: a watch has a
+   * cost, and most callers need none.
    */
   beginWatching(): boolean {
     if (this.line.stopWatching !== undefined) return false

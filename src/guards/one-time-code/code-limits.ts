@@ -25,9 +25,9 @@ interface Look {
 export type Admission = { held: Held; isLast: boolean } | { violated: string[]; retryAfterMs: number }
 
 /**
- * Limits how often a code may be issued and guessed, with the counters of the rate limiter. It calls the counters
- * directly, because no stored configuration, no tokens taken in advance and no `onUnavailable: allow` may loosen
- * these limits.
+ * Limits how often a code may be issued and guessed, with the counters of the rate
+ * limiter. It calls the counters directly, because no stored configuration, no tokens
+ * taken in advance and no `onUnavailable: allow` may loosen these limits.
  */
 export class CodeLimits {
   private readonly issue: readonly LimitCost[]

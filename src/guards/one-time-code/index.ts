@@ -52,8 +52,8 @@ export class OneTimeCodes implements CodesApi {
   }
 
   /**
-   * Issues a new code, which replaces the previous one. Too many issues, or a locked address, is a result, not an
-   * error.
+   * Issues a new code, which replaces the previous one. Too many issues, or a locked
+   * address, is a result, not an error.
    */
   async issue(request: CodeAddress): Promise<IssueAnswer> {
     const key = codeKey(request)

@@ -14,9 +14,8 @@ export interface CodeStore {
   /** The salt of the current code, needed to compute its hash. Undefined when there is no code. Changes nothing. */
   salt(key: CodeKey, now: number): Promise<string | undefined>
   /**
-   * Counts the attempt, compares, and on a match marks the code as used, in one atomic step across all processes.
-   * A used code is stored until it expires, so that a second caller with the right code does not count as
-   * guessing.
+   * Counts the attempt, compares, and on a match marks the code as used, in one atomic step across all processes. A
+   * used code is stored until it expires, so that a second caller with the right code does not count as guessing.
    */
   attempt(key: CodeKey, attempt: Attempt, now: number): Promise<AttemptOutcome>
   /** Public facts about the current code, never anything that reveals it. */

@@ -27,8 +27,8 @@ export interface IssueDenied {
 export type IssueAnswer = IssuedCode | IssueDenied
 
 /**
- * INVALID: the code is wrong, expired, used or was never sent (not distinguished). LOCKED: too many failures, try
- * again later.
+ * INVALID: the code is wrong, expired, used or was never sent (not distinguished).
+ * LOCKED: too many failures, try again later.
  */
 export type VerifyAnswer = { valid: true } | { valid: false; reason: 'INVALID' | 'LOCKED' }
 

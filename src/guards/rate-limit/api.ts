@@ -27,8 +27,8 @@ export interface ConfigQuery extends PageRequest {
   /** At the entity level: only configurations of this resource. */
   resource?: string
   /**
-   * Also include records that other programs wrote and this one has not used yet. On DynamoDB this scans the whole
-   * table.
+   * Also include records that other programs wrote and this one has not used yet. On
+   * DynamoDB this scans the whole table.
    */
   scan?: boolean
 }

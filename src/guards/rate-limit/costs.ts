@@ -7,8 +7,7 @@ import { MAX_AMOUNT } from './rule.js'
 /** What a call takes from one limit. */
 export interface PolicyCost extends LimitCost {
   /**
-   * In shadow mode: the cost is more than the limit can ever hold. Nothing is taken, and it is reported as a
-   * violation.
+   * In shadow mode: the cost is more than the limit can ever hold. Nothing is taken, and it is reported as a violation.
    */
   isOversized: boolean
 }

@@ -18,9 +18,9 @@ interface Entry {
 }
 
 /**
- * The most frequent items of a stream in little memory (the space-saving algorithm). When it is full, a new item
- * replaces the smallest and inherits its count. So a frequent item is never missed. Counts may be too high, never
- * too low.
+ * The most frequent items of a stream in little memory (the space-saving algorithm). When
+ * it is full, a new item replaces the smallest and inherits its count. So a frequent item
+ * is never missed. Counts may be too high, never too low.
  */
 class Frequent {
   private readonly entries: Entry[] = []

@@ -125,8 +125,8 @@ export class RateLimits implements LimitsApi {
   }
 
   /**
-   * Called when the first configuration is read. Before that, memory holds nothing that another process could have
-   * changed.
+   * Called when the first configuration is read. Before that, memory holds nothing that
+   * another process could have changed.
    */
   private follow(): void {
     const { configs, counters } = this.dependencies.engine
@@ -306,8 +306,7 @@ export class RateLimits implements LimitsApi {
   }
 
   /**
-   * Drops cached configurations of an entity, of a resource, of both together, or all. The next call reads the
-   * store.
+   * Drops cached configurations of an entity, of a resource, of both together, or all. The next call reads the store.
    */
   invalidateConfigCache(entity?: string, resource?: string): void {
     this.configs.invalidate(entity, resource)

@@ -25,9 +25,8 @@ const MAX_TOKEN_CHARACTERS = 131_072
 const MAX_KEYS = 1000
 
 /**
- * Encrypts leases with AES-256-GCM. Each process has its own key, derived from the secret and a random salt, and
- * counts its nonces. So no nonce repeats, however many leases there are, and salt and nonce together identify the
- * lease.
+ * Encrypts leases with AES-256-GCM. Each process has its own key, derived from the secret and a random salt, and counts
+ * its nonces. So no nonce repeats, however many leases there are, and salt and nonce together identify the lease.
  */
 export class LeaseSealer {
   private readonly salt = randomBytes(SALT_BYTES)

@@ -127,8 +127,7 @@ export function configKeyOf({ level, entity, identifier: id, resource }: ConfigA
 }
 
 /**
- * Validates the parts of an address. `id` names the resource at the resource level, and the entity at the entity
- * level.
+ * Validates the parts of an address. `id` names the resource at the resource level, and the entity at the entity level.
  */
 export function parseConfigKey(level: unknown, id: unknown, resource: unknown): ConfigKey {
   switch (level) {

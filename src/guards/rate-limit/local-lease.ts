@@ -37,11 +37,10 @@ const GIVE_BACK_MS = 60_000
 const MAX_LEASED = 1_000_000_000
 
 /**
- * Takes tokens of buckets and fixed windows in advance, decides in memory while they last, and gives unused tokens
- * back in time. The engine counts them as used, so the limit is never exceeded. Tokens that a process holds
- * without using them are denied to others for at most `ms`. A token may be used up to `ms` after it was taken, so
- * a bucket's bound holds for intervals longer by `ms`. Tokens of a fixed window are used within that window or
- * given back.
+ * Takes tokens of buckets and fixed windows in advance, decides in memory while they last, and gives unused tokens back
+ * in time. The engine counts them as used, so the limit is never exceeded. Tokens that a process holds without using
+ * them are denied to others for at most `ms`. A token may be used up to `ms` after it was taken, so a bucket's bound
+ * holds for intervals longer by `ms`. Tokens of a fixed window are used within that window or given back.
  */
 export class LeasingCounters implements LimitStore {
   private readonly subjects = new Map<string, Map<string, SubjectHands>>()

@@ -9,8 +9,7 @@ export interface AcquireCall {
   wanted: readonly Wanted[]
   signal: AbortSignal | undefined
   /**
-   * The version of `Exhausted` before the call. Absent if the call had its own limits: then the denial is not
-   * cached.
+   * The version of `Exhausted` before the call. Absent if the call had its own limits: then the denial is not cached.
    */
   since: number | undefined
   onUnavailable: OnUnavailable

@@ -50,8 +50,7 @@ interface Shared {
 export class Policies {
   readonly cache: ConfigCache
   /**
-   * Most subjects share the configuration of their resource, so policies are cached by identity of the levels'
-   * records.
+   * Most subjects share the configuration of their resource, so policies are cached by identity of the levels' records.
    */
   private resolved = new WeakMap<LevelConfig, Map<string, Shared>>()
 
@@ -116,8 +115,7 @@ export class Policies {
   }
 
   /**
-   * The parent's own limits, plus those of the call that the parent does not name. Undefined: the parent has no
-   * limits.
+   * The parent's own limits, plus those of the call that the parent does not name. Undefined: the parent has no limits.
    */
   findParent(subject: Subject, callLimits: Limits | undefined): MaybePromise<Policy | undefined> {
     return whenReady(this.cache.get(subject), (config) => {

@@ -70,8 +70,8 @@ export type Freed = Subject | undefined
 
 export interface LimitStore {
   /**
-   * The guard calls it once with no subjects before anything else. That call may take as long as the engine needs
-   * to start.
+   * The guard calls it once with no subjects before anything else. That call may take as
+   * long as the engine needs to start.
    */
   take(subjects: readonly SubjectCosts[], now: number): Promise<Taken>
   /**
@@ -90,8 +90,7 @@ export interface LimitStore {
    */
   watch(listener: (freed: Freed) => void): () => void
   /**
-   * Deletes states that no longer matter, in a small step. Engines that expire them themselves return `more:
-   * false`.
+   * Deletes states that no longer matter, in a small step. Engines that expire them themselves return `more: false`.
    */
   sweep(now: number): Promise<{ swept: number; more: boolean }>
 }
@@ -132,8 +131,7 @@ export interface LimitConfigStore {
   writeEntity(id: string, record: EntityRecord): Promise<void>
   removeEntity(id: string): Promise<boolean>
   /**
-   * Raises the version of the stored schema and migrates the records. Does nothing if the version is already
-   * reached.
+   * Raises the version of the stored schema and migrates the records. Does nothing if the version is already reached.
    */
   migrate(schemaVersion: number): Promise<void>
   /** Stores the candidate if no secret is stored yet, and returns the stored one. */
@@ -178,8 +176,8 @@ export interface UsageStore {
   /** Oldest first, `from` inclusive, `to` exclusive. Within an hour, sorted by entity and limit. */
   read(resource: string, from: number, to: number): Promise<UsageHour[]>
   /**
-   * Deletes hours that began before `before`, in a small step. Engines that expire them themselves return `more:
-   * false`.
+   * Deletes hours that began before `before`, in a small step. Engines that expire them
+   * themselves return `more: false`.
    */
   forget(before: number): Promise<{ more: boolean }>
 }

@@ -52,7 +52,7 @@ export interface EntityRecord {
 /** The level that a field comes from. `entity:*` and `system:*` are the defaults for all resources. */
 export type FieldLevel = 'call' | Level | 'entity:*' | 'system:*' | 'defaults'
 
-/** An inherited number that was capped by the lower capacity of a nearer level. */
+/** An inherited number that was capped by the lower capacity of a level with higher priority. */
 export interface Capped {
   /** The configured number. */
   stated: number

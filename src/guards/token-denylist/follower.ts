@@ -7,8 +7,8 @@ import type { TokenOptions } from './types.js'
 type Report = (message: string, error: unknown) => void
 
 /**
- * After this long without checks, following stops to save work. The next checks query the store until the image is
- * loaded again.
+ * After this long without checks, following stops to save work. The next checks query
+ * the store until the image is loaded again.
  */
 const IDLE_AFTER_MS = 300_000
 

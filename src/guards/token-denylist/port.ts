@@ -20,13 +20,11 @@ export interface TokenStore {
   /** Log entries after a position. `gap` when the engine no longer has them all. */
   read(after: LogPosition): Promise<LogPart | 'gap'>
   /**
-   * Calls `wake` soon after another process adds entries. Calls may be missing. Returns a function that stops
-   * watching.
+   * Calls `wake` soon after another process adds entries. Calls may be missing. Returns a function that stops watching.
    */
   watch(wake: () => void): () => void
   /**
-   * Deletes what expired before `before`, in a small step. Engines that expire entries themselves have nothing to
-   * do.
+   * Deletes what expired before `before`, in a small step. Engines that expire entries themselves have nothing to do.
    */
   sweep(before: number): Promise<{ more: boolean }>
 }
@@ -46,8 +44,8 @@ export interface Found {
 }
 
 /**
- * The last entry that a reader has applied. The mark tells it from another entry that got the same number after
- * data loss.
+ * The last entry that a reader has applied. The mark distinguishes it from another
+ * entry that got the same number after data loss.
  */
 export interface LogPosition {
   sequence: number

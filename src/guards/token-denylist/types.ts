@@ -60,8 +60,7 @@ export interface TokenStats {
 
 export interface TokenOptions {
   /**
-   * How often memory is compared with the store. Notifications usually arrive earlier. 0: nothing is held in
-   * memory.
+   * How often memory is compared with the store. Notifications usually arrive earlier. 0: nothing is held in memory.
    */
   compareIntervalMs: number
   /** Memory that was not confirmed as complete for this long is not used: the store is queried. */

@@ -54,8 +54,8 @@ export class DictClaims<C extends DictClaim> {
   }
 
   /**
-   * Write-through of claim and status. A claim that has ended is removed instead. The claims of its entry are
-   * loaded again.
+   * Write-through of claim and status. A claim that has ended is removed instead. The
+   * claims of its entry are loaded again.
    */
   async save(claim: C, write: Write): Promise<void> {
     const { id, entryId } = checked(claim)

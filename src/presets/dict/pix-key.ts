@@ -11,8 +11,7 @@ export interface PixKey {
 const MAX_EMAIL = 77
 
 /**
- * Normalises a key to its stored spelling. Error messages contain the rule and never the value, which is personal
- * data.
+ * Normalises a key to its stored spelling. Error messages contain the rule and never the value, which is personal data.
  */
 export function pixKey({ key_type, key_value }: PixKey): PixKey {
   if (!KEY_TYPES.includes(key_type)) throw invalid('key_type', `must be one of ${KEY_TYPES.join(', ')}`)
@@ -79,8 +78,7 @@ const isOneDigit = (value: string): boolean => /^(\d)\1*$/.test(value)
 
 /**
  * The last two digits are check digits. Each is computed from the sum of all characters before it, weighted from 2
- * upwards from the right, and restarting at 2 after `longest`. A letter counts as its distance from the character
- * 0.
+ * upwards from the right, and restarting at 2 after `longest`. A letter counts as its distance from the character 0.
  */
 function hasCheckDigits(value: string, ...longest: [first: number, second: number]): boolean {
   return longest.every((last, i) => {

@@ -10,7 +10,7 @@ const METADATA = { ttlMs: DICT_TTL_MS.workflowMetadata }
 
 /** Workflows of claims, under `workflow:claim:{workflow_id}:status` and `:metadata`. */
 export class DictWorkflows<M extends object> {
-  /** One space for both, because both names begin alike. The key suffix tells statuses from metadata. */
+  /** One space for both, because both names begin alike. The key suffix distinguishes statuses from metadata. */
   private readonly space: CacheSpace<WorkflowStatus | M>
 
   constructor(cache: Caches, options: DictOptions) {

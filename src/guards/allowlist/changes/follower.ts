@@ -93,7 +93,7 @@ export class Follower {
         target.behind = false
         return
       }
-      // With other feeds, an image may answer while the log is read, if the last read is recent.
+      // If the feed is not immediate, an image may answer while the log is read, as long as the last read is recent.
       if (this.feed.isImmediate) target.behind = true
       state.done = rest
         .then(

@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../../../core/maybe-promise.js'
 
-/** A list id and its incarnation, which tells it from earlier lists with the same id. */
+/** A list id and its incarnation, which distinguishes it from earlier lists with the same id. */
 export interface ListRef {
   readonly id: string
   readonly incarnation: number
@@ -56,7 +56,7 @@ export interface ChangeFeed {
   position(list: ListRef): MaybePromise<Position | undefined>
   /** Entries after `after`, oldest first within each log. `gap` when the logs no longer continue from there. */
   read(list: ListRef, after: Position): MaybePromise<LogPart | 'gap'>
-  /** Whether anything may have changed since the last call. False where the engine cannot tell. */
+  /** Whether anything may have changed since the last call. False where the engine does not know. */
   hasChanges(): boolean
   /** Calls `wake` soon after a change, with the list if known. Calls may be missing or spurious. */
   watch(wake: (listId?: string) => void): { stop(): void }

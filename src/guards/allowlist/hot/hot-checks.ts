@@ -9,7 +9,7 @@ export interface HotChecksParts {
   sets: Pick<HotSets, 'find'>
   listIds: ReadonlySet<string>
   stateOf: MemberSource['stateOf']
-  /** Position of the snapshot that asked for a confirmation. Memory itself contains all later changes. */
+  /** Position of the snapshot whose `maybe` is being confirmed. Memory itself contains all later changes. */
   snapshotPosition(incarnation: number): Position | undefined
   /** How far this process has read the log. */
   seen(incarnation: number): Position | undefined

@@ -16,8 +16,8 @@ export interface HotSetUpdaterParts {
 /** Members written per call. */
 const PER_CALL = 1000
 /**
- * A lost set is loaded again at once if loading is quick. Otherwise the updater waits this many times the load
- * duration.
+ * A lost set is loaded again at once if loading is quick. Otherwise the updater waits
+ * this many times the load duration.
  */
 const QUICK_MS = 2000
 const REST_FACTOR = 10

@@ -4,8 +4,8 @@ import type { ChangeFeed, ListRef, LogPart, LogPosition, Position } from '../cha
 const MAX_LISTS = 10_000
 
 /**
- * A change feed that remembers how far this process has read some lists. Sets that are behind that position must
- * not answer.
+ * A change feed that remembers how far this process has read some lists. Sets that are
+ * behind that position must not answer.
  */
 export class PositionedFeed implements ChangeFeed {
   readonly isImmediate: boolean

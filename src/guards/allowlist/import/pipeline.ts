@@ -84,7 +84,7 @@ class RunningImport {
     try {
       return await this.finish(checkpoint)
     } catch (error) {
-      // Not recorded: the record says completed, which is true.
+      // Not recorded: the record already has the right state, completed.
       throw describeFailure(error, this.session, checkpoint).failure
     }
   }

@@ -12,8 +12,7 @@ export interface IndexBuilderOptions {
   /** Build only these pages of an existing snapshot. Customers outside are ignored. */
   ranges?: readonly PageRange[]
   /**
-   * Split a page that has more customers than this. Smaller pages are cheaper to rebuild, but there are more of
-   * them.
+   * Split a page that has more customers than this. Smaller pages are cheaper to rebuild, but there are more of them.
    */
   splitAbove?: number
 }

@@ -21,8 +21,8 @@ export interface CheckCounts {
 }
 
 /**
- * A check store with the index in front of an engine: the same results, without querying the engine where memory
- * is certain.
+ * A check store with the index in front of an engine: the same results, without
+ * querying the engine where memory is certain.
  */
 export class IndexedChecks implements CheckStore {
   readonly counts: CheckCounts = { filtered: 0, overlay: 0, trusted: 0, confirmed: 0, store: 0 }

@@ -3,8 +3,7 @@ export interface MembershipOptions {
   /** Lists that do not fit are evicted, least recently used first, and checked in the store. 0: no index. */
   maxBytes: number
   /**
-   * Whether this process builds snapshots. If off, it uses those built by other processes or by `catraca index
-   * build`.
+   * Whether this process builds snapshots. If off, it uses those built by other processes or by `catraca index build`.
    */
   build: 'auto' | 'off'
   /** A snapshot is rebuilt when this share of the list has changed, but not below `rebuildAtLeast` customers … */

@@ -42,7 +42,7 @@ export interface FilterPage extends FuseShape {
   fingerprintBits: FingerprintBits
   count: number
   seed: number
-  /** Tells apart pages of lists with different keys. See `keyCheck`. */
+  /** Distinguishes pages of lists with different keys. See `keyCheck`. */
   keyCheck: number
   checksum: number
   slots: Fingerprints

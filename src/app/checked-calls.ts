@@ -25,12 +25,12 @@ import type { RevokedToken } from '../guards/token-denylist/types.js'
 import type { RecordedGuards } from './record-audit.js'
 
 /*
- * Three rules hold for every call of every guard, and stand here rather than in each of them. Fields that a call does not
- * know are refused, with the name that was meant. A method whose type is a promise rejects: it never throws before there
- * is one. And a call that its signal aborts rejects with ABORTED.
+ * Three rules apply to every call of every guard, and are enforced here instead of in each guard. Unknown fields
+ * are refused, with a suggestion of the right name. A method that returns a promise rejects; it never throws
+ * synchronously. A call aborted by its signal rejects with ABORTED.
  */
 
-/** An argument that must be there, one that may be left out, or a list of them. */
+/** A required argument, an optional one, or a list. */
 type RuleOf<T> = [NonNullable<T>] extends [readonly (infer Item)[]]
   ? IsShape<Item> extends true
     ? { readonly each: Fields<Item> }
@@ -41,7 +41,7 @@ type RuleOf<T> = [NonNullable<T>] extends [readonly (infer Item)[]]
       : { readonly needed: Fields<T> }
     : never
 
-/** By the place of the argument. */
+/** By position of the argument. */
 type Rules<Args extends readonly unknown[]> = {
   readonly [I in keyof Args as I extends `${number}`
     ? [RuleOf<Args[I]>] extends [never]
@@ -58,14 +58,17 @@ type Promised<Guard> = {
     : never]: Guard[Name]
 }
 
-/** Every method that is typed as a promise, with what its arguments may hold. */
+/** Every method that returns a promise, with the fields of its arguments. */
 type Calls<Guard> = {
   readonly [Name in keyof Promised<Guard>]: Promised<Guard>[Name] extends Method
     ? Rules<Parameters<Promised<Guard>[Name]>> | typeof BY_ITSELF
     : never
 }
 
-/** So fast that a call in front of it would be felt: the guard keeps the rules itself, and the test of them sees that. */
+/**
+ * Methods so fast that a wrapper would be noticeable. The guard enforces the rules itself, and the test of these
+ * rules checks that.
+ */
 const BY_ITSELF = 'by itself'
 
 const PAGE: Fields<Lists.PageRequest> = { limit: true, cursor: true }
@@ -153,7 +156,7 @@ const REQUEST: Fields<Records.IdempotentRequest> = {
     onLeaseExpired: true,
   },
 }
-/** Also where the name of a record is enough: whoever has a request gives it as it is. */
+/** Also accepted where the key of a record is enough, so that a caller can pass its whole request. */
 const HOLD: Fields<Records.HoldRequest> = { ...REQUEST, waitMs: true, signal: true, onUnavailable: true }
 
 const IDEMPOTENCY: Calls<Idempotency> = {
@@ -248,7 +251,7 @@ const AUDIT_QUERY: Fields<AuditQuery> = {
   ...{ target: true, actor: true, search: true, action: true, from: true, to: true },
 }
 
-/** Whoever is named by `as` is checked by it: what it answers is what the work answers, a promise or not. */
+/** `as` and `acting` return what the work returns, a promise or not, so they validate their arguments themselves. */
 const AUDIT: Calls<Omit<AuditTrail, 'as' | 'acting'>> = {
   record: BY_ITSELF,
   list: { 0: { optional: AUDIT_QUERY } },
@@ -268,14 +271,14 @@ export interface Guards extends RecordedGuards {
   audit: AuditTrail
 }
 
-/** What every guard, and every space of a cache, is asked by promises; the test of these rules goes over it. */
+/** All calls that return promises, of every guard and every cache space. The test of these rules iterates over it. */
 export const CHECKED_CALLS = {
   ...{ allowlists: ALLOWLISTS, keys: KEYS, limits: LIMITS, idempotency: IDEMPOTENCY, codes: CODES },
   ...{ tokens: TOKENS, locks: LOCKS, cache: CACHE, audit: AUDIT },
   space: SPACE,
 } satisfies Record<keyof Guards | 'space', object>
 
-/** Has these guards keep the rules, for everybody who has them. */
+/** Enforces the rules on these guards, for every user of them. */
 export function checkCalls(guards: Guards): void {
   for (const name of Object.keys(guards) as (keyof Guards)[]) {
     checkPromised(guards[name], CHECKED_CALLS[name])
@@ -290,7 +293,7 @@ export function checkCalls(guards: Guards): void {
   }
 }
 
-/** A space is opened at once, so what is wrong with its options is thrown. */
+/** A space is opened synchronously, so invalid options throw. */
 function checkSpaces(cache: Caches): void {
   const known = new KnownFields(SPACE_OPTIONS)
   const seen = new WeakSet<object>()
@@ -319,7 +322,7 @@ function checkPromised(guard: object, calls: object): void {
     if (rules === BY_ITSELF) continue
     const expected = argumentsOf(rules as Rules<unknown[]>)
     const method = methods[name]!
-    // An async function throws nothing by itself.
+    // An async function never throws synchronously.
     if (expected.length > 0 || !(method instanceof AsyncFunction))
       methods[name] = checked(guard, method, expected)
   }
@@ -338,7 +341,7 @@ function argumentsOf(
   }))
 }
 
-/** No method has more than four arguments. To name them costs less than a list for every call. */
+/** No method has more than four arguments. Naming them is cheaper than an array per call. */
 function checked(guard: object, method: Method, expected: readonly Argument[]): Method {
   const signalAt = expected.find(({ fields }) => fields.has('signal'))?.place
   return (a, b, c, d) => {
@@ -364,7 +367,7 @@ const argumentAt = (place: number, a: unknown, b: unknown, c: unknown, d: unknow
 const signalOf = (given: unknown): AbortSignal | undefined =>
   (given as { signal?: AbortSignal } | null | undefined)?.signal
 
-/** An import that its caller broke off tells how far it came, as any that broke off. */
+/** An import aborted by its caller reports its progress, like any interrupted import. */
 function abortedInstead(error: unknown, signal: AbortSignal): unknown {
   if (!signal.aborted) return error
   if (isCatracaError(error, 'IMPORT_INTERRUPTED')) return aborted(signal, error.facts)

@@ -2,13 +2,13 @@ import type { Diagnosis } from '../core/diagnosis.js'
 import { type EngineOptions, engineSource, isSameStore, type StoreUse } from './open-engine.js'
 
 export interface DiagnoseOptions extends EngineOptions {
-  /** What is kept in the store; nothing but caches may be dropped. */
+  /** What the store is used for. Only a store for caches may evict entries. */
   use: StoreUse
   hasAllowlists: boolean
   cacheSpaces: readonly string[]
 }
 
-/** What an operator should know of a store. `where`: the store as it may be shown. Never throws, never hangs. */
+/** Diagnoses a store for an operator. `where`: the store as it may be shown. Never throws, never hangs. */
 export async function diagnoseStore(
   store: string,
   where: string,
@@ -34,12 +34,12 @@ export async function diagnoseStore(
   }
 }
 
-/** Whether two URLs mean one store. */
+/** Whether two URLs mean the same store. */
 export function areSameStore(one: string, other: string): boolean {
   return isSameStore(engineSource(one, {}), engineSource(other, {}))
 }
 
-/** Every check that engines make, for the page that lists them. */
+/** All checks of all engines, for the page that lists them. */
 export async function engineChecks() {
   const [embedded, redis, dynamodb] = await Promise.all([
     import('../engines/embedded/diagnose/index.js'),

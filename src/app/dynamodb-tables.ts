@@ -14,17 +14,17 @@ export { TABLE_ROLES, UNSERVED }
 const LOOK_FIELDS: Fields<LookOptions> = { onProgress: true, onUnserved: true }
 const KNOWN_OF_LOOK = new KnownFields(LOOK_FIELDS)
 
-/** The tables of a store, to be made and looked at. */
+/** Creates and inspects the tables of a store. */
 export interface DynamodbTables {
-  /** Makes what is missing, turns on what is off, and waits until the tables can be used. */
+  /** Creates missing tables, enables missing features, and waits until the tables can be used. */
   create(): Promise<TableCreation[]>
   describe(): Promise<TableState[]>
-  /** Every way in which a table is other than this version expects. */
+  /** All differences between the tables and what this version expects. */
   verify(): Promise<Difference[]>
   close(): void
 }
 
-/** `roles`: which of the tables, when not all. */
+/** `roles`: which tables. Default: all. */
 export async function openDynamodbTables(
   store: string,
   roles: readonly TableRole[] = TABLE_ROLES,
@@ -32,7 +32,7 @@ export async function openDynamodbTables(
   const url = dynamodbUrl(store)
   const unknown = roles.find((role) => !TABLE_ROLES.includes(role))
   if (unknown !== undefined) throw invalid('roles', `has ${unknown}: there is ${TABLE_ROLES.join(', ')}`)
-  // Only now, because the SDK takes a while to load.
+  // Imported only here, because the SDK is slow to load.
   const [{ DynamoClient }, { createTables }, { describeTables, differencesOf }] = await Promise.all([
     import('../engines/dynamodb/client/client.js'),
     import('../engines/dynamodb/tables/create-tables.js'),
@@ -50,8 +50,8 @@ export async function openDynamodbTables(
 }
 
 /**
- * Looks through the whole table for lists that other programs made, so that they are paged like any other, and for rows that
- * no check will find. It reads, and costs, the whole table.
+ * Scans the whole table for lists that other programs made, so that they appear in pages like any other, and for
+ * rows that no check will find. It reads, and costs, the whole table.
  */
 export async function adoptLists(store: string, options: LookOptions = {}): Promise<AdoptionProgress> {
   KNOWN_OF_LOOK.check(options)

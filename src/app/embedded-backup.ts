@@ -9,7 +9,7 @@ export type { Manifest, Restored }
 
 type Progress = NonNullable<BackupOptions['onProgress']>
 
-/** A consistent copy of an embedded store, while others write to it. */
+/** A consistent copy of an embedded store, while it is in use. */
 export async function backUpStore(
   store: string,
   target: string,

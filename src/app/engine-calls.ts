@@ -2,10 +2,10 @@ import { CatracaError } from '../core/errors.js'
 import { Durations } from '../core/figures.js'
 import { ViewChanged } from '../guards/allowlist/port.js'
 
-/** How a call of an engine ended. */
+/** How an engine call ended. */
 export type CallOutcome = 'ok' | 'unavailable' | 'timeout' | 'unknown_outcome' | 'error'
 
-/** All calls of one verb of one engine: plain numbers, because some are added to for every request. */
+/** All calls of one verb of one engine. Plain numbers, because some are increased at every request. */
 export class VerbCalls {
   readonly outcomes: Record<CallOutcome, number> = {
     ok: 0,
@@ -14,7 +14,7 @@ export class VerbCalls {
     unknown_outcome: 0,
     error: 0,
   }
-  /** Only of calls that had to be waited for. */
+  /** Only of asynchronous calls. */
   readonly durations = new Durations()
 
   constructor(
@@ -29,11 +29,11 @@ export class VerbCalls {
   }
 }
 
-/** What the engines of an instance were asked, by engine, capability and verb. */
+/** The engine calls of an instance, by engine, capability and verb. */
 export class EngineCalls {
   private readonly verbs = new Map<string, VerbCalls>()
 
-  /** Two stores of one engine are counted together. */
+  /** Two stores of the same engine are counted together. */
   of(engine: string, capability: string, verb: string): VerbCalls {
     const key = `${engine}/${capability}/${verb}`
     let calls = this.verbs.get(key)
@@ -48,7 +48,7 @@ export class EngineCalls {
 
 const TIMED_OUT = new Set(['TimeoutError', 'AbortError'])
 
-/** What a failure says of the engine. One that found fault with the question has answered it. */
+/** What a failure says about the engine. If the engine refused invalid input, it did answer. */
 export function outcomeOf(error: unknown): CallOutcome {
   if (error instanceof ViewChanged) return 'ok'
   if (!(error instanceof CatracaError)) return 'error'

@@ -5,22 +5,25 @@ import type { HealthReads } from './health.js'
 import type { EngineFigures, StoreEngine } from './open-engine.js'
 import type { OpenStore } from './stores.js'
 
-/** Many may read metrics, often: engines are asked at most so often for them, and nobody waits for one that hangs. */
+/**
+ * Many readers may read metrics often: each engine is queried at most this often, and no reader waits for an
+ * engine that hangs.
+ */
 const BOUNDS = { maxAgeMs: 5000, timeoutMs: 1000 }
 
-/** What engines have to tell, for whoever shows metrics. */
+/** Figures of the engines, for metrics. */
 export class EngineFiguresReader {
   private readonly readings = new Map<StoreEngine, CoalescedRead<EngineFigures>>()
 
   constructor(
     private readonly stores: () => readonly OpenStore[],
     private readonly looks: HealthReads,
-    /** What engines were asked, and how it ended. */
+    /** The engine calls and their outcomes. */
     readonly calls: EngineCalls,
     private readonly bounds: Bounds = BOUNDS,
   ) {}
 
-  /** Whether each answered when it was last asked. */
+  /** Whether each engine answered its last health query. */
   async up(): Promise<{ engine: string; store: string; isUp: boolean }[]> {
     const { engines } = await this.looks.health(this.bounds)
     return engines.map(({ name, store, status }) => ({ engine: name, store, isUp: status === 'healthy' }))
@@ -34,12 +37,12 @@ export class EngineFiguresReader {
     return failures
   }
 
-  /** Of all Redis servers together: a command may stand there once for each store. */
+  /** Of all Redis servers together. A command may appear once per store. */
   commandTimes(): (readonly [command: string, times: Durations])[] {
     return this.stores().flatMap(({ engine }) => [...(engine.commandTimes?.() ?? [])])
   }
 
-  /** Of each engine that tells them in time. What was known before is not repeated: it may not be so any more. */
+  /** Figures of each engine that answers in time. Earlier values are not repeated, because they may be outdated. */
   async figures(): Promise<EngineFigures[]> {
     const all = await Promise.all(this.stores().map(({ engine }) => this.figuresOf(engine)))
     return all.filter((figures) => figures !== undefined)

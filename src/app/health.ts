@@ -24,11 +24,11 @@ const KNOWN_BOUNDS = new KnownFields(fieldsOf(DEFAULT_HEALTH))
 
 type Facts = () => Record<string, unknown>
 
-/** How the engines are. Each is asked for itself, so that one that hangs hides nothing of the others. */
+/** Health of the engines. Each is read separately, so that an engine that hangs does not hide the others. */
 export class HealthReads {
   private readonly looks = new Map<StoreEngine, CoalescedRead<EngineHealth>>()
 
-  /** `factsOf`: what is to be told of an engine beside what it says itself. */
+  /** `factsOf`: facts to add to what an engine reports itself. */
   constructor(
     private readonly stores: () => readonly OpenStore[],
     private readonly factsOf: (engine: StoreEngine) => Facts | undefined,

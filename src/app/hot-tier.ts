@@ -10,25 +10,25 @@ import { PositionedFeed } from '../guards/allowlist/hot/positioned-feed.js'
 import type { MembershipOptions } from '../guards/allowlist/membership/options.js'
 import type { StoreEngine } from './open-engine.js'
 
-/** Sets of members in Redis, in front of a store for which every confirmation is a paid request. */
+/** Sets of members in Redis, in front of a store where every confirmation is a paid request. */
 export interface HotTierOptions {
-  /** A Redis store URL; the database must hold no other store. */
+  /** A Redis store URL. The database must contain no other store. */
   url: string
-  /** Ids of the lists that are kept there. */
+  /** Ids of the lists to copy there. */
   lists: readonly string[]
-  /** Asked for every new connection, so that a changed password needs no restart. */
+  /** Called for every new connection, so that a changed password needs no restart. */
   readUrl?: () => string
-  /** A check that Redis has not answered by then is answered by the store. */
+  /** If Redis has not answered a check within this time, the store answers it. */
   checkTimeoutMs?: number
-  /** The process that keeps a set counts as dead when it is silent for so long. */
+  /** The process that updates a set counts as dead if it has not renewed its lease for this long. */
   leaseMs?: number
   redis?: Omit<RedisOptions, 'readPassword'>
 }
 
 export interface HotTier {
-  /** The engine's, with what the tier must know of it. */
+  /** The engine's change feed, which also records the positions that the tier needs. */
   readonly changes: ChangeFeed
-  /** `snapshotPosition`: of the list that is in memory. */
+  /** `snapshotPosition`: position of the list's snapshot in memory. */
   checks(snapshotPosition: (incarnation: number) => Position | undefined): HotChecks
   figures(): { connected: boolean; lists: number; answered: number; passedOn: number }
   close(): Promise<void>
@@ -40,7 +40,7 @@ export interface HotTierParts {
   report(message: string, error: unknown): void
 }
 
-/** Undefined: no lists are kept there. */
+/** Undefined: no lists are configured for the tier. */
 export async function openHotTier(
   options: HotTierOptions | undefined,
   { engine, membership, report }: HotTierParts,

@@ -18,13 +18,13 @@ import { ImportThreads } from './threads/import-runner.js'
 import { IndexThreads } from './threads/index-runner.js'
 
 export interface ImportOptions {
-  /** After so long without a sign of life an import counts as interrupted. */
+  /** An import that has not renewed its lease for this long counts as interrupted. */
   leaseMs?: number
-  /** Where large replaces keep what does not fit memory. */
+  /** Where large replaces store what does not fit in memory. */
   spoolDir?: string
 }
 
-/** Figures of what is in memory and what it saves; the first four as the source design names them. */
+/** Figures of what is in memory and what it saves. The first four have the names of the source design. */
 export interface Stats {
   metaCacheSize: number
   bloomFiltersCount: number
@@ -42,7 +42,7 @@ interface Surroundings {
   report: (message: string, error: unknown) => void
   membership: MembershipOptions
   hotTier: HotTier | undefined
-  /** The engine of the lists with the audit trail in front of single members. */
+  /** The allowlist engine, with changes of single members recorded in the audit trail. */
   recorded: AllowlistEngine
   import: ImportOptions | undefined
   figures: CheckFigures | undefined
@@ -53,18 +53,18 @@ interface Surroundings {
 export interface OpenedAllowlists {
   allowlists: Allowlists
   indexes: Indexes
-  /** Settles when the most used lists are in memory. */
+  /** Resolves when the most used lists are in memory. */
   ready: Promise<void>
   stats(): Stats
   checkCounts: Readonly<CheckCounts>
   close(): Promise<void>
 }
 
-/** How often to look whether the build of another process is done. */
+/** How often to check whether another process has finished its build. */
 const BUILD_POLL_MS = 100
 const DEFAULT_IMPORT_LEASE_MS = 15_000
 
-/** Allowlists over their engine, with what they keep in memory and the threads that import and build. */
+/** Opens allowlists with their indexes in memory and the threads for imports and builds. */
 export function openAllowlists(engine: StoreEngine, around: Surroundings): OpenedAllowlists {
   const { clock, report, membership, hotTier } = around
   const imports = importThreads(engine, around)
@@ -100,7 +100,7 @@ export function openAllowlists(engine: StoreEngine, around: Surroundings): Opene
     checkCounts: checks.counts,
     async close() {
       builds.stop()
-      // First of all: nothing may be begun that waits for what is closed next.
+      // First, because nothing may start that depends on what is closed next.
       const indexesClosed = indexes.close()
       await imports.close()
       await builds.close()
@@ -119,7 +119,7 @@ function importThreads(engine: StoreEngine, { clock, import: options }: Surround
   return new ImportThreads(parts, clock, () => engine.refresh())
 }
 
-/** Builds here, or waits for the process that builds the same list. */
+/** Builds in this process, or waits for the process that builds the same list. */
 class Builds {
   private readonly threads: IndexThreads
   private isStopped = false
@@ -140,7 +140,7 @@ class Builds {
       while (!this.isStopped && (await index.builder(list, this.clock.now())) !== undefined) {
         await sleep(BUILD_POLL_MS)
       }
-      // It died, or failed, without a result: then it is this one's turn.
+      // The other process died or failed without a result, so build here.
       if ((await index.version(list)) !== before) return
     }
   }
@@ -163,7 +163,7 @@ function spillDirectory(given: string | undefined): string {
 function stats(engine: StoreEngine, indexes: Indexes, checks: CheckCounts): Stats {
   const meta = engine.listCache()
   const { verified } = indexes
-  // As the source estimates it: about 1 KB for each list and 200 bytes for each verified answer.
+  // As the source design estimates it: about 1 KB per list and 200 bytes per cached verification.
   const bytes = indexes.sizeBytes + meta.size * 1024 + verified.size * 200
   return {
     metaCacheSize: meta.size,

@@ -4,11 +4,11 @@ import type { SpaceOptions } from '../guards/cache/options.js'
 import type { StoreEngine } from './open-engine.js'
 
 export interface OpenCacheOptions {
-  /** A store URL, when the second tier is elsewhere than the rest. */
+  /** A store URL, if the second tier is in another store than the rest. */
   store?: string
-  /** What the second tier may take, where a space does not say it. */
+  /** Default timeout of the second tier, for spaces that set none. */
   timeoutMs?: number
-  /** Spaces that can be asked by name, over HTTP too. */
+  /** Spaces that can be used by name, also over HTTP. */
   spaces?: readonly SpaceOptions[]
 }
 
@@ -17,7 +17,6 @@ interface Surroundings {
   report: (message: string, error: unknown) => void
 }
 
-/** Caches over their engine. */
 export function openCache(
   { store: _, ...given }: OpenCacheOptions,
   { cache }: StoreEngine,

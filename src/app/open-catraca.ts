@@ -39,7 +39,7 @@ export interface OpenOptions extends EngineOptions {
   /** A store URL such as `embedded:./catraca-data` (the default) or `memory:`. */
   store?: string
   clock?: Clock
-  /** How often to look for what is to be swept; 0: only when `upkeep()` is called. */
+  /** How often to delete expired data. 0: only when `upkeep()` is called. */
   sweepIntervalMs?: number
   membership?: Partial<MembershipOptions>
   limits?: OpenLimitsOptions
@@ -50,21 +50,24 @@ export interface OpenOptions extends EngineOptions {
   cache?: OpenCacheOptions
   metrics?: MetricsOptions
   audit?: OpenAuditOptions
-  /** What a check answers when neither memory nor the store can tell: fail (the default), or allow, marked. */
+  /**
+   * What a check returns when neither memory nor the store can answer: an error
+   * (default), or allowed, marked as degraded.
+   */
   onUnavailable?: OnUnavailable
   tracing?: {
-    /** Whether spans are made where the host has registered a provider of OpenTelemetry; true unless told otherwise. */
+    /** Whether to make spans if the host has registered an OpenTelemetry provider. Default: true. */
     enabled?: boolean
   }
-  /** Told of failures in the background, which nobody waits for. */
+  /** Receives failures of background work, which has no caller. */
   onReport?: (message: string, error: unknown) => void
   import?: ImportOptions
 }
 
 export interface MetricsOptions {
-  /** Whether guards and engines count what they do; on unless said otherwise. */
+  /** Whether guards and engines count what they do. Default: true. */
   enabled?: boolean
-  /** How many lists, resources and spaces are counted apart, of each; what comes later counts as `other`. */
+  /** How many lists, resources and spaces (each) get their own counters. Further ones count as `other`. */
   maxSeries?: number
 }
 
@@ -82,22 +85,22 @@ export interface Catraca {
   readonly audit: AuditTrail
   /** Where the data is, without credentials. */
   readonly store: string
-  /** Settles when the most used lists are in memory. */
+  /** Resolves when the most used lists are in memory. */
   readonly ready: Promise<void>
   stats(): Stats
-  /** How checks were answered so far, as they go on: costs nothing, unlike `stats`. */
+  /** Live counts of how checks were answered. Costs nothing, unlike `stats`. */
   readonly checkCounts: Readonly<CheckCounts>
-  /** How many lists, resources and cache spaces metrics show apart, of each. */
+  /** How many lists, resources and cache spaces (each) metrics show separately. */
   readonly maxSeries: number
   /** Figures of the lists in memory. */
   indexFigures(): IndexFigures
-  /** Figures of the engines, and what they were asked. */
+  /** Figures of the engines, and of the calls to them. */
   readonly engineFigures: EngineFiguresReader
-  /** How every engine is: each asked at most once a second, and waited for no longer than the bounds say. */
+  /** Health of every engine. Each is queried at most once a second; `bounds` limits the wait. */
   health(bounds?: Partial<Bounds>): Promise<Health>
-  /** Spans, where the host collects them. */
+  /** Spans, if the host collects them. */
   readonly tracing: Tracing
-  /** Sweeps whatever is due, to its end: what a running instance does by itself in the background. */
+  /** Deletes all expired data now. A running instance does this in the background. */
   upkeep(): Promise<void>
   close(): Promise<void>
 }
@@ -114,10 +117,10 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const sweepIntervalMs = options.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS
   const dynamodb = { report, ...options.dynamodb }
   const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
-  // What an image may be behind, a list's own record may be too.
   const isBare = [options.idempotency?.naming, options.redis?.idempotencyNaming].includes('bare')
   const naming = isBare ? 'bare' : 'operation'
   const redis = {
+    // A list's record may be as far behind as its image in memory.
     staleAfterMs: membership.staleAfterMs,
     ...options.redis,
     idempotencyNaming: naming,
@@ -155,7 +158,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   }).catch(closing)
   const { locks } = openedLocks
   const auditEngine = await engineOf(options.audit)
-  // Where guards are kept in several stores, the slowest of them says how long a change may take.
+  // If guards use several stores, the slowest one determines how long a change may take.
   const changeTimeoutMs = Math.max(...stores.open.map((open) => open.engine.writeTimeoutMs))
   const { audit, allowlistEngine } = openAudit(recording, auditEngine, engine, { ...around, changeTimeoutMs })
   const cacheEngine = await stores.engineOf(options.cache?.store, 'caches').catch(closing)
@@ -164,7 +167,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     (part) => (now: number) => part.sweep(now),
   )
   sweeps.push((now) => audit.sweep(now))
-  // The tier stands in front of the main engine.
+  // The hot tier belongs to the main engine.
   const looks = new HealthReads(
     () => stores.open,
     (of) => (of === engine && hotTier ? () => ({ hotTier: hotTier.figures() }) : undefined),

@@ -5,17 +5,17 @@ import { type CodeOptions, codeOptions } from '../guards/one-time-code/options.j
 import type { PepperSource } from '../guards/one-time-code/pepper.js'
 import type { StoreEngine } from './open-engine.js'
 
-/** A secret, or where to read it each time it is needed. */
+/** A secret, or a function that reads it each time it is needed. */
 export type PepperOption = string | (() => string | undefined)
 
 export interface OpenCodesOptions extends Partial<CodeOptions> {
-  /** A store URL, when codes are kept elsewhere than the rest. What is counted of them is with the rate limits. */
+  /** A store URL, if codes are in another store than the rest. Their counters are in the store of the rate limits. */
   store?: string
-  /** The secret of their hashes; an embedded store makes and keeps one when absent, any other store needs it. */
+  /** The secret of the hashes. If absent, an embedded store makes and stores one; any other store requires it. */
   pepper?: PepperOption
-  /** The one before it: codes that were issued under it are still found. */
+  /** The previous secret: codes issued under it still work. */
   previousPepper?: PepperOption
-  /** Refuses to open where codes could not be used; implied by a store of their own. */
+  /** Fail to open if codes could not be used. Implied by `store`. */
   required?: boolean
 }
 
@@ -28,7 +28,7 @@ interface Surroundings {
 const PEPPER_FILE = 'otp-pepper'
 const SHORT = 16
 
-/** One-time codes over their engine, counted by that of the rate limits. */
+/** One-time codes, with the counters of the rate-limit engine. */
 export function openCodes(
   options: OpenCodesOptions,
   engine: StoreEngine,
@@ -69,7 +69,7 @@ function pepperOf(
 const read = (option: PepperOption | undefined): string | undefined =>
   (typeof option === 'function' ? option() : option) || undefined
 
-/** At the start the lack of a pepper is a wrong setting; at a call it is a service that is not there. */
+/** At startup a missing pepper is a configuration error; at a call it means that codes are not set up. */
 function requirePepper(pepper: PepperSource): void {
   try {
     pepper.current()

@@ -22,7 +22,7 @@ import type { LimitEngine } from '../guards/rate-limit/port.js'
 import type { TokenStore } from '../guards/token-denylist/port.js'
 import type { HotTierOptions } from './hot-tier.js'
 
-/** Everything it takes to open a store, as plain data: threads open it too. */
+/** Everything needed to open a store, as plain data, because threads open it too. */
 export type EngineSource =
   | { engine: 'embedded'; options: EmbeddedOptions }
   | { engine: 'redis'; url: RedisUrl; options: RedisEngineOptions }
@@ -34,7 +34,7 @@ export interface EngineOptions {
   dynamodb?: DynamodbOptions & { hotTier?: HotTierOptions }
 }
 
-/** What only one engine has to tell. */
+/** Figures that only one engine has. */
 export interface EngineFigures {
   /** Each primary that answers. */
   redisServers?: readonly RedisNode[]
@@ -43,7 +43,7 @@ export interface EngineFigures {
   diskUse?: DiskUse
 }
 
-/** An opened store, whichever engine it is. */
+/** An opened store of any engine. */
 export interface StoreEngine {
   readonly name: string
   readonly allowlists: AllowlistEngine
@@ -53,31 +53,31 @@ export interface StoreEngine {
   readonly codes: CodeStore
   readonly tokens: TokenStore
   readonly audit: AuditStore
-  /** Where the engine has a directory of its own: a secret that is kept beside the data. */
+  /** For engines with their own directory: a secret stored beside the data. */
   readonly keptSecret?: (name: string) => string
   readonly locks: LockStore
   readonly cache: CacheStore
-  /** Where the engine cuts lists into shards. */
+  /** For engines that shard lists. */
   readonly resharding?: ReshardStore
-  /** Where members may be copied to a tier in front. */
+  /** For engines whose members can be copied to a hot tier. */
   readonly source?: MemberSource
-  /** How a thread of this process opens the same store for itself. */
+  /** How a thread of this process opens the same store. */
   forThreads(): EngineSource
-  /** What an operator should know about how the store is set up. */
+  /** What an operator should know about the setup of the store. */
   readonly warnings: readonly string[]
   /** How long a write may take. */
   readonly writeTimeoutMs: number
-  /** The next read sees everything that was stored before this call, also by other threads. */
+  /** After this call, reads see everything stored before it, also by other threads. */
   refresh(): void
-  /** The lists that checks know without asking the store. */
+  /** The lists that checks have cached. */
   listCache(): { size: number; hits: number; misses: number }
-  /** Facts about a store that answers; rejects when it does not. */
+  /** Facts about a store that answers. Rejects if it does not. */
   health(): Promise<Record<string, unknown>>
-  /** Connections to the store that could not be made, or were lost, so far. */
+  /** Connections to the store that failed or were lost so far. */
   connectionFailures(): number
-  /** Of Redis: how long its servers took to answer, by command. */
+  /** Redis only: how long its servers took to answer, by command. */
   commandTimes?(): ReadonlyMap<string, Durations>
-  /** Numbers for those who watch it. */
+  /** Figures for metrics. */
   figures(): Promise<EngineFigures>
   close(): Promise<void>
 }
@@ -92,22 +92,22 @@ export function engineSource(store: string, options: EngineOptions): EngineSourc
     case 'redis':
       return { engine: 'redis', url, options: { ...options.redis } }
     case 'dynamodb': {
-      // The tier in front is composed beside the engine, and threads have no use for it.
+      // The hot tier is opened separately, and threads do not need it.
       const { hotTier: _, ...own } = options.dynamodb ?? {}
       return { engine: 'dynamodb', url, options: own }
     }
   }
 }
 
-/** Whether both mean one store, however it is spelled. */
+/** Whether both mean the same store, however it is spelled. */
 export function isSameStore(one: EngineSource, other: EngineSource): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-/** What is kept in a store: with nothing but caches, servers are rightly set up to make room. */
+/** What a store is used for. A store for caches only may rightly be configured to evict keys. */
 export type StoreUse = 'guards' | 'caches'
 
-/** Loads only the engine that is asked for: the others' packages need not even be installed. */
+/** Loads only the requested engine: the packages of the others need not be installed. */
 export async function openEngine(source: EngineSource, use: StoreUse = 'guards'): Promise<StoreEngine> {
   switch (source.engine) {
     case 'embedded':
@@ -195,7 +195,7 @@ async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' })
     cache: engine.cache,
     resharding: engine.resharding,
     source: engine.source,
-    // A thread needs no queue of its own, and the tables were looked at.
+    // A thread needs no queue, and the tables were already checked.
     forThreads: () => ({ ...source, options: { ...plain, checkTables: false } }),
     warnings: [],
     writeTimeoutMs: engine.writeTimeoutMs,
@@ -211,7 +211,7 @@ async function openDynamodbEngine(source: EngineSource & { engine: 'dynamodb' })
   }
 }
 
-/** Functions cannot travel to a thread: it gets the password of this moment. */
+/** Functions cannot be sent to a thread, so it gets the current password. */
 function forThreads({ url, options }: EngineSource & { engine: 'redis' }): EngineSource {
   const { readPassword, ...plain } = options
   const password = readPassword?.() ?? url.password

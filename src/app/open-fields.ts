@@ -69,5 +69,5 @@ const FIELDS: Fields<OpenOptions> = {
   import: { leaseMs: true, spoolDir: true },
 }
 
-/** All that `openCatraca` may be told. A name that it does not know would silently mean the default. */
+/** All options of `openCatraca`. Without this check, an unknown name would silently mean the default. */
 export const OPEN_FIELDS = new KnownFields(FIELDS)

@@ -5,7 +5,7 @@ import { DEFAULT_IDEMPOTENCY, type IdempotencyOptions } from '../guards/idempote
 import type { StoreEngine } from './open-engine.js'
 
 export interface OpenIdempotencyOptions extends Partial<IdempotencyOptions> {
-  /** A store URL, when records are kept elsewhere than the rest. */
+  /** A store URL, if records are in another store than the rest. */
   store?: string
 }
 
@@ -14,7 +14,6 @@ interface Surroundings {
   report: (message: string, error: unknown) => void
 }
 
-/** Idempotency over its engine. */
 export function openIdempotency(
   { store: _, ...given }: OpenIdempotencyOptions,
   { idempotency: store }: StoreEngine,

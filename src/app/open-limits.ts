@@ -4,7 +4,7 @@ import { DEFAULT_LIMITS, type LimitOptions } from '../guards/rate-limit/options.
 import type { StoreEngine } from './open-engine.js'
 
 export interface OpenLimitsOptions extends Partial<LimitOptions> {
-  /** A store URL, when limits are kept elsewhere than the rest. */
+  /** A store URL, if limits are in another store than the rest. */
   store?: string
 }
 
@@ -14,7 +14,6 @@ interface Surroundings {
   maxSeries: number
 }
 
-/** Rate limits over their engine. */
 export function openLimits(
   { store: _, ...given }: OpenLimitsOptions,
   { limits: engine }: StoreEngine,

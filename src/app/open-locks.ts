@@ -8,9 +8,9 @@ import { DEFAULT_LOCKS, type LockOptions } from '../guards/lock/options.js'
 import type { StoreEngine } from './open-engine.js'
 
 export interface OpenLocksOptions extends Partial<LockOptions> {
-  /** A store URL, when locks are kept elsewhere than the rest. */
+  /** A store URL, if locks are in another store than the rest. */
   store?: string
-  /** Independent Redis servers, three at least: locks by majority (Redlock), without fences. Wins over `store`. */
+  /** At least three independent Redis servers: locks by majority (Redlock), without fences. Overrides `store`. */
   redlock?: readonly string[]
 }
 
@@ -24,7 +24,6 @@ export interface OpenedLocks {
   close(): Promise<void>
 }
 
-/** Locks over their engine. */
 export async function openLocks(
   { store: _, redlock = [], ...given }: OpenLocksOptions,
   engineOf: () => Promise<StoreEngine>,

@@ -4,7 +4,7 @@ import { DEFAULT_TOKENS, type TokenOptions } from '../guards/token-denylist/type
 import type { StoreEngine } from './open-engine.js'
 
 export interface OpenTokensOptions extends Partial<TokenOptions> {
-  /** A store URL, when revoked tokens are kept elsewhere than the rest. */
+  /** A store URL, if revoked tokens are in another store than the rest. */
   store?: string
 }
 
@@ -13,7 +13,6 @@ interface Surroundings {
   report: (message: string, error: unknown) => void
 }
 
-/** The token denylist over its engine. */
 export function openTokens(
   { store: _, ...given }: OpenTokensOptions,
   { tokens }: StoreEngine,

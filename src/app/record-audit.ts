@@ -23,18 +23,18 @@ import type { TokenDenylist } from '../guards/token-denylist/index.js'
 import type { StoreEngine } from './open-engine.js'
 
 export interface OpenAuditOptions extends Partial<AuditOptions> {
-  /** A store URL, when the trail is kept elsewhere than the rest. */
+  /** A store URL, if the trail is in another store than the rest. */
   store?: string
 }
 
 interface Surroundings {
   clock: Clock
-  /** How long a change may take, with its entry. */
+  /** How long a change and its audit entry may take together. */
   changeTimeoutMs: number
   report: (message: string, error: unknown) => void
 }
 
-/** What is changed by people rather than by traffic. */
+/** The guards with changes made by people rather than by traffic. */
 export interface RecordedGuards {
   allowlists: Allowlists
   keys: ApiKeys
@@ -45,7 +45,7 @@ export interface RecordedGuards {
   locks: Locks
 }
 
-/** The options, whole and checked: before anything is opened that would have to be closed again. */
+/** Completes and validates the options, before anything is opened that would have to be closed again. */
 export function auditOptions({ store: _, ...given }: OpenAuditOptions = {}): AuditOptions {
   const options = { ...DEFAULT_AUDIT, ...given }
   const { retentionDays } = options
@@ -56,7 +56,9 @@ export function auditOptions({ store: _, ...given }: OpenAuditOptions = {}): Aud
   return options
 }
 
-/** The trail over its engine, and the engine of the lists with it in front of single members. */
+/**
+ * Opens the trail, and wraps the member store of the allowlist engine so that changes of single members are recorded.
+ */
 export function openAudit(
   options: AuditOptions,
   { audit: store }: StoreEngine,
@@ -71,7 +73,7 @@ export function openAudit(
   return { audit, allowlistEngine: { ...allowlists, members } }
 }
 
-/** Has the trail record what these guards change, where it is switched on, and bound how long that takes in any case. */
+/** Makes the trail record the changes of these guards, if enabled, and applies the change timeout in any case. */
 export function recordGuards(trail: AuditTrail, guards: RecordedGuards): void {
   recordAllowlists(guards.allowlists, trail)
   recordKeys(guards.keys, trail)

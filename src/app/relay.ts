@@ -5,13 +5,13 @@ import { type Fields, KnownFields } from '../core/fields.js'
 export interface RelayOptions {
   /** A `dynamodb://` URL. */
   store: string
-  /** Where changes are told to pods at once; without it they find them in the logs, a little later. */
+  /** The topic that notifies pods of changes at once. Without it they find changes in the logs, a little later. */
   topicArn?: string
-  /** After so long without a sign of life the shards of a relay are taken over by others. */
+  /** Other relays take over the shards of a relay that has not renewed its leases for this long. */
   leaseMs?: number
-  /** How long to wait at the end of a shard before looking again. */
+  /** How long to wait at the end of a shard before reading again. */
   pollMs?: number
-  /** Told of what went wrong, and is tried again. */
+  /** Receives failures, which are then retried. */
   onReport?: (message: string, error: unknown) => void
 }
 
@@ -25,13 +25,13 @@ const FIELDS: Fields<RelayOptions> = {
 const KNOWN = new KnownFields(FIELDS)
 
 export interface RunningRelay {
-  /** Of the stream shards, how many this relay reads at the moment. */
+  /** Number of stream shards that this relay reads now. */
   readonly shardCount: number
-  /** Ends what it has begun, and leaves the rest to others. */
+  /** Finishes what it has begun, and leaves the rest to other relays. */
   stop(): Promise<void>
 }
 
-/** What the stream processor does on AWS Lambda, in a process of one's own. Several share the work. */
+/** Does the work of the stream processor on AWS Lambda in a process of your own. Several processes share the work. */
 export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   KNOWN.check(options)
   const url = parseStoreUrl(options.store)
@@ -46,7 +46,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const { region, endpoint, tables } = url
   const dynamo = { region, ...(endpoint !== undefined && { endpoint }) }
   const client = new DynamoClient(dynamo)
-  // The endpoint of a store is that of DynamoDB; the SDK finds those of other services by itself.
+  // The endpoint in a store URL is DynamoDB's. The SDK finds those of other services itself.
   const topic = topicArn === undefined ? undefined : new Topic(topicArn, { region })
   const relay = new Relay({
     client,

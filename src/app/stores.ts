@@ -3,12 +3,12 @@ import { type EngineWatch, watchedEngine } from './watched-engine.js'
 
 export interface OpenStore {
   source: EngineSource
-  /** The URL by which it was first asked for, with whatever it holds of credentials. */
+  /** The URL by which it was first opened, including credentials. */
   store: string
   engine: StoreEngine
 }
 
-/** The engine of everything, and those of capabilities that are kept elsewhere; each store is opened once. */
+/** The main engine, and those of capabilities in other stores. Each store is opened once. */
 export class Stores {
   private readonly others: OpenStore[] = []
 
@@ -25,7 +25,7 @@ export class Stores {
     store: string,
     sourceOf: (store: string) => EngineSource,
     report: (message: string, error: unknown) => void,
-    /** Absent: nobody wants to know. */
+    /** Absent if calls are not watched. */
     watch: EngineWatch | undefined,
   ): Promise<Stores> {
     const source = sourceOf(store)
@@ -34,8 +34,8 @@ export class Stores {
   }
 
   /**
-   * That of a capability; without a store of its own it is the main one. Caches come last: `caches` counts only for a
-   * store that nothing else is kept in.
+   * The engine of a capability: the main one unless it has its own store. Caches must be opened last: `caches`
+   * applies only to a store with no other use.
    */
   async engineOf(store: string | undefined, use: StoreUse = 'guards'): Promise<StoreEngine> {
     if (store === undefined) return this.main.engine

@@ -7,15 +7,15 @@ type Api = typeof import('@opentelemetry/api')
 export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 /**
- * Spans, where the host of this process collects them. Undefined otherwise: whoever makes one asks for it first, and
- * that is all that it costs.
+ * Spans, if the host of this process collects them. Otherwise `spans` is undefined, and
+ * the check for it is the only cost.
  */
 export class Tracing {
   spans: Spans | undefined
 
   constructor(private readonly isEnabled: boolean) {}
 
-  /** Looks whether the host has registered a provider by now. */
+  /** Checks whether the host has registered a provider by now. */
   async look(): Promise<void> {
     if (!this.isEnabled || this.spans !== undefined || !hasProvider()) return
     const api = await import('@opentelemetry/api').catch(() => undefined)
@@ -23,7 +23,7 @@ export class Tracing {
   }
 }
 
-/** Where the API keeps what was registered: so it need not even be loaded where nothing was. */
+/** Where the OpenTelemetry API stores its registration. Reading it avoids loading the API if nothing is registered. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1')
 
 function hasProvider(): boolean {
@@ -39,7 +39,7 @@ export class Spans {
     this.tracer = api.trace.getTracer('catraca')
   }
 
-  /** One call of an engine, within what the caller is doing. What runs by itself in the background makes no traces. */
+  /** One engine call, as a child of the caller's span. Background work makes no spans. */
   engineCall(calls: VerbCalls): OpenSpan | undefined {
     const { trace, context, SpanKind } = this.api
     if (trace.getSpan(context.active()) === undefined) return undefined
@@ -51,7 +51,10 @@ export class Spans {
     })
   }
 
-  /** A request to the server, within that of the client when it says so (W3C `traceparent`, or what the host reads). */
+  /**
+   * A request to the server, as a child of the client's span if it sends one (W3C
+   * `traceparent`, or what the host reads).
+   */
   request(method: string, route: string, headers: RequestHeaders): OpenSpan {
     const attributes = { 'http.request.method': method, 'http.route': route }
     return this.open(`${method} ${route}`, this.api.SpanKind.SERVER, this.parent(headers), attributes)
@@ -60,7 +63,7 @@ export class Spans {
   private parent(headers: RequestHeaders): Context {
     const { trace, context, propagation } = this.api
     const active = context.active()
-    // The host traces HTTP by itself, and has read the header already.
+    // The host traces HTTP itself, and has already read the header.
     if (trace.getSpan(active) !== undefined) return active
     if (propagation.fields().length > 0) return propagation.extract(active, headers)
     const parent = readTraceParent(headers.traceparent)
@@ -80,12 +83,12 @@ export class OpenSpan {
     private readonly within: Context,
   ) {}
 
-  /** Spans that begin in there are parts of this one. */
+  /** Spans that begin inside are children of this one. */
   run<T>(work: () => T): T {
     return this.api.context.with(this.within, work)
   }
 
-  /** Runs a call of an engine and ends with it. */
+  /** Runs an engine call and ends with it. */
   around(work: () => MaybePromise<unknown>): MaybePromise<unknown> {
     try {
       const answer = this.run(work)
@@ -112,7 +115,7 @@ export class OpenSpan {
   private ended(error?: unknown): void {
     const outcome = error === undefined ? 'ok' : outcomeOf(error)
     this.span.setAttribute('catraca.outcome', outcome)
-    // Without the message: it may name what the span must not.
+    // Without the message: it may contain what a span must not.
     if (outcome !== 'ok') this.span.setStatus({ code: this.api.SpanStatusCode.ERROR })
     this.span.end()
   }

@@ -1,10 +1,10 @@
 import type { Clock } from '../core/clock.js'
 import { every } from '../core/timers.js'
 
-/** Drops what is over, in a small step. */
+/** Deletes expired data in a small step. */
 export type Sweep = (now: number) => Promise<{ more: boolean }>
 
-/** Keeps sweeping in the background, a step at a time, with pauses in which the thread does its real work. */
+/** Runs sweeps in the background, step by step, with pauses for other work of the thread. */
 export class Upkeep {
   private timer: NodeJS.Timeout | undefined
   private running: Promise<void> | undefined
@@ -18,13 +18,13 @@ export class Upkeep {
   start(intervalMs: number): void {
     if (intervalMs === 0) return
     this.timer = every(() => {
-      // A failed sweep is tried again at the next turn; the health check tells of a store that does not answer.
+      // A failed sweep is retried at the next interval. The health check reports a store that does not answer.
       this.run().catch(() => {})
     }, intervalMs)
     this.timer.unref()
   }
 
-  /** In the background; unless sweeping is left to the caller. */
+  /** Starts a sweep in the background, unless only the caller starts sweeps. */
   runSoon(): void {
     if (this.timer !== undefined) this.run().catch(() => {})
   }
@@ -36,7 +36,7 @@ export class Upkeep {
     return this.running
   }
 
-  /** One that fails does not keep the others from their work. */
+  /** If one fails, the others still run. */
   private async sweepAll(): Promise<void> {
     const results = await Promise.allSettled(this.sweeps.map((sweep) => this.toItsEnd(sweep)))
     for (const result of results) if (result.status === 'rejected') throw result.reason

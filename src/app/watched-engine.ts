@@ -11,7 +11,7 @@ export interface EngineWatch {
   readonly tracing: Tracing
 }
 
-/** The same engine, each call of which is timed, counted and, where the host collects traces, a span. */
+/** The same engine, with each call timed, counted and, if the host collects traces, traced. */
 export function watchedEngine(engine: StoreEngine, watch: EngineWatch): StoreEngine {
   const of = new PortWatch(engine.name, watch)
   return {
@@ -30,7 +30,8 @@ export function watchedEngine(engine: StoreEngine, watch: EngineWatch): StoreEng
 
 function watchedAllowlists({ name, allowlists }: StoreEngine, of: PortWatch): AllowlistEngine {
   const { lists, members, checks, bulk, changes, index, upkeep } = allowlists
-  // The embedded engine answers these from mapped memory, at once, for every check: a clock would cost more than they.
+  // The embedded engine answers these synchronously from mapped memory, for every check.
+  // Reading a clock would cost more.
   const isInMemory = name === 'embedded'
   return {
     lists: of.port(lists, ports.LISTS, 'allowlists', 'lists'),
@@ -61,7 +62,7 @@ class PortWatch {
     private readonly watch: EngineWatch,
   ) {}
 
-  /** `part`: which of the ports of a capability that has several. */
+  /** `part`: which port, for capabilities with several. */
   port<Port extends object>(
     port: Port,
     members: ports.Watched<Port>,
@@ -90,7 +91,7 @@ class PortWatch {
     }
   }
 
-  /** Engines have a few views that they give out again and again. */
+  /** Engines have a few views that they return again and again. */
   private view(view: CheckView): CheckView {
     let watched = this.views.get(view)
     if (watched === undefined) {
@@ -123,7 +124,7 @@ function timed(port: object, verb: Verb, args: unknown[], calls: VerbCalls): May
     calls.outcomes[outcomeOf(error)]++
     throw error
   }
-  // What was there already took no time worth a look at the clock.
+  // A synchronous result takes too little time to measure.
   if (!isPromise(answer)) calls.outcomes.ok++
   else {
     answer.then(

@@ -11,12 +11,12 @@ import type { LimitConfigStore, LimitStore, UsageStore } from '../guards/rate-li
 import type { TokenStore } from '../guards/token-denylist/port.js'
 
 /**
- * What is told of each member of a port: a `call` is timed and counted; what is `plain` goes through, because it asks
- * the engine nothing (subscriptions), or because its length is that of the work of whoever reads it (walks).
+ * How each member of a port is watched. A `call` is timed and counted. A `plain` member is passed through, because
+ * it does not query the engine (subscriptions), or because its duration depends on its reader (scans).
  */
 export type Watched<Port> = { readonly [Member in keyof Port]-?: 'call' | 'plain' }
 
-/** A member that is missing here does not compile: nothing can be added to a port and stay unseen. */
+/** A missing member does not compile, so every new member of a port must be listed here. */
 export const LISTS: Watched<ListStore> = {
   create: 'call',
   get: 'call',
@@ -32,7 +32,7 @@ export const MEMBERS: Watched<MemberStore> = {
   page: 'call',
   listsOf: 'call',
 }
-/** Views are watched by themselves. */
+/** Views are watched separately. */
 export const CHECKS: Watched<CheckStore> = { view: 'plain', readToken: 'plain' }
 export const BULK: Watched<BulkStore> = {
   begin: 'call',

@@ -1,4 +1,4 @@
-/** Time is injected everywhere, so that tests set it instead of waiting for it. */
+/** Time is injected everywhere, so that tests can set it instead of waiting. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
@@ -6,7 +6,7 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() }
 
-/** A clock that stands still until it is told to move. */
+/** A clock for tests: it moves only when told to. */
 export class ManualClock implements Clock {
   constructor(private ms: number) {}
   now(): number {
@@ -23,7 +23,7 @@ export class ManualClock implements Clock {
 let lastMs = Number.NaN
 let lastIso = ''
 
-/** ISO 8601 of a moment; the hot path asks for the same millisecond many times in a row. */
+/** ISO 8601 of a time. Cached, because the hot path formats the same millisecond many times in a row. */
 export function isoTime(ms: number): string {
   if (ms !== lastMs) {
     lastIso = new Date(ms).toISOString()

@@ -1,24 +1,24 @@
 import { later } from './timers.js'
 export interface Bounds {
-  /** An answer that is older is asked for again. */
+  /** Read again if the last result is older. */
   maxAgeMs: number
-  /** Whoever asks is not held up for longer. */
+  /** The longest time a caller waits. */
   timeoutMs: number
 }
 
-/** `late`: there was no answer in time, since so long. */
+/** `late`: there is no result yet, `forMs` after the read began. */
 export type ReadResult<T> = { value: T } | { late: true; forMs: number }
 
 /**
- * A question that many ask and that must not be asked too often: those who come together share one answer, which
- * counts for a while, and while a question is on its way no second one is sent after it, however long it takes.
+ * A read that many callers need and that must not run too often. Concurrent callers share one result, which is
+ * reused for a while. While a read is in flight, no second one starts, however long it takes.
  */
 export class CoalescedRead<T> {
   private pending: Promise<T> | undefined
   private askedAtMs = 0
   private last: { value: T; atMs: number } | undefined
 
-  /** `ask` does not reject. */
+  /** `ask` must not reject. */
   constructor(private readonly ask: () => Promise<T>) {}
 
   async read({ maxAgeMs, timeoutMs }: Bounds): Promise<ReadResult<T>> {

@@ -1,7 +1,7 @@
 import { CatracaError, isCatracaError } from './errors.js'
 import { SharedTimer, Waiter } from './shared-timer.js'
 
-/** Who waits, and is told when that takes too long. */
+/** A pending call with a deadline. */
 export abstract class DeadlineWaiter extends Waiter {
   constructor(protected readonly deadlines: Deadlines) {
     super()
@@ -32,7 +32,7 @@ class PromiseWaiter extends DeadlineWaiter {
   }
 }
 
-/** The time of a call is up, and what it asked for goes on. */
+/** The call timed out, but the requested work continues. */
 class Late extends CatracaError {
   constructor(message: string) {
     super('ENGINE_UNAVAILABLE', message)
@@ -46,15 +46,15 @@ class Late extends CatracaError {
 const asItIs = (error: unknown): unknown => error
 export const monotonicMs = (): number => performance.now()
 
-/** Ends waits that take too long; all take the same time. Nobody who waits is forgotten by a process that is done. */
+/** Applies the same timeout to many calls. Keeps the process alive while calls are pending. */
 export class Deadlines {
   private readonly wakes = new SharedTimer(monotonicMs, true, true)
 
   constructor(private readonly timeoutMs: number) {}
 
   /**
-   * What is one call to its caller has one deadline: `since` is when it began. `told`: what its caller hears of a failure,
-   * late or not.
+   * `since`: when the call began, so that one call of a caller has one deadline over all its steps. `told`: maps
+   * the error that the caller gets, for timeouts and other failures.
    */
   within<T>(work: Promise<T>, since?: number, told: (error: unknown) => unknown = asItIs): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -66,7 +66,7 @@ export class Deadlines {
           resolve(value)
         },
         (error) => {
-          // Whoever was told that it is late hears no more of it.
+          // The caller has already got the timeout error.
           if (waiting.isSettled) return
           this.end(waiting)
           reject(told(error))
@@ -75,12 +75,12 @@ export class Deadlines {
     })
   }
 
-  /** The same for what changes something: whether a change that is late will be made, nobody knows. */
+  /** Like `within`, for changes: after a timeout, the outcome is unknown. */
   change<T>(work: Promise<T>, since?: number): Promise<T> {
     return this.within(work, since, (error) => (error instanceof Late ? error.asUnknown() : error))
   }
 
-  /** Whether nothing is left of the time of a call that began then. */
+  /** Whether the time of a call that began at `since` is used up. */
   isOver(since: number): boolean {
     return monotonicMs() >= since + this.timeoutMs
   }
@@ -89,22 +89,22 @@ export class Deadlines {
     return new Late(`the engine did not decide within ${this.timeoutMs} ms`)
   }
 
-  /** The wait has to be ended. */
+  /** The caller must call `end`. */
   begin(waiting: DeadlineWaiter, since?: number): void {
     const now = monotonicMs()
     this.wakes.wakeAt(waiting, (since ?? now) + this.timeoutMs, now)
   }
 
-  /** Does nothing for one that has ended. */
+  /** Does nothing if it has already ended. */
   end(waiting: DeadlineWaiter): void {
     this.wakes.callOff(waiting)
   }
 }
 
-/** Deadlines of whole changes, which may have been made when they are late. */
+/** Deadlines of whole changes. After a timeout, the outcome is unknown. */
 export class ChangeDeadlines extends Deadlines {
   constructor(private readonly changeTimeoutMs: number) {
-    // The engine, whose time begins a little later, tells more exactly what happened: it has the first word.
+    // The engine's own timeout starts a little later and gives a more exact error, so it must fire first.
     super(changeTimeoutMs + GRACE_MS)
   }
 
@@ -113,7 +113,7 @@ export class ChangeDeadlines extends Deadlines {
     return new CatracaError('UNKNOWN_OUTCOME', message)
   }
 
-  /** Whether so little is left that what begins now would end without anybody knowing how. */
+  /** Whether too little time is left to start a change whose outcome would be known in time. */
   isNearlyOver(since: number): boolean {
     return monotonicMs() >= since + this.changeTimeoutMs / 2
   }
@@ -130,12 +130,14 @@ const UNAVAILABLE = [
   'STORE_CORRUPT',
 ] as const
 
-/** A failure of the engine, as opposed to a mistake of the caller's. */
+/** Whether the engine failed, as opposed to invalid input. */
 export function isUnavailable(error: unknown): boolean {
   return UNAVAILABLE.some((code) => isCatracaError(error, code))
 }
 
-/** How a caller is told of it: that a store is full is for somebody to mend, and does not pass by waiting. */
+/**
+ * The error code for callers. A full store is reported as such, because waiting does not help: an operator must act.
+ */
 export function unavailability(error: unknown): 'STORE_FULL' | 'ENGINE_UNAVAILABLE' {
   return isCatracaError(error, 'STORE_FULL') ? 'STORE_FULL' : 'ENGINE_UNAVAILABLE'
 }

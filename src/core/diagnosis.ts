@@ -2,23 +2,23 @@ import { isCatracaError } from './errors.js'
 import type { MaybePromise } from './maybe-promise.js'
 import { later } from './timers.js'
 
-/** `problem`: something fails, or answers wrongly, now or on the first bad day. `skipped`: it could not be looked at. */
+/** `problem`: something fails or gives wrong results, now or at the next outage. `skipped`: the check could not run. */
 export type Level = 'ok' | 'warning' | 'problem' | 'skipped'
 
 export interface CheckResult {
   level: Level
-  /** What was found, in one line. Never a value that somebody stored, nor a secret. */
+  /** The finding, in one line. Never contains stored values or secrets. */
   found: string
-  /** What to do about it, when that is other than the check's own remedy. */
+  /** What to do, if it differs from the check's own remedy. */
   remedy?: string
 }
 
-/** One thing to look at. The id is stable: alerts and scripts may name it. */
+/** One check. Its id is stable: alerts and scripts may use it. */
 export interface Check<C> {
   readonly id: string
-  /** What must be so. */
+  /** The expected state. */
   readonly wants: string
-  /** What to do where it is not. */
+  /** What to do if the check fails. */
   readonly remedy: string
   look(context: C): MaybePromise<CheckResult | readonly CheckResult[]>
 }
@@ -26,7 +26,7 @@ export interface Check<C> {
 export interface Finding {
   id: string
   level: Level
-  /** The store or server that was looked at. */
+  /** The store or server that was checked. */
   where?: string
   found: string
   remedy?: string
@@ -34,14 +34,14 @@ export interface Finding {
 
 export interface KeysFound {
   count: number
-  /** The store has had keys: without one every call is refused. */
+  /** The store has had keys: a call without a key is refused. */
   isLocked: boolean
 }
 
-/** What an engine tells of a store. */
+/** The diagnosis of a store by its engine. */
 export interface Diagnosis {
   findings: Finding[]
-  /** API keys that are kept there, where that could be told. */
+  /** API keys in the store, if they could be read. */
   apiKeys?: KeysFound
 }
 
@@ -56,7 +56,9 @@ function verdict(level: Level, found: string, remedy: string | undefined): Check
   return { level, found, ...(remedy !== undefined && { remedy }) }
 }
 
-/** One after the other, so that none measures the load of another. Each ends in time, and none throws. */
+/**
+ * Runs the checks one after the other, so that none measures the load of another. Each has a timeout, and none throws.
+ */
 export async function runChecks<C>(
   checks: readonly Check<C>[],
   context: C,
@@ -70,7 +72,7 @@ export async function runChecks<C>(
   return findings
 }
 
-/** Those checks, not made, and why. */
+/** Reports all checks as skipped, with the reason. */
 export function skipAll(checks: readonly Check<never>[], why: string, where: string | undefined): Finding[] {
   return checks.map((check) => finding(check, skipped(why), where))
 }
@@ -108,14 +110,14 @@ async function inTime(
   }
 }
 
-/** Only our own messages are known to hold no secret. */
+/** Only messages of CatracaError are known to contain no secret. */
 export function reasonOf(error: unknown): string {
   if (isCatracaError(error)) return `${error.message} (${error.code})`
   const code = (error as NodeJS.ErrnoException | undefined)?.code
   return code ?? (error instanceof Error ? error.name : 'unknown failure')
 }
 
-/** The value below which that share of the sorted figures is. */
+/** The value below which this share of the figures lies. */
 export function quantile(figures: readonly number[], share: number): number {
   const sorted = [...figures].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
@@ -131,7 +133,7 @@ export function latencyResult(what: string, figuresMs: readonly number[]): Check
 const SLUGGISH_MS = 10
 const SLOW_MS = 100
 
-/** `offMs`: how far the other clock is ahead; `withinMs`: how well that is known. */
+/** `offMs`: how far the other clock is ahead. `withinMs`: the precision of that value. */
 export function clockResult(offMs: number, withinMs: number): CheckResult {
   const found = `its clock is ${Math.abs(offMs).toFixed(0)} ms ${offMs < 0 ? 'behind' : 'ahead of'} this one (± ${withinMs.toFixed(0)} ms)`
   const certainMs = Math.max(0, Math.abs(offMs) - withinMs)

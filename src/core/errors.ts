@@ -85,7 +85,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES
 
-/** One thing that is wrong with the input, and where. */
+/** One invalid field of the input. */
 export interface FieldError {
   path: string
   message: string
@@ -93,13 +93,13 @@ export interface FieldError {
 
 export interface ErrorDetails {
   cause?: unknown
-  /** For INVALID_INPUT: every field that is wrong. */
+  /** For INVALID_INPUT: every invalid field. */
   errors?: FieldError[]
-  /** Further facts for the caller, such as how far an import came. Never secrets. */
+  /** Further facts for the caller, such as the progress of an import. Never secrets. */
   facts?: Record<string, unknown>
 }
 
-/** The only error type of the product. An expected outcome is a value; this is misuse or failure. */
+/** The only error type of the product. Expected outcomes are return values; this error means misuse or failure. */
 export class CatracaError extends Error {
   override readonly name = 'CatracaError'
   readonly errors: FieldError[] | undefined
@@ -116,7 +116,7 @@ export class CatracaError extends Error {
   }
 }
 
-/** Bad input in one field. */
+/** INVALID_INPUT for one field. */
 export function invalid(path: string, message: string): CatracaError {
   return new CatracaError('INVALID_INPUT', `${path} ${message}`, { errors: [{ path, message }] })
 }

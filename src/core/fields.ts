@@ -1,8 +1,8 @@
 import { invalid } from './errors.js'
 
 /**
- * The fields that an object may have: `true`, or the fields of the object that it holds. The compiler sees that each one
- * is named, so that no field of a type is refused by mistake.
+ * The fields that an object may have: `true`, or the fields of a nested object. The compiler requires every field
+ * of the type, so that none is refused by mistake.
  */
 export type Fields<T> = { readonly [Name in keyof T]-?: true | FieldsOf<NonNullable<T[Name]>> }
 type FieldsOf<T> = IsShape<T> extends true ? Fields<Exclude<T, boolean>> : never
@@ -18,7 +18,7 @@ type Opaque =
   | AbortSignal
   | AsyncIterable<unknown>
 
-/** Whether a type is an object with fields of its own, as opposed to values, lists, and records by any name. */
+/** Whether a type is an object with named fields, as opposed to values, lists, and records with arbitrary keys. */
 export type IsShape<T> = [Exclude<T, boolean>] extends [object]
   ? [Extract<T, Opaque | readonly unknown[]>] extends [boolean]
     ? IsNamed<keyof Exclude<T, boolean>>
@@ -26,12 +26,12 @@ export type IsShape<T> = [Exclude<T, boolean>] extends [object]
   : false
 type IsNamed<Name> = [Name] extends [never] ? false : string extends Name ? false : true
 
-/** Those of an object that has all of them, such as the defaults of options. */
+/** The fields of an object that has all of them, such as the defaults of options. */
 export function fieldsOf<T extends object>(whole: T): { readonly [Name in keyof T]: true } {
   return Object.fromEntries(Object.keys(whole).map((name) => [name, true])) as never
 }
 
-/** Fields in the form in which they are looked up. */
+/** Fields in a form for fast lookup. */
 export class KnownFields {
   private readonly names: readonly string[]
   private readonly inner: readonly (KnownFields | undefined)[]
@@ -45,12 +45,12 @@ export class KnownFields {
     return this.names.includes(name)
   }
 
-  /** Of what is no object nothing is said: whoever reads it says what is wrong with it. */
+  /** Ignores values that are not objects: the code that reads them reports what is wrong. */
   check(given: unknown, path = ''): void {
     if (typeof given !== 'object' || given === null) return
     const { names, inner } = this
     next: for (const name in given) {
-      // Few names, and the very same strings: nothing finds them faster.
+      // There are few names and the strings are identical, so a loop is the fastest lookup.
       for (let i = 0; i < names.length; i++) {
         if (names[i] !== name) continue
         const within = inner[i]
@@ -62,7 +62,7 @@ export class KnownFields {
   }
 }
 
-/** What is said of a name that nobody knows: the one that was meant, or else all that there are. */
+/** The message for an unknown field: suggests the nearest name, or lists all names. */
 function unknownName(name: string, names: readonly string[]): string {
   const meant = nearestName(name, names)
   return meant === undefined
@@ -70,7 +70,7 @@ function unknownName(name: string, names: readonly string[]): string {
     : `is unknown: did you mean ${meant}?`
 }
 
-/** The one that differs in case alone, lacks its unit, or has the fewest mistakes that somebody makes who types. */
+/** The name that differs only in case, lacks its unit, or has the fewest typing errors. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   const given = name.toLowerCase()
   let nearest: string | undefined
@@ -83,7 +83,7 @@ export function nearestName(name: string, names: readonly string[]): string | un
   return nearest
 }
 
-/** Letters left out, put in, changed, or swapped with their neighbour; `bound` where there are at least so many. */
+/** Number of letters omitted, inserted, changed, or swapped with a neighbour, up to `bound`. */
 function mistakesBetween(one: string, other: string, bound: number): number {
   if (Math.abs(one.length - other.length) >= bound) return bound
   let [before, last] = [[] as number[], Array.from({ length: other.length + 1 }, (_, j) => j)]

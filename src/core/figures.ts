@@ -1,8 +1,8 @@
-/** What guards count while they work, in plain numbers; whoever shows metrics reads them when asked. */
+/** Plain counters of the guards. Metrics read them on request. */
 
-/** How many names of lists, resources or spaces are counted apart, unless a setting says otherwise. */
+/** Default number of lists, resources or spaces that get their own counters. */
 export const DEFAULT_MAX_SERIES = 200
-/** The name of all that came after so many. */
+/** The name for all others. */
 export const OTHER = 'other'
 
 /** 1, 1.5, 2, 2.5, 3.5, 5 and 7.5 of each power of ten from a microsecond to 75 s: percentiles need fine steps. */
@@ -10,10 +10,10 @@ const BOUNDS_MS: readonly number[] = [-3, -2, -1, 0, 1, 2, 3, 4].flatMap((power)
   [1, 1.5, 2, 2.5, 3.5, 5, 7.5].map((step) => Number(`${step}e${power}`)),
 )
 
-/** How long something took, counted by size: bounded, whatever comes. */
+/** A histogram of durations, of fixed size. */
 export class Durations {
   static readonly boundsMs = BOUNDS_MS
-  /** One for each bound, and one for what is longer than all. */
+  /** One per bound, and one for longer durations. */
   readonly counts = new Float64Array(BOUNDS_MS.length + 1)
   count = 0
   sumMs = 0
@@ -34,7 +34,7 @@ export class Durations {
     return copy
   }
 
-  /** What has come since an earlier copy. */
+  /** The difference to an earlier copy. */
   since(earlier: Durations): Durations {
     const difference = new Durations()
     for (let i = 0; i < this.counts.length; i++) difference.counts[i] = this.counts[i]! - earlier.counts[i]!
@@ -43,7 +43,7 @@ export class Durations {
     return difference
   }
 
-  /** The time that this share took at most, read off a straight line within its step; 0 of nothing. */
+  /** The duration that this share did not exceed, interpolated within its bucket. 0 if empty. */
   percentileMs(share: number): number {
     if (this.count === 0) return 0
     const wanted = share * this.count
@@ -60,7 +60,7 @@ export class Durations {
   }
 }
 
-/** Counts by name and outcome, for so many names; what comes later counts as `other`. */
+/** Counts by name and outcome, for a limited number of names. Further names count as `other`. */
 export class NamedCounts<O extends string> {
   private readonly byName = new Map<string, Record<O, number>>()
 
@@ -69,12 +69,12 @@ export class NamedCounts<O extends string> {
     private readonly maxNames: number = DEFAULT_MAX_SERIES,
   ) {}
 
-  /** The counts of a name, to be added to. */
+  /** The counts of a name, to be increased by the caller. */
   of(name: string): Record<O, number> {
     return this.byName.get(name) ?? this.begin(name)
   }
 
-  /** Only where the name is counted apart already: for names that anybody could make up. */
+  /** Never adds a name: for names that any caller could make up. */
   ofKnown(name: string): Record<O, number> {
     return this.byName.get(name) ?? this.of(OTHER)
   }

@@ -1,8 +1,8 @@
 import { invalid } from './errors.js'
 
 /**
- * Identifiers: 1 to 256 characters of a set that holds no separator of any stored key but `:`,
- * which the layouts percent-encode. So no identifier can forge a key.
+ * Identifiers: 1 to 256 characters. Except for `:`, which the storage layouts percent-encode, none of them is a
+ * separator in a stored key. So no identifier can forge a key.
  */
 const IDENTIFIER = /^[A-Za-z0-9._~:@+=-]{1,256}$/
 const NAME = /^[A-Za-z0-9._~@+=-]{1,256}$/
@@ -16,7 +16,7 @@ const MISSING = 'must be given'
 
 const isDots = (value: string): boolean => value === '.' || value === '..'
 
-/** Checks an identifier and returns its one canonical spelling: UUIDs in lower case. */
+/** Validates an identifier and returns its canonical spelling: UUIDs in lower case. */
 export function identifier(path: string, value: unknown): string {
   if (typeof value !== 'string' || !IDENTIFIER.test(value) || isDots(value)) {
     throw invalid(path, value === undefined ? MISSING : IDENTIFIER_RULE)
@@ -36,7 +36,7 @@ export function isUuid(value: string): boolean {
   return value.length === 36 && UUID.test(value)
 }
 
-/** UUIDs are compared whatever their case; everything else by content. */
+/** UUIDs are case-insensitive; other identifiers are case-sensitive. */
 function canonical(value: string): string {
   return value.length === 36 && UPPER_HEX.test(value) && UUID.test(value) ? value.toLowerCase() : value
 }

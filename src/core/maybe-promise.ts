@@ -4,7 +4,7 @@ export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
   return value instanceof Promise
 }
 
-/** Goes on at once with a value that is there, and later with one that is not. */
+/** Calls `next` at once with a value, or later with the result of a promise. */
 export function whenReady<T, R>(
   value: MaybePromise<T>,
   next: (value: T) => MaybePromise<R>,

@@ -1,12 +1,12 @@
 import { CatracaError, type ErrorCode, type FieldError } from './errors.js'
 
-/** An error on its way between threads, where it would lose its class. */
+/** An error in a form that can be sent between threads, where it would lose its class. */
 export interface PackedError {
   code: ErrorCode
   message: string
   errors?: FieldError[]
   facts?: Record<string, unknown>
-  /** Of an unexpected error, where it came from. */
+  /** The stack of an unexpected error. */
   stack?: string
 }
 

@@ -1,4 +1,4 @@
-/** Whether it is an object of no class, of whichever realm (`vm`, a test runner): each realm has an `Object` of its own. */
+/** Whether it is an object without a class, from any realm (`vm`, a test runner): each realm has its own `Object`. */
 export function isPlainObject(value: object): boolean {
   const prototype: object | null = Object.getPrototypeOf(value)
   if (prototype === null) return true

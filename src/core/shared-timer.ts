@@ -1,5 +1,5 @@
 import { later, tellFailure } from './timers.js'
-/** Who is to be woken at a moment. A link of the list that `Wakes` keeps. */
+/** A waiter for a point in time. A node of the linked list in `SharedTimer`. */
 export class Waiter {
   due = Number.POSITIVE_INFINITY
   isWaiting = false
@@ -10,13 +10,13 @@ export class Waiter {
   onDue(_now: number): void {}
 }
 
-/** A timer that comes so late was kept waiting by its own thread. */
+/** A timer that fires this late was delayed by its own thread. */
 const STOOD_STILL_MS = 50
 const MAX_GRACE_MS = 250
 
 /**
- * Wakes many with one timer: nearly all are called off long before they are due. Those that are leave the list at once,
- * because what they hold would grow old in memory.
+ * One timer for many waiters, nearly all of which are cancelled long before they are due. A cancelled waiter
+ * leaves the list at once, so that its memory is freed.
  */
 export class SharedTimer {
   private first: Waiter | undefined
@@ -25,18 +25,18 @@ export class SharedTimer {
   private timerDue = 0
 
   constructor(
-    /** A clock that only goes forward. */
+    /** A monotonic clock. */
     private readonly monotonicMs: () => number,
-    /** Whether a process that has nothing else to do waits for those who sleep. */
+    /** Whether pending waiters keep the process alive. */
     private readonly keepsAlive = false,
     /**
-     * Whether those who are due when this thread stood still are given some of that time back, once: what they wait
-     * for may be there, and not heard yet.
+     * Whether waiters that became due while this thread was blocked get some of that time back, once. The result
+     * they wait for may have arrived but not been processed yet.
      */
     private readonly givesGrace = false,
   ) {}
 
-  /** Instead of what was said before. */
+  /** Replaces an earlier due time. */
   wakeAt(waiter: Waiter, due: number, now = this.monotonicMs()): void {
     this.callOff(waiter)
     waiter.due = due
@@ -60,7 +60,7 @@ export class SharedTimer {
     if (this.first === undefined) this.timer?.unref()
   }
 
-  /** By when it is due. Most sleep equally long, so that is mostly the end. */
+  /** Sorted by due time. Most waiters wait equally long, so the place is usually the end. */
   private insert(waiter: Waiter): void {
     let before = this.last
     while (before !== undefined && before.due > waiter.due) before = before.previous
@@ -93,12 +93,12 @@ export class SharedTimer {
         waiter.hasGrace = true
       } else this.wake(waiter, now)
     }
-    // Whoever was woken may have asked for another time, and got a timer with it.
+    // `onDue` may have added waiters and set a timer.
     if (this.first !== undefined && (this.timer === undefined || this.first.due < this.timerDue))
       this.setTimer(this.first.due, now)
   }
 
-  /** One that fails must not keep the others asleep. */
+  /** If one fails, the others must still be called. */
   private wake(waiter: Waiter, now: number): void {
     try {
       waiter.onDue(now)

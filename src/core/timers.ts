@@ -2,20 +2,20 @@ import { isPromise } from './maybe-promise.js'
 
 type Report = (error: unknown) => void
 
-/** Who owns the process tells it in its own log; a library can only warn. */
+/** A server reports to its own log; a library can only emit a warning. */
 let report: Report = (error) => {
   const { message = String(error), stack = '' } = error instanceof Error ? error : {}
   process.emitWarning(`background work failed: ${message}`, { type: 'CatracaWarning', detail: stack })
 }
 
-/** Where failures of background work are told from now on. */
+/** Sets the receiver of background failures. */
 export function tellFailuresTo(told: Report): void {
   report = told
 }
 
 /**
- * Makes a callback that nobody waits for safe: an error that it throws, or with which its promise rejects, would end the
- * process. It is told instead, once until the callback works again, since most of these run every second.
+ * Makes a callback safe that no caller awaits: an error or a rejection would end the process. It is reported
+ * instead, once until the callback succeeds again, because most of these callbacks run every second.
  */
 export function guarded<A extends unknown[]>(work: (...args: A) => unknown): (...args: A) => void {
   let isFailing = false
@@ -41,26 +41,26 @@ export function tellFailure(error: unknown): void {
   try {
     report(error)
   } catch {
-    // There is nobody left to tell.
+    // No further way to report it.
   }
 }
 
-/** `setInterval`, safe as `guarded` says. */
+/** `setInterval` with a `guarded` callback. */
 export function every(work: () => unknown, ms: number): NodeJS.Timeout {
   return setInterval(guarded(work), ms)
 }
 
-/** `setTimeout`, safe as `guarded` says. */
+/** `setTimeout` with a safe callback, as in `guarded`. */
 export function later(work: () => unknown, ms: number): NodeJS.Timeout {
   return setTimeout(runOnce, ms, work)
 }
 
-/** `setImmediate`, safe as `guarded` says. */
+/** `setImmediate` with a safe callback, as in `guarded`. */
 export function soon(work: () => unknown): void {
   setImmediate(runOnce, work)
 }
 
-/** One function for all of them, because some calls set a timer each. */
+/** One shared function, because some calls set a timer each. */
 function runOnce(work: () => unknown): void {
   try {
     const done = work()

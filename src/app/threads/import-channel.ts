@@ -2,7 +2,7 @@ import type { PackedError } from '../../core/packed-error.js'
 import type { ImportOptions, ImportProgress, ImportResult } from '../../guards/allowlist/types.js'
 import type { EngineSource } from '../open-engine.js'
 
-/** What the serving thread and the thread of an import say to each other. */
+/** Messages between the serving thread and an import thread. */
 
 export interface ImportTask {
   engine: EngineSource
@@ -10,7 +10,7 @@ export interface ImportTask {
   options: Omit<ImportOptions, 'signal' | 'onProgress'> &
     Required<Pick<ImportOptions, 'importId' | 'mode' | 'format'>>
   leaseMs: number
-  /** The clock of the instance against that of the system. */
+  /** Difference between the clock of the instance and the system clock. */
   clockOffsetMs: number
   /** False for lists of trusted precision. */
   takesExpiry: boolean
@@ -24,11 +24,11 @@ export type ToWorker =
   | { type: 'abort' }
 
 export type FromWorker =
-  /** Room for one more chunk. */
+  /** Requests one more chunk. */
   | { type: 'pull' }
   | { type: 'progress'; progress: ImportProgress }
   | { type: 'done'; result: ImportResult }
   | { type: 'failed'; error: PackedError }
 
-/** Chunks on their way at once: enough to keep the import busy, little enough to hold memory down. */
+/** Chunks in flight: enough to keep the import busy, few enough to save memory. */
 export const CHUNKS_IN_FLIGHT = 8

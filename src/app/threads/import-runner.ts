@@ -8,7 +8,7 @@ import type { FromWorker, ImportTask, ToWorker } from './import-channel.js'
 
 type Surroundings = Pick<ImportTask, 'leaseMs' | 'spillDir'> & { engine: () => ImportTask['engine'] }
 
-/** Runs each import in a thread of its own, and can stop them all. */
+/** Runs each import in its own thread, and can stop them all. */
 export class ImportThreads {
   private readonly running = new Map<Promise<unknown>, AbortController>()
   private closed = false
@@ -16,7 +16,7 @@ export class ImportThreads {
   constructor(
     private readonly surroundings: Surroundings,
     private readonly clock: Clock,
-    /** Called before a caller learns that its import is stored: it must then see it. */
+    /** Called before a caller learns that its import is stored, so that its next read sees the import. */
     private readonly onStored: () => void,
   ) {}
 
@@ -42,7 +42,7 @@ export class ImportThreads {
     return result
   }
 
-  /** Interrupts what is running: what was acknowledged stays, and the rest can be resumed. */
+  /** Interrupts running imports. Acknowledged rows stay, and the rest can be resumed. */
   async close(): Promise<void> {
     this.closed = true
     for (const stop of this.running.values()) stop.abort()
@@ -62,7 +62,7 @@ async function runInThread(
   })
   const say = (message: ToWorker): void => worker.postMessage(message)
   const chunks = body[Symbol.asyncIterator]()
-  // Pulls may come in while a chunk is awaited: they are answered one after the other, in order.
+  // Pulls may arrive while a chunk is awaited. They are answered one after the other, in order.
   let feeding = Promise.resolve()
   const feed = async (): Promise<void> => {
     try {
@@ -99,13 +99,13 @@ async function runInThread(
     })
   } finally {
     signal.removeEventListener('abort', abort)
-    // Not awaited: a body that is stuck would never let go.
+    // Not awaited: a body stuck in a read would never return.
     chunks.return?.().catch(() => {})
     await new Promise((resolve) => (worker.threadId === -1 ? resolve(0) : worker.once('exit', resolve)))
   }
 }
 
-/** A chunk is often a small view of a large buffer, and sending a view would send all of its buffer. */
+/** A chunk is often a small view of a large buffer, and sending a view would send the whole buffer. */
 function sendChunk(worker: Worker, chunk: Uint8Array): void {
   const bytes = chunk instanceof Uint8Array ? new Uint8Array(chunk) : chunk
   const transferred = bytes instanceof Uint8Array ? [bytes.buffer] : []

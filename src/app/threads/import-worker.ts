@@ -5,7 +5,7 @@ import { runImport } from '../../guards/allowlist/import/pipeline.js'
 import { openEngine, type StoreEngine } from '../open-engine.js'
 import { CHUNKS_IN_FLIGHT, type FromWorker, type ImportTask, type ToWorker } from './import-channel.js'
 
-/** The thread of one import: parses, sorts and stores, so that the serving thread goes on answering checks. */
+/** The thread of one import: parses, sorts and stores, while the serving thread continues to answer checks. */
 const port = parentPort!
 const task = workerData as ImportTask
 const say = (message: FromWorker): void => port.postMessage(message)

@@ -1,11 +1,11 @@
 import type { PackedError } from '../../core/packed-error.js'
 import type { EngineSource } from '../open-engine.js'
 
-/** What the serving thread and the thread that builds an index say to each other. */
+/** Messages between the serving thread and the thread that builds an index. */
 export interface BuildTask {
   engine: EngineSource
   listId: string
-  /** The list that is meant, should its id belong to another one by then. */
+  /** The incarnation of the list, in case its id belongs to another list by then. */
   incarnation: number
   full: boolean
   leaseMs: number

@@ -7,7 +7,7 @@ import type { BuildMessage, BuildTask } from './index-channel.js'
 type Surroundings = Pick<BuildTask, 'leaseMs' | 'threads'> & { engine: () => BuildTask['engine'] }
 export type BuildResult = 'built' | 'busy' | 'gone' | 'unchanged'
 
-/** Builds indexes off the serving thread, one after the other: a build uses all the cores it is given. */
+/** Builds indexes outside the serving thread, one at a time: a build uses all the cores it is given. */
 export class IndexThreads {
   private queue: Promise<unknown> = Promise.resolve()
   private readonly running = new Set<Worker>()
@@ -48,7 +48,7 @@ export class IndexThreads {
     }
   }
 
-  /** Stops what is running: the old snapshots go on serving. */
+  /** Stops running builds. The old snapshots stay in use. */
   async close(): Promise<void> {
     this.closed = true
     for (const worker of this.running) worker.postMessage('stop')

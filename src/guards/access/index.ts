@@ -6,21 +6,21 @@ import type { KeyRecord, KeyStore, StoredKeys } from './port.js'
 import { SCOPES, type Scope } from './scopes.js'
 
 export interface ApiKey {
-  /** Tells keys apart that had the same name one after the other. */
+  /** Distinguishes keys that had the same name at different times. */
   id: string
   name: string
   scopes: Scope[]
   createdAt: string
 }
 
-/** Who is calling: the key that was presented. */
+/** The API key that the caller presented. */
 export interface Principal {
   readonly id: string
   readonly name: string
   readonly scopes: ReadonlySet<Scope>
 }
 
-/** API keys: made here, shown once, kept only as hashes. */
+/** API keys: created here, shown once, stored only as hashes. */
 export class ApiKeys {
   private reserved: () => readonly string[] = () => []
 
@@ -29,7 +29,7 @@ export class ApiKeys {
     private readonly clock: Clock,
   ) {}
 
-  /** Names of keys that the configuration holds: no stored key may have one, so that a name means one key. */
+  /** Names of keys from the configuration. No stored key may use them, so a name always means one key. */
   reserve(names: () => readonly string[]): void {
     this.reserved = names
   }
@@ -62,14 +62,14 @@ export class ApiKeys {
     }
   }
 
-  /** Lets everybody on the machine in again, where the last key was revoked. */
+  /** Admits every caller on the machine again, after the last key was revoked. */
   async unlock(): Promise<void> {
     if (!(await this.store.unlock())) {
       throw new CatracaError('KEY_EXISTS', 'the store holds API keys: revoke them first')
     }
   }
 
-  /** What servers decide by. */
+  /** The keys and the lock, from which servers decide. */
   stored(): Promise<StoredKeys> {
     return this.store.list()
   }
@@ -81,7 +81,7 @@ export function hashKey(key: string): string {
 
 const ID_DIGITS = 12
 
-/** The beginning of its hash: whoever has the entry of a key, or the key itself, finds it in the audit trail. */
+/** The first digits of its hash. With the key, or its entry, you can find its changes in the audit trail. */
 export function keyId({ hash }: Pick<KeyRecord, 'hash'>): string {
   return hash.slice(0, ID_DIGITS)
 }

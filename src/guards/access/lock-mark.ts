@@ -2,8 +2,9 @@ import type { KeysFound } from '../../core/diagnosis.js'
 import type { KeyLock, KeyRecord, StoredKeys } from './port.js'
 
 /**
- * The mark that a store has had keys, kept among them so that one read brings both. No key can have its name, which is
- * no identifier, nor its hash. A server of version 0.1.0 takes it for a key that nobody has, and so stays locked too.
+ * The mark that a store has had keys. It is stored among the keys, so that one read returns both. No key can have
+ * its name, which is not a valid identifier, nor its hash. A server of version 0.1.0 reads it as a key that no
+ * caller has, and so stays locked too.
  */
 export const MARK_NAME = '#lock'
 
@@ -17,7 +18,7 @@ const mark = (lock: Exclude<KeyLock, 'never'>): KeyRecord => ({
 export const LOCKED_MARK = mark('locked')
 export const LIFTED_MARK = mark('lifted')
 
-/** Tells keys and mark apart. */
+/** Separates the mark from the keys. */
 export function storedKeys(rows: readonly KeyRecord[]): StoredKeys {
   const records = rows.filter(({ name }) => name !== MARK_NAME)
   const lock = rows.find(({ name }) => name === MARK_NAME)?.hash

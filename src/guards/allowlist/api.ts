@@ -27,16 +27,16 @@ export interface ReshardCallOptions {
   onProgress?: (status: ReshardStatus) => void
 }
 
-/** Allowlists as a caller sees them: the same in the library and, over HTTP, in the client of the command line. */
+/** The allowlist API. The library implements it, and so does the CLI's HTTP client. */
 export interface AllowlistsApi {
   create(input: NewAllowlist): Promise<Allowlist>
   get(id: string): Promise<Allowlist>
   list(query?: AllowlistQuery): Promise<AllowlistPage>
   update(id: string, change: AllowlistChange, options?: { ifVersion?: number }): Promise<Allowlist>
   delete(id: string): Promise<void>
-  /** Has a wave let nobody pass, whatever its version; its rule is kept for `resume`. */
+  /** Makes a wave deny every customer, whatever its version. The rule is stored for `resume`. */
   pause(id: string): Promise<Allowlist>
-  /** Gives a paused wave its rule back. */
+  /** Restores the rule of a paused wave. */
   resume(id: string, options?: { ifVersion?: number }): Promise<Allowlist>
 
   add(id: string, customerId: string, input?: MemberInput): Promise<AddResult>
@@ -45,7 +45,10 @@ export interface AllowlistsApi {
   members(id: string, page?: PageRequest): Promise<Page<Member>>
   listsOf(customerId: string, page?: PageRequest): Promise<Page<CustomerAllowlist>>
 
-  /** Moves the list to so many shards while it serves; settles when it is there. Only on engines that cut lists. */
+  /**
+   * Moves the list to `shards` shards while it serves. Resolves when the move is
+   * complete. Only on engines that shard lists.
+   */
   reshard(id: string, shards: number, options?: ReshardCallOptions): Promise<Allowlist>
   resharding(id: string): Promise<ReshardStatus>
 
@@ -54,11 +57,11 @@ export interface AllowlistsApi {
   export(id: string, options?: ExportOptions): AsyncIterable<Uint8Array>
 
   index(id: string): Promise<IndexStatus>
-  /** Has the snapshot built anew; settles when it is done. */
+  /** Builds a new snapshot. Resolves when it is built. */
   rebuild(id: string): Promise<void>
 
   check(customerId: string, allowlistIds: string[], options?: CheckOptions): Promise<CheckAnswer>
-  /** The same answer, and how it came about. */
+  /** The same result as `check`, with the steps that led to it. */
   explain(customerId: string, allowlistIds: string[]): Promise<Explanation>
   checkMany(
     question: { customerIds: string[]; allowlists: string[] },

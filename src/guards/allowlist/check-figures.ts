@@ -16,13 +16,16 @@ const REASONS: readonly CheckReason[] = [
   'UNAVAILABLE',
 ]
 
-/** What checks answered, and how long they took. */
+/** Results and durations of checks. */
 export class CheckFigures {
-  /** One for each customer and list. */
+  /** One per customer and list. */
   readonly reasons: NamedCounts<CheckReason>
-  /** One for each question, however many customers and lists it names. */
+  /** One per call, however many customers and lists it names. */
   readonly durations = new Durations()
-  /** Answers that nobody knows the truth of, and questions that were not answered for the same cause. */
+  /**
+   * `allowed`: results that may be wrong, because the store did not answer. `blocked`:
+   * calls that failed for the same reason.
+   */
   readonly degraded = { allowed: 0, blocked: 0 }
   allowed = 0
   denied = 0
@@ -31,7 +34,7 @@ export class CheckFigures {
     this.reasons = new NamedCounts(REASONS, maxLists)
   }
 
-  /** Counts what `ask` answers, when it does. */
+  /** Counts the result of `ask`. */
   check(ask: () => MaybePromise<CheckAnswer>): MaybePromise<CheckAnswer> {
     const startedMs = performance.now()
     let answer: MaybePromise<CheckAnswer>
@@ -70,7 +73,7 @@ export class CheckFigures {
   private count({ results }: CheckAnswer): void {
     for (let i = 0; i < results.length; i++) {
       const { allowlistId, reason, allowed } = results[i]!
-      // Callers can make up names without end, and these must not take the place of lists that exist.
+      // Callers can make up any number of names. These must not take counters from real lists.
       const isMadeUp = reason === 'ALLOWLIST_NOT_FOUND' || reason === 'UNAVAILABLE'
       const counts = isMadeUp ? this.reasons.ofKnown(allowlistId) : this.reasons.of(allowlistId)
       counts[reason]++

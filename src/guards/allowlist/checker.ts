@@ -23,21 +23,21 @@ import {
 } from './verdict.js'
 import { type CompiledWave, compileWave, insideWindow } from './wave/index.js'
 
-/** Pairs answered before others get a turn of the thread. */
+/** Pairs checked before the event loop gets a turn. */
 const PAIRS_PER_TURN = 1000
 
-/** One customer who is being asked about. */
+/** The check of one customer. */
 interface Inquiry {
   readonly view: CheckView
   readonly customerId: string
   readonly now: number
-  /** Verdicts on lists that waves have come to. */
+  /** Verdicts on lists that waves depend on. */
   known: Map<string, MaybePromise<Verdict>> | undefined
 }
 
-/** Answers whether customers may pass. Waits for nothing when the engine does not. */
+/** Checks customers. Returns synchronously when the engine does. */
 export class Checker {
-  /** Lists are immutable objects that an engine replaces when they change, so they can key what is derived. */
+  /** An engine replaces the immutable list object when the list changes, so it can key derived data. */
   private readonly waves = new WeakMap<CheckedList, CompiledWave>()
 
   constructor(
@@ -65,8 +65,8 @@ export class Checker {
   }
 
   /**
-   * One question about many customers, answered from one state of the store. Others get a turn of the thread in
-   * between; if a list was changed in such a turn, the question is answered again without any.
+   * Checks many customers against one state of the store, with pauses for the event loop. If a list changed during
+   * a pause, the whole call is repeated without pauses.
    */
   checkMany(customers: string[], listIds: readonly string[], freshness: Freshness): Promise<CheckAnswer[]> {
     const ask = () => this.checkManyOnce(customers, listIds, freshness)
@@ -93,7 +93,7 @@ export class Checker {
     return answers
   }
 
-  /** With an engine that needs no waiting, nothing can change between looking at the lists and the answers. */
+  /** With a synchronous engine, nothing can change between reading the lists and the members. */
   private async checkPart(customers: string[], listIds: readonly string[], freshness: Freshness) {
     const view = this.store.view(freshness)
     const ready = isPromise(view) ? await view : view
@@ -119,14 +119,14 @@ export class Checker {
       verdicts[i] = verdict
     }
     if (!waiting) return answer(customerId, listIds, verdicts as Verdict[], now)
-    // The common question, for which Promise.all would be half of the work.
+    // The most common call, for which Promise.all would be half of the work.
     if (listIds.length === 1) {
       return (verdicts[0] as Promise<Verdict>).then((verdict) => answer(customerId, listIds, [verdict], now))
     }
     return Promise.all(verdicts).then((settled) => answer(customerId, listIds, settled, now))
   }
 
-  /** A list that the question names, with the answer for a store that does not answer. */
+  /** Checks a list that the caller named, and applies `onUnavailable`. */
   private asked(inquiry: Inquiry, listId: string): MaybePromise<Verdict> {
     if (this.onUnavailable === 'block') return this.one(inquiry, listId, 0)
     try {
@@ -152,7 +152,7 @@ export class Checker {
       : this.judge(inquiry, list, depth)
   }
 
-  /** One list that cannot be read must not keep the others from being answered. */
+  /** A list that cannot be read must not prevent results for the others. */
   private unreadable(listId: string, error: unknown): Verdict {
     if (!isUnreadable(error)) throw error
     this.onUnreadable(listId, error)
@@ -185,12 +185,12 @@ export class Checker {
     })
   }
 
-  /** Waves may come to the same list on many ways, which must not multiply. */
+  /** Waves may reach the same list by many paths. It is checked once. */
   private ask(inquiry: Inquiry, listId: string, depth: number): MaybePromise<Verdict> {
     inquiry.known ??= new Map()
     const known = inquiry.known.get(listId)
     if (known !== undefined) return known
-    // A circle, which only two changes at the same moment can close, comes back here.
+    // Stops cycles. Only two concurrent changes can create one.
     inquiry.known.set(listId, TOO_DEEP)
     const verdict = this.one(inquiry, listId, depth)
     inquiry.known.set(listId, verdict)
@@ -204,10 +204,10 @@ export class Checker {
   }
 }
 
-/** To compare so many with each other costs less than a map. */
+/** Up to this many lists, comparing them is faster than a map. */
 const FEW_LISTS = 8
 
-/** Where each list is asked about first, so that one that is repeated is judged once; undefined where none is. */
+/** The first index of each list, so that a repeated list is checked once. Undefined if none is repeated. */
 function firstPlaces(listIds: readonly string[]): number[] | undefined {
   if (listIds.length <= FEW_LISTS) {
     for (let i = 1; i < listIds.length; i++) {
@@ -220,7 +220,7 @@ function firstPlaces(listIds: readonly string[]): number[] | undefined {
   return firsts.size === listIds.length ? undefined : listIds.map((id) => firsts.get(id)!)
 }
 
-/** A list that cannot be read fails, or is answered for, in the answers. */
+/** Ignores errors: the results report an unreadable list. */
 function listOrNone(view: CheckView, listId: string): MaybePromise<CheckedList | undefined> {
   try {
     const list = view.list(listId)
@@ -230,7 +230,7 @@ function listOrNone(view: CheckView, listId: string): MaybePromise<CheckedList |
   }
 }
 
-/** The first verdict that lets the customer in, or that cannot be known. */
+/** The first verdict that admits the customer or is unknown. */
 function firstAdmitting(
   listIds: string[],
   ask: (listId: string) => MaybePromise<Verdict>,
@@ -273,7 +273,7 @@ function answer(
     : { customerId, results, overallAllowed }
 }
 
-/** Members of one batch of an import share their moment, and a list has few batches. */
+/** Members of one import batch have the same time, and a list has few batches. */
 const MAX_MOMENTS = 1000
 const moments = new Map<number, string>()
 

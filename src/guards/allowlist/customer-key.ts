@@ -1,7 +1,7 @@
 /**
- * The binary form of a customer id, the same in every engine and every file: a UUID is one tag byte and its
- * 16 bytes, everything else its ASCII. Identifiers hold no byte below `+`, so the two never meet and no
- * terminator byte (0x00) can occur inside. Keys sort by their bytes: UUIDs by value first, then strings.
+ * The binary form of a customer id, the same in every engine and file. A UUID is one tag byte and its 16 bytes;
+ * any other id is its ASCII. Identifiers contain no byte below `+`, so the two forms never collide, and no
+ * terminator byte (0x00) can occur. Keys sort by bytes: UUIDs by value first, then strings.
  */
 export const UUID_TAG = 0x01
 export const UUID_KEY_LENGTH = 17
@@ -18,13 +18,13 @@ const HEX_PAIR = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2
 const UUID_POSITION = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
 const HYPHEN = 0x2d
 
-/** Which characters an identifier may hold, by code. */
+/** The characters that an identifier may contain, by code. */
 const ALLOWED = new Uint8Array(256)
 for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~:@+=-') {
   ALLOWED[character.charCodeAt(0)] = 1
 }
 
-/** Writes the key of a valid identifier; returns the offset behind it. */
+/** Writes the key of a valid identifier. Returns the offset after it. */
 export function writeCustomerKey(id: string, target: Uint8Array, offset: number): number {
   if (id.length === 36 && id.charCodeAt(8) === HYPHEN && writeUuid(id, target, offset)) {
     return offset + UUID_KEY_LENGTH
@@ -39,7 +39,7 @@ function writeUuid(id: string, target: Uint8Array, offset: number): boolean {
   target[offset] = UUID_TAG
   for (let i = 0; i < 16; i++) {
     const position = UUID_POSITION[i]!
-    // Codes above 255 index past the table and give undefined, which `|` turns into 0: hence the mask test.
+    // Codes above 255 index past the table and give undefined, which `|` turns into 0. Hence the explicit test.
     const high = id.charCodeAt(position)
     const low = id.charCodeAt(position + 1)
     if (high > 255 || low > 255) return false
@@ -51,8 +51,8 @@ function writeUuid(id: string, target: Uint8Array, offset: number): boolean {
 }
 
 /**
- * Writes the key of an identifier that stands as bytes in a file, without making a string of it.
- * Returns the offset behind the key, or -1 when the bytes are not an identifier.
+ * Writes the key of an identifier given as bytes of a file, without creating a string. Returns the offset after
+ * the key, or -1 if the bytes are not an identifier.
  */
 export function writeCustomerKeyFromBytes(
   source: Uint8Array,
@@ -88,7 +88,7 @@ function writeUuidFromBytes(source: Uint8Array, start: number, target: Uint8Arra
   return true
 }
 
-/** The identifier that a key stands for, in its canonical spelling. */
+/** The identifier of a key, in canonical spelling. */
 export function readCustomerKey(source: Uint8Array, start: number, end: number): string {
   if (source[start] !== UUID_TAG) {
     let id = ''
@@ -103,7 +103,7 @@ export function readCustomerKey(source: Uint8Array, start: number, end: number):
   return `${hex(0, 4)}-${hex(4, 6)}-${hex(6, 8)}-${hex(8, 10)}-${hex(10, 16)}`
 }
 
-/** Order of two keys that may stand in different buffers. */
+/** Compares two keys, which may be in different buffers. */
 export function compareKeys(
   a: Uint8Array,
   aStart: number,

@@ -22,7 +22,7 @@ import {
 } from './verdict.js'
 import { type CompiledWave, compileWave, effectivePercentage, insideWindow, placeIn } from './wave/index.js'
 
-/** What a step found; when it began is `performance.now()`. */
+/** Records a step. `beganMs` is from `performance.now()`. */
 export type NoteStep = (
   step: ExplainStep['step'],
   outcome: string,
@@ -30,24 +30,24 @@ export type NoteStep = (
   facts?: Pick<ExplainStep, 'detail' | 'place' | 'percentage'>,
 ) => void
 
-/** The present as checks see it, telling each step. */
+/** The current view of checks, which records each step. */
 export type TracedStore = (note: NoteStep) => CheckView
 
 interface Inquiry {
   readonly view: CheckView
   readonly customerId: string
   readonly now: number
-  /** Of the list that is being asked about, and of those that it rests on. */
+  /** Steps for the list being explained, and for those it depends on. */
   steps: ExplainStep[]
-  /** The lists that are being asked about, the outermost first. */
+  /** The chain of lists being explained, outermost first. */
   readonly path: string[]
-  /** Verdicts on lists that waves have come to. */
+  /** Verdicts on lists that waves depend on. */
   readonly known: Map<string, Verdict>
 }
 
 /**
- * Answers as a check does, and tells how the answer came about. It is a walk of its own, one step after the other,
- * so that checks pay nothing for it; what a step means is judged by the same code (`verdict.ts`, `wave.ts`).
+ * Gives the same result as a check, with its steps. It has its own code path, so that checks pay nothing for it.
+ * The same functions as in checks decide each step (`verdict.ts`, `wave/index.ts`).
  */
 export class Explainer {
   constructor(
@@ -150,7 +150,7 @@ async function judgeWave(
   return judgeStrategy(inquiry, note, wave)
 }
 
-/** A list that a wave rests on. */
+/** A list that a wave depends on. */
 async function rest(
   inquiry: Inquiry,
   note: NoteStep,
@@ -162,7 +162,7 @@ async function rest(
   const beganMs = performance.now()
   let verdict = known.get(listId)
   if (verdict === undefined) {
-    // A circle, which only two changes at the same moment can close, comes back here.
+    // Stops cycles. Only two concurrent changes can create one.
     known.set(listId, TOO_DEEP)
     verdict = await one(inquiry, note, listId, depth).finally(() => known.delete(listId))
     known.set(listId, verdict)
@@ -193,5 +193,5 @@ function windowFacts({ startTime, endTime }: CompiledWave): { detail?: string } 
   return detail === '' ? {} : { detail }
 }
 
-/** Most steps take less than a microsecond, so tenths are told. */
+/** Most steps take less than a microsecond, so the result has one decimal. */
 const elapsedUs = (beganMs: number): number => Math.round((performance.now() - beganMs) * 10_000) / 10

@@ -2,15 +2,15 @@ import { isoTime } from '../../core/clock.js'
 import type { MemberRecord } from './port.js'
 import type { ExportFormat } from './types.js'
 
-/** `spreadsheet`: CSV that no program but a spreadsheet is to read. */
+/** `spreadsheet`: CSV meant only for spreadsheets. */
 type Form = ExportFormat | 'spreadsheet'
 
 const CHUNK_CHARACTERS = 64 * 1024
 const CSV_HEADER = 'customerId,addedAt,addedBy,expiresAt,metadata\n'
-/** Besides what would end the cell: space around it, which a reader may trim. */
+/** Besides characters that end a cell: surrounding space, which a reader may trim. */
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/
 
-/** Members as a file that an import reads back, in pieces of about 64 KiB. */
+/** Members as a file that an import can read, in chunks of about 64 KiB. */
 export async function* exportMembers(
   form: Form,
   pages: AsyncIterable<MemberRecord[]>,
@@ -42,7 +42,7 @@ function csvRow(member: MemberRecord, cell: (text: string) => string): string {
   return `${cell(customerId)},${isoTime(addedAt)},${cell(addedBy)},${expires},${json}\n`
 }
 
-/** Spreadsheets run what begins so, also behind space that they trim; an apostrophe makes it text. */
+/** Spreadsheets run cells that begin like this, also after space that they trim. An apostrophe makes the cell text. */
 function asText(text: string): string {
   return /^\s*[=+\-@]/.test(text) ? `'${text}` : text
 }
@@ -52,7 +52,7 @@ function quoted(text: string): string {
 }
 
 function ndjsonRow({ customerId, addedAt, addedBy, expiresAt, metadata }: MemberRecord): string {
-  // Fields that are undefined are left out by JSON.
+  // JSON leaves out fields that are undefined.
   const expires = expiresAt === undefined ? undefined : isoTime(expiresAt)
   return `${JSON.stringify({ customerId, addedAt: isoTime(addedAt), addedBy, expiresAt: expires, metadata })}\n`
 }

@@ -1,11 +1,11 @@
 import type { MemberAttributes, MemberRecord } from './port.js'
 
 /**
- * What engines keep of a member that build the next generation of a list in the rows of the current one.
+ * The stored row of a member, for engines that build the next generation of a list in the rows of the current one.
  *
- * `from` is the first generation that sees the row, `until` the first that no longer does. `pin` marks a row that was
- * changed by hand while the replace to that generation was running, which the replace must then leave alone; a row
- * removed by hand meanwhile stays as a tombstone for the same reason.
+ * `from` is the first generation that sees the row, `until` the first that no longer does. `pin` marks a row that
+ * was changed individually while a replace to that generation was running, so the replace must not touch it. A row
+ * removed individually during a replace stays as a tombstone for the same reason.
  */
 export interface WindowedRow extends MemberAttributes {
   addedAt: number
@@ -13,7 +13,7 @@ export interface WindowedRow extends MemberAttributes {
   until: number
   pin: number
   tombstone: boolean
-  /** Attributes that take the place of the others from a generation on. */
+  /** Attributes that replace the others from a generation on. */
   next?: { from: number; attributes: MemberAttributes }
 }
 

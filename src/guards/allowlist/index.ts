@@ -33,12 +33,12 @@ export const MAX_PAIRS_PER_CHECK = 20_000
 export const MAX_SHARDS = 1000
 export const MAX_TOLD_ERRORS = 1000
 const EXPORT_PAGE = 1000
-/** A wave whose rule changes this often while it is paused is closed whatever it has become. */
+/** If the rule keeps changing during this many attempts to pause, the last attempt ignores the version. */
 const PAUSE_ATTEMPTS = 5
-/** An import into a list of 1,000 shards names one entry of each. */
+/** A token of an import into a list of 1,000 shards names one log entry per shard. */
 const MAX_TOKEN_LENGTH = 16_000
 
-/** Runs an import away from the thread that answers checks. */
+/** Runs an import outside the thread that answers checks. */
 export type ImportRunner = (
   list: ListRecord,
   body: AsyncIterable<Uint8Array>,
@@ -50,19 +50,22 @@ export interface AllowlistsParts {
   clock: Clock
   runImport: ImportRunner
   indexes: Indexes
-  /** What `engine.checks` sees now, step by step. */
+  /** The same view as `engine.checks`, recording each step. */
   traced: TracedStore
   onUnavailable: Types.OnUnavailable
   report: (message: string, error: unknown) => void
-  /** Absent where nothing is counted. */
+  /** Absent if checks are not counted. */
   figures?: CheckFigures | undefined
-  /** Absent where the engine does not cut lists. */
+  /** Absent if the engine does not shard lists. */
   resharding?: ReshardStore | undefined
-  /** Has what is due swept, now rather than at the next turn: an id is free only when its list is swept. */
+  /**
+   * Starts the cleanup now instead of at the next interval, because the id of a deleted
+   * list is free only after cleanup.
+   */
   sweepSoon(): void
 }
 
-/** The allowlist guard: checks input, asks the engine, and says the outcome in the public vocabulary. */
+/** The allowlist guard: validates input, calls the engine, and returns public types. */
 export class Allowlists implements AllowlistsApi {
   private readonly engine: AllowlistEngine
   private readonly clock: Clock
@@ -70,7 +73,7 @@ export class Allowlists implements AllowlistsApi {
   private readonly explainer: Explainer
   private readonly search: ListSearch
 
-  /** What checks have answered so far; absent where nothing is counted. */
+  /** Counts of checks. Absent if checks are not counted. */
   readonly figures: CheckFigures | undefined
 
   constructor(private readonly parts: AllowlistsParts) {
@@ -130,7 +133,7 @@ export class Allowlists implements AllowlistsApi {
     return (await this.engine.lists.get(listId)) ?? missing(listId)
   }
 
-  /** Members belong to FIXA lists; a call about members of any other is a mistake. */
+  /** Only FIXA lists have members. Calls about members of other lists are refused. */
   private async fixa(id: string): Promise<ListRecord> {
     const list = await this.record(id)
     if (list.type !== 'FIXA') {
@@ -179,7 +182,7 @@ export class Allowlists implements AllowlistsApi {
     }
   }
 
-  /** Others may change the rule meanwhile: the pause then keeps the newer rule, and wins in any case. */
+  /** If the rule changes meanwhile, the pause stores the newer rule. The pause always succeeds in the end. */
   async pause(id: string): Promise<Types.Allowlist> {
     for (let attempt = 1; ; attempt++) {
       const { list, config } = await this.wave(id)
@@ -198,7 +201,7 @@ export class Allowlists implements AllowlistsApi {
     const { list, config } = await this.wave(id)
     const rule = resumedConfig(config)
     if (rule === undefined) throw new CatracaError('WAVE_NOT_PAUSED', `${list.id} is not paused`)
-    // Of what was read: a rule that somebody has saved since is not overwritten.
+    // Uses the version that was read, so that a rule saved since then is not overwritten.
     return this.changed(list.id, { config: rule, ifVersion: options.ifVersion ?? list.version })
   }
 
@@ -371,7 +374,7 @@ export class Allowlists implements AllowlistsApi {
     throw new CatracaError('STORE_UNSUPPORTED', 'this store does not cut lists into shards')
   }
 
-  /** A promise only when the engine makes it wait; the server answers at once otherwise. */
+  /** Returns a promise only when the engine must wait, so the server can answer most checks synchronously. */
   checkNow(
     customerId: string,
     allowlistIds: readonly string[],
@@ -422,7 +425,7 @@ function oneOf<T extends string>(path: string, value: unknown, choices: readonly
   return value as T
 }
 
-/** Any text of 1 to 256 characters without control characters: people name lists, in their own languages. */
+/** 1 to 256 characters without control characters. Any language. */
 function listName(value: unknown): string {
   if (
     typeof value !== 'string' ||
@@ -448,7 +451,6 @@ function customerIds(ids: unknown): string[] {
   return ids.map((id, i) => identifier(`customerIds[${i}]`, id))
 }
 
-/** How fresh an answer must be. */
 export const CHECK_FIELDS: Fields<Types.CheckOptions> = { consistency: true, atLeast: true }
 const KNOWN_OF_CHECK = new KnownFields(CHECK_FIELDS)
 const EXPORT_FIELDS: Fields<Types.ExportOptions> = { format: true, spreadsheet: true }

@@ -6,9 +6,9 @@ import type { AllowlistQuery, AllowlistType } from './types.js'
 export const LIST_SORTS = ['id', 'name', 'updatedAt', 'customerCount'] as const
 type Sort = (typeof LIST_SORTS)[number]
 
-/** What is sorted and searched by; the rules of ten thousand waves would not fit memory. */
+/** The fields for sorting and searching. The rules of ten thousand waves would not fit in memory. */
 interface Row extends Pick<ListRecord, 'id' | 'name' | 'type' | 'updatedAt' | 'customerCount'> {
-  /** Id and name as they are looked through, and the name as it is sorted by. */
+  /** Id and name for searching, and the name for sorting. */
   text: string
   nameOrder: string
 }
@@ -16,14 +16,17 @@ interface Row extends Pick<ListRecord, 'id' | 'name' | 'type' | 'updatedAt' | 'c
 interface Found {
   lists: ListRecord[]
   total: number
-  /** Where the next page begins; absent at the end. */
+  /** Cursor of the next page. Absent on the last page. */
   nextCursor?: string
 }
 
 const SCAN_PAGE = 1000
-/** Lists beyond these are not found by a search; pages without one reach them all. */
+/** A search covers at most this many lists. Pages without a search reach all. */
 const MAX_SCANNED = 50_000
-/** Somebody who types, sorts and pages asks many times within moments. A scan that takes long is kept for longer. */
+/**
+ * A user who types, sorts and pages sends many queries within moments, so a scan is
+ * reused. A slow scan is reused for longer.
+ */
 const KEPT_MS = 2000
 const MAX_KEPT_MS = 20_000
 const KEPT_TIMES = 2
@@ -39,7 +42,7 @@ const LONG_NUMBER = 16
 const folded = (text: string): string =>
   (BEYOND_ASCII.test(text) ? text.normalize('NFKD').replace(MARKS, '') : text).toLowerCase()
 
-/** Compared as plain text, which takes a tenth of the time of a collator: nothing else goes on meanwhile. */
+/** Compared as plain text, which takes a tenth of the time of a collator. Sorting blocks the thread. */
 const nameOrder = (name: string): string =>
   folded(name).replace(DIGITS, (digits) => digits.padStart(LONG_NUMBER, '0'))
 
@@ -56,18 +59,18 @@ export const isSearch = ({ search, type, sort, order }: AllowlistQuery): boolean
 
 interface Scan {
   rows: Promise<Row[]>
-  /** Sorted once, however often it is asked for. */
+  /** Sorted once per scan. */
   sorted: Map<Sort, Promise<readonly Row[]>>
   untilMs: number
 }
 
-/** Finds and sorts lists in memory, over what a scan of their records told a moment ago. */
+/** Finds and sorts lists in memory, in the result of a recent scan. */
 export class ListSearch {
   private scan: Scan | undefined
 
   constructor(private readonly lists: ListStore) {}
 
-  /** What was changed here is found at once; what others changed, and counts of customers, within moments. */
+  /** Changes of this process are found at once; changes of others, and customer counts, within 2 to 20 seconds. */
   forget(): void {
     this.scan = undefined
   }
@@ -142,7 +145,7 @@ function parseQuery({ search = '', type, sort = 'id', order = 'asc' }: Allowlist
   return { search: folded(search), type: type as AllowlistType | undefined, sort, order }
 }
 
-/** The first of the sorted rows that lies behind. */
+/** Index of the first row after the cursor. */
 function firstBehind(rows: Row[], isBehind: (row: Row) => boolean): number {
   let low = 0
   let high = rows.length
@@ -154,7 +157,7 @@ function firstBehind(rows: Row[], isBehind: (row: Row) => boolean): number {
   return low
 }
 
-/** The last row of a page, as far as the order needs it: lists that come or go meanwhile shift nothing. */
+/** The sort key of the last row of a page, so that lists created or deleted meanwhile do not shift the next page. */
 function makeCursor(row: Row, sort: Sort, order: string): string {
   return Buffer.from(JSON.stringify([sort, order, row[sort], row.id])).toString('base64url')
 }

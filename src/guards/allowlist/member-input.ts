@@ -5,14 +5,14 @@ import type { JsonObject } from './types.js'
 export const MAX_METADATA_BYTES = 4096
 export const MAX_METADATA_DEPTH = 8
 
-/** No controls, lone surrogates, line separators or marks that reverse the text around them; 1 to 256 code points. */
+/** 1 to 256 code points, without control characters, lone surrogates, line separators and bidirectional marks. */
 const PRINTABLE = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]{1,256}$/u
 const DATE_TIME =
   /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/
 const LAST_MOMENT_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 const DATE_TIME_RULE = 'must be an ISO 8601 date and time with a zone, such as 2030-01-31T12:00:00Z'
 
-/** Checks what is said of a new member, and throws INVALID_INPUT with everything that is wrong. */
+/** Validates the attributes of a new member. Throws INVALID_INPUT with all errors. */
 export function parseMemberInput(path: string, input: unknown): MemberAttributes {
   const errors: FieldError[] = []
   const attributes = readMemberInput(path, input, errors)
@@ -21,7 +21,7 @@ export function parseMemberInput(path: string, input: unknown): MemberAttributes
   throw new CatracaError('INVALID_INPUT', message, { errors })
 }
 
-/** Like `parseMemberInput`, for callers with millions of rows: collects what is wrong instead of throwing. */
+/** Like `parseMemberInput`, for callers with millions of rows: collects errors instead of throwing. */
 export function readMemberInput(path: string, input: unknown, errors: FieldError[]): MemberAttributes {
   const attributes: MemberAttributes = {}
   if (input === undefined) return attributes
@@ -34,7 +34,7 @@ export function readMemberInput(path: string, input: unknown, errors: FieldError
     if (value === undefined) continue
     const fieldPath = path === '' ? name : `${path}.${name}`
     const wrong = readField(attributes, name, value)
-    // The name comes from outside, so no more of it is repeated than a reader needs to find it.
+    // The name comes from the caller, so only a short part of it is repeated.
     if (wrong !== undefined)
       errors.push({ path: KNOWN.has(name) ? fieldPath : brief(fieldPath), message: wrong })
   }
@@ -43,7 +43,7 @@ export function readMemberInput(path: string, input: unknown, errors: FieldError
 
 const KNOWN = new Set(['addedBy', 'metadata', 'expiresAt'])
 
-/** Reads one field; returns what is wrong with it. */
+/** Reads one field. Returns the error, if any. */
 function readField(attributes: MemberAttributes, name: string, value: unknown): string | undefined {
   switch (name) {
     case 'addedBy': {
@@ -101,7 +101,7 @@ function parseDateTime(text: string): number | undefined {
   return moment >= 0 && moment <= LAST_MOMENT_MS ? moment : undefined
 }
 
-/** A copy that is JSON through and through, or what is wrong. */
+/** A pure JSON copy, or the error. */
 function cleanMetadata(value: unknown): JsonObject | string {
   if (!isPlainObject(value)) return 'must be a JSON object'
   const walk: Walk = { nodes: 0, wrong: undefined }
@@ -113,7 +113,7 @@ function cleanMetadata(value: unknown): JsonObject | string {
 const TOO_LARGE = `must be at most ${MAX_METADATA_BYTES} bytes as JSON`
 
 interface Walk {
-  /** Each value takes two bytes of JSON or more, so counting them stops a huge input early. */
+  /** Each value needs at least two bytes of JSON, so counting values stops a huge input early. */
   nodes: number
   wrong: string | undefined
 }
@@ -123,7 +123,7 @@ function clean(value: unknown, depth: number, walk: Walk): unknown {
   if (++walk.nodes > MAX_METADATA_BYTES) return fail(walk, TOO_LARGE)
   if (value === null || typeof value === 'boolean') return value
   if (typeof value === 'string') return value.length <= MAX_METADATA_BYTES ? value : fail(walk, TOO_LARGE)
-  // JSON has no -0: what is read back must equal what was checked.
+  // JSON has no -0: the value read back must equal the one validated.
   if (typeof value === 'number') return Number.isFinite(value) ? value + 0 : fail(walk, NOT_JSON)
   if (depth > MAX_METADATA_DEPTH) return fail(walk, `must be nested at most ${MAX_METADATA_DEPTH} deep`)
   if (Array.isArray(value)) return cleanArray(value, depth, walk)
@@ -141,7 +141,7 @@ function cleanObject(value: JsonObject, depth: number, walk: Walk): JsonObject {
   const copy: JsonObject = {}
   for (const name of Object.keys(value)) {
     if (walk.wrong !== undefined) break
-    // Assigning it would set the prototype of whatever object it is copied into next.
+    // Assigning it would set the prototype of the object that it is copied to next.
     if (name === '__proto__') fail(walk, 'must not hold a key named __proto__')
     else if (value[name] !== undefined) copy[name] = clean(value[name], depth + 1, walk)
   }
@@ -159,7 +159,7 @@ function isPlainObject(value: unknown): value is JsonObject {
   return prototype === Object.prototype || prototype === null
 }
 
-/** At most 40 characters of something that came from outside, harmless to print. */
+/** At most 40 characters of a caller's text, safe to print. */
 function brief(text: string): string {
   const printable = text.replace(/[^\x20-\x7e]/g, '?')
   return printable.length <= 40 ? printable : `${printable.slice(0, 39)}…`

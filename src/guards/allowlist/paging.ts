@@ -3,12 +3,12 @@ import type { PageRequest } from './types.js'
 
 export const MAX_PAGE = 1000
 const DEFAULT_PAGE = 100
-/** An identifier, with whatever an engine needs to find its place again in front of it. */
+/** An identifier, with an optional prefix that an engine needs to find its place again. */
 const PLACE = /^1[A-Za-z0-9._~:@+=-]{1,350}$/
 
 export const invalidCursor = (): CatracaError => invalid('cursor', 'is not a nextCursor that a page returned')
 
-/** A page request, checked. Cursors are where the page before ended, wrapped so that nobody builds on that. */
+/** Validates a page request. A cursor is the end of the previous page, encoded so that callers treat it as opaque. */
 export function parsePage({ limit = DEFAULT_PAGE, cursor }: PageRequest): {
   limit: number
   after: string | undefined

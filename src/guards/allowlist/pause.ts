@@ -1,24 +1,26 @@
 import type { WaveConfig } from './types.js'
 
-/** When a wave was paused, and the fields that the pause took the place of. What is absent here was absent there. */
+/**
+ * When a wave was paused, and the fields that the pause replaced. A field that is absent here was absent in the rule.
+ */
 export interface Pause extends Pick<WaveConfig, 'percentage' | 'ramp' | 'startTime' | 'endTime'> {
   at: number
 }
 
 /**
- * The rule of a wave as engines keep it. The rule itself is closed while `paused` is there, so that older versions, and
- * other programs that read the store, let nobody pass either.
+ * The rule of a wave as engines store it. While `paused` is present, the rule itself is closed, so that older
+ * versions, and other programs that read the store, deny too.
  */
 export interface StoredConfig extends WaveConfig {
   paused?: Pause
 }
 
-/** An end that is past on this clock must be past on every clock that judges it. */
+/** The end must lie in the past on every clock that evaluates it. */
 const SKEW_MS = 3_600_000
 
 /**
- * Nobody passes from now on, whatever steps were planned. A rule without a share is closed by its window. A rule that is
- * paused already stays as it is.
+ * Closes the wave from now on, whatever ramp steps are planned. A rule without a percentage is closed by its time
+ * window. A rule that is already paused stays unchanged.
  */
 export function pausedConfig(config: StoredConfig, now: number): StoredConfig {
   if (config.paused !== undefined) return config
@@ -37,7 +39,7 @@ export function pausedConfig(config: StoredConfig, now: number): StoredConfig {
   }
 }
 
-/** The rule as it was before its pause; undefined for a rule that is not paused. */
+/** The rule before the pause. Undefined if the rule is not paused. */
 export function resumedConfig(config: StoredConfig): WaveConfig | undefined {
   const { paused, ...rule } = config
   if (paused === undefined) return undefined

@@ -6,9 +6,9 @@ import type { StoredConfig } from './pause.js'
 import type { AllowlistType, ImportMode, ImportState, JsonObject, Precision, RejectedRow } from './types.js'
 
 /**
- * What the allowlist guard needs of an engine. Each verb is a decision that the engine makes atomically
- * over all processes; an expected outcome is a value. Times are epoch milliseconds and come from the caller.
- * Customer and list ids arrive checked and in canonical spelling.
+ * What the allowlist guard needs from an engine. The engine executes each verb atomically across all processes.
+ * Expected outcomes are return values, not errors. Times are epoch milliseconds from the caller's clock. Customer
+ * and list ids are already validated and in canonical spelling.
  */
 export interface AllowlistEngine {
   readonly lists: ListStore
@@ -20,16 +20,22 @@ export interface AllowlistEngine {
   readonly upkeep: UpkeepStore
 }
 
-/** A list as the engine keeps it. */
+/** A list as the engine stores it. */
 export interface ListRecord {
   id: string
-  /** Which of the lists that ever had this id: never the same twice, so old members cannot come back. */
+  /**
+   * Distinguishes this list from earlier lists with the same id. Never reused, so members
+   * of a deleted list cannot reappear.
+   */
   incarnation: number
   name: string
   type: AllowlistType
   precision: Precision
   config?: StoredConfig
-  /** 32 hexadecimal characters, fixed at creation: decides who is early in a wave. Empty where another program made the list. */
+  /**
+   * 32 hexadecimal characters, fixed at creation. Decides which customers enter a wave early. Empty if another
+   * program created the list.
+   */
   salt: string
   customerCount: number
   version: number
@@ -43,10 +49,10 @@ export type NewListRecord = Pick<ListRecord, 'id' | 'name' | 'type' | 'precision
 export interface ListStore {
   create(list: NewListRecord, now: number): Promise<CreateOutcome>
   get(id: string): Promise<ListRecord | undefined>
-  /** Lists by id, behind `after`. */
+  /** Lists in id order, starting after `after`. */
   page(after: string | undefined, limit: number): Promise<ListRecord[]>
   update(id: string, change: ListChange, now: number): Promise<UpdateOutcome>
-  /** From here on the list is gone for everybody; its members are swept by upkeep. */
+  /** After this call no process sees the list. Upkeep deletes its members later. */
   delete(id: string, now: number): Promise<boolean>
 }
 
@@ -58,7 +64,7 @@ export type CreateOutcome =
 export interface ListChange {
   name?: string
   config?: StoredConfig
-  /** Change nothing unless the list has this version. */
+  /** Update only if the list has this version. */
   ifVersion?: number
 }
 
@@ -87,7 +93,10 @@ export type RemoveOutcome =
   | { outcome: 'list-not-found' }
 
 export interface MemberStore {
-  /** Whether a note is kept with the change that it tells of: both or neither. Where not, none is given. */
+  /**
+   * Whether the engine stores an audit entry in the same transaction as the change. If
+   * false, the guard passes no `note`.
+   */
   readonly keepsNotes: boolean
   add(
     listId: string,
@@ -98,15 +107,15 @@ export interface MemberStore {
   ): Promise<AddOutcome>
   remove(listId: string, customerId: string, now: number, note?: PreparedEntry): Promise<RemoveOutcome>
   get(listId: string, customerId: string): Promise<MemberRecord | undefined>
-  /** Members in the engine's own order, behind the page whose `next` is given as `after`. */
+  /** Members in the engine's own order. `after` is the `next` of the previous page. */
   page(listId: string, after: string | undefined, limit: number): Promise<MemberPage | undefined>
-  /** The lists that hold this customer, by list id, behind `after`. Expired memberships are included. */
+  /** Lists that contain this customer, in list id order, starting after `after`. Includes expired memberships. */
   listsOf(customerId: string, after: string | undefined, limit: number): Promise<Membership[]>
 }
 
 export interface MemberPage {
   members: MemberRecord[]
-  /** What to pass as `after` for the next page; absent at the end. */
+  /** Pass it as `after` to read the next page. Absent on the last page. */
   next?: string
 }
 
@@ -115,43 +124,41 @@ export interface Membership {
   member: MemberRecord
 }
 
-/** What a check sees of a member. */
+/** The fields of a member that a check needs. */
 export interface MemberState {
-  /** Absent where membership is known without the store. */
+  /** Absent when the check knew the membership without reading the store. */
   addedAt?: number
   expiresAt?: number
 }
 
-/** `undefined`: as the engine sees it now, within its declared staleness. */
+/** `undefined`: the engine's current view, within its declared staleness. */
 export type Freshness = undefined | 'strong' | { atLeast: string }
 
-/** A list as a check sees it: without what changes at every write. */
+/** A list as a check sees it, without the fields that change at every write. */
 export type CheckedList = Omit<ListRecord, 'customerCount' | 'updatedAt'> & {
-  /** Which members it means, where the engine's change feed tells that of an image. */
+  /** The generation of the member set, from engines whose change feed reports generations (`LogPart.generation`). */
   readonly generation?: number
 }
 
-/**
- * The hot path. Answers are values, not promises, wherever the engine can answer without waiting.
- */
+/** The hot path. A method returns a promise only when the engine must wait. */
 export interface CheckStore {
-  /** Throws INVALID_INPUT for an `atLeast` token that no write of this store can have returned. */
+  /** Throws INVALID_INPUT if no write to this store can have returned the `atLeast` token. */
   view(freshness: Freshness): MaybePromise<CheckView>
-  /** What a token says. Throws like `view`. */
+  /** Decodes a token. Throws like `view`. */
   readToken(token: string): WriteToken
 }
 
-/** A write that a caller wants to see. */
+/** A decoded write token: the write that a caller requires a check to see. */
 export interface WriteToken {
-  /** Of the list that it changed. */
+  /** Incarnation of the list that the write changed. */
   readonly incarnation: number
-  /** Whether an image of that list at this position provably holds the write. */
+  /** Whether an in-memory image of the list at this position certainly contains the write. */
   isIn(position: Position): boolean
 }
 
 /**
- * `member` sees the list in the state that `list` told of; where the engine can no longer tell that, because the
- * members were replaced meanwhile, it rejects with `ViewChanged` and the whole question must be asked again.
+ * `member` reads the list in the state that `list` returned. If the members were replaced in between and the
+ * engine cannot do that, it rejects with `ViewChanged`, and the caller must repeat the whole check.
  */
 export interface CheckView {
   list(listId: string): MaybePromise<CheckedList | undefined>
@@ -162,10 +169,10 @@ export class ViewChanged extends Error {
   override readonly name = 'ViewChanged'
 }
 
-/** Customers in ascending key order without repeats, packed so that millions fit memory. */
+/** Customers in ascending key order without duplicates, packed so that millions fit in memory. */
 export interface SortedCustomers {
   readonly count: number
-  /** Keys as `customer-key.ts` writes them. */
+  /** Keys as encoded by `customer-key.ts`. */
   readonly bytes: Uint8Array
   start(index: number): number
   end(index: number): number
@@ -179,13 +186,13 @@ export interface ImportCounts {
   rejected: number
 }
 
-/** How far an import is: enough to go on after a crash without counting anything twice. */
+/** The progress of an import. Enough to resume after a crash without counting a row twice. */
 export interface ImportCheckpoint extends ImportCounts {
-  /** Input rows whose effect is stored for good. */
+  /** Input rows whose effect is stored durably. */
   rowsAcknowledged: number
-  /** Digest of those rows, to notice another input on resume. */
+  /** Digest of those rows. Detects a different input on resume. */
   inputDigest: string
-  /** The run being applied: its digest, and how many of its sorted customers are stored. */
+  /** The run being applied: its digest, and the number of its sorted customers already stored. */
   run?: { digest: string; applied: number }
   firstErrors: RejectedRow[]
 }
@@ -204,14 +211,14 @@ export interface ImportRequest {
   listId: string
   importId: string
   mode: ImportMode
-  /** Who runs it: a fresh random string per attempt. */
+  /** Identifies the process that runs the import: a new random string for each attempt. */
   owner: string
   leaseMs: number
-  /** `addedBy` of the customers that it adds, where their row does not say it. */
+  /** `addedBy` for customers whose row has none. */
   addedBy?: string
 }
 
-/** An import that this owner may work on, until its lease runs out. */
+/** An import that this owner may work on until its lease expires. */
 export interface ImportSession extends ImportRequest {
   incarnation: number
 }
@@ -220,7 +227,7 @@ export type BeginOutcome =
   | { outcome: 'begun' | 'resumed' | 'completed'; session: ImportSession; record: ImportRecord }
   | { outcome: 'list-not-found' | 'import-running' | 'replace-running' | 'other-mode' }
 
-/** `lost`: another owner took over, or the list is gone; nothing was written. */
+/** `lost`: another owner took over, or the list was deleted. Nothing was written. */
 export type BatchOutcome =
   | { outcome: 'stored'; added: number; unchanged: number }
   | { outcome: 'lost' | 'list-not-found' }
@@ -234,8 +241,8 @@ export type ReplaceOutcome =
 export interface BulkStore {
   begin(request: ImportRequest, now: number): Promise<BeginOutcome>
   /**
-   * Adds customers [from, to) of a run and stores the checkpoint that `advance` makes of what happened, all in one
-   * step. Of those already there, the attributes are replaced when the row says any, and left alone otherwise.
+   * Adds customers [from, to) of a run and stores the checkpoint that `advance` returns, in one atomic step. If a
+   * customer is already a member, its attributes are replaced only when the row has some.
    */
   add(
     session: ImportSession,
@@ -245,12 +252,12 @@ export interface BulkStore {
     advance: (added: number, unchanged: number) => ImportCheckpoint,
     now: number,
   ): Promise<BatchOutcome>
-  /** Renews the lease, and stores a checkpoint when given. False: lost. */
+  /** Renews the lease, and stores the checkpoint if given. False: the lease was lost. */
   renew(session: ImportSession, checkpoint: ImportCheckpoint | undefined, now: number): Promise<boolean>
   /**
-   * Makes the list hold exactly these customers, in one switch that checks see whole. `runs` ascend over all of
-   * them. Changes of single members made since `begin` win over the file. With the switch the import is completed,
-   * and the checkpoint that `advance` makes of what happened is stored.
+   * Makes the list contain exactly these customers. Checks see the change as one switch. Customers ascend across
+   * all `runs`. Single-member changes made since `begin` override the file. The switch also completes the import
+   * and stores the checkpoint that `advance` returns.
    */
   replace(
     session: ImportSession,
@@ -258,7 +265,7 @@ export interface BulkStore {
     advance: (counts: ReplaceCounts) => ImportCheckpoint,
     now: () => number,
   ): Promise<ReplaceOutcome>
-  /** Ends the import (a replace that did not switch is undone) and tells the state of the list. */
+  /** Ends the import and returns the state of the list. A replace that has not switched is undone. */
   finish(
     session: ImportSession,
     checkpoint: ImportCheckpoint,
@@ -271,39 +278,37 @@ export interface BulkStore {
 
 export interface UpkeepStore {
   /**
-   * Does a bounded piece of the sweeping that is due (deleted lists, replaced generations, expired members,
-   * abandoned imports) and tells whether more is waiting.
+   * Does one bounded step of the pending cleanup (deleted lists, replaced generations, expired members, abandoned
+   * imports). `more`: there is more to do.
    */
   sweep(now: number): Promise<{ swept: number; more: boolean }>
 }
 
-/**
- * Cutting a list into another number of shards. Only engines that cut lists offer it, beside the `AllowlistEngine`.
- */
+/** Changes the number of shards of a list. Only engines that shard lists provide it, beside the `AllowlistEngine`. */
 export interface ReshardStore {
   /**
-   * Moves a list to so many shards while it serves: nothing is lost or invented, checks are answered throughout, and
-   * changes wait only for the moment of the switch. One move of a list at a time. Whatever ends it early leaves the
-   * list as it was, or moved.
+   * Moves a list to `shards` shards while it serves. No member is lost or invented. Checks are answered
+   * throughout; changes wait only during the switch. One move per list at a time. If the move ends early, the list
+   * is either unchanged or fully moved.
    */
   reshard(listId: string, shards: number, options?: ReshardOptions): Promise<ReshardOutcome>
-  /** How far the move of a list is, whoever runs it; undefined when it does not move. */
+  /** Progress of a running move, in any process. Undefined if the list is not being moved. */
   progress(listId: string): Promise<(ReshardProgress & { shards: number }) | undefined>
 }
 
 export interface ReshardOptions {
   onProgress?: (progress: ReshardProgress) => void
-  /** Aborted, the move is given up: it rejects with the reason. */
+  /** Cancels the move. `reshard` then rejects with the abort reason. */
   signal?: AbortSignal
-  /** A mover that is silent for so long counts as dead. */
+  /** A mover that has not renewed its lease for this long counts as dead. */
   leaseMs?: number
 }
 
 export interface ReshardProgress {
-  /** While `frozen`, changes wait. */
+  /** Changes wait while the phase is `frozen`. */
   phase: 'copying' | 'following' | 'frozen'
   copied: number
-  /** Members when it began. */
+  /** Number of members when the move began. */
   total: number
 }
 

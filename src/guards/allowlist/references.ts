@@ -3,11 +3,11 @@ import type { ListRecord, ListStore } from './port.js'
 import type { WaveConfig } from './types.js'
 import { MAX_CHAIN } from './verdict.js'
 
-/** Lists that one check of a wave may come to. */
+/** Maximum number of lists that one check of a wave may reach. */
 const MAX_REACHED = 200
 const PAGE = 1000
 
-/** What a wave rests on, with the field that says so. */
+/** The lists that a wave depends on, with the field that names each. */
 function references(config: WaveConfig | undefined): { path: string; id: string }[] {
   const base = config?.base === undefined ? [] : [{ path: 'config.base', id: config.base }]
   return [...base, ...(config?.exclude ?? []).map((id, i) => ({ path: `config.exclude[${i}]`, id }))]
@@ -24,8 +24,8 @@ async function* allLists(lists: ListStore): AsyncGenerator<ListRecord> {
 }
 
 /**
- * Refuses references to lists that do not exist, and chains of them that come back or grow too long: also chains
- * that begin at another wave and come to this one.
+ * Refuses references to lists that do not exist, cycles, and chains that are too long, also chains that begin at
+ * another wave and reach this one.
  */
 export async function checkReferences(lists: ListStore, ownId: string, config: WaveConfig): Promise<void> {
   const own = references(config)
@@ -55,7 +55,7 @@ export async function checkReferences(lists: ListStore, ownId: string, config: W
     throw invalid('config', `rests on more than ${MAX_REACHED} lists, one through another`)
 }
 
-/** The longest way down from a list, itself included; what it comes to is noted. A circle ends where it closes. */
+/** The longest path down from a list, itself included. Adds every list on the way to `reached`. Stops at cycles. */
 function depthBelow(
   graph: Map<string, string[]>,
   id: string,
@@ -72,7 +72,7 @@ function depthBelow(
   return deepest + 1
 }
 
-/** The longest way that leads down to a list from waves that rest on it. */
+/** The longest path to a list from waves that depend on it. */
 function heightAbove(graph: Map<string, string[]>, id: string): number {
   const users = new Map<string, string[]>()
   for (const [user, used] of graph) {
@@ -81,7 +81,7 @@ function heightAbove(graph: Map<string, string[]>, id: string): number {
   return depthBelow(users, id, new Map(), new Set()) - 1
 }
 
-/** Refuses to delete a list that waves rest on: they would silently let in, or keep out, other customers. */
+/** Refuses to delete a list that waves depend on: they would silently admit or deny other customers. */
 export async function checkUnused(lists: ListStore, id: string): Promise<void> {
   const users: string[] = []
   for await (const list of allLists(lists)) {

@@ -1,10 +1,10 @@
-/** The public vocabulary of allowlists: what the library returns and the HTTP service sends. */
+/** Public types of allowlists: what the library returns and the HTTP server sends. */
 
 export type AllowlistType = 'FIXA' | 'ONDA'
 export type Precision = 'exact' | 'trusted'
 export type WaveStrategy = 'PERCENTAGE' | 'TIME_WINDOW' | 'EXPLICIT_LIST'
 
-/** From `at` (epoch milliseconds) on, the wave is open to this share of customers. */
+/** From `at` (epoch milliseconds) on, the wave admits this percentage of customers. */
 export interface RampStep {
   at: number
   percentage: number
@@ -40,7 +40,7 @@ export interface Allowlist {
   name: string
   type: AllowlistType
   config?: WaveConfig
-  /** Of a wave that is paused: since when (ISO 8601), and the rule that `resume` brings back. */
+  /** Present while the wave is paused: since when (ISO 8601), and the rule that `resume` restores. */
   paused?: { at: string; config: WaveConfig }
   precision: Precision
   customerCount: number
@@ -52,7 +52,7 @@ export interface Allowlist {
 
 export type JsonObject = { [key: string]: unknown }
 
-/** What may be said of a member when it is added. `expiresAt` is ISO 8601. */
+/** Optional attributes of a new member. `expiresAt` is ISO 8601. */
 export interface MemberInput {
   addedBy?: string
   metadata?: JsonObject
@@ -74,7 +74,7 @@ export interface CustomerAllowlist {
   expiresAt?: string
 }
 
-/** How a list is cut into shards, and how far it is on its way to another number of them. */
+/** The shard count of a list, and the progress of a running reshard. */
 export interface ReshardStatus {
   allowlistId: string
   shardCount: number
@@ -91,9 +91,9 @@ export interface PageRequest {
   cursor?: string
 }
 
-/** Without anything but a page, lists come by id. */
+/** With only paging fields, lists are sorted by id. */
 export interface AllowlistQuery extends PageRequest {
-  /** Part of an id or a name, in any case. */
+  /** Case-insensitive part of an id or a name. */
   search?: string
   type?: AllowlistType
   sort?: 'id' | 'name' | 'updatedAt' | 'customerCount'
@@ -101,7 +101,7 @@ export interface AllowlistQuery extends PageRequest {
 }
 
 export interface AllowlistPage extends Page<Allowlist> {
-  /** How many match, where something is searched for or sorted. */
+  /** Number of matching lists. Present only when the query searches or sorts. */
   total?: number
 }
 
@@ -126,12 +126,12 @@ export type CheckReason =
   | 'OUTSIDE_WINDOW'
   | 'EXCLUDED'
   | 'ALLOWLIST_NOT_FOUND'
-  /** The record of the list, or of one that the wave rests on, cannot be read: it denies. */
+  /** The record of the list, or of a list that the wave depends on, cannot be read. The check denies. */
   | 'ALLOWLIST_UNREADABLE'
-  /** Nothing is known, because the store did not answer, and `onUnavailable` says allow. */
+  /** The store did not answer, and `onUnavailable` is `allow`. */
   | 'UNAVAILABLE'
 
-/** What a check answers when neither memory nor the store can tell. */
+/** What a check returns when neither memory nor the store can answer. */
 export type OnUnavailable = 'block' | 'allow'
 
 export interface CheckResult {
@@ -141,7 +141,7 @@ export interface CheckResult {
   reason: CheckReason
   checkedAt: string
   addedAt?: string
-  /** The store did not answer: nobody knows whether this is right. */
+  /** The store did not answer, so this result may be wrong. */
   degraded?: true
 }
 
@@ -149,19 +149,19 @@ export interface CheckAnswer {
   customerId: string
   results: CheckResult[]
   overallAllowed: boolean
-  /** One of the results is. */
+  /** At least one result is degraded. */
   degraded?: true
 }
 
-/** One step on the way to an answer. */
+/** One step of the decision. */
 export interface ExplainStep {
   step: (typeof EXPLAIN_STEPS)[number]
   outcome: string
-  /** In words, for people. */
+  /** Explanation for people. */
   detail?: string
-  /** The list that the step is about, where it is one that the list asked about rests on. */
+  /** The list that this step is about, if it is not the checked list but one that it depends on. */
   allowlistId?: string
-  /** Of `percentage`: where the customer stands, and what is open now. */
+  /** For step `percentage`: the customer's place in the wave, and the percentage open now. */
   place?: number
   percentage?: number
   durationUs: number
@@ -191,7 +191,7 @@ export interface ExplainedResult {
   steps: ExplainStep[]
 }
 
-/** The answer of a check, and how it came about. */
+/** The result of a check, and the steps that led to it. */
 export interface Explanation {
   customerId: string
   results: ExplainedResult[]
@@ -199,28 +199,34 @@ export interface Explanation {
   durationUs: number
 }
 
-/** How fresh a check must be: as the pod knows it, straight from the store, or at least as new as a write. */
+/**
+ * How fresh a check must be. Default: what this process knows. `strong`: read from the store. `atLeast`: includes
+ * the write that returned this token.
+ */
 export interface CheckOptions {
   consistency?: 'strong'
   atLeast?: string
 }
 
-/** What is known of a list's membership index. */
+/** The state of a list's membership index. */
 export interface IndexStatus {
   allowlistId: string
-  /** In this process: in memory and answering, behind the log, or not in memory. */
+  /**
+   * In this process. `loaded`: in memory and answering. `behind`: not yet caught up with
+   * the log. `absent`: not in memory.
+   */
   state: 'loaded' | 'behind' | 'absent'
-  /** By this process or any other. */
+  /** Whether any process is building the snapshot. */
   building: boolean
   pages: number
   sizeBytes: number
   /** Customers in the snapshot. */
   customers: number
-  /** The log entry up to which the snapshot, or the image in memory, holds the changes. */
+  /** The last log entry included in the snapshot, or in the image in memory. */
   position: number
-  /** Customers changed since the snapshot, in memory. */
+  /** Customers changed since the snapshot, held in memory. */
   overlaySize: number
-  /** How far the image in memory may be behind the store; absent when there is none. */
+  /** How far the image in memory may be behind the store. Absent when there is no image. */
   feedLagMs?: number
   lastBuild?: { at: string; tookMs: number; rebuiltPages: number }
 }
@@ -231,7 +237,10 @@ export type ExportFormat = ImportFormat
 
 export interface ExportOptions {
   format?: ExportFormat
-  /** Of CSV: a cell that a spreadsheet would take for a formula gets an apostrophe in front. For eyes, not for an import. */
+  /**
+   * CSV only: puts an apostrophe before cells that a spreadsheet would run as a formula.
+   * For viewing, not for re-import.
+   */
   spreadsheet?: boolean
 }
 export type ImportState = 'running' | 'completed' | 'interrupted' | 'failed'
@@ -239,31 +248,31 @@ export type ImportState = 'running' | 'completed' | 'interrupted' | 'failed'
 export interface RejectedRow {
   line: number
   message: string
-  /** As it came, up to 256 characters; absent where too many rows are told to show them all. */
+  /** The row as received, up to 256 characters. Absent when there are too many rejected rows to include them all. */
   row?: string
 }
 
 export interface ImportProgress {
-  /** Bytes of the body read so far, as they came (still compressed, if they are). */
+  /** Bytes of the body read so far, before decompression. */
   bytesRead: number
-  /** Rows read so far, without header and blank lines. */
+  /** Rows read so far, without the header and blank lines. */
   rowsRead: number
-  /** Rows that are stored for good: after a crash, a resumed import goes on behind them. */
+  /** Rows stored durably. After a crash, a resumed import continues after them. */
   rowsAcknowledged: number
 }
 
 export interface ImportOptions {
   mode?: ImportMode
   format?: ImportFormat
-  /** Names the import, so that it can be resumed; made up when absent. */
+  /** Names the import so that it can be resumed. Generated when absent. */
   importId?: string
-  /** The body is gzip. When absent it is recognised by its first bytes. */
+  /** The body is gzip. When absent, the first bytes decide. */
   gzip?: boolean
-  /** `addedBy` of rows that do not say it themselves. */
+  /** `addedBy` for rows that have none. */
   addedBy?: string
-  /** Of CSV: the column with the ids, by its heading or its number from 1; else `customerId`, or the first. */
+  /** CSV only: the column with the ids, by heading or by number from 1. Default: `customerId`, or the first column. */
   column?: string
-  /** Rejected rows that are told one by one: 1 to 1000, 100 when absent. */
+  /** How many rejected rows to return: 1 to 1000, default 100. */
   maxErrors?: number
   signal?: AbortSignal
   onProgress?: (progress: ImportProgress) => void

@@ -2,8 +2,8 @@ import { CatracaError, isCatracaError } from '../../core/errors.js'
 import type { AllowlistType } from './types.js'
 
 /**
- * The record of one list holds what no version has written: another program, or damage. Only this list is concerned,
- * so whoever asks about several lists is answered for the others.
+ * The record of a list has content that no version of Catraca wrote: another program wrote it, or it is damaged.
+ * Only this list is affected, so a check of several lists still returns results for the others.
  */
 export function unreadableList(listId: string, why: string, cause?: unknown): CatracaError {
   const message = `the stored record of allowlist ${listId} cannot be read: ${why}`
@@ -12,12 +12,12 @@ export function unreadableList(listId: string, why: string, cause?: unknown): Ca
 
 export const isUnreadable = (error: unknown): boolean => isCatracaError(error, 'ALLOWLIST_UNREADABLE')
 
-/** Where several lists are read: one that cannot be read must not hide the others. */
+/** For code that reads several lists: an unreadable one must not hide the others. */
 export function unlessUnreadable(error: unknown): undefined {
   if (!isUnreadable(error)) throw error
 }
 
-/** JSON of a list's record. */
+/** Parses the record of a list. */
 export function listJson<T>(listId: string, text: string): T {
   try {
     return JSON.parse(text) as T
@@ -26,7 +26,7 @@ export function listJson<T>(listId: string, text: string): T {
   }
 }
 
-/** What every check relies on. */
+/** Asserts the fields that every check needs. */
 export function assertListShape(listId: string, list: { type: unknown; config?: unknown }): void {
   const { type, config } = list
   if (type === ('FIXA' satisfies AllowlistType)) return
@@ -36,7 +36,7 @@ export function assertListShape(listId: string, list: { type: unknown; config?: 
     throw unreadableList(listId, 'it is a wave without a config')
 }
 
-/** Of several, those that can be read. */
+/** The results of those reads that succeed. */
 export function readable<T>(reads: readonly (() => T)[]): T[] {
   return reads.flatMap((read) => {
     try {
@@ -50,7 +50,7 @@ export function readable<T>(reads: readonly (() => T)[]): T[] {
 const REPORT_EVERY_MS = 60_000
 const MAX_REMEMBERED = 1000
 
-/** Tells of each such list once a minute, however often it is asked about. */
+/** Reports each unreadable list once a minute, however often it is checked. */
 export class UnreadableReports {
   private readonly reportedAt = new Map<string, number>()
 

@@ -4,9 +4,9 @@ import { type MemberState, ViewChanged } from './port.js'
 import type { CheckReason, CheckResult } from './types.js'
 import { type CompiledWave, strategyAdmits } from './wave/index.js'
 
-/** Waves may rest on other lists; configuration refuses longer chains, so only a race could make one. */
+/** Waves may depend on other lists. Configuration refuses longer chains, so only concurrent changes can create one. */
 export const MAX_CHAIN = 8
-/** Of a question during which lists are replaced. */
+/** Attempts of a check while lists are being replaced. */
 const MAX_TRIES = 10
 
 export interface Verdict {
@@ -21,13 +21,16 @@ export const IN_WAVE: Verdict = { reason: 'IN_WAVE', type: 'ONDA' }
 export const OUT_OF_WAVE: Verdict = { reason: 'OUT_OF_WAVE', type: 'ONDA' }
 export const OUTSIDE_WINDOW: Verdict = { reason: 'OUTSIDE_WINDOW', type: 'ONDA' }
 export const EXCLUDED: Verdict = { reason: 'EXCLUDED', type: 'ONDA' }
-/** Nothing is known: it denies, whatever it is asked for, also where a denial elsewhere would let somebody in. */
+/**
+ * The result is unknown, so it denies. This also applies in `exclude`, where a denial
+ * would otherwise admit the customer.
+ */
 export const TOO_DEEP: Verdict = { reason: 'OUT_OF_WAVE', type: 'ONDA' }
 
-/** The record of the list cannot be read. Nothing is known either. */
+/** The record of the list cannot be read, so the result is unknown too. */
 export const UNREADABLE: Verdict = { reason: 'ALLOWLIST_UNREADABLE', type: null }
 
-/** Lets pass, not because anything is known, but because the owner of the service wants it so. */
+/** Admits because `onUnavailable` is `allow`, not because the answer is known. */
 export const UNAVAILABLE: Verdict = { reason: 'UNAVAILABLE', type: null }
 
 export const admits = (verdict: Verdict): boolean =>
@@ -40,7 +43,7 @@ export function unlessUnavailable(error: unknown): Verdict {
 
 export const isUnknown = (verdict: Verdict): boolean => verdict === TOO_DEEP || verdict === UNREADABLE
 
-/** Ends the search of a wave for somebody who excludes. */
+/** Whether the verdict on an excluded list ends the search. */
 export const counts = (verdict: Verdict): boolean => admits(verdict) || isUnknown(verdict)
 
 export function judgeMember(member: MemberState | undefined, now: number): Verdict {
@@ -54,7 +57,7 @@ export function strategyVerdict(wave: CompiledWave, customerId: string, now: num
   return strategyAdmits(wave, customerId, now) ? IN_WAVE : OUT_OF_WAVE
 }
 
-/** Asks again when members were replaced during the question: no answer may mix before and after. */
+/** Repeats the check if members were replaced during it: a result must not mix the states before and after. */
 export function unchanged<T>(answer: Promise<T>, again: () => MaybePromise<T>, tries = 1): Promise<T> {
   return answer.catch((error: unknown) => {
     if (!(error instanceof ViewChanged)) throw error

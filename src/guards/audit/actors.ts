@@ -1,14 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Actor } from './types.js'
 
-/** On whose behalf something runs. */
+/** The actor and request of the running call. */
 export interface Acting {
   actor: Actor
   requestId?: string
   requestIdFrom?: 'caller'
 }
 
-/** Who acts, through whatever a call awaits. */
+/** Carries the actor through everything that a call awaits. */
 export class Actors {
   private readonly storage = new AsyncLocalStorage<Acting>()
   private running = 0
@@ -37,7 +37,9 @@ export class Actors {
     return result
   }
 
-  /** While a storage is in use, older versions of Node.js follow every promise of the process, those of checks too. */
+  /**
+   * While the storage is in use, older versions of Node.js track every promise of the process, also those of checks.
+   */
   private ended(): void {
     if (--this.running === 0) this.storage.disable()
   }

@@ -1,6 +1,6 @@
 import type { AuditPage, AuditQuery } from './types.js'
 
-/** The trail as a reader sees it: the same in the library and, over HTTP, in the client of the command line. */
+/** The audit trail API. The library implements it, and so does the CLI's HTTP client. */
 export interface AuditApi {
   list(query?: AuditQuery): Promise<AuditPage>
 }

@@ -9,7 +9,7 @@ interface PendingEntry {
   reject(error: unknown): void
 }
 
-/** Adds entries to the store; those of one turn of the event loop together. */
+/** Appends entries to the store. Entries of one turn of the event loop are appended together. */
 export class Appender {
   private waiting: PendingEntry[] = []
 
@@ -49,7 +49,7 @@ export class Appender {
   }
 }
 
-/** As many together as may be added at once. */
+/** Groups of at most `MAX_APPENDED` entries. */
 function* groups(waiting: readonly PendingEntry[]): Generator<PendingEntry[]> {
   let group: PendingEntry[] = []
   let size = 0

@@ -1,4 +1,4 @@
-/** An entry is at most so large, as it is stored. */
+/** Maximum size of a stored entry. */
 export const MAX_ENTRY_BYTES = 16 * 1024
 const LONG_TEXT = 256
 const MANY_FIELDS = 50
@@ -10,7 +10,7 @@ const LARGE_FIELDS = ['before', 'after', 'detail'] as const
 
 type Large = Partial<Record<(typeof LARGE_FIELDS)[number], unknown>>
 
-/** The entry as text that is not too large: what is, is cut, and says so. */
+/** The entry as text of limited size. Values that are too large are truncated and marked. */
 export function boundedText(entry: Large): string {
   const whole = JSON.stringify(entry)
   if (Buffer.byteLength(whole) <= MAX_ENTRY_BYTES) return whole
@@ -29,7 +29,7 @@ function replaced(entry: Large, by: (value: unknown) => unknown): object {
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-/** Keeps the beginning of what is long, with how much of it there was. */
+/** Keeps the beginning of a long value, with its full length. */
 function shortened(value: unknown, depth: number): unknown {
   if (typeof value === 'string') {
     return value.length <= LONG_TEXT ? value : { cut: true, characters: value.length, start: startOf(value) }

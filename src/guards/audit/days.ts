@@ -1,14 +1,13 @@
 import { boundAt, DAY_MS, dayOf, timeOf } from './entry-id.js'
 import type { AuditPart, StoredEntry } from './port.js'
 
-/** The days that hold entries below `below` and from `from` on, the newest first. */
+/** The days with entries from `from` up to but not including `below`, newest first. */
 export function daysBetween(below: string, from: string): { newest: number; oldest: number } {
-  // A bound at the first moment of a day has nothing of that day below it.
+  // A bound at the first moment of a day excludes that day.
   const newest = below.length === boundAt(0).length ? dayOf(timeOf(below) - 1) : dayOf(timeOf(below))
   return { newest, oldest: dayOf(timeOf(from)) }
 }
 
-/** Entries by the day that they belong to. */
 export function byDay(entries: readonly StoredEntry[]): Map<number, StoredEntry[]> {
   const days = new Map<number, StoredEntry[]>()
   for (const entry of entries) {
@@ -21,8 +20,8 @@ export function byDay(entries: readonly StoredEntry[]): Map<number, StoredEntry[
 }
 
 /**
- * Reads day after day until there are enough. `days` are those worth reading, the newest first; behind `reached`, a day
- * that was looked at already, nobody has looked.
+ * Reads day by day until there are enough entries. `days` are the days to read, newest first. `reached` is the
+ * last day that was examined; earlier days were not.
  */
 export async function readDays(
   days: readonly number[],

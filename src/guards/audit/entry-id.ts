@@ -1,6 +1,7 @@
 /**
- * An id is the time in ms, a number that grows in its process, and the process, each in hexadecimal digits of fixed width:
- * ids sort as they were made. The time alone sorts before every id of that time, and so serves as a bound.
+ * An id consists of the time in ms, a number that increases within the process, and the process, each in
+ * hexadecimal digits of fixed width. So ids sort in the order they were made. A time alone sorts before every id
+ * of that time, and so serves as a bound.
  */
 const TIME_DIGITS = 11
 const NUMBER_DIGITS = 6
@@ -19,12 +20,12 @@ export function boundAt(ms: number): string {
   return hex(Math.min(Math.max(0, Math.floor(ms)), MAX_TIME), TIME_DIGITS)
 }
 
-/** `process`: eight hexadecimal digits of its own. */
+/** `process`: eight hexadecimal digits that identify the process. */
 export function entryId(ms: number, number: number, process: string): string {
   return `${boundAt(ms)}-${hex(number % MAX_NUMBER, NUMBER_DIGITS)}-${process}`
 }
 
-/** Of an id or a bound. */
+/** The time of an id or a bound. */
 export function timeOf(id: string): number {
   return Number.parseInt(id.slice(0, TIME_DIGITS), 16)
 }
@@ -33,12 +34,12 @@ export function isPosition(text: string): boolean {
   return ID.test(text)
 }
 
-/** Days since the epoch: what engines cut the trail into. */
+/** Days since the epoch. Engines store the trail by day. */
 export function dayOf(ms: number): number {
   return Math.floor(ms / DAY_MS)
 }
 
-/** `2030-01-31`. */
+/** For example `2030-01-31`. */
 export function dayName(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10)
 }

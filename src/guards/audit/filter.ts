@@ -22,7 +22,7 @@ const MAX_NAME = 256
 
 export interface Filter {
   limit: number
-  /** Whether it leaves out any entries. */
+  /** Whether the filter excludes any entries. */
   isNarrow: boolean
   /** Bounds of ids. */
   below: string
@@ -30,7 +30,9 @@ export interface Filter {
   matches(entry: AuditEntry): boolean
 }
 
-/** A question, checked. Nothing from before `oldest` is shown, whether or not it is swept yet, nor from after `latest`. */
+/**
+ * Validates a query. Entries before `oldest` are not shown, even if they are not swept yet, and none after `latest`.
+ */
 export function parseQuery(query: AuditQuery, oldest: number, latest: number): Filter {
   const { limit = DEFAULT_PAGE, cursor, actor, action, target, search } = query
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) {
@@ -88,7 +90,7 @@ function timeOf(path: string, value: unknown): number | undefined {
   return ms
 }
 
-/** Where the page before ended, wrapped so that nobody builds on that. */
+/** Where the previous page ended, encoded so that callers treat it as opaque. */
 export function makeCursor(position: string): string {
   return Buffer.from(`1${position}`).toString('base64url')
 }

@@ -18,26 +18,26 @@ export interface AuditDependencies {
   store: AuditStore
   clock: Clock
   options: AuditOptions
-  /** How long a change may take, with its entry. */
+  /** How long a change and its audit entry may take together. */
   changeTimeoutMs: number
   report: (message: string, error: unknown) => void
 }
 
-/** What was done, without who did it and when. */
+/** The change itself, without actor and time. */
 export type AuditedAction = Pick<AuditEntry, 'action' | 'target' | 'before' | 'after' | 'outcome' | 'detail'>
 
-/** Outcomes that are recorded, each with the detail that it adds. */
+/** The outcomes that are recorded, each with the detail that it adds. */
 export type Outcomes = Readonly<Record<string, Record<string, unknown> | 'plain'>>
 
-/** What one call of `list` looks through at most; a page that is short of matches then has a cursor. */
+/** The most entries that one call of `list` reads. A page with fewer matches than its limit then still has a cursor. */
 const MAX_SCANNED = 5000
 const MAX_READS = 20
 const MAX_NAME = 256
 const SHORT = 1000
 
-/** The audit trail: who changed what, when, from what to what. Entries are added and read, never changed. */
+/** The audit trail: who changed what, when, from what to what. Entries are appended and read, never changed. */
 export class AuditTrail implements AuditApi {
-  /** Of a change and its entry together: to its caller it is one call. */
+  /** Covers a change and its entry together, because the caller makes one call. */
   readonly deadlines: ChangeDeadlines
   private readonly appender: Appender
   private readonly actors: Actors
@@ -56,7 +56,7 @@ export class AuditTrail implements AuditApi {
     return this.dependencies.options.enabled
   }
 
-  /** Runs the work; what it changes is recorded as done by this one. */
+  /** Runs the work. Its changes are recorded with this actor. */
   as<T>(actor: { name: string }, work: () => T): T {
     KNOWN_OF_ACTOR.check(actor)
     const { name } = actor
@@ -66,19 +66,19 @@ export class AuditTrail implements AuditApi {
     return this.acting({ actor: { kind: 'library', name } }, work)
   }
 
-  /** The same for those who know more of who acts. */
+  /** Like `as`, for callers that know more about the actor. */
   acting<T>(acting: Acting, work: () => T): T {
     return this.actors.run(acting, work)
   }
 
-  /** Who acts now: to be asked when a call begins, before it awaits anything. */
+  /** The current actor. Read it when a call begins, before any `await`. */
   current(): Acting {
     return this.actors.current()
   }
 
   /**
-   * Records what was done. Settles when it is written, or could not be and the setting says to go on. `since`: when the
-   * change began, whose time it shares.
+   * Writes the entries. Resolves when they are written, or when writing failed and `onFailure` is `report`.
+   * `since`: when the change began; change and entries share one deadline.
    */
   async record(acting: Acting, auditedActions: readonly AuditedAction[], since?: number): Promise<void> {
     const { options, report } = this.dependencies
@@ -87,7 +87,7 @@ export class AuditTrail implements AuditApi {
       await this.deadlines.within(adding, since)
     } catch (error) {
       this.counts.failures += auditedActions.length
-      // Which change it was stands in the log by its action alone: ids of customers do not belong there.
+      // The log names only the action: ids of customers do not belong in logs.
       report(`an audit entry could not be written (${auditedActions[0]?.action})`, error)
       if (options.onFailure === 'fail') throw notRecorded(error)
       return
@@ -95,7 +95,7 @@ export class AuditTrail implements AuditApi {
     for (const audited of auditedActions) this.kept(audited)
   }
 
-  /** What is to be kept with a change by the engine that makes it: the audited, with the detail of the outcome. */
+  /** Prepares an entry that the engine stores together with the change: the action, with the detail of each outcome. */
   note(audited: AuditedAction, outcomes: Outcomes): PreparedEntry {
     const acting = this.current()
     const at = this.dependencies.clock.now()
@@ -104,7 +104,7 @@ export class AuditTrail implements AuditApi {
     for (const outcome in outcomes) {
       const detail = outcomes[outcome]!
       if (detail === 'plain') texts[outcome] = plain
-      // The last field of a text: most are short, and so what they have in common is written once.
+      // Detail is the last field of the text. Most texts are short, so the common part is serialised once.
       else if (plain.length < SHORT)
         texts[outcome] = `${plain.slice(0, -1)},"detail":${JSON.stringify(detail)}}`
       else texts[outcome] = textOf(acting, { ...audited, detail }, at)
@@ -112,7 +112,7 @@ export class AuditTrail implements AuditApi {
     return { id: this.nextId(at), texts }
   }
 
-  /** The entry of this is kept. */
+  /** Counts an entry that was stored. */
   kept({ action }: AuditedAction): void {
     this.counts.entries[action] = (this.counts.entries[action] ?? 0) + 1
   }
@@ -129,7 +129,7 @@ export class AuditTrail implements AuditApi {
   async list(query: AuditQuery = {}): Promise<AuditPage> {
     const { store, clock, options } = this.dependencies
     const now = clock.now()
-    // Others may be ahead of this clock.
+    // Clocks of other processes may be ahead.
     const filter = parseQuery(query, now - options.retentionDays * DAY_MS, now + DAY_MS)
     const atOnce = filter.isNarrow ? MAX_READ : Math.min(MAX_READ, filter.limit)
     const items: AuditEntry[] = []
@@ -163,7 +163,7 @@ export class AuditTrail implements AuditApi {
 
 function textOf({ actor, requestId, requestIdFrom }: Acting, audited: AuditedAction, at: number): string {
   const { action, target, before, after, outcome, detail } = audited
-  // Without those that are undefined, as text.
+  // JSON leaves out fields that are undefined.
   const who = { at: isoTime(at), actor }
   const what = { action, target, before, after, outcome }
   const entry = { ...who, ...what, requestId, requestIdFrom, detail }

@@ -1,17 +1,19 @@
 /**
- * What the trail needs of an engine: entries that are added, read from the newest to the oldest, and dropped when they are
- * too old. No verb changes one. Ids are made by the guard and begin with the time (`entry-id.ts`), so the order is the same
- * for every reader, and to add an entry a second time changes nothing.
+ * What the audit trail needs from an engine: entries that are appended, read from newest to oldest, and deleted
+ * when too old. No verb changes an entry. The guard makes the ids, which begin with the time (`entry-id.ts`). So
+ * the order is the same for every reader, and appending an entry twice changes nothing.
  */
 export interface AuditStore {
-  /** Keeps all of them, at most `MAX_APPENDED`. When it fails some may be kept; it can be done again. */
+  /** Stores all of them, at most `MAX_APPENDED`. If it fails, some may be stored. Retrying is safe. */
   append(entries: readonly StoredEntry[], keeping: Retention): Promise<void>
   /**
-   * Those with ids below `below` and from `from` on, both of them ids or beginnings of ids: the newest first, at most
-   * `limit`. Sees all that was added before the call, by anybody.
+   * Entries with ids from `from` up to but not including `below`, newest first, at most `limit`. Both bounds are
+   * ids or prefixes of ids. Sees every entry appended before the call, by any process.
    */
   read(below: string, from: string, limit: number): Promise<AuditPart>
-  /** Drops what was made before then, in a small step; what expires by itself needs none. */
+  /**
+   * Deletes entries made before `before`, in a small step. Engines that expire entries themselves have nothing to do.
+   */
   sweep(before: number): Promise<{ more: boolean }>
 }
 
@@ -20,25 +22,25 @@ export const MAX_READ = 500
 
 export interface StoredEntry {
   id: string
-  /** The rest of the entry, in a form that engines need not know. */
+  /** The rest of the entry, opaque to engines. */
   text: string
 }
 
-/** An entry of which the text depends on what becomes of a change, for a store that keeps it together with the change. */
+/** An entry whose text depends on the outcome of a change, for engines that store it in the same transaction. */
 export interface PreparedEntry {
   id: string
-  /** By outcome; where there is none, nothing is kept. */
+  /** Text by outcome. For an outcome without a text, no entry is stored. */
   texts: Readonly<Partial<Record<string, string>>>
 }
 
 export interface Retention {
-  /** How long entries are kept at least. */
+  /** Minimum time that entries are stored. */
   retentionMs: number
   now: number
 }
 
 export interface AuditPart {
   entries: readonly StoredEntry[]
-  /** Where to read on; absent when nothing is left. There may be one behind a part without entries. */
+  /** Where to continue reading. Absent at the end. A part without entries may still have a `next`. */
   next?: string
 }

@@ -8,7 +8,7 @@ import type { AuditAction, AuditTarget } from './types.js'
 
 const target = (id: string): AuditTarget => ({ kind: 'allowlist', id: plainName('allowlistId', id) })
 
-/** Has every change of lists recorded; those of single members are by `recorded-members.ts`. */
+/** Records every change of lists. `recorded-members.ts` records those of single members. */
 export function recordAllowlists(lists: Allowlists, trail: AuditTrail): void {
   recordLists(lists, trail)
   recordIndexes(lists, trail)
@@ -49,7 +49,7 @@ function recordLists(lists: Allowlists, trail: AuditTrail): void {
     return recording(trail, () => pause(id), {
       look: () => lists.get(id),
       asked: (list) => audited({ ...(list && { before: { config: list.config, version: list.version } }) }),
-      // A wave that was paused already stays as it was. The rule is the one that the pause found.
+      // A wave that was already paused is unchanged, so nothing is recorded. `before` is the rule that the pause found.
       done: ({ config, paused, version }, before) =>
         before?.version === version
           ? []
@@ -151,7 +151,7 @@ const settingsOf = ({ name, type, config, precision }: Allowlist) => ({
   ...(config && { config }),
 })
 
-/** Of a list, the fields that a change names. */
+/** The fields of a list that a change names. */
 function changed(change: AllowlistChange, { name, config }: Allowlist) {
   return {
     ...(change.name !== undefined && { name }),

@@ -7,7 +7,7 @@ import type { AuditedAction, AuditTrail } from './index.js'
 import { decorate, recording } from './recording.js'
 import type { AuditTarget } from './types.js'
 
-/** Has every change of the configuration of limits recorded, and what is reset; what is used of them is not. */
+/** Records every change of the configuration of limits, and every reset. The use of limits is not recorded. */
 export function recordLimits(limits: RateLimits, trail: AuditTrail): void {
   recordConfigs(limits, trail)
   recordEntities(limits, trail)

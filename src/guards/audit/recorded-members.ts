@@ -6,13 +6,13 @@ import { recording } from './recording.js'
 import type { AuditTarget } from './types.js'
 
 const ADDING: Outcomes = { added: { added: true }, replaced: { added: false } }
-/** Nothing is told of a removal that changed nothing. */
+/** A removal that changed nothing is not recorded. */
 const REMOVING: Outcomes = { removed: 'plain' }
 
 /**
- * Members whose every change is recorded. Here and not at the guard, because the engine may keep the entry with the
- * change: then neither is ever without the other, and a change waits for one write. `isTogether`: the trail is kept in
- * the store of the members.
+ * A member store that records every change. It wraps the store and not the guard, because the engine may store the
+ * entry in the same transaction: then a change and its entry are always stored together, and a change waits for
+ * one write. `isTogether`: the trail is in the same store as the members.
  */
 export function recordedMembers(members: MemberStore, trail: AuditTrail, isTogether: boolean): MemberStore {
   const keepsNotes = members.keepsNotes && isTogether
@@ -58,9 +58,11 @@ export function recordedMembers(members: MemberStore, trail: AuditTrail, isToget
   }
 }
 
-/** Members whose changes are not recorded: each has the time of one write, however many its engine makes of it. */
+/**
+ * A member store that records nothing. Each change has the timeout of one write, however many writes the engine makes.
+ */
 export function boundedMembers(members: MemberStore, { deadlines }: AuditTrail): MemberStore {
-  // One that keeps notes makes one write.
+  // An engine that stores entries with changes makes one write.
   if (members.keepsNotes) return members
   return {
     keepsNotes: false,
@@ -74,7 +76,7 @@ export function boundedMembers(members: MemberStore, { deadlines }: AuditTrail):
 
 const memberOf = (id: string, customerId: string): AuditTarget => ({ kind: 'allowlist', id, customerId })
 
-/** What was said of the member, if anything. */
+/** The given attributes of the member, if any. */
 function given(attributes: MemberAttributes): object | undefined {
   const { expiresAt } = attributes
   if (expiresAt !== undefined) return { ...attributes, expiresAt: isoTime(expiresAt) }

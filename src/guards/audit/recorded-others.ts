@@ -9,10 +9,10 @@ import type { RevokedToken } from '../token-denylist/types.js'
 import type { AuditedAction, AuditTrail } from './index.js'
 import { decorate, recording } from './recording.js'
 
-/** Of more tokens at once there is one entry with their number. */
+/** If more tokens are revoked at once, one entry records their number. */
 const TOKENS_ONE_BY_ONE = 100
 
-/** What a key may do is told, and never the key or its hash. */
+/** Records the scopes of a key, never the key or its hash. */
 export function recordKeys(keys: ApiKeys, trail: AuditTrail): void {
   decorate(keys, 'create', (create) => (input) => {
     const audited = (after: { scopes: readonly string[]; id?: string }): AuditedAction => ({
@@ -43,7 +43,7 @@ export function recordKeys(keys: ApiKeys, trail: AuditTrail): void {
   })
 }
 
-/** A record that is deleted by hand lets its request be done again. What it held is not told: only how it stood. */
+/** Deleting a record by hand allows its request to run again. The entry contains its status, not its content. */
 export function recordIdempotency(idempotency: Idempotency, trail: AuditTrail): void {
   decorate(idempotency, 'delete', (remove) => (key) => {
     const audited = (before: object | undefined): AuditedAction => ({
@@ -66,7 +66,7 @@ export function recordIdempotency(idempotency: Idempotency, trail: AuditTrail): 
   })
 }
 
-/** That a lock is taken away from its holder; who takes and gives back locks is not recorded. */
+/** Records forced releases. Normal acquires and releases are not recorded. */
 export function recordLocks(locks: Locks, trail: AuditTrail): void {
   decorate(locks, 'forceRelease', (release) => (name) => {
     const audited = (): AuditedAction => ({
@@ -80,7 +80,7 @@ export function recordLocks(locks: Locks, trail: AuditTrail): void {
   })
 }
 
-/** That a code was revoked and its lock lifted. The address is a secret of its owner: a keyed hash stands for it. */
+/** Records that a code was revoked and its lock lifted. The address is private, so a keyed hash replaces it. */
 export function recordCodes(codes: OneTimeCodes, trail: AuditTrail): void {
   decorate(codes, 'revoke', (revoke) => (request) => {
     const audited = (): AuditedAction => ({

@@ -2,25 +2,25 @@ import { type ChangeDeadlines, isUnavailable, monotonicMs } from '../../core/dea
 import { CatracaError, isCatracaError } from '../../core/errors.js'
 import type { AuditedAction, AuditTrail } from './index.js'
 
-/** How a change is told of. */
+/** How to describe a change in the trail. */
 export interface Account<T, Before> {
-  /** How it was before; asked first, and left out when that fails. */
+  /** Reads the state before the change. If that fails, the entry has no `before`. */
   look?: () => Promise<Before>
-  /** What was asked for: recorded when nobody knows whether it was done. */
+  /** The requested change: recorded when the outcome is unknown. */
   asked(before: Before | undefined): AuditedAction
-  /** What was done; nothing, when nothing was changed. */
+  /** The changes made. Empty if nothing was changed. */
   done(result: T, before: Before | undefined): readonly AuditedAction[]
-  /** What a failure left done after all. */
+  /** The changes that remain after a failure. */
   failed?(error: unknown, before: Before | undefined): readonly AuditedAction[]
-  /** The change takes as long as it takes. */
+  /** The change has no deadline. */
   isLong?: boolean
-  /** The change is one write of its engine, which bounds it by itself: it need not be watched twice. */
+  /** The change is one write, whose timeout the engine enforces. It needs no second deadline. */
   isOneWrite?: boolean
 }
 
 /**
- * Makes a change and records it before its caller is answered. All of it, what was looked at before included, has the
- * time of one write: a store that is silent keeps its callers waiting once, and not once for each step.
+ * Makes a change and records it before the caller gets the result. All steps, including the read of the earlier state,
+ * share the timeout of one write. So a store that does not answer delays its caller once, not once per step.
  */
 export async function recording<T, Before = undefined>(
   trail: AuditTrail,
@@ -41,7 +41,7 @@ export async function recording<T, Before = undefined>(
     const auditedActions = isCatracaError(error, 'UNKNOWN_OUTCOME')
       ? [{ ...account.asked(before), outcome: 'unknown' as const }]
       : (account.failed?.(error, before) ?? [])
-    // What went wrong first is what the caller hears of.
+    // The caller gets the first error.
     if (auditedActions.length > 0) await trail.record(acting, auditedActions, since).catch(() => {})
     throw error
   }
@@ -59,13 +59,13 @@ async function look<Before>(
   try {
     return await deadlines.within(account.look(), since)
   } catch (error) {
-    // Of a change that begins now nobody would learn in time whether it was made.
+    // Too little time is left: the outcome of a change that starts now would not be known in time.
     if (since !== undefined && isUnavailable(error) && deadlines.isNearlyOver(since)) throw silent(error)
     return undefined
   }
 }
 
-/** Nothing was changed, however the look ended. */
+/** Nothing was changed, however the read ended. */
 function silent(cause: unknown): CatracaError {
   const reason = cause instanceof Error ? cause.message : String(cause)
   return new CatracaError('ENGINE_UNAVAILABLE', `nothing was changed: ${reason}`, { cause })
@@ -75,7 +75,7 @@ type Verb<Guard> = {
   [Name in keyof Guard]: Guard[Name] extends (...args: never[]) => unknown ? Name : never
 }[keyof Guard]
 
-/** Puts something in front of a verb of a guard, for everybody who has the guard. */
+/** Wraps a method of a guard, for every user of the guard. */
 export function decorate<Guard extends object, Name extends Verb<Guard>>(
   guard: Guard,
   name: Name,

@@ -1,10 +1,12 @@
-/** The public vocabulary of the audit trail. */
+/** Public types of the audit trail. */
 
-/** Who: an API key, a caller of a server without keys, a command on a store, or the program that holds the library. */
+/**
+ * Who made a change: an API key, a caller of a server without keys, a CLI command, or a program that uses the library.
+ */
 export interface Actor {
   kind: 'key' | 'anonymous' | 'cli' | 'library'
   name: string
-  /** Of an API key, as `GET /keys` shows it: names can be given again, ids cannot. */
+  /** Id of an API key, as `GET /keys` shows it. Names can be reused, ids cannot. */
   id?: string
 }
 
@@ -47,76 +49,79 @@ export type TargetKind =
   | 'token'
   | 'subject'
 
-/** What was changed. The id of a limit is its resource, that of an idempotency record its key. */
+/** What was changed. For a limit, `id` is its resource; for an idempotency record, its key. */
 export interface AuditTarget {
   kind: TargetKind
   id: string
-  /** Of a change of one member. */
+  /** For a change of one member. */
   customerId?: string
-  /** Of limits: whose they are, and on which level. */
+  /** For limits: the entity and the level. */
   entity?: string
   level?: string
-  /** Of an idempotency record. */
+  /** For an idempotency record. */
   operation?: string
-  /** Of a one-time code, whose id stands for its address. */
+  /** For a one-time code, whose `id` is a keyed hash that replaces the address. */
   channel?: string
 }
 
-/** `unknown`: the store did not say whether the change was made. `partial`: it broke off, and a part was made. */
+/** `unknown`: the store did not confirm whether the change was made. `partial`: it stopped midway. */
 export type AuditOutcome = 'unknown' | 'partial'
 
 export interface AuditEntry {
-  /** Grows with time; of one millisecond, in the order of one process. */
+  /** Increases with time. Within one millisecond, ids of one process keep their order. */
   id: string
   /** ISO 8601, by the clock of the process that made the change. */
   at: string
   actor: Actor
   action: AuditAction
   target: AuditTarget
-  /** The fields that the change was about, as they were and as they are. What is too large is cut, with a mark. */
+  /** The changed fields, before and after. Large values are truncated, with a mark. */
   before?: unknown
   after?: unknown
   /** Absent: the change was made. */
   outcome?: AuditOutcome
-  /** Of the HTTP request. */
+  /** Id of the HTTP request. */
   requestId?: string
-  /** Where the caller chose that id, which then need not be the only one of its kind; absent: the server made it. */
+  /** Present if the caller chose the request id, which then may not be unique. Absent: the server made it. */
   requestIdFrom?: 'caller'
   detail?: Record<string, unknown>
 }
 
 export interface AuditQuery {
-  /** `KIND:ID`, such as `allowlist:vip`; `customer:ID` finds the changes of one member on every list. */
+  /** `KIND:ID`, such as `allowlist:vip`. `customer:ID` finds the changes of one member on every list. */
   target?: string
-  /** The name of who did it, or the id of their key. */
+  /** The name of the actor, or the id of its key. */
   actor?: string
-  /** Part of the id of what was changed, of the customer or the entity, or of the name of who did it, in any case. */
+  /** Case-insensitive part of the target's id, of the customer or entity, or of the actor's name. */
   search?: string
-  /** One action, or all that begin with it: `allowlist.member`. */
+  /** One action, or a prefix: `allowlist.member` matches all actions on members. */
   action?: string
-  /** ISO 8601: from then on … */
+  /** ISO 8601, inclusive. */
   from?: string
-  /** … and before then. */
+  /** ISO 8601, exclusive. */
   to?: string
   limit?: number
   cursor?: string
 }
 
 export interface AuditPage {
-  /** The newest first. May be empty where there are more: the work of one call is bounded. */
+  /** Newest first. May be empty although there is a next page, because the work of one call is bounded. */
   items: AuditEntry[]
   nextCursor?: string
 }
 
 export interface AuditOptions {
-  /** Whether changes are recorded; what was recorded can be read all the same. */
+  /** Whether changes are recorded. Recorded entries can be read in any case. */
   enabled: boolean
   retentionDays: number
-  /** Whether single members that are added and removed are recorded too. */
+  /** Whether adding and removing single members is recorded. */
   members: boolean
-  /** What becomes of a change whose entry could not be written: it stands, and its caller is told of it or not. */
+  /**
+   * What happens when the entry of a change cannot be written. The change is not undone. `report` only reports the
+   * failure; `fail` also returns an error to the caller.
+   */
   onFailure: 'report' | 'fail'
-  /** Who makes the changes that nobody is named for. */
+  /** The actor of changes made outside `as`. */
   actor: Actor
 }
 
@@ -131,8 +136,7 @@ export const DEFAULT_AUDIT: AuditOptions = {
 export const MAX_RETENTION_DAYS = 3650
 
 export interface AuditStats {
-  /** Written by this process, by action. */
+  /** Entries written by this process, by action. */
   entries: Partial<Record<AuditAction, number>>
-  /** Entries that could not be written. */
   failures: number
 }

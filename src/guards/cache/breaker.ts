@@ -1,11 +1,11 @@
 export interface BreakerOptions {
-  /** Failures in a row after which it opens. */
+  /** Consecutive failures after which it opens. */
   failures: number
-  /** For how long; then one call is let through, and decides. */
+  /** How long it stays open. Then one call is admitted, and its outcome decides. */
   pauseMs: number
 }
 
-/** Spares what fails again and again, and whoever would wait for it. */
+/** A circuit breaker. */
 export class Breaker {
   private failed = 0
   private openUntil = 0
@@ -13,7 +13,7 @@ export class Breaker {
 
   constructor(private readonly options: BreakerOptions) {}
 
-  /** Whoever is admitted says how it ended. */
+  /** An admitted caller must report the outcome with `succeed` or `fail`. */
   admits(now: number): boolean {
     if (this.failed < this.options.failures) return true
     if (now < this.openUntil || this.isTrying) return false

@@ -5,9 +5,11 @@ import { type Content, deepFreeze, NO_CONTENT } from './content.js'
 import type { CacheValue } from './port.js'
 import { firstChange } from './unchanged.js'
 
-/** Another form of values than JSON. Its number stands before each value, so that no other form is taken for it. */
+/** A value format other than JSON. Its version number precedes each value, so that formats are never confused. */
 export interface Codec<T> {
-  /** 128 to 254: no JSON text and no gzip begins with such a byte, 255 is `typedJson`'s. A new form takes a new number. */
+  /**
+   * 128 to 254. JSON text and gzip never begin with such a byte; 255 is `typedJson`. A new format needs a new number.
+   */
   readonly version: number
   encode(value: T): Uint8Array
   decode(bytes: Uint8Array): T
@@ -16,27 +18,27 @@ export interface Codec<T> {
 export interface CodecOptions<T> {
   codec: Codec<T> | undefined
   gzipAboveBytes: number
-  /** Read as they are, though they are no JSON. */
+  /** Texts accepted as they are, although they are not JSON. */
   words: readonly string[]
-  /** Of a value, also when it is unpacked. */
+  /** Maximum size of a value, also after unpacking. */
   maxValueBytes: number
 }
 
 export interface Decoded<T> {
   content: Content<T>
-  /** Before it was gzipped. */
+  /** Size before gzip. */
   plainBytes: number
 }
 
 const MAGIC = [0x1f, 0x8b] as const
 const MIN_VERSION = 128
-/** JSON for "there is none". */
+/** JSON for "the source has no value". */
 const NOTHING = 'null'
 
 const pack = promisify(gzip)
 const unpack = promisify(gunzip)
 
-/** The stored form of values: bare JSON, or the codec's bytes behind its number; either of them gzipped when large. */
+/** The stored form of values: bare JSON, or the codec's version and bytes. Gzipped when large. */
 export class ValueForm<T> {
   constructor(private readonly options: CodecOptions<T>) {
     const version = options.codec?.version ?? MIN_VERSION
@@ -46,8 +48,8 @@ export class ValueForm<T> {
   }
 
   /**
-   * With what decoding gives: everybody gets that, who loaded it too. `stored` is undefined for a value that is too large.
-   * Throws for one that has no such form, or that would come back as another.
+   * Also returns the decoded value, because every caller gets that one, even the caller that loaded it. `stored` is
+   * undefined for a value that is too large. Throws for a value that cannot be encoded, or that decoding would change.
    */
   async encode(value: T | undefined): Promise<Decoded<T> & { stored: CacheValue | undefined }> {
     if (value === undefined) return { stored: NOTHING, content: NO_CONTENT, plainBytes: NOTHING.length }
@@ -68,7 +70,7 @@ export class ValueForm<T> {
       : 'the codec'
   }
 
-  /** Synchronous but for what was gzipped. Throws for what cannot be read. */
+  /** Synchronous unless gzipped. Throws for a value that cannot be decoded. */
   decode(stored: CacheValue): Decoded<T> | Promise<Decoded<T>> {
     if (typeof stored === 'string' || stored[0] !== MAGIC[0] || stored[1] !== MAGIC[1])
       return this.decodePlain(stored)
@@ -83,7 +85,7 @@ export class ValueForm<T> {
   private contentOf(decoded: T | undefined, plain: CacheValue): Content<T> {
     if (decoded === undefined) return NO_CONTENT
     if (deepFreeze(decoded)) return { shared: decoded, copy: undefined }
-    // What came from a store may be a part of something larger, which would be kept with it.
+    // Copied: bytes from a store may be a view into a larger buffer, which would stay in memory.
     const own = typeof plain === 'string' ? plain : Buffer.from(plain)
     return { shared: undefined, copy: () => this.read(own) as T }
   }
@@ -116,7 +118,7 @@ export class ValueForm<T> {
   }
 }
 
-/** A field of that name would become the prototype of whatever the value is copied to. */
+/** Drops `__proto__`: it would become the prototype of an object that the value is copied to. */
 function parseJson(text: string): unknown {
   if (!text.includes('__proto__') && !text.includes('\\u00')) return JSON.parse(text)
   return JSON.parse(text, (name, value) => (name === '__proto__' ? undefined : value))

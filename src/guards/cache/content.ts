@@ -1,8 +1,8 @@
 import { isPlainObject } from '../../core/plain-object.js'
 
 /**
- * A value that no reader can change for the others: one frozen object for all, or, of a form that cannot be frozen, a copy
- * for each. Neither of them: it is known that there is none.
+ * A value that no reader can change for others: one frozen object for all readers, or a copy for each if it cannot
+ * be frozen. If both fields are undefined, the source has no value.
  */
 export interface Content<T> {
   readonly shared: T | undefined
@@ -17,7 +17,7 @@ export const isNone = ({ shared, copy }: Content<unknown>): boolean =>
 export const contentValue = <T>({ shared, copy }: Content<T>): T | undefined =>
   copy === undefined ? shared : copy()
 
-/** False: some part of it can be changed although it is frozen, such as a Date, a Map or bytes. */
+/** False: part of it can be changed even when frozen, such as a Date, a Map or bytes. */
 export function deepFreeze(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value !== 'function'
   if (!Array.isArray(value) && !isPlainObject(value)) return false

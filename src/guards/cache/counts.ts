@@ -1,4 +1,4 @@
-/** What a space counts; the rest of its figures its parts know. */
+/** Counters of a space. Its parts hold the other figures. */
 export class Counts {
   firstTierHits = 0
   secondTierHits = 0

@@ -1,6 +1,6 @@
 /**
- * XFetch: an entry is refreshed before it expires, the sooner the longer a load takes, and at times that chance spreads
- * over all who read it. Refresh iff `now − δ·β·ln(u) ≥ expiry`, with u in (0, 1] and δ the time that a load takes.
+ * XFetch: refreshes an entry before it expires, earlier if loads take longer, and at random times so that readers
+ * do not refresh together. Refresh iff `now − δ·β·ln(u) ≥ expiry`, with u in (0, 1] and δ the load time.
  */
 export function refreshesEarly(
   now: number,
@@ -12,12 +12,15 @@ export function refreshesEarly(
   return now - deltaMs * beta * Math.log(u) >= expiry
 }
 
-/** −ln of the least u that a double of 53 random bits can be: further from its expiry than δ·β·this no entry is refreshed. */
+/**
+ * −ln of the smallest u that 53 random bits can give. Earlier than δ·β·FURTHEST before
+ * its expiry, no entry is refreshed.
+ */
 export const FURTHEST = 53 * Math.LN2
 
 const WEIGHT = 0.2
 
-/** How long loads take, the last ones counting most. */
+/** Moving average of load times, recent loads weighing most. */
 export class LoadTime {
   private mean: number | undefined
 

@@ -8,7 +8,7 @@ import { loadedTtl, type SpaceSettings } from './options.js'
 import type { CacheItem, CacheValue, StoredValue } from './port.js'
 import type { CacheAnswer, EntryOptions } from './types.js'
 
-/** Makes entries of what is loaded or set, and of what the second tier holds. */
+/** Makes entries from loaded or set values, and from what the second tier returns. */
 export class Entries<T> {
   tooLarge = 0
   private readonly form: ValueForm<T>
@@ -23,7 +23,7 @@ export class Entries<T> {
     this.form = new ValueForm(settings)
   }
 
-  /** The entry, and what to store of it: nothing, when it is not to be kept. */
+  /** The entry, and the item to store. Undefined `item`: must not be stored. */
   async make(
     key: string,
     value: T | undefined,
@@ -60,8 +60,9 @@ export class Entries<T> {
   }
 
   /**
-   * Throws, or rejects, for what cannot be read. A promise only for what was gzipped. What was left of its life is counted
-   * from when it was asked for: from when the answer came, the first tier would keep it for longer than the second.
+   * Throws or rejects for a value that cannot be decoded. Returns a promise only for gzipped values. The remaining
+   * lifetime is counted from the request, not from the response. Otherwise the first tier would keep an entry
+   * longer than the second.
    */
   read(stored: StoredValue, askedAt: number): Entry<T> | Promise<Entry<T>> {
     const decoded = this.form.decode(stored.value)
@@ -71,7 +72,7 @@ export class Entries<T> {
 
   private entry(stored: StoredValue, { content, plainBytes }: Decoded<T>, now: number): Entry<T> {
     const { ttlMs, staleMs } = this.settings
-    // What another program wrote without an end is believed for as long as one of ours.
+    // A value that another program wrote without an expiry gets the TTL of the space.
     const leftMs = Math.min(stored.leftMs, Number.MAX_SAFE_INTEGER)
     const freshUntil = stored.leftMs === Number.POSITIVE_INFINITY ? now + ttlMs : now + leftMs - staleMs
     return {
@@ -85,7 +86,7 @@ export class Entries<T> {
   }
 }
 
-/** An answer to several callers, each of whom takes the value out of it. */
+/** A result shared by several callers. Each takes the value out of `content`. */
 export interface Finding<T> extends Omit<CacheAnswer<T>, 'value'> {
   content: Content<T>
 }

@@ -11,8 +11,8 @@ const FIRST_WAIT_MS = 10
 const LONGEST_WAIT_MS = 100
 
 /**
- * Brings values from the second tier or the source. One flight for each key of this process, one fill for each key of all
- * pods: who does not get the lease waits for the one who has it.
+ * Fetches values from the second tier or the source. One flight per key in this process, and one fill per key
+ * across all pods: a pod without the lease waits for the pod that has it.
  */
 export class Filler<T> {
   private readonly flights = new Map<string, Flight<T>>()
@@ -21,14 +21,14 @@ export class Filler<T> {
 
   constructor(
     private readonly parts: SpaceParts<T>,
-    /** Told of each entry that the second tier answers with, which may be due for a refresh. */
+    /** Called for each entry from the second tier, which may be due for a refresh. */
     private readonly onFound: (key: string, entry: Entry<T>, work: Work<T>) => void,
   ) {
     this.endings = new FlightEndings(parts)
     this.loader = new Loader(parts, this.endings)
   }
 
-  /** One answer for each key, in the order asked. */
+  /** One result per key, in the order of `keys`. */
   fetch(keys: readonly string[], work: Work<T>): Promise<Finding<T>>[] {
     const begun: Flight<T>[] = []
     const flights = keys.map((key) => {
@@ -41,26 +41,26 @@ export class Filler<T> {
     return flights.map((flight) => this.join(flight))
   }
 
-  /** Loads a value anew while the one before is served. */
+  /** Loads a new value while the current one is served. */
   refresh(key: string, entry: Entry<T>, work: Work<T>): void {
     if (this.flights.has(key)) return
     this.parts.counts.earlyRefreshes++
     const flight = this.begin(key, entry)
     flight.isRefresh = true
     const { settings, clock } = this.parts
-    // Both tiers hold the same entry, each with an end of its own, apart by what an answer takes: only one that lives
-    // clearly longer is another's refresh.
+    // The two tiers hold the same entry with slightly different expiries, apart by the time of a response. Only an
+    // entry that lives clearly longer comes from another pod's refresh.
     const leftMs = entry.keepUntil - clock.now() + Math.min(settings.timeoutMs, settings.ttlMs / 10)
     void this.ending([flight], async () => {
       const { toLoad, held } = await this.beginFills([flight], work, leftMs)
       for (const busy of held) this.detach(busy.key)
-      // Whoever joined since the entry expired still needs an answer.
+      // Callers that joined after the entry expired still need an answer.
       const waiting = held.filter(({ callers }) => callers > 0)
       await Promise.all([this.loader.load(toLoad, work), this.waitFor(waiting, work)])
     })
   }
 
-  /** Loads anew whatever is cached and whoever loads: what it answers was asked of the source after this call. */
+  /** Loads even if a value is cached or another load runs. The result was requested from the source after this call. */
   force(key: string, work: Work<T>): Promise<Finding<T>> {
     this.detach(key)
     const flight = this.begin(key, undefined)
@@ -76,7 +76,7 @@ export class Filler<T> {
     return flight.answer
   }
 
-  /** Who asks from now on is not answered by what is on its way. */
+  /** Later callers do not join the flight. */
   detach(key: string): void {
     this.flights.delete(key)
   }
@@ -105,7 +105,7 @@ export class Filler<T> {
     const { clock, first, counts } = this.parts
     const now = clock.now()
     if (fallback === undefined || !first.isTrusted || now >= fallback.keepUntil) return flight.answer
-    // Of one that is fresh only a refresh is on its way, or the first tier was to ask again.
+    // The entry is fresh: either a refresh is in flight, or the first tier must read the second tier again.
     if (now >= fallback.freshUntil ? !flight.isSlow : !flight.isRefresh) return flight.answer
     if (now >= fallback.freshUntil) counts.staleAnswers++
     else counts.firstTierHits++
@@ -123,7 +123,7 @@ export class Filler<T> {
     })
   }
 
-  /** Whatever happens, nobody is left waiting. */
+  /** Whatever happens, no caller is left waiting. */
   private async ending(flights: readonly Flight<T>[], work: () => Promise<void>): Promise<void> {
     try {
       await work()
@@ -137,7 +137,7 @@ export class Filler<T> {
     }
   }
 
-  /** Settles those that the second tier has, or, when it cannot be asked, the first. */
+  /** Resolves flights from the second tier or, if it is down, from the first. */
   private async readSecond(flights: readonly Flight<T>[], work: Work<T>): Promise<Flight<T>[]> {
     const { second, clock, first } = this.parts
     const askedAt = clock.now()
@@ -151,11 +151,11 @@ export class Filler<T> {
         continue
       }
       const decoded = this.endings.decoded(flight.key, found[i], askedAt)
-      // Most are there at once, and waiting costs.
+      // Most are already decoded, and an `await` has a cost.
       const entry = decoded instanceof Promise ? await decoded : decoded
       if (entry !== undefined && clock.now() < entry.freshUntil) this.found(flight, entry, work)
       else {
-        // Without the feed, what the first tier holds may have been deleted.
+        // Without notices, the entry in the first tier may have been deleted.
         flight.fallback = entry ?? (first.isTrusted ? flight.fallback : undefined)
         missing.push(flight)
       }
@@ -195,7 +195,7 @@ export class Filler<T> {
     return { toLoad, held }
   }
 
-  /** Another pod fills: asks again and again, and takes its turn when that one gives up. */
+  /** Another pod holds the lease. Tries to take it repeatedly, until the entry appears or the lease ends. */
   private async waitFor(flights: readonly Flight<T>[], work: Work<T>): Promise<void> {
     const { settings, counts } = this.parts
     counts.waitedFills += flights.length
@@ -208,7 +208,7 @@ export class Filler<T> {
       loads.push(this.loader.load(toLoad, work))
       waiting = held
       if (performance.now() < giveUpAt) continue
-      // Without a lease: for those who wait, and for nobody else.
+      // Loads without a lease: the value goes to the waiting callers and is not stored.
       loads.push(this.loader.load(waiting, work))
       break
     }

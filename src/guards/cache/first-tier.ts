@@ -2,44 +2,43 @@ import { LRUCache } from 'lru-cache'
 import { type Content, isNone } from './content.js'
 import type { FirstTierOptions } from './options.js'
 
-/** What is known of a key. */
 export interface Entry<T> {
   readonly content: Content<T>
   readonly storedAt: number
   readonly freshUntil: number
   /** Until then it may be served stale. */
   readonly keepUntil: number
-  /** Undefined where they are not known. */
+  /** Undefined if not known. */
   readonly tags: readonly string[] | undefined
-  /** Of its stored form, before it was gzipped: about what it takes in memory. */
+  /** Size of the encoded value before gzip: about its size in memory. */
   readonly bytes: number
 }
 
-/** Kept with its answer: a hit then makes nothing new, not even a promise. */
+/** An entry stored with its answer, so that a hit allocates nothing, not even a promise. */
 export interface KeptEntry<T> extends Entry<T> {
-  /** Undefined where each reader gets a copy. */
+  /** Undefined if each reader gets a copy. */
   readonly answer: Promise<T | undefined> | undefined
-  /** That there is none. */
+  /** The source has no value. */
   readonly isNegative: boolean
-  /** When the second tier is asked again. */
+  /** After this time the second tier is read again. */
   readonly useUntil: number
 }
 
-/** Somebody works on this key: whether it was invalidated since they began. */
+/** Held while a key is being read or written. Shows whether the key was invalidated meanwhile. */
 export interface Pin {
   readonly key: string
   users: number
   isVoid: boolean
 }
 
-/** Of an entry beside key and value, about. */
+/** Approximate size of an entry without key and value. */
 const ENTRY_BYTES = 200
 
-/** The tier in this process. What was invalidated while it was on its way is not taken in. */
+/** The tier in this process. A value that was invalidated while it was in flight is not stored. */
 export class FirstTier<T> {
-  /** Undefined where there is none. The space reads it itself, in the one path that must be short. */
+  /** Undefined if the first tier is off. The space reads it directly, because that path must be short. */
   readonly entries: LRUCache<string, KeptEntry<T>> | undefined
-  /** Every invalidation is heard of. */
+  /** Whether every invalidation is received. */
   isTrusted = true
   evictions = 0
   private readonly pins = new Map<string, Pin>()
@@ -76,8 +75,9 @@ export class FirstTier<T> {
   }
 
   /**
-   * The change that the pin was for is decided: what was read before it and is still on its way must not take its place.
-   * Where others changed the same key meanwhile nobody knows whose came last, and the second tier is asked.
+   * Called when the change that the pin was for is decided. A value that was read before it and is still in flight
+   * must not replace it. If another caller changed the same key meanwhile, the order is unknown, so nothing is
+   * stored and the next read goes to the second tier.
    */
   replace(pin: Pin, entry: Entry<T> | undefined, now: number): void {
     const isOvertaken = pin.isVoid
@@ -88,7 +88,7 @@ export class FirstTier<T> {
     this.unpin(own)
   }
 
-  /** It is over, and kept for as long as it may be served when the source fails. */
+  /** Marks the entry as expired, and keeps it while it may be served if the source fails. */
   expire(key: string, now: number, staleMs: number): void {
     const kept = this.entries?.peek(key)
     this.drop(key)
@@ -104,7 +104,7 @@ export class FirstTier<T> {
     this.entries?.delete(key)
   }
 
-  /** Those that may have the tag. What is on its way may have it too. */
+  /** Drops entries that may have the tag. Values in flight may have it too. */
   dropTag(tag: string): void {
     for (const pin of [...this.pins.values()]) this.void(pin)
     if (this.entries === undefined) return
@@ -118,7 +118,7 @@ export class FirstTier<T> {
     this.entries?.clear()
   }
 
-  /** Who begins from now on gets a pin of its own. */
+  /** Later callers get a new pin. */
   private void(pin: Pin | undefined): void {
     if (pin === undefined) return
     pin.isVoid = true

@@ -9,7 +9,7 @@ import type { StoredValue } from './port.js'
 import type { SecondTier } from './second-tier.js'
 import type { Source } from './source.js'
 
-/** What the parts of a space share. */
+/** The parts that a space shares with its helpers. */
 export interface SpaceParts<T> {
   settings: SpaceSettings<T>
   clock: Clock
@@ -20,15 +20,15 @@ export interface SpaceParts<T> {
   counts: Counts
 }
 
-/** Whether what the first tier holds may have been invalidated without anybody telling, and the space goes by that. */
+/** Whether an invalidation of first-tier entries may have been missed, and the space must therefore not trust them. */
 export const isDoubtful = <T>({ first, settings }: SpaceParts<T>): boolean =>
   !first.isTrusted && settings.onUnavailable === 'source'
 
-/** The ways in which a flight may end without a load. */
+/** The ways to resolve a flight without a load. */
 export class FlightEndings<T> {
   constructor(private readonly parts: SpaceParts<T>) {}
 
-  /** The second tier is down, and what the first one holds is not over. */
+  /** The second tier is down, and the entry in the first tier is fresh. */
   degraded(flight: Flight<T>): boolean {
     const { clock, counts } = this.parts
     const { fallback } = flight
@@ -50,14 +50,14 @@ export class FlightEndings<T> {
     flight.resolve(findingOf(entry, now))
   }
 
-  /** By the last value, if it may still be served. */
+  /** Resolves with the last value, if it may still be served. */
   stale(flight: Flight<T>): boolean {
     const answer = this.staleAnswer(flight)
     if (answer !== undefined) flight.resolve(answer)
     return answer !== undefined
   }
 
-  /** The same while the load goes on. */
+  /** The same while the load continues. */
   staleMeanwhile(flight: Flight<T>): void {
     if (flight.isDoubtful) return
     const answer = this.staleAnswer(flight)
@@ -76,7 +76,7 @@ export class FlightEndings<T> {
     return flight.isDegraded ? { ...answer, degraded: true } : answer
   }
 
-  /** An entry that cannot be read is none, and is deleted. A promise only where there is something to wait for. */
+  /** An unreadable entry counts as absent and is deleted. Returns a promise only if there is something to wait for. */
   decoded(
     key: string,
     stored: StoredValue | undefined,

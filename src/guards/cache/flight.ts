@@ -1,24 +1,27 @@
 import type { Finding } from './entries.js'
 import type { Entry, Pin } from './first-tier.js'
 
-/** One key on its way from the second tier or the source; everybody in this process who wants it meanwhile waits for it. */
+/**
+ * One key being fetched from the second tier or the source. All callers in this process that need it meanwhile
+ * share the result.
+ */
 export class Flight<T> {
-  /** Rejects when there is no value, and none before it that may be served. */
+  /** Rejects when there is no value, and no earlier value that may be served. */
   readonly answer: Promise<Finding<T>>
   callers = 0
-  /** The load takes longer than callers with something to fall back on are kept waiting. */
+  /** The load exceeded the soft timeout: callers with a fallback no longer wait. */
   isSlow = false
-  /** The last value, as long as it may be served. */
+  /** The last value, while it may be served. */
   fallback: Entry<T> | undefined
-  /** Of the lease under which it fills; without one nothing is stored. */
+  /** Token of the fill lease. Without it nothing is stored. */
   token: string | undefined
-  /** The second tier was down when it was asked. */
+  /** The second tier was down when it was called. */
   isDegraded = false
-  /** Nobody could tell whether the last value was invalidated: it is given only when the load fails, marked stale. */
+  /** An invalidation of the last value may have been missed. It is returned only if the load fails, marked stale. */
   isDoubtful = false
-  /** Of a value that is not over yet. */
+  /** The current value has not expired yet. */
   isRefresh = false
-  /** Of a value that the caller no longer believes: others are told when it is replaced. */
+  /** The caller forced a load. Other instances are notified when the value is replaced. */
   isForced = false
   isSettled = false
   private settleWith!: (answer: Finding<T>) => void
@@ -28,7 +31,7 @@ export class Flight<T> {
     readonly key: string,
     readonly pin: Pin,
     fallback: Entry<T> | undefined,
-    /** Nobody joins it any more. */
+    /** Removes the flight from the map, so that no caller joins it any more. */
     private readonly leave: (flight: Flight<T>) => void,
   ) {
     this.fallback = fallback
@@ -36,7 +39,7 @@ export class Flight<T> {
       this.settleWith = resolve
       this.failWith = reject
     })
-    // Of a refresh nobody may be waiting for.
+    // A refresh may have no waiting callers.
     this.answer.catch(() => {})
   }
 
@@ -45,7 +48,7 @@ export class Flight<T> {
     this.resolveEarly(answer)
   }
 
-  /** For those who wait; the load goes on. */
+  /** Answers the waiting callers while the load continues. */
   resolveEarly(answer: Finding<T>): void {
     this.isSettled = true
     this.settleWith(answer)

@@ -14,13 +14,13 @@ export interface CachesOptions {
   report: (message: string, error: unknown) => void
   /** In [0, 1). */
   random?: () => number
-  /** What spaces of the configuration, or all that do not say it, are told. */
+  /** Default timeout for spaces that set none. */
   timeoutMs?: number
-  /** Those of the configuration, which can be asked by name. */
+  /** The configured spaces, which the HTTP API and the CLI reach by name. */
   spaces?: readonly SpaceOptions[]
 }
 
-/** All spaces over one store. */
+/** All cache spaces of one store. */
 export class Caches implements CacheApi {
   private readonly spaces = new Map<string, { options: SpaceOptions; space: CacheSpace<unknown> }>()
   private readonly named: ReadonlySet<string>
@@ -33,7 +33,7 @@ export class Caches implements CacheApi {
     this.named = new Set(spaces.map((space) => this.space(space).name))
   }
 
-  /** A space, opened by its first use. The same name always means the same space, with the same options. */
+  /** Returns a space, opened at first use. The same name always means the same space and needs the same options. */
   space<T = unknown>(options: SpaceOptions<T>): CacheSpace<T> {
     const { timeoutMs } = this.options
     const settings = spaceSettings({ ...(timeoutMs !== undefined && { timeoutMs }), ...options })
@@ -95,7 +95,7 @@ export class Caches implements CacheApi {
     return this.figures()
   }
 
-  /** The same at once. */
+  /** Like `stats`, without a promise. */
   figures(): Record<string, SpaceStats> {
     return Object.fromEntries([...this.spaces].map(([name, { space }]) => [name, space.stats()]))
   }
@@ -117,7 +117,7 @@ export class Caches implements CacheApi {
     return space
   }
 
-  /** In the store keys begin with the name: those of one space must not be keys of another. */
+  /** Keys in the store begin with the space name, so a key of one space must not be a key of another. */
   private refuseOverlap(name: string): void {
     for (const other of this.spaces.keys()) {
       if (name.startsWith(`${other}:`) || other.startsWith(`${name}:`)) {
@@ -126,14 +126,16 @@ export class Caches implements CacheApi {
     }
   }
 
-  /** From the first use of the store on: before it there is nothing in memory that others could have changed. */
+  /**
+   * Called at the first use of the store. Before that, memory holds nothing that another instance could have changed.
+   */
   private watch(): void {
     if (this.unwatch !== undefined) return
     try {
       this.unwatch = this.options.store.watch((notice) => this.hear(notice))
     } catch (error) {
       if (isCatracaError(error, 'STORE_UNSUPPORTED')) throw error
-      // Of a store that cannot even be watched the first tiers are not believed.
+      // Without notices of changes, the first tiers are not trusted.
       if (!this.isLost) this.options.report('cache: changes of others cannot be followed', error)
       this.hear({ kind: 'lost' })
     }

@@ -11,10 +11,10 @@ import type { CacheAnswer, EntryOptions, FillLease, LeaseOptions } from './types
 
 const FIRST_WAIT_MS = 10
 const LONGEST_WAIT_MS = 100
-/** Begins the lease of a forced load: what it stores contradicts what others keep. */
+/** Prefix of the lease of a forced load: its value contradicts what other instances hold. */
 const FORCED = 'refresh-'
 
-/** Fills by those who load outside of this process: the lease is theirs, and what they loaded comes back with it. */
+/** Fills by callers that load outside this process. They hold the lease and return the value with it. */
 export class Leases<T> {
   private readonly endings: FlightEndings<T>
 
@@ -40,7 +40,7 @@ export class Leases<T> {
     }
   }
 
-  /** False: the lease was lost, and nothing is stored. `undefined` as value: the source has none. */
+  /** False: the lease was lost, and nothing is stored. Value `undefined`: the source has no value. */
   async fill(key: string, value: T | undefined, lease: string, options: EntryOptions<T>): Promise<boolean> {
     checkEntry(options)
     const { entries, second, first, clock } = this.parts
@@ -58,7 +58,7 @@ export class Leases<T> {
     }
   }
 
-  /** The load failed: others may begin at once. */
+  /** The load failed: another caller may begin at once. */
   async release(key: string, lease: string): Promise<void> {
     if ((await this.parts.second.release([key], lease)) === DOWN) throw unavailable()
   }
@@ -78,7 +78,7 @@ export class Leases<T> {
     const start = starts[0] as FillStart
     if (start.state === 'found') {
       const entry = await this.endings.decoded(key, start.entry, askedAt)
-      // One that cannot be read was removed, and the next attempt finds none.
+      // An unreadable entry was deleted, so the next attempt finds none.
       if (entry === undefined) return this.begin(key, leaseMs, refresh, undefined)
       return { state: 'cached', ...answerOf(findingOf(entry, clock.now())) }
     }
@@ -87,7 +87,7 @@ export class Leases<T> {
     return stale === undefined ? { state: 'busy', retryAfterMs: start.leftMs } : { state: 'cached', ...stale }
   }
 
-  /** Nothing is kept of it; what was kept before it the source has just contradicted. */
+  /** Stores nothing and removes the earlier entry, which the source has just contradicted. */
   private async forgo(key: string, lease: string): Promise<boolean> {
     const { second, first, settings } = this.parts
     const renewed = await second.renew([key], lease, settings.leaseMs)

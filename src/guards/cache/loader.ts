@@ -7,7 +7,7 @@ import type { CacheItem, FilledItem, StoreOutcome } from './port.js'
 import { DOWN, type OrDown } from './second-tier.js'
 import type { EntryOptions, LoadMany } from './types.js'
 
-/** What flights are to be filled with. */
+/** How to load the values of flights. */
 export interface Work<T> {
   load: LoadMany<T>
   options: EntryOptions<T>
@@ -16,7 +16,7 @@ export interface Work<T> {
 interface Made<T> {
   flight: Flight<T>
   entry: Entry<T>
-  /** Undefined: not to be kept. */
+  /** Undefined: must not be stored. */
   item: CacheItem | undefined
 }
 
@@ -38,7 +38,7 @@ export class Loader<T> {
       )
       await this.store(flights, values, options)
     } catch (error) {
-      // Also when the tier was closed meanwhile: nobody may be waiting for this one to fail.
+      // Also when the tier was closed meanwhile: a failed release must not become an unhandled rejection.
       await this.release(flights).catch(() => {})
       for (const flight of flights) if (!this.endings.stale(flight)) flight.reject(error)
     } finally {
@@ -60,7 +60,7 @@ export class Loader<T> {
     const { second, settings } = this.parts
     return every(() => {
       for (const [token, keys] of byToken(flights)) {
-        // A tier that was closed meanwhile is told of by whatever asks it next.
+        // If the tier was closed meanwhile, the next call to it reports that.
         second.renew(keys, token, settings.leaseMs).catch(() => {})
       }
     }, settings.leaseMs / 2).unref()
@@ -87,7 +87,7 @@ export class Loader<T> {
     for (const one of made) this.settle(one, one.flight.isDegraded ? DOWN : outcomes.get(one.flight.key))
   }
 
-  /** What a forced load could not replace must at least be forgotten. */
+  /** If a forced load could not replace the earlier value, that value must at least be removed. */
   private async forgetUntold(
     made: readonly Made<T>[],
     outcomes: ReadonlyMap<string, OrDown<StoreOutcome>>,
@@ -99,7 +99,7 @@ export class Loader<T> {
     if (unpublished.length > 0) await this.parts.second.remove(unpublished.map(({ flight }) => flight.key))
   }
 
-  /** Nothing is kept of these; what was kept before them the source has just contradicted. */
+  /** Stores nothing and removes the earlier entries, which the source has just contradicted. */
   private async forgo(flights: readonly Flight<T>[]): Promise<void> {
     const { first, second } = this.parts
     const contradicted = flights
@@ -120,7 +120,10 @@ export class Loader<T> {
     return new Map(fills.map(({ key }, i) => [key, outcomes === DOWN ? DOWN : outcomes[i]!]))
   }
 
-  /** The first tier takes what the second confirmed, or, when that is down, what nobody can contradict. */
+  /**
+   * The first tier stores values that the second tier confirmed. If the second tier is
+   * down, it stores them without confirmation.
+   */
   private settle({ flight, entry, item }: Made<T>, outcome: OrDown<StoreOutcome> | undefined): void {
     const { first, clock, counts } = this.parts
     const isKept = outcome === DOWN || (outcome === 'stored' && first.isTrusted)

@@ -11,46 +11,47 @@ const DAY_MS = 86_400_000
 
 export interface FirstTierOptions {
   maxEntries: number
-  /** Counted by the stored form of values, before it is gzipped. */
+  /** Sum of the encoded sizes of the values, before gzip. */
   maxBytes: number
-  /** Asked again of the second tier after so long; as long as the entry is fresh when absent. */
+  /** Read from the second tier again after this time. Default: as long as the entry is fresh. */
   ttlMs?: number
 }
 
-/** What a space may be told; all but name and TTL have a default. */
+/** Options of a space. All but name and TTL have a default. */
 export interface SpaceOptions<T = unknown> {
-  /** The keys of the store begin with it, and `:`. */
+  /** Keys in the store begin with this name and `:`. */
   name: string
   ttlMs: number
-  /** For so long after its TTL the last value is served when the load fails, is slow, or is another's. */
+  /** How long after its TTL the last value is still served when the load fails, is slow, or runs elsewhere. */
   staleMs?: number
-  /** For how long it is known that the source has none; 0: it is not kept. */
+  /** How long to cache that the source has no value. 0: not cached. */
   negativeTtlMs?: number
-  /** Share of the TTL by which it is shortened at random. */
+  /** Maximum share of the TTL by which it is randomly shortened. */
   jitter?: number
-  /** Of the early refresh: above 1 sooner, below 1 later, 0 never. */
+  /** Early refresh: above 1 refreshes sooner, below 1 later, 0 never. */
   beta?: number
-  /** `false`: none. */
+  /** `false`: no first tier. */
   l1?: Partial<FirstTierOptions> | false
   codec?: Codec<T>
   gzipAboveBytes?: number
   maxValueBytes?: number
-  /** Texts that another program may have stored as they are, without the quotes of JSON. */
+  /** Texts that another program may have stored without JSON quotes. */
   words?: readonly string[]
-  /** Tags of every entry. */
+  /** Tags added to every entry. */
   tags?: (value: T, key: string) => readonly string[]
-  /** The second tier counts as down when it takes longer. */
+  /** The second tier counts as down when a call takes longer. */
   timeoutMs?: number
-  /** After so long a caller gets the stale value, if there is one, while the load goes on. */
+  /** After this time a caller gets the stale value, if there is one, while the load continues. */
   softLoadTimeoutMs?: number
-  /** After so long a load has failed. */
+  /** After this time the load has failed. */
   hardLoadTimeoutMs?: number
-  /** Of the lease that a fill holds between pods; it is renewed as long as the load takes. */
+  /** Duration of the lease that a fill holds across pods. It is renewed while the load runs. */
   leaseMs?: number
   breaker?: Partial<BreakerOptions>
   /**
-   * While the store does not answer and nobody can tell of invalidations. `source` (default): the source is asked, and only
-   * when that fails the first tier answers, marked stale. `first-tier`: the first tier goes on until its TTLs end.
+   * What to do while the store does not answer and invalidations cannot be received. `source` (default): load from
+   * the source; if that fails, answer from the first tier, marked stale. `first-tier`: answer from the first tier
+   * until its TTLs expire.
    */
   onUnavailable?: OnUnavailable
 }
@@ -74,7 +75,7 @@ export const DEFAULT_SPACE = {
 export const DEFAULT_FIRST_TIER = { maxEntries: 10_000, maxBytes: 64 * MIB } as const
 export const DEFAULT_BREAKER: BreakerOptions = { failures: 5, pauseMs: 1000 }
 
-/** Least and most of each number. */
+/** Minimum and maximum of each number. */
 const BOUNDS: Record<string, readonly [number, number]> = {
   ttlMs: [1, 366 * DAY_MS],
   staleMs: [0, 366 * DAY_MS],
@@ -98,14 +99,14 @@ const BREAKER_BOUNDS: Record<string, readonly [number, number]> = {
   pauseMs: [1, DAY_MS],
 }
 const LEASE_WAIT = [0, 30_000] as const
-/** Names under which other things are kept where caches may be kept too. */
+/** Reserved key prefixes: a cache may share its store with other data. */
 const TAKEN = new Set(
   'allowlist allowlists customer-allowlists bridge cache catraca jwt lock otp ratelimit token'.split(' '),
 )
 const OTHERS = ['name', 'l1', 'codec', 'tags', 'breaker', 'onUnavailable', 'words']
 const FRACTIONS = ['jitter', 'beta']
 
-/** Checks what a space was told, and completes it. */
+/** Validates the options of a space and adds the defaults. */
 export function spaceSettings<T>(options: SpaceOptions<T>): SpaceSettings<T> {
   const {
     name,
@@ -140,7 +141,7 @@ export function spaceSettings<T>(options: SpaceOptions<T>): SpaceSettings<T> {
   }
 }
 
-/** For settings that come as JSON: what only code can give is not among them. */
+/** Parses options that come as JSON. Options that only code can give (`codec`, `tags`) are refused. */
 export function parseSpaceOptions(value: unknown): SpaceOptions {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid('space', 'must be an object with name and ttlMs')
@@ -168,7 +169,7 @@ function checkNumber(
   if (!fits) throw invalid(path, `must be a ${isWhole ? 'whole ' : ''}number from ${min} to ${max}`)
 }
 
-/** What was told of a loaded value. */
+/** Validates a TTL computed from a loaded value. */
 export function loadedTtl(ttlMs: number): number {
   const isTold = typeof ttlMs === 'number' && ttlMs <= BOUNDS.ttlMs![1]
   if (!isTold) throw invalid('ttlMs', `of a value must be a number of at most ${BOUNDS.ttlMs![1]}`)
@@ -180,7 +181,7 @@ export function checkLease({ ttlMs, waitMs }: LeaseOptions): void {
   if (waitMs !== undefined) checkNumber('waitMs', waitMs, LEASE_WAIT)
 }
 
-/** What may be said of an entry. */
+/** The options of an entry. */
 export const ENTRY_FIELDS: Fields<EntryOptions<never>> = { ttlMs: true, tags: true }
 const KNOWN_OF_ENTRY = new KnownFields(ENTRY_FIELDS)
 

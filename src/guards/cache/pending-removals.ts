@@ -1,6 +1,6 @@
 const MAX_PENDING = 10_000
 
-/** Invalidations that the second tier could not be told of. Too many of them become that of the whole space. */
+/** Invalidations that could not be sent to the second tier. If there are too many, the whole space is cleared. */
 export class PendingRemovals {
   private keys = new Set<string>()
   private tags = new Set<string>()
@@ -26,7 +26,7 @@ export class PendingRemovals {
     this.tags.clear()
   }
 
-  /** Everything that pends, which it then no longer does. */
+  /** Returns all pending invalidations and empties the list. */
   take(): { all: boolean; keys: readonly string[]; tags: readonly string[] } {
     const taken = { all: this.isAll, keys: [...this.keys], tags: [...this.tags] }
     this.isAll = false

@@ -4,7 +4,7 @@ import { FlightEndings, isDoubtful, type SpaceParts } from './flight-endings.js'
 import { DOWN } from './second-tier.js'
 import type { CacheAnswer } from './types.js'
 
-/** Reads what the second tier has, without ever loading. */
+/** Reads the second tier, and never loads. */
 export class Reader<T> {
   private readonly endings: FlightEndings<T>
 
@@ -13,8 +13,8 @@ export class Reader<T> {
   }
 
   /**
-   * In one round trip; stale values too, marked. What may have been invalidated without anybody telling is only for those
-   * who see the mark.
+   * Reads in one round trip. Includes stale values, marked. Values whose invalidation may have been missed are
+   * returned only to callers that see the mark.
    */
   async read(keys: readonly string[], seesMarks: boolean): Promise<Map<string, CacheAnswer<T>>> {
     const { first, second, clock, counts } = this.parts

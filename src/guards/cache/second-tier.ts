@@ -14,29 +14,32 @@ import type {
   StoreOutcome,
 } from './port.js'
 
-/** The answer of a tier that gives none: callers go on without it. */
+/** Returned when the second tier does not answer. Callers continue without it. */
 export const DOWN = Symbol('the second tier is down')
 export type OrDown<R> = R | typeof DOWN
 
 const RETRY_MS = 1000
-/** To remove a whole space or tag takes as long as there are keys: whoever waits does not wait for it, the store does. */
+/**
+ * Removing a whole space or tag takes time in proportion to its keys. Callers do not
+ * wait for it; the store gets this long.
+ */
 const LONGEST_STEP_MS = 600_000
 
 export const secondTierBreaker = (): Breaker => new Breaker({ failures: 3, pauseMs: 1000 })
 
 export interface SecondTierParts {
   store: CacheStore
-  /** Of all spaces over one store. */
+  /** Shared by all spaces of one store. */
   breaker: Breaker
   clock: Clock
   report: (message: string, error: unknown) => void
-  /** Told before anything is asked of the store. */
+  /** Called before each call to the store. */
   onUse: () => void
 }
 
 /**
- * The store as one space sees it: no call takes longer than its time, and none throws. Invalidations that it could not be
- * told of are told as soon as it answers again, before anything else is asked of it.
+ * The store as one space sees it. Every call has a timeout, and a failed call returns `DOWN`. Invalidations that
+ * could not be sent are sent first when the store answers again, before any other call.
  */
 export class SecondTier {
   failures = 0
@@ -45,7 +48,7 @@ export class SecondTier {
   private readonly deadlines: Deadlines
   private readonly longDeadlines = new Deadlines(LONGEST_STEP_MS)
   private telling: Promise<boolean> | undefined
-  /** Somebody waited in vain for it: the others need not. */
+  /** A caller waited for the pending invalidations until its timeout, so other callers need not wait. */
   private isTellingSlow = false
   private timer: NodeJS.Timeout | undefined
 
@@ -77,7 +80,7 @@ export class SecondTier {
     return this.ask((store, now) => store.begin(this.space, keys, claim, now))
   }
 
-  /** What was loaded is answered, also where another program has written under its key, and nothing is stored. */
+  /** If another program has written under the key, nothing is stored, but the caller still gets the loaded value. */
   async store(fills: readonly FilledItem[]): Promise<OrDown<readonly StoreOutcome[]>> {
     try {
       return await this.ask((store, now) => store.store(this.space, fills, now))
@@ -96,7 +99,10 @@ export class SecondTier {
     return this.ask((store) => store.release(this.space, keys, token))
   }
 
-  /** What it could not write it must at least forget: others would go on with the value before. */
+  /**
+   * If the value could not be written, the key must at least be removed. Otherwise other instances would keep
+   * serving the earlier value.
+   */
   async write(items: readonly CacheItem[]): Promise<OrDown<void>> {
     const outcome = await this.ask((store, now) => store.write(this.space, items, now))
     if (outcome === DOWN) this.pend(() => this.pending.addKeys(items.map(({ key }) => key)))
@@ -133,7 +139,7 @@ export class SecondTier {
     return this.isTold().then((isTold) => (isTold ? this.tryOnce(work) : DOWN))
   }
 
-  /** Whether everything that pended was told, as far as a caller can wait for it. */
+  /** Whether all pending invalidations were sent within a caller's timeout. */
   private async isTold(): Promise<boolean> {
     if (this.isTellingSlow) return false
     const telling = this.tellPending()
@@ -155,7 +161,7 @@ export class SecondTier {
     return this.attempt(work, this.deadlines)
   }
 
-  /** Never as the one call that tries a tier that was down: all other spaces would wait for its end. */
+  /** Never used as the trial call of an open breaker: all other spaces would wait for it to end. */
   private async tryAtLength<R>(work: (store: CacheStore, now: number) => Promise<R>): Promise<OrDown<R>> {
     const { breaker, clock } = this.parts
     return breaker.isOpen(clock.now()) ? DOWN : this.attempt(work, this.longDeadlines)
@@ -173,7 +179,7 @@ export class SecondTier {
       return result
     } catch (error) {
       if (isCatracaError(error, 'STORE_CORRUPT')) {
-        // The store has answered: one key is in another program's hands, and the rest is well.
+        // The store answered. Only this key is unreadable, because another program wrote it.
         breaker.succeed()
         throw error
       }

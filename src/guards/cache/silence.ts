@@ -1,15 +1,15 @@
 import { later } from '../../core/timers.js'
 
-/** A feed that did not answer for so long may have told others of invalidations. */
+/** A feed that has not answered for this long may have missed invalidations. */
 export const LONGEST_SILENCE_MS = 2000
 
-/** Tells when nothing has confirmed a feed for {@link LONGEST_SILENCE_MS}. */
+/** Calls `onSilent` when nothing has confirmed the feed for {@link LONGEST_SILENCE_MS}. */
 export class Silence {
   private timer: NodeJS.Timeout | undefined
 
   constructor(private readonly onSilent: () => void) {}
 
-  /** The feed answered a question of then, as `performance.now()` has it: everything told before that was heard. */
+  /** The feed answered a request sent at this time (by `performance.now()`), so every earlier notice was received. */
   confirm(askedAtMs: number): void {
     clearTimeout(this.timer)
     const leftMs = askedAtMs + LONGEST_SILENCE_MS - performance.now()

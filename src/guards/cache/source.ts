@@ -5,7 +5,7 @@ import { Breaker, type BreakerOptions } from './breaker.js'
 import { LoadTime } from './early-refresh.js'
 import type { LoadMany } from './types.js'
 
-/** Where values come from: how long it takes, and whether it is worth asking. */
+/** The source of values: measures load times, and skips loads while it fails repeatedly. */
 export class Source<T> {
   readonly loadTime = new LoadTime()
   loads = 0

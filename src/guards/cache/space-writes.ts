@@ -9,7 +9,7 @@ import type { CacheNotice } from './port.js'
 import { DOWN } from './second-tier.js'
 import type { EntryOptions } from './types.js'
 
-/** Everything that changes what is cached; also what others changed. Keys are checked already. */
+/** All changes of cached entries, also those by other instances. Keys are already validated. */
 export class SpaceWrites<T> {
   constructor(
     private readonly parts: SpaceParts<T>,
@@ -38,7 +38,7 @@ export class SpaceWrites<T> {
     writeToSource: () => Promise<unknown>,
     options: EntryOptions<T>,
   ): Promise<void> {
-    // Before the source is changed: what cannot be stored is told while nothing is done yet.
+    // Encodes before the source is changed, so that a value that cannot be stored fails early.
     await this.make(key, value, options)
     const { second, settings } = this.parts
     const token = randomUUID()
@@ -49,7 +49,7 @@ export class SpaceWrites<T> {
     try {
       await writeToSource()
     } catch (error) {
-      // It may have been written all the same.
+      // The write may have succeeded anyway.
       await this.remove([key])
       throw error
     } finally {
@@ -67,19 +67,19 @@ export class SpaceWrites<T> {
     const isStored = outcome !== undefined && outcome !== DOWN && outcome[0] === 'stored'
     this.replace(pin, isStored && first.isTrusted ? entry : undefined)
     first.unpin(pin)
-    // Another saved or deleted meanwhile, and nobody knows who came last.
+    // Another caller saved or deleted meanwhile, so the order is unknown.
     if (!isStored) await this.remove([key])
   }
 
   async remove(keys: readonly string[]): Promise<number> {
     for (const key of keys) this.forget(key)
     const removed = await this.parts.second.remove(keys)
-    // What was asked for in between may have been answered before the removal was decided.
+    // A read in between may have been answered before the removal took effect.
     for (const key of keys) this.forget(key)
     return removed === DOWN ? 0 : removed.filter(Boolean).length
   }
 
-  /** They are over, and served only where their source fails, for as long as the space allows. */
+  /** Expires the entries. They are served only if the source fails, for as long as the space allows. */
   async expire(keys: readonly string[]): Promise<void> {
     const { settings, second } = this.parts
     const { staleMs } = settings

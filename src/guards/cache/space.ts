@@ -36,8 +36,8 @@ const WARMED_AT_ONCE = 500
 const valueIn = <T>({ content }: Finding<T>): T | undefined => contentValue(content)
 
 /**
- * Values of one kind, in two tiers. Everybody gets what is stored, as decoding gives it: one frozen object for all, or of
- * forms that cannot be frozen (Dates, Maps, bytes) a copy for each.
+ * Values of one kind, in two tiers. Every caller gets the decoded value: one frozen object for all, or a copy for
+ * each if it cannot be frozen (Dates, Maps, bytes).
  */
 export class CacheSpace<T> {
   readonly name: string
@@ -68,19 +68,21 @@ export class CacheSpace<T> {
     this.leases = new Leases(this.parts, this.reader)
   }
 
-  /** What is cached, of whichever tier; undefined when nothing is, and when it is known that there is none. */
+  /**
+   * The cached value from either tier. Undefined when nothing is cached, or when the source is known to have no value.
+   */
   async get(key: string): Promise<T | undefined> {
     const [answer] = await this.lookAll([identifier('key', key)], false)
     return answer?.value
   }
 
-  /** The same with how old it is; undefined when nothing is cached. */
+  /** The same with its age. Undefined when nothing is cached. */
   async look(key: string): Promise<CacheAnswer<T> | undefined> {
     const [answer] = await this.lookAll([identifier('key', key)], true)
     return answer
   }
 
-  /** Those that are cached, by key, in one round trip. */
+  /** The cached values by key, in one round trip. */
   async getMany(keys: readonly string[]): Promise<Map<string, T>> {
     const answers = await this.lookAll(
       keys.map((key) => identifier('key', key)),
@@ -94,7 +96,7 @@ export class CacheSpace<T> {
     return values
   }
 
-  /** What is cached, or else what `load` finds, which is then cached for all. */
+  /** The cached value, or the result of `load`, which is then cached for all pods. */
   getOrLoad(key: string, load: Load<T>, options: EntryOptions<T> = NO_OPTIONS): Promise<T | undefined> {
     const now = this.clock.now()
     const kept = this.hit(key, now)
@@ -103,7 +105,7 @@ export class CacheSpace<T> {
     return kept.answer ?? Promise.resolve(contentValue(kept.content))
   }
 
-  /** The same with how old it is, and whether it is stale. */
+  /** The same with its age, and whether it is stale. */
   async lookOrLoad(
     key: string,
     load: Load<T>,
@@ -117,15 +119,15 @@ export class CacheSpace<T> {
   }
 
   /**
-   * What `load` finds now, whatever is cached and whoever else loads; cached from then on, on all pods. When the load fails,
-   * what was cached stays.
+   * Loads now, even if a value is cached or another load runs, and caches the result on all pods. If the load
+   * fails, the cached value stays.
    */
   async refresh(key: string, load: Load<T>, options: EntryOptions<T> = NO_OPTIONS): Promise<T | undefined> {
     checkEntry(options)
     return valueIn(await this.filler.force(identifier('key', key), { load: one(load), options }))
   }
 
-  /** Of many keys those that are cached, and the others by one load; by key, without those that have none. */
+  /** Returns cached values, and loads all missing ones in one call. By key, without keys that have no value. */
   async loadMany(
     keys: readonly string[],
     load: LoadMany<T>,
@@ -153,8 +155,8 @@ export class CacheSpace<T> {
   }
 
   /**
-   * Write-through: the source first, then the cache. A fill that read the source before can no longer store what it read.
-   * Where two save at once, or the write fails half-way, nothing is cached rather than something doubtful.
+   * Write-through: writes the source first, then the cache. A fill that read the source earlier can no longer store its
+   * value. If two saves run at once, or a write fails midway, nothing is cached rather than a doubtful value.
    */
   save(
     key: string,
@@ -165,22 +167,25 @@ export class CacheSpace<T> {
     return this.writes.save(identifier('key', key), value, () => writeToSource(value, key), options)
   }
 
-  /** Whether the second tier had it. One that is down is told when it answers again. */
+  /** Whether the second tier had the entry. If it is down, the removal is sent when it answers again. */
   async delete(key: string): Promise<boolean> {
     return (await this.deleteMany([key])) === 1
   }
 
-  /** How many the second tier had. */
+  /** How many entries the second tier had. */
   deleteMany(keys: readonly string[]): Promise<number> {
     return this.writes.remove(keys.map((key) => identifier('key', key)))
   }
 
-  /** As if its TTL had passed, on all pods: it is loaded anew, and covers for a load that fails or is slow, for `staleMs`. */
+  /**
+   * Treats the entry as if its TTL had passed, on all pods. It is loaded again, and for `staleMs` it is served if
+   * that load fails or is slow.
+   */
   expire(key: string): Promise<void> {
     return this.writes.expire([identifier('key', key)])
   }
 
-  /** For a load that is done elsewhere: what is cached, or the lease under which `fill` takes the value. */
+  /** For callers that load the value themselves: returns the cached value, or the lease that `fill` requires. */
   async lease(key: string, options: LeaseOptions = {}): Promise<FillLease<T>> {
     const name = identifier('key', key)
     const now = this.clock.now()
@@ -189,7 +194,9 @@ export class CacheSpace<T> {
     return this.leases.ask(name, options)
   }
 
-  /** False: the key was invalidated since the lease began, or its time has passed. `undefined`: the source has none. */
+  /**
+   * False: the key was invalidated after the lease began, or the lease expired. `undefined`: the source has no value.
+   */
   async fill(
     key: string,
     value: T | undefined,
@@ -199,7 +206,7 @@ export class CacheSpace<T> {
     return this.leases.fill(identifier('key', key), value ?? undefined, lease, options)
   }
 
-  /** The load failed: others may begin at once. */
+  /** The load failed: another caller may begin at once. */
   async release(key: string, lease: string): Promise<void> {
     await this.leases.release(identifier('key', key), lease)
   }
@@ -212,7 +219,10 @@ export class CacheSpace<T> {
     return this.writes.clear()
   }
 
-  /** Brings keys into the first tier, and loads those that neither has; a load that fails leaves the others. */
+  /**
+   * Brings keys into the first tier, and loads those in neither tier, in batches of 500. A failed load ends the
+   * call; earlier batches stay cached.
+   */
   async warm(keys: readonly string[], load?: LoadMany<T>): Promise<{ warmed: number }> {
     let warmed = 0
     for (let from = 0; from < keys.length; from += WARMED_AT_ONCE) {
@@ -227,7 +237,7 @@ export class CacheSpace<T> {
     return spaceStats(this.parts)
   }
 
-  /** What the feed tells of others. */
+  /** Applies a notice about another instance's change. */
   hear(notice: CacheNotice): void {
     this.writes.hear(notice)
   }
@@ -236,7 +246,7 @@ export class CacheSpace<T> {
     this.parts.second.stop()
   }
 
-  /** Nothing here makes a closure, a promise or an object: most calls end with it. */
+  /** Creates no closure, promise or object: most calls end here. */
   private hit(key: string, now: number): KeptEntry<T> | undefined {
     const { first } = this
     if (first.entries === undefined || !first.isTrusted) return undefined
@@ -283,7 +293,7 @@ export class CacheSpace<T> {
   }
 }
 
-/** One load is many of one. */
+/** Adapts a single load to `LoadMany`. */
 const one =
   <T>(load: Load<T>): LoadMany<T> =>
   async ([key], context) =>

@@ -2,7 +2,7 @@ import { types } from 'node:util'
 import { isPlainObject } from '../../core/plain-object.js'
 import type { Codec } from './codec.js'
 
-/** Stands before what JSON has no form of: `{ "$": "date", "v": 0 }`. */
+/** Marks a value that has no JSON form: `{ "$": "date", "v": 0 }`. */
 const TAG = '$'
 
 interface Tagged {
@@ -16,8 +16,8 @@ const ARRAYS = {
 }
 
 /**
- * JSON that also keeps Dates, Maps, Sets, Buffers and typed arrays, BigInt, NaN, the infinities, −0, and `undefined` in
- * arrays. A class of any other kind is refused.
+ * JSON that also preserves Dates, Maps, Sets, Buffers and typed arrays, BigInt, NaN, the infinities, −0, and
+ * `undefined` in arrays. Any other class is refused.
  */
 export const typedJson = {
   version: 255,
@@ -77,7 +77,7 @@ function read(value: unknown): unknown {
   return Object.hasOwn(value, TAG) ? readTagged(value as Tagged) : readMembers(value)
 }
 
-/** A field named `__proto__` would become the prototype of whatever the value is copied to. */
+/** Drops `__proto__`: it would become the prototype of an object that the value is copied to. */
 function readMembers(value: object): object {
   const members = Object.entries(value).filter(([name]) => name !== '__proto__')
   return Object.fromEntries(members.map(([name, member]) => [name, read(member)]))

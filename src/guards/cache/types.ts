@@ -1,87 +1,90 @@
-/** A value and how good it is. `undefined` is what a source said that has none. */
+/** A value and its quality. `value` is `undefined` when the source has no value for the key. */
 export interface CacheAnswer<T> {
   value: T | undefined
   /**
-   * Older than its TTL: served because the load failed, is slow, or is another's. Or, when `degraded` too, perhaps
-   * invalidated: nobody could tell.
+   * The value is older than its TTL, served because the load failed, is slow, or runs elsewhere. With `degraded`,
+   * it may also have been invalidated: invalidations could not be received.
    */
   stale: boolean
-  /** Since it was loaded or set. On Redis, where values are bare JSON, what its TTL lets conclude: at most so long. */
+  /** Time since it was loaded or set. On Redis, which stores bare JSON, an upper bound computed from the TTL. */
   ageMs: number
-  /** The second tier did not answer: nobody could have told of an invalidation. */
+  /** The second tier did not answer, so an invalidation may have been missed. */
   degraded?: true
 }
 
 export interface LoadContext {
-  /** Aborted when the load has taken too long, and nobody waits for it any more. */
+  /** Aborted when the load has timed out and no caller waits for it any more. */
   signal: AbortSignal
 }
 
-/** Loads a value from the source; `undefined` or `null` when there is none. */
+/** Loads a value from the source. Returns `undefined` or `null` if the source has none. */
 export type Load<T> = (
   key: string,
   context: LoadContext,
 ) => Promise<T | undefined | null> | T | undefined | null
-/** Loads many at once; a key that is missing in the answer has none. */
+/** Loads many values at once. A key that is missing in the result has no value. */
 export type LoadMany<T> = (
   keys: readonly string[],
   context: LoadContext,
 ) => Promise<ReadonlyMap<string, T | undefined | null>>
 
 export interface EntryOptions<T = unknown> {
-  /** Instead of the space's; or what tells it of the value, such as its `expires_in`. Not kept when that says 0 or less. */
+  /**
+   * Overrides the TTL of the space. A function computes it from the value, for example from its `expires_in`. A
+   * result of 0 or less: the value is not stored.
+   */
   ttlMs?: number | ((value: T, key: string) => number)
-  /** By which it can be deleted together with others. */
+  /** Tags by which the entry can be deleted together with others. */
   tags?: readonly string[]
 }
 
 export interface LeaseOptions {
-  /** How long the lease lasts: the load must be done by then. The space's `hardLoadTimeoutMs` when absent. */
+  /** Lease duration: the load must finish within it. Default: the space's `hardLoadTimeoutMs`. */
   ttlMs?: number
-  /** How long to wait for the load of another, if there is nothing to answer with meanwhile. */
+  /** How long to wait for another caller's load when there is no value to return meanwhile. */
   waitMs?: number
-  /** The lease whatever is cached, and from whoever has it. */
+  /** Take the lease even if a value is cached or another caller holds the lease. */
   refresh?: boolean
-  /** Ends the wait. */
+  /** Aborts the wait. */
   signal?: AbortSignal
 }
 
-/** What somebody gets who would load a value elsewhere. */
+/** The result of `lease`, for callers that load the value themselves. */
 export type FillLease<T> =
-  /** Nothing to do. What is stale is being loaded by another. */
+  /** Nothing to load. If the value is stale, another caller is loading it. */
   | ({ state: 'cached' } & CacheAnswer<T>)
-  /** Load it, and give it back with the lease; until then `stale` may be served. */
+  /** Load the value and pass it to `fill` with the lease. Until then `stale` may be served. */
   | { state: 'yours'; lease: string; expiresAt: Date; stale?: CacheAnswer<T> }
-  /** Another loads, and has so long to do so. */
+  /** Another caller is loading. Retry after this time. */
   | { state: 'busy'; retryAfterMs: number }
 
 export interface SpaceStats {
-  /** Answered by the first tier, by the second, and by neither. */
+  /** Requests answered by the first tier, by the second tier, and by neither. */
   firstTierHits: number
   secondTierHits: number
   misses: number
-  /** Of all that were asked for. */
+  /** Share of all requests that were hits. */
   hitRate: number
   loads: number
   loadFailures: number
-  /** Mean time of a load, the last ones counting most. */
+  /** Moving average of the load time, recent loads weighing most. */
   loadMs: number
-  /** Before the entry expired. */
+  /** Refreshes started before the entry expired. */
   earlyRefreshes: number
   staleAnswers: number
-  /** Fills that waited for the fill of another. */
+  /** Fills that waited for another caller's fill. */
   waitedFills: number
-  /** Fills that were not kept, because the key was invalidated since they began. */
+  /** Fills that were not stored because the key was invalidated after they began. */
   voidFills: number
-  /** Entries that could not be read, and were deleted. */
+  /** Entries that could not be decoded, and were deleted. */
   unreadable: number
-  /** Answers that there is none, from either tier. */
+  /** Hits, from either tier, that said the source has no value. */
   negatives: number
-  /** Answers without the second tier, which did not answer. */
+  /** Answers given while the second tier did not answer. */
   degraded: number
-  /** Loads that gave their values. */
+  /** Loads that returned their values. */
   loaded: number
-  /** Values too large to be kept. */
+  /** Values too large to store. */
   tooLarge: number
   firstTier: { entries: number; bytes: number; evictions: number; isTrusted: boolean }
   secondTier: { status: 'up' | 'down'; failures: number; skipped: number; pendingRemovals: number }

@@ -2,8 +2,8 @@ import { isDeepStrictEqual, types } from 'node:util'
 import { isPlainObject } from '../../core/plain-object.js'
 
 /**
- * Where a value is another than it was before it was encoded and decoded, such as `.items[2].at (a Date)`; undefined when
- * nowhere. A member that is undefined and one that is missing are the same, and so are 0 and −0.
+ * The path of the first difference between a value and its decoded copy, such as `.items[2].at (a Date)`.
+ * Undefined if they are equal. A missing member equals an undefined one, and 0 equals −0.
  */
 export function firstChange(before: unknown, after: unknown, path = ''): string | undefined {
   if (before === after || (Number.isNaN(before) && Number.isNaN(after))) return undefined

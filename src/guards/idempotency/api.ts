@@ -1,8 +1,8 @@
 import type { RecordKey, RecordView } from './types.js'
 
-/** Records as an operator sees them: the same in the library and, over HTTP, in the client of the command line. */
+/** Idempotency records for operators. The library implements it, and so does the CLI's HTTP client. */
 export interface IdempotencyApi {
   get(key: RecordKey): Promise<RecordView | undefined>
-  /** Whether there was one. */
+  /** Whether it existed. */
   delete(key: RecordKey): Promise<boolean>
 }

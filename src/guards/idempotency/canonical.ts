@@ -3,21 +3,21 @@ import { types } from 'node:util'
 import { type CatracaError, invalid } from '../../core/errors.js'
 import { isPlainObject } from '../../core/plain-object.js'
 
-/** Deeper than anything meant, and shallow enough for the stack; also what ends a cycle. */
+/** Deeper than any real payload, and shallow enough for the stack. Also stops cycles. */
 const MAX_DEPTH = 64
-/** Objects that stand in several places are written in each: without a bound a small payload could be endless. */
+/** An object referenced several times is written each time. Without a bound, a small payload could grow without end. */
 const MAX_CHARACTERS = 16 * 1024 * 1024
 
-/** SHA-256, in hex, over the canonical form; without a payload, over nothing. */
+/** SHA-256 (hex) of the canonical form. Without a payload, of the empty text. */
 export function requestHashOf(payload: unknown): string {
   return hash('sha256', payload === undefined ? '' : canonicalForm(payload))
 }
 
 /**
- * One text for all spellings of a value: RFC 8785 for what JSON knows, so that neither the order of keys nor the form
- * of numbers matters. Beyond JSON: a Date is its ISO text, a BigInt its digits, bytes are `b"…"` in base64, which no JSON
- * text can be. Members that are undefined are left out; what has a `toJSON` is what that gives. Everything else is refused,
- * and so are integers from 2^53 on, of which several are one number: who parsed them has lost which it was.
+ * One text for all spellings of a value. RFC 8785 for JSON values, so the order of keys and the notation of numbers do
+ * not matter. Beyond JSON: a Date is its ISO text, a BigInt its digits, and bytes are `b"…"` in base64, which is no
+ * JSON text. Undefined members are left out. An object with `toJSON` is replaced by its result. Everything else is
+ * refused, also integers from 2^53 on: parsing may have rounded several of them to the same number.
  */
 export function canonicalForm(value: unknown): string {
   const writer = new Writer()
@@ -27,7 +27,7 @@ export function canonicalForm(value: unknown): string {
 
 class Writer {
   text = ''
-  /** Where the value at hand stands; spelled out only where something is wrong with it. */
+  /** Path of the current value, used only in error messages. */
   private readonly path: (string | number)[] = []
 
   write(value: unknown, depth: number): void {
@@ -61,7 +61,7 @@ class Writer {
   private members(value: Record<string, unknown>, depth: number): void {
     this.text += '{'
     let separator = ''
-    // By UTF-16 code units, as RFC 8785 asks: this is how JavaScript sorts.
+    // Sorted by UTF-16 code units, as RFC 8785 requires. JavaScript sorts that way.
     for (const key of Object.keys(value).sort()) {
       const member = value[key]
       if (member === undefined) continue

@@ -7,19 +7,19 @@ import type { HoldRequest, RefusalReason, WorkContext } from './types.js'
 
 export interface ConsumerOptions<Message, Result> {
   idempotency: Pick<Idempotency, 'run'>
-  /** CONSUME when absent. */
+  /** Default: CONSUME. */
   operation?: string
-  /** What makes two deliveries the same message, such as its id. */
+  /** The identity of a message, for example its id. Deliveries with the same key are the same message. */
   key: (message: Message) => string
-  /** What the message says, to tell another one under the same key. */
+  /** The content of the message, to detect another message under the same key. */
   payload?: (message: Message) => unknown
-  /** The work; what it throws is tried again. */
+  /** The work. If it throws, the message is tried again. */
   handle: (message: Message, context: WorkContext) => Result | Promise<Result>
-  /** After so many tries the message is given up; 5 when absent. */
+  /** After this many attempts the message is rejected. Default: 5. */
   maxAttempts?: number
-  /** After a failure it is tried again after so long, and twice as long after each further one; 1 s when absent. */
+  /** Delay before the first retry, doubled after each further failure. Default: 1 s. */
   retryDelayMs?: number
-  /** It grows no longer than this; 5 minutes when absent. */
+  /** Maximum delay. Default: 5 minutes. */
   maxRetryDelayMs?: number
   request?: Pick<HoldRequest, 'leaseMs' | 'expirySeconds' | 'onLeaseExpired' | 'onUnavailable' | 'waitMs'>
 }
@@ -31,22 +31,22 @@ const FIELDS: Fields<ConsumerOptions<unknown, unknown>> = {
 }
 const KNOWN = new KnownFields(FIELDS)
 
-/** What to tell the queue; every queue has a word for each. */
+/** What to do with the message. Every queue has a name for each action. */
 export type ConsumerDecision<Result> =
-  /** Done, now or before: take it off the queue. Without a value where the answer was too large to be kept. */
+  /** Executed, now or before: remove it from the queue. No value if the response was too large to store. */
   | { action: 'ack'; replayed: boolean; value?: Result }
-  /** Not done, or not known to be: deliver it again after this time. */
+  /** Not executed, or not known to be: deliver it again after this time. */
   | { action: 'redeliver'; delayMs: number; why: RedeliveryReason; error?: unknown }
-  /** No delivery will ever do: put it aside for somebody to look at. */
+  /** Further deliveries cannot succeed: put it aside for a person to inspect. */
   | { action: 'reject'; why: 'attempts' | 'invalid' | Exclude<RefusalReason, 'in-progress'>; error?: unknown }
 
 /**
- * `recording`: the work was done, but that could not be recorded; the next delivery finds out. `failed`: the work threw.
- * `unavailable`: the engine did not answer, and nothing was done.
+ * `recording`: the work was executed, but that could not be recorded; the next delivery resolves it. `failed`: the
+ * work threw. `unavailable`: the engine did not answer, and nothing was executed.
  */
 export type RedeliveryReason = 'in-progress' | 'failed' | 'unavailable' | 'recording'
 
-/** A consumer that does the work of each message once, however often it is delivered. It never throws. */
+/** A consumer that executes the work of each message once, however often it is delivered. It never throws. */
 export function idempotentConsumer<Message, Result>(
   options: ConsumerOptions<Message, Result>,
 ): (message: Message) => Promise<ConsumerDecision<Awaited<Result>>> {
@@ -61,7 +61,7 @@ export function idempotentConsumer<Message, Result>(
         { ...request, operation, key, ...(payload !== undefined && { payload }) },
         async (context) => {
           work.attempt = context.attempt
-          // Those before ended nothing, not even in a failure: a message that kills its process is tried no longer.
+          // The earlier attempts neither completed nor failed. A message that kills its process is not tried for ever.
           if (context.attempt > maxAttempts) throw notExecuted(neverEnded())
           work.hasBegun = true
           const value = await options.handle(message, context)

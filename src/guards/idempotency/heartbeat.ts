@@ -6,18 +6,18 @@ export interface HeartbeatOptions {
   leaseMs: number
   maxWorkMs: number
   extend: () => Promise<OwnerOutcome>
-  /** A clock that only goes forward; leases are counted by it, whatever is done to the time of day. */
+  /** A monotonic clock. Leases are counted by it, so changes of the wall clock do not matter. */
   monotonicMs: () => number
   wakes: SharedTimer
 }
 
-/** So many beats to a lease, so that one or two of them may be lost. */
+/** Several renewals per lease, so that one or two may fail. */
 const BEATS_PER_LEASE = 3
 const RETRIES_PER_LEASE = 20
 
-/** Extends a claim while work is done, and tells the work when it has it no longer. */
+/** Renews a claim while the work runs, and aborts the work's signal when the claim is lost. */
 export class Heartbeat extends Waiter {
-  /** Made for who asks: most work does not, and it costs as much as all the rest. */
+  /** Created at first use: most work does not read it, and creating it costs as much as all the rest. */
   private controller: AbortController | undefined = undefined
   private loss: CatracaError | undefined = undefined
   private nextBeat: number
@@ -26,7 +26,7 @@ export class Heartbeat extends Waiter {
   private stopped = false
   private isWorkDone = false
 
-  /** `since`: before the claim was sent. The lease began later than that, so it ends no earlier than counted here. */
+  /** `since`: a time before the claim was sent. The lease began later, so it ends no earlier than counted here. */
   constructor(
     private readonly options: HeartbeatOptions,
     since: number,
@@ -47,7 +47,7 @@ export class Heartbeat extends Waiter {
     return this.controller.signal
   }
 
-  /** It goes on while the answer is written down, which takes its time too; but there is nothing to abort any more. */
+  /** Renewals continue while the response is stored, but the work has ended, so nothing is aborted. */
   workIsDone(): void {
     this.isWorkDone = true
   }
@@ -57,7 +57,7 @@ export class Heartbeat extends Waiter {
     this.options.wakes.callOff(this)
   }
 
-  /** A process that was stopped for longer than its lease wakes up here too: it has lost it, and beats no more. */
+  /** Also fires after a process was suspended for longer than its lease. The claim is then lost and not renewed. */
   override onDue(now: number): void {
     if (now >= this.workEnd) this.lose(`it took longer than ${this.options.maxWorkMs} ms`)
     else if (now >= this.leaseEnd) this.lose('its lease has passed and could not be extended')
@@ -77,7 +77,7 @@ export class Heartbeat extends Waiter {
     try {
       outcome = await extend()
     } catch {
-      // As long as the lease lasts nothing is lost.
+      // Ignored: the claim is not lost while the lease lasts.
     }
     if (this.stopped) return
     if (outcome === 'lost') return this.lose('somebody else has taken it over')

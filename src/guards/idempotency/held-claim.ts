@@ -14,7 +14,7 @@ export interface ClaimFacts {
   maxResponseBytes: number
 }
 
-/** A claim that is kept alive until it is ended, once. */
+/** A claim that is renewed until it is ended. It is ended once. */
 export class HeldClaim {
   private isEnded = false
 
@@ -41,8 +41,8 @@ export class HeldClaim {
   }
 
   /**
-   * Records the answer. Throws IDEMPOTENCY_CLAIM_LOST when somebody else has the record by now, and UNKNOWN_OUTCOME when
-   * the engine does not acknowledge it: then the record is completed, or stays in progress until its lease has passed.
+   * Stores the response. Throws IDEMPOTENCY_CLAIM_LOST if another owner has the record by now, and UNKNOWN_OUTCOME if
+   * the engine does not acknowledge: then the record is completed, or stays in progress until its lease expires.
    */
   async complete(value: unknown): Promise<void> {
     if (this.isEnded) return
@@ -60,7 +60,7 @@ export class HeldClaim {
     const written = writtenAnswer(value, maxResponseBytes)
     const { completion, failure } = written instanceof Promise ? await written : written
     const outcome = await this.verbs.complete(key, owner, completion)
-    // Another answer is that of the work itself, which ended the claim by its token: it stays.
+    // The work itself ended the claim with its token and another response, which stays.
     if (outcome !== 'differs') assertOwned(outcome)
     if (failure !== undefined) throw failure
   }
@@ -69,7 +69,7 @@ export class HeldClaim {
     if (this.end()) await this.verbs.fail(this.facts.key, this.facts.owner, errorText(error))
   }
 
-  /** Nothing was done, and nothing is recorded. */
+  /** Nothing was executed, so nothing is recorded. */
   async release(): Promise<void> {
     if (this.end()) await this.verbs.release(this.facts.key, this.facts.owner)
   }
@@ -82,7 +82,7 @@ export class HeldClaim {
   }
 }
 
-/** Where the engine did not answer and work goes on all the same: there is nothing to end. */
+/** For work that runs although the engine did not answer: there is no claim to end. */
 export function unguarded(): Held {
   const nothing = async (): Promise<void> => {}
   return {

@@ -34,21 +34,21 @@ export interface IdempotencyParts {
   store: IdempotencyStore
   options: IdempotencyOptions
   clock: Clock
-  /** Told of what nobody waits for. */
+  /** Receives errors of background work, which has no caller. */
   report: (message: string, error: unknown) => void
   monotonicMs?: () => number
 }
 
-/** How requests began: with a claim, with the answer of who had done them, or not at all. */
+/** How requests began: with a claim, with a replay, or with a refusal. */
 export interface BeginCounts {
   claimed: number
-  /** After an attempt that ended without an answer. */
+  /** Claimed again after an attempt that stored no response. */
   reclaimed: number
   replayed: number
   in_progress: number
   mismatch: number
   unknown: number
-  /** Done without a claim, because the engine did not answer. */
+  /** Executed without a claim, because the engine did not answer. */
   degraded: number
 }
 
@@ -56,7 +56,7 @@ const REFUSALS = { 'in-progress': 'in_progress', 'other-request': 'mismatch', un
 
 export type HoldResult = { outcome: 'held'; claim: Held } | Replay<unknown> | Refused
 
-/** Was this request already done, and what was the answer? */
+/** Idempotency: was this request already executed, and with which response? */
 export class Idempotency implements IdempotencyApi {
   private readonly verbs: Verbs
   private readonly polls: Polls
@@ -85,7 +85,7 @@ export class Idempotency implements IdempotencyApi {
     this.maxResponseBytes = Math.min(options.maxResponseBytes, store.maxResponseBytes)
   }
 
-  /** Does the work, or gives the answer of who has done it. What the work throws is thrown. */
+  /** Executes the work, or returns the stored response. Rethrows what the work throws. */
   async run<T>(
     request: RunRequest,
     work: (context: WorkContext) => T | Promise<T>,
@@ -114,7 +114,7 @@ export class Idempotency implements IdempotencyApi {
     return context.degraded ? { ...executed, degraded: true } : executed
   }
 
-  /** Like `run`, for who ends the claim elsewhere. It is kept alive until then. */
+  /** Like `run`, for callers that end the claim elsewhere. The claim is renewed until then. */
   async hold(request: HoldRequest): Promise<HoldResult> {
     const waitMs = checkedWait(request)
     const token = newToken()
@@ -126,7 +126,8 @@ export class Idempotency implements IdempotencyApi {
       try {
         answer = await this.verbs.claim(claim, onUnavailable === 'block')
       } catch (error) {
-        // The engine does not answer, and that is no reason to stop. What is damaged was done: it would be done again.
+        // Execute without a claim only if the engine does not answer. A damaged record means the request was
+        // executed: it must not run again.
         const isSilent = isUnavailable(error) && !isCatracaError(error, 'STORE_CORRUPT')
         if (onUnavailable === 'allow' && isSilent) return this.goOn()
         throw error
@@ -146,7 +147,7 @@ export class Idempotency implements IdempotencyApi {
     }
   }
 
-  /** A claim that its caller keeps alive and ends by its token. */
+  /** Claims the request. The caller must renew the claim and end it with its token. */
   async begin(request: IdempotentRequest): Promise<Begun> {
     const token = newToken()
     const claim = parseClaim(request, ownerOf(token), this.parts.options)
@@ -160,7 +161,7 @@ export class Idempotency implements IdempotencyApi {
     }
   }
 
-  /** Whether the response was too large to be kept. */
+  /** `omitted`: the response was too large to store. */
   async complete(key: RecordKey, token: string, response: unknown): Promise<{ omitted: boolean }> {
     const at = this.named(key)
     const owner = ownerOf(checkedToken(token))
@@ -218,7 +219,7 @@ export class Idempotency implements IdempotencyApi {
     return { outcome: 'held', claim: new HeldClaim(this.verbs, facts, heartbeat) }
   }
 
-  /** Whoever has gone leaves nothing behind. Should that fail, the claim ends with its lease. */
+  /** The caller aborted, so release its claim. If that fails, the claim ends with its lease. */
   private async giveUp({ key, owner }: Claim, signal: AbortSignal): Promise<never> {
     await this.verbs.release(key, owner).catch((error) => {
       this.parts.report('a claim that nobody wants any more stays until its lease has passed', error)
@@ -240,7 +241,7 @@ export class Idempotency implements IdempotencyApi {
     return { outcome: 'held', claim: unguarded() }
   }
 
-  /** The mistake of a policy must not have done again what was done. */
+  /** The work succeeded. If the policy throws, complete anyway, so that the work is not executed again. */
   private async endingOf(claim: Held, value: unknown, choose: (value: unknown) => Ending): Promise<Ending> {
     try {
       return choose(value)
@@ -250,7 +251,7 @@ export class Idempotency implements IdempotencyApi {
     }
   }
 
-  /** What the work threw is what the caller hears of; that it could not be recorded comes second. */
+  /** The caller gets the error of the work. A failure to record it is only reported. */
   private async endByError(claim: Held, ending: () => 'fail' | 'release', error: unknown): Promise<void> {
     let chosen: 'fail' | 'release' = 'fail'
     try {
@@ -275,13 +276,13 @@ export class Idempotency implements IdempotencyApi {
     const leftMs = (record.leaseUntil ?? at) - at
     if (leftMs <= 0 && !(claim.takesOver && record.takesOver))
       return { outcome: 'refused', reason: 'unknown' }
-    // The longer it has taken, the longer it may still take; but never is there a reason to wait beyond the lease.
+    // The longer the work has run, the longer it may still take. But never wait beyond the lease.
     const retryAfterMs = Math.max(1, Math.min(leftMs, Math.max(1000, at - record.updatedAt)))
     return { outcome: 'refused', reason: 'in-progress', retryAfterMs }
   }
 }
 
-/** The work is told when the claim is lost, and when its caller gives up. */
+/** A context whose signal aborts when the claim is lost or when the caller aborts. */
 function followed(
   context: WorkContext,
   given: AbortSignal | undefined,
@@ -295,7 +296,7 @@ function followed(
   return { context: { ...context, signal: over.signal }, stop }
 }
 
-/** Also what an earlier version wrote under a bare name, without its operation. */
+/** Also matches records that an earlier version wrote under a bare name, without the operation. */
 function isOf(record: StoredRecord, claim: Claim): boolean {
   return isSameRequest(record, claim) || record.requestHash === afterOperation(claim.requestHash)
 }

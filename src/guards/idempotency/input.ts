@@ -15,9 +15,9 @@ import type { HoldRequest, IdempotentRequest, RecordKey } from './types.js'
 const REQUEST_HASH = /^[A-Za-z0-9+/=_.:-]{8,128}$/
 const HEX_SHA256 = /^[0-9a-fA-F]{64}$/
 
-/** In the place of the operation where records are named by their key alone. */
+/** The operation of records that are named by their key alone. */
 const ANY_OPERATION = 'REQUEST'
-/** Divides operation and hash, and is in neither. */
+/** Separates operation and hash; occurs in neither. */
 const BEHIND_OPERATION = '#'
 
 export function recordKey(given: RecordKey, naming: RecordNaming): RecordKey {
@@ -26,16 +26,16 @@ export function recordKey(given: RecordKey, naming: RecordNaming): RecordKey {
   return { operation: naming === 'bare' ? ANY_OPERATION : operation, key }
 }
 
-/** A hash without the operation that stands before it where records are named by their key alone. */
+/** The hash without the operation prefix that it has when records are named by their key alone. */
 export const afterOperation = (text: string): string => text.slice(text.indexOf(BEHIND_OPERATION) + 1)
 
-/** Undefined where the name of the record tells it. */
+/** Undefined if the name of the record contains the operation. */
 export function operationIn(text: string | undefined): string | undefined {
   const end = text?.indexOf(BEHIND_OPERATION) ?? -1
   return end < 0 ? undefined : text!.slice(0, end)
 }
 
-/** The hash is made now, before anybody can change the payload. */
+/** Computes the hash at once, before the caller can change the payload. */
 export function parseClaim(request: IdempotentRequest, owner: string, options: IdempotencyOptions): Claim {
   const { payload, requestHash, rawPayload, leaseMs, expirySeconds } = request
   const { onLeaseExpired = options.onLeaseExpired } = request

@@ -4,20 +4,23 @@ const HOUR_MS = 3_600_000
 const MIB = 1024 * 1024
 
 export interface IdempotencyOptions {
-  /** Life of a record when nobody says otherwise, and what somebody may say. */
+  /** Default lifetime of a record, and the range that a request may choose from. */
   lifeMs: number
   minLifeMs: number
   maxLifeMs: number
   leaseMs: number
   onLeaseExpired: OnLeaseExpired
-  /** An engine that has not decided by then counts as unavailable. */
+  /** An engine that has not answered within this time counts as unavailable. */
   timeoutMs: number
   onUnavailable: 'block' | 'allow'
-  /** Kept of a response, as it is stored; engines may keep less. */
+  /** Maximum size of a stored response, after encoding. Engines may allow less. */
   maxResponseBytes: number
-  /** Work that takes longer loses its claim, so that what hangs does not keep it for ever. */
+  /** Work that takes longer loses its claim, so that work that hangs does not hold it forever. */
   maxWorkMs: number
-  /** `bare`: one record for each key, whose operation is a part of the request: another operation is another request. */
+  /**
+   * `bare`: one record per key. The operation is then part of the request, so another operation under the same key
+   * is another request.
+   */
   naming: RecordNaming
 }
 
@@ -39,5 +42,5 @@ export const DEFAULT_IDEMPOTENCY: IdempotencyOptions = {
 export const MIN_LEASE_MS = 100
 export const MAX_LEASE_MS = 24 * HOUR_MS
 export const MAX_WAIT_MS = 10 * 60_000
-/** Kept of why something failed. */
+/** Maximum length of a stored error. */
 export const MAX_ERROR_CHARACTERS = 1000

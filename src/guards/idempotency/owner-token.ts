@@ -4,11 +4,11 @@ import { invalid } from '../../core/errors.js'
 const TOKEN = /^[A-Za-z0-9_-]{16,128}$/
 
 const TOKEN_BYTES = 24
-/** Asking for random bytes costs the same for one token as for many. */
+/** Getting random bytes for many tokens costs the same as for one. */
 const pool = Buffer.allocUnsafeSlow(TOKEN_BYTES * 256)
 let next = pool.length
 
-/** Given to the caller only. */
+/** Given only to the caller. */
 export function newToken(): string {
   if (next === pool.length) {
     randomFillSync(pool)
@@ -17,12 +17,12 @@ export function newToken(): string {
   const start = next
   next += TOKEN_BYTES
   const token = pool.toString('base64url', start, next)
-  // What was given away is in nobody's memory but the caller's.
+  // Erases the token, so that only the caller has it.
   pool.fill(0, start, next)
   return token
 }
 
-/** What the store knows of a token. */
+/** The hash of a token. The store sees only this. */
 export function ownerOf(token: string): string {
   return hash('sha256', token)
 }

@@ -10,21 +10,21 @@ type Read = (key: RecordKey) => Promise<StoredRecord | undefined>
 
 interface Poll {
   waiters: number
-  /** When somebody may claim it, or find it ended; undefined: nobody waits any more. */
+  /** Resolves when the record may be claimed or has ended. Undefined: no caller waits any more. */
   ended: Promise<StoredRecord | undefined>
 }
 
-/** Waits for the end of what somebody else works on; all who wait for one record in a process share one look at it. */
+/** Waits until another caller's work ends. All waiters for one record in a process share one poll. */
 export class Polls {
   private readonly polls = new Map<string, Map<string, Poll>>()
 
   constructor(
     private readonly read: Read,
-    /** Of the engine, as far as it is known. */
+    /** By the engine's clock, as far as it is known. */
     private readonly isOver: (record: StoredRecord | undefined) => boolean,
   ) {}
 
-  /** The record as it was when its owner no longer had it; undefined when time is up, or the record is gone. */
+  /** The record when its owner no longer had it. Undefined after the timeout, or if the record was deleted. */
   async ended(
     key: RecordKey,
     timeoutMs: number,
@@ -71,7 +71,7 @@ export class Polls {
         const record = await this.read(key)
         if (this.isOver(record)) return record
       } catch {
-        // Whoever waits knows that somebody is at it: that the engine does not answer changes nothing about it.
+        // Keep waiting: the other caller may still be working although the engine does not answer.
       }
     }
   }

@@ -1,7 +1,7 @@
 import { CatracaError, isCatracaError } from '../../core/errors.js'
 import type { EndingPolicy, Refused } from './types.js'
 
-/** A refusal as an error, for those who have to throw one. */
+/** Turns a refusal into an error. */
 export function refusalError({ reason, retryAfterMs }: Refused): CatracaError {
   switch (reason) {
     case 'in-progress':
@@ -20,16 +20,16 @@ export function refusalError({ reason, retryAfterMs }: Refused): CatracaError {
 
 const marked = new WeakSet<Error>()
 
-/** Marks an error that was thrown before anything was done, so that nothing is recorded. */
+/** Marks an error that was thrown before anything was executed, so that nothing is recorded. */
 export function notExecuted<E extends Error>(error: E): E {
   marked.add(error)
   return error
 }
 
-/** What guards say before they let anything be done. */
+/** Errors that guards throw before any work is executed. */
 const REFUSALS = ['QUOTA_EXCEEDED', 'ENGINE_UNAVAILABLE', 'SHUTTING_DOWN'] as const
 
-/** Values are answers. Errors are failures that may be tried again, unless nothing was done at all. */
+/** A value completes the record. An error fails it and allows a retry, unless nothing was executed. */
 export const defaultEnding: Required<EndingPolicy> = {
   ofValue: () => 'complete',
   ofError(error) {

@@ -8,10 +8,10 @@ const compress = promisify(gzip)
 const expand = promisify(gunzip)
 
 const COMPRESSED_ABOVE_BYTES = 10 * 1024
-/** Of the text, before it is compressed: nothing that is stored expands to more. */
+/** Maximum size of the text before compression. No stored response expands to more. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024
 
-/** What is stored of a value; of one that is too large, only that. */
+/** The stored form of a response. For one that is too large, only its size. */
 export function toCompletion(value: unknown, maxBytes: number): Completion | Promise<Completion> {
   const text = toJson(value)
   if (text === undefined) return {}
@@ -32,8 +32,8 @@ export interface WrittenAnswer {
 }
 
 /**
- * The same of an answer to work that is done: of one that is no JSON, that it was done, and the failure to tell of. It must
- * not be done again because its answer cannot be written down.
+ * The same for work that has been executed. If the response is not JSON, the record is completed without it and
+ * the failure is returned. The work must not run again because its response cannot be written.
  */
 export function writtenAnswer(value: unknown, maxBytes: number): WrittenAnswer | Promise<WrittenAnswer> {
   try {
@@ -50,7 +50,7 @@ export function writtenAnswer(value: unknown, maxBytes: number): WrittenAnswer |
   }
 }
 
-/** Undefined only for undefined itself. */
+/** Undefined only if the value is undefined. */
 function toJson(value: unknown): string | undefined {
   const text = JSON.stringify(value)
   if (text === undefined && value !== undefined) throw new TypeError(`a ${typeof value} has no JSON form`)
@@ -87,7 +87,7 @@ async function expandedText(response: StoredResponse & { encoding: 'gzip' }): Pr
   }
 }
 
-/** It was done, so it is not done again, whatever became of the answer. */
+/** The request was executed. It must not run again, even if the response is damaged. */
 function corrupt(cause: unknown): CatracaError {
   return new CatracaError('STORE_CORRUPT', 'a stored response cannot be read', { cause })
 }

@@ -2,24 +2,24 @@ import type { Claim, Completion, StoredRecord, StoredResponse } from './port.js'
 
 type PossibleAnswer = Pick<StoredRecord, 'response' | 'omittedBytes'>
 
-/** A record with what only the engine looks at. */
+/** A record with the fields that only the engine reads. */
 export interface OwnedRecord extends StoredRecord {
-  /** Who has it, or who ended it. */
+  /** The owner that has the record, or that ended it. */
   owner: string | undefined
 }
 
 export type ClaimStep =
   | { claimed: OwnedRecord; isChanged: boolean }
-  /** Nothing to be had: the record as it is. */
+  /** The record cannot be claimed. */
   | { found: OwnedRecord }
 
-/** What becomes of a record by a step of its owner; `same`: it was done before. */
+/** The new state of a record after an owner's step. `same`: the step was already done. */
 export type OwnerStep = OwnedRecord | 'gone' | 'same' | 'differs' | 'lost'
 
 export const isLive = (record: StoredRecord | undefined, now: number): record is StoredRecord =>
   record !== undefined && now < record.expiresAt
 
-/** What a claim makes of a record; the engines with a language of their own have twins of these steps. */
+/** The new state of a record after a claim. Engines that decide in another language have equivalents of these steps. */
 export function claimStep(record: OwnedRecord | undefined, claim: Claim, now: number): ClaimStep {
   if (record === undefined || !isLive(record, now)) return { claimed: fresh(claim, now), isChanged: true }
   if (!isSameRequest(record, claim)) return { found: record }
@@ -86,8 +86,8 @@ function ownedBy(record: OwnedRecord | undefined, owner: string, now: number): O
 }
 
 /**
- * What another program wrote without a hash fits every request; one with a hash of the payload as it came fits those who
- * show theirs.
+ * A record that another program wrote without a hash matches every request. One with a hash of the raw payload
+ * matches claims with the same `rawHash`.
  */
 export function isSameRequest({ requestHash, isForeign }: StoredRecord, claim: Claim): boolean {
   if (requestHash === undefined || requestHash === claim.requestHash) return true

@@ -1,79 +1,87 @@
 export type RecordStatus = 'IN_PROGRESS' | 'COMPLETED' | 'FAILED'
 
 export interface RecordKey {
-  /** Such as PRODUCE or CONSUME. */
+  /** For example PRODUCE or CONSUME. */
   operation: string
   key: string
 }
 
-/** A claim whose owner let its lease pass: is taken over, or answered as of unknown outcome for the rest of its life. */
+/**
+ * What happens to a claim whose lease expired. `reclaim`: another caller may take it over. `unknown`: its outcome
+ * is reported as unknown until the record expires.
+ */
 export type OnLeaseExpired = 'reclaim' | 'unknown'
 
 export interface IdempotentRequest extends RecordKey {
   /**
-   * What makes it this request: under the same key another one is refused. Either this or `requestHash`; with neither
-   * it is the request without a payload.
+   * Identifies the request: another payload under the same key is refused. Give either this or `requestHash`. With
+   * neither, the request has no payload.
    */
   payload?: unknown
-  /** The payload as it came. A record of another program with a SHA-256 over these bytes then is this request's. */
+  /**
+   * The payload as received. A record of another program that holds the SHA-256 of these
+   * bytes then counts as this request.
+   */
   rawPayload?: string | Uint8Array
-  /** Made by the caller, over whatever it finds essential. */
+  /** Computed by the caller over the parts of the request that matter. */
   requestHash?: string
-  /** After so long without a sign of life of its owner the claim may be taken over. */
+  /** Another caller may take over the claim if its owner has not renewed it for this long. */
   leaseMs?: number
-  /** Life of the record, within the configured range. */
+  /** Lifetime of the record, within the configured range. */
   expirySeconds?: number
-  /** `unknown` is kept in the record: it then holds for everybody who comes after. */
+  /** `unknown` is stored in the record, and then applies to all later callers. */
   onLeaseExpired?: OnLeaseExpired
 }
 
 export interface HoldRequest extends IdempotentRequest {
-  /** How long to wait for the answer of somebody else who is at it; 0: not at all. */
+  /** How long to wait for another caller that is executing the request. 0: do not wait. */
   waitMs?: number
-  /** Ends the waiting. */
+  /** Aborts the wait. */
   signal?: AbortSignal
-  /** What to do when the engine does not answer: fail, or go on without any guarantee, marked. */
+  /** When the engine does not answer: `block` fails, `allow` executes without any guarantee and marks the result. */
   onUnavailable?: 'block' | 'allow'
 }
 
 export interface RunRequest extends HoldRequest {
-  /** What becomes of the record; see `defaultEnding`. */
+  /** Decides what happens to the record after the work. See `defaultEnding`. */
   ending?: EndingPolicy
 }
 
-/** Stored and replayed; FAILED, to be tried again; or as if it had never been tried. */
+/**
+ * `complete`: the response is stored and replayed. `fail`: FAILED, may be tried again. `release`: as if never tried.
+ */
 export type Ending = 'complete' | 'fail' | 'release'
 
-/** An error is not an answer, so it cannot be stored as one. */
+/** A thrown error is not a response, so it cannot be stored as one. */
 export interface EndingPolicy {
   ofValue?: (value: unknown) => Ending
   ofError?: (error: unknown) => Exclude<Ending, 'complete'>
 }
 
-/** Why it was not done, and is not to be done now. */
+/** Why the request was not executed, and must not be executed now. */
 export interface Refused {
   outcome: 'refused'
   reason: RefusalReason
-  /** When to ask again; only of what is in progress. */
+  /** When to try again. Only for `in-progress`. */
   retryAfterMs?: number
 }
 
 /**
- * `in-progress`: somebody is at it. `other-request`: the key was used for another request. `unknown`: whoever was at it
- * has let its lease pass, and it is not known how far it came (`onLeaseExpired: "unknown"`).
+ * `in-progress`: another caller is executing the request. `other-request`: the key was used for another request.
+ * `unknown`: the lease of the executing caller expired, and its progress is not known (`onLeaseExpired: "unknown"`).
  */
 export type RefusalReason = 'in-progress' | 'other-request' | 'unknown'
 
 export type Replay<T> =
   | { outcome: 'replayed'; value: T }
-  /** Done before; the answer was too large to be kept, or, with a size of 0, could not be written as JSON. */
+  /** Already executed. The response was too large to store, or, with a size of 0, could not be written as JSON. */
   | { outcome: 'omitted'; sizeBytes: number }
 
 export interface Claimed {
   outcome: 'claimed'
-  /** Ends or extends the claim; nobody else knows it. */
+  /** Ends or extends the claim. Only this caller knows it. */
   token: string
-  /** Counts claims of this record. */
+  /** Number of claims of this record. */
   attempt: number
   expiresAt: string
   leaseUntil: string
@@ -86,19 +94,19 @@ export type RunResult<T> =
   | Replay<T>
   | Refused
 
-/** What the work is told. */
+/** Context passed to the work function. */
 export interface WorkContext {
-  /** 1 at the first try; 0 where the engine did not answer and nobody counts. */
+  /** 1 at the first try. 0 if the engine did not answer, so nothing is counted. */
   attempt: number
-  /** Aborts when the claim is lost, or may have been: somebody else may be at it from then on. */
+  /** Aborted when the claim is lost or may be lost. From then on another caller may execute the request. */
   signal: AbortSignal
-  /** The owner token, for whoever ends the claim elsewhere; absent where there is no claim. */
+  /** The owner token, if the claim is ended elsewhere. Absent if there is no claim. */
   token?: string
-  /** The engine did not answer: nothing keeps others from doing the same. */
+  /** The engine did not answer: another caller may execute the same request. */
   degraded?: true
 }
 
-/** A record with the names of the source table, and what was added to it. */
+/** A record with the field names of the source table, and some added fields. */
 export interface RecordView {
   pk: string
   operationType: string
@@ -114,9 +122,9 @@ export interface RecordView {
   ttl: number
   attempt: number
   leaseUntil?: string
-  /** How large a response was that was not kept; 0: it could not be written as JSON. */
+  /** Size of a response that was not stored. 0: it could not be written as JSON. */
   omittedBytes?: number
-  /** Where it is not taken over when its lease has passed. */
+  /** Present if the record is not taken over when its lease expires. */
   onLeaseExpired?: 'unknown'
   error?: string
 }

@@ -7,18 +7,18 @@ import type { RecordKey } from './types.js'
 
 const FIRST_PAUSE_MS = 25
 
-/** How records that somebody had were ended. */
+/** How claims ended. */
 export interface EndCounts {
   completed: number
   failed: number
   lost: number
 }
 
-/** The verbs of an engine, each within its time. */
+/** The verbs of the engine, each with a timeout. */
 export class Verbs {
   private readonly deadlines: Deadlines
   readonly ends: EndCounts = { completed: 0, failed: 0, lost: 0 }
-  /** How far the engine's clock is ahead of this one, as far as it has told. */
+  /** How far the engine's clock is ahead of this one, by its last answer. */
   private skewMs = 0
 
   constructor(
@@ -33,7 +33,10 @@ export class Verbs {
     return this.store.maxResponseBytes
   }
 
-  /** `givesBack`: whoever is told that the engine did not answer wants no claim; if it was made, it goes when it shows. */
+  /**
+   * `givesBack`: the caller gets an error if the engine does not answer. If the engine made the claim after all,
+   * release it as soon as that is known.
+   */
   claim(claim: Claim, givesBack: boolean): Promise<ClaimOutcome> {
     const asked = this.store.claim(claim, this.clock.now())
     return this.deadlines.within(asked, undefined, (error) => {
@@ -44,7 +47,7 @@ export class Verbs {
     })
   }
 
-  /** The engine has told its time. */
+  /** The engine returned its time. */
   heard(at: number): void {
     this.skewMs = at - this.clock.now()
   }
@@ -53,11 +56,11 @@ export class Verbs {
     const giveBack = async (): Promise<void> => {
       if ((await asked).outcome === 'claimed') await this.release(key, owner)
     }
-    // Its lease ends it otherwise.
+    // If this fails, the claim ends with its lease.
     giveBack().catch(() => {})
   }
 
-  /** Tried again as long as there is time: what was done is worth to be recorded, and twice is the same as once. */
+  /** Retried until the timeout: executed work should be recorded, and completing twice has the same effect as once. */
   complete(key: RecordKey, owner: string, completion: Completion): Promise<OwnerOutcome> {
     const until = performance.now() + this.timeoutMs
     const ask = (): Promise<OwnerOutcome> => this.store.complete(key, owner, completion, this.clock.now())
@@ -91,7 +94,7 @@ export class Verbs {
     return this.store.sweep(now)
   }
 
-  /** Whether nobody has it any more, by the engine's clock. */
+  /** Whether the record has no owner any more, by the engine's clock. */
   isOver(record: StoredRecord | undefined): boolean {
     if (record?.status !== 'IN_PROGRESS') return true
     return (record.leaseUntil ?? 0) <= this.clock.now() + this.skewMs

@@ -1,14 +1,14 @@
 import type { AcquireOptions, Extended, LockAnswer, LockState } from './types.js'
 
-/** Locks as a caller sees them: the same in the library and, over HTTP, in the client of the command line. */
+/** The lock API. The library implements it, and so does the CLI's HTTP client. */
 export interface LocksApi {
-  /** A lock that somebody else has is an answer; throws when the store does not answer. */
+  /** A lock held by another caller is a result, not an error. Throws when the store does not answer. */
   acquire(name: string, options?: AcquireOptions): Promise<LockAnswer>
-  /** Undefined: the lock is not the token's any more. */
+  /** Undefined: the token no longer holds the lock. */
   extend(name: string, token: string, ttlMs?: number): Promise<Extended | undefined>
-  /** False: the lock was not the token's any more. */
+  /** False: the token no longer held the lock. */
   release(name: string, token: string): Promise<boolean>
   status(name: string): Promise<LockState>
-  /** Whoever holds it: for operators. False when nobody did. */
+  /** Releases the lock for any holder, for operators. False if it was not held. */
   forceRelease(name: string): Promise<boolean>
 }

@@ -6,15 +6,15 @@ import type { Holding } from './with-lock.js'
 interface HoldOptions {
   ttlMs: number
   autoExtend: boolean
-  /** Told once, when the lock may be somebody else's. */
+  /** Called once, when another holder may have the lock. */
   onLost: (reason: CatracaError) => void
 }
 
-/** Extended when a third of the time has passed; when that fails, again after a tenth, as long as there is time. */
+/** Extended after a third of the time to live. If that fails, tried again after each tenth while there is time. */
 const EXTEND_SHARE = 1 / 3
 const RETRY_SHARE = 1 / 10
 
-/** One lock while work is done under it. */
+/** One lock while work runs under it. */
 export class Hold {
   readonly name: string
   readonly fence: number | undefined
@@ -39,12 +39,15 @@ export class Hold {
     this.plan()
   }
 
-  /** By the clock, not by the timer: a process that was stopped finds out before its timers do. */
+  /** By the clock, not by the timer: a suspended process notices the loss before its timers fire. */
   isHeld(): boolean {
     return !this.isOver && this.around.timing.monotonicMs() < this.validUntilMs
   }
 
-  /** One after the other: of two that travel at once the store may do either last, and nobody would know which. */
+  /**
+   * Extensions run one after the other: if two were in flight, the order in which the
+   * store applies them would be unknown.
+   */
   async extend(ttlMs?: number): Promise<void> {
     const lifeMs = ttlMs === undefined ? undefined : checkTtl(ttlMs)
     const extending = this.extending.then(() => this.extendNow(lifeMs ?? this.ttlMs))
@@ -58,7 +61,7 @@ export class Hold {
     this.endBy(this.around.timing.monotonicMs() + validityMs(ttlMs))
     const extended = await this.around.locks.extend(this.name, this.token, ttlMs)
     if (this.isOver) {
-      // It was given up meanwhile, and nobody else would give it back.
+      // The hold was ended meanwhile, so the extended lock must be released here.
       if (extended !== undefined) await this.release()
       throw this.lostError()
     }
@@ -70,14 +73,14 @@ export class Hold {
     this.plan()
   }
 
-  /** A shorter life may have begun before its answer comes, and also when none does. */
+  /** A shorter time to live may apply before the response arrives, or if none arrives. */
   private endBy(validUntilMs: number): void {
     if (validUntilMs >= this.validUntilMs) return
     this.validUntilMs = validUntilMs
     this.plan()
   }
 
-  /** Also when it was lost: an extension that was not answered may have been done after all. */
+  /** Releases even a lost lock: an extension without a response may have succeeded. */
   async end(): Promise<void> {
     this.stop()
     await this.release()

@@ -23,16 +23,16 @@ import { type Holding, holdAll, holdWhile } from './with-lock.js'
 
 export interface LockStats {
   acquired: number
-  /** Answers that somebody else has the lock. */
+  /** Acquires that found the lock held by another caller. */
   held: number
   released: number
-  /** Extensions and releases of locks that were no longer the caller's. */
+  /** Extensions and releases by callers that no longer held the lock. */
   lost: number
 }
 
-/** Acquires that got nothing, each counted once, however often the engine was asked. */
+/** Acquires that failed. Each counts once, however often the engine was called. */
 export interface AcquireFailures {
-  /** Somebody else has it, and the caller did not want to wait. */
+  /** Another caller held the lock, and this one did not want to wait. */
   held: number
   timedOut: number
 }
@@ -43,7 +43,7 @@ export interface LockDependencies {
   options: LockOptions
   report: (message: string, error: unknown) => void
   timing?: Timing
-  /** From 0 to below 1. */
+  /** In [0, 1). */
   random?: () => number
 }
 
@@ -54,7 +54,7 @@ interface Wait {
   signal: AbortSignal | undefined
 }
 
-/** Locks: who may work on this now, and which of two holders is the newer one. */
+/** Locks: one holder at a time per name, with fences that distinguish a newer holder from an older one. */
 export class Locks implements LocksApi {
   private readonly store: LockStore
   private readonly clock: Clock
@@ -64,7 +64,7 @@ export class Locks implements LocksApi {
   private readonly turns: Turns
   private readonly counts: LockStats = { acquired: 0, held: 0, released: 0, lost: 0 }
   readonly failures: AcquireFailures = { held: 0, timedOut: 0 }
-  /** How long those took that were ready to wait. */
+  /** How long acquires with a wait took. */
   readonly waits = new Durations()
   private isClosed = false
 
@@ -86,7 +86,7 @@ export class Locks implements LocksApi {
     }
   }
 
-  /** Without `async`, as all that stands between most calls and their store: each would cost another promise. */
+  /** Not `async`: most calls go straight to the store, and every `async` layer would cost another promise. */
   private begin(name: string, options: AcquireOptions): Promise<LockAnswer> {
     const id = identifier('name', name)
     const ttlMs = checkTtl(options.ttlMs)
@@ -119,10 +119,10 @@ export class Locks implements LocksApi {
         turn.asks()
         const answer = await this.ask(attempt, token, signal)
         if (answer.acquired || leftMs() <= 0) return answer
-        // What happened before it was watched was not told.
+        // Try once more: a release before the watch began was not notified.
         if (turn.beginWatching()) continue
         const pollMs = this.store.pollMs * (0.5 + this.random())
-        // Just behind its end, and not all at the same moment.
+        // Just after the lock expires, with jitter so that waiters do not all retry at once.
         const endsInMs = answer.retryAfterMs + this.random() * 5
         await turn.wait(Math.min(leftMs(), pollMs, endsInMs), signal)
         this.refuseClosed()
@@ -152,7 +152,7 @@ export class Locks implements LocksApi {
         return acquired(attempt.name, token, decided.fence, expiresAt, validity)
       },
       (error) => {
-        // Of an engine that was closed with this instance nothing else is to be told.
+        // The engine was closed together with this instance. No other error matters.
         if (this.isClosed) throw closed()
         if (!isUnavailable(error)) throw error
         this.undo(attempt, deciding)
@@ -161,7 +161,7 @@ export class Locks implements LocksApi {
     )
   }
 
-  /** The store gave it, but nobody wants it any more, or it is over already. */
+  /** The store granted the lock, but the caller aborted, the instance was closed, or the lock has expired already. */
   private tooLate(attempt: Attempt, deciding: Promise<unknown>, signal: AbortSignal | undefined): unknown {
     this.undo(attempt, deciding)
     if (signal?.aborted) return signal.reason
@@ -174,7 +174,7 @@ export class Locks implements LocksApi {
     return { acquired: false, name, retryAfterMs: Math.max(1, Math.ceil(retryAfterMs)) }
   }
 
-  /** A caller who is turned away has no lock: should the engine have given it after all, it is given back. */
+  /** The caller gets an error, so it must not hold the lock. If the engine granted it after all, release it. */
   private undo({ name, owner }: Attempt, deciding: Promise<unknown>): void {
     const giveBack = () => this.store.release(name, owner, this.clock.now())
     deciding
@@ -217,8 +217,8 @@ export class Locks implements LocksApi {
   }
 
   /**
-   * Runs the work while holding the lock, or several locks, and answers with its result. Names are taken in one order,
-   * whoever asks, so that nobody waits for each other; all or none. Throws `LOCK_HELD` when they cannot be had in time.
+   * Runs the work while holding one or more locks, and returns its result. All callers take names in the same order, so
+   * deadlock is impossible. Takes all names or none. Throws `LOCK_HELD` when they cannot be acquired in time.
    */
   withLock<T>(names: string | readonly string[], work: (lock: HeldLock) => T | Promise<T>): Promise<T>
   withLock<T>(
@@ -236,8 +236,8 @@ export class Locks implements LocksApi {
   }
 
   /**
-   * The same for `await using`, and for work that is no function: holds the lock, or several, and keeps them alive until
-   * they are released.
+   * Like `withLock`, for `await using` and for work that is not one function. Holds the locks and renews them
+   * until they are released.
    */
   hold(names: string | readonly string[], options: WithLockOptions = {}): Promise<HeldLocks> {
     return holdAll(this.holding(), names, options)
@@ -273,7 +273,7 @@ export class Locks implements LocksApi {
     return this.store.sweep(now)
   }
 
-  /** Those who wait are told that this instance was closed. Locks that are held stay, until they end. */
+  /** Waiting callers get an error that this instance was closed. Held locks stay until they expire. */
   close(): void {
     this.isClosed = true
     this.turns.close()

@@ -1,7 +1,7 @@
 import { invalid } from '../../core/errors.js'
 
 export interface LockOptions {
-  /** An engine that has not decided by then counts as unavailable. */
+  /** An engine that has not answered within this time counts as unavailable. */
   timeoutMs: number
 }
 
@@ -9,14 +9,14 @@ export const DEFAULT_LOCKS: LockOptions = { timeoutMs: 3000 }
 
 export const DEFAULT_TTL_MS = 30_000
 /**
- * How long `withLock` waits unless told otherwise: long enough for the lock of a holder that died to end, also where its
- * time counts from when it was first seen (DynamoDB).
+ * Default wait of `withLock`. Long enough for a dead holder's lock to expire, even where that time counts from
+ * when this process first saw the lock (DynamoDB).
  */
 export const DEFAULT_WAIT_MS = 40_000
 const LEAST_TTL_MS = 10
 const MOST_TTL_MS = 24 * 3_600_000
 const MOST_WAIT_MS = 24 * 3_600_000
-/** Names that may be locked together. */
+/** How many names may be locked together. */
 export const MOST_NAMES = 64
 
 export function checkTtl(ttlMs: unknown): number {
@@ -37,8 +37,8 @@ function checkWhole(path: string, value: unknown, least: number, most: number): 
 }
 
 /**
- * What of its time a holder may count on: clocks may run differently by a hundredth, and take 2 ms to tell. Counted from
- * before the store was asked, so that the way there and back is the holder's loss.
+ * How much of the time to live a holder may rely on: less 1 % for clock drift and 2 ms for clock resolution. It
+ * counts from before the store was called, so the round trip is subtracted too.
  */
 export function validityMs(ttlMs: number): number {
   return Math.max(0, ttlMs - ttlMs / 100 - 2)
@@ -49,7 +49,7 @@ export interface Validity {
   validUntilMs: number
 }
 
-/** Of a lock that the store was asked for then. */
+/** `startedMs`: when the store was called. */
 export function validitySince(startedMs: number, ttlMs: number, nowMs: number): Validity {
   const validUntilMs = startedMs + validityMs(ttlMs)
   return { validForMs: validUntilMs - nowMs, validUntilMs }

@@ -1,9 +1,9 @@
 import { later } from '../../core/timers.js'
-/** Time that cannot be set, and what is done later: injected, so that tests move it instead of waiting. */
+/** Monotonic time and timers, injected so that tests can move time instead of waiting. */
 export interface Timing {
-  /** Milliseconds since some moment; never goes back, whatever happens to the clock on the wall. */
+  /** Monotonic milliseconds. Never goes back, even if the wall clock is changed. */
   monotonicMs(): number
-  /** Returns how to call it off. */
+  /** Returns a function that cancels the work. */
   after(ms: number, work: () => void): () => void
 }
 
@@ -20,7 +20,7 @@ interface Planned {
   work: () => void
 }
 
-/** Time that stands still until it is told to move. */
+/** Time for tests: it moves only when `advance` or `leap` is called. */
 export class ManualTiming implements Timing {
   private ms = 0
   private planned: Planned[] = []
@@ -37,7 +37,7 @@ export class ManualTiming implements Timing {
     }
   }
 
-  /** Does what becomes due, in its order, and lets it take effect. */
+  /** Runs the work that becomes due, in order, and lets it take effect. */
   async advance(ms: number): Promise<void> {
     const until = this.ms + ms
     for (;;) {
@@ -51,7 +51,7 @@ export class ManualTiming implements Timing {
     this.ms = until
   }
 
-  /** Without doing anything: what a process sees that was stopped for so long. */
+  /** Moves time without running due work, like a process that was suspended for this long. */
   leap(ms: number): void {
     this.ms += ms
   }

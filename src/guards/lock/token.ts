@@ -3,7 +3,7 @@ import { invalid } from '../../core/errors.js'
 
 const TOKEN_BYTES = 18
 const TOKEN = /^[A-Za-z0-9_-]{1,128}$/
-/** Asking the system for randomness costs more than all the rest, so it is asked for many tokens at once. */
+/** Getting random bytes costs more than all the rest, so it is done for many tokens at once. */
 const TOKENS_AT_ONCE = 128
 
 let pool = Buffer.alloc(0)
@@ -20,7 +20,7 @@ export function newToken(): string {
   return token
 }
 
-/** What a store may know of a token. */
+/** The hash of a token. The store sees only this. */
 export function ownerOf(token: string): string {
   return hash('sha256', token, 'base64url')
 }

@@ -1,7 +1,7 @@
 import type { Timing } from './timing.js'
 
 interface Waiter {
-  /** Of one who waits; those who ask at this moment are told afterwards. */
+  /** Set while waiting. A notification during a call to the store is remembered in `isTold`. */
   wake: (() => void) | undefined
   isTold: boolean
 }
@@ -9,16 +9,16 @@ interface Waiter {
 interface Line {
   readonly waiters: Waiter[]
   stopWatching: (() => void) | undefined
-  /** This process had the lock last: another one may now be faster. */
+  /** This process held the lock last, so it gives other processes a chance first. */
   yields: boolean
 }
 
-/** A process that gives a lock back leaves others up to so long to take it. */
+/** Maximum delay before a process that released a lock tries to take it again. */
 const YIELD_MS = 5
 
 /**
- * Those of this process that wait for a name stand in line, and only the first of them asks the store: so they come in
- * their order, and many who wait cost no more than one.
+ * A queue per name of the waiting callers in this process. Only the first one calls the store. So callers are
+ * served in order, and many waiters cost no more than one.
  */
 export class Turns {
   private readonly lines = new Map<string, Line>()
@@ -41,7 +41,7 @@ export class Turns {
     return new Turn(this.timing, waiter, line, watch, () => this.leave(name, line, waiter))
   }
 
-  /** This process gave the lock back. */
+  /** This process released the lock. */
   released(name: string): void {
     const line = this.lines.get(name)
     if (line === undefined) return
@@ -49,7 +49,7 @@ export class Turns {
     this.free(name)
   }
 
-  /** Whoever waits looks at once, and finds that there is nothing to wait for. */
+  /** Notifies all waiters, which then find that the instance is closed. */
   close(): void {
     for (const line of this.lines.values()) for (const waiter of [...line.waiters]) tell(waiter)
   }
@@ -79,7 +79,7 @@ function tell(waiter: Waiter): void {
   else waiter.wake()
 }
 
-/** The place of one who waits. */
+/** A place in the queue. */
 export class Turn {
   constructor(
     private readonly timing: Timing,
@@ -93,20 +93,23 @@ export class Turn {
     return this.line.waiters[0] === this.waiter
   }
 
-  /** False when somebody of the line did so before. Watching costs something, and most who may wait need not. */
+  /**
+   * False if a watch already exists. Called only after a failed attempt: a watch has a
+   * cost, and most callers need none.
+   */
   beginWatching(): boolean {
     if (this.line.stopWatching !== undefined) return false
     this.line.stopWatching = this.watch()
     return true
   }
 
-  /** The store is asked: what was told before is over, and others had their chance. */
+  /** A call to the store begins: earlier notifications are obsolete, and other processes had their chance. */
   asks(): void {
     this.waiter.isTold = false
     this.line.yields = false
   }
 
-  /** Until woken, or for so long at most; rejects when the signal is aborted. */
+  /** Waits until notified, at most `ms`. Rejects when the signal is aborted. */
   wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.waiter.isTold) {

@@ -1,9 +1,9 @@
 export interface AcquireOptions {
-  /** After so long without a sign of life the lock is free again; 30 s when absent. */
+  /** The lock expires after this time unless it is extended. Default: 30 s. */
   ttlMs?: number
-  /** How long to wait for a lock that somebody else has. */
+  /** How long to wait for a lock that another caller holds. */
   waitMs?: number
-  /** Ends the wait. */
+  /** Aborts the wait. */
   signal?: AbortSignal
 }
 
@@ -12,22 +12,22 @@ export type LockAnswer = AcquiredLock | HeldByOther
 export interface AcquiredLock {
   acquired: true
   name: string
-  /** Proves that the lock is the caller's: it extends and releases. A secret. */
+  /** Proves ownership: `extend` and `release` require it. Keep it secret. */
   token: string
-  /** Grows with every holder of the name: what is locked refuses an older one. Absent with Redlock. */
+  /** Increases with every holder of the name. The locked resource should refuse an older fence. Absent with Redlock. */
   fence?: number
-  /** When it ends unless it is extended, ISO 8601; counted from before the store was asked. */
+  /** When the lock expires unless extended, ISO 8601. Counted from before the store was called. */
   expiresAt: string
-  /** The same in milliseconds from now, with a margin for clocks that differ. */
+  /** The remaining time in milliseconds, reduced by a margin for clock drift. */
   validForMs: number
-  /** The same by `performance.now()`, which tells the truth also when the answer is read late. */
+  /** The same limit by `performance.now()`. Correct even if the result is read late. */
   validUntilMs: number
 }
 
 export interface HeldByOther {
   acquired: false
   name: string
-  /** When it is worth to ask again. */
+  /** When to try again. */
   retryAfterMs: number
 }
 
@@ -40,32 +40,32 @@ export interface Extended {
 export interface LockState {
   name: string
   held: boolean
-  /** The last one that was given. */
+  /** The last fence given. */
   fence?: number
-  /** Of a lock that is held, when it is known. */
+  /** For a held lock, if known. */
   expiresAt?: string
 }
 
-/** What the work under a lock gets. */
+/** The lock, as passed to the work function. */
 export interface HeldLock {
-  /** Of the first name; throws where the store gives none (Redlock). */
+  /** Fence of the first name. Throws where the store gives none (Redlock). */
   readonly fence: number
   fenceOf(name: string): number | undefined
-  /** Aborted as soon as the lock may be somebody else's. */
+  /** Aborted as soon as another holder may have the lock. */
   readonly signal: AbortSignal
-  /** Whether it is still held at this moment, by a clock that cannot be set. */
+  /** Whether the lock is still held now, by the monotonic clock. */
   isHeld(): boolean
-  /** Happens by itself every third of the time to live; for a longer one. Throws `LOCK_LOST`. */
+  /** Runs automatically every third of the time to live. Call it for a longer time to live. Throws `LOCK_LOST`. */
   extend(ttlMs?: number): Promise<void>
 }
 
-/** The same for whoever ends it: by `release`, or at the end of a block that began with `await using`. */
+/** The same, but the caller ends it: by `release`, or at the end of an `await using` block. */
 export interface HeldLocks extends HeldLock, AsyncDisposable {
-  /** Gives all names back; those that were lost meanwhile stay with whoever has them. */
+  /** Releases all names. A name that was lost meanwhile stays with its present holder. */
   release(): Promise<void>
 }
 
 export interface WithLockOptions extends AcquireOptions {
-  /** False: the lock ends after its time to live, unless the work extends it. */
+  /** False: the lock expires after its time to live, unless the work extends it. */
   autoExtend?: boolean
 }

@@ -13,7 +13,7 @@ export interface Holding {
   report: (message: string, error: unknown) => void
 }
 
-/** Runs the work while holding all names: over the library, and as well over a server. */
+/** Runs the work while holding all names. Works with the library and with an HTTP client. */
 export async function holdWhile<T>(
   around: Holding,
   names: string | readonly string[],
@@ -29,7 +29,7 @@ export async function holdWhile<T>(
   }
 }
 
-/** Takes all names or none, and keeps them until they are released. */
+/** Takes all names or none, and holds them until they are released. */
 export async function holdAll(
   { locks, timing, report }: Holding,
   names: string | readonly string[],
@@ -44,7 +44,7 @@ export async function holdAll(
   const holds: Hold[] = []
   const release = async () => {
     stopFollowing()
-    // All at once: a store that does not answer is waited for once, however many they are.
+    // In parallel: if the store does not answer, wait for one timeout, not one per lock.
     await Promise.all(
       holds
         .splice(0)
@@ -62,7 +62,7 @@ export async function holdAll(
       holds.push(new Hold({ locks, timing, report }, answer, { ttlMs, autoExtend, onLost }))
     }
     refuseAborted(signal)
-    // A process that was stopped meanwhile knows it by the clock before its timers say so.
+    // If the process was suspended, the clock shows the loss before the timers fire.
     const late = holds.find((hold) => !hold.isHeld())
     if (late !== undefined) throw late.lostError()
     return Object.assign(heldLock(asked, [...holds], signal), { release, [Symbol.asyncDispose]: release })

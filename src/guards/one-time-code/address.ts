@@ -6,8 +6,9 @@ import { CHANNELS, type Channel, type CodeAddress } from './types.js'
 
 const E164 = /^\+[1-9][0-9]{6,14}$/
 /**
- * What RFC 5321 lets a mailbox hold unquoted, with letters of any script (RFC 6531); no separator of any stored key but
- * `#`. Many scripts write letters with marks that have no composed form, so marks may stand behind what they belong to.
+ * The characters that RFC 5321 allows unquoted in a mailbox, plus letters of any script (RFC 6531). Except for
+ * `#`, none of them is a separator in a stored key. Many scripts have letters with marks that have no composed
+ * form, so marks may follow a letter.
  */
 const ATOM = "[\\p{L}\\p{N}!#$%&'*+/=?^_`{|}~-][\\p{L}\\p{M}\\p{N}!#$%&'*+/=?^_`{|}~-]*"
 const LOCAL = new RegExp(`^${ATOM}(\\.${ATOM})*$`, 'u')
@@ -20,7 +21,7 @@ const MAX_EMAIL_BYTES = 254
 const MAX_INPUT = 1024
 const MAX_CODE = 64
 
-/** Messages name the field and the rule, never what was given: it may be somebody's address. */
+/** Error messages name the field and the rule, never the value: it may be a person's address. */
 export function codeKey({ channel, address, purpose }: CodeAddress): CodeKey {
   return {
     channel: channelOf(channel),
@@ -44,7 +45,7 @@ function phone(value: unknown): string {
 }
 
 function email(value: unknown): string {
-  // Composed last: some letters come apart when they become small ones.
+  // Normalised last: lower case splits some letters.
   const text =
     typeof value === 'string' && value.length <= MAX_INPUT ? value.toLowerCase().normalize('NFC') : ''
   const at = text.lastIndexOf('@')
@@ -57,13 +58,13 @@ function email(value: unknown): string {
   return address
 }
 
-/** Mail goes by this name, so each spelling of a domain would have limits of its own, and all of them one mailbox. */
+/** Mail uses this form. Otherwise each spelling of a domain would have its own limits for the same mailbox. */
 function asciiDomain(domain: string): string {
   if (ASCII.test(domain)) return domain
   return WRITTEN_DOMAIN.test(domain) ? domainToASCII(domain) : ''
 }
 
-/** Anything a person may have typed: that it is wrong is an answer, not a mistake of the caller's. */
+/** Any text that a person may have typed. A wrong code is a result, not an error of the caller. */
 export function typedCode(value: unknown): string {
   if (typeof value !== 'string' || value.length === 0 || value.length > MAX_CODE) {
     throw invalid('code', `must be a text of 1 to ${MAX_CODE} characters`)

@@ -1,6 +1,6 @@
 import type { CodeAddress, CodeStatus, IssueAnswer, VerifyAnswer } from './types.js'
 
-/** One-time codes as a caller sees them: the same in the library and, over HTTP, in the client of the command line. */
+/** The one-time-code API. The library implements it, and so does the CLI's HTTP client. */
 export interface CodesApi {
   issue(request: CodeAddress): Promise<IssueAnswer>
   verify(request: CodeAddress & { code: string }): Promise<VerifyAnswer>

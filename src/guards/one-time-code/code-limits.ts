@@ -8,7 +8,7 @@ const VERIFY = 'otp.verify'
 
 type Within = <T>(work: Promise<T>) => Promise<T>
 
-/** What was taken, to be given back. */
+/** What was taken, so that it can be given back. */
 export interface Held {
   resource: string
   entity: string
@@ -25,8 +25,9 @@ interface Look {
 export type Admission = { held: Held; isLast: boolean } | { violated: string[]; retryAfterMs: number }
 
 /**
- * How often a code may be asked for and guessed at, on the counters of the rate limiter. It asks those itself, because
- * no stored configuration, no tokens taken ahead and no `onUnavailable: allow` may loosen what is decided here.
+ * Limits how often a code may be issued and guessed, with the counters of the rate
+ * limiter. It calls the counters directly, because no stored configuration, no tokens
+ * taken in advance and no `onUnavailable: allow` may loosen these limits.
  */
 export class CodeLimits {
   private readonly issue: readonly LimitCost[]
@@ -49,7 +50,7 @@ export class CodeLimits {
     this.guess = [one('failures', this.failures), { ...one('lock', this.lock), cost: 0 }]
   }
 
-  /** Also for an address that is locked nothing is issued: a code that nobody can use is not worth sending. */
+  /** Issues nothing for a locked address: a code that cannot be used is not worth sending. */
   async takeIssue(entity: string, now: number): Promise<Admission> {
     const [admission, { lockedForMs }] = await Promise.all([
       this.take(entity, ISSUE, this.issue, now),
@@ -61,8 +62,8 @@ export class CodeLimits {
   }
 
   /**
-   * Before the comparison, so that guesses made at the same time count too. Denied, or locked since the last failure
-   * that was permitted, nothing is taken.
+   * Takes the failure before the comparison, so that concurrent guesses count too. Takes nothing if the guess is
+   * denied, or if the address was locked by the last permitted failure.
    */
   async takeGuess(entity: string, now: number): Promise<Admission> {
     const taken = await this.within(
@@ -75,13 +76,13 @@ export class CodeLimits {
     return { violated: ['lock'], retryAfterMs: lock!.resetMs }
   }
 
-  /** From now on, not from the first of the failures. */
+  /** The lock starts now, not at the first failure. */
   async lockUp({ entity }: Held, now: number): Promise<void> {
     const limits = [one('lock', this.lock)]
     await this.within(this.counters.take([{ entity, resource: VERIFY, limits }], now))
   }
 
-  /** What is counted against an address, taking nothing. */
+  /** The counts of an address, without taking anything. */
   async look(entity: string, now: number): Promise<Look> {
     const limits = this.guess.map((limit) => ({ ...limit, cost: 0 }))
     const taken = await this.within(this.counters.take([{ entity, resource: VERIFY, limits }], now))
@@ -92,7 +93,7 @@ export class CodeLimits {
     return { failures, lockedForMs: locking!.resetMs, lockedUntil: taken.at + locking!.resetMs }
   }
 
-  /** Forgets failures and lifts the lock; false when there was nothing. */
+  /** Deletes failures and lifts the lock. False if there was neither. */
   unlock(entity: string): Promise<boolean> {
     return this.within(this.counters.reset({ entity, resource: VERIFY }))
   }

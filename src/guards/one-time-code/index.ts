@@ -31,13 +31,13 @@ export interface CodeCounts {
 const OUTCOMES = ['issued', 'refused', 'valid', 'invalid', 'locked'] as const
 
 const SALT_BYTES = 16
-/** A code that is replaced between two questions about it is asked for again, so often. */
+/** How often `verify` retries when the code is replaced while it is verified. */
 const TRIES = 5
 
-/** One-time codes: is this the code that was sent? An engine that cannot tell lets nobody pass. */
+/** One-time codes: is this the code that was issued? If the engine cannot answer, no code is accepted. */
 export class OneTimeCodes implements CodesApi {
   private readonly counts: CodeCounts = { issued: 0, issueDenied: 0, valid: 0, invalid: 0, locked: 0 }
-  /** What became of requests, by channel. */
+  /** Outcomes of requests, by channel. */
   readonly outcomes = new NamedCounts(OUTCOMES)
   private readonly deadlines: Deadlines
   private readonly limits: CodeLimits
@@ -51,7 +51,10 @@ export class OneTimeCodes implements CodesApi {
     for (const channel of CHANNELS) this.outcomes.of(channel)
   }
 
-  /** A new code in the place of the one before. That it is asked for too often, or that the address is locked, is an answer. */
+  /**
+   * Issues a new code, which replaces the previous one. Too many issues, or a locked
+   * address, is a result, not an error.
+   */
   async issue(request: CodeAddress): Promise<IssueAnswer> {
     const key = codeKey(request)
     const now = this.dependencies.clock.now()
@@ -80,15 +83,15 @@ export class OneTimeCodes implements CodesApi {
     try {
       return (await this.deadlines.within(store.put(key, code, clock.now()))).expiresAt
     } catch (error) {
-      // Nobody gets this code, so it should not stand in the way of the next one.
+      // No caller gets this code, so it should not count against the next one.
       await this.limits.giveBack(held, clock.now()).catch(() => {})
       throw error
     }
   }
 
   /**
-   * The same steps whether there is a code or not: the failure is taken, one hash is made, one attempt is asked for.
-   * Only the right code differs, used or not, which gives the failure back.
+   * Runs the same steps whether or not there is a code: count a failure, compute one hash, make one attempt. Only
+   * the right code differs, used or not: it gives the failure back.
    */
   async verify(request: CodeAddress & { code: string }): Promise<VerifyAnswer> {
     const key = codeKey(request)
@@ -107,7 +110,7 @@ export class OneTimeCodes implements CodesApi {
     if (outcome === 'match') {
       this.counts.valid++
       this.outcomes.of(key.channel).valid++
-      // The code is used: whoever has it may pass, also when this cannot be noted.
+      // The code was used, so its owner passes even if the failure cannot be given back.
       await this.limits.giveBack(admission.held, clock.now()).catch(() => {})
       return { valid: true }
     }
@@ -122,8 +125,8 @@ export class OneTimeCodes implements CodesApi {
     const { store, clock, options } = this.dependencies
     let known = found
     for (let tries = 1; tries <= TRIES; tries++) {
-      // Also without a code a hash is made and an attempt asked for, and also with one a salt is drawn: nobody learns
-      // by the time whether there is one.
+      // Without a code, still compute a hash and make an attempt. With a code, still draw a salt. So the response
+      // time does not reveal whether there is a code.
       const drawn = randomBytes(SALT_BYTES).toString('base64url')
       const salt = known ?? drawn
       const digests = this.pepper.digests(key, code, salt)
@@ -138,7 +141,7 @@ export class OneTimeCodes implements CodesApi {
     )
   }
 
-  /** What stands for an address, for those who help its owner; nothing that a code could be found by. */
+  /** The state of an address, for support staff. Reveals nothing about the code. */
   async status(request: CodeAddress): Promise<CodeStatus> {
     const key = codeKey(request)
     const { store, clock, options } = this.dependencies
@@ -155,7 +158,7 @@ export class OneTimeCodes implements CodesApi {
     }
   }
 
-  /** The code in place no longer works, and the lock is lifted; false when there was neither code nor failure. */
+  /** Makes the current code invalid and lifts the lock. False if there was neither a code nor a failure. */
   async revoke(request: CodeAddress): Promise<{ revoked: boolean }> {
     const key = codeKey(request)
     const { store, clock } = this.dependencies
@@ -164,7 +167,7 @@ export class OneTimeCodes implements CodesApi {
     return { revoked: hadCode || hadFailures }
   }
 
-  /** Stands for an address and purpose where the address itself must not be written. */
+  /** An identifier for an address and purpose, where the address itself must not be written. */
   standIn(request: CodeAddress): string {
     return this.pepper.entity(codeKey(request))
   }

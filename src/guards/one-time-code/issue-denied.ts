@@ -1,7 +1,7 @@
 import { CatracaError } from '../../core/errors.js'
 import type { IssueDenied } from './types.js'
 
-/** For those who would rather be told of a denial by an error: the same words as over HTTP. */
+/** Turns a denial into an error, with the same fields as over HTTP. */
 export function issueDenied(denied: IssueDenied): CatracaError {
   const { violated, retryAfterMs } = denied
   return new CatracaError('QUOTA_EXCEEDED', issueDenialText(denied), {

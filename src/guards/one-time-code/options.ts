@@ -4,15 +4,15 @@ import { CHANNELS, type Channel } from './types.js'
 export interface CodeOptions {
   digits: number
   lifeMs: Record<Channel, number>
-  /** Guesses at one code. */
+  /** Guesses allowed per code. */
   maxAttempts: number
-  /** Failures of an address and purpose, over all its codes, until it is locked … */
+  /** Failures of an address and purpose, over all its codes, before it is locked. */
   maxFailures: number
-  /** … for so long, from the last of them; failures count for as long. */
+  /** How long it is locked after the last failure, and how long a failure counts. */
   lockMs: number
   issuesPerMinute: number
   issuesPerHour: number
-  /** An engine that has not decided by then counts as unavailable, and nothing passes. */
+  /** An engine that has not answered within this time counts as unavailable, and every code is refused. */
   timeoutMs: number
 }
 
@@ -39,7 +39,7 @@ const BOUNDS: Record<Exclude<keyof CodeOptions, 'lifeMs'>, readonly [least: numb
   timeoutMs: [1, DAY_MS],
 }
 
-/** What was mistyped would open a door here: a limit that is no number limits nothing. */
+/** Strict, because a mistyped value would be dangerous: a limit that is not a number limits nothing. */
 export function codeOptions(given: Partial<CodeOptions>): CodeOptions {
   const options = { ...DEFAULT_CODES, ...given }
   for (const [name, bounds] of Object.entries(BOUNDS)) {

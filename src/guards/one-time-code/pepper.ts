@@ -2,25 +2,25 @@ import { createHmac } from 'node:crypto'
 import type { Clock } from '../../core/clock.js'
 import type { CodeKey } from './port.js'
 
-/** Where the secret of the hashes comes from; asked each time, because it may be changed while the process runs. */
+/** The source of the hash secret. Read at every use, because it may change while the process runs. */
 export interface PepperSource {
   current(): string
-  /** The one before, as the operator names it. */
+  /** The previous pepper, if the operator configured it. */
   previous(): string | undefined
-  /** The one that was given at the start: it may be changed before anybody here uses codes. */
+  /** The pepper at the start. It may change before the first use of a code. */
   readonly first?: string | undefined
 }
 
-/** Each costs a verify one more hash. */
+/** Each accepted pepper costs one more hash per verification. */
 const MAX_REPLACED = 4
 
 /**
- * Keyed hashes. A code that was issued under the pepper before this one is still found: while a process runs it
- * remembers peppers that were replaced, for as long as a code can live.
+ * Keyed hashes. Codes issued under an earlier pepper still work: the process remembers replaced peppers for as
+ * long as a code can live.
  */
 export class Pepper {
   private last: string | undefined
-  /** Until when each is accepted, the last that was replaced last. */
+  /** Until when each replaced pepper is accepted, most recently replaced last. */
   private readonly replaced = new Map<string, number>()
 
   constructor(
@@ -31,18 +31,18 @@ export class Pepper {
     this.last = source.first
   }
 
-  /** Of the code as it is issued. */
+  /** Digest of a new code. */
   digest(key: CodeKey, code: string, salt: string): string {
     return digest(this.current(), key, code, salt)
   }
 
-  /** All that it may be stored as. */
+  /** All digests under which the code may be stored. */
   digests(key: CodeKey, code: string, salt: string): string[] {
     const peppers = new Set([this.current(), ...this.earlier()])
     return Array.from(peppers, (pepper) => digest(pepper, key, code, salt))
   }
 
-  /** Stands for an address and purpose where they are counted. */
+  /** A keyed hash that replaces an address and purpose in the counters. */
   entity({ channel, address, purpose }: CodeKey): string {
     return hmac(this.current(), ['entity', channel, purpose, address])
   }
@@ -73,6 +73,6 @@ export class Pepper {
 const digest = (pepper: string, { channel, purpose, address }: CodeKey, code: string, salt: string): string =>
   hmac(pepper, ['code', channel, purpose, address, code, salt])
 
-/** JSON of an array: no part can be taken for another, whatever it holds. */
+/** JSON of an array, so that the parts cannot run into each other. */
 const hmac = (pepper: string, parts: readonly string[]): string =>
   createHmac('sha256', pepper).update(JSON.stringify(parts)).digest('base64url')

@@ -1,36 +1,36 @@
 import type { Channel } from './types.js'
 
 /**
- * What one-time codes need of an engine: one code for each channel, address and purpose, of which only a keyed hash is
- * ever seen here.
+ * What one-time codes need from an engine: one code per channel, address and purpose. The engine sees only a keyed
+ * hash of the code.
  *
- * Time: `now` is the caller's clock, in milliseconds. An engine with a clock of its own (Redis) decides by that, and
- * takes `now` only when it was opened to do so, which is how the conformance suites run it. A code is gone from its
- * `expiresAt` on, whether or not it was deleted already.
+ * Time: `now` is the caller's clock, in milliseconds. An engine with its own clock (Redis) uses that instead. It
+ * uses `now` only when it was opened to do so, as the conformance suites do. A code counts as absent from its
+ * `expiresAt` on, even if it is not deleted yet.
  */
 export interface CodeStore {
-  /** Keeps a code in the place of the one before, with no attempt counted. */
+  /** Stores a code with no attempts counted, replacing the previous one. */
   put(key: CodeKey, code: NewCode, now: number): Promise<{ expiresAt: number }>
-  /** That of the code in place, which its hash is made with; undefined when there is none. Decides nothing. */
+  /** The salt of the current code, needed to compute its hash. Undefined when there is no code. Changes nothing. */
   salt(key: CodeKey, now: number): Promise<string | undefined>
   /**
-   * Counts the attempt, compares, and on a match marks the code as used, in one step over all processes. A used code is
-   * remembered until its end, so that whoever has the right code and comes second is not taken for somebody who guesses.
+   * Counts the attempt, compares, and on a match marks the code as used, in one atomic step across all processes. A
+   * used code is stored until it expires, so that a second caller with the right code does not count as guessing.
    */
   attempt(key: CodeKey, attempt: Attempt, now: number): Promise<AttemptOutcome>
-  /** What may be told of the code in place: never anything that it could be found by. */
+  /** Public facts about the current code, never anything that reveals it. */
   peek(key: CodeKey, now: number): Promise<PendingCode | undefined>
-  /** From here on the code in place does not work; false when there was none. */
+  /** After this call the current code does not work. False if there was none. */
   revoke(key: CodeKey, now: number): Promise<boolean>
-  /** Drops what has expired, in a small step; engines that expire by themselves answer `more: false`. */
+  /** Deletes expired codes in a small step. Engines that expire codes themselves return `more: false`. */
   sweep(now: number): Promise<{ more: boolean }>
 }
 
 export interface CodeKey {
   channel: Channel
-  /** In its one canonical spelling. */
+  /** In canonical spelling. */
   address: string
-  /** Empty: none was given. */
+  /** Empty if none was given. */
   purpose: string
 }
 
@@ -47,17 +47,17 @@ export interface NewCode {
 }
 
 export interface Attempt {
-  /** That the digests were made with. */
+  /** The salt that the digests were computed with. */
   salt: string
-  /** One for each pepper that is accepted, distinct. */
+  /** One digest per accepted pepper, all distinct. */
   digests: readonly string[]
-  /** Attempts that a code has, this one included. */
+  /** Attempts allowed per code, this one included. */
   maxAttempts: number
 }
 
 /**
- * `match`: it was the code, and from here on it is used. `used`: it was the code, and somebody used it before; no
- * attempt is counted. `wrong`: it was not, or there is none, or its attempts are used up.
- * `replaced`: the code in place has another salt, so there was nothing to compare and no attempt was counted.
+ * `match`: the code is right, and is now used. `used`: the code is right but was used before; no attempt is
+ * counted. `wrong`: the code is wrong, there is none, or its attempts are used up. `replaced`: the current code
+ * has another salt, so nothing was compared and no attempt was counted.
  */
 export type AttemptOutcome = 'match' | 'used' | 'wrong' | 'replaced'

@@ -37,11 +37,11 @@ import type { UsageCounter } from './usage.js'
 export interface LimitCounts {
   admitted: number
   denied: number
-  /** Of those denied: without asking the engine. */
+  /** Denials decided in memory, without calling the engine. */
   deniedHere: number
-  /** Admitted although a limit in shadow mode would have denied. */
+  /** Admitted, although a limit in shadow mode would have denied. */
   shadowDenied: number
-  /** Answered without the engine, which did not answer: let through, or refused with an error. */
+  /** The engine did not answer: the call was admitted, or refused with an error. */
   degradedAllowed: number
   degradedBlocked: number
 }
@@ -53,12 +53,12 @@ export const LIMIT_OUTCOMES = [
   'degraded_allowed',
   'degraded_blocked',
 ] as const
-/** How an acquire ended; one that only a shadow limit would have denied was let through. */
+/** Outcome of an acquire. `shadow_denied`: admitted, but a shadow limit would have denied. */
 export type LimitOutcome = (typeof LIMIT_OUTCOMES)[number]
 
 export interface AcquirerParts {
   counters: LimitStore
-  /** Decides with tokens taken ahead, where there are enough. */
+  /** Decides with tokens taken in advance, if there are enough. */
   takeHere: ((subject: SubjectCosts, now: number) => Taken | undefined) | undefined
   policies: Policies
   leases: Leases
@@ -67,17 +67,19 @@ export interface AcquirerParts {
   usage: UsageCounter
   clock: Clock
   options: LimitOptions
-  /** By resource. */
   decisions: NamedCounts<LimitOutcome>
 }
 
-/** What an acquire may say. */
+/** The fields of an acquire request. */
 export const ACQUIRE_FIELDS: Fields<AcquireRequest> = {
   ...{ entity: true, resource: true, consume: true, limits: true, cascade: true, signal: true },
 }
 const KNOWN_OF_ACQUIRE = new KnownFields(ACQUIRE_FIELDS)
 
-/** From a request to an answer: configuration, costs, the engine's decision, and what to say when there is none. */
+/**
+ * Turns a request into an answer: reads the configuration, computes the costs, calls the engine, and handles an
+ * engine that does not answer.
+ */
 export class Acquirer {
   readonly exhausted: Exhausted
   private readonly top: DeniedTop
@@ -105,7 +107,7 @@ export class Acquirer {
     }
   }
 
-  /** A call that is denied here takes nothing, whatever else it says: its fields are looked at behind that. */
+  /** A denial from memory takes nothing, so the fields of the request are validated only after it. */
   private begin(request: AcquireRequest, inline: InlineLimits): Promise<AcquireAnswer> {
     if (request === undefined || request === null) throw invalid('arguments[0]', 'must be an object')
     const { entity, resource, consume, limits, signal } = request
@@ -131,7 +133,7 @@ export class Acquirer {
     return denied
   }
 
-  /** What holds for the subject, where everything is known: without a turn. Undefined where that is not so. */
+  /** The subject's configuration, if everything needed is in memory, without waiting. Otherwise undefined. */
   private findHere(
     { entity, resource, consume, cascade }: AcquireRequest,
     now: number,
@@ -163,7 +165,7 @@ export class Acquirer {
       resource: resourceName('resource', request.resource),
     }
     const callLimits = inlineLimits(request.limits, inline)
-    // What may only deny more is no configuration of the parent.
+    // Limits that may only tighten do not apply to the parent.
     const parentLimits = inline === 'any' ? callLimits : undefined
     let onUnavailable: OnUnavailable | undefined
     const wanted: Wanted[] = []
@@ -202,7 +204,7 @@ export class Acquirer {
     return this.ask(asked, this.parts.clock.now(), begunAt)
   }
 
-  /** What is there now, taking nothing. */
+  /** What is left, without taking anything. */
   async look(
     subject: Subject,
     limits: Limits | undefined,
@@ -216,13 +218,13 @@ export class Acquirer {
       const { views } = await deadlines.within(counters.take([wanted], clock.now()))
       return statusesOf(wanted, views[0]!)
     } catch (error) {
-      // Nothing was to be changed, so no outcome is unknown.
+      // The call changes nothing, so its outcome cannot be unknown.
       if (!isCatracaError(error, 'UNKNOWN_OUTCOME')) throw error
       throw new CatracaError('ENGINE_UNAVAILABLE', 'the engine did not answer', { cause: error })
     }
   }
 
-  /** Who was denied most often here in the last hour. */
+  /** The entities denied most often by this process in the last hour. */
   topDenied(query: { resource?: string; limit?: number }): TopDenied {
     this.exhausted.tellAll()
     return this.top.read(query, this.parts.clock.now())
@@ -236,7 +238,7 @@ export class Acquirer {
     wanted.push({ ...parent, limits: parentCostsOf(policy, limits), policies: policy.told, known: undefined })
   }
 
-  /** The engine decides in time, or `onUnavailable` does. */
+  /** Resolves with the engine's decision if it comes in time, otherwise by `onUnavailable`. */
   private ask(question: AcquireCall, now: number, begunAt?: number): Promise<AcquireAnswer> {
     const { counters, deadlines } = this.parts
     return new Promise((resolve, reject) => {
@@ -255,7 +257,7 @@ export class Acquirer {
     return taken.allowed ? this.admit(wanted, taken, now) : this.deny(wanted, taken, since, now)
   }
 
-  /** A caller who is turned away has taken nothing. */
+  /** The caller gets an error, so its cost is given back. */
   async returnAll(wanted: readonly Wanted[], taken: Taken): Promise<void> {
     if (!taken.allowed) return
     const { leases, options } = this.parts
@@ -288,7 +290,7 @@ export class Acquirer {
     for (const { entity, limit } of denied.violations) this.top.add(entity, own.resource, limit, 1, now)
     const usedUp = own.limits.flatMap(({ name, rule, cost, shadow }, i) => {
       const { retryAfterMs } = taken.views[0]![i]!
-      // Slots are given back all the time: to deny by memory would keep many out for no reason.
+      // Concurrency slots are given back all the time. Denying from memory would block calls for no reason.
       const isKept = retryAfterMs > 0 && !shadow && rule.algorithm !== 'concurrency'
       return isKept ? [{ name, cost, retryAfterMs }] : []
     })
@@ -308,7 +310,7 @@ export class Acquirer {
   }
 
   degraded(error: unknown, onUnavailable: OnUnavailable, resource: string): AcquireAnswer {
-    // Without the store nobody knows whether there is such a resource, and made-up names must not take the place of others.
+    // Without the store, an unknown resource name may be made up. It must not take a counter from real resources.
     const decisions = this.parts.decisions.ofKnown(resource)
     if (onUnavailable === 'block') {
       this.counts.degradedBlocked++

@@ -4,7 +4,7 @@ import type { Leases } from './leases.js'
 import type { Taken } from './port.js'
 import type { Admitted, LimitPolicy, LimitStatus, Violation } from './types.js'
 
-/** An admitted call. Its lease is sealed when somebody reads the token, and not before. */
+/** An admitted call. Its lease is encrypted only when the caller reads the token. */
 export class Admission implements Admitted {
   readonly allowed = true
   declare readonly leaseId: string
@@ -38,7 +38,7 @@ export class Admission implements Admitted {
     return answer.#token
   }
 
-  /** As the answer of a server: what headers tell is left out. */
+  /** The HTTP response body: without the fields that headers carry. */
   toJSON(): Admitted {
     const { allowed, leaseId, limits, parent, shadowViolations } = this
     return {
@@ -48,13 +48,13 @@ export class Admission implements Admitted {
     }
   }
 
-  /** With the token, where the inspector would only say that there is an accessor. */
+  /** Shows the token. By default, the inspector shows only an accessor. */
   [inspect.custom](): Admitted {
     return { ...this }
   }
 }
 
-/** A property of the answer itself, so that whoever copies the answer has the token too. */
+/** An own, enumerable property, so that a copy of the answer includes the token. */
 const LEASE_ID: PropertyDescriptor & ThisType<Admission> = {
   enumerable: true,
   configurable: true,

@@ -5,11 +5,11 @@ import type { KnownSubject } from './policies.js'
 import type { Taken } from './port.js'
 import type { Denied, LimitPolicy, LimitStatus, Subject, Violation } from './types.js'
 
-/** A subject and what a call takes of it. */
+/** A subject and what a call takes from it. */
 export interface Wanted extends Subject {
   limits: readonly PolicyCost[]
   policies: Record<string, LimitPolicy>
-  /** What is known of it, where that was at hand. */
+  /** The cached configuration of the subject, if it was at hand. */
   known: KnownSubject | undefined
 }
 
@@ -23,7 +23,7 @@ export function statusesOf({ limits }: Wanted, views: readonly LimitView[]): Rec
   return statuses
 }
 
-/** What was violated of the limits that enforce, or of those in shadow mode. */
+/** Violations of the enforcing limits, or of those in shadow mode. */
 export function violationsOf(wanted: readonly Wanted[], { views }: Taken, shadow: boolean): Violation[] {
   const violations: Violation[] = []
   for (let i = 0; i < wanted.length; i++) {
@@ -58,7 +58,7 @@ export function parentOf(
   return { parent: { entity: parent.entity, limits: statusesOf(parent, views[1]!) } }
 }
 
-/** What was really taken: nothing of a shadow limit that would have denied. Those can be adjusted all the same. */
+/** What was actually taken: nothing from a shadow limit that would have denied. Such limits can still be adjusted. */
 export function leaseOf(wanted: readonly Wanted[], { at, views }: Taken, leaseMs: number): LeaseContent {
   const subjects = wanted.map(({ entity, resource, limits }, i) => ({
     entity,

@@ -14,7 +14,7 @@ import type {
   UsageStep,
 } from './types.js'
 
-/** Where a level keeps its configuration: on the entity level `entity`, or `identifier`, says whose it is. */
+/** Where a configuration is stored. At the entity level, `entity` or `identifier` names the entity. */
 export interface ConfigAddress {
   level: Level
   entity?: string | undefined
@@ -24,35 +24,38 @@ export interface ConfigAddress {
 
 export interface ConfigQuery extends PageRequest {
   level: Level
-  /** On the entity level: only what is said of this resource. */
+  /** At the entity level: only configurations of this resource. */
   resource?: string
-  /** Also what other programs wrote and nobody has used yet: on DynamoDB that reads the whole table. */
+  /**
+   * Also include records that other programs wrote and this one has not used yet. On
+   * DynamoDB this scans the whole table.
+   */
   scan?: boolean
 }
 
-/** What a level says, with where it says it. */
+/** A configuration with its address. */
 export interface ListedConfig extends ConfigAddress {
   config: LevelConfig
 }
 
 export interface AdjustOptions {
-  /** Names the adjustment, so that it counts once however often it is asked for. */
+  /** Names the adjustment, so that retries of it count once. */
   adjustmentId?: string
 }
 
 export interface StatusOptions {
-  /** As in an acquire. */
+  /** As in `acquire`. */
   limits?: Limits
 }
 
 export interface UsageQuery {
   step?: UsageStep
-  /** ISO 8601; the last day (of hours) or month (of days) when absent. */
+  /** ISO 8601. Default: the last day (for hours) or month (for days). */
   from?: string
   to?: string
 }
 
-/** Rate limits as a caller sees them: the same in the library and, over HTTP, in the client of the command line. */
+/** The rate-limit API. The library implements it, and so does the CLI's HTTP client. */
 export interface LimitsApi {
   acquire(request: AcquireRequest): Promise<AcquireAnswer>
   adjust(leaseId: string, delta: Record<string, number>, options?: AdjustOptions): Promise<LeaseChange>
@@ -63,7 +66,7 @@ export interface LimitsApi {
     options?: StatusOptions,
   ): Promise<{ limits: Record<string, LimitStatus> }>
   reset(entity: string, resource: string): Promise<void>
-  /** Of an entity, for the hours in which it was among the heaviest of the resource. */
+  /** Use by one entity, only for hours in which it was among the entities with the highest use of the resource. */
   usage(entity: string, resource: string, query?: UsageQuery): Promise<{ items: UsageEntry[] }>
   resourceUsage(resource: string, query?: UsageQuery): Promise<ResourceUsage>
 
@@ -71,9 +74,9 @@ export interface LimitsApi {
   /** In the engine's own order. */
   listConfigs(query: ConfigQuery): Promise<Page<ListedConfig>>
   setConfig(address: ConfigAddress, config: LevelConfig): Promise<void>
-  /** Whether there was one. */
+  /** Whether it existed. */
   deleteConfig(address: ConfigAddress): Promise<boolean>
-  /** Without an entity: what holds for those of which no level says anything. */
+  /** Without an entity: the configuration for entities that have none of their own. */
   resolveConfig(entity: string | undefined, resource: string): Promise<ResolvedConfig>
 
   getEntity(id: string): Promise<EntityRecord | undefined>

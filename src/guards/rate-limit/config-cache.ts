@@ -10,7 +10,10 @@ import type { Counted } from './usage.js'
 /** The version of the stored schema that this program writes. */
 export const SCHEMA_VERSION = 1
 
-/** So long a store that did not answer is not asked again for what is known: each who asked would wait for it. */
+/**
+ * After a failed read, cached values are used for this long before the store is read again. Otherwise every caller
+ * would wait for it.
+ */
 const RETRY_MS = 1000
 
 interface Entry<T> {
@@ -21,28 +24,28 @@ interface Entry<T> {
 type Level = Entry<LevelConfig | undefined>
 
 /**
- * What the three levels say of a subject, and the record of its entity. All that an acquire needs to know of a subject
- * is in one object: with many subjects each further one costs as much as the rest of the way to the engine.
+ * The configuration of a subject at all levels, and the record of its entity. One object holds all that an acquire
+ * needs: with many subjects, each further object costs as much as the rest of the call.
  */
 export class SubjectConfig {
   system: LevelConfig | undefined = undefined
   resource: LevelConfig | undefined = undefined
-  /** What the system level says of all resources. */
+  /** The system level's default for all resources. */
   systemAll: LevelConfig | undefined = undefined
-  /** What was made of the levels, by whoever resolves them. */
+  /** The resolved policy, cached here by `Policies`. */
   policy: Policy | undefined = undefined
-  /** What was counted of the subject lately, by whoever counts. */
+  /** The latest usage count, cached here by `UsageCounter`. */
   counted: Counted | undefined = undefined
 
   constructor(
     readonly entity: LevelConfig | undefined,
-    /** What the entity level says of all resources. */
+    /** The entity level's default for all resources. */
     readonly entityAll: LevelConfig | undefined,
     readonly record: EntityRecord | undefined,
     public until: number,
   ) {}
 
-  /** With what the levels above it say now. */
+  /** Sets the present configuration of the levels above. */
   under({ value: system }: Level, { value: resource }: Level, { value: systemAll }: Level): this {
     if (this.system === system && this.resource === resource && this.systemAll === systemAll) return this
     this.system = system
@@ -60,20 +63,20 @@ interface Known {
   entity: SubjectConfig | undefined
 }
 
-/** What is said of a subject: of its resource, and of all resources. */
+/** The configurations of a subject: for its resource, and for all resources. */
 export type SubjectLevels = Pick<SubjectConfig, 'entity' | 'resource' | 'system' | 'entityAll' | 'systemAll'>
 
 export interface CacheFigures {
   hits: number
   misses: number
-  /** Batches that were read. */
+  /** Batches read. */
   reads: number
   entries: number
 }
 
 /**
- * Configuration in memory, level by level, also that a level says nothing. What is missing of a subject is read in one
- * batch. While the store does not answer, what was known stays in use.
+ * Caches configurations by level, also the absence of one. The missing parts of a subject are read in one batch.
+ * While the store does not answer, cached values stay in use.
  */
 export class ConfigCache {
   private readonly systems = new Map<string, Level>()
@@ -90,11 +93,11 @@ export class ConfigCache {
     private readonly clock: Clock,
     private readonly ttlMs: number,
     private readonly maxEntries: number,
-    /** Ends a wait for the store in time. */
+    /** Applies a timeout to a read. */
     private readonly within: <T>(work: Promise<T>) => Promise<T> = (work) => work,
   ) {}
 
-  /** Grows when what was answered before may no longer hold. */
+  /** Increases when earlier results may no longer be valid. */
   get version(): number {
     return this.generation
   }
@@ -106,7 +109,7 @@ export class ConfigCache {
     return this.loadOnce(subject)
   }
 
-  /** What is known and fresh; undefined where the store would have to be asked. */
+  /** The cached configuration if it is fresh. Undefined if the store must be read. */
   peek(entity: string, resource: string, now: number): SubjectConfig | undefined {
     const ofEntity = this.entities.get(resource)?.get(entity)
     if (!isFresh(ofEntity, now)) return undefined
@@ -118,7 +121,7 @@ export class ConfigCache {
     return ofEntity.under(system, ofResource, systemAll)
   }
 
-  /** What is in memory of each level, fresh or not. */
+  /** The cached configuration of each level, fresh or not. */
   lastKnown(subject: Subject): SubjectLevels {
     const { system, resource, systemAll, entity } = this.known(subject)
     return {
@@ -139,7 +142,7 @@ export class ConfigCache {
     }
   }
 
-  /** What is known by now, or else was before a wait: others may have had everything dropped meanwhile. */
+  /** The currently cached values, or those from before the read if the cache was dropped meanwhile. */
   private knownOr(before: Known, subject: Subject): Known {
     const now = this.known(subject)
     return {
@@ -150,7 +153,7 @@ export class ConfigCache {
     }
   }
 
-  /** Callers that miss the same at once share one read. */
+  /** Concurrent misses of the same subject share one read. */
   private loadOnce(subject: Subject): Promise<SubjectConfig> {
     const ofResource = child(this.loading, subject.resource)
     const running = ofResource.get(subject.entity)
@@ -158,7 +161,7 @@ export class ConfigCache {
     const loaded = this.load(subject).finally(() => {
       if (ofResource.get(subject.entity) !== loaded) return
       ofResource.delete(subject.entity)
-      // Callers choose the names: nothing of them is left behind.
+      // Callers choose the names, so empty maps must not accumulate.
       if (ofResource.size === 0) this.loading.delete(subject.resource)
     })
     ofResource.set(subject.entity, loaded)
@@ -205,7 +208,7 @@ export class ConfigCache {
       missing,
       withEntity ? subject.entity : undefined,
     )
-    // What was changed while this was on its way may have been read before the change.
+    // If the configuration changed during the read, this result may be older than the change: do not cache it.
     const until = generation === this.generation ? this.clock.now() + this.ttlMs : Number.NEGATIVE_INFINITY
     const found = (level: ConfigKey['level'], resource: string): Level | undefined => {
       const i = missing.findIndex((key) => key.level === level && key.resource === resource)
@@ -236,7 +239,7 @@ export class ConfigCache {
     systemAll: Level,
     ofEntity: SubjectConfig,
   ): void {
-    // Callers choose the names: so not without end.
+    // Callers choose the names, so the cache must be bounded.
     if (this.entityCount + this.systems.size >= this.maxEntries) this.drop()
     this.systems.set(resource, system)
     this.resources.set(resource, ofResource)
@@ -253,8 +256,9 @@ export class ConfigCache {
   }
 
   /**
-   * What is known of an entity, of a resource, of both together, or everything, is asked for again before it is used;
-   * it stays in use while the store does not answer. What is said of all resources has a resource of its own (`*`).
+   * Makes the cache read the configuration of an entity, of a resource, of both together, or everything again
+   * before its next use. It stays in use while the store does not answer. The defaults for all resources are under
+   * the resource `*`.
    */
   invalidate(entity?: string, resource?: string): void {
     this.generation++
@@ -263,7 +267,7 @@ export class ConfigCache {
       return
     }
     if (entity === undefined && (resource === undefined || resource === ALL_RESOURCES)) age(this.systemAll)
-    // A read that is on its way answers from before.
+    // Reads in flight may return the state before the change.
     this.loading.clear()
     for (const level of [this.systems, this.resources]) {
       for (const [name, entry] of level) {
@@ -285,7 +289,7 @@ export class ConfigCache {
   }
 }
 
-/** Under strictVersion records of a newer program are neither used nor written. */
+/** With strictVersion, records written by a newer program are neither used nor overwritten. */
 export function refuseNewer(stored: number, levels: readonly (LevelConfig | undefined)[]): void {
   if (stored <= SCHEMA_VERSION || !isSet('strictVersion', levels)) return
   throw new CatracaError(
@@ -294,7 +298,7 @@ export function refuseNewer(stored: number, levels: readonly (LevelConfig | unde
   )
 }
 
-/** As the first level says that says something of it. */
+/** The first level that sets the field decides. */
 function isSet(field: 'autoUpdate' | 'strictVersion', levels: readonly (LevelConfig | undefined)[]): boolean {
   return levels.find((level) => level?.[field] !== undefined)?.[field] === true
 }

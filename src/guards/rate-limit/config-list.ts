@@ -22,7 +22,7 @@ export function listed({ key, config }: { key: ConfigKey; config: LevelConfig })
     : { level, resource, config }
 }
 
-/** The last record of a page, wrapped so that nobody builds on that. */
+/** The last record of a page, encoded so that callers treat it as opaque. */
 export function makeConfigCursor(key: ConfigKey): string {
   const parts = key.level === 'entity' ? [key.resource, key.entity] : [key.resource]
   return Buffer.from(JSON.stringify(parts)).toString('base64url')

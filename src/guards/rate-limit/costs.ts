@@ -4,13 +4,15 @@ import type { LimitCost } from './port.js'
 import { refusal } from './refusal.js'
 import { MAX_AMOUNT } from './rule.js'
 
-/** What a call takes of one limit. */
+/** What a call takes from one limit. */
 export interface PolicyCost extends LimitCost {
-  /** In shadow mode: more than the limit can ever hold. It is only looked at, and told as a violation. */
+  /**
+   * In shadow mode: the cost is more than the limit can ever hold. Nothing is taken, and it is reported as a violation.
+   */
   isOversized: boolean
 }
 
-/** Costs of every limit of the policy. Without `consume` 1 of each; a limit that is not named costs 0. */
+/** The cost of every limit of the policy. Without `consume`, 1 of each. A limit that is not named costs 0. */
 export function costsOf(policy: Policy, consume: Record<string, number> | undefined): readonly PolicyCost[] {
   if (policy.unreadable !== undefined) refuseUnreadable(policy.unreadable, consume)
   if (consume === undefined) return onesOf(policy)
@@ -27,7 +29,7 @@ export function costsOf(policy: Policy, consume: Record<string, number> | undefi
   return costs
 }
 
-/** A limit of which nobody knows what it is cannot be taken from; those beside it can. */
+/** A call cannot take from an unreadable limit, but it can take from the other limits. */
 function refuseUnreadable(unreadable: Record<string, string>, consume: Record<string, number> | undefined) {
   const wanted = Object.keys(unreadable).find((name) =>
     consume === undefined ? true : own(consume, name) > 0,
@@ -35,7 +37,7 @@ function refuseUnreadable(unreadable: Record<string, string>, consume: Record<st
   if (wanted !== undefined) throw new CatracaError('LIMIT_UNREADABLE', unreadable[wanted]!)
 }
 
-/** The usual question, made once for each policy. */
+/** The usual costs, computed once per policy. */
 const ones = new WeakMap<Policy, readonly PolicyCost[]>()
 
 function onesOf(policy: Policy): readonly PolicyCost[] {
@@ -44,7 +46,7 @@ function onesOf(policy: Policy): readonly PolicyCost[] {
   return costs
 }
 
-/** Whether `costsOf` would take them, without saying why not. */
+/** Whether `costsOf` would accept these costs. */
 export function areCosts({ limits }: Policy, consume: Record<string, number>): boolean {
   return Object.entries(consume).every(([name, cost]) => {
     const limit = limits.find((one) => one.name === name)
@@ -52,7 +54,10 @@ export function areCosts({ limits }: Policy, consume: Record<string, number>): b
   })
 }
 
-/** Costs of a parent: what the call names of limits that the parent has; more than it can hold is a mistake too. */
+/**
+ * Costs of the parent: the costs of the call for limits that the parent also has. A cost above the parent's
+ * capacity is an error too.
+ */
 export function parentCostsOf(policy: Policy, own: readonly PolicyCost[]): PolicyCost[] {
   const errors: FieldError[] = []
   const costs = policy.limits.map((limit) => {
@@ -79,7 +84,7 @@ function costOf(limit: PolicyLimit, cost: number, errors: FieldError[]): PolicyC
 const own = (consume: Record<string, number>, name: string): number =>
   Object.hasOwn(consume, name) ? consume[name]! : 0
 
-/** The changes of an `adjust`, which may be negative, by name. */
+/** Validates the deltas of an `adjust`, by limit name. They may be negative. */
 export function checkDelta(input: unknown): Record<string, number> {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw invalid('delta', 'must be an object of changes by limit')

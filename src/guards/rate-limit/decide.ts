@@ -3,17 +3,17 @@ import { ALGORITHM } from './algorithms/index.js'
 import { isAhead, rewound } from './algorithms/rewound.js'
 import type { LeasedLimit, LimitCost } from './port.js'
 
-/** States of the limits of one subject, by name; those of which nothing is used are absent. */
+/** States of the limits of one subject, by name. Unused limits are absent. */
 export type SubjectState = readonly (readonly [name: string, state: LimitState])[]
 
 export interface Decision {
   allowed: boolean
   views: LimitView[][]
-  /** The states to keep, for each subject; undefined where nothing changed. */
+  /** The new states of each subject. Undefined where nothing changed. */
   states: (SubjectState | undefined)[]
 }
 
-/** All limits of all subjects, or none: the whole decision as a pure function. */
+/** The whole decision as a pure function: takes from all limits of all subjects, or from none. */
 export function decide(
   before: readonly SubjectState[],
   subjects: readonly { limits: readonly LimitCost[] }[],
@@ -29,7 +29,7 @@ export function decide(
     const views = subjects.map(({ limits }, i) =>
       limits.map((limit, j) => {
         const verdict = verdicts[i]![j]!
-        // What would have been admitted is not taken either: told as it stands.
+        // Nothing was taken from this limit either, so show its current state.
         return toView(verdict.retryAfterMs > 0 ? verdict : judge(before[i]!, limit, 0, now))
       }),
     )
@@ -43,8 +43,8 @@ export function decide(
 }
 
 /**
- * What was asked for and denied waits for its time to come. Where the clock was set back, it is kept as of now, or it
- * would wait until the clock is where it was. Undefined where that is not so.
+ * Moves the requested states to the present if the clock was set back. Otherwise a denied caller would wait until
+ * the clock reaches its old time again. Undefined if the clock was not set back.
  */
 export function rewind(
   states: SubjectState,
@@ -89,15 +89,15 @@ function merge(
   return states
 }
 
-/** What a lease holds of each limit by now: its cost and the deltas since. */
+/** Per limit, the sum of the deltas that the lease has received since it was taken. */
 export type LeaseSums = readonly number[]
 
-/** A delta as far as it leaves what the lease holds at 0 or above. */
+/** Cuts the delta so that the total of the lease stays at 0 or above. */
 export function applicableDelta({ cost, delta }: LeasedLimit, sum: number): number {
   return Math.max(delta, -(cost + sum))
 }
 
-/** The states after `amounts` were added to what was taken at `takenAt`; undefined where nothing changed. */
+/** The states after adding `amounts` to what was taken at `takenAt`. Undefined if nothing changed. */
 export function correct(
   before: SubjectState,
   limits: readonly LeasedLimit[],
@@ -115,7 +115,7 @@ export function correct(
   return merge(before, limits, after)
 }
 
-/** When nothing of the states counts any more, so that they need not be kept. */
+/** When the states no longer count and can be deleted. */
 export function expiresAt(
   states: SubjectState,
   limits: readonly { name: string; rule: LimitCost['rule'] }[],

@@ -5,7 +5,7 @@ import type { DeniedEntity, TopDenied } from './types.js'
 
 const MINUTE_MS = 60_000
 const MINUTES = 60
-/** Of each minute: so many resources, and of each so many entities and limits. */
+/** Per minute: the maximum number of resources, and of entity-limit pairs per resource. */
 const MAX_RESOURCES = 16
 const MAX_ENTRIES = 32
 const MAX_TOLD = 100
@@ -18,8 +18,9 @@ interface Entry {
 }
 
 /**
- * The most frequent of a stream in little memory (space-saving): when it is full, a newcomer takes the place of the
- * smallest and its count, so that one who comes often enough is never missed, and counts may be too high, never too low.
+ * The most frequent items of a stream in little memory (the space-saving algorithm). When
+ * it is full, a new item replaces the smallest and inherits its count. So a frequent item
+ * is never missed. Counts may be too high, never too low.
  */
 class Frequent {
   private readonly entries: Entry[] = []
@@ -50,7 +51,7 @@ interface Minute {
   resources: Map<string, Frequent>
 }
 
-/** Who was denied most often in the last hour, by this process. */
+/** The entities denied most often in the last hour, by this process. */
 export class DeniedTop {
   private readonly minutes: (Minute | undefined)[] = new Array(MINUTES)
 
@@ -67,7 +68,7 @@ export class DeniedTop {
     frequent.add(entity, limit, denied)
   }
 
-  /** Undefined for what is older than what stands in its place. */
+  /** Undefined if the slot already holds a newer minute. */
   private minuteOf(at: number): Minute | undefined {
     const start = at - (at % MINUTE_MS)
     const place = (start / MINUTE_MS) % MINUTES
@@ -103,7 +104,7 @@ function quietest(resources: Map<string, Frequent>): string {
   return found![0]
 }
 
-/** By resource, entity and limit, none of which may be taken for another. */
+/** Nested maps, so that different resource, entity and limit names cannot collide. */
 function addUp(
   sums: Map<string, Map<string, Map<string, DeniedEntity>>>,
   resource: string,

@@ -2,10 +2,10 @@ import type { Denied, LimitPolicy, LimitStatus, Subject } from './types.js'
 
 interface Known {
   name: string
-  /** Until then costs from this one on are denied. */
+  /** Costs of at least `cost` are denied until this time. */
   until: number
   cost: number
-  /** Denials by it that were not told of yet. */
+  /** Denials not yet passed to `onDenied`. */
   denied: number
 }
 
@@ -13,24 +13,24 @@ interface KnownSubject extends Subject {
   limits: readonly Known[]
   statuses: Record<string, LimitStatus>
   policies: Record<string, LimitPolicy>
-  /** When the statuses were told. */
+  /** When the engine returned the statuses. */
   at: number
-  /** The last answer: within a millisecond it is the same for all who ask for 1 of each. */
+  /** The last denial. Within one millisecond it is reused for all calls that take 1 of each limit. */
   last: Denied | undefined
   lastAt: number
-  /** The limits by which the last answer denies, and when it was given. */
+  /** The limits that denied in the last answer, and its time. */
   denying: readonly Known[]
   deniedAt: number
 }
 
-/** Told how often a limit has denied a subject, some time after: to tell each time would be half of the work. */
+/** Receives denial counts with a delay: a call for each denial would be half of the work. */
 export type OnDenied = (subject: Subject, limit: string, denied: number, at: number) => void
 
 const MAX_SUBJECTS = 100_000
-/** Of so many changes it is remembered whom they were about. */
+/** For the last changes, the subject is remembered. */
 const REMEMBERED_CHANGES = 64
 
-/** What the engine said of a subject that is used up. */
+/** What the engine returned for an exhausted subject. */
 export interface Exhaustion extends Subject {
   limits: readonly { name: string; cost: number; retryAfterMs: number }[]
   statuses: Record<string, LimitStatus>
@@ -38,8 +38,8 @@ export interface Exhaustion extends Subject {
 }
 
 /**
- * What is known to be used up, so that the engine need not be asked: a cost that was denied until T is denied until T,
- * and so is every higher one. May deny for a moment what somebody has just freed; admits nothing.
+ * Caches exhausted limits, so that the engine need not be called: if a cost is denied until T, then it and every
+ * higher cost are denied until T. May deny for a moment although capacity was just freed; never admits.
  */
 export class Exhausted {
   private readonly subjects = new Map<string, Map<string, KnownSubject>>()
@@ -47,18 +47,21 @@ export class Exhausted {
   private changes = 0
   private readonly changed: (Subject | undefined)[] = []
 
-  /** Believes nothing for longer than `maxMs`, should word of a change never come. */
+  /** `maxMs`: the longest time that a denial is cached, in case the notification of a change is lost. */
   constructor(
     private readonly maxMs: number,
     private readonly onDenied: OnDenied = () => {},
   ) {}
 
-  /** Grows with everything that voids a denial. */
+  /** Increases with every change that makes a cached denial invalid. */
   get version(): number {
     return this.changes
   }
 
-  /** `since`: the version before the engine was asked. What was freed since then, it may have decided before that. */
+  /**
+   * `since`: the version before the engine was called. If capacity was freed since then, the engine may have
+   * decided before that, so the denial is not cached.
+   */
   note(exhaustion: Exhaustion, now: number, since: number): void {
     const { entity, resource, limits, statuses, policies } = exhaustion
     if (this.isChangedSince(since, exhaustion)) return
@@ -85,7 +88,7 @@ export class Exhausted {
     })
   }
 
-  /** The denial, where it is certain; undefined when the engine has to be asked, or the question is not right. */
+  /** The cached denial. Undefined if the engine must be called, or if `consume` is invalid. */
   find(
     entity: string,
     resource: string,
@@ -130,7 +133,7 @@ export class Exhausted {
     this.drop()
   }
 
-  /** Tells of every denial that was not told of yet. */
+  /** Passes all pending denial counts to `onDenied`. */
   tellAll(): void {
     for (const ofResource of this.subjects.values()) for (const known of ofResource.values()) this.tell(known)
   }
@@ -163,7 +166,7 @@ export class Exhausted {
   }
 }
 
-/** Mistakes are told by those who know the configuration. */
+/** Invalid costs are reported later, by the code that knows the configuration. */
 function isRight(consume: Record<string, number>, statuses: Record<string, LimitStatus>): boolean {
   return Object.entries(consume).every(([name, cost]) => {
     const limit = Object.hasOwn(statuses, name) ? statuses[name]!.limit : -1

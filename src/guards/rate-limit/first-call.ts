@@ -1,11 +1,11 @@
 import { Deadlines } from '../../core/deadlines.js'
 
-/** An engine may have to start a thread, open files or connect, once; that is not slowness of a decision. */
+/** An engine may have to start a thread, open files or connect once. That time must not count as a slow decision. */
 const FIRST_TIMEOUT_MS = 10_000
 
 /**
- * What the first call waits for. The first attempt has time to start something; if it fails, those after it have no
- * more time than a decision, so that an engine that is down does not hold up everybody.
+ * The start of the engine, which the first call waits for. The first attempt gets a long timeout. If it fails,
+ * later attempts get only the timeout of a decision, so that an engine that is down does not delay every caller.
  */
 export class FirstCall {
   private hasBegun = false
@@ -23,7 +23,7 @@ export class FirstCall {
     return this.hasBegun
   }
 
-  /** Undefined once it is done. */
+  /** Undefined once the engine has started. */
   ready(): Promise<unknown> | undefined {
     if (this.hasBegun) return undefined
     this.attempt ??= this.deadlines

@@ -1,8 +1,8 @@
 import type { AcquireAnswer } from './types.js'
 
 /**
- * What an answer says in headers, as the IETF draft has it: `RateLimit-Policy` with quota and window, `RateLimit` with
- * what remains and the seconds until all is there again, and of a denial `Retry-After` in whole seconds.
+ * Response headers as in the IETF draft: `RateLimit-Policy` with quota and window, `RateLimit` with the remaining
+ * amount and the seconds until the limit is full, and for a denial `Retry-After` in whole seconds.
  */
 export function rateLimitHeaders(answer: AcquireAnswer): Record<string, string> {
   const headers: Record<string, string> = {}

@@ -53,11 +53,11 @@ export interface LimitDependencies {
   clock: Clock
   options: LimitOptions
   report: (message: string, error: unknown) => void
-  /** How many resources are counted apart. */
+  /** How many resources get their own counters. */
   maxSeries?: number
 }
 
-/** What the work under a lease gets. */
+/** The lease, as passed to the work function. */
 export interface HeldLease {
   readonly leaseId: string
   readonly limits: Record<string, LimitStatus>
@@ -67,9 +67,9 @@ export interface HeldLease {
 const DEFAULT_USAGE_MS: Record<UsageStep, number> = { hour: 24 * 3_600_000, day: 31 * 24 * 3_600_000 }
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/
 
-/** Rate limits: how many may pass, and how fast. */
+/** Rate limits: how many calls may pass, and how fast. */
 export class RateLimits implements LimitsApi {
-  /** How acquires ended, by resource. */
+  /** Outcomes of acquires, by resource. */
   readonly decisions: NamedCounts<LimitOutcome>
   private readonly acquirer: Acquirer
   private readonly leases: Leases
@@ -124,7 +124,10 @@ export class RateLimits implements LimitsApi {
     this.configs = new LimitConfigs(engine.configs, policies, () => this.acquirer.exhausted.clear())
   }
 
-  /** From the first configuration that is read on: before it nothing is in memory that others could have changed. */
+  /**
+   * Called when the first configuration is read. Before that, memory holds nothing that
+   * another process could have changed.
+   */
   private follow(): void {
     const { configs, counters } = this.dependencies.engine
     this.stops ??= [
@@ -139,19 +142,22 @@ export class RateLimits implements LimitsApi {
     ]
   }
 
-  /** Has the engine begin its work, which its first decision would wait for otherwise. */
+  /** Starts the engine, so that the first decision need not wait for that. */
   async warmUp(): Promise<void> {
     await this.beginning.ready()
   }
 
-  /** Takes from all limits or from none. A denial is an answer; throws only for misuse and for a blocked failure. */
+  /**
+   * Takes from all limits or from none. A denial is a result. Throws only for invalid input, and when the engine
+   * fails and the configuration says to block.
+   */
   acquire(request: AcquireRequest, inline: InlineLimits = 'any'): Promise<AcquireAnswer> {
     return this.acquirer.acquire(request, inline)
   }
 
   /**
-   * Runs the work if it may pass. Everything is given back when the work throws, and when the signal is aborted
-   * before it ends.
+   * Runs the work if the limits admit it. Everything is given back if the work throws, or if the signal is aborted
+   * before the work ends.
    */
   async withLease<T>(
     request: AcquireRequest,
@@ -185,8 +191,8 @@ export class RateLimits implements LimitsApi {
   }
 
   /**
-   * A lease for `await using`: at the end of the block everything is given back, which is what limits of concurrency
-   * want. Throws `QUOTA_EXCEEDED` when it is denied.
+   * A lease for `await using`: everything is given back at the end of the block, as concurrency limits need.
+   * Throws `QUOTA_EXCEEDED` when denied.
    */
   async hold(request: AcquireRequest): Promise<HeldLease & AsyncDisposable> {
     const answer = await this.acquirer.acquire(request, 'any')
@@ -203,8 +209,8 @@ export class RateLimits implements LimitsApi {
   }
 
   /**
-   * Corrects what was taken. An adjustment counts once for its `adjustmentId`: after UNKNOWN_OUTCOME ask again with the
-   * same one. Without it each call is an adjustment of its own.
+   * Corrects what was taken. An adjustment counts once per `adjustmentId`: after UNKNOWN_OUTCOME, retry with the
+   * same id. Without an id, each call is a new adjustment.
    */
   adjust(leaseId: string, delta: Record<string, number>, options: AdjustOptions = {}): Promise<LeaseChange> {
     return this.changeLease(leaseId, (lease) => this.leases.adjust(lease, delta, options.adjustmentId))
@@ -226,7 +232,7 @@ export class RateLimits implements LimitsApi {
     return changed
   }
 
-  /** What is left, taking nothing; `limits` as in an acquire. */
+  /** What is left, without taking anything. `limits` as in `acquire`. */
   async status(
     entity: string,
     resource: string,
@@ -243,8 +249,8 @@ export class RateLimits implements LimitsApi {
   }
 
   /**
-   * Cost of an entity, admitted and denied, by limit and hour or day, for the hours in which it was among the heaviest of
-   * the resource; what other processes counted may be some seconds late.
+   * Admitted and denied cost of an entity, by limit and hour or day, only for hours in which it was among the
+   * entities with the highest use of the resource. Counts from other processes may arrive some seconds late.
    */
   async usage(entity: string, resource: string, query: UsageQuery = {}): Promise<{ items: UsageEntry[] }> {
     const who = identifier('entity', entity)
@@ -252,7 +258,7 @@ export class RateLimits implements LimitsApi {
     return { items: entriesOf(steps, ({ entities }) => entities.filter((use) => use.entity === who)) }
   }
 
-  /** Cost of all entities of a resource together, and of the heaviest of them. */
+  /** Cost of all entities of a resource together, and of those with the highest use. */
   async resourceUsage(resource: string, query: UsageQuery = {}): Promise<ResourceUsage> {
     const steps = await this.readUsage(resource, query)
     const uses = addUp(steps.flatMap(({ entities }) => entities))
@@ -278,7 +284,7 @@ export class RateLimits implements LimitsApi {
     return this.configs.get(address)
   }
 
-  /** The entities most often denied by this process in the last hour, the most first. */
+  /** The entities denied most often by this process in the last hour, most denied first. */
   topDenied(query: { resource?: string; limit?: number } = {}): TopDenied {
     return this.acquirer.topDenied(query)
   }
@@ -299,7 +305,9 @@ export class RateLimits implements LimitsApi {
     return this.configs.resolve(entity, resource)
   }
 
-  /** Of an entity, of a resource, of both together, or all: asks the store again. */
+  /**
+   * Drops cached configurations of an entity, of a resource, of both together, or all. The next call reads the store.
+   */
   invalidateConfigCache(entity?: string, resource?: string): void {
     this.configs.invalidate(entity, resource)
   }
@@ -320,7 +328,7 @@ export class RateLimits implements LimitsApi {
     return { ...this.acquirer.counts, configCache: { ...this.policies.cache.figures } }
   }
 
-  /** Drops what no longer counts, in a small step. */
+  /** Deletes states that no longer matter, in a small step. */
   async sweep(now: number): Promise<{ more: boolean }> {
     const { counters, usage } = this.dependencies.engine
     const steps = [

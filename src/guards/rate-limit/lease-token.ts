@@ -3,7 +3,7 @@ import { CatracaError } from '../../core/errors.js'
 import { ALGORITHMS, type Rule } from './rule.js'
 import type { Subject } from './types.js'
 
-/** What a lease took: everything that giving it back needs, so that nothing is stored for it. */
+/** Everything that is needed to give a lease back, so that nothing is stored for it. */
 export interface LeaseContent {
   takenAt: number
   expiresAt: number
@@ -11,7 +11,7 @@ export interface LeaseContent {
 }
 
 export interface Lease extends LeaseContent {
-  /** Unique for ever; not secret. */
+  /** Globally unique; not secret. */
   id: string
 }
 
@@ -20,13 +20,13 @@ const SALT_BYTES = 16
 const COUNTER_BYTES = 12
 const TAG_BYTES = 16
 const HEAD_BYTES = 1 + SALT_BYTES + COUNTER_BYTES
-/** More than the longest that is ever given out: all limits of four layers, twice, by the longest names. */
+/** More than the longest token: all limits of four layers, twice, with the longest names. */
 const MAX_TOKEN_CHARACTERS = 131_072
 const MAX_KEYS = 1000
 
 /**
- * Seals leases by AES-256-GCM. Each process has a key of its own, derived from the secret and a random salt, and counts
- * its nonces: so none repeats however many leases there are, and the pair of both names the lease.
+ * Encrypts leases with AES-256-GCM. Each process has its own key, derived from the secret and a random salt, and counts
+ * its nonces. So no nonce repeats, however many leases there are, and salt and nonce together identify the lease.
  */
 export class LeaseSealer {
   private readonly salt = randomBytes(SALT_BYTES)
@@ -38,7 +38,10 @@ export class LeaseSealer {
     this.ownKey = deriveKey(secret, this.salt)
   }
 
-  /** The number of a new lease. Sealing costs more than a decision in memory: done only for those who want the token. */
+  /**
+   * The number of a new lease. Encrypting costs more than a decision in memory, so it is done only if the caller
+   * reads the token.
+   */
   reserve(): number {
     return ++this.issued
   }
@@ -55,7 +58,7 @@ export class LeaseSealer {
     return head
   }
 
-  /** Once for each number: the nonce is made of it. */
+  /** At most once per number, because the nonce is derived from it. */
   seal(number: number, content: LeaseContent): string {
     const head = this.head(number)
     const cipher = createCipheriv('aes-256-gcm', this.ownKey, head.subarray(1 + SALT_BYTES))
@@ -64,7 +67,7 @@ export class LeaseSealer {
     return Buffer.concat([head, body, cipher.getAuthTag()]).toString('base64url')
   }
 
-  /** Throws LEASE_NOT_FOUND for whatever was not sealed with this secret, or has run out. */
+  /** Throws LEASE_NOT_FOUND for a token that was not encrypted with this secret, or has expired. */
   open(token: unknown, now: number): Lease {
     const content = this.decrypt(token)
     if (content.expiresAt <= now) throw new CatracaError('LEASE_NOT_FOUND', 'the lease has run out')
@@ -74,7 +77,7 @@ export class LeaseSealer {
   private decrypt(token: unknown): Lease {
     if (typeof token !== 'string' || token.length > MAX_TOKEN_CHARACTERS) throw unknownLease()
     const bytes = Buffer.from(token, 'base64url')
-    // Of two spellings of the same bytes only one was ever given out.
+    // Only the canonical base64url spelling was ever given out.
     if (bytes.length < HEAD_BYTES + TAG_BYTES || bytes.toString('base64url') !== token) throw unknownLease()
     const head = bytes.subarray(0, HEAD_BYTES)
     if (head[0] !== VERSION) throw unknownLease()
@@ -95,7 +98,7 @@ export class LeaseSealer {
     const name = Buffer.from(salt).toString('base64url')
     const known = this.keys.get(name)
     if (known !== undefined) return known
-    // Callers choose the salt: so not without end.
+    // Callers choose the salt, so the map must be bounded.
     if (this.keys.size >= MAX_KEYS) this.keys.clear()
     const key = deriveKey(this.secret, salt)
     this.keys.set(name, key)

@@ -10,10 +10,10 @@ import type { LeaseOutcome, LeaseUse, LimitConfigStore, LimitStore } from './por
 import type { LeaseChange } from './types.js'
 
 const SECRET_BYTES = 32
-/** Of an answer that was given without the engine: there is nothing to give back. */
+/** The lease of an answer given without the engine: there is nothing to give back. */
 export const NO_LEASE = 'none'
 
-/** Leases: issued as sealed tokens, opened again, adjusted and given back. */
+/** Issues leases as encrypted tokens, decrypts them, adjusts them and gives them back. */
 export class Leases {
   private sealer: LeaseSealer | undefined
 
@@ -27,14 +27,14 @@ export class Leases {
     if (secret !== undefined) this.sealer = new LeaseSealer(Buffer.from(secret))
   }
 
-  /** Once the store has said by which secret they are sealed, leases can be issued and read. */
+  /** Reads the secret from the store. Leases can be issued and read only after that. */
   async open(): Promise<void> {
     if (this.sealer !== undefined) return
     const secret = await this.configs.secret(randomBytes(SECRET_BYTES).toString('base64url'))
     this.sealer ??= new LeaseSealer(Buffer.from(secret, 'base64url'))
   }
 
-  /** The number of a new lease; only once `open`, like everything below. */
+  /** The number of a new lease. This and all methods below require `open` first. */
   reserve(): number {
     return this.sealer!.reserve()
   }
@@ -51,7 +51,7 @@ export class Leases {
     return this.sealer!.open(leaseId, this.clock.now())
   }
 
-  /** Counts once for each `adjustmentId`; without one, each call is an adjustment of its own. */
+  /** Counts once per `adjustmentId`. Without one, each call is a new adjustment. */
   async adjust(
     lease: Lease,
     input: Record<string, number>,
@@ -68,7 +68,7 @@ export class Leases {
       (limit) => (Object.hasOwn(delta, costNameOf(limit)) ? delta[costNameOf(limit)]! : 0),
       (use, now) => this.counters.adjust(use, name, now),
     )
-    // Whoever wants to be sure asks again with the same id.
+    // Returns the id, so that the caller can retry with it.
     return changing.catch((error) => {
       if (!isCatracaError(error, 'UNKNOWN_OUTCOME')) throw error
       throw new CatracaError('UNKNOWN_OUTCOME', error.message, { cause: error, facts: { adjustmentId } })
@@ -94,7 +94,7 @@ export class Leases {
         ...subject,
         limits: limits.map((limit) => ({ ...limit, delta: deltaOf(limit.name) })),
       }))
-    // That of an answer without the engine took nothing.
+    // The lease of an answer given without the engine took nothing.
     if (subjects.length === 0) return { applied: true }
     const work = verb({ ...lease, subjects }, this.clock.now())
     return { applied: (await this.deadlines.change(work)) === 'done' }

@@ -6,7 +6,7 @@ import { refusal } from './refusal.js'
 import { ALGORITHMS, MAX_AMOUNT, MAX_PERIOD_SECONDS } from './rule.js'
 import type { ConfigKey, LevelConfig, Limit, Limits } from './types.js'
 
-/** Limits of one resource on one level. */
+/** Maximum number of limits of one resource at one level. */
 export const MAX_LIMITS = 32
 
 const MODES = ['enforce', 'shadow'] as const
@@ -41,14 +41,14 @@ const CONFIG_FIELDS: Record<Exclude<keyof LevelConfig, 'limits' | 'unreadable'>,
   strictVersion: flag,
 }
 
-/** The name of a limit; `__proto__` would be no field of an object. */
+/** Refuses `__proto__`, which would not become a field of the object. */
 export function limitName(path: string, value: unknown): string {
   const name = plainName(path, value)
   if (name === '__proto__') throw invalid(path, 'must not be __proto__')
   return name
 }
 
-/** Checks what a level says, and returns it with its known fields only. */
+/** Validates a configuration and returns only its known fields. */
 export function parseLevelConfig(level: ConfigKey['level'], input: unknown): LevelConfig {
   if (!isObject(input)) throw invalid('config', 'must be an object')
   const { limits = {}, ...others } = input
@@ -115,7 +115,7 @@ function checkFields(
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Checks the address of a level's config. */
+/** Validates the address of a configuration. */
 export function configKeyOf({ level, entity, identifier: id, resource }: ConfigAddress): ConfigKey {
   if (entity === undefined) return parseConfigKey(level, id, resource)
   if (level !== 'entity') throw invalid('entity', 'is taken on the entity level only')
@@ -126,7 +126,9 @@ export function configKeyOf({ level, entity, identifier: id, resource }: ConfigA
   return key
 }
 
-/** The parts of an address: `identifier` is the resource, or the entity, that it belongs to. */
+/**
+ * Validates the parts of an address. `id` names the resource at the resource level, and the entity at the entity level.
+ */
 export function parseConfigKey(level: unknown, id: unknown, resource: unknown): ConfigKey {
   switch (level) {
     case 'system':

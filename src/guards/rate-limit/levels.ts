@@ -2,12 +2,11 @@ import { invalid } from '../../core/errors.js'
 import { plainName } from '../../core/identifiers.js'
 import type { ConfigKey, FieldLevel } from './types.js'
 
-/** Stands for all resources, on the system and the entity level. No name of a resource can be it. */
+/** Stands for all resources, at the system and the entity level. Not a valid resource name. */
 export const ALL_RESOURCES = '*'
-/** What other programs call it. Accepted as a name it would be a resource like any other, and mean nothing. */
+/** The name that other programs use for it. As a resource name it would have no special meaning, so it is refused. */
 const OTHER_SPELLING = '_default_'
 
-/** The name of one resource. */
 export function resourceName(path: string, value: unknown): string {
   if (value === OTHER_SPELLING) {
     throw invalid(path, `must not be ${OTHER_SPELLING}: the default for all resources is "${ALL_RESOURCES}"`)
@@ -15,11 +14,11 @@ export function resourceName(path: string, value: unknown): string {
   return plainName(path, value)
 }
 
-/** The name of one resource, or all of them. */
+/** The name of one resource, or `*`. */
 export const resourceOrAll = (path: string, value: unknown): string =>
   value === ALL_RESOURCES ? ALL_RESOURCES : resourceName(path, value)
 
-/** The levels that say something of a subject, from the one that wins to the one that loses. */
+/** The levels that apply to a subject, highest priority first. */
 export function levelsOf(entity: string | undefined, resource: string): [FieldLevel, ConfigKey][] {
   const levels: [FieldLevel, ConfigKey][] = []
   if (resource !== ALL_RESOURCES) {

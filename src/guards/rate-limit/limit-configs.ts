@@ -12,16 +12,16 @@ import type { LimitConfigStore } from './port.js'
 import type { Layer } from './resolve.js'
 import type { ConfigKey, EntityRecord, FieldLevel, LevelConfig, ResolvedConfig } from './types.js'
 
-/** Where only a resource is wanted: records looked at together, and how often for one page. */
+/** When filtering by resource: records read per batch, and batches per page. */
 const LISTED_PAGE = 1000
 const MAX_LISTED_PAGES = 10
 
-/** The configuration of limits, level by level, and the parents of entities. */
+/** The stored configuration of limits at each level, and the parents of entities. */
 export class LimitConfigs {
   constructor(
     private readonly store: LimitConfigStore,
     private readonly policies: Policies,
-    /** Told when something was changed here. */
+    /** Called after a change by this process. */
     private readonly onChange: () => void,
   ) {}
 
@@ -34,7 +34,7 @@ export class LimitConfigs {
     const { limit } = parsePage({ ...(query.limit !== undefined && { limit: query.limit }) })
     let after = query.cursor === undefined ? undefined : readConfigCursor(level, query.cursor)
     const items: ListedConfig[] = []
-    // A resource that few entities have must not have the store walked from end to end for one page.
+    // Bounded: for a resource that few entities configure, one page must not scan the whole store.
     for (let pages = 0; pages < MAX_LISTED_PAGES && items.length < limit; pages++) {
       const page = await this.store.list(level, {
         limit: resource === undefined ? limit : LISTED_PAGE,
@@ -81,7 +81,7 @@ export class LimitConfigs {
     this.policies.check(Object.keys(config.limits), resource, [{ level, config }, ...below])
   }
 
-  /** Asks the store: whoever has just changed a level wants to know what holds from now on. */
+  /** Reads the store, not the cache: a caller that has just changed a level wants the new result. */
   async resolve(entity: string | undefined, resource: string): Promise<ResolvedConfig> {
     const subject = {
       ...(entity !== undefined && { entity: identifier('entity', entity) }),

@@ -7,22 +7,22 @@ import { type Rule, sameRule } from './rule.js'
 import type { Subject } from './types.js'
 
 export interface LocalLease {
-  /** Tokens that a process takes ahead of each limit. */
+  /** Tokens that a process takes in advance from each limit. */
   tokens: number
-  /** How long it may keep them. */
+  /** How long it may hold them. */
   ms: number
 }
 
-/** Tokens of one limit in hand: taken in the engine, and not yet used. */
+/** Tokens of one limit that this process holds: taken from the engine and not yet used. */
 interface Hand {
   rule: Rule
   tokens: number
   /** By the engine's clock. */
   takenAt: number
-  /** By the clock of this process: when they were asked for, and until when they may be used. */
+  /** By this process's clock: when they were requested, and until when they may be used. */
   since: number
   until: number
-  /** As the engine told it when they were taken. */
+  /** As the engine returned them when the tokens were taken. */
   remaining: number
   resetAt: number
 }
@@ -33,14 +33,14 @@ interface SubjectHands {
 }
 
 const GIVE_BACK_MS = 60_000
-/** Also the longest time that a timer can wait. */
+/** Also the longest delay of a timer. */
 const MAX_LEASED = 1_000_000_000
 
 /**
- * Takes tokens of buckets and fixed windows ahead, decides in memory as long as they last, and gives back what was not
- * used in time. They count as used everywhere, so nobody is admitted beyond the limit for it; what a process has in
- * hand and does not use is denied to others for `ms` at most. A token may be used `ms` after it was taken, so that a
- * bucket's bound holds for intervals longer by that; tokens of a fixed window are used in it or given back.
+ * Takes tokens of buckets and fixed windows in advance, decides in memory while they last, and gives unused tokens back
+ * in time. The engine counts them as used, so the limit is never exceeded. Tokens that a process holds without using
+ * them are denied to others for at most `ms`. A token may be used up to `ms` after it was taken, so a bucket's bound
+ * holds for intervals longer by `ms`. Tokens of a fixed window are used within that window or given back.
  */
 export class LeasingCounters implements LimitStore {
   private readonly subjects = new Map<string, Map<string, SubjectHands>>()
@@ -68,7 +68,7 @@ export class LeasingCounters implements LimitStore {
     return this.takeOne(subject!, now)
   }
 
-  /** From what is in hand; undefined where that is not enough. */
+  /** Decides with the tokens held here. Undefined if there are not enough. */
   readonly takeHere = (subject: SubjectCosts, now: number): Taken | undefined => {
     const known = this.subjects.get(subject.resource)?.get(subject.entity)
     return known === undefined || !subject.limits.every(canBeLeased)
@@ -80,7 +80,7 @@ export class LeasingCounters implements LimitStore {
     const known = this.handsOf(subject)
     const taken = takeInHand(subject, known.hands, now)
     if (taken !== undefined) return Promise.resolve(taken)
-    // One goes and fetches; the others wait for it and look again.
+    // One caller fetches tokens. The others wait for it and try again.
     if (known.filling !== undefined) {
       const again = () => this.takeOne(subject, this.clock.now())
       return known.filling.then(again, again)
@@ -98,11 +98,11 @@ export class LeasingCounters implements LimitStore {
     })
     const limits = subject.limits.map((limit, i) => ({ ...limit, cost: limit.cost + ahead[i]! }))
     const batch = await this.counters.take([{ ...subject, limits }], now)
-    // Not so much is there any more: what is asked for, exactly.
+    // The engine has not enough tokens for an advance, so take only the requested cost.
     if (!batch.allowed) return this.counters.take([subject], now)
     subject.limits.forEach(({ name, rule }, i) => {
       const { remaining, resetMs } = batch.views[0]![i]!
-      // The engine's clock may differ. It decided no earlier than it was asked, so counted from then is early enough.
+      // The engine's clock may differ. It decided after it was called, so counting from the call is never too late.
       const resetAt = now + resetMs
       const end = rule.algorithm === 'fixed-window' ? resetAt : Number.POSITIVE_INFINITY
       const until = Math.min(now + this.lease.ms, end)
@@ -125,7 +125,7 @@ export class LeasingCounters implements LimitStore {
       for (const [entity, known] of entities) {
         const { hands } = known
         await this.returnHands({ entity, resource }, hands, ({ until }) => until <= now).catch(() => {})
-        // Somebody may fetch meanwhile: what they bring must be found again.
+        // Keep the entry while a fill is in flight: its tokens go there.
         if (hands.size === 0 && known.filling === undefined) entities.delete(entity)
       }
       if (entities.size === 0) this.subjects.delete(resource)
@@ -159,7 +159,7 @@ export class LeasingCounters implements LimitStore {
   }
 
   async reset(subject: Subject): Promise<boolean> {
-    // What is in hand was forgotten with the rest: using it would admit twice.
+    // The reset also covers the tokens held here. Using them would admit twice.
     this.subjects.get(subject.resource)?.delete(subject.entity)
     return this.counters.reset(subject)
   }
@@ -172,7 +172,7 @@ export class LeasingCounters implements LimitStore {
     return this.counters.sweep(now)
   }
 
-  /** Gives everything back. */
+  /** Gives back all tokens. */
   async close(): Promise<void> {
     clearInterval(this.timer)
     await this.giveOldBack(Number.POSITIVE_INFINITY)
@@ -187,7 +187,7 @@ function takeInHand({ limits }: SubjectCosts, hands: Map<string, Hand>, now: num
   let at = now
   for (const { name, rule, cost } of limits) {
     const hand = hands.get(name)
-    // What was taken under another rule is given back first.
+    // Tokens taken under another rule are given back first.
     if (hand === undefined || !sameRule(hand.rule, rule) || hand.tokens < cost) return undefined
     if (now >= hand.until || now < hand.since) return undefined
     at = hand.takenAt

@@ -3,27 +3,27 @@ import type { Defaults } from './resolve.js'
 import type { Limits } from './types.js'
 
 export interface LimitOptions {
-  /** How long a level's configuration is believed without asking again, also that there is none. */
+  /** How long a configuration is cached, also when there is none. */
   configCacheMs: number
-  /** Configurations kept in memory. */
+  /** Maximum number of cached configurations. */
   configCacheEntries: number
-  /** An engine that has not decided by then counts as unavailable. */
+  /** An engine that has not answered within this time counts as unavailable. */
   timeoutMs: number
   /** How long a lease can be adjusted or given back. */
   leaseMs: number
-  /** How often what was admitted and denied is written down. */
+  /** How often usage counts are written to the store. */
   usageFlushMs: number
-  /** Whether it is counted at all. */
+  /** Whether usage is counted. */
   usage: boolean
-  /** How many entities of each resource and hour it tells apart, the heaviest; all are in the totals. */
+  /** How many entities are listed per resource and hour, highest use first. The totals include all entities. */
   usageEntities: number
-  /** How long it is kept. */
+  /** How long usage is stored. */
   usageRetentionMs: number
-  /** Seals leases; absent: one that the store keeps. */
+  /** Encrypts leases. Absent: a secret that the store holds. */
   leaseSecret?: string
-  /** Tokens that this process takes ahead, so that it can decide in memory; absent: none. */
+  /** Tokens that this process takes in advance, so that it can decide in memory. Absent: none. */
   localLease?: LocalLease
-  /** What holds where no level says anything, by resource. */
+  /** Limits by resource, used where no level configures any. */
   defaults: Partial<Defaults> & { limits?: Record<string, Limits> }
 }
 

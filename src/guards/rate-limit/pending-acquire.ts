@@ -4,11 +4,13 @@ import type { Wanted } from './answers.js'
 import type { Taken } from './port.js'
 import type { AcquireAnswer, OnUnavailable } from './types.js'
 
-/** What the engine is asked, and what holds when it does not answer. */
+/** A call to the engine, and what to do when it does not answer. */
 export interface AcquireCall {
   wanted: readonly Wanted[]
   signal: AbortSignal | undefined
-  /** Which of what is known to be used up was known before. Absent where limits of the call's own denied. */
+  /**
+   * The version of `Exhausted` before the call. Absent if the call had its own limits: then the denial is not cached.
+   */
   since: number | undefined
   onUnavailable: OnUnavailable
 }
@@ -20,8 +22,8 @@ export interface AcquireAnswers {
 }
 
 /**
- * One acquire while the engine decides. An object and not a chain of promises, which would be most of the memory that
- * an acquire takes.
+ * One acquire while the engine decides. An object rather than a chain of promises, which would be most of the
+ * memory of an acquire.
  */
 export class PendingAcquire extends DeadlineWaiter {
   constructor(
@@ -42,7 +44,7 @@ export class PendingAcquire extends DeadlineWaiter {
     if (asked.signal?.aborted) {
       const gone = aborted(asked.signal)
       const done = () => this.reject(gone)
-      // Who has gone hears of nothing else, should it fail.
+      // The caller gets only the abort reason, even if giving back fails.
       answers.returnAll(asked.wanted, taken).then(done, done)
       return
     }
@@ -57,7 +59,7 @@ export class PendingAcquire extends DeadlineWaiter {
 
   override onLate(error: unknown): void {
     const { answers, asked, deciding } = this
-    // A caller who is turned away has taken nothing: should the engine decide after all, it is given back.
+    // The caller gets an error, so if the engine admits later, the cost is given back.
     if (asked.onUnavailable === 'block') {
       deciding.then((late) => answers.returnAll(asked.wanted, late)).catch(() => {})
     }

@@ -20,16 +20,16 @@ import type {
   Subject,
 } from './types.js'
 
-/** What holds for a subject. */
+/** The configuration that applies to a subject. */
 export interface SubjectPolicy {
   policy: Policy
   record: EntityRecord | undefined
 }
 
-/** A configuration that was resolved. */
+/** A subject configuration with its policy resolved. */
 export type KnownSubject = SubjectConfig & { policy: Policy }
 
-/** From the one that wins to the one that loses. */
+/** Highest priority first. */
 const LEVELS = [
   ['entity', 'entity'],
   ['resource', 'resource'],
@@ -38,7 +38,7 @@ const LEVELS = [
   ['system:*', 'systemAll'],
 ] as const satisfies (readonly [FieldLevel, keyof SubjectLevels])[]
 
-/** Policies that were made of the same record: callers choose the names of resources, so not without end. */
+/** Maximum number of policies cached per record: callers choose the names of resources, so it must be bounded. */
 const MAX_SHARED = 1000
 
 interface Shared {
@@ -46,10 +46,12 @@ interface Shared {
   policy: Policy
 }
 
-/** Configuration resolved: entity over resource over system over the defaults of the constructor, field by field. */
+/** Resolves configurations field by field: entity over resource over system over the defaults of the constructor. */
 export class Policies {
   readonly cache: ConfigCache
-  /** Most subjects share the configuration of their resource: by identity of the levels' records. */
+  /**
+   * Most subjects share the configuration of their resource, so policies are cached by identity of the levels' records.
+   */
   private resolved = new WeakMap<LevelConfig, Map<string, Shared>>()
 
   constructor(
@@ -65,7 +67,7 @@ export class Policies {
     )
   }
 
-  /** Throws LIMIT_NOT_CONFIGURED when no level, and no limit of the call, names a limit of the resource. */
+  /** Throws LIMIT_NOT_CONFIGURED when neither a level nor the call names a limit for the resource. */
   find(
     subject: Subject,
     callLimits: Limits | undefined,
@@ -91,8 +93,8 @@ export class Policies {
   }
 
   /**
-   * The same where it is in memory, and right; names are known there only in their canonical spelling. What is wrong
-   * with it is told by `find`.
+   * Like `find`, but only from memory. Undefined if the names are not in canonical spelling or the configuration
+   * is invalid; `find` reports the error.
    */
   findHere(entity: string, resource: string, now: number): KnownSubject | undefined {
     const config = this.cache.peek(entity, resource, now)
@@ -105,14 +107,16 @@ export class Policies {
     return config as KnownSubject
   }
 
-  /** Where the configuration cannot be read: as the levels say that are in memory, however old. */
+  /** Used when the configuration cannot be read: the last known value, however old. */
   onUnavailableOf(subject: Subject): OnUnavailable {
     const known = this.cache.lastKnown(subject)
     const saying = LEVELS.find(([, part]) => known[part]?.onUnavailable !== undefined)
     return (saying && known[saying[1]]?.onUnavailable) ?? this.defaults().onUnavailable
   }
 
-  /** Of a parent: its own limits, and those of the call for names that it has none of. Undefined: no limits. */
+  /**
+   * The parent's own limits, plus those of the call that the parent does not name. Undefined: the parent has no limits.
+   */
   findParent(subject: Subject, callLimits: Limits | undefined): MaybePromise<Policy | undefined> {
     return whenReady(this.cache.get(subject), (config) => {
       const layers = this.layers(subject, config)
@@ -123,8 +127,8 @@ export class Policies {
   }
 
   /**
-   * Throws INVALID_INPUT where a limit cannot be counted as the layers together say, so that whoever configures it is
-   * told, and not whoever asks. What is still incomplete may be completed by another level.
+   * Throws INVALID_INPUT if a limit cannot be counted with the combined layers, so that the error appears at
+   * configuration time and not in later calls. An incomplete limit is accepted: another level may complete it.
    */
   check(names: readonly string[], resource: string, layers: readonly Layer[]): void {
     const all = [...layers, this.defaultLayer(resource)]
@@ -137,7 +141,6 @@ export class Policies {
     }
   }
 
-  /** What layers together say. */
   resolve(subject: { entity?: string; resource: string }, layers: readonly Layer[]): ResolvedConfig {
     const all = [...layers, this.defaultLayer(subject.resource)]
     return resolve(subject, all, this.defaults()) ?? notConfigured(subject)

@@ -1,22 +1,22 @@
 import { compileRule, type Rule } from './rule.js'
 import type { EffectiveLimit, LimitPolicy, OnUnavailable, ResolvedConfig } from './types.js'
 
-/** One limit of a subject, ready to be asked for. */
+/** One limit of a subject, with its compiled rule. */
 export interface PolicyLimit {
   name: string
-  /** What calls say when they name its cost. */
+  /** The name by which calls give its cost. */
   costName: string
   rule: Rule
   shadow: boolean
 }
 
-/** A resolved configuration in the form that each acquire needs. */
+/** A resolved configuration in the form that `acquire` needs. */
 export interface Policy {
   limits: readonly PolicyLimit[]
-  /** Told with each answer. */
+  /** Returned with each answer. */
   told: Record<string, LimitPolicy>
   onUnavailable: OnUnavailable
-  /** Limits of which a stored record cannot be used, with what is wrong. */
+  /** Limits whose stored record cannot be used, with the reason. */
   unreadable: Record<string, string> | undefined
 }
 
@@ -32,7 +32,8 @@ export function toPolicy({ limits, onUnavailable, unreadable }: ResolvedConfig):
 
 function tell({ algorithm, capacity, periodMs, unitsPerMs, unitsPerToken }: Rule): LimitPolicy {
   if (algorithm === 'concurrency') return { isConcurrency: true }
-  // Who spreads calls evenly over it keeps to the limit: of a bucket that is the time to fill it, not the period.
+  // A caller that spreads its calls evenly over this window stays within the limit. For a bucket that is the time
+  // to fill it, not the period.
   const windowMs = algorithm === 'token-bucket' ? (capacity * unitsPerToken) / unitsPerMs : periodMs
   return { isConcurrency: false, windowSeconds: Math.ceil(windowMs / 1000) }
 }
@@ -42,14 +43,14 @@ function policyLimit(name: string, limit: EffectiveLimit): PolicyLimit {
   return { name, costName: name, rule, shadow: limit.mode === 'shadow' }
 }
 
-/** Behind the name of a limit: what a call adds to it counts by itself. No configured limit is called so. */
+/** Suffix of a limit that a call adds, so that it has its own counter. No configured limit can have this name. */
 const ADDED = '*'
 export const costNameOf = (name: string): string =>
   name.endsWith(ADDED) ? name.slice(0, -ADDED.length) : name
 
 /**
- * A policy with further limits, which can only deny more: they have counters of their own, so that nothing of the
- * configured ones is forgotten or counted by another rule.
+ * A policy with further limits, which can only deny more. They have their own counters, so the counts of the
+ * configured limits are not lost or counted by another rule.
  */
 export function withAdded(policy: Policy, added: readonly PolicyLimit[]): Policy {
   const further = added.map((limit) => ({ ...limit, name: limit.name + ADDED }))

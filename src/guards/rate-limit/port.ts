@@ -3,16 +3,17 @@ import type { Rule } from './rule.js'
 import type { ConfigKey, EntityRecord, Level, LevelConfig, Subject } from './types.js'
 
 /**
- * What rate limits need of an engine. Every verb is a decision that the engine makes atomically over all processes.
+ * What rate limits need from an engine. The engine executes each verb atomically across all processes.
  *
- * Time: `now` is the caller's clock, in milliseconds. An engine with a clock of its own (Redis) decides by that, and
- * takes `now` only when it was opened to do so, which is how the conformance suites run it.
+ * Time: `now` is the caller's clock, in milliseconds. An engine with its own clock (Redis) uses that instead. It
+ * uses `now` only when it was opened to do so, as the conformance suites do.
  *
- * What must share a slot, a row or an item: **everything of one subject** (one entity and one resource), that is the
- * states of all its limits and its part of each lease. One `take` mostly names one subject, and that must be a single
- * atomic step. With a parent it names two, which may lie apart. Then an engine that cannot change both at once takes
- * from the first, then from the second, and gives the first back if the second denies: others may be denied in
- * between, nobody is admitted too much, and a crash in between leaves one cost used until it comes back by itself.
+ * **Everything of one subject** (one entity and one resource) must share a slot, a row or an item: the states of
+ * all its limits, and its part of each lease. Most `take` calls name one subject, and must then be a single atomic
+ * step. With a parent, a call names two subjects, which may be stored apart. An engine that cannot change both at
+ * once takes from the first, then from the second, and gives the first back if the second denies. In between,
+ * other callers may be denied, but none is admitted over the limit. A crash in between leaves one cost used until
+ * the limit refills.
  */
 export interface LimitEngine {
   readonly counters: LimitStore
@@ -20,12 +21,12 @@ export interface LimitEngine {
   readonly usage: UsageStore
 }
 
-/** One limit of a subject and what the call takes of it: at most `rule.capacity`; 0 only looks. */
+/** One limit of a subject and the cost that the call takes from it, at most `rule.capacity`. 0 only reads. */
 export interface LimitCost {
   name: string
   rule: Rule
   cost: number
-  /** Takes when it can, and never denies. */
+  /** Takes the cost if available, and never denies. */
   shadow: boolean
 }
 
@@ -34,103 +35,115 @@ export interface SubjectCosts extends Subject {
 }
 
 export interface Taken {
-  /** Every limit that enforces admitted its cost, and all was taken; otherwise nothing was. */
+  /** True: every enforcing limit admitted its cost, and all costs were taken. False: nothing was taken. */
   allowed: boolean
-  /** The engine's time of the decision: part of the lease. */
+  /** The engine's time of the decision. It becomes part of the lease. */
   at: number
-  /** For each subject each limit, in the order asked. With `retryAfterMs` above 0 nothing was taken of that limit. */
+  /** Per subject, then per limit, in request order. If `retryAfterMs` is above 0, nothing was taken from that limit. */
   views: readonly (readonly LimitView[])[]
 }
 
-/** One limit that a lease took from. */
+/** One limit from which a lease took. */
 export interface LeasedLimit {
   name: string
   rule: Rule
-  /** Taken at first. */
+  /** The cost taken at first. */
   cost: number
-  /** For `adjust`: what to add to the cost. */
+  /** For `adjust`: the amount to add to the cost. */
   delta: number
 }
 
-/** A lease is kept by its holder: the engine learns of it by its first use, and forgets it when it has run out. */
+/** The caller holds the lease. The engine learns of a lease at its first use, and forgets it when it expires. */
 export interface LeaseUse {
-  /** Unique for ever. */
+  /** Globally unique. */
   id: string
   takenAt: number
   expiresAt: number
   subjects: readonly (Subject & { limits: readonly LeasedLimit[] })[]
 }
 
-/** `done`, or the lease was given back before, and nothing was changed. */
+/** `given-back`: the lease was given back earlier, and nothing was changed. */
 export type LeaseOutcome = 'done' | 'given-back'
 
-/** Which of a process's conclusions no longer hold: those of one subject, or, without it, of all. */
+/** Which subject's cached denials are no longer valid. Undefined: those of all subjects. */
 export type Freed = Subject | undefined
 
 export interface LimitStore {
-  /** With no subjects it is asked once before all else, and may take as long as the engine needs to begin. */
+  /**
+   * The guard calls it once with no subjects before anything else. That call may take as
+   * long as the engine needs to start.
+   */
   take(subjects: readonly SubjectCosts[], now: number): Promise<Taken>
   /**
-   * Adds each `delta` to what the lease has taken, once for each `adjustment`: of a lease the last ones are known by their
-   * names, so that whoever does not know whether it was done may ask again. The sum of what a lease took and its deltas stays at 0 or above:
-   * what a delta would take below it is left out, so that a lease never gives back more than it took.
+   * Adds each `delta` to what the lease has taken, once per `adjustment` id. The engine remembers the last ids of
+   * a lease, so a caller that does not know the outcome may retry. The total of a lease stays at 0 or above: the
+   * engine cuts a delta that would go below, so a lease never gives back more than it took.
    */
   adjust(lease: LeaseUse, adjustment: string, now: number): Promise<LeaseOutcome>
-  /** Gives back what the lease took, deltas included. */
+  /** Gives back everything the lease took, deltas included. */
   giveBack(lease: LeaseUse, now: number): Promise<LeaseOutcome>
-  /** Forgets what was used; false when nothing was. */
+  /** Deletes the recorded use. False if there was none. */
   reset(subject: Subject): Promise<boolean>
-  /** Told within a second when anybody's reset or give-back frees what was denied. Returns how to stop. */
+  /**
+   * Notifies the listener, within a second, when a reset or give-back by any process frees capacity that was
+   * denied. Returns a function that stops watching.
+   */
   watch(listener: (freed: Freed) => void): () => void
-  /** Drops what no longer counts, in a small step; engines that expire by themselves answer `more: false`. */
+  /**
+   * Deletes states that no longer matter, in a small step. Engines that expire them themselves return `more: false`.
+   */
   sweep(now: number): Promise<{ swept: number; more: boolean }>
 }
 
 export interface ConfigBatch {
-  /** In the order asked; undefined where the level says nothing of the resource. */
+  /** In request order. Undefined where the level has no configuration for the resource. */
   configs: readonly (LevelConfig | undefined)[]
-  /** The record of `entity`, when asked for. */
+  /** The record of the requested `entity`. */
   entity: EntityRecord | undefined
-  /** Version of the stored schema. */
   schemaVersion: number
 }
 
 export interface ConfigPageRequest {
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   after?: ConfigKey
-  /** How many records are looked at. */
+  /** How many records to read. */
   limit: number
-  /** Only what is said of this resource, which may be nothing of what is looked at. */
+  /** Only configurations of this resource. A page may then be empty although more follow. */
   resource?: string
-  /** Also what other programs wrote and nobody has used yet, whatever that costs. */
+  /** Also include records that other programs wrote and this one has not used yet, whatever the cost. */
   scan?: boolean
 }
 
 export interface ConfigPage {
   items: { key: ConfigKey; config: LevelConfig }[]
-  /** Absent at the end. */
+  /** Absent on the last page. */
   next?: ConfigKey
 }
 
 export interface LimitConfigStore {
-  /** One batch for everything; what was written before by the same instance is seen, what others wrote soon. */
+  /** One batch for everything. Sees earlier writes of this instance at once, and those of others soon. */
   read(keys: readonly ConfigKey[], entity: string | undefined): Promise<ConfigBatch>
-  /** What a level says, in the engine's own order. */
+  /** The configurations of a level, in the engine's own order. */
   list(level: Level, page: ConfigPageRequest): Promise<ConfigPage>
   write(key: ConfigKey, config: LevelConfig): Promise<void>
-  /** False when there was none. */
+  /** False if there was none. */
   remove(key: ConfigKey): Promise<boolean>
   writeEntity(id: string, record: EntityRecord): Promise<void>
   removeEntity(id: string): Promise<boolean>
-  /** Raises the version of the stored schema, and brings the records to it; does nothing when it is there already. */
+  /**
+   * Raises the version of the stored schema and migrates the records. Does nothing if the version is already reached.
+   */
   migrate(schemaVersion: number): Promise<void>
-  /** Keeps the candidate if no secret is kept yet, and answers the one that is. */
+  /** Stores the candidate if no secret is stored yet, and returns the stored one. */
   secret(candidate: string): Promise<string>
-  /** Told within a second of changes that others made; without a key of any of them. Returns how to stop. */
+  /**
+   * Notifies the listener, within a second, of changes made by other instances. No key: any record may have
+   * changed. Returns a function that stops watching.
+   */
   watch(listener: (changed: ConfigKey | undefined) => void): () => void
 }
 
-/** Cost admitted and denied of one limit. */
+/** Admitted and denied cost of one limit. */
 export interface LimitUse {
   limit: string
   admitted: number
@@ -141,7 +154,7 @@ export interface EntityUse extends LimitUse {
   entity: string
 }
 
-/** What was used of a resource in the hour that begins at `start`: all of it, and by the heaviest entities. */
+/** Use of a resource in the hour that begins at `start`: the totals, and the entities with the highest use. */
 export interface UsageHour {
   resource: string
   start: number
@@ -150,18 +163,21 @@ export interface UsageHour {
 }
 
 export interface UsageKept {
-  /** Of the entities of an hour so many stay for certain, and at most twice as many. */
+  /** At least this many entities of an hour are stored, and at most twice as many. */
   entities: number
-  /** How long an hour is kept. */
+  /** How long an hour is stored. */
   ms: number
 }
 
-/** One record for each resource and hour, which does not grow with the number of entities. */
+/** One record per resource and hour. Its size does not grow with the number of entities. */
 export interface UsageStore {
-  /** Adds to what is counted; when an hour has too many entities, the lightest leave it. */
+  /** Adds to the stored counts. When an hour has too many entities, those with the lowest use are removed. */
   count(hours: readonly UsageHour[], kept: UsageKept): Promise<void>
-  /** Oldest first, `from` inclusive, `to` exclusive; in an hour by entity and limit. */
+  /** Oldest first, `from` inclusive, `to` exclusive. Within an hour, sorted by entity and limit. */
   read(resource: string, from: number, to: number): Promise<UsageHour[]>
-  /** Drops hours that began before a time, in a small step; engines that expire by themselves answer `more: false`. */
+  /**
+   * Deletes hours that began before `before`, in a small step. Engines that expire them
+   * themselves return `more: false`.
+   */
   forget(before: number): Promise<{ more: boolean }>
 }

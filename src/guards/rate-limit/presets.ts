@@ -8,8 +8,8 @@ function window(capacity: number, refillPeriodSeconds: number) {
 }
 
 /**
- * The limits of the DICT documents, for `setConfig` on the system level: the entity is an ISPB and the resource an
- * operation, or the entity is a user and the resource an endpoint.
+ * The limits of the DICT documents, for `setConfig` at the system level. Either the entity is an ISPB and the
+ * resource an operation, or the entity is a user and the resource an endpoint.
  */
 export const DICT_LIMITS = {
   CreateEntry: { limits: { ...perMinute(100), ...perHour(1000) } },

@@ -1,7 +1,7 @@
 import { CatracaError } from '../../core/errors.js'
 import type { Denied } from './types.js'
 
-/** For those who would rather be told of a denial by an error: the same words as over HTTP. */
+/** Turns a denial into an error, with the same fields as over HTTP. */
 export function quotaExceeded({ violations, retryAfterMs, limits }: Denied): CatracaError {
   const names = [...new Set(violations.map(({ limit }) => limit))]
   return new CatracaError('QUOTA_EXCEEDED', `${names.join(', ')} used up; try again in ${retryAfterMs} ms`, {

@@ -10,7 +10,7 @@ import type {
   ResolvedConfig,
 } from './types.js'
 
-/** What a level says, from the one that wins to the one that loses. */
+/** The configuration of one level. Layers are ordered by priority, highest first. */
 export type Layer = { level: FieldLevel; config: LevelConfig | undefined }
 
 const LIMIT_FIELDS = [
@@ -28,7 +28,7 @@ export interface Defaults {
   strictVersion: boolean
 }
 
-/** Field by field, the first layer that says something wins. Undefined when no layer names a limit. */
+/** For each field, the first layer that sets it wins. Undefined when no layer names a limit. */
 export function resolve(
   { entity, resource }: { entity?: string; resource: string },
   layers: readonly Layer[],
@@ -83,17 +83,17 @@ function pick(layers: readonly Layer[], field: keyof Defaults, defaults: Default
 
 type FieldLevels = Record<keyof EffectiveLimit, FieldLevel>
 
-/** Numbers that belong to a capacity: those of a larger one would undo a smaller one. */
+/** Numbers that depend on the capacity: values meant for a larger capacity would defeat a smaller one. */
 const CAPPED_FIELDS = ['burst', 'refillAmount'] as const
 
 export interface ResolvedLimit {
   limit: EffectiveLimit
-  /** For each field the layer that states it. */
+  /** The level that sets each field. */
   from: FieldLevels
   capped: CappedFields
 }
 
-/** One limit of all layers; throws LIMIT_INCOMPLETE where a field is nowhere. */
+/** Resolves one limit over all layers. Throws LIMIT_INCOMPLETE if no layer sets a required field. */
 export function resolveLimit(name: string, layers: readonly Layer[], resource: string): ResolvedLimit {
   const found: Limit = {}
   const from = Object.fromEntries(LIMIT_FIELDS.map((field) => [field, 'defaults'])) as FieldLevels
@@ -102,7 +102,7 @@ export function resolveLimit(name: string, layers: readonly Layer[], resource: s
     config !== undefined && Object.hasOwn(config.limits, name) ? config.limits[name]! : {},
   )
   const isExact = stated.some(({ capacity }, i) => capacity !== undefined && isOfResource(layers[i]!.level))
-  // From the layer that loses to the one that wins, so that each sees what it overrides.
+  // From lowest to highest priority, so that each layer sees what it overrides.
   for (let i = layers.length - 1; i >= 0; i--) {
     const { level } = layers[i]!
     const limit = isExact && isForAll(level) ? numbersOf(stated[i]!) : stated[i]!
@@ -117,7 +117,7 @@ export function resolveLimit(name: string, layers: readonly Layer[], resource: s
   return { limit: complete(found, name, resource), from, capped }
 }
 
-/** A level that lowers the capacity lowers with it what others said for a larger one. */
+/** A level that lowers the capacity also lowers inherited values that were meant for a larger capacity. */
 function cap(
   found: Limit,
   from: FieldLevels,
@@ -143,7 +143,7 @@ function complete(found: Limit, name: string, resource: string): EffectiveLimit 
   }
   return {
     capacity,
-    // A level that raises the capacity above an inherited burst wants at least that.
+    // A level that raises the capacity above an inherited burst raises the burst too.
     burst: Math.max(found.burst ?? capacity, capacity),
     refillAmount: found.refillAmount ?? capacity,
     refillPeriodSeconds,
@@ -156,8 +156,8 @@ const isForAll = (level: FieldLevel): boolean => level === 'entity:*' || level =
 const isOfResource = (level: FieldLevel): boolean => !isForAll(level) && level !== 'defaults'
 
 /**
- * What a limit with a capacity of its own takes from the default for all resources: numbers that it lacks. Another
- * algorithm, or shadow mode, would loosen what its resource says.
+ * If a limit has its own capacity, it inherits only missing numbers from the default for all resources. An
+ * inherited algorithm or shadow mode could loosen what its resource configures.
  */
 function numbersOf({ algorithm: _, mode: __, ...numbers }: Limit): Limit {
   return numbers

@@ -9,30 +9,30 @@ export const ALGORITHMS = [
 ] as const
 export type Algorithm = (typeof ALGORITHMS)[number]
 
-/** Amounts and costs. */
+/** Maximum amount or cost. */
 export const MAX_AMOUNT = 1_000_000_000
 /** A leap year, so that a quota per year fits. */
 export const MAX_PERIOD_SECONDS = 366 * 24 * 3600
-/** An exact window remembers each admission: beyond this the log costs more than it is worth. */
+/** An exact window stores each admission. Above this capacity the log costs more than it is worth. */
 export const MAX_LOG_CAPACITY = 10_000
-/** Every sum and product below stays a whole number in a double, as in JavaScript and in Lua. */
+/** Every sum and product below must stay an exact integer in a double, in JavaScript and in Lua. */
 export const MAX_UNITS = Number.MAX_SAFE_INTEGER
 
 /**
- * A limit as engines need it: whole numbers only. A token bucket is counted in units, `unitsPerToken` to a token, of
- * which `unitsPerMs` come back each millisecond, so that no refill is ever rounded. Windows count tokens.
+ * A limit as engines need it: whole numbers only. A token bucket counts in units. A token is `unitsPerToken`
+ * units, and `unitsPerMs` units refill each millisecond, so refills are never rounded. Windows count tokens.
  */
 export interface Rule {
   algorithm: Algorithm
-  /** Tokens: what a bucket holds, a window admits, or how many may be at work at once. */
+  /** Tokens that a bucket holds, that a window admits, or concurrent calls. */
   capacity: number
-  /** The window, or how long a slot is held at most. */
+  /** The window length, or the longest time a concurrency slot is held. */
   periodMs: number
   unitsPerMs: number
   unitsPerToken: number
 }
 
-/** A limit with every field known. */
+/** A limit with every field resolved. */
 export interface CompleteLimit {
   algorithm: Algorithm
   capacity: number
@@ -41,14 +41,14 @@ export interface CompleteLimit {
   refillPeriodSeconds: number
 }
 
-/** Throws INVALID_INPUT at `path` where the numbers together are more than whole arithmetic can hold. */
+/** Throws INVALID_INPUT at `path` if the numbers together exceed exact integer arithmetic. */
 export function compileRule(path: string, limit: CompleteLimit): Rule {
   const { algorithm, capacity, burst, refillAmount } = limit
   const periodMs = limit.refillPeriodSeconds * 1000
   if (algorithm === 'token-bucket') {
     const divisor = greatestCommonDivisor(refillAmount, periodMs)
     const unitsPerToken = periodMs / divisor
-    // Half, so that a bucket that is full of debt can still be counted.
+    // Half, so that a bucket with full debt can still be counted.
     if (burst * unitsPerToken > MAX_UNITS / 2) throw invalid(path, TOO_FINE)
     return { algorithm, capacity: burst, periodMs, unitsPerMs: refillAmount / divisor, unitsPerToken }
   }
@@ -64,7 +64,7 @@ export function compileRule(path: string, limit: CompleteLimit): Rule {
   return { algorithm, capacity, periodMs, unitsPerMs: 1, unitsPerToken: 1 }
 }
 
-/** A configuration that is read again makes a new object of the same rule. */
+/** Compares by value: reading the configuration again creates a new object. */
 export function sameRule(a: Rule, b: Rule): boolean {
   return (
     a === b ||

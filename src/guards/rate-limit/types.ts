@@ -10,15 +10,15 @@ export interface Subject {
 
 export type LimitMode = 'enforce' | 'shadow'
 
-/** A limit as a level states it: what is absent is inherited. */
+/** A limit as a level configures it. Absent fields are inherited. */
 export interface Limit {
-  /** Tokens of a bucket, calls of a window, or how many at once. */
+  /** Tokens of a bucket, calls per window, or concurrent calls. */
   capacity?: number
-  /** What a token bucket holds; at least `capacity`, which is the default. */
+  /** The most tokens a bucket can hold. At least `capacity`, which is the default. */
   burst?: number
-  /** What comes back each period; `capacity` when no level says it. */
+  /** Tokens added each period. Default: `capacity`. */
   refillAmount?: number
-  /** The period of a bucket, the length of a window, or how long a slot is held at most. */
+  /** The refill period of a bucket, the length of a window, or the longest time a concurrency slot is held. */
   refillPeriodSeconds?: number
   algorithm?: Algorithm
   mode?: LimitMode
@@ -26,15 +26,15 @@ export interface Limit {
 
 export type Limits = Record<string, Limit>
 
-/** What a level says of a resource. */
+/** The configuration of a resource at one level. */
 export interface LevelConfig {
   limits: Limits
   onUnavailable?: OnUnavailable
-  /** On system only. */
+  /** System level only. */
   autoUpdate?: boolean
-  /** On system only. */
+  /** System level only. */
   strictVersion?: boolean
-  /** Limits that another program wrote and that cannot be used, with what is wrong; never given to `setConfig`. */
+  /** Limits that another program wrote and that cannot be used, with the reason. Never passed to `setConfig`. */
   unreadable?: Record<string, string>
 }
 
@@ -45,16 +45,16 @@ export type ConfigKey =
 
 export interface EntityRecord {
   parent: string
-  /** Whether an acquire takes from the parent too. */
+  /** Whether an acquire also takes from the parent. */
   cascade: boolean
 }
 
-/** Where a field comes from; `entity:*` and `system:*` are the defaults for all resources. */
+/** The level that a field comes from. `entity:*` and `system:*` are the defaults for all resources. */
 export type FieldLevel = 'call' | Level | 'entity:*' | 'system:*' | 'defaults'
 
-/** A number that a level inherits, and that its lower capacity caps. */
+/** An inherited number that was capped by the lower capacity of a level with higher priority. */
 export interface Capped {
-  /** What was stated. */
+  /** The configured number. */
   stated: number
   /** The level whose capacity caps it. */
   by: FieldLevel
@@ -62,7 +62,7 @@ export interface Capped {
 
 export type CappedFields = Partial<Record<'burst' | 'refillAmount', Capped>>
 
-/** A limit with every field known. */
+/** A limit with every field resolved. */
 export interface EffectiveLimit {
   capacity: number
   burst: number
@@ -72,9 +72,9 @@ export interface EffectiveLimit {
   mode: LimitMode
 }
 
-/** The effective configuration, and for each field the level that it comes from. */
+/** The effective configuration, and the level that each field comes from. */
 export interface ResolvedConfig {
-  /** Absent: what holds for entities of which no level says anything. */
+  /** Absent: the configuration for entities that have none of their own. */
   entity?: string
   resource: string
   limits: Record<string, EffectiveLimit>
@@ -87,38 +87,41 @@ export interface ResolvedConfig {
     autoUpdate: FieldLevel
     strictVersion: FieldLevel
   }
-  /** Numbers that are lower than the level says that they come from, by limit; absent where there are none. */
+  /** By limit: numbers that are lower than configured, because a lower capacity caps them. Absent if there are none. */
   capped?: Record<string, CappedFields>
-  /** Limits of which a stored record cannot be used, with what is wrong: calls that name one are refused. */
+  /** Limits whose stored record cannot be used, with the reason. Calls that name one are refused. */
   unreadable?: Record<string, string>
 }
 
 export interface LimitStatus {
-  /** The most that can be there: what the bucket holds, what the window admits, how many may be at work. */
+  /** The maximum: what the bucket holds, what the window admits, or how many calls may run at once. */
   limit: number
   remaining: number
-  /** After so long without further calls everything is there again. */
+  /** Time until the limit is full again if no further calls come. */
   resetMs: number
 }
 
-/** What a caller may be told of a limit besides, for headers. */
+/** Further facts about a limit, for response headers. */
 export interface LimitPolicy {
-  /** In so long `limit` may pass: a window, or the time that fills a bucket. Absent for concurrency. */
+  /** The time in which `limit` may pass: the window, or the time to fill a bucket. Absent for concurrency. */
   windowSeconds?: number
   isConcurrency: boolean
 }
 
 export interface AcquireRequest extends Subject {
-  /** Cost by name of the limit. Absent: 1 of each; a limit that is not named costs 0, and 0 only looks. */
+  /** Cost by limit name. Absent: 1 of each limit. A limit that is not named costs 0, and 0 only reads. */
   consume?: Record<string, number>
-  /** Limits of this call, which win over stored ones, field by field. */
+  /** Limits for this call only. They override stored ones field by field. */
   limits?: Limits
-  /** Take from the parent too; absent: as the entity's record says. */
+  /** Also take from the parent. Absent: the entity's record decides. */
   cascade?: boolean
   signal?: AbortSignal
 }
 
-/** What limits given in a call may do: be refused, only deny more than the configured ones, or take their place. */
+/**
+ * What limits given in a call may do. `never`: they are refused. `tighten`: they may only be stricter than the
+ * configured ones. `any`: they replace them.
+ */
 export type InlineLimits = 'never' | 'tighten' | 'any'
 
 export interface Violation {
@@ -129,33 +132,33 @@ export interface Violation {
 
 interface Answer {
   limits: Record<string, LimitStatus>
-  /** By the same names; absent in answers of a server, which says it in headers. */
+  /** By limit name. Absent in HTTP responses, which use headers instead. */
   policies?: Record<string, LimitPolicy>
-  /** Of the parent, where the call took from it too. */
+  /** The parent's limits, if the call also took from it. */
   parent?: { entity: string; limits: Record<string, LimitStatus> }
 }
 
 export interface Admitted extends Answer {
   allowed: true
-  /** Sealed: `adjust` and `giveBack` take it. */
+  /** Encrypted token for `adjust` and `giveBack`. */
   readonly leaseId: string
-  /** Limits in shadow mode that would have denied; nothing was taken of them. */
+  /** Limits in shadow mode that would have denied. Nothing was taken from them. */
   shadowViolations?: Violation[]
-  /** The engine did not answer, and the configuration says to go on. */
+  /** The engine did not answer, and the configuration says to admit. */
   degraded?: true
 }
 
 export interface Denied extends Answer {
   allowed: false
   violations: Violation[]
-  /** Until all of them would admit the call. */
+  /** When all of them would admit the call. */
   retryAfterMs: number
 }
 
 export type AcquireAnswer = Admitted | Denied
 
 export interface LeaseChange {
-  /** False when the lease had been given back already; then nothing was changed. */
+  /** False: the lease had already been given back, and nothing was changed. */
   applied: boolean
 }
 
@@ -163,13 +166,13 @@ export type UsageStep = 'hour' | 'day'
 
 export interface UsageEntry {
   limit: string
-  /** ISO 8601, the start of the hour or day. */
+  /** ISO 8601: the start of the hour or day. */
   start: string
   admitted: number
   denied: number
 }
 
-/** Cost of one entity in the whole time that was asked for. */
+/** Use by one entity over the whole requested time. */
 export interface EntityUsage {
   entity: string
   limit: string
@@ -177,21 +180,21 @@ export interface EntityUsage {
   denied: number
 }
 
-/** What was used of a resource: all of it by hour or day, and its heaviest entities, the heaviest first. */
+/** Use of a resource: totals by hour or day, and the entities with the highest use, highest first. */
 export interface ResourceUsage {
   items: UsageEntry[]
   entities: EntityUsage[]
 }
 
-/** How often an entity was denied by one limit. */
+/** How often one limit denied an entity. */
 export interface DeniedEntity extends Subject {
   limit: string
   denied: number
 }
 
-/** The entities most often denied in this process, the most first. */
+/** The entities denied most often in this process, most denied first. */
 export interface TopDenied {
-  /** ISO 8601: an hour ago, or when the process began. */
+  /** ISO 8601: an hour ago, or the start of the process. */
   since: string
   items: DeniedEntity[]
 }

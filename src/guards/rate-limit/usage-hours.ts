@@ -1,11 +1,11 @@
 import type { EntityUse, LimitUse, UsageHour } from './port.js'
 
-/** Heavier entities stay: an hour may hold so many times what is wanted of it before the lightest leave. */
+/** An hour may hold this many times the wanted number of entities before those with the lowest use are removed. */
 const SLACK = 2
 
 const weightOf = ({ admitted, denied }: LimitUse): number => admitted + denied
 
-/** The entities with the highest cost, admitted and denied together, the heaviest first; those of the same by name. */
+/** The entities with the highest cost, admitted plus denied, highest first. Ties are sorted by name. */
 export function heaviest(uses: readonly EntityUse[], most: number): string[] {
   const weights = new Map<string, number>()
   for (const use of uses) weights.set(use.entity, (weights.get(use.entity) ?? 0) + weightOf(use))
@@ -15,14 +15,14 @@ export function heaviest(uses: readonly EntityUse[], most: number): string[] {
     .map(([entity]) => entity)
 }
 
-/** What is to leave an hour so that it stays small; nothing while it holds no more than twice what is wanted. */
+/** The entities to remove from an hour. None while it holds at most twice the wanted number. */
 export function surplusOf(uses: readonly EntityUse[], most: number): EntityUse[] {
   if (new Set(uses.map(({ entity }) => entity)).size <= SLACK * most) return []
   const kept = new Set(heaviest(uses, most))
   return uses.filter(({ entity }) => !kept.has(entity))
 }
 
-/** Uses of the same limit, and entity, as one; in the order of their names. */
+/** Sums uses of the same limit and entity. Sorted by entity and limit. */
 export function addUp<Use extends LimitUse & { entity?: string }>(uses: readonly Use[]): Use[] {
   const sums = new Map<string, Map<string, Use>>()
   for (const use of uses) {
@@ -39,7 +39,6 @@ const byName = (a: LimitUse & { entity?: string }, b: LimitUse & { entity?: stri
   compare(a.entity ?? '', b.entity ?? '') || compare(a.limit, b.limit)
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** An hour with what was added to it. */
 export function merge(before: UsageHour | undefined, added: UsageHour, most: number): UsageHour {
   const entities = addUp([...(before?.entities ?? []), ...added.entities])
   const surplus = new Set(surplusOf(entities, most))

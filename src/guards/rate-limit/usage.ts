@@ -7,28 +7,28 @@ import { addUp, heaviest } from './usage-hours.js'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const STEP_MS: Record<UsageStep, number> = { hour: HOUR_MS, day: DAY_MS }
-/** Counted, and not yet written down. */
+/** Maximum number of counts waiting to be flushed. */
 const MAX_PENDING = 50_000
 
-/** What was counted of one limit of a subject in one hour, since it was last written down; and of its next limit. */
+/** Counts of one limit of a subject in one hour since the last flush, linked to its next limit. */
 export interface Counted extends Subject {
   limit: string
   hour: number
   admitted: number
   denied: number
   next: Counted | undefined
-  /** Of which writing down: one that has been is not counted on. */
+  /** The flush generation. A count of an earlier generation was flushed and must not be increased. */
   generation: number
 }
 
-/** Where the last count of a subject is kept, so that it need not be looked for. */
+/** Holds the last count of a subject, which saves a lookup. */
 interface CountedHolder {
   counted: Counted | undefined
 }
 
-/** Counts in memory and writes it down now and then: what a process that is killed had not written is lost. */
+/** Counts in memory and flushes to the store at intervals. If the process is killed, unflushed counts are lost. */
 export class UsageCounter {
-  /** The first limit of each subject. */
+  /** The first count of each subject. */
   private pending = new Map<string, Map<string, Counted>>()
   private size = 0
   private generation = 0
@@ -45,7 +45,7 @@ export class UsageCounter {
     if (isOn && flushMs > 0) this.timer = every(() => this.flush(), flushMs).unref()
   }
 
-  /** Of an answer of the engine: what was taken, or without views what was denied. */
+  /** Counts an answer of the engine: taken costs, or, without `views`, denied costs. */
   add(
     subject: SubjectCosts,
     views: readonly LimitView[] | undefined,
@@ -64,7 +64,7 @@ export class UsageCounter {
     if (this.size > MAX_PENDING) void this.flush()
   }
 
-  /** Of a denial that was known. */
+  /** Counts a denial decided in memory. */
   addDenied(
     subject: Subject,
     limits: Record<string, unknown>,
@@ -140,7 +140,7 @@ export class UsageCounter {
     }
   }
 
-  /** Sums of hours or days, oldest first, each with what is known of its entities. */
+  /** Sums by hour or day, oldest first, each with its known entities. */
   async read(resource: string, step: UsageStep, from: number, to: number): Promise<UsageHour[]> {
     await this.flush()
     const stepMs = STEP_MS[step]
@@ -154,7 +154,7 @@ export class UsageCounter {
   }
 }
 
-/** Everything adds up to the totals; of the entities those go on that may be among the heaviest of the hour. */
+/** Totals include every entity. Only entities that may be among the highest of the hour are passed on. */
 function hoursOf(resource: string, counted: ReadonlyMap<string, Counted>, most: number): UsageHour[] {
   const byHour = new Map<number, EntityUse[]>()
   for (const first of counted.values()) {

@@ -1,9 +1,9 @@
 import type { RevokedSubject, RevokedToken, TokenAnswer, TokenQuestion } from './types.js'
 
-/** The denylist as a caller sees it: the same in the library and, over HTTP, in the client of the command line. */
+/** The token denylist API. The library implements it, and so does the CLI's HTTP client. */
 export interface TokensApi {
   revoke(token: RevokedToken): Promise<void>
-  /** Any number of them. Those before one that fails are revoked. */
+  /** Any number of tokens. If one fails, those before it are revoked. */
   revokeAll(tokens: readonly RevokedToken[]): Promise<void>
   revokeSubject(mark: RevokedSubject): Promise<void>
   check(question: TokenQuestion): Promise<TokenAnswer>

@@ -1,7 +1,7 @@
 import { CatracaError } from '../../core/errors.js'
 import type { Revocation } from './port.js'
 
-/** An entry of the log, as text: `[["t",jti,expiresAt],["s",subject,expiresAt,notBefore]]`. */
+/** A log entry as text: `[["t",jti,expiresAt],["s",subject,expiresAt,notBefore]]`. */
 export function writeEntry(revocations: readonly Revocation[]): string {
   return JSON.stringify(
     revocations.map((one) =>

@@ -6,31 +6,35 @@ import type { TokenOptions } from './types.js'
 
 type Report = (message: string, error: unknown) => void
 
-/** Nobody has asked for so long: following costs, and whoever asks next is answered by the store meanwhile. */
+/**
+ * After this long without checks, following stops to save work. The next checks query
+ * the store until the image is loaded again.
+ */
 const IDLE_AFTER_MS = 300_000
 
 interface Followed {
   image: Image
   position: LogPosition
-  /** When it was last known to hold everything, in milliseconds that only grow. */
+  /** When the image was last known to be complete, in monotonic milliseconds. */
   freshAtMs: number
 }
 
 /**
- * Keeps an image of all revocations: loads it, follows the log, and loads it again when the log has a gap. It begins
- * with the first check, and stops when there are none for a while: a process without checks asks the store for nothing.
+ * Maintains an image of all revocations: loads it, follows the log, and loads it again when the log has a gap. It
+ * starts with the first check and stops when there are none for a while, so a process without checks does not
+ * query the store.
  */
 export class TokenFollower {
   private followed: Followed | undefined
-  /** The last that was loaded, also while it is behind: what it holds was revoked. */
+  /** The last loaded image, even while it is behind: a revocation in it is always valid. */
   private latest: Image | undefined
-  /** Being loaded: it must not miss what this process revokes meanwhile. */
+  /** The image being loaded. It must also receive what this process revokes meanwhile. */
   private loading: Image | undefined
   private looking: Promise<void> | undefined
   private lookAgain = false
   private timer: NodeJS.Timeout | undefined
   private stopWatching: (() => void) | undefined
-  /** From the start of the process on, as long as nothing was loaded. */
+  /** 0, the start of the process, until the first load. */
   private lastFreshMs = 0
   private usedAtMs = 0
   private failed = false
@@ -44,7 +48,7 @@ export class TokenFollower {
     private readonly time: () => number = () => performance.now(),
   ) {}
 
-  /** Begins to follow, if it does not yet; settles when the image is loaded, or could not be. */
+  /** Starts following, if it has not started yet. Resolves when the image is loaded or the load has failed. */
   start(): Promise<void> {
     if (this.timer === undefined && !this.closed && this.options.compareIntervalMs > 0) {
       this.usedAtMs = this.time()
@@ -56,14 +60,14 @@ export class TokenFollower {
     return this.looking ?? Promise.resolve()
   }
 
-  /** The image for a check, if it is known to hold all but what others revoked just now. */
+  /** The image for a check, if it is complete except for the latest revocations of other processes. */
   fresh(): Image | undefined {
     const now = this.time()
     this.usedAtMs = now
     return this.freshAt(now)
   }
 
-  /** Whether checks are answered from it. Asking this is no use of it. */
+  /** Whether checks are answered from memory. Reading this does not count as use. */
   get isFresh(): boolean {
     return this.freshAt(this.time()) !== undefined
   }
@@ -89,7 +93,7 @@ export class TokenFollower {
     this.stopWatching?.()
   }
 
-  /** What this process has revoked: it knows at once. */
+  /** Applies revocations of this process at once. */
   apply(revocations: readonly Revocation[]): void {
     this.latest?.apply(revocations)
     this.loading?.apply(revocations)
@@ -99,7 +103,7 @@ export class TokenFollower {
     return this.latest
   }
 
-  /** How long ago memory was last known to hold everything; 0 as long as nothing is followed. */
+  /** Time since memory was last known to be complete. 0 while the log is not followed. */
   get lagMs(): number {
     return this.timer === undefined ? 0 : this.time() - this.lastFreshMs
   }
@@ -110,7 +114,7 @@ export class TokenFollower {
     await this.looking
   }
 
-  /** One look at a time; whoever asks during one may know of an entry that it came too early for. */
+  /** One read at a time. A call during a read may know of a newer entry, so the read is repeated. */
   private look(): Promise<void> {
     if (this.looking !== undefined) {
       this.lookAgain = true
@@ -129,17 +133,17 @@ export class TokenFollower {
         this.lookAgain = false
         isNew = this.followed === undefined
         this.followed = isNew ? await this.load() : await this.advance(this.followed!)
-        // A log that does not even reach back to its own end is tried again at the next turn, not at once.
+        // If even a fresh load finds a gap, try again at the next interval, not at once.
       } while (!this.closed && (this.lookAgain || (this.followed === undefined && !isNew)))
       this.failed = false
     } catch (error) {
-      // The store is asked meanwhile, and tells its callers; here once is enough.
+      // Reported once. Meanwhile checks query the store, which reports its own errors.
       if (!this.failed && !this.closed) this.report('revoked tokens cannot be followed', error)
       this.failed = true
     }
   }
 
-  /** The end of the log first: what is added while the rest is read stands behind it. */
+  /** Reads the end of the log first: entries added during the load come after it. */
   private async load(): Promise<Followed | undefined> {
     const image = new Image()
     this.loading = image
@@ -151,7 +155,7 @@ export class TokenFollower {
         await new Promise((resolve) => setImmediate(resolve))
       }
       const followed = await this.advance({ image, position, freshAtMs: Number.NEGATIVE_INFINITY })
-      // In the same breath as it stops to be the one that is loaded, or a revocation could fall between both.
+      // Assigned in the same tick in which `loading` is cleared. Otherwise a revocation could miss both images.
       if (followed !== undefined) this.latest = image
       return followed
     } finally {
@@ -159,7 +163,7 @@ export class TokenFollower {
     }
   }
 
-  /** Undefined: it cannot be mended. It answers no longer, and is loaded anew. */
+  /** Undefined: the log has a gap. The image is no longer used, and is loaded again. */
   private async advance(followed: Followed): Promise<Followed | undefined> {
     let { position } = followed
     while (!this.closed) {

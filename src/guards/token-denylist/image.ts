@@ -10,19 +10,19 @@ interface Mark {
 }
 
 const SWEPT_SEGMENTS = 8
-/** Of a million all are seen within a minute, and none of the turns takes long. */
+/** A million subjects are swept within a minute, and no single step takes long. */
 const SWEPT_SUBJECTS = 8192
-/** A rough figure for a Map entry, its object and a name of some 36 characters. */
+/** A rough figure for a Map entry, its object, and a name of about 36 characters. */
 const BYTES_PER_SUBJECT = 180
 
 /**
- * All revocations that are not over, in memory. Tokens are known by a keyed hash of 64 bits: that one which was not
- * revoked has the hash of one that was happens once in 2^64 divided by how many are kept.
+ * All unexpired revocations, in memory. Tokens are stored as a keyed hash of 64 bits. The probability that a token
+ * that was not revoked has the hash of a revoked one is the number of stored tokens divided by 2^64.
  */
 export class Image {
   private readonly table = new TokenTable()
   private readonly marks = new Map<string, Mark>()
-  /** Where the sweep stands: a Map may change under its iterator. */
+  /** Position of the sweep. A Map may change during iteration. */
   private unswept = this.marks.entries()
   private readonly probe = new CustomerProbe()
   private readonly key = hashKey(randomBytes(HASH_KEY_BYTES))
@@ -34,7 +34,7 @@ export class Image {
     }
   }
 
-  /** Checks the identifier too; a UUID is one by its form. */
+  /** Also validates the identifier. A UUID is valid by its form. */
   holds(jti: string, now: number): boolean {
     const { probe } = this
     if (jti.length !== 36 || !probe.setUuid(jti)) probe.setId(identifier('jti', jti))
@@ -42,13 +42,13 @@ export class Image {
     return this.table.find(probe.hi, probe.lo) * 1000 > now
   }
 
-  /** Of a token of the subject, which is known by its canonical spelling. */
+  /** `subject` must be in canonical spelling. */
   isBefore(subject: string, issuedAt: number, now: number): boolean {
     const mark = this.marks.get(subject)
     return mark !== undefined && mark.expiresAt > now && issuedAt < mark.notBefore
   }
 
-  /** Drops some of what is over. */
+  /** Drops some expired entries. */
   sweep(now: number): void {
     this.table.sweep(Math.floor(now / 1000), SWEPT_SEGMENTS)
     for (let i = 0; i < SWEPT_SUBJECTS; i++) {

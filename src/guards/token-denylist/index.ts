@@ -24,20 +24,20 @@ export interface TokenDependencies {
   report: (message: string, error: unknown) => void
 }
 
-/** Clocks of processes differ: what one holds to be over, another may still need. */
+/** Clocks of processes differ: an entry that expired for one may still be needed by another. */
 const SKEW_MS = 60_000
-/** Made once: a check that memory can answer then costs no promise. */
+/** Created once, so that a check answered from memory allocates no promise. */
 const YES = Promise.resolve(true)
 const NO = Promise.resolve(false)
 
 interface Asked {
   jti: string | undefined
   subject: string | undefined
-  /** Before everything, where it is not known. */
+  /** Minus infinity if not given: before every revocation. */
   issuedAt: number
 }
 
-/** The token denylist: was this token revoked? Answered from memory, and by the store while memory is behind. */
+/** The token denylist: was this token revoked? Answered from memory, or by the store while memory is behind. */
 export class TokenDenylist implements TokensApi {
   private readonly follower: TokenFollower
   private readonly deadlines: Deadlines
@@ -49,7 +49,7 @@ export class TokenDenylist implements TokensApi {
     this.follower = new TokenFollower(store, clock, options, report)
   }
 
-  /** Begins to hold all revocations in memory, which the first check does otherwise; settles when that is tried. */
+  /** Starts to load all revocations into memory; otherwise the first check does. Resolves after the first attempt. */
   warmUp(): Promise<void> {
     return this.follower.start()
   }
@@ -69,7 +69,7 @@ export class TokenDenylist implements TokensApi {
     return this.write([subjectRevocation(mark)])
   }
 
-  /** Whether it was revoked. Throws when nobody can tell, unless the setting says to go on. */
+  /** Throws when neither memory nor the store can answer, unless `onUnavailable` is `allow`. */
   isRevoked(question: TokenQuestion): Promise<boolean> {
     try {
       checkQuestion(question)
@@ -82,8 +82,8 @@ export class TokenDenylist implements TokensApi {
   }
 
   /**
-   * The same without a promise; undefined where the store is to be asked. That is while memory is behind, unless it
-   * knows better: nobody takes a revocation back, so one that it holds is one whatever it has missed.
+   * Like `isRevoked`, without a promise. Undefined if the store must be queried, which is while memory is behind.
+   * A revocation in memory is valid even then, because revocations are never undone.
    */
   peek(question: TokenQuestion): boolean | undefined {
     const fresh = this.follower.fresh()
@@ -126,7 +126,7 @@ export class TokenDenylist implements TokensApi {
     }
   }
 
-  /** What stands for a subject, as the store has it. Throws when it does not answer: a guess would be of no use. */
+  /** The state of a subject, read from the store. Throws when the store does not answer: a guess would be useless. */
   async subject(subject: string): Promise<SubjectStatus> {
     const { store, clock } = this.dependencies
     const found = await this.deadlines.within(
@@ -152,7 +152,7 @@ export class TokenDenylist implements TokensApi {
     return this.follower.close()
   }
 
-  /** Of those that are over by any clock nothing is kept: they need no revoking. */
+  /** Drops tokens that have expired by every process's clock: they need no revocation. */
   private async write(given: readonly Revocation[]): Promise<void> {
     const { store, clock } = this.dependencies
     const now = clock.now()
@@ -186,7 +186,7 @@ function asked({ jti, subject, issuedAt }: TokenQuestion): Asked {
   }
 }
 
-/** Each once, with the latest time. */
+/** One revocation per id, with the latest expiry. */
 function merged(revocations: readonly Revocation[]): Revocation[] {
   const byId = new Map<string, Revocation>()
   for (const one of revocations) {

@@ -5,7 +5,7 @@ import type { Revocation } from './port.js'
 import type { Moment, RevokedSubject, RevokedToken, TokenQuestion } from './types.js'
 
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/
-/** Memory keeps whole seconds in 32 bits, until 2106. */
+/** Memory stores seconds in 32 bits, which last until 2106. */
 const MAX_MS = 0xffff_fffe * 1000
 
 export function momentOf(path: string, value: unknown): number {
@@ -42,7 +42,7 @@ export function optionalMoment(path: string, value: Moment | undefined): number 
   return value === undefined ? undefined : momentOf(path, value)
 }
 
-/** What a check may be asked. */
+/** The fields of a check. */
 export const QUESTION_FIELDS: Fields<TokenQuestion> = { jti: true, subject: true, issuedAt: true }
 const KNOWN_OF_QUESTION = new KnownFields(QUESTION_FIELDS)
 

@@ -1,27 +1,31 @@
 /**
- * What the denylist needs of an engine: revocations that vanish when they are over, and one log of them with contiguous
- * sequence numbers, which processes replay and then follow.
+ * What the denylist needs from an engine: revocations that expire, and one log of them with contiguous sequence
+ * numbers, which processes replay and then follow.
  *
- * Revocations are only ever added, and of two for the same token or subject the later times win. So it does no harm to
- * apply one twice, or in another order. Times are milliseconds; `now` is the caller's clock.
+ * Revocations are only added. If two name the same token or subject, the later times win. So applying one twice,
+ * or in another order, does no harm. Times are milliseconds; `now` is the caller's clock.
  */
 export interface TokenStore {
   /**
-   * Keeps all of them, at most `MAX_REVOCATIONS`, with an entry in the log. Some may be over by
-   * the clock of this process, and not by that of another; no token or subject is named twice.
+   * Stores all of them, at most `MAX_REVOCATIONS`, with an entry in the log. Some may have expired by this
+   * process's clock but not by another's. No token or subject appears twice.
    */
   revoke(revocations: readonly Revocation[], now: number): Promise<void>
-  /** What is kept of a token and of a subject, as everybody's last writes left it. */
+  /** The stored state of a token and of a subject, including all earlier writes of every process. */
   find(jti: string | undefined, subject: string | undefined, now: number): Promise<Found>
-  /** Where the log ends. */
+  /** The end of the log. */
   position(): Promise<LogPosition>
-  /** All that are not over, in parts; those added meanwhile may be missing, and stand in the log. */
+  /** All unexpired revocations, in parts. Those added during the scan may be missing, but are in the log. */
   all(now: number): AsyncIterable<readonly Revocation[]>
-  /** What stands behind a position; `gap` when that cannot be told any more. */
+  /** Log entries after a position. `gap` when the engine no longer has them all. */
   read(after: LogPosition): Promise<LogPart | 'gap'>
-  /** Told of entries of others soon after they were made, or not at all. Returns how to stop. */
+  /**
+   * Calls `wake` soon after another process adds entries. Calls may be missing. Returns a function that stops watching.
+   */
   watch(wake: () => void): () => void
-  /** Drops what was over by then, in a small step; what expires by itself needs none. */
+  /**
+   * Deletes what expired before `before`, in a small step. Engines that expire entries themselves have nothing to do.
+   */
   sweep(before: number): Promise<{ more: boolean }>
 }
 
@@ -33,13 +37,16 @@ export type Revocation =
 
 export interface Found {
   isRevoked: boolean
-  /** Tokens of the subject that were issued before. */
+  /** Tokens of the subject issued before this time are revoked. */
   notBefore: number | undefined
-  /** Until when that holds. */
+  /** When that revocation expires. */
   markExpiresAt: number | undefined
 }
 
-/** The last entry that a reader has: the mark tells it from another that got the same number after a loss of data. */
+/**
+ * The last entry that a reader has applied. The mark distinguishes it from another
+ * entry that got the same number after data loss.
+ */
 export interface LogPosition {
   sequence: number
   mark: number

@@ -1,4 +1,4 @@
 import { CatracaError } from '../../core/errors.js'
 
-/** For those who would rather be told of it by an error: the same words as the adapters'. */
+/** Turns a revoked token into an error, with the same text as the adapters use. */
 export const tokenRevoked = (): CatracaError => new CatracaError('TOKEN_REVOKED', 'the token was revoked')

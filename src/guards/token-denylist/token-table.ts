@@ -1,6 +1,6 @@
 /**
- * Hashes of tokens with the second in which each is over, in typed arrays: 12 bytes a slot, at most four of five slots
- * taken. Cut into segments, so that no addition moves more than a part of the whole.
+ * Hashes of tokens, each with the second of its expiry, in typed arrays: 12 bytes a slot, at most four of five
+ * slots used. Divided into segments, so that an insertion moves only a part of the table.
  */
 const SEGMENTS = 256
 const WORDS = 3
@@ -9,7 +9,7 @@ const MAX_LOAD = 0.8
 const GROWTH = 1.5
 
 interface Segment {
-  /** For each slot: high and low word of the hash, the second of its end (0: free). */
+  /** For each slot: high and low word of the hash, and the second of its expiry (0: free). */
   words: Uint32Array
   slots: number
   used: number
@@ -24,7 +24,7 @@ export class TokenTable {
     return this.segments.reduce((sum, { words }) => sum + words.byteLength, 0)
   }
 
-  /** Until the later of both ends, if it is there already. */
+  /** If the token exists already, the later expiry wins. */
   add(hi: number, lo: number, endSecond: number): void {
     const segment = this.segments[lo & (SEGMENTS - 1)]!
     if (segment.used + 1 > segment.slots * MAX_LOAD)
@@ -32,7 +32,7 @@ export class TokenTable {
     if (insert(segment, hi >>> 0, lo >>> 0, endSecond)) this.size++
   }
 
-  /** The second in which it is over; 0 when it is not there. */
+  /** The second of its expiry, or 0 if it is not in the table. */
   find(hi: number, lo: number): number {
     const { words, slots } = this.segments[lo & (SEGMENTS - 1)]!
     const high = hi >>> 0
@@ -47,7 +47,7 @@ export class TokenTable {
     }
   }
 
-  /** Drops what is over by then from some of the segments; called again and again it goes round all of them. */
+  /** Drops expired tokens from some segments. Repeated calls go round all segments. */
   sweep(second: number, segments: number): void {
     for (let i = 0; i < segments; i++) {
       const segment = this.segments[this.next]!
@@ -58,7 +58,7 @@ export class TokenTable {
         if (end !== 0 && end <= second) over++
       }
       if (over === 0) continue
-      // Half empty, or what is added next would make it grow again.
+      // Half empty, so that the next insertion does not make it grow again.
       this.rebuild(segment, Math.max(FIRST_SLOTS, (segment.used - over) * 2), second)
     }
   }
@@ -80,7 +80,7 @@ const emptySegment = (slots: number): Segment => ({ words: new Uint32Array(slots
 
 const slotOf = (high: number, slots: number): number => Math.floor((high * slots) / 0x100000000)
 
-/** False when it was there already. */
+/** False if it existed already. */
 function insert(segment: Segment, high: number, low: number, endSecond: number): boolean {
   const { words, slots } = segment
   let slot = slotOf(high, slots)

@@ -2,70 +2,72 @@ import type { OnUnavailable } from '../allowlist/types.js'
 
 export type { OnUnavailable } from '../allowlist/types.js'
 
-/** ISO 8601, or a Date. No number: whether it counts seconds, as in a JWT, or milliseconds could not be told. */
+/** ISO 8601, or a Date. Not a number: it could mean seconds, as in a JWT, or milliseconds. */
 export type Moment = string | Date
 
 export interface RevokedToken {
   jti: string
-  /** When the token expires by itself; until then it is revoked. */
+  /** When the token itself expires. It is revoked until then. */
   expiresAt: Moment
 }
 
 export interface RevokedSubject {
   subject: string
-  /** Tokens that were issued before are revoked. */
+  /** Tokens issued before this time are revoked. */
   notBefore: Moment
-  /** When the last of them has expired by itself. */
+  /** When the last of these tokens expires. */
   expiresAt: Moment
 }
 
 export interface TokenQuestion {
-  /** At least one of `jti` and `subject`. */
+  /** At least one of `jti` and `subject` is required. */
   jti?: string | undefined
   subject?: string | undefined
-  /** Of a token with a subject; absent: it cannot be shown to be newer than a mark, and counts as older. */
+  /** For a token with a subject. If absent, the token counts as older than any revocation of the subject. */
   issuedAt?: Moment | undefined
 }
 
 export interface TokenAnswer {
   revoked: boolean
-  /** Neither memory nor the store could tell, and the setting says to go on. */
+  /** Neither memory nor the store could answer, and `onUnavailable` is `allow`. */
   degraded?: true
 }
 
-/** Whether tokens of a subject are revoked, and which; times are ISO 8601. */
+/** Whether tokens of a subject are revoked, and which. Times are ISO 8601. */
 export interface SubjectStatus {
   revoked: boolean
-  /** Those that were issued before. */
+  /** Tokens issued before this time are revoked. */
   notBefore?: string
   expiresAt?: string
 }
 
 export interface TokenStats {
-  /** In memory, expired ones that were not dropped yet included. */
+  /** Number in memory, including expired ones that are not dropped yet. */
   tokens: number
   subjects: number
   bytes: number
   /** Whether checks are answered from memory. */
   isFresh: boolean
-  /** Answered from memory, by the store, and by the setting because neither could tell. */
+  /** Checks answered from memory, by the store, and by `onUnavailable` because neither could answer. */
   fromMemory: number
   fromStore: number
   degraded: number
-  /** Of all that were answered, those that were revoked. */
+  /** Checks that found a revoked token. */
   revoked: number
-  /** How long ago memory was last known to hold everything; 0 as long as nothing is followed. */
+  /** Time since memory was last known to be complete. 0 while the log is not followed. */
   lagMs: number
 }
 
 export interface TokenOptions {
-  /** How often what is in memory is compared with the store; wake-ups save waiting for it. 0: nothing is in memory. */
+  /**
+   * How often memory is compared with the store. Notifications usually arrive earlier. 0: nothing is held in memory.
+   */
   compareIntervalMs: number
-  /** Memory that was not known to be complete for so long does not answer: the store is asked. */
+  /** Memory that was not confirmed as complete for this long is not used: the store is queried. */
   staleAfterMs: number
-  /** A store that has not answered by then counts as unavailable. */
+  /** A store that has not answered within this time counts as unavailable. */
   timeoutMs: number
-  /** What a check then answers: an error (the default), or not revoked, marked. */
+  /** What a check then returns: an error (default), or not revoked, marked as degraded. */
   onUnavailable: OnUnavailable
 }
 

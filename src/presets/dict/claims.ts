@@ -12,8 +12,8 @@ const MOST_BYTES = 1024 * 1024 * 1024
 const ENDED: readonly ClaimStatus[] = ['CANCELLED', 'COMPLETED', 'EXPIRED']
 
 /**
- * Claims, under `dict:claim:id:{id}`, their status alone under `dict:claim:status:{id}`, and the ids of those of an entry
- * under `dict:claim:index:entry:{entry_id}`.
+ * Claims under `dict:claim:id:{id}`, their status alone under `dict:claim:status:{id}`, and the claim ids of an
+ * entry under `dict:claim:index:entry:{entry_id}`.
  */
 export class DictClaims<C extends DictClaim> {
   private readonly claims: CacheSpace<C>
@@ -44,13 +44,19 @@ export class DictClaims<C extends DictClaim> {
     return this.statuses.getOrLoad(identifier('id', id), load)
   }
 
-  /** The ids of all claims of an entry, each once. It is always loaded whole: a set that only grew would lack some. */
+  /**
+   * The ids of all claims of an entry, without duplicates. Always loaded as a whole: a set that is only added to
+   * would be incomplete.
+   */
   async ofEntry(entryId: string, load: Load<readonly string[]>): Promise<ReadonlySet<string>> {
     const loadAll: Load<string[]> = async (key, context) => [...new Set((await load(key, context)) ?? [])]
     return new Set(await this.ofEntries.getOrLoad(identifier('entry_id', entryId), loadAll))
   }
 
-  /** Write-through of claim and status; one that has ended is removed instead. The claims of its entry are read anew. */
+  /**
+   * Write-through of claim and status. A claim that has ended is removed instead. The
+   * claims of its entry are loaded again.
+   */
   async save(claim: C, write: Write): Promise<void> {
     const { id, entryId } = checked(claim)
     if (ENDED.includes(claim.status)) {
@@ -65,9 +71,9 @@ export class DictClaims<C extends DictClaim> {
   }
 
   /**
-   * Ends a claim in the source, and removes what told of it: claim, status, the claims of its entry, and the status of its
-   * workflow. What is kept of the workflow for audit stays. A claim that was completed changes its entry too, which
-   * `entries.invalidate` is for, and how many keys both owners have.
+   * Ends a claim in the source, and removes it from the cache: claim, status, the claims of its entry, and the
+   * status of its workflow. The workflow metadata stays, for audit. A completed claim also changes its entry (call
+   * `entries.invalidate`) and the key counts of both owners.
    */
   async end(claim: Pick<C, keyof DictClaim>, write: Write): Promise<void> {
     const { id, entryId, workflowId } = checked(claim)

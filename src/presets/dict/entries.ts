@@ -20,15 +20,15 @@ export class DictEntries<E extends DictEntry> {
     return this.byIds.getOrLoad(identifier('id', id), load)
   }
 
-  /** `load` is given the key as it is stored. */
+  /** `load` gets the key in its stored spelling. */
   async byKey(key: PixKey, load: (key: PixKey) => ReturnType<Load<E>>): Promise<E | undefined> {
     const wanted = pixKey(key)
     return this.byKeys.getOrLoad(keyName(wanted), () => load(wanted))
   }
 
   /**
-   * Write-through: the source first, then both names. Whoever read the source before stores nothing after it. The key of
-   * an entry never changes: one with another key is another entry.
+   * Write-through: the source first, then both names. A fill that read the source earlier stores nothing. The key
+   * of an entry never changes: another key means another entry.
    */
   async save(entry: E, write: Write): Promise<void> {
     const { id, key } = namesOf(entry)
@@ -40,12 +40,12 @@ export class DictEntries<E extends DictEntry> {
     await this.invalidateAfter(entry, write)
   }
 
-  /** Changes its status in the source; both names are read anew. */
+  /** Changes its status in the source. Both names are loaded again. */
   async changeStatus(entry: Pick<E, 'id' | keyof PixKey>, write: Write): Promise<void> {
     await this.invalidateAfter(entry, write)
   }
 
-  /** For what another program changed. */
+  /** For changes made by another program. */
   async invalidate(entry: Pick<E, 'id' | keyof PixKey>): Promise<void> {
     const { id, key } = namesOf(entry)
     await Promise.all([this.byIds.delete(id), this.byKeys.delete(key)])
@@ -56,7 +56,7 @@ export class DictEntries<E extends DictEntry> {
     try {
       await write()
     } finally {
-      // Also when it failed: it may have been written all the same.
+      // Also after a failure: the write may have succeeded.
       await this.invalidate(entry)
     }
   }

@@ -16,8 +16,9 @@ export * from './types.js'
 export type { DictWorkflows } from './workflows.js'
 
 /**
- * Settings of idempotency by which there is one record for each request id, on every engine: on Redis it is named
- * `bridge:idempotency:{request_id}`, as the documents do. Another operation with the same id is another request, and refused.
+ * Idempotency settings with one record per request id, on every engine. On Redis it is named
+ * `bridge:idempotency:{request_id}`, as in the documents. Another operation with the same id is another request,
+ * and is refused.
  */
 export const DICT_IDEMPOTENCY = { naming: 'bare' } as const
 /** The same, as a setting of a Redis store. */
@@ -30,7 +31,7 @@ export interface DictCache<E extends DictEntry, C extends DictClaim, M extends o
   keyCounts: DictKeyCounts
 }
 
-/** The caches of the DICT documents, with their names, lives and policies: `dictCache(catraca.cache)`. */
+/** The caches of the DICT documents, with their names, TTLs and policies: `dictCache(catraca.cache)`. */
 export function dictCache<
   E extends DictEntry = DictEntry,
   C extends DictClaim = DictClaim,

@@ -4,10 +4,10 @@ import type { CacheSpace } from '../../guards/cache/space.js'
 import { cnpj, cpf } from './pix-key.js'
 import { DICT_TTL_MS, type DictOptions, dictSpace } from './spaces.js'
 
-/** Whose keys are counted. */
+/** The owner of the counted keys. */
 export type KeyOwner = { cpf: string } | { cnpj: string }
 
-/** How many keys a person or company has, under `key_count:cpf:{cpf}` and `key_count:cnpj:{cnpj}`. */
+/** The number of keys of a person or company, under `key_count:cpf:{cpf}` and `key_count:cnpj:{cnpj}`. */
 export class DictKeyCounts {
   private readonly counts: CacheSpace<number>
 
@@ -19,7 +19,7 @@ export class DictKeyCounts {
     return this.counts.getOrLoad(ownerKey(owner), load)
   }
 
-  /** A key was made or deleted. */
+  /** Call it after a key was created or deleted. */
   async forget(owner: KeyOwner): Promise<void> {
     await this.counts.delete(ownerKey(owner))
   }

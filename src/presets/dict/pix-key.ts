@@ -10,7 +10,9 @@ export interface PixKey {
 
 const MAX_EMAIL = 77
 
-/** Brings a key to the one spelling in which it is stored; messages tell the rule and never the value, which is personal. */
+/**
+ * Normalises a key to its stored spelling. Error messages contain the rule and never the value, which is personal data.
+ */
 export function pixKey({ key_type, key_value }: PixKey): PixKey {
   if (!KEY_TYPES.includes(key_type)) throw invalid('key_type', `must be one of ${KEY_TYPES.join(', ')}`)
   if (typeof key_value !== 'string') throw invalid('key_value', 'must be a string')
@@ -34,9 +36,9 @@ export function cpf(value: string, path = 'key_value'): string {
   return value
 }
 
-/** The numeric form, and the one with letters, whose check digits are digits all the same. */
+/** The numeric form, or the form with letters, whose check digits are also digits. */
 export function cnpj(value: string, path = 'key_value'): string {
-  // Before the case is changed: letters of other alphabets become plain ones by it.
+  // Checked before the case is changed, which can turn other letters into ASCII ones.
   if (typeof value !== 'string' || !/^[0-9A-Za-z]{12}\d{2}$/.test(value)) {
     const rule = 'must be a CNPJ: 12 digits or letters and 2 digits, without points, slash or dash'
     throw invalid(path, rule)
@@ -75,8 +77,8 @@ function evp(value: string): string {
 const isOneDigit = (value: string): boolean => /^(\d)\1*$/.test(value)
 
 /**
- * Two digits behind the others, each of them by the sum of all before it, weighted from 2 upwards and from the right,
- * beginning again behind `longest`. A letter counts as its distance from the character 0.
+ * The last two digits are check digits. Each is computed from the sum of all characters before it, weighted from 2
+ * upwards from the right, and restarting at 2 after `longest`. A letter counts as its distance from the character 0.
  */
 function hasCheckDigits(value: string, ...longest: [first: number, second: number]): boolean {
   return longest.every((last, i) => {
@@ -91,8 +93,8 @@ function hasCheckDigits(value: string, ...longest: [first: number, second: numbe
 }
 
 /**
- * The key as it stands in names of the cache. Of the characters that an address may have and a name may not, each becomes
- * `=` and two digits of its code; `=` itself too, so that no two addresses share a name.
+ * The key as used in cache names. Each character that a name does not allow becomes `=` and its code in two
+ * hexadecimal digits. `=` itself is encoded too, so no two addresses share a name.
  */
 export function keyName({ key_type, key_value }: PixKey): string {
   const name = key_value.replace(

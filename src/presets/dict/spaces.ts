@@ -6,7 +6,7 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 const DAY = 24 * 60 * MINUTE
 
-/** How long entries live, as the sources have it. */
+/** How long entries live, according to the documents. */
 export const DICT_TTL_MS = {
   entry: 5 * MINUTE,
   claim: MINUTE,
@@ -17,10 +17,10 @@ export const DICT_TTL_MS = {
   keyCount: 5 * MINUTE,
 } as const
 
-/** What may be said for all spaces of the preset. With `staleMs` values live longer in the store than the sources say. */
+/** Options for all spaces of the preset. With `staleMs`, values live longer in the store than the documents say. */
 export type DictOptions = Omit<Partial<SpaceOptions>, 'name' | 'ttlMs' | 'codec' | 'tags'>
 
-/** A space of the sources. Without jitter, unless asked for: their TTLs are exact. */
+/** A space of the preset. No jitter by default: the TTLs of the documents are exact. */
 export function dictSpace<T>(
   cache: Caches,
   name: string,

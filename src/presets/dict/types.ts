@@ -1,6 +1,6 @@
 import type { PixKey } from './pix-key.js'
 
-/** What the cache must know of an entry; the rest is the application's. */
+/** The fields of an entry that the cache needs. The application may add others. */
 export interface DictEntry extends PixKey {
   id: string
   status: string

@@ -10,7 +10,7 @@ const METADATA = { ttlMs: DICT_TTL_MS.workflowMetadata }
 
 /** Workflows of claims, under `workflow:claim:{workflow_id}:status` and `:metadata`. */
 export class DictWorkflows<M extends object> {
-  /** One space: both names begin alike. Its keys are what tells statuses from metadata. */
+  /** One space for both, because both names begin alike. The key suffix distinguishes statuses from metadata. */
   private readonly space: CacheSpace<WorkflowStatus | M>
 
   constructor(cache: Caches, options: DictOptions) {
@@ -48,7 +48,7 @@ export class DictWorkflows<M extends object> {
   }
 }
 
-/** Without `:`, which divides it from what follows. */
+/** Without `:`, the separator before the suffix. */
 const workflowName = (id: string): string => plainName('workflow_id', id)
 const statusKey = (id: string): string => `${workflowName(id)}:status`
 const metadataKey = (id: string): string => `${workflowName(id)}:metadata`

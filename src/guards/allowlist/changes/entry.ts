@@ -1,15 +1,15 @@
 import { MAX_CUSTOMER_KEY_LENGTH } from '../customer-key.js'
 
 /**
- * One entry of a list's log: what one step of the engine did to its members, packed.
+ * One entry of a list's log: the member changes of one engine step, packed.
  *
- *   reset      FF: the members changed as a whole, and whoever holds an image of them must load it anew
- *   changes    items, one behind the other:
+ *   reset      FF: all members were replaced, and every image of the list must be loaded again
+ *   changes    items, one after the other:
  *     01 addedAt(6) expiresAt(6, zeros: never) length-1(1) key    a customer was added, or added again
- *     02 length-1(1) key                                          likewise, at the times of the item before
+ *     02 length-1(1) key                                          the same, with the times of the previous item
  *     03 length-1(1) key                                          a customer was removed
  *
- * Keys are as `customer-key.ts` writes them; numbers have their highest byte first.
+ * Keys are encoded as in `customer-key.ts`. Numbers are big-endian.
  */
 const RESET = 0xff
 const ADDED = 1
@@ -19,7 +19,7 @@ const MAX_ITEM_BYTES = 1 + 6 + 6 + 1 + MAX_CUSTOMER_KEY_LENGTH
 
 export const RESET_ENTRY: Uint8Array = Uint8Array.of(RESET)
 
-/** Collects the changes of one step. Meant to be reused. */
+/** Collects the changes of one step. Reusable. */
 export class EntryWriter {
   private buffer = Buffer.alloc(4096)
   private end = 0
@@ -55,7 +55,7 @@ export class EntryWriter {
     this.key(bytes, start, end)
   }
 
-  /** The entry, in memory that the next change overwrites. */
+  /** The entry. The next change overwrites its memory. */
   bytes(): Buffer {
     return this.buffer.subarray(0, this.end)
   }
@@ -82,7 +82,7 @@ export function isReset(entry: Uint8Array): boolean {
   return entry[0] === RESET
 }
 
-/** Tells the changes of an entry one by one. */
+/** Passes the changes of an entry to the reader, one by one. */
 export function readEntry(entry: Uint8Array, reader: ChangeReader): void {
   let at = 0
   let addedAt = 0

@@ -2,24 +2,24 @@ import { isPromise, type MaybePromise } from '../../../core/maybe-promise.js'
 import { every } from '../../../core/timers.js'
 import type { ChangeFeed, ListRef, LogEntry, LogPart, LogPosition } from './port.js'
 
-/** Somebody who holds an image of a list and keeps it fresh from the log. */
+/** An image of a list that is updated from the log. */
 export interface Followed {
   readonly list: ListRef
-  /** The last entry of each log that the image holds. */
+  /** The last entry of each log that the image contains. */
   readonly position: LogPosition[]
-  /** When the image was last known to hold everything, in milliseconds that only grow. */
+  /** When the image was last known to be complete, in monotonic milliseconds. */
   freshAtMs: number
-  /** True while entries are known, or suspected, that the image does not hold: it must not answer then. */
+  /** True while entries are known or suspected that the image lacks. It must not answer then. */
   behind: boolean
-  /** Which members the image is of, where the engine tells; see LogPart. */
+  /** The generation of the image's member set, where the engine reports it. See LogPart. */
   generation?: number | undefined
   apply(entry: LogEntry): void
-  /** The log no longer reaches back to the image, or the list is gone: it cannot be mended. */
+  /** The log no longer reaches back to the image, or the list was deleted. The image cannot be repaired. */
   lost(): void
 }
 
 interface CatchUp {
-  /** Somebody asked again while it ran. */
+  /** Another call came in while this one was running. */
   again: boolean
   done: Promise<void> | undefined
 }
@@ -29,12 +29,15 @@ interface Look {
   part: MaybePromise<LogPart | 'gap'>
 }
 
-/** Applied in one go on the thread that answers checks; what is more is done in pauses, and the image is behind. */
+/**
+ * The most that is applied at once on the thread that answers checks. The rest is applied in pauses, and the image
+ * counts as behind until then.
+ */
 const BYTES_AT_ONCE = 64 * 1024
 
 /**
- * Keeps images fresh: catching up, noticing gaps by sequence number, and going on after a lost wake-up or a failing
- * engine, the same for every engine.
+ * Updates images from the log: catches up, detects gaps by sequence number, and recovers from lost notifications
+ * and engine failures. The same for every engine.
  */
 export class Follower {
   private readonly followed = new Set<Followed>()
@@ -49,7 +52,7 @@ export class Follower {
     private readonly onFailure: (error: unknown) => void,
   ) {
     this.watch = feed.watch((listId) => this.wake(listId))
-    // Wake-ups may be lost, so positions are compared as well.
+    // Notifications may be lost, so positions are also compared at intervals.
     this.timer = every(() => this.catchUpAll(), compareIntervalMs)
     this.timer.unref()
   }
@@ -62,7 +65,7 @@ export class Follower {
     this.followed.delete(target)
   }
 
-  /** On the hot path: applies at once what can be applied without waiting. */
+  /** On the hot path: applies at once what needs no waiting. */
   sync(): void {
     if (this.feed.hasChanges()) this.catchUpAll()
   }
@@ -78,7 +81,7 @@ export class Follower {
     for (const target of this.followed) void this.catchUp(target, allowance)
   }
 
-  /** Applies all there is; afterwards the target is fresh, or lost, or marked as behind. */
+  /** Applies all new entries. Afterwards the target is fresh, lost, or marked as behind. */
   catchUp(target: Followed, allowance = { bytes: BYTES_AT_ONCE }): MaybePromise<void> {
     const running = this.catchingUp.get(target)
     if (running !== undefined) running.again = true
@@ -90,7 +93,7 @@ export class Follower {
         target.behind = false
         return
       }
-      // Elsewhere an image may answer while the log is looked at, as long as the last look is not long ago.
+      // If the feed is not immediate, an image may answer while the log is read, as long as the last read is recent.
       if (this.feed.isImmediate) target.behind = true
       state.done = rest
         .then(
@@ -133,7 +136,7 @@ export class Follower {
         target.freshAtMs = Math.max(target.freshAtMs, look.askedAtMs - ageOf(part))
         target.generation = part === 'gap' ? undefined : part.generation
       }
-      // Whoever called meanwhile may know of an entry that this look came too early for.
+      // A call in between may know of an entry that this read came too early for.
       if (!more && !state.again) return
       await new Promise((resolve) => setImmediate(resolve))
       look = this.look(target)
@@ -155,7 +158,7 @@ function ageOf(part: LogPart | 'gap'): number {
   return part === 'gap' ? 0 : (part.ageMs ?? 0)
 }
 
-/** Applies entries that follow the target's position without a hole. */
+/** Applies entries that follow the target's position without a gap. */
 function applyAll(target: Followed, part: LogPart | 'gap'): { bytes: number; more: boolean } {
   let bytes = 0
   if (part === 'gap' || !part.entries.every((entry) => follows(target, entry))) {

@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../../../core/maybe-promise.js'
 
-/** A list, and which of the lists that ever had its id. */
+/** A list id and its incarnation, which distinguishes it from earlier lists with the same id. */
 export interface ListRef {
   readonly id: string
   readonly incarnation: number
@@ -10,55 +10,55 @@ export interface ListRef {
 export interface LogPosition {
   readonly sequence: number
   /**
-   * Of the entry with this number, where an engine can lose entries and give their numbers out again (a failover to
-   * a replica that was behind): another mark at the same number is another history. 0 elsewhere.
+   * Mark of the entry with this number, for engines that can lose entries and reuse their numbers (a failover to a
+   * replica that was behind). A different mark at the same number means a different history. 0 on other engines.
    */
   readonly mark: number
 }
 
-/** How far a list was read: one position for each of its logs. A list has as many logs as shards. */
+/** How far a list was read: one position per log. A list has one log per shard. */
 export type Position = readonly LogPosition[]
 
 export interface LogEntry extends LogPosition {
-  /** Which of the list's logs. */
+  /** Index of the log within the list. */
   log: number
-  /** See entry.ts. */
+  /** Encoded as in entry.ts. */
   bytes: Uint8Array
 }
 
 export interface LogPart {
   entries: LogEntry[]
-  /** False: this was all there is. */
+  /** False: there are no further entries. */
   more: boolean
   /**
-   * How old this knowledge was when it was given, where the log is written behind the changes: what changed since
-   * then may be missing from it. 0 when absent.
+   * Age of this answer when it was returned, for logs that are written after the changes. Newer changes may be
+   * missing. 0 when absent.
    */
   ageMs?: number
   /**
-   * Where an engine can exchange all members of a list at once: which ones these are, with everything that the logs
-   * tell up to here.
+   * For engines that can replace all members of a list at once: the generation of the member set, including every
+   * log entry up to here.
    */
   generation?: number
 }
 
 /**
- * What happened to the members of each list, in order: logs for each list incarnation, with sequence numbers that
- * have no holes, kept for a while.
+ * The ordered member changes of each list. Each list incarnation has its own logs, with sequence numbers without
+ * gaps, stored for a limited time.
  */
 export interface ChangeFeed {
   /**
-   * Whether `stirred` knows of every change, by whomever, at the moment it is asked. Where not, an image is only as
-   * fresh as the last time somebody read the log.
+   * Whether `hasChanges` reports every change, by any process, at the moment it is called. If not, an image is
+   * only as fresh as the last read of the log.
    */
   readonly isImmediate: boolean
-  /** The last entry of each log; undefined when the list is gone. */
+  /** The last entry of each log. Undefined if the list was deleted. */
   position(list: ListRef): MaybePromise<Position | undefined>
-  /** Entries behind `after`, oldest first within each log; `gap` when the logs do not go on from there. */
+  /** Entries after `after`, oldest first within each log. `gap` when the logs no longer continue from there. */
   read(list: ListRef, after: Position): MaybePromise<LogPart | 'gap'>
-  /** Whether anything may have changed since this was asked last; false where the engine cannot tell. */
+  /** Whether anything may have changed since the last call. False where the engine does not know. */
   hasChanges(): boolean
-  /** Calls `wake` soon after something changed, with the list if it is known. Calls may be lost or come for nothing. */
+  /** Calls `wake` soon after a change, with the list if known. Calls may be missing or spurious. */
   watch(wake: (listId?: string) => void): { stop(): void }
 }
 

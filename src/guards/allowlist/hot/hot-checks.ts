@@ -9,19 +9,19 @@ export interface HotChecksParts {
   sets: Pick<HotSets, 'find'>
   listIds: ReadonlySet<string>
   stateOf: MemberSource['stateOf']
-  /** The snapshot that asked: whatever changed behind it, memory knows by itself. */
+  /** Position of the snapshot whose `maybe` is being confirmed. Memory itself contains all later changes. */
   snapshotPosition(incarnation: number): Position | undefined
   /** How far this process has read the log. */
   seen(incarnation: number): Position | undefined
   report(message: string, error: unknown): void
 }
 
-/** After a failure, how long the sets are left alone. */
+/** How long the sets are not used after a failure. */
 const PAUSE_MS = 1000
-/** When somebody was added is for the store to tell. */
+/** `addedAt` is unknown here; only the store has it. */
 const MEMBER: MemberState = Object.freeze({})
 
-/** Has sets of members in front of an engine confirm what memory is not certain of. */
+/** A check store that confirms uncertain memberships with the hot sets before it queries the engine. */
 export class HotChecks implements CheckStore {
   readonly counts = { answered: 0, passedOn: 0 }
   /** For lists that are not in memory. */
@@ -43,7 +43,7 @@ export class HotChecks implements CheckStore {
     this.direct = through(strong, seen)
   }
 
-  /** Whoever asks for more than the ordinary asks the store. */
+  /** Checks that need more freshness than the default go to the store. */
   view(freshness: Freshness): MaybePromise<CheckView> {
     return freshness === undefined ? this.ordinary : this.parts.checks.view(freshness)
   }
@@ -62,7 +62,7 @@ export class HotChecks implements CheckStore {
     if (!listIds.has(list.id) || performance.now() < this.pausedUntilMs) {
       return store.member(list, customerId)
     }
-    // Before the question: what this process learns while it is on its way cannot be asked of the answer.
+    // Read before the query: the result need not include what this process learns while the query is in flight.
     const atLeast = floor(list.incarnation)
     return sets.find(list.id, customerId).then(
       (finding) => {

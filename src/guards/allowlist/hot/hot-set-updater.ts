@@ -6,22 +6,25 @@ import type { HotContent, HotMember, HotSets, HotSetWriter, MemberSource } from 
 
 export interface HotSetUpdaterParts {
   sets: Pick<HotSets, 'claim'>
-  /** Of the engine itself. */
+  /** The store of the engine itself. */
   checks: CheckStore
   changes: ChangeFeed
   source: MemberSource
   report(message: string, error: unknown): void
 }
 
-/** Told in one call. */
+/** Members written per call. */
 const PER_CALL = 1000
-/** A set that was lost is loaded again at once if that is quick; else after so many times as long as it took. */
+/**
+ * A lost set is loaded again at once if loading is quick. Otherwise the updater waits
+ * this many times the load duration.
+ */
 const QUICK_MS = 2000
 const REST_FACTOR = 10
-/** How long a replaced list waits for its log to tell of it, which would otherwise have it loaded a second time. */
+/** How long to wait until the log contains the replace of a list. Loading earlier would mean loading twice. */
 const TELLING_MS = 10_000
 
-/** Keeps the set of one list in step with the store, as long as this process is the one that does. */
+/** Keeps the set of one list in sync with the store, while this process is its updater. */
 export class HotSetUpdater {
   private keeping: HotSetWriter | undefined
   private restUntilMs = Number.NEGATIVE_INFINITY
@@ -33,7 +36,7 @@ export class HotSetUpdater {
     private readonly parts: HotSetUpdaterParts,
   ) {}
 
-  /** Brings the set into step; true: there is more to do at once. */
+  /** Synchronises the set. True: there is more to do at once. */
   async round(): Promise<boolean> {
     const list = await this.list(undefined)
     const isFixed = list?.type === 'FIXA'
@@ -49,7 +52,7 @@ export class HotSetUpdater {
     return this.keep(keeping, list)
   }
 
-  /** What is under way ends soon. */
+  /** Stops the running round soon. */
   stop(): void {
     this.closed = true
   }
@@ -73,7 +76,7 @@ export class HotSetUpdater {
     return this.load(keeping)
   }
 
-  /** What is known of the list may be older than the set. */
+  /** The list record used here may be older than the set. */
   private async isOf({ state }: HotContent, list: CheckedList): Promise<boolean> {
     const { stateOf } = this.parts.source
     if (state === stateOf(list)) return true
@@ -86,7 +89,7 @@ export class HotSetUpdater {
     return part === 'gap' || part.entries.length > 0
   }
 
-  /** Tells the set what the logs tell, to their end; false: it must be loaded. */
+  /** Applies the log to the set, up to its end. False: the set must be loaded. */
   private async follow(keeping: HotSetWriter, list: ListRef, content: HotContent): Promise<boolean> {
     let { position } = content
     for (;;) {
@@ -96,7 +99,7 @@ export class HotSetUpdater {
       if (part.entries.length > 0) {
         const next = positionBehind(position, part.entries)
         if (next === undefined || part.entries.some(({ bytes }) => isReset(bytes))) return false
-        // Behind the entries: one that tells of a replace comes after the list itself has changed.
+        // Read after the entries: the log entry of a replace is written after the list has changed.
         const now = await this.list('strong')
         if (now === undefined || this.parts.source.stateOf(now) !== content.state) return false
         if (!(await tell(keeping, part.entries, next))) return true
@@ -108,12 +111,12 @@ export class HotSetUpdater {
     }
   }
 
-  /** True: it is loaded, and has to catch up. */
+  /** True: the set is loaded and must catch up. */
   private async load(keeping: HotSetWriter): Promise<boolean> {
     const { changes, source } = this.parts
     const beganMs = performance.now()
     const list = await this.list('strong')
-    // First the position: whatever changes while the members are read is behind it.
+    // Read the position first: changes during the scan come after it.
     const position = list && (await changes.position(list))
     if (list === undefined || position === undefined || !(await keeping.startLoad())) return false
     this.changedSinceMs = undefined
@@ -141,7 +144,7 @@ export class HotSetUpdater {
   }
 }
 
-/** Undefined: the entries do not go on from there. */
+/** Undefined: the entries do not continue from there. */
 function positionBehind(position: Position, entries: readonly LogEntry[]): Position | undefined {
   const next = [...position]
   for (const { log, sequence, mark } of entries) {
@@ -164,7 +167,7 @@ async function tell(
   return keeping.apply(changes.slice(Math.max(0, rest)), position)
 }
 
-/** How each customer is after all of them. */
+/** The final state of each customer after all entries. */
 function changesOf(entries: readonly LogEntry[]): HotMember[] {
   const last = new Map<string, HotMember>()
   const note = (customerId: string, is: HotMember['is']) => void last.set(customerId, { customerId, is })

@@ -3,7 +3,7 @@ import { HotSetUpdater, type HotSetUpdaterParts } from './hot-set-updater.js'
 
 export interface HotSetUpdatersParts extends HotSetUpdaterParts {
   listIds: Iterable<string>
-  /** How often each set is looked at, whatever wake-ups say. */
+  /** How often each set is updated, even without notifications. */
   intervalMs: number
 }
 
@@ -14,7 +14,7 @@ interface Kept {
   isFailing: boolean
 }
 
-/** Has every set looked at in time, and at once when something changed. */
+/** Updates every set at intervals, and at once after a change. */
 export class HotSetUpdaters {
   private readonly kept = new Map<string, Kept>()
   private readonly timer: NodeJS.Timeout
@@ -64,7 +64,7 @@ export class HotSetUpdaters {
         kept.again ||= await kept.updater.round()
         kept.isFailing = false
       } catch (error) {
-        // Told once, and tried again with the next look.
+        // Reported once, and tried again at the next round.
         if (!kept.isFailing) this.parts.report(`keeping the hot set of ${listId} failed`, error)
         kept.isFailing = true
       }

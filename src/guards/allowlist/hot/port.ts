@@ -1,61 +1,64 @@
 import type { ListRef, Position } from '../changes/port.js'
 import type { CheckedList } from '../port.js'
 
-/** What a set holds: the members of a list in one state of it, with everything up to these entries of its logs. */
+/** What a set contains: the members of a list in one state, with all changes up to these log entries. */
 export interface HotContent {
-  /** As the source of the members calls it. */
+  /** The state, as the source of the members names it. */
   readonly state: string
   readonly position: Position
 }
 
 export interface HotFinding extends HotContent {
-  /** `unsure`: a membership that ends some day; only the store knows when. */
+  /** `unsure`: the membership has an expiry, which only the store knows. */
   found: 'member' | 'absent' | 'unsure'
 }
 
-/** How a customer is, which a set can be told any number of times. */
+/** The state of a customer. Applying it twice does no harm. */
 export interface HotMember {
   readonly customerId: string
   readonly is: 'member' | 'expiring' | 'absent'
 }
 
 /**
- * Sets of members in a place that is faster than the store, and that may forget anything at any moment. What is lost
- * there is never taken for an absent customer.
+ * Sets of members in a place that is faster than the store and may lose data at any moment. Lost data is never
+ * taken for an absent customer.
  */
 export interface HotSets {
-  /** Undefined: there is no set that is whole, and was fresh lately. */
+  /** Undefined: there is no complete set that was fresh recently. */
   find(listId: string, customerId: string): Promise<HotFinding | undefined>
-  /** Makes this process the updater of a set for a while; undefined when another one is, or the place is away. */
+  /**
+   * Makes this process the updater of a set for a limited time. Undefined if another process is, or the sets
+   * cannot be reached.
+   */
   claim(listId: string): Promise<HotSetWriter | undefined>
   close(): Promise<void>
 }
 
 /**
- * The work of a updater. Every verb answers false, and changes nothing, when another process has become the updater or
- * what it works on is no longer whole.
+ * The writes of an updater. Every verb returns false, and changes nothing, if another process became the updater
+ * or the set is no longer complete.
  */
 export interface HotSetWriter {
-  /** What the set holds, if it is whole. */
+  /** What the set contains, if it is complete. */
   readonly content: HotContent | undefined
-  /** From here on the set does not answer until it is loaded, and confirmed. */
+  /** From here on the set does not answer until it is loaded and confirmed. */
   startLoad(): Promise<boolean>
   load(members: readonly HotMember[]): Promise<boolean>
   finishLoad(content: HotContent): Promise<boolean>
-  /** `position`: with these changes the set holds everything up to there. */
+  /** `position`: with these changes the set contains everything up to there. */
   apply(changes: readonly HotMember[], position?: Position): Promise<boolean>
-  /** The set holds everything that had happened at this moment, as `performance.now()` told it. */
+  /** Confirms that the set contains every change up to this moment, by `performance.now()`. */
   confirm(freshAtMs: number): Promise<boolean>
-  /** The list is gone. */
+  /** Deletes the set, because the list was deleted. */
   drop(): Promise<boolean>
-  /** Lets others go on at once. */
+  /** Lets another process continue at once. */
   release(): Promise<void>
 }
 
-/** What an engine tells those who copy members elsewhere. */
+/** What an engine provides for copying members elsewhere. */
 export interface MemberSource {
-  /** Changes with everything that the log does not tell customer by customer: another list, a replace, a move. */
+  /** Changes with every event that the log does not record per customer: a new list, a replace, a reshard. */
   stateOf(list: CheckedList): string
-  /** The members as they are while it runs: changes meanwhile may be in it or not. */
+  /** Scans the members. Changes during the scan may or may not be included. */
   scan(list: ListRef): AsyncIterable<HotMember[]>
 }

@@ -3,7 +3,10 @@ import type { ChangeFeed, ListRef, LogPart, LogPosition, Position } from '../cha
 
 const MAX_LISTS = 10_000
 
-/** A feed that remembers how far some lists were read by this process: what is behind that must not answer. */
+/**
+ * A change feed that remembers how far this process has read some lists. Sets that are
+ * behind that position must not answer.
+ */
 export class PositionedFeed implements ChangeFeed {
   readonly isImmediate: boolean
   private readonly positions = new Map<number, LogPosition[]>()
@@ -53,7 +56,7 @@ export class PositionedFeed implements ChangeFeed {
 
 const later = (a: LogPosition, b: LogPosition): LogPosition => (b.sequence > a.sequence ? b : a)
 
-/** Whether something at this position holds everything up to the other one. */
+/** Whether content at this position includes everything up to the other position. */
 export function reaches(position: Position, floor: Position): boolean {
   return (
     position.length === floor.length &&

@@ -7,8 +7,8 @@ import { SortedRun } from './sorted-run.js'
 import { ImportStop } from './stop.js'
 
 /**
- * Adds the input run by run. After an interruption the same input is read again: runs that are acknowledged are
- * only compared (by the digest that chains them), and the one that was being stored goes on where it stopped.
+ * Adds the input run by run. After an interruption the same input is read again: acknowledged runs are only
+ * compared (by the digest that chains them), and the interrupted run continues where it stopped.
  */
 export class AddImport {
   private rowsSeen = 0
@@ -22,7 +22,7 @@ export class AddImport {
   async execute(): Promise<void> {
     this.work.progress.rowsAcknowledged = this.checkpoint.rowsAcknowledged
     for await (const { run } of this.work.runs) await this.take(run)
-    // The input ended before what is known of it.
+    // The input is shorter than the part already acknowledged.
     if (this.rowsSeen < this.checkpoint.rowsAcknowledged || this.checkpoint.run !== undefined)
       throw inputChanged()
   }
@@ -58,7 +58,7 @@ export class AddImport {
       progress.rowsAcknowledged = this.checkpoint.rowsAcknowledged
       progress.tick()
       from = to
-      // Other writers wait for the engine too.
+      // Gives other writers a turn at the engine.
       await pause()
     } while (from < customers.count)
   }
@@ -71,7 +71,7 @@ export class AddImport {
   ): Promise<{ added: number; unchanged: number }> {
     const { bulk, session, clock } = this.work
     if (from === to) {
-      // A run of nothing but rejected rows: they are acknowledged all the same.
+      // A run of rejected rows only: they are still acknowledged.
       if (!(await bulk.renew(session, advance(0, 0), clock.now()))) throw new ImportStop('lost')
       return { added: 0, unchanged: 0 }
     }
@@ -94,7 +94,7 @@ export class AddImport {
     }
   }
 
-  /** With its last batch the run is acknowledged, and its repeated and rejected rows are counted. */
+  /** The last batch acknowledges the run and counts its repeated and rejected rows. */
   private behind(
     { run: _, ...before }: ImportCheckpoint,
     run: RunBuilder,

@@ -5,7 +5,7 @@ import { ID_RULE, type RowOptions, type RowSink } from './rows.js'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** The text of these bytes, or undefined when they are not UTF-8. */
+/** The text of these bytes, or undefined if they are not UTF-8. */
 export function decodeText(bytes: Uint8Array, start: number, end: number): string | undefined {
   try {
     return decoder.decode(bytes.subarray(start, end))
@@ -14,7 +14,7 @@ export function decodeText(bytes: Uint8Array, start: number, end: number): strin
   }
 }
 
-/** The value of a JSON text, boxed because `null` and `undefined` are answers too. */
+/** The parsed value, boxed because `null` is a valid value too. */
 export function parseJson(text: string): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) }
@@ -23,7 +23,7 @@ export function parseJson(text: string): { value: unknown } | undefined {
   }
 }
 
-/** Takes a row that says more than an id; returns all that is wrong with it, if it cannot be taken. */
+/** Adds a row with attributes. Returns all its errors, if it cannot be added. */
 export function addWithAttributes(
   sink: RowSink,
   options: RowOptions,

@@ -30,7 +30,7 @@ export class Slice implements SortedCustomers {
   }
 }
 
-/** Customers that were merged, copied out of the buffers that they came from: key, then attributes, each in turn. */
+/** Merged customers, copied from their source buffers: key, then attributes, one after the other. */
 export class Block implements SortedCustomers {
   count = 0
   bytes: Uint8Array
@@ -53,7 +53,7 @@ export class Block implements SortedCustomers {
 
   push(source: Uint8Array, start: number, keyEnd: number, end: number): void {
     if (this.used + end - start > this.bytes.length) this.grow(end - start)
-    // By hand: for a few bytes, `set` costs more than it saves.
+    // A loop: for a few bytes, `set` costs more than it saves.
     let at = this.used
     for (let i = start; i < end; i++) this.bytes[at++] = source[i]!
     this.ends[this.count] = this.used + keyEnd - start

@@ -8,18 +8,18 @@ import { TextReader } from './text.js'
 
 const READERS = { csv: CsvReader, ndjson: NdjsonReader, text: TextReader } as const
 
-/** A body that is in memory already would otherwise be parsed in one go. */
+/** Without pauses, a body that is already in memory would be parsed in one go. */
 const BYTES_BETWEEN_PAUSES = 1024 * 1024
 
 export interface Collected {
   run: RunBuilder
-  /** Nothing follows, so its buffers stay as they are. */
+  /** No run follows, so its buffers are not overwritten. */
   isLast: boolean
 }
 
 /**
- * Fills `run` from the input again and again. It is handed out only when more has arrived than fits, or at the
- * end, so that the last run is known as the last also when it is full.
+ * Fills `run` from the input repeatedly. A run is returned only when more input has arrived than fits, or at the
+ * end. So the last run is known to be the last even if it is full.
  */
 export async function* collectRuns(
   chunks: AsyncIterable<Uint8Array>,

@@ -1,6 +1,6 @@
 import { invalid } from '../../../core/errors.js'
 
-/** Where the columns that are read stand; -1: nowhere. */
+/** Indexes of the known columns; -1 if absent. */
 export interface CsvColumns {
   customerId: number
   addedBy: number
@@ -10,7 +10,7 @@ export interface CsvColumns {
 
 const FIRST_COLUMN_ONLY: CsvColumns = { customerId: 0, addedBy: -1, metadata: -1, expiresAt: -1 }
 
-/** First cells that can only be a heading, whatever the other columns are called. */
+/** Texts of a first cell that can only be a heading, whatever the other columns are called. */
 const ID_HEADINGS = new Set([
   'customer_id',
   'customer-id',
@@ -30,16 +30,16 @@ const ID_HEADINGS = new Set([
 
 export interface CsvHead {
   columns: CsvColumns
-  /** The first row names columns, and no customer. */
+  /** The first row contains headings, not a customer. */
   isHeader: boolean
 }
 
-/** Numbers of columns, from 1. */
+/** Column numbers, from 1. */
 const NUMBER = /^[1-9]\d{0,3}$/
 
 /**
- * What the first row tells. `column` says where the ids are, by heading or by number; else they are in the column
- * `customerId`, or in the first. Who names a heading has said that the first row is a header.
+ * Interprets the first row. `column` names the id column, by heading or by number. Default: the column
+ * `customerId`, or the first. If `column` is a heading, the first row is a header.
  */
 export function readHead(cells: string[], column?: string): CsvHead {
   const names = cells.map((cell) => cell.trim().toLowerCase())
@@ -67,7 +67,7 @@ function headOf(names: string[], isSaidToBe: boolean): CsvHead {
 function find(names: string[], column: string): number {
   const name = column.toLowerCase()
   const first = names.indexOf(name)
-  // Which of the two is meant cannot be known, and a wrong guess lets the wrong customers pass.
+  // Which of the two is meant is unknown, and a wrong guess would admit the wrong customers.
   if (first >= 0 && names.indexOf(name, first + 1) >= 0) {
     throw invalid('body', `names the column ${column} twice in its header`)
   }

@@ -9,11 +9,11 @@ const TAB = 0x09
 /** No byte has this value. */
 const UNDECIDED = -1
 
-/** Where in a row the search for its end stands; a quote means something only at the start of a cell. */
+/** States of the search for the end of a row. A quote is special only at the start of a cell. */
 const CELL_START = 0
 const PLAIN = 1
 const QUOTED = 2
-/** Behind a quote inside quotes: the first of a doubled one, or the end of the cell. */
+/** After a quote inside quotes: either the first of a doubled quote, or the end of the cell. */
 const QUOTE_SEEN = 3
 
 interface Cell {
@@ -22,13 +22,13 @@ interface Cell {
   isQuoted: boolean
 }
 
-/** RFC 4180, with `,` `;` or tab between the cells: whichever the first row uses first. */
+/** RFC 4180, with `,` `;` or tab as separator: the one that the first row uses first. */
 export class CsvReader extends RowReader {
   private state = CELL_START
   private separator = UNDECIDED
   private columns: CsvColumns | undefined
   private lastColumn = 0
-  /** Reused from row to row, so that a row makes no garbage. */
+  /** Reused for every row, so that a row allocates nothing. */
   private readonly cells: Cell[] = []
   private cellCount = 0
 
@@ -83,7 +83,7 @@ export class CsvReader extends RowReader {
 
   protected row(bytes: Uint8Array, start: number, end: number): string | undefined {
     if (trimStart(bytes, start, end) === end) {
-      // A blank line before the first row must not decide on tabs.
+      // A blank line before the first row must not select tab as the separator.
       if (this.columns === undefined) this.separator = UNDECIDED
       return undefined
     }
@@ -116,7 +116,7 @@ export class CsvReader extends RowReader {
       return this.sink.add(bytes, start, end) ? undefined : ID_RULE
     }
     const input: Record<string, unknown> = {}
-    // Text that is not UTF-8 becomes null, which no field takes.
+    // Text that is not UTF-8 becomes null, which every field refuses.
     if (addedBy !== undefined) input.addedBy = cellText(bytes, addedBy) ?? null
     if (expiresAt !== undefined) input.expiresAt = cellText(bytes, expiresAt) ?? null
     if (metadata !== undefined) input.metadata = parseJson(cellText(bytes, metadata) ?? '')?.value ?? null
@@ -130,7 +130,7 @@ export class CsvReader extends RowReader {
     return cell.start < cell.end ? cell : undefined
   }
 
-  /** Finds the cells of a row up to the last that is wanted. False: it is malformed. */
+  /** Finds the cells of a row up to the last one needed. False: the row is malformed. */
   private split(bytes: Uint8Array, start: number, end: number, lastColumn: number): boolean {
     const rowEnd = end > start && bytes[end - 1] === 0x0d ? end - 1 : end
     this.cellCount = 0
@@ -160,7 +160,7 @@ export class CsvReader extends RowReader {
   }
 }
 
-/** The quote that is not doubled. */
+/** The next quote that is not doubled. */
 function closingQuote(bytes: Uint8Array, from: number, rowEnd: number): number {
   let at = from
   while (at < rowEnd) {
@@ -171,7 +171,7 @@ function closingQuote(bytes: Uint8Array, from: number, rowEnd: number): number {
   return rowEnd
 }
 
-/** What a cell says: as it stands within quotes, without the space around it otherwise. */
+/** The text of a cell. A quoted cell keeps its space; other cells are trimmed. */
 function cellText(bytes: Uint8Array, cell: Cell): string | undefined {
   const text = decodeText(bytes, cell.start, cell.end)
   return cell.isQuoted ? text?.replaceAll('""', '"') : text?.trim()

@@ -5,11 +5,11 @@ import { ImportStop } from './stop.js'
 
 export interface Failure {
   failure: CatracaError
-  /** How the import is to be recorded; undefined when that is not this import's to say any more. */
+  /** The state to record. Undefined if this import no longer owns its record. */
   state: Extract<ImportState, 'interrupted' | 'failed'> | undefined
 }
 
-/** What the caller is told about an import that did not come to its end, with how far it came. */
+/** The error that the caller of a failed import gets, with its progress. */
 export function describeFailure(
   error: unknown,
   session: ImportSession,
@@ -26,7 +26,7 @@ export function describeFailure(
       ...(errors && { errors }),
       facts: { ...error.facts, ...facts },
     })
-    // Somebody came with another input: the import stands where it stood, and waits for its own.
+    // The caller came with another input. The import keeps its state and can be resumed with its own input.
     return { failure, state: isCatracaError(error, 'IMPORT_INPUT_CHANGED') ? 'interrupted' : 'failed' }
   }
   const failure = new CatracaError('INTERNAL', 'the import failed unexpectedly', { cause: error, facts })

@@ -6,14 +6,14 @@ import type { ImportLimits } from './limits.js'
 import type { ProgressReport } from './progress.js'
 import type { Pause } from './run.js'
 
-/** What a caller of `runImport` decides. */
+/** The parameters of `runImport`. */
 export interface ImportJob {
   bulk: BulkStore
   listId: string
   body: AsyncIterable<Uint8Array>
   options: ImportOptions & Required<Pick<ImportOptions, 'importId' | 'mode' | 'format'>>
   clock: Clock
-  /** Where a replace sorts what does not fit memory. It is made when needed, and left without litter. */
+  /** Where a replace sorts what does not fit in memory. Created when needed; temporary files are removed. */
   spillDir: string
   leaseMs: number
   limits?: Partial<ImportLimits>
@@ -28,9 +28,9 @@ export interface ImportWork {
   clock: Clock
   limits: ImportLimits
   spillDir: string
-  /** Aborted with what ends the import. */
+  /** Aborted with the reason that ends the import. */
   signal: AbortSignal
-  /** One run after the other, in the same buffers: each is gone when the next is asked for. */
+  /** The runs, in shared buffers: each is valid only until the next one is requested. */
   runs: AsyncIterable<Collected>
   progress: ProgressReport
   pause: Pause

@@ -3,7 +3,7 @@ import { every } from '../../../core/timers.js'
 import type { BulkStore, ImportSession } from '../port.js'
 import { ImportStop } from './stop.js'
 
-/** Keeps an import in its owner's hands while its input, or the engine, is slow. */
+/** Renews the lease of an import while its input or the engine is slow. */
 export class LeaseRenewal {
   private readonly timer: NodeJS.Timeout
   private renewing: Promise<void> | undefined
@@ -29,12 +29,12 @@ export class LeaseRenewal {
       if (await this.bulk.renew(this.session, undefined, now)) this.heldAtMs = now
       else this.stopImport(new ImportStop('lost'))
     } catch (error) {
-      // One failure costs nothing while the lease lasts; behind it, somebody else may be at work.
+      // A failure does no harm while the lease lasts. After that, another owner may be at work.
       if (this.clock.now() - this.heldAtMs >= this.session.leaseMs) this.stopImport(error)
     }
   }
 
-  /** Nothing is renewed any more once this resolves. */
+  /** After this resolves, nothing is renewed. */
   async stop(): Promise<void> {
     clearInterval(this.timer)
     await this.renewing

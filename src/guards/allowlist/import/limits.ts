@@ -1,22 +1,22 @@
-/** What an import may hold in memory, and how much it does in one step. Tests make them small. */
+/** How much memory an import may use, and how much it does in one step. Tests use small values. */
 export interface ImportLimits {
-  /** A row longer than this is skipped and rejected. */
+  /** A longer row is skipped and rejected. */
   maxRowBytes: number
-  /** A run is sorted and stored when it holds this many rows, or this much. */
+  /** A run is sorted and stored when it has this many rows or bytes. */
   maxRunRows: number
   maxRunKeyBytes: number
   maxRunAttributeBytes: number
   /** Customers stored in one step of the engine. */
   batchCustomers: number
-  /** Customers, or bytes, in one block that a merge hands on. */
+  /** Customers, or bytes, in one block that a merge returns. */
   blockCustomers: number
   blockBytes: number
-  /** What is read of one spilled run at a time. */
+  /** How much of one spilled run is read at a time. */
   spillBufferBytes: number
-  /** A gzip body may expand to the larger of these: so many bytes, or so many times what was read of it. */
+  /** A gzip body may expand to the larger of these: this many bytes, or this many times its compressed size. */
   maxExpandedBytes: number
   maxExpansion: number
-  /** Rejected rows that are told one by one. */
+  /** Maximum number of rejected rows that are returned. */
   maxErrors: number
 }
 

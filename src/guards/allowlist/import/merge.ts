@@ -3,19 +3,19 @@ import { Block } from './block.js'
 import type { ImportLimits } from './limits.js'
 import type { SortedRun } from './sorted-run.js'
 
-/** Goes through one sorted run: the record it stands at is its key up to `keyEnd`, then its attributes. */
+/** Iterates over one sorted run. The current record is its key up to `keyEnd`, then its attributes. */
 export interface Cursor {
   readonly bytes: Uint8Array
   readonly start: number
   readonly keyEnd: number
   readonly end: number
-  /** Of equal keys, the one of the lowest rank counts. */
+  /** Of equal keys, the one with the lowest rank counts. */
   readonly rank: number
-  /** Moves on; false at the end. A promise only when there is something to wait for. */
+  /** Advances. False at the end. Returns a promise only if it must wait. */
   next(): boolean | Promise<boolean>
 }
 
-/** Goes through a run that is still in memory. */
+/** Iterates over a run that is still in memory. */
 export class MemoryCursor implements Cursor {
   bytes = new Uint8Array(1024)
   readonly start = 0
@@ -45,7 +45,7 @@ export interface MergeTally {
   duplicates: number
 }
 
-/** The customers of all runs in one ascending order, each once, in blocks. */
+/** The customers of all runs in ascending order without duplicates, in blocks. */
 export async function* merge(
   cursors: Cursor[],
   limits: Pick<ImportLimits, 'blockCustomers' | 'blockBytes'>,
@@ -54,7 +54,7 @@ export async function* merge(
   const heap: Cursor[] = []
   for (const cursor of cursors) if (await cursor.next()) siftUp(heap, cursor)
   let block = new Block(limits.blockCustomers, limits.blockBytes)
-  // The last key taken, kept apart because its block may be gone.
+  // A copy of the last key, because its block may already be released.
   const last = new Uint8Array(512)
   let lastLength = 0
   while (heap.length > 0) {
@@ -94,7 +94,7 @@ function siftUp(heap: Cursor[], cursor: Cursor): void {
   heap[at] = cursor
 }
 
-/** Puts a cursor, whose place is the top, where it belongs. */
+/** Moves a cursor from the top to its place. */
 function siftDown(heap: Cursor[], cursor: Cursor): void {
   let at = 0
   while (true) {

@@ -6,7 +6,7 @@ const QUOTE = 0x22
 const CLOSE_BRACE = 0x7d
 const PLAIN_OBJECT = Buffer.from('{"customerId":"')
 
-/** One JSON value per line: the id as a string, or an object with `customerId` and what else is known. */
+/** One JSON value per line: the id as a string, or an object with `customerId` and optional attributes. */
 export class NdjsonReader extends LineReader {
   protected content(bytes: Uint8Array, start: number, end: number): string | undefined {
     if (this.addPlain(bytes, start, end)) return undefined
@@ -22,8 +22,8 @@ export class NdjsonReader extends LineReader {
   }
 
   /**
-   * The two spellings that hold nothing but an id, without making a string. An identifier has neither quote
-   * nor backslash, so what is one between the quotes is the whole of the JSON string.
+   * Parses the two forms that contain only an id, without creating a string. An identifier contains neither quote
+   * nor backslash, so a valid identifier between the quotes is the whole JSON string.
    */
   private addPlain(bytes: Uint8Array, start: number, end: number): boolean {
     if (bytes[start] === QUOTE) return bytes[end - 1] === QUOTE && this.sink.add(bytes, start + 1, end - 1)
@@ -34,10 +34,10 @@ export class NdjsonReader extends LineReader {
   }
 
   private addObject(value: Record<string, unknown>): string | undefined {
-    // `addedAt` is what an export says and no import may set. The rest keeps a `__proto__` as its own key.
+    // Exports write `addedAt`, but imports must not set it. The rest spread keeps a `__proto__` as its own key.
     const { customerId, addedAt: _ignored, ...input } = value
     if (typeof customerId !== 'string') return 'customerId must be a string'
-    // Longer cannot be an identifier; and UTF-8 of anything beyond ASCII holds bytes that no identifier has.
+    // Longer texts cannot be identifiers, and non-ASCII characters in UTF-8 contain bytes that no identifier has.
     if (customerId.length > 256) return ID_RULE
     const id = Buffer.from(customerId)
     return addWithAttributes(this.sink, this.options, { bytes: id, start: 0, end: id.length }, input)

@@ -19,8 +19,8 @@ import { ImportStop } from './stop.js'
 type Begun = Extract<BeginOutcome, { session: ImportSession }>
 
 /**
- * Imports a body of any size into a list, in bounded memory: bytes, rows, sorted runs, batches of the engine.
- * Whatever ends it early leaves a record from which the same `importId` goes on.
+ * Imports a body of any size into a list, in bounded memory: bytes, rows, sorted runs, batches of the engine. If
+ * it ends early, its record allows a resume with the same `importId`.
  */
 export async function runImport(job: ImportJob): Promise<ImportResult> {
   const { bulk, listId, leaseMs, clock } = job
@@ -72,19 +72,19 @@ class RunningImport {
       return this.begun.outcome === 'completed' ? await this.again() : await this.execute()
     } finally {
       signal?.removeEventListener('abort', onAbort)
-      // Lets go of a body that is still being waited for.
+      // Releases a body whose read is still pending.
       this.stop.abort(new ImportStop('input-cut'))
     }
   }
 
-  /** It was completed before: the answer is the same, whatever the body says or does. */
+  /** The import was completed before: returns the same result, whatever the body contains. */
   private async again(): Promise<ImportResult> {
     await this.source.drain().catch(() => {})
     const checkpoint = checkpointOf(this.record)
     try {
       return await this.finish(checkpoint)
     } catch (error) {
-      // Only told, not recorded: the record says that it was completed, and so it was.
+      // Not recorded: the record already has the right state, completed.
       throw describeFailure(error, this.session, checkpoint).failure
     }
   }
@@ -126,19 +126,19 @@ class RunningImport {
     return { importId: this.session.importId, added, unchanged, removed, rejected, firstErrors, ...list }
   }
 
-  /** Records how the import ended, unless it is no longer this one's to say; returns what to throw. */
+  /** Records how the import ended, if this import still owns its record. Returns the error to throw. */
   private async fail(error: unknown, checkpoint: ImportCheckpoint): Promise<CatracaError> {
     const { bulk, clock } = this.job
     const { failure, state } = describeFailure(await this.reason(error), this.session, checkpoint)
     if (state !== undefined) {
       const message = failure.message.slice(0, 500)
-      // The engine may be what failed. Then the lease runs out, and the import can be resumed all the same.
+      // The engine itself may have failed. Then the lease expires, and the import can still be resumed.
       await bulk.finish(this.session, checkpoint, state, message, clock.now()).catch(() => {})
     }
     return failure
   }
 
-  /** A renewal only tells that the import is lost; when there is no record of it either, its list is gone. */
+  /** A renewal only reports that the import is lost. If its record is also missing, the list was deleted. */
   private async reason(error: unknown): Promise<unknown> {
     if (!(error instanceof ImportStop) || error.reason !== 'lost') return error
     const { listId, importId } = this.session

@@ -4,7 +4,7 @@ import type { BodySource } from './source.js'
 
 const INTERVAL_MS = 100
 
-/** Tells how far an import is, at most ten times a second. */
+/** Reports the progress of an import, at most ten times a second. */
 export class ProgressReport {
   rowsRead = 0
   rowsAcknowledged = 0
@@ -18,7 +18,7 @@ export class ProgressReport {
     this.lastMs = clock.now()
   }
 
-  /** Reports if the last time is long enough ago. */
+  /** Reports if the last report is old enough. */
   tick(): void {
     const now = this.clock.now()
     if (now - this.lastMs < INTERVAL_MS) return

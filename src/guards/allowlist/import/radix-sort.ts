@@ -1,21 +1,21 @@
 import { compareKeys } from '../customer-key.js'
 
-/** Below this, moving single entries is quicker than counting digits. */
+/** Below this size, insertion is faster than counting digits. */
 const SMALL_GROUP = 24
-/** One digit for each byte, and 0 for a key that has ended. */
+/** One digit per byte value, and 0 for a key that has ended. */
 const DIGITS = 257
 
 /**
- * Sorts packed keys by their bytes, most significant first, without touching the keys: only `order` moves.
- * Equal keys stay in the order in which they stood, and are told apart on the way. Long shared prefixes are stepped over, not counted through.
- * The work is cut into steps, so that sorting a million keys does not hold up everybody else.
+ * Sorts packed keys by their bytes, most significant first, without moving the keys: only `order` changes. The
+ * sort is stable, and equal keys are detected on the way. Long shared prefixes are skipped, not counted. The work
+ * is divided into steps, so that sorting a million keys does not block other work.
  */
 export class KeySorter {
   private readonly digits: Uint16Array
   private readonly moved: Uint32Array
   private readonly counts = new Int32Array(DIGITS)
   private readonly heads = new Uint32Array(SMALL_GROUP)
-  /** Whether the key stood before already, by its number. */
+  /** Whether an equal key came before, by key number. */
   private readonly isRepeat: Uint8Array
   private repeats = 0
   /** Groups still to sort, as (low, high, depth): all keys of a group agree on their first `depth` bytes. */
@@ -33,7 +33,7 @@ export class KeySorter {
     this.groups = [0, order.length, 0]
   }
 
-  /** Handles about this many entries; true when everything is sorted. */
+  /** Handles about this many entries. True when everything is sorted. */
   step(budget: number): boolean {
     let left = budget
     while (this.groups.length > 0 && left > 0) {
@@ -47,7 +47,7 @@ export class KeySorter {
     return this.groups.length === 0
   }
 
-  /** Once sorted: moves the first of each key to the front of `order`, and returns how many there are. */
+  /** After sorting: moves the first of each key to the front of `order`, and returns their number. */
   dropRepeats(): number {
     const { order, isRepeat } = this
     if (this.repeats === 0) return order.length
@@ -90,7 +90,7 @@ export class KeySorter {
     this.markRepeats(low, ended)
   }
 
-  /** Keys that agree so far and have all ended are equal; the first of them stands first. */
+  /** Keys that agree so far and have all ended are equal. The first one counts. */
   private markRepeats(low: number, high: number): void {
     for (let i = low + 1; i < high; i++) this.markRepeat(this.order[i]!)
   }
@@ -114,7 +114,7 @@ export class KeySorter {
     return shared
   }
 
-  /** Compares the next four bytes first: fetched once per key, they decide nearly always. */
+  /** Compares the next four bytes first: read once per key, they are nearly always enough. */
   private insert(low: number, high: number, depth: number): void {
     const { order, heads } = this
     for (let i = low; i < high; i++) {
@@ -136,7 +136,10 @@ export class KeySorter {
     }
   }
 
-  /** Four bytes from `depth` on as one number. Zeros behind the end sort no later than what stands there, and a tie is settled in full. */
+  /**
+   * Four bytes from `depth` on as one number. Zeros after the end sort no later than real bytes, and a tie is
+   * compared in full.
+   */
   private head(key: number, depth: number): number {
     const { bytes, starts } = this
     const at = starts[key]! + depth

@@ -10,13 +10,13 @@ import { Spill } from './spill.js'
 import { ImportStop } from './stop.js'
 
 /**
- * Makes the list hold what the input holds. Nothing of it is seen, or acknowledged, before the whole input is
- * read and sorted; so a resumed replace begins again.
+ * Makes the list contain exactly the customers of the input. Nothing is visible or acknowledged before the whole
+ * input is read and sorted, so a resumed replace starts again.
  */
 export class ReplaceImport {
   checkpoint: ImportCheckpoint = NOTHING_YET
   private rows = 0
-  /** Rows whose id stood before, within one run. */
+  /** Rows that repeat an id within one run. */
   private repeated = 0
   private digest = ''
   private readonly spill: Spill
@@ -35,12 +35,12 @@ export class ReplaceImport {
     }
   }
 
-  /** Sorts the runs and puts all but the last on disk; returns that one. */
+  /** Sorts the runs and spills all but the last to disk. Returns the last. */
   private async collect(): Promise<SortedRun | undefined> {
     const { runs, limits, pause } = this.work
     for await (const { run, isLast } of runs) {
       this.count(run)
-      // Once a row is rejected the rest is read for its errors only, until there are enough to tell.
+      // Once a row is rejected, the rest is read only to collect errors, until there are enough.
       if (this.checkpoint.rejected >= limits.maxErrors) return undefined
       if (this.checkpoint.rejected > 0) continue
       this.digest = await run.digest(this.digest, pause)
@@ -61,7 +61,7 @@ export class ReplaceImport {
     }
   }
 
-  /** With a row missing, its customer would be shut out: so a replace takes every row or changes nothing. */
+  /** A missing row would lock its customer out, so a replace accepts every row or changes nothing. */
   private refuseRejected(): void {
     const { rejected, firstErrors } = this.checkpoint
     if (rejected === 0) return
@@ -97,7 +97,7 @@ export class ReplaceImport {
       progress.tick()
       yield block
     }
-    // The last chance: behind this comes the switch.
+    // The last chance to abort: the switch follows.
     signal.throwIfAborted()
   }
 }

@@ -1,12 +1,12 @@
 import type { MemberAttributes } from '../port.js'
 
-/** Where a reader puts the rows that it finds. */
+/** Receives the rows that a reader finds. */
 export interface RowSink {
-  /** The reader stops behind the row that made it so. */
+  /** The reader stops after the row that made it true. */
   readonly full: boolean
-  /** Takes the customer whose id stands in these bytes. False: that is no identifier, and nothing was taken. */
+  /** Adds the customer whose id is in these bytes. False: it is not an identifier, and nothing was added. */
   add(source: Uint8Array, start: number, end: number, attributes?: MemberAttributes): boolean
-  /** With the row as it came, as far as it is known. */
+  /** `row`: the row as received, as far as it is known. */
   reject(line: number, message: string, row: Uint8Array): void
 }
 
@@ -14,7 +14,7 @@ export interface RowOptions {
   maxRowBytes: number
   /** False for lists of `trusted` precision, whose members never expire. */
   takesExpiry: boolean
-  /** Of CSV: where the ids are, by heading or by number. */
+  /** CSV only: the column of the ids, by heading or number. */
   column?: string
 }
 
@@ -24,18 +24,18 @@ export const NEWLINE = 0x0a
 const HEAD_BYTES = 1024
 
 /**
- * Finds rows in a stream of bytes. A row that lies within one chunk is read where it stands; only one that
- * crosses into the next is copied, and only up to the longest row allowed, so memory stays bounded.
+ * Finds rows in a stream of bytes. A row within one chunk is read in place. Only a row that crosses chunks is
+ * copied, up to the longest row allowed, so memory stays bounded.
  */
 export abstract class RowReader {
-  /** The physical line that is being looked at, from 1. */
+  /** The current line of the file, from 1. */
   protected line = 1
   private rowLine = 1
   private bomBytes = 0
   private readonly carry: Uint8Array
   private carried = 0
   private isTooLong = false
-  /** How a row that is too long begins. */
+  /** The beginning of a row that is too long. */
   private head = new Uint8Array(0)
 
   constructor(
@@ -45,14 +45,14 @@ export abstract class RowReader {
     this.carry = new Uint8Array(options.maxRowBytes)
   }
 
-  /** The newline that ends the current row, or -1 when it goes on behind the chunk. */
+  /** The newline that ends the current row, or -1 if the row continues after the chunk. */
   protected abstract findEnd(chunk: Uint8Array, from: number): number
-  /** Hands the row to the sink; returns why it cannot, if it cannot. */
+  /** Passes the row to the sink. Returns the error, if any. */
   protected abstract row(bytes: Uint8Array, start: number, end: number): string | undefined
-  /** Why the row cannot end where the input does, if it cannot. */
+  /** The error, if the input ends within a row that is not complete. */
   protected abstract unfinished(): string | undefined
 
-  /** Reads rows from `from` on; returns how far it came, which is short of the end only when the sink is full. */
+  /** Reads rows from `from` on. Returns how far it came: less than the whole chunk only if the sink is full. */
   read(chunk: Uint8Array, from: number): number {
     let at = this.bomBytes < BOM.length ? this.skipBom(chunk, from) : from
     while (at < chunk.length && !this.sink.full) {
@@ -68,12 +68,12 @@ export abstract class RowReader {
     return at
   }
 
-  /** Something was read behind the last newline. */
+  /** Whether there are bytes after the last newline. */
   get hasRest(): boolean {
     return this.carried > 0 || this.isTooLong
   }
 
-  /** The input is over: what is left is a row, although no newline ended it. */
+  /** The input has ended: the remaining bytes are a row, although no newline follows. */
   end(): void {
     if (this.bomBytes < BOM.length) this.replayBom()
     if (!this.hasRest) return
@@ -129,7 +129,7 @@ export abstract class RowReader {
     return at
   }
 
-  /** What looked like the beginning of a byte order mark was none, so it belongs to the first row. */
+  /** The bytes looked like the start of a byte order mark but were not one, so they belong to the first row. */
   private replayBom(): void {
     const seen = this.bomBytes
     this.bomBytes = BOM.length

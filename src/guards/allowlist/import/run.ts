@@ -6,21 +6,21 @@ import type { ImportLimits } from './limits.js'
 import { shownRow } from './rejected-row.js'
 import type { RowSink } from './rows.js'
 
-/** Lets everybody else have a turn. */
+/** Gives the event loop a turn. */
 export type Pause = () => Promise<void>
 
 type RunLimits = Pick<ImportLimits, 'maxRunRows' | 'maxRunKeyBytes' | 'maxRunAttributeBytes' | 'maxErrors'>
 
-/** More than the longest attributes that `member-input.ts` lets through, as JSON. */
+/** More than the longest attributes that `member-input.ts` accepts, as JSON. */
 const MAX_ATTRIBUTES_LENGTH = 16 * 1024
 const FIRST_BYTES = 64 * 1024
 const FIRST_ROWS = 4096
 const DIGEST_PIECE_BYTES = 4 * 1024 * 1024
 
 /**
- * Rows of the input, in its order and packed: keys end to end, and the attributes of those that have some as
- * JSON. A rejected row has an empty key, which no customer has. Where a run ends depends on the rows alone,
- * never on how they arrived, so a resumed import meets the same runs again. Buffers are kept between runs.
+ * Rows of the input in their order, packed: keys end to end, and attributes as JSON. A rejected row has an empty
+ * key, which no customer has. Where a run ends depends only on the rows, never on how they arrived, so a resumed
+ * import gets the same runs again. Buffers are reused between runs.
  */
 export class RunBuilder implements RowSink {
   rows = 0
@@ -73,7 +73,7 @@ export class RunBuilder implements RowSink {
     this.closeRow()
   }
 
-  /** SHA-256 of these rows and, through the digest before, of all rows before them. */
+  /** SHA-256 of these rows and, through the previous digest, of all rows before them. */
   async digest(previous: string, pause: Pause): Promise<string> {
     const hash = createHash('sha256')
     hash.update(`${previous} ${this.rows} ${this.keyBytes} ${this.attributeBytes}\n`)

@@ -4,7 +4,7 @@ import type { Pause, RunBuilder } from './run.js'
 
 const STEP_ROWS = 65_536
 
-/** The attributes that a row said, if any. */
+/** The attributes of a row, if any. */
 export function readAttributes(bytes: Uint8Array, start: number, end: number): MemberAttributes | undefined {
   if (start === end) return undefined
   return JSON.parse(
@@ -12,7 +12,7 @@ export function readAttributes(bytes: Uint8Array, start: number, end: number): M
   ) as MemberAttributes
 }
 
-/** The customers of a run in key order, each once: where an id is repeated, its first row counts. */
+/** The customers of a run in key order without duplicates. If an id is repeated, its first row counts. */
 export class SortedRun implements SortedCustomers {
   private constructor(
     private readonly run: RunBuilder,
@@ -46,7 +46,7 @@ export class SortedRun implements SortedCustomers {
     return readAttributes(attributes, attributeStarts[row]!, attributeStarts[row + 1]!)
   }
 
-  /** The JSON of the attributes as the row said them. */
+  /** The JSON of the attributes. */
   attributeJson(index: number): Uint8Array {
     const row = this.order[index]!
     const { attributes, attributeStarts } = this.run

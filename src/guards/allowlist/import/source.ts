@@ -5,19 +5,19 @@ import type { ImportLimits } from './limits.js'
 import { ImportStop } from './stop.js'
 
 export interface SourceOptions {
-  /** The body is gzip, or is not; recognised by its first bytes when absent. */
+  /** Whether the body is gzip. If absent, the first bytes decide. */
   gzip: boolean | undefined
-  /** Its reason is thrown where the source is being read. */
+  /** When aborted, reading throws its reason. */
   signal: AbortSignal
   limits: Pick<ImportLimits, 'maxExpandedBytes' | 'maxExpansion'>
 }
 
-/** A body handed over as one huge piece is cut up, so that parsing it does not hold up everybody else. */
+/** A body given as one huge chunk is divided, so that parsing it does not block other work. */
 const MAX_PIECE_BYTES = 256 * 1024
 
-/** The bytes of an import body, decompressed. Reads only when asked for more. */
+/** The bytes of an import body, decompressed. Reads only on demand. */
 export class BodySource {
-  /** As they came, so still compressed if they are. */
+  /** Bytes as received, before decompression. */
   bytesRead = 0
 
   constructor(
@@ -30,17 +30,17 @@ export class BodySource {
     try {
       const { head, isGzip } = await this.recognise(raw)
       const whole = rejoin(head, raw)
-      // A plain view even of a Buffer: code that meets one kind of array only is compiled for that one.
+      // Always a plain Uint8Array, never a Buffer: the JIT compiles better code for one array type.
       for await (const { buffer, byteOffset, length } of isGzip ? this.expand(whole) : whole) {
         yield new Uint8Array(buffer, byteOffset, length)
       }
     } finally {
-      // Not awaited: a body that is stuck in mid-read would never let go.
+      // Not awaited: a body stuck in a read would never return.
       raw.return(undefined).catch(() => {})
     }
   }
 
-  /** Reads the body to its end without looking at it. */
+  /** Reads the body to its end and ignores it. */
   async drain(): Promise<void> {
     for await (const _ of this.raw());
   }
@@ -87,7 +87,7 @@ export class BodySource {
 
   private async *expand(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     const gunzip = createGunzip({ chunkSize: 64 * 1024 })
-    // The error reaches whoever reads `gunzip`; the callback only keeps it from being thrown a second time.
+    // The reader of `gunzip` gets the error. The callback only prevents it from being thrown a second time.
     pipeline(Readable.from(compressed, { objectMode: false }), gunzip, () => {})
     let expandedBytes = 0
     try {

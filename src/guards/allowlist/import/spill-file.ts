@@ -2,9 +2,9 @@ import { type FileHandle, open } from 'node:fs/promises'
 import type { Cursor } from './merge.js'
 import type { SortedRun } from './sorted-run.js'
 
-/** A record is the length of the key and of the attributes (two bytes each), then the two themselves. */
+/** A record is the length of the key and of the attributes (two bytes each), followed by both. */
 const HEAD_BYTES = 4
-/** More than any record: a key is at most 256 bytes, and attributes are bounded where they are read. */
+/** More than any record: a key has at most 256 bytes, and attributes are bounded when they are read. */
 const LONGEST_RECORD = 32 * 1024
 
 /** Writes the customers of a run to a new file. */
@@ -46,7 +46,7 @@ async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
   while (at < bytes.length) at += (await file.write(bytes, at)).bytesWritten
 }
 
-/** Goes through a spilled run with one buffer's worth of it in memory. */
+/** Iterates over a spilled run with one buffer of it in memory. */
 export class SpillCursor implements Cursor {
   bytes: Uint8Array
   start = 0
@@ -75,7 +75,7 @@ export class SpillCursor implements Cursor {
     await this.file.close()
   }
 
-  /** Moves to the next record if it is in the buffer whole. */
+  /** Moves to the next record if the buffer contains all of it. */
   private step(): boolean {
     const head = this.end
     if (head + HEAD_BYTES > this.filled) return false

@@ -31,7 +31,7 @@ export class Spill {
     })
   }
 
-  /** All customers in ascending order; `last` is the run that was never written. Of equal ids the first counts. */
+  /** All customers in ascending order. `last` is the run that was not written. Of equal ids the first counts. */
   async *merged(last: SortedRun | undefined, tally: MergeTally): AsyncGenerator<SortedCustomers> {
     if (this.paths.length === 0) {
       if (last !== undefined) yield* this.slices(last)
@@ -52,7 +52,7 @@ export class Spill {
     }
   }
 
-  /** Removes everything from the disk. */
+  /** Removes all files. */
   async dispose(): Promise<void> {
     for (const cursor of this.open.splice(0)) await cursor.close()
     if (this.folder !== undefined) await rm(this.folder, { recursive: true, force: true })

@@ -1,7 +1,7 @@
-/** Why an import stopped although nothing is wrong with its rows. */
+/** Why an import stopped although its rows are valid. */
 export type StopReason = 'input-cut' | 'lost' | 'list-not-found'
 
-/** Travels inside the import only; `runImport` turns it into the error that callers see. */
+/** Used only inside the import. `runImport` turns it into the error that callers get. */
 export class ImportStop extends Error {
   constructor(
     readonly reason: StopReason,

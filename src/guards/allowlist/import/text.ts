@@ -1,6 +1,6 @@
 import { ID_RULE, NEWLINE, RowReader, trimEnd, trimStart } from './rows.js'
 
-/** Rows that are lines: every newline ends one. */
+/** Formats with one row per line. */
 export abstract class LineReader extends RowReader {
   protected findEnd(chunk: Uint8Array, from: number): number {
     return chunk.indexOf(NEWLINE, from)
@@ -14,7 +14,7 @@ export abstract class LineReader extends RowReader {
     return from < to ? this.content(bytes, from, to) : undefined
   }
 
-  /** A line that is not blank, without the space around it. */
+  /** A line that is not blank, without surrounding space. */
   protected abstract content(bytes: Uint8Array, start: number, end: number): string | undefined
 }
 

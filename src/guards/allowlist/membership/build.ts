@@ -14,7 +14,7 @@ export interface BuildOptions {
   index: IndexStore
   changes: ChangeFeed
   list: Pick<CheckedList, 'id' | 'incarnation' | 'precision'>
-  /** Makes every page anew, also those that nothing touched. */
+  /** Builds every page, also unchanged ones. */
   full?: boolean
   threads?: number
   splitAbove?: number
@@ -28,8 +28,8 @@ export type BuildOutcome =
   | { outcome: 'busy' | 'gone' | 'unchanged' }
 
 /**
- * Builds the snapshot of a list from its members. The log position is read first: what changes while the members
- * are read may be in the pages or not, and is replayed from the log either way.
+ * Builds the snapshot of a list from its members. The log position is read first: a change during the scan may or
+ * may not be in the pages, and is replayed from the log in both cases.
  */
 export async function buildIndex(options: BuildOptions): Promise<BuildOutcome> {
   const { index, list, leaseMs, clock } = options
@@ -79,7 +79,7 @@ class Build {
     return { outcome }
   }
 
-  /** The pages of the last snapshot that changes since have touched; undefined when the log cannot tell. */
+  /** The pages of the last snapshot that later changes affect. Undefined if the log does not contain all changes. */
   private async dirtyRanges(manifest: Manifest, key: HashKey): Promise<PageRange[] | undefined> {
     const { changes, list } = this.options
     const find = rangeFinder(manifest.pages.map((page) => page.range))
@@ -99,7 +99,7 @@ class Build {
         readEntry(bytes, { added: touch, removed: touch })
         after[log] = { sequence, mark }
       }
-      // When every page is touched, they are cut anew.
+      // When every page is affected, the ranges are chosen anew.
       if (!part.more) return dirty.size === manifest.pages.length ? undefined : [...dirty]
     }
   }
@@ -136,7 +136,7 @@ class Build {
     }
   }
 
-  /** Keeps the claim, and stops when it is lost or the caller says so. */
+  /** Renews the claim. Throws when the claim is lost or the caller aborts. */
   private async alive(): Promise<void> {
     const { index, list, leaseMs, clock, signal } = this.options
     signal?.throwIfAborted()
@@ -183,7 +183,7 @@ function takenOver(): CatracaError {
   )
 }
 
-/** Finds the page that a hash belongs to, among pages that tile the list. */
+/** Finds the page of a hash, among pages that cover the list. */
 function rangeFinder(ranges: PageRange[]): (hi: number) => PageRange {
   const depth = Math.max(...ranges.map((range) => range.depth))
   const table = new Array<PageRange>(2 ** depth)

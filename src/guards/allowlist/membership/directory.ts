@@ -1,9 +1,9 @@
 import type { FingerprintBits } from './fuse.js'
 
 /**
- * Where customers belong: the customers whose hash begins with `depth` bits of value `index`. The pages of a list
- * tile all hashes. A page that grows too big splits into the ranges that are one bit longer, `2·index` and
- * `2·index + 1`, and the other pages stay as they are; so pages of one list may differ in depth.
+ * A range of hashes: those that begin with `depth` bits of value `index`. The pages of a list cover all hashes
+ * without overlap. A page that grows too large is split into the two ranges that are one bit longer, `2·index` and
+ * `2·index + 1`. The other pages do not change, so pages of one list may differ in depth.
  */
 export interface PageRange {
   depth: number
@@ -14,11 +14,11 @@ export const WHOLE_LIST: PageRange = { depth: 0, index: 0 }
 /** 65,536 pages: lists of several thousand million customers. */
 export const MAX_DEPTH = 16
 
-/** One page is one item of a store, and the smallest of those ends at 400 KB. */
+/** One page is one item of a store. The smallest limit is DynamoDB's 400 KB. */
 export const MAX_PAGE_BYTES = 400_000
 const MAX_CUSTOMERS = { 16: 160_000, 32: 80_000 } as const
 
-/** How many customers a page may hold. */
+/** Maximum number of customers of a page. */
 export function maxPageCustomers(bits: FingerprintBits): number {
   return MAX_CUSTOMERS[bits]
 }
@@ -28,7 +28,7 @@ export function defaultSplitAbove(bits: FingerprintBits): number {
   return MAX_CUSTOMERS[bits] * 0.9
 }
 
-/** The number that the top `depth` bits of a hash make. */
+/** The top `depth` bits of a hash as a number. */
 export function topBits(hi: number, depth: number): number {
   // Two shifts, because a shift by 32 would do nothing.
   return (hi >>> 1) >>> (31 - depth)
@@ -47,7 +47,7 @@ export function overlaps(a: PageRange, b: PageRange): boolean {
   return a.index >>> (a.depth - depth) === b.index >>> (b.depth - depth)
 }
 
-/** Ranges in the order of the hashes that they cover. */
+/** Sorts ranges by the hashes they cover. */
 export function compareRanges(a: PageRange, b: PageRange): number {
   return a.index * 2 ** (MAX_DEPTH - a.depth) - b.index * 2 ** (MAX_DEPTH - b.depth) || a.depth - b.depth
 }
@@ -56,7 +56,7 @@ export function rangeName(range: PageRange): string {
   return `${range.index}/${2 ** range.depth}`
 }
 
-/** What is wrong with ranges, in order, that should cover every hash exactly once. */
+/** The error, if the sorted ranges do not cover every hash exactly once. */
 export function tilingFault(ranges: readonly PageRange[]): string | undefined {
   const whole = 2 ** MAX_DEPTH
   let covered = 0

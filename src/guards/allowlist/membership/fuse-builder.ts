@@ -11,30 +11,30 @@ import {
   thirdSlot,
 } from './fuse.js'
 
-/** One attempt in a few dozen fails; this many in a row mean that the input is not what it should be. */
+/** About one attempt in a few dozen fails. This many failures in a row mean that the input is wrong. */
 const MAX_ATTEMPTS = 64
-/** In a slot's link: the XOR of the members that use it (low 20 bits), and how many they are. */
+/** A slot's link: the XOR of the members that use it (low 20 bits), and their number. */
 const MEMBER_BITS = 20
 const MEMBER_MASK = (1 << MEMBER_BITS) - 1
 const ONE_MEMBER = 1 << MEMBER_BITS
 
-/** A set of hashes for which slots were found; `assign` writes its fingerprints. */
+/** A set of hashes for which slots were found. `assign` writes its fingerprints. */
 export interface FuseFit extends FuseShape {
   count: number
   seed: number
 }
 
-/** Builds filters one after another in the same scratch memory. */
+/** Builds filters one after another in the same memory. */
 export class FuseBuilder {
-  /** Hashes as scrambled under the seed. */
+  /** Hashes mixed with the seed. */
   private mixed = new Uint32Array(0)
   private links = new Uint32Array(0)
   private stack = new Uint32Array(0)
-  /** Members and their own slots, in the order of peeling. */
+  /** Members and their slots, in the order of peeling. */
   private peeledMember = new Uint32Array(0)
   private peeledSlot = new Uint32Array(0)
 
-  /** Finds a slot for each of the hashes [from, to), which may be reordered to drop the repeated ones. */
+  /** Finds a slot for each of the hashes [from, to), which may be reordered to drop duplicates. */
   fit(hashes: Uint32Array, from: number, to: number): FuseFit {
     let end = to
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -43,7 +43,7 @@ export class FuseBuilder {
       this.reserve(count, fit.slotCount)
       this.link(hashes, from, fit)
       if (this.peel(fit)) return fit
-      // Equal hashes share all three slots, so they never peel. They are rare: look for them only now.
+      // Equal hashes share all three slots, so they never peel. They are rare, so duplicates are removed only now.
       if (attempt === 0) end = dropRepeats(hashes, from, to)
     }
     throw new CatracaError('INTERNAL', `No filter was found for ${end - from} hashes`)
@@ -62,7 +62,7 @@ export class FuseBuilder {
     }
   }
 
-  /** Notes at each slot who uses it. */
+  /** Links each slot to the members that use it. */
   private link(hashes: Uint32Array, from: number, fit: FuseFit): void {
     const { mixed, links } = this
     const { count, seed, segmentCount, segmentLengthLog2 } = fit
@@ -81,7 +81,7 @@ export class FuseBuilder {
     }
   }
 
-  /** Takes away, again and again, a member that has a slot to itself. True when none is left. */
+  /** Repeatedly removes a member that is alone in a slot. True when none is left. */
   private peel(fit: FuseFit): boolean {
     const { mixed, links, stack, peeledMember, peeledSlot } = this
     const { count, segmentCount, segmentLengthLog2 } = fit
@@ -93,7 +93,7 @@ export class FuseBuilder {
       uses += members
       if (members === 1) stack[height++] = slot
     }
-    // A hash repeated thousands of times overflows the count in its slots.
+    // A hash repeated thousands of times overflows the count of its slots.
     if (uses !== 3 * count) return false
     while (height > 0) {
       const slot = stack[--height]!
@@ -134,7 +134,7 @@ export class FuseBuilder {
     this.readBack(fit, slots)
   }
 
-  /** A page that misses a member would deny it without asking anybody, so every page is tried before it is used. */
+  /** Verifies the page: a page that lacks a member would deny that customer without any further check. */
   private readBack(fit: FuseFit, slots: Fingerprints): void {
     const { mixed } = this
     const { segmentCount, segmentLengthLog2 } = fit
@@ -154,7 +154,7 @@ export class FuseBuilder {
 
 const fingerprintShift = (slots: Fingerprints): number => 32 - 8 * slots.BYTES_PER_ELEMENT
 
-/** Sorts the hashes [from, to) and moves the different ones to the front; returns their end. */
+/** Sorts the hashes [from, to) and moves the distinct ones to the front. Returns their end. */
 export function dropRepeats(hashes: Uint32Array, from: number, to: number): number {
   new BigUint64Array(hashes.buffer, hashes.byteOffset + 8 * from, to - from).sort()
   let end = from

@@ -1,27 +1,27 @@
 import { CatracaError } from '../../../core/errors.js'
 
 /**
- * 3-wise binary fuse filter (Graf and Lemire, 2022). Each member owns three slots, one in each of three
- * neighbouring segments, whose fingerprints XOR to the member's own. A query reads three slots; a build solves
- * the equations by peeling: a slot that only one member uses settles that member last.
- * Hashes are pairs of words, `[hi, lo, hi, lo, …]`.
+ * 3-wise binary fuse filter (Graf and Lemire, 2022). Each member has three slots, one in each of three
+ * neighbouring segments, whose fingerprints XOR to the member's own. A query reads three slots. A build solves the
+ * equations by peeling: a member that is alone in a slot is removed first and assigned last. Hashes are pairs of
+ * words, `[hi, lo, hi, lo, …]`.
  */
 export type FingerprintBits = 16 | 32
 export type Fingerprints = Uint16Array | Uint32Array
 
 export interface FuseShape {
   segmentLengthLog2: number
-  /** In how many segments a member's first slot may lie; 0 for the filter without members. */
+  /** Number of segments that a member's first slot may be in. 0 for a filter without members. */
   segmentCount: number
   slotCount: number
 }
 
-/** A member's place among the segments is taken from 24 bits, so the product stays within 32. */
+/** A member's segment is computed from 24 bits, so that the product stays within 32. */
 export const MAX_SEGMENTS = 255
-/** Two places within a segment are taken from 32 bits. */
+/** Two positions within a segment are computed from 32 bits. */
 export const MAX_SEGMENT_LENGTH_LOG2 = 16
 
-/** The sizes that the authors found to succeed nearly always. */
+/** The sizes that, according to the authors, succeed nearly always. */
 export function fuseShape(count: number): FuseShape {
   if (count === 0) return { segmentLengthLog2: 0, segmentCount: 0, slotCount: 0 }
   const segmentLengthLog2 = Math.floor(Math.log(count) / Math.log(3.33) + 2.25)
@@ -33,7 +33,7 @@ export function fuseShape(count: number): FuseShape {
   return { segmentLengthLog2, segmentCount, slotCount: (segmentCount + 2) * 2 ** segmentLengthLog2 }
 }
 
-/** Scrambles the low word under the page's seed. */
+/** Mixes the low word with the page's seed. */
 export function mixLow(lo: number, seed: number): number {
   let x = lo ^ seed
   x = Math.imul(x ^ (x >>> 16), 0x85ebca6b)
@@ -42,8 +42,8 @@ export function mixLow(lo: number, seed: number): number {
 }
 
 /**
- * Scrambles the high word under the low one. One to one for each `x`, so different hashes stay different; and
- * within a page, where the top bits of `hi` are all the same, the result is still spread.
+ * Mixes the high word with the low one. A bijection for each `x`, so different hashes stay different. Within a
+ * page, where the top bits of `hi` are all the same, the result is still well distributed.
  */
 export function mixHigh(hi: number, x: number): number {
   const y = Math.imul(hi ^ x, 0x9e3779b1)
@@ -63,13 +63,13 @@ export function thirdSlot(first: number, y: number, log2: number): number {
   return (first + (2 << log2)) ^ ((y << log2) >>> (32 - log2))
 }
 
-/** 32 bits from all bits of both words; 16-bit filters keep the upper half. */
+/** 32 bits from all bits of both words. 16-bit filters use the upper half. */
 export function fingerprint(x: number, y: number): number {
   const z = (Math.imul(x, 0x27d4eb2f) + Math.imul(y, 0x165667b1)) | 0
   return z ^ (z >>> 15)
 }
 
-/** Whether the 16-bit filter may hold this hash. Never false for a member. */
+/** Whether the 16-bit filter may contain this hash. Never false for a member. */
 export function contains16(
   slots: Uint16Array,
   seed: number,
@@ -86,7 +86,7 @@ export function contains16(
   return ((fingerprint(x, y) >>> 16) ^ slots[first]! ^ slots[second]! ^ slots[third]!) === 0
 }
 
-/** The same for 32 bits: a function of its own, so that each sees one kind of array and stays fast. */
+/** The same for 32 bits. A separate function, so that each sees one type of array and stays fast. */
 export function contains32(
   slots: Uint32Array,
   seed: number,

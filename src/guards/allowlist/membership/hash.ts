@@ -2,12 +2,12 @@ import { CatracaError } from '../../../core/errors.js'
 import { MAX_CUSTOMER_KEY_LENGTH, UUID_KEY_LENGTH, UUID_TAG } from '../customer-key.js'
 
 /**
- * The 64-bit hash of a customer under a list's 128-bit key: the first two words of Chaskey-12 (ISO/IEC 29192-6),
- * a MAC made for 32-bit arithmetic whose block is exactly one UUID. Keyed, so that whoever does not know the key
- * cannot choose ids that collide, land in one page or are false positives. The message is
- * - for a UUID its 16 bytes, a complete block (subkey K1), whatever the case it was written in;
- * - for anything else its ASCII, always closed as an incomplete block (subkey K2) by a byte 01 and zeros.
- * So no string can stand for a UUID. The values are stored in pages and must never change: see
+ * The 64-bit hash of a customer under a list's 128-bit key: the first two words of Chaskey-12 (ISO/IEC 29192-6), a
+ * MAC for 32-bit arithmetic whose block is exactly one UUID. It is keyed, so an attacker without the key cannot
+ * choose ids that collide, fall into one page or are false positives. The message is
+ * - for a UUID its 16 bytes, a complete block (subkey K1), independent of its case;
+ * - for anything else its ASCII, always ended as an incomplete block (subkey K2) by a byte 01 and zeros.
+ * So no string can equal a UUID. The values are stored in pages and must never change: see
  * `conformance/vectors/membership-hash.ts`.
  */
 const ROUNDS = 12
@@ -25,7 +25,7 @@ export function hashKey(bytes: Uint8Array): HashKey {
   if (bytes.length !== HASH_KEY_BYTES) {
     throw new CatracaError('INTERNAL', `A membership key has ${HASH_KEY_BYTES} bytes, not ${bytes.length}`)
   }
-  // Chaskey keeps zero at zero: this is what a key looks like that was never filled in.
+  // Chaskey maps zero to zero, and an all-zero key means that it was never set.
   if (bytes.every((byte) => byte === 0))
     throw new CatracaError('INTERNAL', 'A membership key is not all zero')
   const words = new Int32Array(3 * BLOCK_WORDS)
@@ -41,7 +41,7 @@ function double(words: Int32Array, from: number, to: number): void {
   words[to] = (words[from]! << 1) ^ (words[from + 3]! < 0 ? 0x87 : 0)
 }
 
-/** A hexadecimal digit by its character code; NOT_HEX survives every shift that a group of four makes. */
+/** A hexadecimal digit by its character code. NOT_HEX survives every shift in `group`. */
 const NOT_HEX = 0x10000
 const HEX = new Int32Array(65536).fill(NOT_HEX)
 for (let i = 0; i < 16; i++) {
@@ -51,7 +51,7 @@ for (let i = 0; i < 16; i++) {
 }
 const HYPHEN = 0x2d
 
-/** Two bytes, the first one lowest, from four characters. */
+/** Two bytes from four characters, the first byte lowest. */
 function group(id: string, at: number): number {
   return (
     (HEX[id.charCodeAt(at)]! << 4) |
@@ -62,20 +62,20 @@ function group(id: string, at: number): number {
 }
 
 /**
- * One customer that is being asked about: set once, hashed once per list, compared exactly with the overlay.
- * Meant to be reused, so that a check allocates nothing.
+ * The customer being checked: set once, hashed once per list, compared exactly with the overlay. Reusable, so that
+ * a check allocates nothing.
  */
 export class CustomerProbe {
   /** The message in blocks of four little-endian words, padding included. */
   readonly words = new Int32Array(MAX_CUSTOMER_KEY_LENGTH / 4 + BLOCK_WORDS)
-  /** How many of the words count; a multiple of four. */
+  /** Number of words used; a multiple of four. */
   wordCount = 0
   isUuid = false
   /** The hash, as signed words. */
   hi = 0
   lo = 0
 
-  /** Takes an identifier in any spelling. */
+  /** Sets an identifier in any spelling. */
   setId(id: string): void {
     if (id.length === 36 && this.setUuid(id)) return
     const length = id.length
@@ -90,7 +90,7 @@ export class CustomerProbe {
     if (seen > 0x7f) throw new CatracaError('INTERNAL', 'An identifier holds characters outside ASCII')
   }
 
-  /** Takes a key as `customer-key.ts` writes it. */
+  /** Sets a key encoded as in `customer-key.ts`. */
   setKey(bytes: Uint8Array, start: number, end: number): void {
     if (bytes[start] === UUID_TAG && end - start === UUID_KEY_LENGTH) {
       const { words } = this
@@ -105,7 +105,7 @@ export class CustomerProbe {
     for (let i = 0; start + i < end; i++) this.words[i >> 2]! |= bytes[start + i]! << ((i & 3) << 3)
   }
 
-  /** Takes 36 characters if they are a UUID, in any case; false, and nothing is taken, if they are not. */
+  /** Sets 36 characters if they are a UUID, in any case. False if they are not; nothing is set then. */
   setUuid(id: string): boolean {
     const bad =
       (id.charCodeAt(8) ^ HYPHEN) |
@@ -144,7 +144,7 @@ export class CustomerProbe {
     this.isUuid = false
   }
 
-  /** Puts the hash under this key into `hi` and `lo`. */
+  /** Stores the hash under this key in `hi` and `lo`. */
   hash(key: HashKey): void {
     const { words } = this
     const last = this.wordCount - BLOCK_WORDS
@@ -182,7 +182,7 @@ export class CustomerProbe {
   }
 }
 
-/** Four bytes by which pages remember the key they were made under, without giving it away: the empty id's hash. */
+/** The hash of the empty id, four bytes. Pages store it to identify their key without revealing it. */
 export function keyCheck(key: HashKey): number {
   const probe = new CustomerProbe()
   probe.setId('')

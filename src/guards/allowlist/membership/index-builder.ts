@@ -9,18 +9,20 @@ import { type Bucket, Partition } from './partition.js'
 export interface IndexBuilderOptions {
   key: HashKey
   fingerprintBits: FingerprintBits
-  /** Build only these pages of an existing snapshot; customers outside are passed over. */
+  /** Build only these pages of an existing snapshot. Customers outside are ignored. */
   ranges?: readonly PageRange[]
-  /** Split a page that has more customers than this. Smaller pages are cheaper to rebuild, and there are more. */
+  /**
+   * Split a page that has more customers than this. Smaller pages are cheaper to rebuild, but there are more of them.
+   */
   splitAbove?: number
 }
 
-/** A whole list is first cut into this many bits of ranges, which are then joined or cut further. */
+/** A whole list is first divided into ranges of this many bits, which are then joined or divided further. */
 const COARSE_DEPTH = 8
 
 /**
- * Builds the pages of a list from its customers, in any order, any number of them: first all are added, then the
- * pages come out one by one. Needs 8 bytes for each customer until its page is made.
+ * Builds the pages of a list from any number of customers in any order. First all are added, then the pages are
+ * returned one by one. Needs 8 bytes per customer until its page is made.
  */
 export class IndexBuilder {
   readonly kind: PageKind
@@ -41,7 +43,7 @@ export class IndexBuilder {
     this.partition = new Partition(ranges ?? coarseRanges())
   }
 
-  /** Customers taken so far, without those passed over. */
+  /** Customers added so far, without ignored ones. */
   get customers(): number {
     return this.addedCount
   }
@@ -51,7 +53,7 @@ export class IndexBuilder {
     this.addProbe()
   }
 
-  /** Adds a customer by its key, as `customer-key.ts` writes it. */
+  /** Adds a customer by its key, encoded as in `customer-key.ts`. */
   addKey(bytes: Uint8Array, start: number, end: number): void {
     this.probe.setKey(bytes, start, end)
     this.addProbe()
@@ -73,14 +75,14 @@ export class IndexBuilder {
     for (const bucket of this.buckets()) yield* maker.make(bucket)
   }
 
-  /** The hashes, to be made into pages elsewhere; each bucket is given away when it is asked for. */
+  /** The hashes, to be made into pages elsewhere. Each bucket is released when it is returned. */
   *buckets(): Generator<Bucket, void, undefined> {
     const { partition, onlyRanges } = this
     if (onlyRanges === undefined) yield* this.joined(WHOLE_LIST)
     else for (let i = 0; i < onlyRanges.length; i++) yield partition.take(onlyRanges[i]!, i, i)
   }
 
-  /** The coarse ranges, joined as long as they fit a page together. */
+  /** The coarse ranges, joined while they fit in one page. */
   private *joined(range: PageRange): Generator<Bucket, void, undefined> {
     const width = 2 ** (COARSE_DEPTH - range.depth)
     const first = range.index * width

@@ -8,19 +8,22 @@ import type { ListIndex } from './list-index.js'
 import { type TracedParts, TracedView } from './traced-view.js'
 
 export interface CheckCounts {
-  /** Certain from memory: not in the filter, or removed since the snapshot. */
+  /** Answered from memory: not in the filter, or removed since the snapshot. */
   filtered: number
-  /** Certain from memory: added since the snapshot. */
+  /** Answered from memory: added since the snapshot. */
   overlay: number
   /** Answered by the filter of a trusted list. */
   trusted: number
-  /** Asked of the store, because the filter says maybe. */
+  /** Answered by the store, because the filter says maybe. */
   confirmed: number
-  /** Asked of the store, because the list is not in memory or not fresh, or the check wants it. */
+  /** Answered by the store, because the list is not in memory or not fresh, or the check requires it. */
   store: number
 }
 
-/** Puts memory in front of an engine: the same answers, without asking it where memory is certain. */
+/**
+ * A check store with the index in front of an engine: the same results, without
+ * querying the engine where memory is certain.
+ */
 export class IndexedChecks implements CheckStore {
   readonly counts: CheckCounts = { filtered: 0, overlay: 0, trusted: 0, confirmed: 0, store: 0 }
   private readonly inMemory: IndexedView
@@ -30,7 +33,7 @@ export class IndexedChecks implements CheckStore {
     private readonly engine: CheckStore,
     private readonly indexes: Indexes,
     private readonly clock: Clock,
-    /** Who tells members of lists that memory knows nothing of. */
+    /** Answers for lists that are not in memory. */
     direct: MaybePromise<CheckView> = engine.view('strong'),
   ) {
     const now = engine.view(undefined)
@@ -39,7 +42,7 @@ export class IndexedChecks implements CheckStore {
     this.views = { engine: now, direct }
   }
 
-  /** The present, telling each step; `listReads` as `TracedParts` has it. */
+  /** The current view, recording each step. `listReads` as in `TracedParts`. */
   traced(note: NoteStep, listReads: () => number): CheckView {
     const { indexes, clock } = this
     indexes.sync()
@@ -57,7 +60,7 @@ export class IndexedChecks implements CheckStore {
       const token = this.engine.readToken(freshness.atLeast)
       const { index } = this.indexes.get(token.incarnation)
       this.indexes.sync()
-      // Only an image that provably holds the write may answer.
+      // Only an image that certainly contains the write may answer.
       if (index === undefined || !index.isUsable || !token.isIn(index.position)) return strong
       return new IndexedView(view, view, this.indexes, this.clock, this.counts)
     })
@@ -86,12 +89,12 @@ class CountedView implements CheckView {
 
 class IndexedView implements CheckView {
   private readonly probe = new CustomerProbe()
-  /** The customer that the probe holds: one check asks about one customer in several lists. */
+  /** The customer set in the probe: one check reads one customer in several lists. */
   private probed = ''
 
   constructor(
     private readonly engine: CheckView,
-    /** For members of lists that memory knows nothing of: an engine's replica may be as far behind as the image. */
+    /** For members of lists that are not in memory. An engine's replica may be as far behind as the image. */
     private readonly direct: CheckView,
     private readonly indexes: Indexes,
     private readonly clock: Clock,
@@ -136,7 +139,7 @@ class IndexedView implements CheckView {
     this.counts.confirmed++
     const { changes } = index
     return whenReady(this.engine.member(list, customerId), (state) => {
-      // An answer from before a change must not be kept behind it.
+      // A result from before a change must not be cached after it.
       const isCurrent = this.indexes.get(list.incarnation).index === index
       if (isCurrent && index.changes === changes && index.isUsable)
         verified.set(list.incarnation, customerId, state, now)

@@ -15,9 +15,9 @@ export interface IndexesParts {
   changes: ChangeFeed
   clock: Clock
   options: MembershipOptions
-  /** Has the list's snapshot built, if nobody is at it; settles when there may be a new one. */
+  /** Builds the list's snapshot, unless another process is building it. Resolves when there may be a new one. */
   build(list: ListRef, full: boolean): Promise<void>
-  /** Something is wrong that nobody is waiting for. */
+  /** Receives errors of background work. */
   report(message: string, error: unknown): void
 }
 
@@ -26,24 +26,24 @@ export interface IndexFigures {
   lists: number
   bytes: number
   overlayEntries: number
-  /** Images that may not answer, because they are, or may be, behind. */
+  /** Images that must not answer, because they are or may be behind. */
   staleLists: number
-  /** How long ago the worst image was last known to be up to date. */
+  /** Time since the most outdated image was last known to be complete. */
   feedLagMs: number
-  /** Builds that this process asked for and waited for. */
+  /** Builds that this process requested and waited for. */
   builds: { built: number; failed: number }
-  /** Moment of the newest snapshot in memory, in milliseconds since the epoch. */
+  /** Time of the newest snapshot in memory, in epoch milliseconds. */
   lastBuildAt: number | undefined
 }
 
-/** After a failed try, how long a list is left alone. */
+/** How long a list is not tried again after a failure. */
 const RETRY_MS = 1000
-/** Between two builds of a list that nobody asked for: one that leads to nothing must not be tried at once again. */
+/** Minimum time between two automatic builds of a list: a build without effect must not be repeated at once. */
 const BUILD_REST_MS = 200
-/** After it had to make room for another. */
+/** How long a list is not loaded again after it was evicted. */
 const DROPPED_REST_MS = 2000
 
-/** The lists that are in memory: loads, follows, swaps and drops them. */
+/** The lists in memory: loads, follows, replaces and evicts them. */
 export class Indexes {
   readonly verified: VerificationCache
   private readonly loaded = new Map<number, ListIndex>()
@@ -57,7 +57,7 @@ export class Indexes {
   private uses = new Map<string, number>()
   private readonly builds = { built: 0, failed: 0 }
   private moment = 0
-  /** Images that were last known to be complete before this moment do not answer. */
+  /** Images that were last known to be complete before this time do not answer. */
   private staleBeforeMs = Number.NEGATIVE_INFINITY
   private closed = false
 
@@ -71,7 +71,7 @@ export class Indexes {
     this.timer.unref()
   }
 
-  /** Applies what can be applied without waiting, and notes the moment for those who ask next. */
+  /** Applies what needs no waiting, and updates the staleness limit for the checks that follow. */
   sync(): void {
     const { changes, options } = this.parts
     if (changes.isImmediate) this.follower.sync()
@@ -79,8 +79,8 @@ export class Indexes {
   }
 
   /**
-   * The image of a list, if it is there, fresh, and of the same members as the list: else a check of many customers
-   * could be answered in part by what was before a replace, and in part by what is behind it.
+   * The image of a list, if it is loaded, fresh, and of the same generation as the list. Otherwise a check of many
+   * customers could mix results from before and after a replace.
    */
   usable(list: ListRef & { readonly generation?: number }): ListIndex | undefined {
     const index = this.loaded.get(list.incarnation)
@@ -89,7 +89,7 @@ export class Indexes {
       return undefined
     }
     if (index.freshAtMs < this.staleBeforeMs) {
-      // Not for the failure of a look, but for one that was never made: the process was stopped.
+      // If the process was suspended, no read took place: read now. Failed reads are retried at intervals anyway.
       void this.follower.catchUp(index)
       return undefined
     }
@@ -143,21 +143,21 @@ export class Indexes {
     return { lists, bytes, overlayEntries, staleLists, feedLagMs, builds: { ...this.builds }, lastBuildAt }
   }
 
-  /** Sees to it that the list gets into memory, by and by. */
+  /** Schedules the load of a list. */
   private want(list: ListRef): void {
     const { clock, options } = this.parts
     const { incarnation } = list
     if (options.maxBytes === 0 || this.wanted.has(incarnation) || this.loading.has(incarnation)) return
     if ((this.retryAt.get(incarnation) ?? 0) > clock.now()) return
     this.wanted.add(incarnation)
-    // Not at once: a check is under way, and loading would move the store's snapshot under it.
+    // Not at once: a check is running, and loading would move the store's snapshot under it.
     soon(() => {
       this.wanted.delete(incarnation)
       if (!this.closed) void this.load(list)
     })
   }
 
-  /** Loads the newest snapshot of a list, once however many ask. */
+  /** Loads the newest snapshot of a list, once for all concurrent callers. */
   load(list: ListRef, mayBuild = true): Promise<void> {
     const { incarnation } = list
     const running = this.loading.get(incarnation)
@@ -177,7 +177,7 @@ export class Indexes {
     return load
   }
 
-  /** `mayBuild`: whether a build is asked for where there is nothing to load; not right behind one. */
+  /** `mayBuild`: whether to request a build if there is nothing to load. False right after a build. */
   private async tryLoad(list: ListRef, mayBuild: boolean): Promise<boolean> {
     const { index, options, report } = this.parts
     const { incarnation } = list
@@ -191,7 +191,7 @@ export class Indexes {
       return await this.install(list, manifest, mayBuild)
     } catch (error) {
       if (!(error instanceof CorruptIndex)) throw error
-      // Another build was published meanwhile, and its predecessor's pages were dropped.
+      // Another build was published meanwhile, and the pages of this one were deleted.
       if ((await index.version(list)) !== manifest.version) return this.tryLoad(list, mayBuild)
       report(`the index of ${list.id} is damaged and is built anew`, error)
       this.drop(incarnation)
@@ -218,7 +218,7 @@ export class Indexes {
     }
     const current = this.loaded.get(incarnation)
     if (current !== undefined) this.follower.remove(current)
-    // What the cache learned under the old overlay would outlive it.
+    // Cached verifications from the old overlay would outlive it.
     this.verified.deleteList(incarnation)
     index.lastUsed = ++this.moment
     this.loaded.set(incarnation, index)
@@ -227,7 +227,7 @@ export class Indexes {
     return true
   }
 
-  /** An image that cannot be mended is of no use, and must not grow any further. */
+  /** An image that cannot be repaired is useless, and must not grow further. */
   private lost(index: ListIndex): void {
     this.follower.remove(index)
     const { incarnation } = index.list
@@ -240,7 +240,7 @@ export class Indexes {
     if (this.loaded.get(incarnation) === index) this.considerBuild(index)
   }
 
-  /** The policy: when changes since the snapshot are many, or it is old, it is built anew. */
+  /** Rebuilds the snapshot when it has many changes, or is old. */
   private considerBuild(index: ListIndex): void {
     const { options, clock } = this.parts
     const { overlaySize } = index
@@ -262,7 +262,7 @@ export class Indexes {
     )
   }
 
-  /** Builds the list's snapshot and loads it; joins a build that is running and does as much. */
+  /** Builds the list's snapshot and loads it. Joins a running build that does at least as much. */
   rebuild(list: ListRef, full: boolean): Promise<void> {
     const running = this.building.get(list.incarnation)
     if (running !== undefined && (running.full || !full)) return running.done
@@ -288,7 +288,7 @@ export class Indexes {
     return done
   }
 
-  /** Others may have built: what is loaded is compared with what is stored. */
+  /** Another process may have built a snapshot: compares the loaded version with the stored one. */
   private async compareSnapshots(): Promise<void> {
     try {
       this.makeRoom(undefined)
@@ -304,7 +304,7 @@ export class Indexes {
     }
   }
 
-  /** Drops the least recently used lists until the rest fits; the newest one stays as long as others can go. */
+  /** Evicts the least recently used lists until the rest fits. `newest` is evicted last. */
   private makeRoom(newest: ListIndex | undefined): void {
     const { options, clock } = this.parts
     while (this.sizeBytes > options.maxBytes && this.loaded.size > 0) {
@@ -314,7 +314,7 @@ export class Indexes {
       }
       const { incarnation } = (coldest ?? newest!).list
       this.drop(incarnation)
-      // Two lists that want the same room must not push each other out at every check.
+      // Two lists that compete for the same memory must not evict each other at every check.
       this.rest(incarnation, clock.now() + DROPPED_REST_MS)
     }
   }
@@ -327,12 +327,12 @@ export class Indexes {
   }
 
   private rest(incarnation: number, until: number): void {
-    // Incarnations come and go: what is remembered about them must not grow without end.
+    // New incarnations keep appearing, so the map must be bounded.
     if (this.retryAt.size >= 10_000) this.retryAt.clear()
     this.retryAt.set(incarnation, until)
   }
 
-  /** Persists the use counts of this process since the last time. */
+  /** Saves this process's use counts since the last call. */
   async saveUses(): Promise<void> {
     const { uses } = this
     if (uses.size === 0) return
@@ -352,19 +352,19 @@ export class Indexes {
 }
 
 /**
- * Where the engine tells of every change at once, an image that is not behind lags by nothing, and nobody notes when.
- * One that was never complete counts from the start of the process.
+ * If the engine reports every change at once, an image that is not behind has no lag, and no time is recorded. An
+ * image that was never complete counts from the start of the process.
  */
 function lagMs({ behind, freshAtMs }: ListIndex, nowMs: number, isImmediate: boolean): number {
   if (isImmediate && (!behind || freshAtMs < 0)) return 0
   return nowMs - Math.max(0, freshAtMs)
 }
 
-/** How many entries of its logs a list's image holds, as one figure. */
+/** The number of log entries that a list's image contains, over all logs. */
 const entriesOf = (position: Position | undefined): number =>
   (position ?? []).reduce((sum, { sequence }) => sum + sequence, 0)
 
-/** What memory and store know of a list's index. */
+/** The index status of a list, from memory and store. */
 export function indexStatus(
   list: ListRef,
   indexes: Indexes,

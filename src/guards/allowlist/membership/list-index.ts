@@ -8,24 +8,24 @@ import { Overlay } from './overlay.js'
 import type { Manifest } from './port.js'
 import type { Snapshot } from './snapshot.js'
 
-/** What memory says of a customer. */
+/** What memory knows about a customer. */
 export type Finding = 'no' | 'maybe' | MemberState
 
 const TRUSTED_MEMBER: MemberState = {}
 
-/** The image of one list in memory: an immutable snapshot, and exactly what changed since. */
+/** The image of one list in memory: an immutable snapshot, and the exact changes since then. */
 export class ListIndex implements Followed {
   behind = false
   freshAtMs = Number.NEGATIVE_INFINITY
   generation: number | undefined
-  /** The log cannot mend it: it must be loaded, or built, anew. */
+  /** The log cannot repair it: the index must be loaded or built again. */
   isLost = false
-  /** How many entries it has applied. */
+  /** Number of entries applied. */
   changes = 0
-  /** A moment of the manager's own counting. */
+  /** Logical time of the last use, set by `Indexes`. */
   lastUsed = 0
   readonly position: LogPosition[]
-  /** Where the snapshot stands: what changed behind it is in the overlay. */
+  /** Position of the snapshot. Later changes are in the overlay. */
   readonly snapshotPosition: Position
   readonly snapshot: Snapshot
   private overlay = new Overlay()
@@ -59,7 +59,7 @@ export class ListIndex implements Followed {
     return !this.behind && !this.isLost
   }
 
-  /** `probe` holds the customer. */
+  /** `probe` must be set to the customer. */
   find(probe: CustomerProbe, trusted: boolean): Finding {
     const { overlay, snapshot } = this
     probe.hash(this.key)

@@ -4,21 +4,21 @@ import { type FilterPage, readPage } from './page.js'
 import type { IndexStore, Manifest, ManifestPage } from './port.js'
 import { Snapshot } from './snapshot.js'
 
-/** Pages read before others get a turn of the thread: some milliseconds. */
+/** Pages read before the event loop gets a turn: some milliseconds. */
 const PAGES_PER_TURN = 8
 
-/** A page is not what the manifest says it is. It never answers; the list is built anew. */
+/** A page differs from its manifest. It is never used, and the list is built again. */
 export class CorruptIndex extends Error {
   override readonly name = 'CorruptIndex'
 }
 
-/** A snapshot with its pages by name, which the next snapshot may have too. */
+/** A snapshot with its pages by name, which the next snapshot may share. */
 export interface LoadedSnapshot {
   snapshot: Snapshot
   pages: ReadonlyMap<string, FilterPage>
 }
 
-/** Reads the snapshot that a manifest names, checking every bit; pages that `previous` has too are shared. */
+/** Reads the snapshot of a manifest and verifies every page. Pages that `previous` also has are shared. */
 export async function loadSnapshot(
   store: IndexStore,
   list: ListRef,

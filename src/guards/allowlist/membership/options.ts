@@ -1,25 +1,27 @@
-/** How much memory the index takes, and when it is built. */
+/** How much memory the index uses, and when it is built. */
 export interface MembershipOptions {
-  /** Lists that do not fit are dropped, least recently used first, and checked in the store. 0: no index at all. */
+  /** Lists that do not fit are evicted, least recently used first, and checked in the store. 0: no index. */
   maxBytes: number
-  /** Whether this process builds; otherwise it uses what others, or `catraca index build`, have built. */
+  /**
+   * Whether this process builds snapshots. If off, it uses those built by other processes or by `catraca index build`.
+   */
   build: 'auto' | 'off'
-  /** A snapshot is built anew when this share of the list has changed since, but at least so many customers … */
+  /** A snapshot is rebuilt when this share of the list has changed, but not below `rebuildAtLeast` customers … */
   rebuildShare: number
   rebuildAtLeast: number
-  /** … or when it is this old and anything changed. */
+  /** … or when it is this old and anything has changed. */
   rebuildAgeMs: number
-  /** An image with more changes than this since its snapshot is given up until the next build. */
+  /** An image with more changes than this since its snapshot is dropped until the next build. */
   maxOverlay: number
-  /** How long a build may be silent before another process takes over. */
+  /** Another process takes over a build that has not renewed its lease for this long. */
   buildLeaseMs: number
   verificationEntries: number
   verificationTtlMs: number
-  /** How often positions and snapshots are compared with the store, whatever wake-ups say. */
+  /** How often positions and snapshots are compared with the store, even without notifications. */
   compareIntervalMs: number
-  /** A list whose log could not be read for so long is checked in the store. */
+  /** A list whose log could not be read for this long is checked in the store. */
   staleAfterMs: number
-  /** How many lists are loaded before the process says that it is ready. */
+  /** How many lists are loaded before the process reports that it is ready. */
   warmUpLists: number
 }
 

@@ -2,17 +2,17 @@ import { UUID_TAG } from '../customer-key.js'
 import type { CustomerProbe } from './hash.js'
 
 const FIRST_CAPACITY = 16
-/** In the word before a key: how many words follow, and whether they are a UUID. */
+/** The word before a key: how many words follow, and whether they are a UUID. */
 const UUID_FLAG = 0x10000
 const LENGTH_MASK = 0xffff
 
 /**
- * The exact changes of a list since its snapshot: the last one for each customer. A hash table on typed arrays that
- * compares whole keys; its places come from the list's keyed hash, so nobody can crowd it on purpose.
- * Entries are numbered from 0 in the order in which their customers first came, and stay until `after` leaves them.
+ * The exact changes of a list since its snapshot: the last one per customer. A hash table in typed arrays that
+ * compares whole keys. Its positions come from the list's keyed hash, so an attacker cannot force collisions.
+ * Entries are numbered from 0 in the order in which their customers first appeared, and are never removed.
  */
 export class Overlay {
-  /** Entry + 1 of each place, 0 where it is free. At most half are taken. */
+  /** Entry + 1 of each position, or 0 if it is free. At most half are used. */
   private table = new Int32Array(2 * FIRST_CAPACITY)
   private hashes = new Int32Array(2 * FIRST_CAPACITY)
   private keyAt = new Uint32Array(FIRST_CAPACITY)
@@ -37,7 +37,7 @@ export class Overlay {
     )
   }
 
-  /** Notes that the customer, hashed under the list's key, was added. */
+  /** Records that the customer was added. `probe` must be hashed with the list's key. */
   add(probe: CustomerProbe, addedAtMs: number, expiresAtMs?: number): void {
     const entry = this.entryFor(probe)
     this.added[entry] = 1
@@ -52,7 +52,7 @@ export class Overlay {
     this.expiresAtMs[entry] = Number.NaN
   }
 
-  /** The entry of the customer, hashed under the list's key, or -1 when nothing changed. */
+  /** The entry of the customer, or -1 if it did not change. `probe` must be hashed with the list's key. */
   find(probe: CustomerProbe): number {
     const { table, hashes } = this
     const { hi, lo } = probe
@@ -78,12 +78,12 @@ export class Overlay {
     return Number.isNaN(ms) ? undefined : ms
   }
 
-  /** The upper word of the entry's hash, which tells its page. */
+  /** The upper word of the entry's hash, which determines its page. */
   hashHi(entry: number): number {
     return this.hashes[2 * entry]!
   }
 
-  /** Writes the customer's key as `customer-key.ts` does; returns the offset behind it. */
+  /** Writes the customer's key as in `customer-key.ts`. Returns the offset after it. */
   writeKey(entry: number, target: Uint8Array, offset: number): number {
     const { keys } = this
     const at = this.keyAt[entry]!
@@ -94,7 +94,7 @@ export class Overlay {
       target.set(bytes, offset + 1)
       return offset + 1 + bytes.length
     }
-    // A string is closed by a byte 01 and zeros.
+    // A string ends with a byte 01 and zeros.
     const length = bytes.lastIndexOf(1)
     target.set(bytes.subarray(0, length), offset)
     return offset + length
@@ -154,7 +154,7 @@ function keyHeader(probe: CustomerProbe): number {
 
 type Growing = Int32Array | Uint32Array | Uint8Array | Float64Array
 
-/** A copy of twice the length, or more where that is too little. */
+/** A copy of twice the length plus `more`. */
 function grown<T extends Growing>(array: T, more = 0): T {
   const larger = new (array.constructor as new (length: number) => T)(2 * array.length + more)
   larger.set(array)

@@ -11,14 +11,14 @@ export interface PageKind {
   splitAbove: number
 }
 
-/** Makes the pages of one bucket after another, in memory that is kept. */
+/** Makes the pages of one bucket after another, in reused memory. */
 export class PageMaker {
   private readonly fuse = new FuseBuilder()
   private hashes = new Uint32Array(0)
 
   constructor(private readonly kind: PageKind) {}
 
-  /** One page for the bucket's range, or several, each with half of the range of another, when it is too full. */
+  /** One page for the bucket's range, or several after repeated halving if it is too full. */
   make(bucket: Bucket): EncodedPage[] {
     if (this.hashes.length < 2 * bucket.count) this.hashes = new Uint32Array(2 * bucket.count)
     let at = 0
@@ -28,7 +28,7 @@ export class PageMaker {
     }
     const pages: EncodedPage[] = []
     const fair = Math.ceil(Math.log2(Math.max(1, bucket.count / this.kind.splitAbove)))
-    // Uniform hashes never need two levels more than the fair share; repeated ones may.
+    // Uniform hashes never need more than two extra levels; repeated hashes may.
     this.split(bucket.range, 0, bucket.count, Math.min(MAX_DEPTH, bucket.range.depth + fair + 2), pages)
     return pages
   }
@@ -48,7 +48,7 @@ export class PageMaker {
   }
 }
 
-/** Moves the hashes whose bit behind the first `depth` is 0 to the front; returns where the others begin. */
+/** Moves the hashes whose bit after the first `depth` bits is 0 to the front. Returns where the others begin. */
 function partitionByBit(hashes: Uint32Array, from: number, to: number, depth: number): number {
   const bit = 1 << (31 - depth)
   let low = 2 * from

@@ -5,7 +5,7 @@ import type { EncodedPage } from './page.js'
 import { type PageKind, PageMaker } from './page-maker.js'
 import type { Bucket } from './partition.js'
 
-/** One bucket in work and one waiting for each thread, so that it is never idle and little is held in memory. */
+/** Per thread, one bucket in progress and one waiting, so that it is never idle and uses little memory. */
 const LANES_PER_THREAD = 2
 
 interface Finished {
@@ -14,10 +14,10 @@ interface Finished {
 }
 
 /**
- * Makes pages on several threads, the calling one included; so call it where nobody waits for this thread.
- * The others take some tens of milliseconds to start: open the pool before adding customers.
- * Hashes and pages are copied between threads, not transferred: the first buffer that a thread gives away makes V8
- * drop all its compiled code for typed arrays, which costs far more than the copies.
+ * Makes pages on several threads, including the calling one, so no latency-critical work may run there. The other
+ * threads need some tens of milliseconds to start: open the pool before adding customers. Hashes and pages are
+ * copied between threads, not transferred: the first transferred buffer makes V8 drop all its compiled code for
+ * typed arrays, which costs far more than the copies.
  */
 export class PagePool {
   private readonly maker: PageMaker
@@ -28,7 +28,7 @@ export class PagePool {
     this.others = Array.from({ length: threads - 1 }, () => new PageThread(kind))
   }
 
-  /** The pages of all buckets, in no order. A thread that fails ends it with its error. */
+  /** The pages of all buckets, in any order. Rejects if a thread fails. */
   async *make(buckets: Iterable<Bucket>): AsyncGenerator<EncodedPage, void, undefined> {
     const source = buckets[Symbol.iterator]()
     const running = new Map<number, Promise<Finished>>()
@@ -37,7 +37,7 @@ export class PagePool {
       const next = source.next()
       if (next.done) return
       const work = this.others[lane % this.others.length]!.make(next.value).then((pages) => ({ lane, pages }))
-      // Whoever waits for the work sees its failure; the second mention must not count as unhandled.
+      // The caller that awaits `work` gets its failure. This second promise must not become an unhandled rejection.
       work.then((result) => finished.push(result)).catch(() => undefined)
       running.set(lane, work)
     }
@@ -51,7 +51,7 @@ export class PagePool {
       const own = source.next()
       if (!own.done) {
         yield* this.maker.make(own.value)
-        // Lets the answers of the other threads in.
+        // Lets the messages of the other threads arrive.
         await setImmediate()
       } else if (running.size > 0) {
         await Promise.race(running.values())
@@ -73,7 +73,7 @@ interface PendingPage {
 
 class PageThread {
   private readonly worker: Worker
-  /** Answers come in the order of the questions. */
+  /** Responses arrive in the order of the requests. */
   private readonly waiting: PendingPage[] = []
   private failure: unknown
 
@@ -100,7 +100,7 @@ class PageThread {
 
   private answer(pages: EncodedPage[]): void {
     this.waiting.shift()?.resolve(pages)
-    // An idle thread does not keep the process alive.
+    // An idle thread must not keep the process alive.
     if (this.waiting.length === 0) this.worker.unref()
   }
 

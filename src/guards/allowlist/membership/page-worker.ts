@@ -3,10 +3,10 @@ import { WHOLE_LIST } from './directory.js'
 import { type PageKind, PageMaker } from './page-maker.js'
 import type { Bucket } from './partition.js'
 
-/** The other end of `page-pool.ts`: a bucket comes in, its pages go out. */
+/** The worker of `page-pool.ts`: receives a bucket, returns its pages. */
 const maker = new PageMaker(workerData as PageKind)
 
-// The thread has nothing to do while the customers are being added: let the compiler see the work beforehand.
+// The thread is idle while customers are added, so run some work now to let the JIT compile it.
 const WARM_UP_HASHES = 30_000
 for (let round = 0; round < 3; round++) {
   const hashes = new Uint32Array(2 * WARM_UP_HASHES)

@@ -11,7 +11,7 @@ import {
 import type { FuseBuilder } from './fuse-builder.js'
 
 /**
- * A page in its stored form, little-endian:
+ * The stored form of a page, little-endian:
  *
  * | byte | holds |
  * |---|---|
@@ -42,13 +42,13 @@ export interface FilterPage extends FuseShape {
   fingerprintBits: FingerprintBits
   count: number
   seed: number
-  /** Tells pages of lists with different keys apart, see `keyCheck`. */
+  /** Distinguishes pages of lists with different keys. See `keyCheck`. */
   keyCheck: number
   checksum: number
   slots: Fingerprints
 }
 
-/** What was read, or what is wrong with it. */
+/** The value read, or the fault. */
 export type Reading<T> = { ok: true; value: T } | { ok: false; fault: string }
 
 export interface PageIdentity {
@@ -108,8 +108,8 @@ function slotsOf(bytes: Uint8Array, bits: FingerprintBits): Fingerprints {
 }
 
 /**
- * Reads a page and checks every bit of it. The page goes on using the memory of `bytes` if it is a whole buffer of
- * its own, and otherwise copies it: a view would keep alive, or see overwritten, what is not its own.
+ * Reads a page and verifies all of it. If `bytes` is a whole buffer, the page uses its memory. Otherwise it copies
+ * it: a view would keep a larger buffer in memory, or could be overwritten.
  */
 export function readPage(bytes: Uint8Array): Reading<FilterPage> {
   if (bytes.byteLength < PAGE_HEADER_BYTES) return fault(`it has only ${bytes.byteLength} bytes`)
@@ -139,7 +139,7 @@ export function readPage(bytes: Uint8Array): Reading<FilterPage> {
 
 const fault = (text: string): { ok: false; fault: string } => ({ ok: false, fault: text })
 
-/** A page that was written wrong has a right checksum: what it says must also fit together. */
+/** A page that was built wrong still has a right checksum, so its fields must also be consistent. */
 function faultOfShape(page: Omit<FilterPage, 'slots'>, sizeBytes: number): string | undefined {
   const { range, fingerprintBits, segmentCount, segmentLengthLog2, slotCount } = page
   if (fingerprintBits !== 16 && fingerprintBits !== 32)

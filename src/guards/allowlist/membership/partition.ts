@@ -5,7 +5,7 @@ const FIRST_CHUNK_HASHES = 128
 const MAX_CHUNK_HASHES = 4096
 const UNWANTED = -1
 
-/** The hashes that fell into one range, as pairs of words in full chunks, the last one cut to what it holds. */
+/** The hashes of one range, as pairs of words in chunks. All chunks but the last are full. */
 export interface Bucket {
   range: PageRange
   count: number
@@ -13,19 +13,19 @@ export interface Bucket {
 }
 
 /**
- * Hashes sorted into ranges as they come, 8 bytes each. Every range grows by chunks of its own, so that nothing is
- * copied, no array is giant, and each range can be given away and freed alone.
+ * Sorts hashes into ranges as they arrive, 8 bytes each. Each range has its own chunks, so that nothing is copied,
+ * no array is huge, and each range can be released separately.
  */
 export class Partition {
   private readonly depth: number
   private readonly rangeAt: Int32Array
   private readonly full: Uint32Array<ArrayBuffer>[][]
   private readonly current: Uint32Array<ArrayBuffer>[]
-  /** Words used of the current chunk. */
+  /** Words used in the current chunk. */
   private readonly used: Uint32Array
   private readonly counts: Float64Array
 
-  /** Keeps the hashes in these ranges, which do not overlap, and ignores the others. */
+  /** Collects the hashes in these ranges, which must not overlap, and ignores the others. */
   constructor(ranges: readonly PageRange[]) {
     this.depth = ranges.reduce((depth, range) => Math.max(depth, range.depth), 0)
     if (this.depth > MAX_DEPTH) {
@@ -44,14 +44,14 @@ export class Partition {
   private assignRange(range: PageRange, number: number): void {
     const width = 2 ** (this.depth - range.depth)
     const entries = this.rangeAt.subarray(range.index * width, (range.index + 1) * width)
-    // Of two pages for the same customers one would lack them, and deny them.
+    // If two pages covered the same customers, one would lack them and deny them.
     if (entries.length !== width || entries.some((taken) => taken !== UNWANTED)) {
       throw new CatracaError('INTERNAL', `Page ${rangeName(range)} does not exist or overlaps another`)
     }
     entries.fill(number)
   }
 
-  /** False: the hash belongs to none of the ranges. */
+  /** False: the hash is in none of the ranges. */
   add(hi: number, lo: number): boolean {
     const number = this.rangeAt[topBits(hi, this.depth)]!
     if (number === UNWANTED) return false
@@ -78,7 +78,7 @@ export class Partition {
     return this.counts[number]! + this.used[number]! / 2
   }
 
-  /** Gives the hashes of some ranges away, as those of one range that they make up. */
+  /** Releases the hashes of some ranges as one bucket for the range that they form. */
   take(range: PageRange, first: number, last: number): Bucket {
     const bucket: Bucket = { range, count: 0, chunks: [] }
     for (let number = first; number <= last; number++) {

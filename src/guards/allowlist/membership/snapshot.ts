@@ -8,8 +8,8 @@ const PARAMETERS = 3
 const POINTER_BYTES = 8
 
 /**
- * The immutable filter of a whole list. Every page keeps its own array, so that a snapshot in which a few pages
- * were rebuilt shares the others: measured, one array for all pages answers no faster.
+ * The immutable filter of a whole list. Each page has its own array, so that a snapshot with a few rebuilt pages
+ * shares the others. Measured: one array for all pages is not faster.
  */
 export class Snapshot {
   readonly fingerprintBits: FingerprintBits
@@ -17,14 +17,14 @@ export class Snapshot {
   /** Members in all pages. */
   readonly count: number
   readonly sizeBytes: number
-  /** The directory has one entry for each value of this many bits; a page of less depth has several. */
+  /** The directory has one entry for each value of this many bits. A page of less depth has several entries. */
   private readonly depth: number
   private readonly slots: Fingerprints[]
   /** Seed, segment count and log2 of the segment length of each entry. */
   private readonly parameters: Int32Array
   private readonly pageOfEntry: Uint16Array
 
-  /** `pages` tile the list and are in order. */
+  /** `pages` cover the list and are sorted. */
   private constructor(readonly pages: readonly FilterPage[]) {
     const [first] = pages
     this.fingerprintBits = first!.fingerprintBits
@@ -58,7 +58,7 @@ export class Snapshot {
     return fault === undefined ? { ok: true, value: new Snapshot(inOrder) } : { ok: false, fault }
   }
 
-  /** False: certainly no member of the snapshot. True: a member, or one of the rare false positives. */
+  /** False: certainly not a member of the snapshot. True: a member, or a rare false positive. */
   mayContain(hi: number, lo: number): boolean {
     const entry = topBits(hi, this.depth)
     const { parameters } = this
@@ -72,7 +72,7 @@ export class Snapshot {
       : contains32(this.slots[entry] as Uint32Array, seed, segmentCount, log2, hi, lo)
   }
 
-  /** The ranges of the pages that these changes touch, which a rebuild must make anew. */
+  /** The ranges of the pages that these changes affect, which must be rebuilt. */
   dirtyRanges(overlay: Overlay): PageRange[] {
     const dirty = new Uint8Array(this.pages.length)
     for (let entry = 0; entry < overlay.size; entry++) {
@@ -81,7 +81,7 @@ export class Snapshot {
     return this.pages.filter((_, number) => dirty[number] === 1).map((page) => page.range)
   }
 
-  /** The snapshot with these pages in place of those that they cover; a split page comes as all its parts. */
+  /** The snapshot with some pages replaced. A split page must be given as all its parts. */
   withPages(replacements: readonly FilterPage[]): Snapshot {
     const covered = (range: PageRange): boolean => replacements.some((page) => overlaps(page.range, range))
     const kept = this.pages.filter((page) => !covered(page.range))

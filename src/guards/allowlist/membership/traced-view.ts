@@ -8,15 +8,15 @@ import type { ListIndex } from './list-index.js'
 
 export interface TracedParts {
   engine: CheckView
-  /** For members of lists that memory knows nothing of. */
+  /** For members of lists that are not in memory. */
   direct: CheckView
   indexes: Indexes
   clock: Clock
-  /** How often the engine had to read a list's record. */
+  /** How often the engine read the record of a list. */
   listReads(): number
 }
 
-/** Goes the way of `IndexedView`, step by step, and tells each; counts nothing and keeps nothing. */
+/** Follows the same steps as `IndexedView` and records each. It counts and caches nothing. */
 export class TracedView implements CheckView {
   private readonly probe = new CustomerProbe()
 

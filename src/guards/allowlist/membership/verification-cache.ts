@@ -1,7 +1,7 @@
 import type { MemberState } from '../port.js'
 
 interface Entry {
-  /** Undefined: the store says that it is no member. */
+  /** Undefined: not a member, according to the store. */
   state: MemberState | undefined
   until: number
 }
@@ -9,9 +9,9 @@ interface Entry {
 type Generation = Map<number, Map<string, Entry>>
 
 /**
- * What the store answered lately, so that a busy member is confirmed once a minute and not at every check. Two
- * generations: the older one is dropped whole when the younger is full, and what is still asked for moves over. So
- * the last `maxEntries` are always there, and at most as many again.
+ * Caches recent results of the store, so that a frequently checked member is confirmed once a minute and not at
+ * every check. It has two generations. When the younger one is full, the older one is dropped, and entries that
+ * are still used move to the younger. So it always holds the last `maxEntries` entries, and at most twice as many.
  */
 export class VerificationCache {
   private young: Generation = new Map()
@@ -44,7 +44,7 @@ export class VerificationCache {
     return entry
   }
 
-  /** The same for those who only look: nothing is counted or moved. */
+  /** Like `get`, without counting or moving entries. */
   peek(incarnation: number, customerId: string, now: number): Entry | undefined {
     const entry = this.young.get(incarnation)?.get(customerId) ?? this.old.get(incarnation)?.get(customerId)
     return entry === undefined || entry.until <= now ? undefined : entry

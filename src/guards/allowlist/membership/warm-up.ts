@@ -7,7 +7,7 @@ const SAVE_INTERVAL_MS = 60_000
 
 type Report = (message: string, error: unknown) => void
 
-/** Loads the lists that were checked most, so that a new process answers from memory from the first request on. */
+/** Loads the lists that were checked most, so that a new process answers from memory from its first request. */
 export async function warmUp(
   engine: Pick<AllowlistEngine, 'lists' | 'index'>,
   indexes: Indexes,
@@ -20,7 +20,7 @@ export async function warmUp(
       const list = await engine.lists.get(id)
       if (list?.type !== 'FIXA') continue
       const manifest = await engine.index.manifest(list)
-      // One that does not fit would push out those before it, which are used more.
+      // A list that does not fit would evict the earlier ones, which are used more.
       if (indexes.sizeBytes + (manifest?.sizeBytes ?? 0) <= options.maxBytes) await indexes.load(list)
     }
   } catch (error) {
@@ -29,7 +29,7 @@ export async function warmUp(
   }
 }
 
-/** Keeps the counts of use in the store, for the next start. */
+/** Saves the use counts to the store, for the next start. */
 export class UseCounts {
   private readonly timer: NodeJS.Timeout
 

@@ -20,7 +20,7 @@ const FIELDS: ReadonlySet<string> = new Set<keyof WaveConfig>([
   'exclude',
 ])
 const STEP_FIELDS: ReadonlySet<string> = new Set<keyof RampStep>(['at', 'percentage'])
-/** Fields that mean something under one strategy only. */
+/** Fields that belong to one strategy only. */
 const BELONGS_TO: ReadonlyArray<[keyof WaveConfig, WaveStrategy]> = [
   ['percentage', 'PERCENTAGE'],
   ['ramp', 'PERCENTAGE'],
@@ -28,8 +28,8 @@ const BELONGS_TO: ReadonlyArray<[keyof WaveConfig, WaveStrategy]> = [
 ]
 
 /**
- * Checks the rule of an ONDA list as it came from outside and returns a clean copy, or throws INVALID_INPUT
- * with everything that is wrong. Whether `base` and `exclude` exist and form no cycle is for the guard.
+ * Validates the rule of an ONDA list and returns a clean copy, or throws INVALID_INPUT with all errors. The guard
+ * checks that `base` and `exclude` exist and form no cycle.
  */
 export function parseWaveConfig(path: string, value: unknown): WaveConfig {
   const errors: FieldError[] = []
@@ -62,10 +62,10 @@ function readConfig(path: string, value: unknown, errors: FieldError[]): WaveCon
   return strategy === undefined ? undefined : ({ strategy, ...withoutAbsent(parsed) } as WaveConfig)
 }
 
-/** Reads one value; on trouble it notes the errors, and what it returns does not matter. */
+/** Reads one value. On failure it adds to `errors`, and its result is ignored. */
 type Reader<T> = (path: string, value: unknown, errors: FieldError[]) => T | undefined
 
-/** The own fields of an object, each read once; a field that is `undefined` counts as absent. */
+/** The own fields of an object, each read once. A field that is `undefined` counts as absent. */
 function readFields(
   path: string,
   value: unknown,

@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto'
 import { CatracaError } from '../../../core/errors.js'
 
 /**
- * A customer's place in a wave: MurmurHash3_x86_32, seed 0, over the ASCII of `salt + customerId`, as a share
- * of 2^32. It is published with vectors (`docs/reference/wave-hash.md`) and never changes: another hash would
- * move customers in and out of every wave that is open.
+ * A customer's place in a wave: MurmurHash3_x86_32, seed 0, of the ASCII of `salt + customerId`, divided by 2^32.
+ * It is published with vectors (`docs/reference/wave-hash.md`) and must never change: another hash would move
+ * customers in and out of every open wave.
  */
 const SALT = /^[0-9a-f]{32}$/
-/** Of a wave that another program made, in the layout that knows no salt; it never gets one later. */
+/** The salt of waves made by another program, whose layout has none. They never get one later. */
 export const NO_SALT = ''
 const STEPS = 2 ** 32
 
 /**
- * The hash after the salt, to be computed once per list. The salt is eight whole blocks, so going on from here
- * gives the same as hashing salt and customer in one piece.
+ * The hash state after the salt, computed once per list. The salt is eight whole blocks, so continuing from here
+ * equals hashing salt and customer together.
  */
 export function saltState(salt: string): number {
   if (!SALT.test(salt))
@@ -21,7 +21,7 @@ export function saltState(salt: string): number {
   return absorb(0, salt)
 }
 
-/** The 32-bit hash of a customer in its canonical spelling. */
+/** The 32-bit hash of a customer in canonical spelling. */
 export function hashFromState(state: number, customerId: string): number {
   return finish(absorb(state, customerId), 32 + customerId.length)
 }
@@ -32,8 +32,8 @@ export function placeFromState(state: number, customerId: string): number {
 }
 
 /**
- * The place in a wave without salt: the first 32 bits of the MD5 of the customer, the only rule by which the source
- * design spreads customers. They are the same customers that are first in all such waves.
+ * The place in a wave without salt: the first 32 bits of the MD5 of the customer id, the only rule of the source
+ * design that spreads customers. The same customers come first in all such waves.
  */
 export function unsaltedPlace(customerId: string): number {
   return createHash('md5').update(customerId).digest().readUInt32BE(0) / STEPS
@@ -43,12 +43,12 @@ export function wavePlace(salt: string, customerId: string): number {
   return salt === NO_SALT ? unsaltedPlace(customerId) : placeFromState(saltState(salt), customerId)
 }
 
-/** MurmurHash3_x86_32 of an ASCII text, as an unsigned number. */
+/** MurmurHash3_x86_32 of an ASCII text, unsigned. */
 export function murmur3(text: string, seed: number): number {
   return finish(absorb(seed, text), text.length)
 }
 
-/** Character codes stand for bytes: identifiers and salts are ASCII, nothing else may come here. */
+/** Treats character codes as bytes: identifiers and salts are ASCII. */
 function absorb(seed: number, text: string): number {
   const length = text.length
   const tailStart = length & ~3

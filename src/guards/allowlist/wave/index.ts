@@ -4,16 +4,16 @@ import type { ListRecord } from '../port.js'
 import type { RampStep, WaveStrategy } from '../types.js'
 import { NO_SALT, placeFromState, saltState, unsaltedPlace } from './hash.js'
 
-/** What a wave decides by itself. `EXCLUDED` and the base list are the guard's: they need other lists. */
+/** The decisions of a wave alone. The guard decides `EXCLUDED` and the base list, because they need other lists. */
 export type WaveAnswer = 'IN_WAVE' | 'OUT_OF_WAVE' | 'OUTSIDE_WINDOW'
 
-/** The rule of an ONDA list, prepared once so that a check only computes. */
+/** The rule of an ONDA list, compiled once so that a check only computes. */
 export interface CompiledWave {
   readonly strategy: WaveStrategy
-  /** First and last millisecond of the window, both inside; infinite where the rule sets none. */
+  /** First and last millisecond of the window, inclusive. Infinite where the rule sets none. */
   readonly startTime: number
   readonly endTime: number
-  /** The share before the first step of the ramp. */
+  /** The percentage before the first ramp step. */
   readonly percentage: number
   /** Ascending by time. */
   readonly ramp: readonly RampStep[]
@@ -36,18 +36,18 @@ export function compileWave(list: Pick<ListRecord, 'config' | 'salt'>): Compiled
   }
 }
 
-/** Customer ids arrive in canonical spelling, `now` in epoch milliseconds. */
+/** Customer ids must be in canonical spelling. `now` is in epoch milliseconds. */
 export function evaluateWave(wave: CompiledWave, customerId: string, now: number): WaveAnswer {
   if (!insideWindow(wave, now)) return 'OUTSIDE_WINDOW'
   return strategyAdmits(wave, customerId, now) ? 'IN_WAVE' : 'OUT_OF_WAVE'
 }
 
-/** Time bounds hold for every strategy. */
+/** The time window applies to every strategy. */
 export function insideWindow(wave: CompiledWave, now: number): boolean {
   return now >= wave.startTime && now <= wave.endTime
 }
 
-/** The strategy alone: whoever asks has asked `insideWindow` first, which is all that TIME_WINDOW wants. */
+/** Applies the strategy alone. The caller must check `insideWindow` first, which is all that TIME_WINDOW needs. */
 export function strategyAdmits(wave: CompiledWave, customerId: string, now: number): boolean {
   switch (wave.strategy) {
     case 'PERCENTAGE':
@@ -57,17 +57,17 @@ export function strategyAdmits(wave: CompiledWave, customerId: string, now: numb
     case 'EXPLICIT_LIST':
       return wave.customerIds.has(customerId)
     default:
-      // A strategy written by a newer version must not open the wave.
+      // An unknown strategy, written by a newer version, must not open the wave.
       return false
   }
 }
 
-/** Where the customer stands, from 0 to 1: a wave is open to those below its percentage. */
+/** The customer's place, from 0 to 1. A wave admits places below its percentage. */
 export function placeIn({ saltState }: CompiledWave, customerId: string): number {
   return saltState === undefined ? unsaltedPlace(customerId) : placeFromState(saltState, customerId)
 }
 
-/** The share that is open at `now`: that of the last step begun, or `percentage` before the first. */
+/** The percentage at `now`: that of the latest ramp step, or `percentage` before the first. */
 export function effectivePercentage(wave: CompiledWave, now: number): number {
   const { ramp } = wave
   let begun = 0

@@ -2,9 +2,9 @@ import type { Rule } from '../rule.js'
 import { type AlgorithmResult, KIND, type LimitAlgorithm, type LimitState } from './algorithm.js'
 
 /**
- * State: kind, then time and amount of each millisecond in which something was admitted, oldest first. What was
- * admitted at t counts until t + period, exclusively. A concurrency limit is the same with slots: they come back
- * when they are given back, and at the latest after the period.
+ * State: kind, then time and amount of each millisecond in which calls were admitted, oldest first. An amount
+ * admitted at t counts until t + period, exclusive. A concurrency limit works the same with slots: a slot is freed
+ * when it is given back, at the latest after the period.
  */
 function living(state: LimitState | undefined, kind: number, rule: Rule, now: number): number[] {
   if (state === undefined || state[0] !== kind) return [kind]
@@ -19,7 +19,7 @@ function total(log: readonly number[]): number {
   return sum
 }
 
-/** Adds to what was admitted at a time; a clock may have gone back, so it need not be the last. */
+/** Adds an amount at a time. The time need not be the latest, because the clock may have gone back. */
 function add(log: number[], at: number, amount: number): void {
   let i = log.length
   while (i > 1 && log[i - 2]! > at) i -= 2
@@ -32,7 +32,7 @@ function add(log: number[], at: number, amount: number): void {
 
 const kept = (log: number[]): LimitState | undefined => (log.length === 1 ? undefined : log)
 
-/** When so much has come back. */
+/** When this amount will have left the window. */
 function freedAt(log: readonly number[], amount: number, periodMs: number): number {
   let freed = 0
   for (let i = 1; i < log.length; i += 2) {
@@ -59,8 +59,8 @@ function admissionLog(kind: number): LimitAlgorithm {
     },
 
     /**
-     * What has left the window is no longer of any account. The rest stays as it is: it may be counted by another rule
-     * than that of the lease.
+     * Amounts that have left the window are ignored. The rest of the log stays unchanged, because it may be
+     * counted by another rule than that of the lease.
      */
     correct(state, rule, amount, takenAt, now) {
       if (takenAt <= now - rule.periodMs || (state !== undefined && state[0] !== kind)) return state

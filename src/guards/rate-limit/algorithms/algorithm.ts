@@ -1,33 +1,33 @@
 import type { Rule } from '../rule.js'
 
 /**
- * What is remembered of one limit: whole numbers, the first of which says the algorithm, so that a row of one
- * algorithm is never read as another's. Absent: nothing was used.
+ * The state of one limit: whole numbers. The first one is the algorithm, so that a state is never read by another
+ * algorithm. Absent: nothing was used.
  */
 export type LimitState = readonly number[]
 
-/** The algorithms by the number that begins their states; stored, so never given another meaning. */
+/** The number that begins the states of each algorithm. Stored, so a number must never change its meaning. */
 export const KIND = { bucket: 0, fixed: 1, counter: 2, log: 3, slots: 4 } as const
 
-/** What is left of a limit, after the call where it was admitted. */
+/** What is left of a limit, after the call if it was admitted. */
 export interface LimitView {
   /** Whole tokens, never below 0. */
   remaining: number
-  /** After so long without further calls everything is there again. */
+  /** Time until the limit is full again if no further calls come. */
   resetMs: number
-  /** 0: admitted. Else: after so long the cost would be admitted, if nobody else takes. */
+  /** 0: admitted. Otherwise the time after which the cost would be admitted if no other caller takes any. */
   retryAfterMs: number
 }
 
 export interface AlgorithmResult extends LimitView {
-  /** The state to keep; the one given where nothing was taken. */
+  /** The new state, or the given one if nothing was taken. */
   state: LimitState | undefined
 }
 
-/** A pure function of state, rule and time. Cost 0 only looks, and is always admitted. */
+/** Pure functions of state, rule and time. Cost 0 only reads, and is always admitted. */
 export interface LimitAlgorithm {
   take(state: LimitState | undefined, rule: Rule, cost: number, now: number): AlgorithmResult
-  /** Adds `amount`, which may be negative, to what was taken at `takenAt`; may go beyond the capacity. */
+  /** Adds `amount`, which may be negative, to what was taken at `takenAt`. May exceed the capacity. */
   correct(
     state: LimitState | undefined,
     rule: Rule,

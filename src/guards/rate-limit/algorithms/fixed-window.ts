@@ -1,7 +1,7 @@
 import type { Rule } from '../rule.js'
 import { type AlgorithmResult, KIND, type LimitAlgorithm, type LimitState } from './algorithm.js'
 
-/** State: kind, start of the window, used in it, period. Windows are aligned to the epoch. */
+/** State: kind, start of the window, amount used in it, period. Windows are aligned to the epoch. */
 interface Window {
   start: number
   used: number
@@ -10,7 +10,7 @@ interface Window {
 function windowAt(state: LimitState | undefined, rule: Rule, now: number): Window {
   const start = now - (now % rule.periodMs)
   if (state === undefined || state[0] !== KIND.fixed || state[1]! < start) return { start, used: 0 }
-  // Behind a clock that went back, or in a window that grew: what is counted stays counted.
+  // If the clock went back or the window grew, the counted use stays counted.
   return { start: state[3] === rule.periodMs ? state[1]! : start, used: state[2]! }
 }
 
@@ -31,7 +31,7 @@ export const fixedWindow: LimitAlgorithm = {
     }
   },
 
-  /** What was taken in a window that is over is no longer of any account. */
+  /** An amount taken in a window that has ended is ignored. */
   correct(state, rule, amount, takenAt, now) {
     if (state !== undefined && (state[0] !== KIND.fixed || state[3] !== rule.periodMs)) {
       return correctOther(state, rule, amount, takenAt, now)
@@ -42,7 +42,7 @@ export const fixedWindow: LimitAlgorithm = {
   },
 }
 
-/** The state is counted by another rule than that of the lease, and stays so. */
+/** The state is counted by another rule than that of the lease, and keeps that rule. */
 function correctOther(
   state: LimitState,
   { periodMs }: Rule,

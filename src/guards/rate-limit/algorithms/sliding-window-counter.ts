@@ -2,9 +2,10 @@ import type { Rule } from '../rule.js'
 import { type AlgorithmResult, KIND, type LimitAlgorithm, type LimitState } from './algorithm.js'
 
 /**
- * State: kind, start of the current window, used in it, used in the one before, period. The window before counts
- * for the share of it that a window ending now still covers, as if its use had been even. Where it was not, a window
- * of any position may hold up to twice the capacity: a burst at the end of one, and the next one growing into it.
+ * State: kind, start of the current window, amount used in it, amount used in the previous one, period. The
+ * previous window counts by the share of it that a window ending now still covers, as if its use had been even. If
+ * its use was not even, some window position may contain up to twice the capacity: a burst at the end of one
+ * window, then the growing use of the next.
  */
 interface Windows {
   start: number
@@ -20,12 +21,12 @@ function windowsAt(state: LimitState | undefined, rule: Rule, now: number): Wind
   if (storedMs !== periodMs) {
     return add(add({ start, current: 0, previous: 0 }, rule, stored, current), rule, stored - 1, previous)
   }
-  // Behind a clock that went back what is counted stays counted.
+  // If the clock went back, the counted use stays counted.
   if (stored >= start) return { start: stored, current, previous }
   return { start, current: 0, previous: stored === start - periodMs ? current : 0 }
 }
 
-/** Counts `amount` in the window that the time falls in, unless that is past. */
+/** Adds `amount` to the window that contains the time, unless that window has passed. */
 function add(windows: Windows, { periodMs }: Pick<Rule, 'periodMs'>, at: number, amount: number): Windows {
   const { start, current, previous } = windows
   if (at >= start) return { start, current: Math.max(0, current + amount), previous }
@@ -39,7 +40,7 @@ const stateOf = (
 ): LimitState | undefined =>
   current === 0 && previous === 0 ? undefined : [KIND.counter, start, current, previous, periodMs]
 
-/** What counts now, in tokens times `periodMs`. */
+/** The amount that counts now, in tokens times `periodMs`. */
 function weight({ start, current, previous }: Windows, { periodMs }: Rule, now: number): number {
   return current * periodMs + previous * (periodMs - Math.max(0, now - start))
 }
@@ -67,7 +68,7 @@ export const slidingWindowCounter: LimitAlgorithm = {
   },
 }
 
-/** The state is counted by another rule than that of the lease, and stays so. */
+/** The state is counted by another rule than that of the lease, and keeps that rule. */
 function correctOther(
   state: LimitState,
   { periodMs }: Rule,
@@ -95,7 +96,7 @@ function retryAfterMs(windows: Windows, rule: Rule, cost: number, now: number): 
   return start + periodMs + fadedAfterMs(current, capacity - cost, periodMs) - now
 }
 
-/** How far into a window the use of the one before has faded to `room`. */
+/** How far into a window the weight of the previous one has dropped to `room`. */
 function fadedAfterMs(used: number, room: number, periodMs: number): number {
   return used <= room ? 0 : periodMs - Math.floor((room * periodMs) / used)
 }

@@ -2,9 +2,10 @@ import { MAX_UNITS, type Rule } from '../rule.js'
 import { type AlgorithmResult, KIND, type LimitAlgorithm, type LimitState } from './algorithm.js'
 
 /**
- * State: kind, units used at a time, that time, units per token, capacity. What was used comes back by `unitsPerMs`.
- * Time that goes back is no time passed: nothing more is used by it, and nothing comes back until the clock is where it
- * was. Callers whose clocks differ a little so never refill a bucket twice. Behind a larger step `rewound` has begun anew.
+ * State: kind, units used, the time of that count, units per token, capacity. Used units refill by `unitsPerMs`.
+ * If time goes back, no time has passed: the use does not change, and nothing refills until the clock reaches the
+ * old time again. So callers whose clocks differ slightly never refill a bucket twice. For a larger step back,
+ * `rewound` has reset the time.
  */
 function usedNow(state: LimitState | undefined, rule: Rule, now: number): number {
   if (state === undefined || state[0] !== KIND.bucket) return 0
@@ -13,14 +14,14 @@ function usedNow(state: LimitState | undefined, rule: Rule, now: number): number
   return left <= 0 ? 0 : Math.min(left, MAX_UNITS)
 }
 
-/** The time from which on the rest comes back. */
+/** The time from which the remaining use refills. */
 const countedFrom = (state: LimitState | undefined, now: number): number =>
   state === undefined || state[0] !== KIND.bucket ? now : Math.max(now, state[2]!)
 
 const isOf = ([kind, , , unitsPerToken, capacity]: LimitState, rule: Rule): boolean =>
   kind === KIND.bucket && unitsPerToken === rule.unitsPerToken && capacity === rule.capacity
 
-/** The rule has changed: what was used stays used, but no more than a full bucket of the new size, and debts. */
+/** The rule has changed. The used amount stays used, up to a full bucket of the new size, plus any debt. */
 function carryOver(state: LimitState, rule: Rule): number {
   const [, used, , unitsPerToken, capacity] = state as [number, number, number, number, number]
   const debt = Math.max(0, used - capacity * unitsPerToken)
@@ -28,7 +29,7 @@ function carryOver(state: LimitState, rule: Rule): number {
   return Math.min(inside + rescale(debt, unitsPerToken, rule.unitsPerToken), MAX_UNITS)
 }
 
-/** Rounds up: a part of a token that does not come out even is never given away. */
+/** Rounds up, so that a fraction of a token is never given away. */
 function rescale(units: number, from: number, to: number): number {
   if (from === to) return units
   const tokens = Math.floor(units / from)
@@ -68,8 +69,9 @@ export const tokenBucket: LimitAlgorithm = {
 }
 
 /**
- * A lease may be older than the rule that the state is counted by: brought to the rule of the lease, what was used since
- * would be cut to the size of a bucket that is no more. Less at that time is as much less now, so no refill is needed.
+ * A lease may be older than the rule of the state. Converting the state to the rule of the lease would cut its use
+ * to the size of the old bucket. Subtracting from the stored use has the same effect as subtracting from the
+ * present use, so no refill is computed.
  */
 function correctInPlace(state: LimitState, amount: number): LimitState | undefined {
   const [kind, used, at, unitsPerToken, capacity] = state as [number, number, number, number, number]

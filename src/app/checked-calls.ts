@@ -61,7 +61,7 @@ type Promised<Guard> = {
 /** Every method that returns a promise, with the fields of its arguments. */
 type Calls<Guard> = {
   readonly [Name in keyof Promised<Guard>]: Promised<Guard>[Name] extends Method
-    ? Rules<Parameters<Promised<Guard>[Name]>> | typeof BY_ITSELF
+    ? Rules<Parameters<Promised<Guard>[Name]>> | typeof SELF_CHECKED
     : never
 }
 
@@ -69,7 +69,7 @@ type Calls<Guard> = {
  * Methods so fast that a wrapper would be noticeable. The guard enforces the rules itself, and the test of these
  * rules checks that.
  */
-const BY_ITSELF = 'by itself'
+const SELF_CHECKED = 'by itself'
 
 const PAGE: Fields<Lists.PageRequest> = { limit: true, cursor: true }
 
@@ -99,7 +99,7 @@ const ALLOWLISTS: Calls<Allowlists> = {
   importStatus: {},
   index: {},
   rebuild: {},
-  check: BY_ITSELF,
+  check: SELF_CHECKED,
   explain: {},
   checkMany: { 0: { needed: { customerIds: true, allowlists: true } }, 1: { optional: CHECK_FIELDS } },
 }
@@ -118,7 +118,7 @@ const USAGE: Fields<UsageQuery> = { step: true, from: true, to: true }
 
 const LIMITS: Calls<RateLimits> = {
   warmUp: {},
-  acquire: BY_ITSELF,
+  acquire: SELF_CHECKED,
   withLease: { 0: { needed: ACQUIRE_FIELDS } },
   hold: { 0: { needed: ACQUIRE_FIELDS } },
   adjust: { 2: { optional: { adjustmentId: true } } },
@@ -189,7 +189,7 @@ const TOKENS: Calls<TokenDenylist> = {
   revoke: { 0: { needed: TOKEN } },
   revokeAll: { 0: { each: TOKEN } },
   revokeSubject: { 0: { needed: { subject: true, notBefore: true, expiresAt: true } } },
-  isRevoked: BY_ITSELF,
+  isRevoked: SELF_CHECKED,
   check: { 0: { needed: QUESTION_FIELDS } },
   subject: {},
   sweep: {},
@@ -229,7 +229,7 @@ const SPACE: Calls<CacheSpace<unknown>> = {
   get: {},
   look: {},
   getMany: {},
-  getOrLoad: BY_ITSELF,
+  getOrLoad: SELF_CHECKED,
   lookOrLoad: { 2: { optional: ENTRY_FIELDS } },
   loadMany: { 2: { optional: ENTRY_FIELDS } },
   refresh: { 2: { optional: ENTRY_FIELDS } },
@@ -253,7 +253,7 @@ const AUDIT_QUERY: Fields<AuditQuery> = {
 
 /** `as` and `acting` return what the work returns, a promise or not, so they validate their arguments themselves. */
 const AUDIT: Calls<Omit<AuditTrail, 'as' | 'acting'>> = {
-  record: BY_ITSELF,
+  record: SELF_CHECKED,
   list: { 0: { optional: AUDIT_QUERY } },
   sweep: {},
 }
@@ -319,7 +319,7 @@ interface Argument {
 function checkPromised(guard: object, calls: object): void {
   const methods = guard as Record<string, Method>
   for (const [name, rules] of Object.entries(calls)) {
-    if (rules === BY_ITSELF) continue
+    if (rules === SELF_CHECKED) continue
     const expected = argumentsOf(rules as Rules<unknown[]>)
     const method = methods[name]!
     // An async function never throws synchronously.

@@ -26,7 +26,7 @@ type Facts = () => Record<string, unknown>
 
 /** Health of the engines. Each is read separately, so that an engine that hangs does not hide the others. */
 export class HealthReads {
-  private readonly looks = new Map<StoreEngine, CoalescedRead<EngineHealth>>()
+  private readonly reads = new Map<StoreEngine, CoalescedRead<EngineHealth>>()
 
   /** `factsOf`: facts to add to what an engine reports itself. */
   constructor(
@@ -45,10 +45,10 @@ export class HealthReads {
 
   private async engine({ engine, store }: OpenStore, bounds: Bounds): Promise<EngineHealth> {
     const told = { name: engine.name, store: redactStoreUrl(store) }
-    let shared = this.looks.get(engine)
+    let shared = this.reads.get(engine)
     if (shared === undefined) {
       shared = new CoalescedRead(() => askEngine(engine, told))
-      this.looks.set(engine, shared)
+      this.reads.set(engine, shared)
     }
     const look = await shared.read(bounds)
     const facts = this.factsOf(engine)?.() ?? {}

@@ -25,7 +25,7 @@ export const LISTS: Watched<ListStore> = {
   delete: 'call',
 }
 export const MEMBERS: Watched<MemberStore> = {
-  keepsNotes: 'plain',
+  storesAuditEntries: 'plain',
   add: 'call',
   remove: 'call',
   get: 'call',

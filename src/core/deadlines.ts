@@ -7,7 +7,7 @@ export abstract class DeadlineWaiter extends Waiter {
     super()
   }
 
-  get isSettled(): boolean {
+  get hasEnded(): boolean {
     return !this.isWaiting
   }
 
@@ -67,7 +67,7 @@ export class Deadlines {
         },
         (error) => {
           // The caller has already got the timeout error.
-          if (waiting.isSettled) return
+          if (waiting.hasEnded) return
           this.end(waiting)
           reject(told(error))
         },
@@ -92,12 +92,12 @@ export class Deadlines {
   /** The caller must call `end`. */
   begin(waiting: DeadlineWaiter, since?: number): void {
     const now = monotonicMs()
-    this.wakes.wakeAt(waiting, (since ?? now) + this.timeoutMs, now)
+    this.wakes.schedule(waiting, (since ?? now) + this.timeoutMs, now)
   }
 
   /** Does nothing if it has already ended. */
   end(waiting: DeadlineWaiter): void {
-    this.wakes.callOff(waiting)
+    this.wakes.cancel(waiting)
   }
 }
 

@@ -17,10 +17,10 @@ export interface CheckResult {
 export interface Check<C> {
   readonly id: string
   /** The expected state. */
-  readonly wants: string
+  readonly expects: string
   /** What to do if the check fails. */
   readonly remedy: string
-  look(context: C): MaybePromise<CheckResult | readonly CheckResult[]>
+  run(context: C): MaybePromise<CheckResult | readonly CheckResult[]>
 }
 
 export interface Finding {
@@ -66,7 +66,7 @@ export async function runChecks<C>(
 ): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const check of checks) {
-    const verdicts = await inTime(async () => check.look(context), timeoutMs)
+    const verdicts = await inTime(async () => check.run(context), timeoutMs)
     findings.push(...verdicts.map((one) => finding(check, one, where)))
   }
   return findings

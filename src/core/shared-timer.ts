@@ -1,4 +1,4 @@
-import { later, tellFailure } from './timers.js'
+import { later, reportFailure } from './timers.js'
 /** A waiter for a point in time. A node of the linked list in `SharedTimer`. */
 export class Waiter {
   due = Number.POSITIVE_INFINITY
@@ -37,8 +37,8 @@ export class SharedTimer {
   ) {}
 
   /** Replaces an earlier due time. */
-  wakeAt(waiter: Waiter, due: number, now = this.monotonicMs()): void {
-    this.callOff(waiter)
+  schedule(waiter: Waiter, due: number, now = this.monotonicMs()): void {
+    this.cancel(waiter)
     waiter.due = due
     waiter.isWaiting = true
     waiter.hasGrace = false
@@ -48,7 +48,7 @@ export class SharedTimer {
     else if (isAlone && this.keepsAlive) this.timer.ref()
   }
 
-  callOff(waiter: Waiter): void {
+  cancel(waiter: Waiter): void {
     if (!waiter.isWaiting) return
     waiter.isWaiting = false
     const { previous, next } = waiter
@@ -76,22 +76,22 @@ export class SharedTimer {
   private setTimer(due: number, now: number): void {
     clearTimeout(this.timer)
     this.timerDue = due
-    this.timer = later(() => this.look(), Math.max(1, due - now))
+    this.timer = later(() => this.onTimer(), Math.max(1, due - now))
     if (!this.keepsAlive) this.timer.unref()
   }
 
-  private look(): void {
+  private onTimer(): void {
     this.timer = undefined
     const now = this.monotonicMs()
     const lateMs = now - this.timerDue
     const stoodStill = this.givesGrace && lateMs > STOOD_STILL_MS
     while (this.first !== undefined && this.first.due <= now) {
       const waiter = this.first
-      this.callOff(waiter)
+      this.cancel(waiter)
       if (stoodStill && !waiter.hasGrace) {
-        this.wakeAt(waiter, now + Math.min(lateMs, MAX_GRACE_MS), now)
+        this.schedule(waiter, now + Math.min(lateMs, MAX_GRACE_MS), now)
         waiter.hasGrace = true
-      } else this.wake(waiter, now)
+      } else this.fire(waiter, now)
     }
     // `onDue` may have added waiters and set a timer.
     if (this.first !== undefined && (this.timer === undefined || this.first.due < this.timerDue))
@@ -99,11 +99,11 @@ export class SharedTimer {
   }
 
   /** If one fails, the others must still be called. */
-  private wake(waiter: Waiter, now: number): void {
+  private fire(waiter: Waiter, now: number): void {
     try {
       waiter.onDue(now)
     } catch (error) {
-      tellFailure(error)
+      reportFailure(error)
     }
   }
 }

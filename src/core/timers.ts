@@ -9,7 +9,7 @@ let report: Report = (error) => {
 }
 
 /** Sets the receiver of background failures. */
-export function tellFailuresTo(told: Report): void {
+export function reportFailuresTo(told: Report): void {
   report = told
 }
 
@@ -23,7 +23,7 @@ export function guarded<A extends unknown[]>(work: (...args: A) => unknown): (..
     isFailing = false
   }
   const failed = (error: unknown) => {
-    if (!isFailing) tellFailure(error)
+    if (!isFailing) reportFailure(error)
     isFailing = true
   }
   return (...args) => {
@@ -37,7 +37,7 @@ export function guarded<A extends unknown[]>(work: (...args: A) => unknown): (..
   }
 }
 
-export function tellFailure(error: unknown): void {
+export function reportFailure(error: unknown): void {
   try {
     report(error)
   } catch {
@@ -64,8 +64,8 @@ export function soon(work: () => unknown): void {
 function runOnce(work: () => unknown): void {
   try {
     const done = work()
-    if (isPromise(done)) done.catch(tellFailure)
+    if (isPromise(done)) done.catch(reportFailure)
   } catch (error) {
-    tellFailure(error)
+    reportFailure(error)
   }
 }

@@ -8,7 +8,7 @@ const page = readFileSync(new URL('../../../docs/guides/doctor.md', import.meta.
 describe('the page on doctor', () => {
   it('lists every check with what it wants and what to do, and no other', async () => {
     const checks = await allChecks()
-    const expected = checks.map(({ id, wants, remedy }) => `| \`${id}\` | ${wants} | ${remedy} |`)
+    const expected = checks.map(({ id, expects: wants, remedy }) => `| \`${id}\` | ${wants} | ${remedy} |`)
     const rows = page.split('\n').filter((line) => /^\| `[a-z]+\.[a-z-]+` \|/.test(line))
     assert.deepEqual(rows, expected)
     assert.equal(new Set(checks.map(({ id }) => id)).size, checks.length, 'ids are unique')

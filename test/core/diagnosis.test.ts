@@ -4,14 +4,14 @@ import { clockResult, latencyResult, runChecks } from '../../src/core/diagnosis.
 
 describe('checks', () => {
   it('that hang or throw are findings', async () => {
-    const base = { wants: '', remedy: 'mend it' }
+    const base = { expects: '', remedy: 'mend it' }
     const findings = await runChecks(
       [
-        { ...base, id: 'hangs', look: () => new Promise<never>(() => {}) },
+        { ...base, id: 'hangs', run: () => new Promise<never>(() => {}) },
         {
           ...base,
           id: 'throws',
-          look: () => {
+          run: () => {
             throw new Error('secret inside')
           },
         },

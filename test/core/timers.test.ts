@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, describe, it } from 'node:test'
 import { SharedTimer, Waiter } from '../../src/core/shared-timer.js'
-import { every, guarded, later, soon, tellFailuresTo } from '../../src/core/timers.js'
+import { every, guarded, later, reportFailuresTo, soon } from '../../src/core/timers.js'
 import { until } from '../server/support.js'
 
 const told: string[] = []
-tellFailuresTo((error) => told.push((error as Error).message))
-after(() => tellFailuresTo(() => {}))
+reportFailuresTo((error) => told.push((error as Error).message))
+after(() => reportFailuresTo(() => {}))
 
 describe('timers', () => {
   it('do not end the process, whatever they throw, and go on', async () => {
@@ -42,7 +42,7 @@ describe('timers', () => {
   })
 
   it('are told as a warning where nobody owns the process', async () => {
-    const { tellFailuresTo: _, ...fresh } = (await import(
+    const { reportFailuresTo: _, ...fresh } = (await import(
       `${new URL('../../src/core/timers.js', import.meta.url)}?fresh`
     )) as typeof import('../../src/core/timers.js')
     const warned = once(process, 'warning')
@@ -64,7 +64,7 @@ describe('timers', () => {
       }
     }
     const due = performance.now() + 5
-    for (let i = 0; i < 3; i++) wakes.wakeAt(new Failing(), due)
+    for (let i = 0; i < 3; i++) wakes.schedule(new Failing(), due)
     const keepAlive = setInterval(() => {}, 1000)
     await until('all are woken', () => woken === 3)
     clearInterval(keepAlive)

@@ -5,7 +5,7 @@ import { storeOf } from '../../config/load.js'
 import type { Config } from '../../config/schema.js'
 import { parseStoreUrl } from '../../config/store-url.js'
 import { CatracaError } from '../../core/errors.js'
-import { tellFailuresTo } from '../../core/timers.js'
+import { reportFailuresTo } from '../../core/timers.js'
 import { note } from '../output/print.js'
 import { serverOptions, servingOptions } from '../settings.js'
 import { takeConnections } from '../workers/connections.js'
@@ -60,7 +60,7 @@ async function serveHere(config: Config): Promise<void> {
     import('../../metrics/index.js'),
   ])
   const logger = createLogger(config.server.logLevel)
-  tellFailuresTo((error) => logger.error({ err: error }, 'background work failed'))
+  reportFailuresTo((error) => logger.error({ err: error }, 'background work failed'))
   const catraca = await openCatraca({
     ...servingOptions(config, storeOf(config, 'allowlists')),
     onReport: (message, error) => logger.warn({ err: error }, message),

@@ -58,9 +58,9 @@ function isStray(name: string, value: string | undefined): boolean {
 
 const settingsCheck: Check<ConfigFacts> = {
   id: 'config.settings',
-  wants: 'Every setting can be read, in whichever source.',
+  expects: 'Every setting can be read, in whichever source.',
   remedy: 'Mend the setting: docs/reference/config.md says what it may be.',
-  look({ failure }): CheckResult[] {
+  run({ failure }): CheckResult[] {
     if (failure === undefined) return [ok('all settings can be read')]
     const others = (failure.errors ?? []).map(({ path, message }) => `${path} ${message}`)
     return [failure.message, ...others].map((found) => problem(found))
@@ -69,9 +69,9 @@ const settingsCheck: Check<ConfigFacts> = {
 
 const variableCheck: Check<ConfigFacts> = {
   id: 'config.variables',
-  wants: 'Every variable CATRACA_… is a setting.',
+  expects: 'Every variable CATRACA_… is a setting.',
   remedy: 'Remove the variable or mend its name: with it no command and no server starts.',
-  look({ env }): CheckResult[] {
+  run({ env }): CheckResult[] {
     const stray = Object.entries(env).filter(([name, value]) => isStray(name, value))
     const { problems } = strayFindings(Object.fromEntries(stray))
     if (problems.length === 0) return [ok('no variable is unknown')]
@@ -87,10 +87,10 @@ function strayFindings(env: Record<string, string | undefined>): Findings {
 
 const secretFileCheck: Check<ConfigFacts> = {
   id: 'config.secret-files',
-  wants: 'Files that hold secrets can be read by nobody but their owner and group.',
+  expects: 'Files that hold secrets can be read by nobody but their owner and group.',
   remedy:
     'chmod 600 the file (640 if the group must read it), and change the secret if others may have read it.',
-  look(context): CheckResult | CheckResult[] {
+  run(context): CheckResult | CheckResult[] {
     const files = [...secretFiles(context)]
     const verdicts = files.flatMap((path): CheckResult[] => {
       const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
@@ -133,10 +133,10 @@ const LOCKED_REMEDY =
 
 const keyCheck: Check<ConfigFacts> = {
   id: 'config.keys',
-  wants: 'Whoever listens beyond this machine asks for API keys.',
+  expects: 'Whoever listens beyond this machine asks for API keys.',
   remedy:
     'Make a key (`catraca key create`, or `catraca key generate` for CATRACA_KEYS), or listen on 127.0.0.1.',
-  look({ config, apiKeys }): CheckResult {
+  run({ config, apiKeys }): CheckResult {
     if (config === undefined) return skipped('the settings cannot be read')
     const { host } = config.server
     const keys = config.keys.read().length + (apiKeys?.count ?? 0)
@@ -153,9 +153,9 @@ const LEAST_PEPPER = 16
 
 const pepperCheck: Check<ConfigFacts> = {
   id: 'config.pepper',
-  wants: 'One-time codes have a pepper, and a long one.',
+  expects: 'One-time codes have a pepper, and a long one.',
   remedy: 'Set CATRACA_OTP_PEPPER_FILE to a file with a long random text, the same for all processes.',
-  look({ config }): CheckResult {
+  run({ config }): CheckResult {
     if (config === undefined) return skipped('the settings cannot be read')
     const { codes, stores, store } = config
     const pepper = codes.pepper.read()

@@ -20,9 +20,9 @@ export const hereAndNow = (...directories: (string | undefined)[]): MachineFacts
 
 const nodeCheck: Check<MachineFacts> = {
   id: 'machine.node',
-  wants: `Node ${LEAST_NODE.join('.')} or newer.`,
+  expects: `Node ${LEAST_NODE.join('.')} or newer.`,
   remedy: 'Install a newer Node.',
-  look({ nodeVersion }): CheckResult {
+  run({ nodeVersion }): CheckResult {
     const [major = 0, minor = 0] = nodeVersion.split('.').map(Number)
     const isNew = major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1])
     return isNew ? ok(nodeVersion) : problem(nodeVersion)
@@ -31,9 +31,9 @@ const nodeCheck: Check<MachineFacts> = {
 
 const diskCheck: Check<MachineFacts> = {
   id: 'machine.disk',
-  wants: 'There is at least 1 GiB for the bodies and sorted runs of imports.',
+  expects: 'There is at least 1 GiB for the bodies and sorted runs of imports.',
   remedy: 'Make room, or set `server.spoolDir` and `import.spoolDir` to a larger disk.',
-  look: ({ spoolDirectories }) =>
+  run: ({ spoolDirectories }) =>
     spoolDirectories.map((directory): CheckResult => {
       try {
         const { bavail, bsize } = statfsSync(directory)
@@ -47,9 +47,9 @@ const diskCheck: Check<MachineFacts> = {
 
 const fileCheck: Check<MachineFacts> = {
   id: 'machine.files',
-  wants: `A process may have ${ENOUGH_FILES} files and connections open.`,
+  expects: `A process may have ${ENOUGH_FILES} files and connections open.`,
   remedy: 'Raise the limit: `ulimit -n`, `LimitNOFILE=` of systemd, `ulimits` of the container.',
-  look(): CheckResult {
+  run(): CheckResult {
     const most = mostFiles()
     if (most === undefined) return skipped('this system does not tell')
     const found = `at most ${most} at once`

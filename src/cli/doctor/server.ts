@@ -53,9 +53,9 @@ const isRefused = ({ body }: Answer): boolean => body.code === 'UNAUTHENTICATED'
 
 const liveCheck: Check<ServerFacts> = {
   id: 'server.live',
-  wants: 'The server answers.',
+  expects: 'The server answers.',
   remedy: 'Start it, and mend address or network.',
-  async look(context) {
+  async run(context) {
     try {
       const answer = await ask(context, '/live')
       return isYes(answer) ? ok('it answers') : problem(`/live answers ${answer.status}`)
@@ -72,9 +72,9 @@ const liveCheck: Check<ServerFacts> = {
 
 const readyCheck: Check<ServerFacts> = {
   id: 'server.ready',
-  wants: 'The server is ready for requests.',
+  expects: 'The server is ready for requests.',
   remedy: 'Wait until its indexes are loaded; if it stays so, look into its log.',
-  async look(context) {
+  async run(context) {
     const answer = await ask(context, '/ready')
     return isYes(answer) ? ok('ready') : problem(`not ready: ${String(answer.body.status ?? answer.status)}`)
   },
@@ -82,9 +82,9 @@ const readyCheck: Check<ServerFacts> = {
 
 const healthCheck: Check<ServerFacts> = {
   id: 'server.health',
-  wants: 'Every engine of the server answers, and none warns.',
+  expects: 'Every engine of the server answers, and none warns.',
   remedy: 'Look at `GET /health`, and run `catraca doctor --store …` where the server runs.',
-  async look(context): Promise<CheckResult> {
+  async run(context): Promise<CheckResult> {
     const answer = await ask(context, '/health', true)
     if (isRefused(answer)) return skipped('it wants a key that may read: CATRACA_KEY')
     const engines = Array.isArray(answer.body.engines)
@@ -100,9 +100,9 @@ const healthCheck: Check<ServerFacts> = {
 
 const versionCheck: Check<ServerFacts> = {
   id: 'server.version',
-  wants: 'Server and command line are of one version.',
+  expects: 'Server and command line are of one version.',
   remedy: 'Upgrade the older one.',
-  async look(context) {
+  async run(context) {
     const { body } = await ask(context, '/')
     const theirs = typeof body.version === 'string' ? body.version : undefined
     if (theirs === undefined) return problem('it does not tell a version', 'Is it Catraca? Mend the address.')
@@ -112,9 +112,9 @@ const versionCheck: Check<ServerFacts> = {
 
 const keyCheck: Check<ServerFacts> = {
   id: 'server.keys',
-  wants: 'A server that other machines reach asks for API keys, and takes ours.',
+  expects: 'A server that other machines reach asks for API keys, and takes ours.',
   remedy: 'Make a key (`catraca key create`) and give it to the commands as CATRACA_KEY.',
-  async look(context): Promise<CheckResult> {
+  async run(context): Promise<CheckResult> {
     const path = '/allowlists?limit=1'
     const [without, withKey] = [await ask(context, path), await ask(context, path, true)]
     const { hostname } = new URL(context.url)
@@ -130,9 +130,9 @@ const keyCheck: Check<ServerFacts> = {
 
 const tlsCheck: Check<ServerFacts> = {
   id: 'server.tls',
-  wants: 'A server on another machine is reached by https.',
+  expects: 'A server on another machine is reached by https.',
   remedy: 'Use https: keys and customers can be read on the way otherwise.',
-  look({ url }) {
+  run({ url }) {
     const { protocol, hostname } = new URL(url)
     if (protocol === 'https:') return ok('https')
     return isLoopbackAddress(hostname) ? ok('http, on this machine') : warning('http to another machine')
@@ -141,9 +141,9 @@ const tlsCheck: Check<ServerFacts> = {
 
 const clockCheck: Check<ServerFacts> = {
   id: 'server.clock',
-  wants: 'The clock of the server is that of this machine, to a second.',
+  expects: 'The clock of the server is that of this machine, to a second.',
   remedy: 'Have both follow a time server (NTP).',
-  async look(context) {
+  async run(context) {
     const { date, sentAt, receivedAt } = await ask(context, '/live')
     const at = Date.parse(date ?? '')
     if (Number.isNaN(at)) return skipped('it does not tell the time')
@@ -154,9 +154,9 @@ const clockCheck: Check<ServerFacts> = {
 
 const latencyCheck: Check<ServerFacts> = {
   id: 'server.latency',
-  wants: 'The server answers in less than 10 ms.',
+  expects: 'The server answers in less than 10 ms.',
   remedy: 'Look for a busy event loop, a slow store or a long way (docs/runbooks).',
-  async look(context) {
+  async run(context) {
     const tookMs: number[] = []
     // The first one makes the connection.
     for (let i = 0; i <= CALLS; i++) {

@@ -5,19 +5,19 @@ import type { CheckAnswer, CheckResult, OnUnavailable } from './types.js'
 import { isUnreadable } from './unreadable.js'
 import {
   admits,
-  counts,
   EXCLUDED,
+  endsExclusion,
   isUnknown,
   judgeMember,
   MAX_CHAIN,
   NOT_FOUND,
   OUT_OF_WAVE,
   OUTSIDE_WINDOW,
+  retryOnViewChange,
   strategyVerdict,
   TOO_DEEP,
   UNAVAILABLE,
   UNREADABLE,
-  unchanged,
   unlessUnavailable,
   type Verdict,
 } from './verdict.js'
@@ -50,7 +50,7 @@ export class Checker {
   check(customerId: string, listIds: readonly string[], freshness: Freshness): MaybePromise<CheckAnswer> {
     const answer = this.checkOnce(customerId, listIds, freshness)
     if (!isPromise(answer)) return answer
-    return unchanged(answer, () => this.checkOnce(customerId, listIds, freshness))
+    return retryOnViewChange(answer, () => this.checkOnce(customerId, listIds, freshness))
   }
 
   private checkOnce(
@@ -70,7 +70,7 @@ export class Checker {
    */
   checkMany(customers: string[], listIds: readonly string[], freshness: Freshness): Promise<CheckAnswer[]> {
     const ask = () => this.checkManyOnce(customers, listIds, freshness)
-    return unchanged(ask(), ask)
+    return retryOnViewChange(ask(), ask)
   }
 
   private async checkManyOnce(
@@ -239,9 +239,11 @@ function firstAdmitting(
   for (let i = from; i < listIds.length; i++) {
     const verdict = ask(listIds[i]!)
     if (isPromise(verdict)) {
-      return verdict.then((settled) => (counts(settled) ? settled : firstAdmitting(listIds, ask, i + 1)))
+      return verdict.then((settled) =>
+        endsExclusion(settled) ? settled : firstAdmitting(listIds, ask, i + 1),
+      )
     }
-    if (counts(verdict)) return verdict
+    if (endsExclusion(verdict)) return verdict
   }
   return undefined
 }

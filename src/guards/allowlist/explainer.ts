@@ -4,19 +4,19 @@ import type { ExplainedResult, ExplainStep, Explanation, OnUnavailable } from '.
 import { isUnreadable } from './unreadable.js'
 import {
   admits,
-  counts,
   EXCLUDED,
+  endsExclusion,
   isUnknown,
   judgeMember,
   MAX_CHAIN,
   NOT_FOUND,
   OUT_OF_WAVE,
   OUTSIDE_WINDOW,
+  retryOnViewChange,
   strategyVerdict,
   TOO_DEEP,
   UNAVAILABLE,
   UNREADABLE,
-  unchanged,
   unlessUnavailable,
   type Verdict,
 } from './verdict.js'
@@ -58,7 +58,7 @@ export class Explainer {
 
   explain(customerId: string, listIds: readonly string[]): Promise<Explanation> {
     const ask = () => this.explainOnce(customerId, listIds)
-    return unchanged(ask(), ask)
+    return retryOnViewChange(ask(), ask)
   }
 
   private async explainOnce(customerId: string, listIds: readonly string[]): Promise<Explanation> {
@@ -140,7 +140,7 @@ async function judgeWave(
   if ((base !== undefined || list.config!.exclude !== undefined) && depth >= MAX_CHAIN) return TOO_DEEP
   for (const other of exclude) {
     const verdict = await rest(inquiry, note, 'exclude', other, depth + 1)
-    if (counts(verdict)) return isUnknown(verdict) ? verdict : EXCLUDED
+    if (endsExclusion(verdict)) return isUnknown(verdict) ? verdict : EXCLUDED
   }
   if (base !== undefined) {
     const verdict = await rest(inquiry, note, 'base', base, depth + 1)

@@ -31,7 +31,7 @@ export const MAX_LISTS_PER_CHECK = 100
 export const MAX_CUSTOMERS_PER_CHECK = 1000
 export const MAX_PAIRS_PER_CHECK = 20_000
 export const MAX_SHARDS = 1000
-export const MAX_TOLD_ERRORS = 1000
+export const MAX_RETURNED_ERRORS = 1000
 const EXPORT_PAGE = 1000
 /** If the rule keeps changing during this many attempts to pause, the last attempt ignores the version. */
 const PAUSE_ATTEMPTS = 5
@@ -286,8 +286,8 @@ export class Allowlists implements AllowlistsApi {
     if (column !== undefined && (typeof column !== 'string' || column.length < 1 || column.length > 256)) {
       throw invalid('column', 'must be a heading of 1 to 256 characters, or a number from 1')
     }
-    if (!Number.isInteger(maxErrors) || maxErrors < 1 || maxErrors > MAX_TOLD_ERRORS) {
-      throw invalid('maxErrors', `must be a whole number from 1 to ${MAX_TOLD_ERRORS}`)
+    if (!Number.isInteger(maxErrors) || maxErrors < 1 || maxErrors > MAX_RETURNED_ERRORS) {
+      throw invalid('maxErrors', `must be a whole number from 1 to ${MAX_RETURNED_ERRORS}`)
     }
     const list = await this.fixa(id)
     return this.parts.runImport(list, body, { ...options, mode, format, importId })

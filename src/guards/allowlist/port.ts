@@ -97,7 +97,7 @@ export interface MemberStore {
    * Whether the engine stores an audit entry in the same transaction as the change. If
    * false, the guard passes no `note`.
    */
-  readonly keepsNotes: boolean
+  readonly storesAuditEntries: boolean
   add(
     listId: string,
     customerId: string,

@@ -44,7 +44,7 @@ export function unlessUnavailable(error: unknown): Verdict {
 export const isUnknown = (verdict: Verdict): boolean => verdict === TOO_DEEP || verdict === UNREADABLE
 
 /** Whether the verdict on an excluded list ends the search. */
-export const counts = (verdict: Verdict): boolean => admits(verdict) || isUnknown(verdict)
+export const endsExclusion = (verdict: Verdict): boolean => admits(verdict) || isUnknown(verdict)
 
 export function judgeMember(member: MemberState | undefined, now: number): Verdict {
   if (member === undefined) return NOT_MEMBER
@@ -58,13 +58,17 @@ export function strategyVerdict(wave: CompiledWave, customerId: string, now: num
 }
 
 /** Repeats the check if members were replaced during it: a result must not mix the states before and after. */
-export function unchanged<T>(answer: Promise<T>, again: () => MaybePromise<T>, tries = 1): Promise<T> {
+export function retryOnViewChange<T>(
+  answer: Promise<T>,
+  again: () => MaybePromise<T>,
+  tries = 1,
+): Promise<T> {
   return answer.catch((error: unknown) => {
     if (!(error instanceof ViewChanged)) throw error
     if (tries === MAX_TRIES) {
       throw new CatracaError('ENGINE_UNAVAILABLE', 'a list is replaced faster than it can be read')
     }
     const next = again()
-    return isPromise(next) ? unchanged(next, again, tries + 1) : next
+    return isPromise(next) ? retryOnViewChange(next, again, tries + 1) : next
   })
 }

@@ -92,11 +92,11 @@ export class AuditTrail implements AuditApi {
       if (options.onFailure === 'fail') throw notRecorded(error)
       return
     }
-    for (const audited of auditedActions) this.kept(audited)
+    for (const audited of auditedActions) this.countStored(audited)
   }
 
   /** Prepares an entry that the engine stores together with the change: the action, with the detail of each outcome. */
-  note(audited: AuditedAction, outcomes: Outcomes): PreparedEntry {
+  prepareEntry(audited: AuditedAction, outcomes: Outcomes): PreparedEntry {
     const acting = this.current()
     const at = this.dependencies.clock.now()
     const plain = textOf(acting, audited, at)
@@ -113,7 +113,7 @@ export class AuditTrail implements AuditApi {
   }
 
   /** Counts an entry that was stored. */
-  kept({ action }: AuditedAction): void {
+  countStored({ action }: AuditedAction): void {
     this.counts.entries[action] = (this.counts.entries[action] ?? 0) + 1
   }
 

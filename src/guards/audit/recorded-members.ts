@@ -15,13 +15,13 @@ const REMOVING: Outcomes = { removed: 'plain' }
  * one write. `isTogether`: the trail is in the same store as the members.
  */
 export function recordedMembers(members: MemberStore, trail: AuditTrail, isTogether: boolean): MemberStore {
-  const keepsNotes = members.keepsNotes && isTogether
+  const keepsNotes = members.storesAuditEntries && isTogether
   const recorded = <T extends { outcome: string }>(
     audited: AuditedAction,
     outcomes: Outcomes,
     change: (note: PreparedEntry | undefined) => Promise<T>,
   ): Promise<T> => {
-    const note = keepsNotes ? trail.note(audited, outcomes) : undefined
+    const note = keepsNotes ? trail.prepareEntry(audited, outcomes) : undefined
     return recording(trail, () => change(note), {
       isOneWrite: note !== undefined,
       asked: () => audited,
@@ -29,13 +29,13 @@ export function recordedMembers(members: MemberStore, trail: AuditTrail, isToget
         const detail = outcomes[outcome]
         if (detail === undefined) return []
         if (note === undefined) return [detail === 'plain' ? audited : { ...audited, detail }]
-        trail.kept(audited)
+        trail.countStored(audited)
         return []
       },
     })
   }
   return {
-    keepsNotes: false,
+    storesAuditEntries: false,
     add(listId, customerId, attributes, now) {
       const after = given(attributes)
       const audited: AuditedAction = {
@@ -63,9 +63,9 @@ export function recordedMembers(members: MemberStore, trail: AuditTrail, isToget
  */
 export function boundedMembers(members: MemberStore, { deadlines }: AuditTrail): MemberStore {
   // An engine that stores entries with changes makes one write.
-  if (members.keepsNotes) return members
+  if (members.storesAuditEntries) return members
   return {
-    keepsNotes: false,
+    storesAuditEntries: false,
     add: (...given) => deadlines.within(members.add(...given)),
     remove: (...given) => deadlines.within(members.remove(...given)),
     get: (listId, customerId) => members.get(listId, customerId),

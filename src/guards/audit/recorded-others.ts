@@ -85,7 +85,7 @@ export function recordCodes(codes: OneTimeCodes, trail: AuditTrail): void {
   decorate(codes, 'revoke', (revoke) => (request) => {
     const audited = (): AuditedAction => ({
       action: 'code.revoke',
-      target: { kind: 'code', id: codes.standIn(request), channel: request.channel },
+      target: { kind: 'code', id: codes.addressHash(request), channel: request.channel },
     })
     return recording(trail, () => revoke(request), {
       asked: audited,

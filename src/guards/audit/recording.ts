@@ -3,7 +3,7 @@ import { CatracaError, isCatracaError } from '../../core/errors.js'
 import type { AuditedAction, AuditTrail } from './index.js'
 
 /** How to describe a change in the trail. */
-export interface Account<T, Before> {
+export interface ChangeDescription<T, Before> {
   /** Reads the state before the change. If that fails, the entry has no `before`. */
   look?: () => Promise<Before>
   /** The requested change: recorded when the outcome is unknown. */
@@ -25,7 +25,7 @@ export interface Account<T, Before> {
 export async function recording<T, Before = undefined>(
   trail: AuditTrail,
   change: () => Promise<T>,
-  account: Account<T, Before>,
+  account: ChangeDescription<T, Before>,
 ): Promise<T> {
   const { deadlines } = trail
   const since = account.isLong ? undefined : monotonicMs()
@@ -51,7 +51,7 @@ export async function recording<T, Before = undefined>(
 }
 
 async function look<Before>(
-  account: Pick<Account<never, Before>, 'look'>,
+  account: Pick<ChangeDescription<never, Before>, 'look'>,
   deadlines: ChangeDeadlines,
   since: number | undefined,
 ): Promise<Before | undefined> {

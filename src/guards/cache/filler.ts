@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Finding, findingOf } from './entries.js'
 import type { Entry } from './first-tier.js'
 import { Flight } from './flight.js'
-import { FlightEndings, isDoubtful, type SpaceParts } from './flight-endings.js'
+import { FlightEndings, mayBeInvalidated, type SpaceParts } from './flight-endings.js'
 import { Loader, type Work } from './loader.js'
 import { DOWN } from './second-tier.js'
 
@@ -146,7 +146,7 @@ export class Filler<T> {
     for (const [i, flight] of flights.entries()) {
       if (found === DOWN) {
         flight.isDegraded = true
-        flight.isDoubtful = isDoubtful(this.parts)
+        flight.isDoubtful = mayBeInvalidated(this.parts)
         if (!this.endings.degraded(flight)) missing.push(flight)
         continue
       }

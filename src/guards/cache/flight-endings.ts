@@ -21,7 +21,7 @@ export interface SpaceParts<T> {
 }
 
 /** Whether an invalidation of first-tier entries may have been missed, and the space must therefore not trust them. */
-export const isDoubtful = <T>({ first, settings }: SpaceParts<T>): boolean =>
+export const mayBeInvalidated = <T>({ first, settings }: SpaceParts<T>): boolean =>
   !first.isTrusted && settings.onUnavailable === 'source'
 
 /** The ways to resolve a flight without a load. */

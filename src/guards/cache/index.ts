@@ -49,7 +49,7 @@ export class Caches implements CacheApi {
     const { breaker } = this
     const onUse = () => this.watch()
     const space = new CacheSpace(settings, { store, clock, report, random, breaker, onUse })
-    if (this.isLost) space.hear({ kind: 'lost' })
+    if (this.isLost) space.onNotice({ kind: 'lost' })
     this.spaces.set(settings.name, {
       options: options as SpaceOptions,
       space: space as unknown as CacheSpace<unknown>,
@@ -132,19 +132,19 @@ export class Caches implements CacheApi {
   private watch(): void {
     if (this.unwatch !== undefined) return
     try {
-      this.unwatch = this.options.store.watch((notice) => this.hear(notice))
+      this.unwatch = this.options.store.watch((notice) => this.onNotice(notice))
     } catch (error) {
       if (isCatracaError(error, 'STORE_UNSUPPORTED')) throw error
       // Without notices of changes, the first tiers are not trusted.
       if (!this.isLost) this.options.report('cache: changes of others cannot be followed', error)
-      this.hear({ kind: 'lost' })
+      this.onNotice({ kind: 'lost' })
     }
   }
 
-  private hear(notice: CacheNotice): void {
+  private onNotice(notice: CacheNotice): void {
     if (notice.kind === 'lost' || notice.kind === 'resumed') {
       this.isLost = notice.kind === 'lost'
-      for (const { space } of this.spaces.values()) space.hear(notice)
-    } else this.spaces.get(notice.space)?.space.hear(notice)
+      for (const { space } of this.spaces.values()) space.onNotice(notice)
+    } else this.spaces.get(notice.space)?.space.onNotice(notice)
   }
 }

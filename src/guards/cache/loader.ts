@@ -82,13 +82,13 @@ export class Loader<T> {
       }),
     )
     const outcomes = await this.storeLeased(made)
-    await this.forgetUntold(made, outcomes)
-    await this.forgo(made.filter(({ item }) => item === undefined).map(({ flight }) => flight))
+    await this.removeUnpublished(made, outcomes)
+    await this.removeUnstorable(made.filter(({ item }) => item === undefined).map(({ flight }) => flight))
     for (const one of made) this.settle(one, one.flight.isDegraded ? DOWN : outcomes.get(one.flight.key))
   }
 
   /** If a forced load could not replace the earlier value, that value must at least be removed. */
-  private async forgetUntold(
+  private async removeUnpublished(
     made: readonly Made<T>[],
     outcomes: ReadonlyMap<string, OrDown<StoreOutcome>>,
   ): Promise<void> {
@@ -100,7 +100,7 @@ export class Loader<T> {
   }
 
   /** Stores nothing and removes the earlier entries, which the source has just contradicted. */
-  private async forgo(flights: readonly Flight<T>[]): Promise<void> {
+  private async removeUnstorable(flights: readonly Flight<T>[]): Promise<void> {
     const { first, second } = this.parts
     const contradicted = flights
       .filter(({ fallback, isForced }) => fallback !== undefined || isForced)

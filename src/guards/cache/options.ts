@@ -100,7 +100,7 @@ const BREAKER_BOUNDS: Record<string, readonly [number, number]> = {
 }
 const LEASE_WAIT = [0, 30_000] as const
 /** Reserved key prefixes: a cache may share its store with other data. */
-const TAKEN = new Set(
+const RESERVED_NAMES = new Set(
   'allowlist allowlists customer-allowlists bridge cache catraca jwt lock otp ratelimit token'.split(' '),
 )
 const OTHERS = ['name', 'l1', 'codec', 'tags', 'breaker', 'onUnavailable', 'words']
@@ -126,7 +126,8 @@ export function spaceSettings<T>(options: SpaceOptions<T>): SpaceSettings<T> {
     throw invalid('onUnavailable', `must be one of ${ON_UNAVAILABLE.join(', ')}`)
   if (!Array.isArray(words) || words.some((word) => typeof word !== 'string'))
     throw invalid('words', 'must be a list of texts')
-  if (TAKEN.has(String(name).split(':')[0]!)) throw invalid('name', 'begins with a name that is taken')
+  if (RESERVED_NAMES.has(String(name).split(':')[0]!))
+    throw invalid('name', 'begins with a name that is taken')
   return {
     ...DEFAULT_SPACE,
     ...defined(numbers),

@@ -1,6 +1,6 @@
 import { isNone } from './content.js'
 import { answerOf, findingOf } from './entries.js'
-import { FlightEndings, isDoubtful, type SpaceParts } from './flight-endings.js'
+import { FlightEndings, mayBeInvalidated, type SpaceParts } from './flight-endings.js'
 import { DOWN } from './second-tier.js'
 import type { CacheAnswer } from './types.js'
 
@@ -22,7 +22,7 @@ export class Reader<T> {
     const pins = keys.map((key) => first.pin(key))
     const askedAt = clock.now()
     const found = await second.read(keys)
-    const doubts = found === DOWN && isDoubtful(this.parts)
+    const doubts = found === DOWN && mayBeInvalidated(this.parts)
     for (const [i, key] of keys.entries()) {
       const entry =
         found === DOWN ? first.entries?.get(key) : await this.endings.decoded(key, found[i], askedAt)

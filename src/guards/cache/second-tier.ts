@@ -49,7 +49,7 @@ export class SecondTier {
   private readonly longDeadlines = new Deadlines(LONGEST_STEP_MS)
   private telling: Promise<boolean> | undefined
   /** A caller waited for the pending invalidations until its timeout, so other callers need not wait. */
-  private isTellingSlow = false
+  private isFlushSlow = false
   private timer: NodeJS.Timeout | undefined
 
   constructor(
@@ -69,7 +69,7 @@ export class SecondTier {
   }
 
   isDown(): boolean {
-    return this.pending.size > 0 || this.isTellingSlow || this.parts.breaker.isOpen(this.parts.clock.now())
+    return this.pending.size > 0 || this.isFlushSlow || this.parts.breaker.isOpen(this.parts.clock.now())
   }
 
   read(keys: readonly string[]): Promise<OrDown<readonly (StoredValue | undefined)[]>> {
@@ -136,18 +136,18 @@ export class SecondTier {
 
   private ask<R>(work: (store: CacheStore, now: number) => Promise<R>): Promise<OrDown<R>> {
     if (this.pending.size === 0 && this.telling === undefined) return this.tryOnce(work)
-    return this.isTold().then((isTold) => (isTold ? this.tryOnce(work) : DOWN))
+    return this.isFlushed().then((isTold) => (isTold ? this.tryOnce(work) : DOWN))
   }
 
   /** Whether all pending invalidations were sent within a caller's timeout. */
-  private async isTold(): Promise<boolean> {
-    if (this.isTellingSlow) return false
-    const telling = this.tellPending()
+  private async isFlushed(): Promise<boolean> {
+    if (this.isFlushSlow) return false
+    const flushing = this.flushPending()
     try {
-      return await this.deadlines.within(telling)
+      return await this.deadlines.within(flushing)
     } catch (error) {
       if (isCatracaError(error, 'CLOSED')) throw error
-      this.isTellingSlow = this.telling === telling
+      this.isFlushSlow = this.telling === flushing
       return false
     }
   }
@@ -162,7 +162,7 @@ export class SecondTier {
   }
 
   /** Never used as the trial call of an open breaker: all other spaces would wait for it to end. */
-  private async tryAtLength<R>(work: (store: CacheStore, now: number) => Promise<R>): Promise<OrDown<R>> {
+  private async tryLong<R>(work: (store: CacheStore, now: number) => Promise<R>): Promise<OrDown<R>> {
     const { breaker, clock } = this.parts
     return breaker.isOpen(clock.now()) ? DOWN : this.attempt(work, this.longDeadlines)
   }
@@ -193,22 +193,22 @@ export class SecondTier {
 
   private pend(add: () => void): void {
     add()
-    this.timer ??= every(() => this.tellPending().catch(() => {}), RETRY_MS).unref()
+    this.timer ??= every(() => this.flushPending().catch(() => {}), RETRY_MS).unref()
   }
 
-  private tellPending(): Promise<boolean> {
-    this.telling ??= this.tell().finally(() => {
+  private flushPending(): Promise<boolean> {
+    this.telling ??= this.sendPending().finally(() => {
       this.telling = undefined
-      this.isTellingSlow = false
+      this.isFlushSlow = false
     })
     return this.telling
   }
 
-  private async tell(): Promise<boolean> {
+  private async sendPending(): Promise<boolean> {
     const { all, keys, tags } = this.pending.take()
     let isDown = false
     if (all) {
-      isDown = (await this.tryAtLength((store, now) => store.clear(this.space, now))) === DOWN
+      isDown = (await this.tryLong((store, now) => store.clear(this.space, now))) === DOWN
       if (isDown) this.pending.addAll()
     }
     if (keys.length > 0) {
@@ -216,7 +216,7 @@ export class SecondTier {
       if (isDown) this.pending.addKeys(keys)
     }
     for (const tag of tags) {
-      isDown ||= (await this.tryAtLength((store, now) => store.removeTag(this.space, tag, now))) === DOWN
+      isDown ||= (await this.tryLong((store, now) => store.removeTag(this.space, tag, now))) === DOWN
       if (isDown) this.pending.addTag(tag)
     }
     if (this.pending.size > 0) return false

@@ -1,10 +1,10 @@
 import { later } from '../../core/timers.js'
 
 /** A feed that has not answered for this long may have missed invalidations. */
-export const LONGEST_SILENCE_MS = 2000
+export const FEED_TIMEOUT_MS = 2000
 
-/** Calls `onSilent` when nothing has confirmed the feed for {@link LONGEST_SILENCE_MS}. */
-export class Silence {
+/** Calls `onSilent` when nothing has confirmed the feed for {@link FEED_TIMEOUT_MS}. */
+export class FeedTimeout {
   private timer: NodeJS.Timeout | undefined
 
   constructor(private readonly onSilent: () => void) {}
@@ -12,7 +12,7 @@ export class Silence {
   /** The feed answered a request sent at this time (by `performance.now()`), so every earlier notice was received. */
   confirm(askedAtMs: number): void {
     clearTimeout(this.timer)
-    const leftMs = askedAtMs + LONGEST_SILENCE_MS - performance.now()
+    const leftMs = askedAtMs + FEED_TIMEOUT_MS - performance.now()
     this.timer = later(this.onSilent, leftMs).unref()
   }
 

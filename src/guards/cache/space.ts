@@ -238,7 +238,7 @@ export class CacheSpace<T> {
   }
 
   /** Applies a notice about another instance's change. */
-  hear(notice: CacheNotice): void {
+  onNotice(notice: CacheNotice): void {
     this.writes.hear(notice)
   }
 

@@ -54,7 +54,7 @@ export class Heartbeat extends Waiter {
 
   stop(): void {
     this.stopped = true
-    this.options.wakes.callOff(this)
+    this.options.wakes.cancel(this)
   }
 
   /** Also fires after a process was suspended for longer than its lease. The claim is then lost and not renewed. */
@@ -66,7 +66,7 @@ export class Heartbeat extends Waiter {
   }
 
   private sleep(now: number): void {
-    this.options.wakes.wakeAt(this, Math.min(this.nextBeat, this.leaseEnd, this.workEnd), now)
+    this.options.wakes.schedule(this, Math.min(this.nextBeat, this.leaseEnd, this.workEnd), now)
   }
 
   private async beat(sentAt: number): Promise<void> {

@@ -129,7 +129,7 @@ export class Idempotency implements IdempotencyApi {
         // Execute without a claim only if the engine does not answer. A damaged record means the request was
         // executed: it must not run again.
         const isSilent = isUnavailable(error) && !isCatracaError(error, 'STORE_CORRUPT')
-        if (onUnavailable === 'allow' && isSilent) return this.goOn()
+        if (onUnavailable === 'allow' && isSilent) return this.runUnguarded()
         throw error
       }
       onUnavailable = 'block'
@@ -236,7 +236,7 @@ export class Idempotency implements IdempotencyApi {
     return answer
   }
 
-  private goOn(): HoldResult {
+  private runUnguarded(): HoldResult {
     this.begins.degraded++
     return { outcome: 'held', claim: unguarded() }
   }
@@ -270,7 +270,7 @@ export class Idempotency implements IdempotencyApi {
     claim: Claim,
     { record, at }: ClaimOutcome & { outcome: 'found' },
   ): Replay<unknown> | Refused | Promise<Replay<unknown>> {
-    this.verbs.heard(at)
+    this.verbs.setEngineTime(at)
     if (!isOf(record, claim)) return { outcome: 'refused', reason: 'other-request' }
     if (record.status === 'COMPLETED') return toReplay(record)
     const leftMs = (record.leaseUntil ?? at) - at

@@ -48,7 +48,7 @@ export class Verbs {
   }
 
   /** The engine returned its time. */
-  heard(at: number): void {
+  setEngineTime(at: number): void {
     this.skewMs = at - this.clock.now()
   }
 

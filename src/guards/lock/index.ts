@@ -8,7 +8,7 @@ import { checkTtl, checkWait, type LockOptions, validitySince } from './options.
 import type { Attempt, LockStore } from './port.js'
 import { systemTiming, type Timing } from './timing.js'
 import { checkToken, newToken, ownerOf } from './token.js'
-import { Turns } from './turns.js'
+import { WaitQueues } from './turns.js'
 import type {
   AcquireOptions,
   Extended,
@@ -61,7 +61,7 @@ export class Locks implements LocksApi {
   private readonly timing: Timing
   private readonly random: () => number
   private readonly deadlines: Deadlines
-  private readonly turns: Turns
+  private readonly turns: WaitQueues
   private readonly counts: LockStats = { acquired: 0, held: 0, released: 0, lost: 0 }
   readonly failures: AcquireFailures = { held: 0, timedOut: 0 }
   /** How long acquires with a wait took. */
@@ -75,7 +75,7 @@ export class Locks implements LocksApi {
     this.timing = timing
     this.random = random
     this.deadlines = new Deadlines(options.timeoutMs)
-    this.turns = new Turns((name, onFree) => store.watch(name, onFree), timing, random)
+    this.turns = new WaitQueues((name, onFree) => store.watch(name, onFree), timing, random)
   }
 
   acquire(name: string, options: AcquireOptions = {}): Promise<LockAnswer> {

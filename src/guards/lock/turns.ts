@@ -6,7 +6,7 @@ interface Waiter {
   isTold: boolean
 }
 
-interface Line {
+interface WaitQueue {
   readonly waiters: Waiter[]
   stopWatching: (() => void) | undefined
   /** This process held the lock last, so it gives other processes a chance first. */
@@ -20,8 +20,8 @@ const YIELD_MS = 5
  * A queue per name of the waiting callers in this process. Only the first one calls the store. So callers are
  * served in order, and many waiters cost no more than one.
  */
-export class Turns {
-  private readonly lines = new Map<string, Line>()
+export class WaitQueues {
+  private readonly lines = new Map<string, WaitQueue>()
 
   constructor(
     private readonly watch: (name: string, onFree: () => void) => () => void,
@@ -62,7 +62,7 @@ export class Turns {
     else tell(first)
   }
 
-  private leave(name: string, line: Line, waiter: Waiter): void {
+  private leave(name: string, line: WaitQueue, waiter: Waiter): void {
     const wasFirst = line.waiters[0] === waiter
     line.waiters.splice(line.waiters.indexOf(waiter), 1)
     if (line.waiters.length > 0) {
@@ -84,7 +84,7 @@ export class Turn {
   constructor(
     private readonly timing: Timing,
     private readonly waiter: Waiter,
-    private readonly line: Line,
+    private readonly line: WaitQueue,
     private readonly watch: () => () => void,
     readonly leave: () => void,
   ) {}

@@ -168,7 +168,7 @@ export class OneTimeCodes implements CodesApi {
   }
 
   /** An identifier for an address and purpose, where the address itself must not be written. */
-  standIn(request: CodeAddress): string {
+  addressHash(request: CodeAddress): string {
     return this.pepper.entity(codeKey(request))
   }
 

@@ -6,11 +6,11 @@ import { type Fields, KnownFields } from '../../core/fields.js'
 import type { NamedCounts } from '../../core/figures.js'
 import { identifier } from '../../core/identifiers.js'
 import { Admission } from './admission.js'
-import { denial, leaseOf, parentOf, statusesOf, violationsOf, type Wanted } from './answers.js'
+import { type CallCosts, denial, leaseOf, parentOf, statusesOf, violationsOf } from './answers.js'
 import { areCosts, costsOf, parentCostsOf } from './costs.js'
 import { DeniedTop } from './denied-top.js'
 import { Exhausted } from './exhausted.js'
-import type { FirstCall } from './first-call.js'
+import type { EngineStart } from './first-call.js'
 import { type Leases, NO_LEASE } from './leases.js'
 import { parseLimits } from './level-config.js'
 import { resourceName } from './levels.js'
@@ -62,7 +62,7 @@ export interface AcquirerParts {
   takeHere: ((subject: SubjectCosts, now: number) => Taken | undefined) | undefined
   policies: Policies
   leases: Leases
-  beginning: FirstCall
+  beginning: EngineStart
   deadlines: Deadlines
   usage: UsageCounter
   clock: Clock
@@ -115,17 +115,17 @@ export class Acquirer {
     const now = isPlain && typeof entity === 'string' ? this.parts.clock.now() : undefined
     if (now !== undefined) {
       const denied = this.exhausted.find(entity, resource, consume, now)
-      if (denied !== undefined) return Promise.resolve(this.denyHere(denied, request, now))
+      if (denied !== undefined) return Promise.resolve(this.denyFromCache(denied, request, now))
     }
     KNOWN_OF_ACQUIRE.check(request)
     if (now !== undefined) {
-      const known = this.findHere(request, now)
+      const known = this.findCached(request, now)
       if (known !== undefined) return this.decide(known, request, now)
     }
     return this.acquireSlowly(request, inline)
   }
 
-  private denyHere(denied: Denied, request: AcquireRequest, now: number): Denied {
+  private denyFromCache(denied: Denied, request: AcquireRequest, now: number): Denied {
     this.counts.denied++
     this.counts.deniedHere++
     this.parts.decisions.of(request.resource).denied++
@@ -134,7 +134,7 @@ export class Acquirer {
   }
 
   /** The subject's configuration, if everything needed is in memory, without waiting. Otherwise undefined. */
-  private findHere(
+  private findCached(
     { entity, resource, consume, cascade }: AcquireRequest,
     now: number,
   ): KnownSubject | undefined {
@@ -153,7 +153,7 @@ export class Acquirer {
     const wanted = [own]
     const taken = takeHere === undefined ? undefined : takeHere(own, now)
     if (taken !== undefined) return Promise.resolve(this.admit(wanted, taken, now))
-    return this.ask({ wanted, signal, since: this.exhausted.version, onUnavailable }, now)
+    return this.callEngine({ wanted, signal, since: this.exhausted.version, onUnavailable }, now)
   }
 
   private async acquireSlowly(request: AcquireRequest, inline: InlineLimits): Promise<AcquireAnswer> {
@@ -168,7 +168,7 @@ export class Acquirer {
     // Limits that may only tighten do not apply to the parent.
     const parentLimits = inline === 'any' ? callLimits : undefined
     let onUnavailable: OnUnavailable | undefined
-    const wanted: Wanted[] = []
+    const wanted: CallCosts[] = []
     try {
       const found = this.parts.policies.find(subject, callLimits, inline)
       const { policy, record } = found instanceof Promise ? await found : found
@@ -201,7 +201,7 @@ export class Acquirer {
     }
     const { signal } = request
     const asked = { wanted, signal, since: callLimits === undefined ? since : undefined, onUnavailable }
-    return this.ask(asked, this.parts.clock.now(), begunAt)
+    return this.callEngine(asked, this.parts.clock.now(), begunAt)
   }
 
   /** What is left, without taking anything. */
@@ -226,12 +226,12 @@ export class Acquirer {
 
   /** The entities denied most often by this process in the last hour. */
   topDenied(query: { resource?: string; limit?: number }): TopDenied {
-    this.exhausted.tellAll()
+    this.exhausted.flushAllDenials()
     return this.top.read(query, this.parts.clock.now())
   }
 
-  private async addParent(wanted: Wanted[], record: EntityRecord, callLimits: Limits | undefined) {
-    const [{ resource, limits }] = wanted as [Wanted]
+  private async addParent(wanted: CallCosts[], record: EntityRecord, callLimits: Limits | undefined) {
+    const [{ resource, limits }] = wanted as [CallCosts]
     const parent = { entity: record.parent, resource }
     const policy = await this.parts.policies.findParent(parent, callLimits)
     if (policy === undefined) return
@@ -239,7 +239,7 @@ export class Acquirer {
   }
 
   /** Resolves with the engine's decision if it comes in time, otherwise by `onUnavailable`. */
-  private ask(question: AcquireCall, now: number, begunAt?: number): Promise<AcquireAnswer> {
+  private callEngine(question: AcquireCall, now: number, begunAt?: number): Promise<AcquireAnswer> {
     const { counters, deadlines } = this.parts
     return new Promise((resolve, reject) => {
       const deciding = counters.take(question.wanted, now)
@@ -258,14 +258,14 @@ export class Acquirer {
   }
 
   /** The caller gets an error, so its cost is given back. */
-  async returnAll(wanted: readonly Wanted[], taken: Taken): Promise<void> {
+  async returnAll(wanted: readonly CallCosts[], taken: Taken): Promise<void> {
     if (!taken.allowed) return
     const { leases, options } = this.parts
     const content = leaseOf(wanted, taken, options.leaseMs)
     await leases.giveBack(leases.leaseOf(leases.reserve(), content))
   }
 
-  private admit(wanted: readonly Wanted[], taken: Taken, now: number): Admitted {
+  private admit(wanted: readonly CallCosts[], taken: Taken, now: number): Admitted {
     const { leases, options } = this.parts
     this.counts.admitted++
     this.countUsage(wanted, taken, now)
@@ -281,11 +281,11 @@ export class Acquirer {
     return answer
   }
 
-  private deny(wanted: readonly Wanted[], taken: Taken, since: number | undefined, now: number): Denied {
+  private deny(wanted: readonly CallCosts[], taken: Taken, since: number | undefined, now: number): Denied {
     this.counts.denied++
     this.countUsage(wanted, undefined, now)
     const denied = denial(wanted, taken)
-    const [own] = wanted as [Wanted]
+    const [own] = wanted as [CallCosts]
     this.parts.decisions.of(own.resource).denied++
     for (const { entity, limit } of denied.violations) this.top.add(entity, own.resource, limit, 1, now)
     const usedUp = own.limits.flatMap(({ name, rule, cost, shadow }, i) => {
@@ -302,7 +302,7 @@ export class Acquirer {
     return denied
   }
 
-  private countUsage(wanted: readonly Wanted[], taken: Taken | undefined, now: number): void {
+  private countUsage(wanted: readonly CallCosts[], taken: Taken | undefined, now: number): void {
     for (let i = 0; i < wanted.length; i++) {
       const subject = wanted[i]!
       this.parts.usage.add(subject, taken?.views[i], now, subject.known)
@@ -331,4 +331,4 @@ function inlineLimits(limits: Limits | undefined, inline: InlineLimits): Limits 
 }
 
 const NONE: Violation[] = []
-const hasShadow = ({ limits }: Wanted): boolean => limits.some(({ shadow }) => shadow)
+const hasShadow = ({ limits }: CallCosts): boolean => limits.some(({ shadow }) => shadow)

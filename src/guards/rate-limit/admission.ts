@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { leaseOf, statusesOf, type Wanted } from './answers.js'
+import { type CallCosts, leaseOf, statusesOf } from './answers.js'
 import type { Leases } from './leases.js'
 import type { Taken } from './port.js'
 import type { Admitted, LimitPolicy, LimitStatus, Violation } from './types.js'
@@ -14,12 +14,12 @@ export class Admission implements Admitted {
   declare shadowViolations?: Violation[]
   readonly #leases: Leases
   readonly #number: number
-  readonly #wanted: readonly Wanted[]
+  readonly #wanted: readonly CallCosts[]
   readonly #taken: Taken
   readonly #leaseMs: number
   #token: string | undefined
 
-  constructor(leases: Leases, leaseMs: number, wanted: readonly Wanted[], taken: Taken) {
+  constructor(leases: Leases, leaseMs: number, wanted: readonly CallCosts[], taken: Taken) {
     Object.defineProperty(this, 'leaseId', LEASE_ID)
     this.limits = statusesOf(wanted[0]!, taken.views[0]!)
     this.policies = wanted[0]!.policies

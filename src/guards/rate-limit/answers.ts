@@ -6,14 +6,14 @@ import type { Taken } from './port.js'
 import type { Denied, LimitPolicy, LimitStatus, Subject, Violation } from './types.js'
 
 /** A subject and what a call takes from it. */
-export interface Wanted extends Subject {
+export interface CallCosts extends Subject {
   limits: readonly PolicyCost[]
   policies: Record<string, LimitPolicy>
   /** The cached configuration of the subject, if it was at hand. */
   known: KnownSubject | undefined
 }
 
-export function statusesOf({ limits }: Wanted, views: readonly LimitView[]): Record<string, LimitStatus> {
+export function statusesOf({ limits }: CallCosts, views: readonly LimitView[]): Record<string, LimitStatus> {
   const statuses: Record<string, LimitStatus> = {}
   for (let i = 0; i < limits.length; i++) {
     const { name, rule } = limits[i]!
@@ -24,7 +24,7 @@ export function statusesOf({ limits }: Wanted, views: readonly LimitView[]): Rec
 }
 
 /** Violations of the enforcing limits, or of those in shadow mode. */
-export function violationsOf(wanted: readonly Wanted[], { views }: Taken, shadow: boolean): Violation[] {
+export function violationsOf(wanted: readonly CallCosts[], { views }: Taken, shadow: boolean): Violation[] {
   const violations: Violation[] = []
   for (let i = 0; i < wanted.length; i++) {
     const { entity, limits } = wanted[i]!
@@ -38,7 +38,7 @@ export function violationsOf(wanted: readonly Wanted[], { views }: Taken, shadow
   return violations
 }
 
-export function denial(wanted: readonly Wanted[], taken: Taken): Denied {
+export function denial(wanted: readonly CallCosts[], taken: Taken): Denied {
   const violations = violationsOf(wanted, taken, false)
   return {
     allowed: false,
@@ -51,7 +51,7 @@ export function denial(wanted: readonly Wanted[], taken: Taken): Denied {
 }
 
 export function parentOf(
-  [, parent]: readonly Wanted[],
+  [, parent]: readonly CallCosts[],
   { views }: Taken,
 ): { parent?: { entity: string; limits: Record<string, LimitStatus> } } {
   if (parent === undefined) return {}
@@ -59,7 +59,7 @@ export function parentOf(
 }
 
 /** What was actually taken: nothing from a shadow limit that would have denied. Such limits can still be adjusted. */
-export function leaseOf(wanted: readonly Wanted[], { at, views }: Taken, leaseMs: number): LeaseContent {
+export function leaseOf(wanted: readonly CallCosts[], { at, views }: Taken, leaseMs: number): LeaseContent {
   const subjects = wanted.map(({ entity, resource, limits }, i) => ({
     entity,
     resource,

@@ -8,8 +8,8 @@ const MINUTES = 60
 /** Per minute: the maximum number of resources, and of entity-limit pairs per resource. */
 const MAX_RESOURCES = 16
 const MAX_ENTRIES = 32
-const MAX_TOLD = 100
-const DEFAULT_TOLD = 20
+const MAX_ITEMS = 100
+const DEFAULT_ITEMS = 20
 
 interface Entry {
   entity: string
@@ -78,9 +78,9 @@ export class DeniedTop {
   }
 
   read(query: { resource?: string; limit?: number }, now: number): TopDenied {
-    const { limit = DEFAULT_TOLD } = query
-    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_TOLD) {
-      throw invalid('limit', `must be a whole number from 1 to ${MAX_TOLD}`)
+    const { limit = DEFAULT_ITEMS } = query
+    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_ITEMS) {
+      throw invalid('limit', `must be a whole number from 1 to ${MAX_ITEMS}`)
     }
     const wanted = query.resource === undefined ? undefined : plainName('resource', query.resource)
     const since = Math.max(now - MINUTES * MINUTE_MS, this.beganAt)

@@ -70,7 +70,7 @@ export class Exhausted {
     if (ofResource === undefined) this.subjects.set(resource, (ofResource = new Map()))
     const before = ofResource.get(entity)
     if (before === undefined) this.size++
-    else this.tell(before)
+    else this.flushDenials(before)
     const known = limits.map(({ name, cost, retryAfterMs }) => {
       return { name, until: now + Math.min(retryAfterMs, this.maxMs), cost, denied: 0 }
     })
@@ -102,7 +102,7 @@ export class Exhausted {
       for (let i = 0; i < denying.length; i++) denying[i]!.denied++
       return known.last
     }
-    if (consume !== undefined && !isRight(consume, known.statuses)) return undefined
+    if (consume !== undefined && !isValid(consume, known.statuses)) return undefined
     const denying = known.limits.filter(
       ({ name, until, cost }) => now < until && costOf(consume, name) >= cost,
     )
@@ -123,7 +123,7 @@ export class Exhausted {
     const ofResource = this.subjects.get(subject.resource)
     const known = ofResource?.get(subject.entity)
     if (known === undefined) return
-    this.tell(known)
+    this.flushDenials(known)
     ofResource!.delete(subject.entity)
     this.size--
   }
@@ -134,11 +134,12 @@ export class Exhausted {
   }
 
   /** Passes all pending denial counts to `onDenied`. */
-  tellAll(): void {
-    for (const ofResource of this.subjects.values()) for (const known of ofResource.values()) this.tell(known)
+  flushAllDenials(): void {
+    for (const ofResource of this.subjects.values())
+      for (const known of ofResource.values()) this.flushDenials(known)
   }
 
-  private tell(known: KnownSubject): void {
+  private flushDenials(known: KnownSubject): void {
     for (const limit of known.limits) {
       if (limit.denied === 0) continue
       this.onDenied(known, limit.name, limit.denied, known.deniedAt)
@@ -147,7 +148,7 @@ export class Exhausted {
   }
 
   private drop(): void {
-    this.tellAll()
+    this.flushAllDenials()
     this.subjects.clear()
     this.size = 0
   }
@@ -167,7 +168,7 @@ export class Exhausted {
 }
 
 /** Invalid costs are reported later, by the code that knows the configuration. */
-function isRight(consume: Record<string, number>, statuses: Record<string, LimitStatus>): boolean {
+function isValid(consume: Record<string, number>, statuses: Record<string, LimitStatus>): boolean {
   return Object.entries(consume).every(([name, cost]) => {
     const limit = Object.hasOwn(statuses, name) ? statuses[name]!.limit : -1
     return Number.isSafeInteger(cost) && cost >= 0 && cost <= limit

@@ -7,7 +7,7 @@ const FIRST_TIMEOUT_MS = 10_000
  * The start of the engine, which the first call waits for. The first attempt gets a long timeout. If it fails,
  * later attempts get only the timeout of a decision, so that an engine that is down does not delay every caller.
  */
-export class FirstCall {
+export class EngineStart {
   private hasBegun = false
   private attempt: Promise<unknown> | undefined
   private deadlines: Deadlines

@@ -15,12 +15,12 @@ import type {
   UsageQuery,
 } from './api.js'
 import type { CacheFigures } from './config-cache.js'
-import { FirstCall } from './first-call.js'
+import { EngineStart } from './first-call.js'
 import type { Lease } from './lease-token.js'
 import { Leases, NO_LEASE } from './leases.js'
 import { resourceName } from './levels.js'
 import { LimitConfigs } from './limit-configs.js'
-import { LeasingCounters } from './local-lease.js'
+import { PrefetchingCounters } from './local-lease.js'
 import type { LimitOptions } from './options.js'
 import { Policies } from './policies.js'
 import type { EntityUse, LimitEngine, LimitUse, UsageHour } from './port.js'
@@ -76,8 +76,8 @@ export class RateLimits implements LimitsApi {
   private readonly configs: LimitConfigs
   private readonly policies: Policies
   private readonly counter: UsageCounter
-  private readonly beginning: FirstCall
-  private readonly leasing: LeasingCounters | undefined
+  private readonly beginning: EngineStart
+  private readonly leasing: PrefetchingCounters | undefined
   private stops: (() => void)[] | undefined
 
   constructor(private readonly dependencies: LimitDependencies) {
@@ -101,12 +101,12 @@ export class RateLimits implements LimitsApi {
     const kept = { entities: options.usageEntities, ms: options.usageRetentionMs }
     this.counter = new UsageCounter(engine.usage, options.usage, kept, options.usageFlushMs, report)
     const { policies, leases, counter: usage } = this
-    this.beginning = new FirstCall(
+    this.beginning = new EngineStart(
       () => Promise.all([this.leases.open(), engine.counters.take([], clock.now())]),
       options.timeoutMs,
     )
     const { localLease } = options
-    this.leasing = localLease && new LeasingCounters(engine.counters, localLease, clock)
+    this.leasing = localLease && new PrefetchingCounters(engine.counters, localLease, clock)
     const counters = this.leasing ?? engine.counters
     const takeHere = this.leasing?.takeHere
     this.acquirer = new Acquirer({

@@ -14,7 +14,7 @@ export interface LocalLease {
 }
 
 /** Tokens of one limit that this process holds: taken from the engine and not yet used. */
-interface Hand {
+interface HeldTokens {
   rule: Rule
   tokens: number
   /** By the engine's clock. */
@@ -28,7 +28,7 @@ interface Hand {
 }
 
 interface SubjectHands {
-  hands: Map<string, Hand>
+  heldTokens: Map<string, HeldTokens>
   filling: Promise<Taken> | undefined
 }
 
@@ -42,7 +42,7 @@ const MAX_LEASED = 1_000_000_000
  * them are denied to others for at most `ms`. A token may be used up to `ms` after it was taken, so a bucket's bound
  * holds for intervals longer by `ms`. Tokens of a fixed window are used within that window or given back.
  */
-export class LeasingCounters implements LimitStore {
+export class PrefetchingCounters implements LimitStore {
   private readonly subjects = new Map<string, Map<string, SubjectHands>>()
   private readonly timer: NodeJS.Timeout
 
@@ -73,25 +73,25 @@ export class LeasingCounters implements LimitStore {
     const known = this.subjects.get(subject.resource)?.get(subject.entity)
     return known === undefined || !subject.limits.every(canBeLeased)
       ? undefined
-      : takeInHand(subject, known.hands, now)
+      : takeInHand(subject, known.heldTokens, now)
   }
 
   private takeOne(subject: SubjectCosts, now: number): Promise<Taken> {
     const known = this.handsOf(subject)
-    const taken = takeInHand(subject, known.hands, now)
+    const taken = takeInHand(subject, known.heldTokens, now)
     if (taken !== undefined) return Promise.resolve(taken)
     // One caller fetches tokens. The others wait for it and try again.
     if (known.filling !== undefined) {
       const again = () => this.takeOne(subject, this.clock.now())
       return known.filling.then(again, again)
     }
-    known.filling = this.fill(subject, known.hands, now).finally(() => {
+    known.filling = this.fill(subject, known.heldTokens, now).finally(() => {
       known.filling = undefined
     })
     return known.filling
   }
 
-  private async fill(subject: SubjectCosts, hands: Map<string, Hand>, now: number): Promise<Taken> {
+  private async fill(subject: SubjectCosts, hands: Map<string, HeldTokens>, now: number): Promise<Taken> {
     await this.returnHands(subject, hands, () => true)
     const ahead = subject.limits.map(({ cost, rule }) => {
       return cost === 0 ? 0 : Math.min(this.lease.tokens, rule.capacity - cost)
@@ -116,14 +116,14 @@ export class LeasingCounters implements LimitStore {
     let ofResource = this.subjects.get(resource)
     if (ofResource === undefined) this.subjects.set(resource, (ofResource = new Map()))
     let known = ofResource.get(entity)
-    if (known === undefined) ofResource.set(entity, (known = { hands: new Map(), filling: undefined }))
+    if (known === undefined) ofResource.set(entity, (known = { heldTokens: new Map(), filling: undefined }))
     return known
   }
 
   private async giveOldBack(now: number): Promise<void> {
     for (const [resource, entities] of this.subjects) {
       for (const [entity, known] of entities) {
-        const { hands } = known
+        const { heldTokens: hands } = known
         await this.returnHands({ entity, resource }, hands, ({ until }) => until <= now).catch(() => {})
         // Keep the entry while a fill is in flight: its tokens go there.
         if (hands.size === 0 && known.filling === undefined) entities.delete(entity)
@@ -134,8 +134,8 @@ export class LeasingCounters implements LimitStore {
 
   private async returnHands(
     subject: Subject,
-    hands: Map<string, Hand>,
-    isDue: (hand: Hand) => boolean,
+    hands: Map<string, HeldTokens>,
+    isDue: (hand: HeldTokens) => boolean,
   ): Promise<void> {
     const now = this.clock.now()
     const due = [...hands].filter(([, hand]) => isDue(hand))
@@ -183,7 +183,11 @@ const onlyLooks = ({ cost }: LimitCost): boolean => cost === 0
 const canBeLeased = ({ rule, shadow }: LimitCost): boolean =>
   !shadow && (rule.algorithm === 'token-bucket' || rule.algorithm === 'fixed-window')
 
-function takeInHand({ limits }: SubjectCosts, hands: Map<string, Hand>, now: number): Taken | undefined {
+function takeInHand(
+  { limits }: SubjectCosts,
+  hands: Map<string, HeldTokens>,
+  now: number,
+): Taken | undefined {
   let at = now
   for (const { name, rule, cost } of limits) {
     const hand = hands.get(name)
@@ -196,7 +200,7 @@ function takeInHand({ limits }: SubjectCosts, hands: Map<string, Hand>, now: num
   return { allowed: true, at, views: [viewsOf({ limits }, hands, now)] }
 }
 
-function viewsOf({ limits }: Pick<SubjectCosts, 'limits'>, hands: Map<string, Hand>, now: number) {
+function viewsOf({ limits }: Pick<SubjectCosts, 'limits'>, hands: Map<string, HeldTokens>, now: number) {
   return limits.map(({ name }) => {
     const { remaining, tokens, resetAt } = hands.get(name)!
     return { remaining: remaining + tokens, resetMs: Math.max(0, resetAt - now), retryAfterMs: 0 }

@@ -1,12 +1,12 @@
 import { aborted } from '../../core/abort.js'
 import { type Deadlines, DeadlineWaiter, isUnavailable } from '../../core/deadlines.js'
-import type { Wanted } from './answers.js'
+import type { CallCosts } from './answers.js'
 import type { Taken } from './port.js'
 import type { AcquireAnswer, OnUnavailable } from './types.js'
 
 /** A call to the engine, and what to do when it does not answer. */
 export interface AcquireCall {
-  wanted: readonly Wanted[]
+  wanted: readonly CallCosts[]
   signal: AbortSignal | undefined
   /**
    * The version of `Exhausted` before the call. Absent if the call had its own limits: then the denial is not cached.
@@ -18,7 +18,7 @@ export interface AcquireCall {
 export interface AcquireAnswers {
   answer(asked: AcquireCall, taken: Taken): AcquireAnswer
   degraded(error: unknown, onUnavailable: OnUnavailable, resource: string): AcquireAnswer
-  returnAll(wanted: readonly Wanted[], taken: Taken): Promise<void>
+  returnAll(wanted: readonly CallCosts[], taken: Taken): Promise<void>
 }
 
 /**
@@ -38,7 +38,7 @@ export class PendingAcquire extends DeadlineWaiter {
   }
 
   onTaken(taken: Taken): void {
-    if (this.isSettled) return
+    if (this.hasEnded) return
     this.deadlines.end(this)
     const { answers, asked } = this
     if (asked.signal?.aborted) {
@@ -52,7 +52,7 @@ export class PendingAcquire extends DeadlineWaiter {
   }
 
   onFailed(error: unknown): void {
-    if (this.isSettled) return
+    if (this.hasEnded) return
     this.deadlines.end(this)
     this.onLate(error)
   }

@@ -1,7 +1,7 @@
 import { type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { isPromise } from '../../core/maybe-promise.js'
-import { tellFailure } from '../../core/timers.js'
+import { reportFailure } from '../../core/timers.js'
 import type { Principal } from '../../guards/access/index.js'
 import type { CheckAnswer } from '../../guards/allowlist/types.js'
 import { sameText } from '../access/gate.js'
@@ -144,7 +144,7 @@ class CheckConnection {
       )
       .then(() => this.goOn())
       .catch((error) => {
-        tellFailure(error)
+        reportFailure(error)
         socket.destroy()
       })
   }

@@ -37,14 +37,14 @@ export class Bodies {
     if (!announcesBody(request)) return
     const deadline = new BodyDeadline(request)
     request[DEADLINE] = deadline
-    this.deadlines.wakeAt(deadline, monotonicMs() + this.timeoutMs)
-    request.once('close', () => this.deadlines.callOff(deadline))
+    this.deadlines.schedule(deadline, monotonicMs() + this.timeoutMs)
+    request.once('close', () => this.deadlines.cancel(deadline))
   }
 
   /** An import may take as long as it takes. */
   takesItsTime(request: TimedRequest): void {
     const deadline = request[DEADLINE]
-    if (deadline !== undefined) this.deadlines.callOff(deadline)
+    if (deadline !== undefined) this.deadlines.cancel(deadline)
   }
 
   /** All of a body as text, if it is not larger than that, and if the bodies of all callers leave room for it. */

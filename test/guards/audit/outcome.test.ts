@@ -44,7 +44,9 @@ function failing(error: CatracaError) {
     report: () => {},
   })
   recordAllowlists(guard, trail)
-  const members = [true, false].map((keepsNotes) => recordedMembers({ ...store, keepsNotes }, trail, true))
+  const members = [true, false].map((keepsNotes) =>
+    recordedMembers({ ...store, storesAuditEntries: keepsNotes }, trail, true),
+  )
   return { guard, members, entries: () => stored.map(({ text }) => JSON.parse(text)) }
 }
 

@@ -161,7 +161,7 @@ describe('the audit trail of the library', () => {
       { action: 'entity.set', target: entity, after: record },
       { action: 'entity.delete', target: entity, before: record },
       { action: 'lock.break', target: { kind: 'lock', id: 'job' } },
-      { action: 'code.revoke', target: { kind: 'code', id: codes.standIn(mailbox), channel: 'email' } },
+      { action: 'code.revoke', target: { kind: 'code', id: codes.addressHash(mailbox), channel: 'email' } },
       { action: 'token.revoke', target: { kind: 'token', id: 'a' }, after: { expiresAt } },
       { action: 'token.revoke', target: { kind: 'token', id: 'b' }, after: { expiresAt } },
       { action: 'token.revoke', target: { kind: 'token', id: '*' }, detail: { count: 101 } },

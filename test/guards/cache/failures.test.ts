@@ -122,7 +122,7 @@ describe('a second tier that is down or slow', () => {
   it('lets the source answer once the feed is lost with it, and only when that fails what is kept, marked', async () => {
     const { space, tier } = openSpace<string>({ softLoadTimeoutMs: 0 })
     await space.set('k', 'v')
-    space.hear({ kind: 'lost' })
+    space.onNotice({ kind: 'lost' })
     tier.state = 'refusing'
     for (const value of ['new', 'newer']) {
       // A slow source has not failed.
@@ -135,20 +135,20 @@ describe('a second tier that is down or slow', () => {
     assert.equal(await space.get('k'), undefined, 'who cannot see the mark asks the source itself')
     assert.equal((await space.getMany(['k'])).size, 0)
     tier.state = 'up'
-    space.hear({ kind: 'resumed' })
+    space.onNotice({ kind: 'resumed' })
     assert.equal(space.stats().firstTier.entries, 0)
   })
 
   it('goes on with the first tier although the feed is lost, where the space says so', async () => {
     const { space, tier } = openSpace<string>({ onUnavailable: 'first-tier' })
     await space.set('k', 'v')
-    space.hear({ kind: 'lost' })
+    space.onNotice({ kind: 'lost' })
     tier.state = 'refusing'
     assert.deepEqual(await space.lookOrLoad('k', never), {
       ...{ value: 'v', stale: false, ageMs: 0, degraded: true },
     })
     tier.state = 'up'
-    space.hear({ kind: 'resumed' })
+    space.onNotice({ kind: 'resumed' })
     assert.equal(space.stats().firstTier.entries, 0)
   })
 
@@ -177,7 +177,7 @@ describe('what is invalidated while its answer is on its way', () => {
       tier.hold = undefined
       // Another pod wrote it, and its notice overtakes the answer.
       await raw.write(space.name, [{ key: 'k', value: '"new"', lifeMs: TTL_MS, tags: [] }], clock.now())
-      space.hear({ kind: 'changed', space: space.name, keys: ['k'] })
+      space.onNotice({ kind: 'changed', space: space.name, keys: ['k'] })
       letGo()
       assert.equal(await reading, 'old')
       assert.equal(await space.get('k'), 'new', read)

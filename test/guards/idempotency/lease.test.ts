@@ -130,13 +130,13 @@ describe('wakes', () => {
     const told: [name: number, at: number][] = []
     const sleepers = [300, 100, 200, 400, 150].map((due) => {
       const sleeper = new Told((at) => told.push([due, at]))
-      wakes.wakeAt(sleeper, due)
+      wakes.schedule(sleeper, due)
       return sleeper
     })
-    wakes.callOff(sleepers[2]!)
-    wakes.callOff(sleepers[2]!)
+    wakes.cancel(sleepers[2]!)
+    wakes.cancel(sleepers[2]!)
     // Said anew, it counts from then.
-    wakes.wakeAt(sleepers[0]!, 450)
+    wakes.schedule(sleepers[0]!, 450)
     for (; now < 500; now += 10, mock.timers.tick(10)) {}
     assert.deepEqual(told, [
       [100, 100],
@@ -154,10 +154,10 @@ describe('wakes', () => {
     const told: number[] = []
     const often: Waiter = new Told((at) => {
       told.push(at)
-      wakes.wakeAt(often, at + 50)
+      wakes.schedule(often, at + 50)
     })
-    wakes.wakeAt(new Told((at) => told.push(-at)), 120)
-    wakes.wakeAt(often, 50)
+    wakes.schedule(new Told((at) => told.push(-at)), 120)
+    wakes.schedule(often, 50)
     for (; now < 200; now += 10, mock.timers.tick(10)) {}
     assert.deepEqual(told, [50, 100, -120, 150, 200])
   })

@@ -22,7 +22,7 @@ import { removalOf, UNPROVABLE } from './tokens.js'
 const MAX_SCANNED = 5000
 
 export class DynamodbMembers implements MemberStore {
-  readonly keepsNotes = false
+  readonly storesAuditEntries = false
   private readonly reads: MemberReads
   private readonly memberships: Memberships
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { every } from '../../../core/timers.js'
 import type { CacheNotice } from '../../../guards/cache/port.js'
-import { Silence } from '../../../guards/cache/silence.js'
+import { FeedTimeout } from '../../../guards/cache/silence.js'
 import { type Item, number, numberOf, optionalNumber, text, textOf } from '../client/attributes.js'
 import { HEAD_KEY, NOTICE_PARTITION, noticeKey, noticeSort } from './keys.js'
 import { type CacheTable, ttlOf } from './table.js'
@@ -32,7 +32,7 @@ export class CacheNotices {
   private isLost = false
   private timer: NodeJS.Timeout | undefined
   private looking: Promise<void> | undefined
-  private readonly silence = new Silence(() => this.lose())
+  private readonly silence = new FeedTimeout(() => this.lose())
 
   constructor(
     private readonly guards: CacheTable,

@@ -32,9 +32,9 @@ const PATIENCE = { maxAttempts: 2, connectTimeoutMs: 1000, requestTimeoutMs: 200
 
 const credentialCheck: Check<DynamoClient> = {
   id: 'dynamodb.credentials',
-  wants: 'Credentials are found where the AWS SDK looks for them.',
+  expects: 'Credentials are found where the AWS SDK looks for them.',
   remedy: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the machine or pod a role.',
-  async look({ sdk }) {
+  async run({ sdk }) {
     try {
       await sdk.config.credentials()
       return ok(`found, for ${await sdk.config.region()}`)
@@ -46,10 +46,10 @@ const credentialCheck: Check<DynamoClient> = {
 
 const connectCheck: Check<CheckResult> = {
   id: 'dynamodb.connect',
-  wants: 'The tables can be described.',
+  expects: 'The tables can be described.',
   remedy:
     'Mend region, endpoint or network, and allow DescribeTable, DescribeTimeToLive and DescribeContinuousBackups.',
-  look: (verdict) => verdict,
+  run: (verdict) => verdict,
 }
 
 const CHECKS: readonly Check<DynamodbFacts>[] = [

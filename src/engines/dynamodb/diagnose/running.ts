@@ -31,9 +31,9 @@ const isThere = ({ tables }: DynamodbFacts, role: string): boolean =>
 
 export const clockCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.clock',
-  wants: 'The clock of this machine is that of DynamoDB, to a second.',
+  expects: 'The clock of this machine is that of DynamoDB, to a second.',
   remedy: 'Have this machine follow a time server (NTP): leases, probes and expiry are judged by its clock.',
-  look({ serverClock }) {
+  run({ serverClock }) {
     const bounds = serverClock.known
     if (bounds === undefined) return skipped('no answer has told the time')
     return clockResult((bounds.lowMs + bounds.highMs) / 2, (bounds.highMs - bounds.lowMs) / 2)
@@ -42,9 +42,9 @@ export const clockCheck: Check<DynamodbFacts> = {
 
 export const latencyCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.latency',
-  wants: 'A read is answered in less than 10 ms.',
+  expects: 'A read is answered in less than 10 ms.',
   remedy: 'Run in the region of the tables, with a VPC endpoint; look for throttling.',
-  async look(context) {
+  async run(context) {
     if (!isThere(context, 'allowlists')) return skipped('there is no table')
     const { client, url } = context
     const tookMs: number[] = []
@@ -60,9 +60,9 @@ export const latencyCheck: Check<DynamodbFacts> = {
 
 export const rowsCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.rows',
-  wants: 'Checks find every row that other programs have written.',
+  expects: 'Checks find every row that other programs have written.',
   remedy: 'catraca dynamodb adopt names each row that they do not find, and what to do about it.',
-  async look(context) {
+  async run(context) {
     if (!context.hasAllowlists) return skipped('no allowlists are kept here')
     if (!isThere(context, 'allowlists')) return skipped('there is no table')
     const { client, url } = context
@@ -84,9 +84,9 @@ const unservedRow = ({ table, partition, sort, why }: UnservedRow): CheckResult 
 
 export const feedCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.feed',
-  wants: 'What is written comes through the streams into the logs: a relay, or the Lambda, is alive.',
+  expects: 'What is written comes through the streams into the logs: a relay, or the Lambda, is alive.',
   remedy: 'Start `catraca relay`, or mend the Lambda: until then every check reads the table.',
-  async look(context) {
+  async run(context) {
     if (!context.hasAllowlists) return skipped('no allowlists are kept here')
     if (context.probeIntervalMs === 0) return skipped('dynamodb.probeIntervalMs is 0')
     const streams: StreamTable[] = ['allowlists', 'giant']
@@ -120,9 +120,9 @@ async function lookAtFeed(
 
 export const queueCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.queues',
-  wants: 'With a topic, every pod has a queue on it.',
+  expects: 'With a topic, every pod has a queue on it.',
   remedy: 'Mend `dynamodb.topicArn` and the rights to SNS and SQS; pods make their queues when they start.',
-  async look({ topicArn, queues }) {
+  async run({ topicArn, queues }) {
     if (topicArn === undefined) return skipped('no dynamodb.topicArn: pods compare every second')
     const sns = new SNSClient({ ...queues, maxAttempts: 2 })
     try {

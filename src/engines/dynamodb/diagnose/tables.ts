@@ -6,45 +6,45 @@ const LAYOUT = new Set(['table', 'status', 'keys'])
 
 export const layoutCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.tables',
-  wants: 'Every table is there, active, with the keys that are expected.',
+  expects: 'Every table is there, active, with the keys that are expected.',
   remedy: 'catraca dynamodb create, or name other tables in the store URL.',
-  look: (context) =>
+  run: (context) =>
     differing(context, (what) => LAYOUT.has(what), `${context.tables.length} tables as expected`),
 }
 
 export const indexCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.indexes',
-  wants: 'The index by customer is active.',
+  expects: 'The index by customer is active.',
   remedy: 'Add the index (docs/guides/operating-dynamodb.md), or wait until it is active.',
-  look: (context) => differing(context, (what) => what.startsWith('index '), 'active, as expected'),
+  run: (context) => differing(context, (what) => what.startsWith('index '), 'active, as expected'),
 }
 
 export const streamCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.streams',
-  wants: 'The tables of lists have a stream with new and old images.',
+  expects: 'The tables of lists have a stream with new and old images.',
   remedy: 'catraca dynamodb create turns it on; a stream of another kind must be turned off first.',
-  look: (context) => differing(context, (what) => what === 'stream', 'on, with new and old images'),
+  run: (context) => differing(context, (what) => what === 'stream', 'on, with new and old images'),
 }
 
 export const expiryCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.ttl',
-  wants: 'Items that are over are deleted by TTL.',
+  expects: 'Items that are over are deleted by TTL.',
   remedy: 'catraca dynamodb create turns it on: without it what is over stays, and is paid for.',
-  look: (context) => differing(context, (what) => what === 'ttl', 'on, by the right attribute'),
+  run: (context) => differing(context, (what) => what === 'ttl', 'on, by the right attribute'),
 }
 
 export const billingCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.billing',
-  wants: 'Tables are billed by request.',
+  expects: 'Tables are billed by request.',
   remedy: 'Switch to on-demand, or watch the provisioned capacity: beyond it calls are throttled.',
-  look: (context) => differing(context, (what) => what === 'billing', 'by request'),
+  run: (context) => differing(context, (what) => what === 'billing', 'by request'),
 }
 
 export const recoveryCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.recovery',
-  wants: 'Point-in-time recovery is on.',
+  expects: 'Point-in-time recovery is on.',
   remedy: 'catraca dynamodb create turns it on: without it there is no way back from a mistake.',
-  look(context) {
+  run(context) {
     const known = context.tables.filter(({ pointInTimeRecovery }) => pointInTimeRecovery !== 'unknown')
     if (known.length === 0) return skipped('the endpoint does not tell')
     return differing(context, (what) => what === 'point-in-time recovery', 'on where it should be')
@@ -53,9 +53,9 @@ export const recoveryCheck: Check<DynamodbFacts> = {
 
 export const deletionCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.deletion-protection',
-  wants: 'Tables are protected from deletion.',
+  expects: 'Tables are protected from deletion.',
   remedy: 'aws dynamodb update-table --table-name NAME --deletion-protection-enabled',
-  async look({ client, tables }) {
+  async run({ client, tables }) {
     const present = tables.filter(({ status }) => status !== 'MISSING')
     const told = await Promise.all(
       present.map(async ({ name }) => {

@@ -22,7 +22,7 @@ import { decodeRow, isMember, newRow, type Row, toMember, visible } from './rows
 const MAX_SCANNED = 5000
 
 export class EmbeddedMembers implements MemberStore {
-  readonly keepsNotes = true
+  readonly storesAuditEntries = true
   private readonly rows: MemberRows
   private readonly key = new CustomerRef()
 

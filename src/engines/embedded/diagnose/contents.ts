@@ -22,9 +22,9 @@ const inside =
 
 export const formatCheck: Check<EmbeddedFacts> = {
   id: 'embedded.format',
-  wants: 'The data file opens, and this version knows its format.',
+  expects: 'The data file opens, and this version knows its format.',
   remedy: 'Use the version that wrote it, or restore a backup.',
-  look: inside((snapshotReader) => {
+  run: inside((snapshotReader) => {
     const format = snapshotReader.text('settings')?.get('format')
     if (format === undefined) return problem('the file holds no store')
     if (Number(format) > FORMAT_VERSION)
@@ -35,9 +35,9 @@ export const formatCheck: Check<EmbeddedFacts> = {
 
 export const importCheck: Check<EmbeddedFacts> = {
   id: 'embedded.imports',
-  wants: 'No import was interrupted.',
+  expects: 'No import was interrupted.',
   remedy: 'Resume it: the same file and `--import-id`. Otherwise it is swept after some days.',
-  look: inside((snapshotReader, now) => {
+  run: inside((snapshotReader, now) => {
     const records = Array.from(
       snapshotReader.binary('imports')?.getRange({ limit: MOST }) ?? [],
       ({ value }) => {
@@ -53,9 +53,9 @@ export const importCheck: Check<EmbeddedFacts> = {
 
 export const buildCheck: Check<EmbeddedFacts> = {
   id: 'embedded.builds',
-  wants: 'No build of an index died.',
+  expects: 'No build of an index died.',
   remedy: 'Nothing, while a server runs: it sweeps dead builds. Otherwise start one.',
-  look: inside((snapshotReader, now) => {
+  run: inside((snapshotReader, now) => {
     const claims = Array.from(
       snapshotReader.numbered('builds')?.getRange({ limit: MOST }) ?? [],
       ({ value }) => {
@@ -70,10 +70,10 @@ export const buildCheck: Check<EmbeddedFacts> = {
 
 export const rowCheck: Check<EmbeddedFacts> = {
   id: 'embedded.rows',
-  wants: 'Every row of a member belongs to a list, or is about to be swept.',
+  expects: 'Every row of a member belongs to a list, or is about to be swept.',
   remedy:
     'Rows to be swept go while a server runs. Rows of no list only take room: export, and import into a new directory.',
-  look: inside((snapshotReader) => {
+  run: inside((snapshotReader) => {
     const numbers = snapshotReader.numbered('numbers')
     const sweeps = Array.from(snapshotReader.text('sweeps')?.getRange({ limit: MOST }) ?? [], ({ value }) => {
       return JSON.parse(value) as { no: number }
@@ -103,9 +103,9 @@ function listNumbers(snapshotReader: SnapshotReader): number[] {
 
 export const indexCheck: Check<EmbeddedFacts> = {
   id: 'embedded.indexes',
-  wants: 'Every index is whole and of the present format.',
+  expects: 'Every index is whole and of the present format.',
   remedy: 'Build it anew: `catraca index build --all`. Until then these lists are checked in the store.',
-  look: inside((snapshotReader) => {
+  run: inside((snapshotReader) => {
     const lists = Array.from(
       snapshotReader.text('lists')?.getRange({ limit: MOST_INDEXES }) ?? [],
       ({ value }) => {

@@ -19,9 +19,9 @@ const LOW_SHARE = 0.1
 
 export const directoryCheck: Check<EmbeddedFacts> = {
   id: 'embedded.directory',
-  wants: 'The directory is there and may be written to.',
+  expects: 'The directory is there and may be written to.',
   remedy: 'Give the user of the server the right to read and write the directory and its files.',
-  look({ directory }): CheckResult {
+  run({ directory }): CheckResult {
     const above = existingAbove(directory)
     if (!isDirectory(above)) return problem(`${above} is not a directory`, 'Name a directory.')
     if (above !== directory) {
@@ -55,9 +55,9 @@ function isWritable(path: string): boolean {
 
 export const fileSystemCheck: Check<EmbeddedFacts> = {
   id: 'embedded.file-system',
-  wants: 'The directory is on a local disk.',
+  expects: 'The directory is on a local disk.',
   remedy: 'Move the directory to a local disk: LMDB is not made for network file systems.',
-  look({ directory }): CheckResult {
+  run({ directory }): CheckResult {
     const type = fileSystemType(existingAbove(directory))
     const network = NETWORK_FILE_SYSTEMS[type]
     if (network !== undefined) return problem(`it is on a network file system (${network})`)
@@ -70,9 +70,9 @@ export const fileSystemCheck: Check<EmbeddedFacts> = {
 
 export const spaceCheck: Check<EmbeddedFacts> = {
   id: 'embedded.space',
-  wants: 'There is room on the disk, below `embedded.maxSizeBytes` and in the map.',
+  expects: 'There is room on the disk, below `embedded.maxSizeBytes` and in the map.',
   remedy: 'Make room on the disk, or raise `embedded.maxSizeBytes`: writes answer `STORE_FULL` without it.',
-  look({ directory, minFreeBytes, maxSizeBytes, snapshotReader }): CheckResult {
+  run({ directory, minFreeBytes, maxSizeBytes, snapshotReader }): CheckResult {
     const { bavail, bsize, blocks } = statfsSync(existingAbove(directory))
     const freeBytes = bavail * bsize
     const { fileBytes, mapBytes } = snapshotReader?.room() ?? {
@@ -90,9 +90,9 @@ export const spaceCheck: Check<EmbeddedFacts> = {
 
 export const processCheck: Check<EmbeddedFacts> = {
   id: 'embedded.processes',
-  wants: 'No process that has the store open is stopped.',
+  expects: 'No process that has the store open is stopped.',
   remedy: 'Let the stopped process go on, or kill it: while it holds the lock nobody can write.',
-  look({ directory, snapshotReader }): CheckResult {
+  run({ directory, snapshotReader }): CheckResult {
     const others = openProcesses(directory, snapshotReader?.readers())
     const stopped = others.filter(({ isStopped }) => isStopped).map(({ pid }) => pid)
     if (stopped.length > 0) return problem(`stopped, with the store open: process ${stopped.join(', ')}`)
@@ -103,9 +103,9 @@ export const processCheck: Check<EmbeddedFacts> = {
 
 export const secretCheck: Check<EmbeddedFacts> = {
   id: 'embedded.secrets',
-  wants: 'Secrets that are kept beside the data are for the eyes of their owner only.',
+  expects: 'Secrets that are kept beside the data are for the eyes of their owner only.',
   remedy: 'chmod 600 the file, and change the secret if somebody may have read it.',
-  look({ directory }): CheckResult {
+  run({ directory }): CheckResult {
     if (!existsSync(directory) || !isDirectory(directory)) return skipped('there is no directory')
     const files = secretFiles(readdirSync(directory))
     const open = files.filter((name) => (statSync(join(directory, name)).mode & 0o077) !== 0)
@@ -116,10 +116,10 @@ export const secretCheck: Check<EmbeddedFacts> = {
 
 export const rightsCheck: Check<EmbeddedFacts> = {
   id: 'embedded.rights',
-  wants:
+  expects:
     'Nobody but the owner may read the store: it holds members, hashes of keys and the secret of leases.',
   remedy: 'chmod -R go-rwx the directory. If others may have read it, make API keys anew.',
-  look({ directory }): CheckResult {
+  run({ directory }): CheckResult {
     if (!existsSync(directory) || !isDirectory(directory)) return skipped('there is no directory')
     const open = openToOthers(directory)
     return open.length === 0
@@ -130,9 +130,9 @@ export const rightsCheck: Check<EmbeddedFacts> = {
 
 export const durabilityCheck: Check<EmbeddedFacts> = {
   id: 'embedded.durability',
-  wants: 'An acknowledged write survives a loss of power.',
+  expects: 'An acknowledged write survives a loss of power.',
   remedy: 'Set `embedded.durability` to `disk`, unless the last second may be lost with the power.',
-  look: ({ durability }) =>
+  run: ({ durability }) =>
     durability === 'disk'
       ? ok('writes wait for the disk')
       : warning('writes do not wait for the disk: a loss of power may lose a second, or damage the file'),

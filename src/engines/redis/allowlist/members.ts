@@ -51,7 +51,7 @@ type Change = { verb: 'add'; attributes: MemberAttributes } | { verb: 'remove'; 
 type WriteReply = [outcome: string, count: number, sequence: number, mark: number]
 
 export class RedisMembers implements MemberStore {
-  readonly keepsNotes = false
+  readonly storesAuditEntries = false
   constructor(private readonly parts: MemberParts) {}
 
   async add(

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { every } from '../../../core/timers.js'
 import type { CacheNotice } from '../../../guards/cache/port.js'
-import { Silence } from '../../../guards/cache/silence.js'
+import { FeedTimeout } from '../../../guards/cache/silence.js'
 import type { Interruption, Redis, Unsubscribe } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { NOTICES_KEY, noticeChannel } from './keys.js'
@@ -42,7 +42,7 @@ export class CacheNotices {
   private isListening = true
   private isLooking = false
   private isClosed = false
-  private readonly silence = new Silence(() => this.lose())
+  private readonly silence = new FeedTimeout(() => this.lose())
 
   constructor(
     private readonly redis: Redis,

@@ -36,9 +36,9 @@ import { replicaCheck, roleCheck, topologyCheck } from './topology.js'
 
 const connectCheck: Check<CheckResult> = {
   id: 'redis.connect',
-  wants: 'The servers can be reached, and accept the password.',
+  expects: 'The servers can be reached, and accept the password.',
   remedy: 'Start the servers, and mend address, network, TLS or password.',
-  look: (verdict) => verdict,
+  run: (verdict) => verdict,
 }
 
 const CHECKS: readonly Check<RedisFacts>[] = [

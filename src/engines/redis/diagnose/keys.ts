@@ -21,10 +21,10 @@ const EXPIRING: readonly [string, RegExp][] = [
 
 export const expiryCheck: Check<RedisFacts> = {
   id: 'redis.expiry',
-  wants: 'Keys that should expire have a TTL.',
+  expects: 'Keys that should expire have a TTL.',
   remedy:
     'Find who wrote them (another program, `PERSIST`, a restore) and delete them or give them a TTL: they stay for ever, and a lock or record among them blocks.',
-  look: (context) => ofEach(context, ({ address }) => lookForEver(context, address)),
+  run: (context) => ofEach(context, ({ address }) => lookForEver(context, address)),
 }
 
 async function lookForEver(
@@ -63,10 +63,10 @@ async function lookForEver(
 
 export const slowLogCheck: Check<RedisFacts> = {
   id: 'redis.slow-log',
-  wants: 'Nothing of the last hour is in the slow log.',
+  expects: 'Nothing of the last hour is in the slow log.',
   remedy:
     'Look at what was slow: a script of ours may want smaller batches or more shards; `KEYS` and the like are others’.',
-  look: (context) =>
+  run: (context) =>
     ofEach(context, async ({ address }) => {
       const entries = (await context.redis.readAt(address, ['SLOWLOG', 'GET', String(SLOW_ENTRIES)])) as [
         number,
@@ -92,9 +92,9 @@ function nameOf([command = '', second = '']: string[]): string {
 
 export const scriptCheck: Check<RedisFacts> = {
   id: 'redis.scripts',
-  wants: 'The server takes our scripts.',
+  expects: 'The server takes our scripts.',
   remedy: 'Allow `SCRIPT LOAD`, `EVALSHA` and `EVALSHA_RO` to this user.',
-  look: (context) =>
+  run: (context) =>
     ofEach(context, async ({ address }) => {
       const scripts = [...definedScripts()]
       const refused: string[] = []

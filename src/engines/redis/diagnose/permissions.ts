@@ -43,9 +43,9 @@ const CALLS: readonly (readonly string[])[] = [
 
 export const permissionCheck: Check<RedisFacts> = {
   id: 'redis.permissions',
-  wants: 'The user of the URL may run every command that is used.',
+  expects: 'The user of the URL may run every command that is used.',
   remedy: 'Give the user these commands and key patterns (`ACL SETUSER`).',
-  look: (context) =>
+  run: (context) =>
     ofEach(context, async ({ address }) => {
       const ask = (args: readonly string[]): Promise<unknown> => context.redis.readAt(address, args)
       const user = String(await ask(['ACL', 'WHOAMI']).catch(() => ''))

@@ -19,9 +19,9 @@ const TOO_FULL_SHARE = 0.95
 
 export const versionCheck: Check<RedisFacts> = {
   id: 'redis.version',
-  wants: `Redis ${LEAST_VERSION.join('.')} or newer.`,
+  expects: `Redis ${LEAST_VERSION.join('.')} or newer.`,
   remedy: 'Upgrade the server.',
-  look: (context) =>
+  run: (context) =>
     ofEach(context, ({ info }) => {
       const version = info.get('redis_version') ?? ''
       const [major = 0, minor = 0] = version.split('.').map(Number)
@@ -32,10 +32,10 @@ export const versionCheck: Check<RedisFacts> = {
 
 export const evictionCheck: Check<RedisFacts> = {
   id: 'redis.eviction',
-  wants: 'A server that keeps guards never drops keys; one for nothing but caches drops those that expire.',
+  expects: 'A server that keeps guards never drops keys; one for nothing but caches drops those that expire.',
   remedy:
     'Set `maxmemory-policy noeviction`, or `volatile-lru` where nothing but caches is kept: a key that was dropped denies customers, or lets them in.',
-  look: (context) =>
+  run: (context) =>
     ofEach(context, (server) => {
       const policy = server.info.get('maxmemory_policy') ?? server.settings.get('maxmemory-policy')
       if (policy === undefined) return skipped('it does not tell its maxmemory-policy')
@@ -47,10 +47,10 @@ export const evictionCheck: Check<RedisFacts> = {
 
 export const maxmemoryCheck: Check<RedisFacts> = {
   id: 'redis.maxmemory',
-  wants: '`maxmemory` is set.',
+  expects: '`maxmemory` is set.',
   remedy:
     'Set `maxmemory` below the memory of the machine: without it the system kills a server that is full.',
-  look: (context) =>
+  run: (context) =>
     ofEach(context, (server) => {
       const bytes = numberOf(server, 'maxmemory')
       if (Number.isNaN(bytes)) return skipped('it does not tell its maxmemory')
@@ -60,9 +60,9 @@ export const maxmemoryCheck: Check<RedisFacts> = {
 
 export const memoryCheck: Check<RedisFacts> = {
   id: 'redis.memory',
-  wants: 'Less than 80 % of the memory is used.',
+  expects: 'Less than 80 % of the memory is used.',
   remedy: 'Raise `maxmemory`, spread the data over a cluster, or keep less: a full server refuses writes.',
-  look: (context) =>
+  run: (context) =>
     ofEach(context, (server) => {
       const usedBytes = numberOf(server, 'used_memory')
       const mostBytes = numberOf(server, 'maxmemory') || numberOf(server, 'total_system_memory')
@@ -76,10 +76,10 @@ export const memoryCheck: Check<RedisFacts> = {
 
 export const droppedCheck: Check<RedisFacts> = {
   id: 'redis.evictions',
-  wants: 'A server that keeps guards has dropped no key since it was started.',
+  expects: 'A server that keeps guards has dropped no key since it was started.',
   remedy:
     'Set `maxmemory-policy noeviction` and give it memory; import lists again that may have lost members; then `CONFIG RESETSTAT`.',
-  look: (context) =>
+  run: (context) =>
     ofEach(context, (server) => {
       const dropped = numberOf(server, 'evicted_keys')
       const found = `${dropped} keys dropped since its start`
@@ -89,10 +89,10 @@ export const droppedCheck: Check<RedisFacts> = {
 
 export const persistenceCheck: Check<RedisFacts> = {
   id: 'redis.persistence',
-  wants: 'A server that keeps guards writes to its disk, and the last writing went well.',
+  expects: 'A server that keeps guards writes to its disk, and the last writing went well.',
   remedy:
     'Set `appendonly yes` and `appendfsync everysec`, and look into the log of the server for what failed.',
-  look: (context) => ofEach(context, (server) => persistenceOf(server, context.use === 'caches')),
+  run: (context) => ofEach(context, (server) => persistenceOf(server, context.use === 'caches')),
 }
 
 function persistenceOf({ info, settings }: Server, isCache: boolean): CheckResult {
@@ -115,9 +115,9 @@ function persistenceOf({ info, settings }: Server, isCache: boolean): CheckResul
 
 export const clockCheck: Check<RedisFacts> = {
   id: 'redis.clock',
-  wants: 'The clock of the server is that of this machine, to a second.',
+  expects: 'The clock of the server is that of this machine, to a second.',
   remedy: 'Have both follow a time server (NTP): leases, limits and expiry are judged by either clock.',
-  look: (context) =>
+  run: (context) =>
     ofEach(context, async ({ address }) => {
       let best = { offMs: Number.NaN, withinMs: Number.POSITIVE_INFINITY }
       for (let i = 0; i < TIMES; i++) {
@@ -134,10 +134,10 @@ export const clockCheck: Check<RedisFacts> = {
 
 export const latencyCheck: Check<RedisFacts> = {
   id: 'redis.latency',
-  wants: 'The server answers in less than 10 ms.',
+  expects: 'The server answers in less than 10 ms.',
   remedy:
     'Bring server and pods nearer to each other, and look for slow commands, a busy disk or a swapping machine.',
-  look: (context) =>
+  run: (context) =>
     ofEach(context, async ({ address }) => {
       const tookMs: number[] = []
       for (let i = 0; i < PINGS; i++) {
@@ -151,10 +151,10 @@ export const latencyCheck: Check<RedisFacts> = {
 
 export const networkCheck: Check<RedisFacts> = {
   id: 'redis.network',
-  wants: 'Where the server is on another machine, there is TLS and a password.',
+  expects: 'Where the server is on another machine, there is TLS and a password.',
   remedy:
     'Use `rediss://` (or `tls=true`) and a password: everybody on the way can read and change the rest.',
-  look({ url, hasPassword }): CheckResult {
+  run({ url, hasPassword }): CheckResult {
     if (url.nodes.every(({ host }) => isLoopbackAddress(host))) return ok('it is on this machine')
     const missing = [...(url.tls ? [] : ['no TLS']), ...(hasPassword ? [] : ['no password'])]
     return missing.length === 0

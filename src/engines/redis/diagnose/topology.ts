@@ -20,9 +20,9 @@ export type TopologyFacts = Pick<RedisFacts, 'url' | 'connection'>
 
 export const topologyCheck: Check<TopologyFacts> = {
   id: 'redis.topology',
-  wants: 'Sentinels are all there, agree and have a quorum; a cluster is up and covers every slot.',
+  expects: 'Sentinels are all there, agree and have a quorum; a cluster is up and covers every slot.',
   remedy: 'Start what is missing, and mend what they disagree about, before the next server fails.',
-  look(context): CheckResult | Promise<CheckResult> {
+  run(context): CheckResult | Promise<CheckResult> {
     const { topology } = context.url
     if (topology === 'sentinel') return lookAtSentinels(context)
     return topology === 'cluster' ? lookAtCluster(context) : ok('one server')
@@ -100,9 +100,9 @@ async function lookAtCluster(context: TopologyFacts): Promise<CheckResult> {
 
 export const roleCheck: Check<RedisFacts> = {
   id: 'redis.role',
-  wants: 'The server takes writes.',
+  expects: 'The server takes writes.',
   remedy: 'Name the primary, or use `redis+sentinel://`, which finds it.',
-  look: (context) =>
+  run: (context) =>
     ofEach(context, ({ info }) => {
       const role = info.get('role')
       return role === 'master' ? ok('it is a primary') : problem(`it is a ${role ?? 'server without a role'}`)
@@ -111,10 +111,10 @@ export const roleCheck: Check<RedisFacts> = {
 
 export const replicaCheck: Check<RedisFacts> = {
   id: 'redis.replicas',
-  wants: 'There are as many replicas as writes wait for, and a primary without replicas takes no writes.',
+  expects: 'There are as many replicas as writes wait for, and a primary without replicas takes no writes.',
   remedy:
     'Start replicas; set `min-replicas-to-write 1`, so that a primary that was replaced takes no more writes, and `redis.waitReplicas` where a write that was answered must survive a failover.',
-  look: (context) =>
+  run: (context) =>
     context.use === 'caches'
       ? skipped('nothing but caches is kept')
       : ofEach(context, (server) => replicasOf(context, server)),

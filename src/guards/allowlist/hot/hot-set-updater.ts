@@ -22,7 +22,7 @@ const PER_CALL = 1000
 const QUICK_MS = 2000
 const REST_FACTOR = 10
 /** How long to wait until the log contains the replace of a list. Loading earlier would mean loading twice. */
-const TELLING_MS = 10_000
+const LOG_WAIT_MS = 10_000
 
 /** Keeps the set of one list in sync with the store, while this process is its updater. */
 export class HotSetUpdater {
@@ -41,15 +41,15 @@ export class HotSetUpdater {
     const list = await this.list(undefined)
     const isFixed = list?.type === 'FIXA'
     if ((!isFixed && this.keeping === undefined) || this.closed) return false
-    const keeping = await this.parts.sets.claim(this.listId)
-    this.keeping = keeping
-    if (keeping === undefined) return false
+    const writer = await this.parts.sets.claim(this.listId)
+    this.keeping = writer
+    if (writer === undefined) return false
     if (!isFixed) {
       this.keeping = undefined
-      if (await keeping.drop()) await keeping.release()
+      if (await writer.drop()) await writer.release()
       return false
     }
-    return this.keep(keeping, list)
+    return this.keep(writer, list)
   }
 
   /** Stops the running round soon. */
@@ -72,7 +72,7 @@ export class HotSetUpdater {
     }
     this.changedSinceMs ??= performance.now()
     const isTold = await this.isTold(list, content.position)
-    if (!isTold && performance.now() - this.changedSinceMs < TELLING_MS) return false
+    if (!isTold && performance.now() - this.changedSinceMs < LOG_WAIT_MS) return false
     return this.load(keeping)
   }
 

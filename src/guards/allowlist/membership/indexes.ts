@@ -56,7 +56,7 @@ export class Indexes {
   private readonly timer: NodeJS.Timeout
   private uses = new Map<string, number>()
   private readonly builds = { built: 0, failed: 0 }
-  private moment = 0
+  private useCounter = 0
   /** Images that were last known to be complete before this time do not answer. */
   private staleBeforeMs = Number.NEGATIVE_INFINITY
   private closed = false
@@ -97,7 +97,7 @@ export class Indexes {
       void this.follower.catchUp(index)
       return undefined
     }
-    index.lastUsed = ++this.moment
+    index.lastUsed = ++this.useCounter
     return index
   }
 
@@ -220,7 +220,7 @@ export class Indexes {
     if (current !== undefined) this.follower.remove(current)
     // Cached verifications from the old overlay would outlive it.
     this.verified.deleteList(incarnation)
-    index.lastUsed = ++this.moment
+    index.lastUsed = ++this.useCounter
     this.loaded.set(incarnation, index)
     this.makeRoom(index)
     this.considerBuild(index)

@@ -29,6 +29,23 @@ export const CREDENTIALS_ENV = {
 }
 export const REGION = 'us-east-1'
 
+/**
+ * Times for every test that is not about times: on a busy machine an emulator, or the test itself, may get no processor
+ * for seconds, and a write whose end is unknown is not repeated.
+ */
+export const PATIENCE = {
+  connectTimeoutMs: 60_000,
+  requestTimeoutMs: 60_000,
+  readTimeoutMs: 60_000,
+  writeTimeoutMs: 60_000,
+  batchTimeoutMs: 120_000,
+} as const
+/** The same for processes, as far as there are settings for it. */
+export const PATIENCE_ENV = {
+  CATRACA_DYNAMODB_READ_TIMEOUT_MS: '60000',
+  CATRACA_DYNAMODB_WRITE_TIMEOUT_MS: '60000',
+}
+
 export interface DynamoServer {
   readonly emulator: Emulator
   readonly endpoint: string
@@ -49,7 +66,8 @@ export interface DynamoServer {
   stop(): Promise<void>
 }
 
-const START_TIMEOUT_MS = 15_000
+/** Far longer than it takes, also on a busy machine. */
+const START_TIMEOUT_MS = 120_000
 
 /** Starts an emulator on a free loopback port; it ends with the tests of this file. */
 export async function startDynamo(emulator: Emulator = 'dynoxide'): Promise<DynamoServer> {
@@ -68,7 +86,9 @@ export async function startDynamo(emulator: Emulator = 'dynoxide'): Promise<Dyna
   }
   after(stop)
   const client = (options: Partial<DynamoOptions> = {}): DynamoClient => {
-    const made = new DynamoClient({ region: REGION, endpoint, credentials: CREDENTIALS, ...options })
+    const made = new DynamoClient({
+      ...{ ...PATIENCE, region: REGION, endpoint, credentials: CREDENTIALS, ...options },
+    })
     clients.push(made)
     return made
   }

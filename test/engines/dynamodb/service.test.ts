@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import {
-  catraca,
+  command,
   customers,
   type Running,
   type Served,
@@ -17,7 +17,7 @@ import { CREDENTIALS_ENV, startDynamo } from '../../support/dynamodb-server.js'
 const env = CREDENTIALS_ENV
 const dynamo = await startDynamo()
 
-const on = (store: string, ...args: string[]) => catraca([...args, '--store', store], { env })
+const on = (store: string, ...args: string[]) => command([...args, '--store', store], { env })
 
 /** Tables of one's own, made as an operator does. */
 async function madeStore(): Promise<string> {
@@ -193,32 +193,32 @@ describe('commands on DynamoDB', () => {
 
   it('import, reshard, export and check', async () => {
     const store = await madeStore()
-    const command = (...args: string[]) => on(store, ...args)
-    await command('allowlist', 'create', '--id', 'vip', '--name', 'VIP', '--type', 'FIXA')
+    const type = (...args: string[]) => on(store, ...args)
+    await type('allowlist', 'create', '--id', 'vip', '--name', 'VIP', '--type', 'FIXA')
     const ids = customers(300)
     writeFileSync(directory.file('ids.txt'), `${ids.join('\n')}\n`)
-    const imported = await command('allowlist', 'import', 'vip', directory.file('ids.txt'), '--json')
+    const imported = await type('allowlist', 'import', 'vip', directory.file('ids.txt'), '--json')
     assert.equal(JSON.parse(imported.stdout).added, 300, imported.stderr)
-    const moved = await command('allowlist', 'reshard', 'vip', '--shards', '10', '--json')
+    const moved = await type('allowlist', 'reshard', 'vip', '--shards', '10', '--json')
     assert.deepEqual([JSON.parse(moved.stdout).shardCount, JSON.parse(moved.stdout).customerCount], [10, 300])
-    const exported = await command('allowlist', 'export', 'vip', '--format', 'text')
+    const exported = await type('allowlist', 'export', 'vip', '--format', 'text')
     assert.deepEqual(exported.stdout.trim().split('\n').sort(), [...ids].sort())
-    const checked = await command('check', ids[0]!, 'nobody', '--allowlists', 'vip', '--json')
+    const checked = await type('check', ids[0]!, 'nobody', '--allowlists', 'vip', '--json')
     const { results } = JSON.parse(checked.stdout) as { results: { overallAllowed: boolean }[] }
     assert.deepEqual(
       results.map(({ overallAllowed }) => overallAllowed),
       [true, false],
     )
-    const verified = await command('dynamodb', 'verify')
+    const verified = await type('dynamodb', 'verify')
     assert.deepEqual([verified.code, verified.stdout], [0, 'the tables are as expected\n'], verified.stderr)
   })
 
   it('and servers that find no tables print the command that makes them', async () => {
     const store = dynamo.url(dynamo.names())
-    for (const command of [['serve', '--port', '0'], ['allowlist', 'list'], ['relay']]) {
-      const { code, stdout, stderr } = await on(store, ...command)
-      assert.deepEqual([code, stdout], [1, ''], command.join(' '))
-      assert.match(stderr, /catraca dynamodb create/, command.join(' '))
+    for (const words of [['serve', '--port', '0'], ['allowlist', 'list'], ['relay']]) {
+      const { code, stdout, stderr } = await on(store, ...words)
+      assert.deepEqual([code, stdout], [1, ''], words.join(' '))
+      assert.match(stderr, /catraca dynamodb create/, words.join(' '))
     }
     const { stderr } = await on(store, 'allowlist', 'list')
     const [, given = ''] = /--store '([^']+)'/.exec(stderr) ?? []

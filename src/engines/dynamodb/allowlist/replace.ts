@@ -7,7 +7,7 @@ import type {
   SortedCustomers,
 } from '../../../guards/allowlist/port.js'
 import { shardOf } from '../../../guards/allowlist/shard.js'
-import { encodeDifferences, MAX_DIFFERENCE_BYTES, MAX_DIFFERENCES } from '../feed/differences.js'
+import { encodeDifferences, MAX_DIFFERENCE_BYTES } from '../feed/differences.js'
 import type { BatchCounts } from './batch-counts.js'
 import { entrantsOf } from './bulk-rows.js'
 import { ImportLease, Stopped } from './import-lease.js'
@@ -149,7 +149,8 @@ export class Replacement {
   }
 
   get #isTooMuchToTell(): boolean {
-    return this.#differing > MAX_DIFFERENCES || this.#differenceBytes > MAX_DIFFERENCE_BYTES
+    const { maxDifferences } = this.store.settings
+    return this.#differing > maxDifferences || this.#differenceBytes > MAX_DIFFERENCE_BYTES
   }
 
   async #switch(): Promise<void> {

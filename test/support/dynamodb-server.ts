@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
-import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CreateTableCommand, DescribeTableCommand } from '@aws-sdk/client-dynamodb'
 import { DynamoClient, type DynamoOptions } from '../../src/engines/dynamodb/client/client.js'
@@ -13,6 +12,7 @@ import {
   type TableNames,
   type TableRole,
 } from '../../src/engines/dynamodb/tables/tables.js'
+import { atEnd } from './at-end.js'
 
 export const EMULATORS = ['dynoxide', 'extenddb'] as const
 export type Emulator = (typeof EMULATORS)[number]
@@ -84,7 +84,7 @@ export async function startDynamo(emulator: Emulator = 'dynoxide'): Promise<Dyna
     for (const client of clients.splice(0)) client.close()
     await end(child)
   }
-  after(stop)
+  atEnd(stop)
   const client = (options: Partial<DynamoOptions> = {}): DynamoClient => {
     const made = new DynamoClient({
       ...{ ...PATIENCE, region: REGION, endpoint, credentials: CREDENTIALS, ...options },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import {
+  catraca,
   command,
   customers,
   type Running,
@@ -197,7 +198,8 @@ describe('commands on DynamoDB', () => {
     await type('allowlist', 'create', '--id', 'vip', '--name', 'VIP', '--type', 'FIXA')
     const ids = customers(300)
     writeFileSync(directory.file('ids.txt'), `${ids.join('\n')}\n`)
-    const imported = await type('allowlist', 'import', 'vip', directory.file('ids.txt'), '--json')
+    const rows = ['allowlist', 'import', 'vip', directory.file('ids.txt'), '--json', '--store', store]
+    const imported = await catraca(rows, { env })
     assert.equal(JSON.parse(imported.stdout).added, 300, imported.stderr)
     const moved = await type('allowlist', 'reshard', 'vip', '--shards', '10', '--json')
     assert.deepEqual([JSON.parse(moved.stdout).shardCount, JSON.parse(moved.stdout).customerCount], [10, 300])

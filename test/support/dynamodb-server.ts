@@ -40,11 +40,6 @@ export const PATIENCE = {
   writeTimeoutMs: 60_000,
   batchTimeoutMs: 120_000,
 } as const
-/** The same for processes, as far as there are settings for it. */
-export const PATIENCE_ENV = {
-  CATRACA_DYNAMODB_READ_TIMEOUT_MS: '60000',
-  CATRACA_DYNAMODB_WRITE_TIMEOUT_MS: '60000',
-}
 
 export interface DynamoServer {
   readonly emulator: Emulator

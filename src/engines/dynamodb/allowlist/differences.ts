@@ -9,8 +9,7 @@ export interface Differences {
   customers: string[]
 }
 
-/** More than this is not told one by one; nor is what does not fit an item. */
-export const MAX_DIFFERENCES = 10_000
+/** More than fits an item is not told one by one. */
 export const MAX_DIFFERENCE_BYTES = 330 * 1024
 
 /**

@@ -9,7 +9,7 @@ import type {
 import { shardOf } from '../../../guards/allowlist/shard.js'
 import type { BatchCounts } from './batch-counts.js'
 import { importedCustomers } from './bulk-rows.js'
-import { encodeDifferences, MAX_DIFFERENCE_BYTES, MAX_DIFFERENCES } from './differences.js'
+import { encodeDifferences, MAX_DIFFERENCE_BYTES } from './differences.js'
 import { ImportLease, Stopped } from './import-lease.js'
 import type { ImportRecords, StoredImport } from './imports.js'
 import type { StoredList } from './meta.js'
@@ -149,7 +149,8 @@ export class Replacement {
   }
 
   private get isTooMuchToTell(): boolean {
-    return this.differing > MAX_DIFFERENCES || this.differenceBytes > MAX_DIFFERENCE_BYTES
+    const { maxDifferences } = this.store.settings
+    return this.differing > maxDifferences || this.differenceBytes > MAX_DIFFERENCE_BYTES
   }
 
   private async switch(): Promise<void> {

@@ -25,6 +25,8 @@ export interface StoreSettings {
   maxCachedLists: number
   /** A write that others keep getting in the way of is given up after this. */
   writeTimeoutMs: number
+  /** A replace that changes more customers than this is told as a reset, not one by one. */
+  maxDifferences: number
 }
 
 export const DEFAULT_STORE_SETTINGS: StoreSettings = {
@@ -32,6 +34,7 @@ export const DEFAULT_STORE_SETTINGS: StoreSettings = {
   staleAfterMs: 3000,
   maxCachedLists: 10_000,
   writeTimeoutMs: 10_000,
+  maxDifferences: 10_000,
 }
 
 /**

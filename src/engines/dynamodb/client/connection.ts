@@ -58,6 +58,8 @@ export function connect(options: ConnectionOptions, retryMode: 'standard' | 'ada
       httpsAgent: agent,
     },
   })
+  // It copies every question and answer for a log that nobody reads.
+  client.middlewareStack.remove('loggerMiddleware')
   // Behind the retries, so that it sees every attempt: the SDK tells of the last one only.
   client.middlewareStack.add(
     (next) => async (args) => {

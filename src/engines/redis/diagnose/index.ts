@@ -10,7 +10,7 @@ import {
   skipAll,
 } from '../../../core/diagnosis.js'
 import { keysFound } from '../../../guards/access/lock-mark.js'
-// Imported because it defines all its scripts.
+// `../index.js` is imported only because it defines all scripts.
 import { readKeys } from '../access/store.js'
 import type { RedisEngineOptions } from '../index.js'
 import '../index.js'

@@ -13,7 +13,7 @@ import { DynamodbMembers } from './members.js'
 import type { Store } from './store.js'
 import type { TaskHandlers } from './upkeep.js'
 
-/** What stands on the table alone: all but bulk work and the feed. */
+/** The parts that need only the table: all but bulk work and the feed. */
 export interface Core extends Pick<AllowlistEngine, 'lists' | 'members' | 'checks' | 'index'> {
   readonly keys: KeyStore
   readonly tasks: TaskHandlers

@@ -20,8 +20,8 @@ export class BatchCounts {
   ) {}
 
   /**
-   * Returns the list with the open batch or, if the list has changed or a replace or move is running, the current
-   * list.
+   * `opened`: whether META has the batch now. It does not if the list has changed since it was read. `list`: the
+   * current list.
    */
   async open(list: StoredList, batch: OpenBatch): Promise<{ opened: boolean; list: StoredList | undefined }> {
     const expression = new Expression()

@@ -39,7 +39,7 @@ export interface OpenedStore extends Store {
   close(): void
 }
 
-/** Opens the tables, or throws an error with all problems. */
+/** Opens the tables, or throws if something is wrong with them. */
 export async function openStore(url: DynamodbUrl, options: OpenStoreOptions): Promise<OpenedStore> {
   const { region, endpoint, tables } = url
   const { daxEndpoint, counter, checkTables = true, now, report, ...given } = options

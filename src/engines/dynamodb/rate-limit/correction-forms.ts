@@ -52,7 +52,7 @@ function ofBucket(correction: Correction): Form | undefined {
   const isRefilled = amount > 0 && counted === ruleText(rule)
   if (isRefilled && isFull(known!, rule, now)) return anew({ ...correction, now })
   if (!isUsed(state) && counted !== ruleText(rule)) return undefined
-  // A bucket that is full even before the last take counts as full either way. Removing it is only cleaner.
+  // If everything is given back, the bucket is full with or without its state. Removing the state is only cleaner.
   if (BigInt(state[1]!) + units <= 0n && !isContended) return undefined
   return (draft) => {
     const full = draft.name('full', name)

@@ -99,7 +99,7 @@ export function fillAnew(
   now: number,
   known: KnownLimit | undefined,
 ): void {
-  // If it was full at a later time, it is full.
+  // If the last write has a later time, a bucket that was full then is full.
   const fullAt = known?.rule === ruleText(rule) ? Math.max(now, known.state[2]!) : now
   const fullUnits = draft.number(unitsAt(fullAt, rule.unitsPerMs))
   const isRule = draft.isRule(name, ruleText(rule))

@@ -79,7 +79,7 @@ export class RedisBulk implements BulkStore {
     throw neverReady(listId)
   }
 
-  /** Whether a move of the list has ended because its mover was dead. */
+  /** Ends the move of the list if its mover is dead. Returns whether the list is not moving any more. */
   private async thawed(listId: string): Promise<boolean> {
     const { catalog, shards } = this.context
     const list = await catalog.read(listId)

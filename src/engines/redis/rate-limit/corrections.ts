@@ -51,7 +51,7 @@ export class Corrections {
     return outcome ?? 'done'
   }
 
-  /** Returns what was consumed a moment ago, without a lease. */
+  /** Undoes what was consumed a moment ago, without a lease. */
   async undo({ limits, ...subject }: SubjectCosts, row: string, takenAt: number, now: number): Promise<void> {
     const taken = limits.map(({ name, rule, cost }) => ({ name, rule, cost, delta: 0 }))
     await this.correct('undo', subject, [row, logKey(row), leaseKey(row, '')], taken, [takenAt, 0, ''], now)

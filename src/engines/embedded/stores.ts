@@ -20,7 +20,7 @@ import { EmbeddedLimitConfigs } from './rate-limit/configs.js'
 import { EmbeddedUsage } from './rate-limit/usage.js'
 import { EmbeddedTokens } from './token-denylist/store.js'
 
-/** Every store of the engine over one environment, for one thread. */
+/** All stores of the engine over one environment. Each thread opens its own. */
 export function openStores(options: EnvironmentOptions, opening: Opening = {}) {
   const root = dirname(options.directory)
   if (options.isShared) asStoreError(root, () => refuseOlderVersion(root))

@@ -34,7 +34,7 @@ export interface StoreOptions {
   initialShards: number
 }
 
-/** Every store of the engine over one connection. */
+/** All stores of the engine over one Redis link. */
 export function openStores(redis: Redis, options: StoreOptions) {
   const { maxLogBytes } = options
   const wake = new ChangeChannel(redis, options.database)

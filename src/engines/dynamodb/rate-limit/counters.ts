@@ -42,14 +42,14 @@ export class DynamodbLimits implements LimitStore {
       return { allowed: true, at: this.times.at(now), views: [] }
     }
     if (other === undefined) return this.takeOne(one, now)
-    // Who takes nothing of one of them need not change both at once.
+    // If nothing is consumed of one of them, both need not change in one transaction.
     const [first, second] = [one, other].map(({ limits }) => limits.some(({ cost }) => cost > 0))
     if (first && second) return this.takeBoth([one, other], now)
     const [own, above] = [await this.takeOne(one, now), await this.takeOne(other, now)]
     return { ...(second ? above : own), views: [own.views[0]!, above.views[0]!] }
   }
 
-  /** One conditional update where what was last seen still tells how; what it is refused by tells more. */
+  /** One conditional update, chosen by the last known item. A refusal returns the current item for the next attempt. */
   private takeOne(subject: SubjectCosts, now: number): Promise<Taken> {
     const { limits } = subject
     const time = this.times.since(now)
@@ -66,7 +66,7 @@ export class DynamodbLimits implements LimitStore {
           return undefined
         }
         if (isSeen) return { allowed, at, views }
-        // To be refused costs a write, to look is cheaper.
+        // A refused write costs a write; a read is cheaper.
         known = await readSubject(this.guards, subject)
         isSeen = true
         this.memory.set(subject, known)
@@ -88,14 +88,14 @@ export class DynamodbLimits implements LimitStore {
     const mark = this.marks.next()
     draft.mark(mark)
     const input = { ...draft.request(table, subjectKey(subject)), ReturnValues: 'ALL_NEW' } as const
-    // Sent again after an answer that was lost it finds its own mark, or takes once more: never too little.
+    // Repeated after a lost response, it finds its own mark, or consumes once more: never too little.
     const result = await client.updateItem('limit.take', input, { repeatable: true })
     const after = readKnown(result.item)
     this.memory.set(subject, after)
     return { after, isDone: result.applied || after.mark === mark }
   }
 
-  /** Both or neither. A transaction does not tell what it has led to, so that is read. */
+  /** Both or neither. A transaction does not return the new items, so they are read. */
   private takeBoth(subjects: readonly SubjectCosts[], now: number): Promise<Taken> {
     const time = this.times.since(now)
     let known = subjects.map((subject) => this.memory.get(subject) ?? NOTHING)
@@ -133,7 +133,7 @@ export class DynamodbLimits implements LimitStore {
     })
   }
 
-  /** What has refused, by its number; undefined when all was done. */
+  /** The refusing items by index; undefined if all was applied. */
   private async sendBoth(
     subjects: readonly SubjectCosts[],
     drafts: readonly (Draft | undefined)[],
@@ -185,7 +185,7 @@ export class DynamodbLimits implements LimitStore {
     return this.notices.onFreed(listener)
   }
 
-  /** TTL deletes what has ended. */
+  /** TTL deletes expired items. */
   async sweep(): Promise<{ swept: number; more: boolean }> {
     return { swept: 0, more: false }
   }

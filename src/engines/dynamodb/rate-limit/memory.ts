@@ -2,14 +2,14 @@ import type { Subject } from '../../../guards/rate-limit/types.js'
 import { type Known, NOTHING } from './known.js'
 
 const MAX_WEIGHT = 20_000
-/** Numbers of states that weigh as much as a subject does by itself. */
+/** This many numbers of states weigh as much as one subject. */
 const NUMBERS_PER_WEIGHT = 50
 
 type Generation = Map<string, Map<string, Known>>
 
 /**
- * Items as they were last seen: a guess from which the form of the next update is chosen, and which its condition
- * proves. Those not used for long are dropped; a wrong guess costs one more write.
+ * Items as last read. They are a guess: the form of the next update is chosen from it, and its condition checks it.
+ * Items not used for long are dropped. A wrong guess costs one more write.
  */
 export class Memory {
   private young: Generation = new Map()

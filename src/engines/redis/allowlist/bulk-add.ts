@@ -37,7 +37,7 @@ interface Batch {
 
 /** Batches of imports in `add` mode. */
 export class BatchAdder {
-  /** Tells the batches of one owner apart. */
+  /** Numbers the batches of one owner. */
   private number = 0
 
   constructor(private readonly context: BulkContext) {}
@@ -120,7 +120,7 @@ export class BatchAdder {
     })
   }
 
-  /** Those that are new to the list come into the reverse index. If that fails, upkeep does it. */
+  /** Adds new members to the reverse index. If that fails, upkeep does it. */
   private async index(list: RedisList, keys: ShardKeys, parts: Parts, part: Part, reply: PartReply) {
     const [, , , sequence, fresh] = reply
     if (sequence === 0) return

@@ -9,7 +9,7 @@ interface Marker {
   content: Pick<HotFinding, 'state' | 'position'>
 }
 
-/** A list, and what its marker said last. */
+/** A list and the last marker read. */
 interface Asked {
   keys: HotKeys
   marker: Marker | undefined
@@ -17,7 +17,10 @@ interface Asked {
 
 const MAX_BATCH = 256
 
-/** Asks sets about customers: those that wait in one turn, of one list, together with the marker of the set. */
+/**
+ * Looks up customers in sets. Lookups of one list in the same event-loop turn are batched, with the marker of the
+ * set.
+ */
 export class HotLookups {
   private readonly lists = new Map<string, Asked>()
   private readonly batches: Coalescer<Asked, string, HotFinding | undefined>
@@ -39,7 +42,7 @@ export class HotLookups {
     const fill = asked.marker?.fill ?? ''
     let { marker, held } = await this.ask(asked, ids, fill)
     if (marker !== undefined && marker.fill !== fill) {
-      // Loaded anew since this process asked last: its seal has another name.
+      // The set was loaded again since the last lookup of this process, so its seal has another name.
       const { fill: newFill } = marker
       ;({ marker, held } = await this.ask(asked, ids, newFill))
       if (marker?.fill !== newFill) marker = undefined
@@ -53,8 +56,8 @@ export class HotLookups {
   }
 
   /**
-   * Two plain commands in one go, of which the second sees at least what the first told of: whatever happens to the
-   * set in between brings it further, or takes its seal away.
+   * Two plain commands sent together. The second sees at least the state that the first reported: any change of the
+   * set in between either advances it or removes its seal.
    */
   private async ask(
     asked: Asked,

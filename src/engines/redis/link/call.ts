@@ -12,11 +12,11 @@ export interface Question {
   /** Whether a write may be sent again when its connection is lost. */
   repeatable?: boolean
   deadlineMs: number
-  /** The server refused with this message, and nothing was executed; true when that is taken care of. */
+  /** The server refused with this message and executed nothing. Returns true if the callback handles it. */
   onRefused?: (message: string, call: Call) => boolean
 }
 
-/** A question on its way to its end, perhaps over several connections. */
+/** A command until its result, possibly over several connections. */
 export class Call implements CallInFlight {
   readonly slot: number
   readonly args: readonly Argument[]
@@ -26,7 +26,7 @@ export class Call implements CallInFlight {
   readonly deadlineMs: number
   readonly onRefused: Question['onRefused']
   attempts = 0
-  /** An earlier attempt of a write has an unknown end. */
+  /** An earlier attempt of this write may have been executed. */
   mayBeDone = false
   /** The connection of the last attempt. */
   via: Connection | undefined

@@ -15,18 +15,18 @@ import type { Notices } from './notices.js'
 import { DECIDING, type Plan, planOf } from './plan.js'
 import { takeForm } from './take-form.js'
 
-/** One file, by how many keys it is given: the row; row and log; those of two subjects. */
+/** One file for different keys: a row; row and log; row and log of two subjects. */
 const taking = {
   ...{ write: true, together: 32, form: takeForm },
   ...{ uses: DECIDING.uses, offers: [...DECIDING.offers, 'limit-take-all'] },
 }
-/** The usual one; benches run it bare. */
+/** The usual case. Benchmarks run it directly. */
 export const TAKE = defineScript('limit-take', { keys: ['string'], ...taking })
 const TAKE_LOGGED = defineScript('limit-take', { keys: ['string', 'zset'], ...taking })
 const TAKE_BOTH = defineScript('limit-take', { keys: ['string', 'zset', 'string', 'zset'], ...taking })
 const RESET = defineScript('limit-reset', { keys: ['string', 'zset'], write: true })
 
-/** Whose time decides: the server's, or the one that callers give, which is for suites and vectors. */
+/** Whose clock decides: the server's, or the caller's, which is for test suites and vectors. */
 export type LimitClock = 'server' | 'caller'
 
 interface Asked {
@@ -61,7 +61,7 @@ export class RedisLimits implements LimitStore {
     return { allowed: true, at: now, views: [] }
   }
 
-  /** Without `async`, which costs as much memory as all the rest of a call. */
+  /** Without `async`, which costs as much memory as the rest of a call. */
   private takeOne({ row, plan }: Asked, now: number, look?: 'look'): Promise<Taken> {
     const isUsual = look === undefined && this.clock === 'server'
     const args = isUsual ? plan.args : [this.how(now, look), plan.text]
@@ -81,8 +81,8 @@ export class RedisLimits implements LimitStore {
   }
 
   /**
-   * Two slots, so two steps. Meanwhile others may be denied by what the first one holds, and a crash leaves it used
-   * until it comes back by itself; nobody is ever admitted too much.
+   * Two slots, so two steps. In between, other callers may be denied because of what the first step consumed. After a
+   * crash it stays consumed until it regenerates. Never is too much admitted.
    */
   private async takeInTurn(first: Asked, second: Asked, now: number): Promise<Taken> {
     const own = await this.takeOne(first, now)
@@ -127,12 +127,12 @@ export class RedisLimits implements LimitStore {
     return this.notices.onFreed(listener)
   }
 
-  /** Everything expires by itself. */
+  /** All keys expire. */
   async sweep(): Promise<{ swept: number; more: boolean }> {
     return { swept: 0, more: false }
   }
 
-  /** In the words of `lua/limit-plan.lua`. */
+  /** In the format of `lua/limit-plan.lua`. */
   private how(now: number, look?: 'look'): string {
     const time = this.clock === 'caller' ? String(now) : ''
     return look === undefined ? time : `${time} ${look}`

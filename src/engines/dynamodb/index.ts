@@ -9,7 +9,7 @@ import type { LockStore } from '../../guards/lock/port.js'
 import type { CodeStore } from '../../guards/one-time-code/port.js'
 import type { LimitEngine } from '../../guards/rate-limit/port.js'
 import type { TokenStore } from '../../guards/token-denylist/port.js'
-import type { AdoptionProgress, LookOptions } from './allowlist/adoption.js'
+import type { AdoptionProgress, ScanOptions } from './allowlist/adoption.js'
 import { openBulkWork } from './allowlist/bulk-work.js'
 import { STORE_KEY } from './allowlist/items.js'
 import { memberSource } from './allowlist/member-scan.js'
@@ -87,7 +87,7 @@ export interface DynamodbEngine {
   /** Rejects if the table cannot be read. */
   health(): Promise<DynamodbHealth>
   /** Scans the whole table for lists that other programs created, so that they are listed like any other. */
-  adopt(options?: LookOptions): Promise<AdoptionProgress>
+  adopt(options?: ScanOptions): Promise<AdoptionProgress>
   close(): Promise<void>
 }
 

@@ -57,7 +57,7 @@ export interface EmbeddedEngine {
   readonly tokens: TokenStore
   readonly audit: AuditStore
   /** A secret stored beside the data. The first call creates it. */
-  keptSecret(name: string): string
+  storedSecret(name: string): string
   readonly locks: LockStore
   readonly cache: CacheStore
   /** Problems of the setup that an operator should know about. */
@@ -156,11 +156,11 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       'release',
       'extend',
       'remove',
-      'dropOver',
+      'deleteExpired',
     ]),
     codes: forward('codes', stores.codes, ['put', 'attempt', 'revoke', 'sweep']),
     tokens: forward('tokens', stores.tokens, ['revoke', 'sweep']),
-    keptSecret: (name) => storedSecret(directory, name),
+    storedSecret: (name) => storedSecret(directory, name),
     audit: forward('audit', stores.audit, ['append', 'sweep']),
     locks: forward('locks', stores.locks, ['acquire', 'extend', 'release', 'remove', 'sweep']),
     cache,

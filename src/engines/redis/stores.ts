@@ -85,7 +85,7 @@ export function openStores(redis: Redis, options: StoreOptions) {
 
 function deadBuilds(index: RedisIndexStore): Task {
   return async (id, { incarnation }, now) => {
-    const { buried, leaseEndsAt } = await index.buryDead({ id, incarnation }, now)
+    const { buried, leaseEndsAt } = await index.endExpired({ id, incarnation }, now)
     return {
       swept: Number(buried),
       more: false,

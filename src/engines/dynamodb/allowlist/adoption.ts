@@ -21,7 +21,7 @@ export interface AdoptionProgress {
   unserved: number
 }
 
-export interface LookOptions {
+export interface ScanOptions {
   onProgress?: ((progress: AdoptionProgress) => void) | undefined
   onUnserved?: ((row: UnservedRow) => void) | undefined
 }
@@ -69,7 +69,7 @@ export class Adoption {
   /** Scans the tables; `isWhole` is false if it stopped before the end. */
   async look(
     maxPages: number,
-    { onProgress = () => {}, onUnserved = () => {} }: LookOptions = {},
+    { onProgress = () => {}, onUnserved = () => {} }: ScanOptions = {},
   ): Promise<AdoptionProgress & { isWhole: boolean }> {
     const progress: AdoptionProgress = { scanned: 0, lists: 0, unserved: 0 }
     const rows = new UnservedRows(this.client, this.tables)

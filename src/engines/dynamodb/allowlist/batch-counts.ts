@@ -79,7 +79,7 @@ export class BatchCounts {
   }
 
   /** For an import that is not running: counts its batch as far as it came. Returns the updated record. */
-  async settle(list: StoredList, record: StoredImport): Promise<StoredImport> {
+  async closeLeftOpen(list: StoredList, record: StoredImport): Promise<StoredImport> {
     const open = list.openBatches.find(({ nonce }) => nonce === record.nonce)
     if (open === undefined) return record
     const settled = { ...record, unpublished: [...record.unpublished, open.name] }
@@ -95,7 +95,7 @@ export class BatchCounts {
       for (const { importId, name } of list.openBatches) {
         const record = await this.records.read(list, importId)
         if (record?.state === 'running' && record.leaseUntil > now()) continue
-        if (record !== undefined) await this.settle(list, record)
+        if (record !== undefined) await this.closeLeftOpen(list, record)
         else await this.close(listId, name, undefined, undefined, [])
       }
       await sleep(WAIT_MS)

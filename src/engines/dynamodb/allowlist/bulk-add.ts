@@ -120,7 +120,7 @@ export class BatchOfAdds {
     if (entrants.length === 0) return
     // Recorded first: if the import is resumed, a row that was counted must be reported as added.
     const unpublished = [...this.record.unpublished, this.rows.counted]
-    if (!(await this.records.noteUntold(this.session, unpublished))) throw new Stopped('lost')
+    if (!(await this.records.recordUnpublished(this.session, unpublished))) throw new Stopped('lost')
     const byId = new Map(entrants.map((entrant) => [entrant.customerId, entrant]))
     const outcome = await this.changes.apply(
       this.session,

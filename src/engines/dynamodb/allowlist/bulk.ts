@@ -72,7 +72,7 @@ export class DynamodbBulk implements BulkStore {
     if (!(await this.claim(list, request, record, existing))) return 'again'
     // Closes a batch that an earlier owner has left open.
     const current = await this.store.catalog.read(list.id)
-    if (current !== undefined) await this.counts.settle(current, record)
+    if (current !== undefined) await this.counts.closeLeftOpen(current, record)
     const outcome = existing === undefined ? 'begun' : 'resumed'
     return { outcome, session, record: publicRecord(record, now) }
   }
@@ -124,7 +124,7 @@ export class DynamodbBulk implements BulkStore {
     const owned = await this.records.owned(session)
     if (typeof owned === 'string') return { outcome: owned }
     const { list } = owned
-    const record = await this.counts.settle(list, owned.record)
+    const record = await this.counts.closeLeftOpen(list, owned.record)
     const { store } = this
     const parts = [store, this.records, this.counts, this.changes] as const
     return new BatchOfAdds(...parts, session, record, run, from, to, now).toEnd(list, advance)
@@ -180,7 +180,7 @@ export class DynamodbBulk implements BulkStore {
     error: string | undefined,
     now: number,
   ): Promise<boolean> {
-    const settled = await this.counts.settle(list, record)
+    const settled = await this.counts.closeLeftOpen(list, record)
     const ended: StoredImport = { ...checkpointed(settled, checkpoint, session, now), state, leaseUntil: 0 }
     if (error !== undefined) ended.error = error
     const isReplacing = list.replacing?.importId === session.importId
@@ -202,7 +202,7 @@ export class DynamodbBulk implements BulkStore {
     const record = list && (await this.records.read(list, importId))
     if (list === undefined || record === undefined) return 'done'
     if (record.state === 'running' && record.leaseUntil > now) return { again: record.leaseUntil }
-    await this.counts.settle(list, record)
+    await this.counts.closeLeftOpen(list, record)
     if (list.replacing?.importId === importId) {
       await this.store.client.transactWrite(VERB, abandonSteps(this.store, list, now))
       this.store.catalog.forget(list.id)

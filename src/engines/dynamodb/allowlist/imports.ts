@@ -108,7 +108,7 @@ export class ImportRecords {
   }
 
   /** False: the lease is lost. */
-  noteUntold(session: ImportSession, unpublished: readonly string[]): Promise<boolean> {
+  recordUnpublished(session: ImportSession, unpublished: readonly string[]): Promise<boolean> {
     return this.set(session, { unpublished: { L: unpublished.map(text) } })
   }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { every } from '../../../core/timers.js'
+import { FeedTimeout } from '../../../guards/cache/feed-timeout.js'
 import type { CacheNotice } from '../../../guards/cache/port.js'
-import { FeedTimeout } from '../../../guards/cache/silence.js'
 import { type Item, number, numberOf, optionalNumber, text, textOf } from '../client/attributes.js'
 import { HEAD_KEY, NOTICE_PARTITION, noticeKey, noticeSort } from './keys.js'
 import { type CacheTable, ttlOf } from './table.js'

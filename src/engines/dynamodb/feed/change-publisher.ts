@@ -45,15 +45,15 @@ export class ChangePublisher {
   ) {}
 
   /** Calls for one list run one after the other, because they would conflict. */
-  tell(work: ListWork): Promise<PublishedEntry[]> {
-    const turn = (this.turns.get(work.listId) ?? Promise.resolve()).then(() => this.tellNow(work))
+  publish(work: ListWork): Promise<PublishedEntry[]> {
+    const turn = (this.turns.get(work.listId) ?? Promise.resolve()).then(() => this.publishNow(work))
     const settled = turn.catch(() => {})
     this.turns.set(work.listId, settled)
     void settled.then(() => this.turns.get(work.listId) === settled && this.turns.delete(work.listId))
     return turn
   }
 
-  private async tellNow(work: ListWork): Promise<PublishedEntry[]> {
+  private async publishNow(work: ListWork): Promise<PublishedEntry[]> {
     for (const change of work.meta) await this.closeEnded(change)
     for (let attempt = 1; ; attempt++) {
       try {
@@ -104,14 +104,14 @@ export class ChangePublisher {
     const told: PublishedEntry[] = []
     for (const [shard, changes] of byShard(current.filter((change) => isSeen(list, change)))) {
       for (let at = 0; at < changes.length; at += MAX_IN_ENTRY) {
-        told.push(await this.tellMembers(list, shard, changes.slice(at, at + MAX_IN_ENTRY)))
+        told.push(await this.publishMembers(list, shard, changes.slice(at, at + MAX_IN_ENTRY)))
       }
     }
-    if (meta.some(isSwitch)) told.push(...(await this.tellSwitch(list)))
+    if (meta.some(isSwitch)) told.push(...(await this.publishSwitch(list)))
     return told
   }
 
-  private async tellMembers(
+  private async publishMembers(
     list: StoredList,
     shard: number,
     changes: MemberChange[],
@@ -127,7 +127,7 @@ export class ChangePublisher {
   }
 
   /** The members were replaced as a whole, which each log must report once. */
-  private async tellSwitch(list: StoredList): Promise<PublishedEntry[]> {
+  private async publishSwitch(list: StoredList): Promise<PublishedEntry[]> {
     const { generation } = list
     const input = {
       TableName: this.tables.allowlists,

@@ -15,7 +15,7 @@ export interface WorkerParts {
   /** The time up to which all other shards of this stream were processed. */
   othersUntil(worker: RelayWorker): number
   /** Records that cannot be processed and are skipped. */
-  bury(reader: StreamReader, failure: Failure): Promise<void>
+  recordDead(reader: StreamReader, failure: Failure): Promise<void>
   report(message: string, error: unknown): void
 }
 
@@ -142,7 +142,7 @@ export class RelayWorker {
     const waiting = new Set(failures.filter(isPassing).map(({ listId }) => listId))
     for (const failure of failures) {
       const isHopeless = failure.listId !== undefined && !isPassing(failure)
-      if (isHopeless) await this.parts.bury(this.parts.reader, failure)
+      if (isHopeless) await this.parts.recordDead(this.parts.reader, failure)
     }
     return records.filter((record) => waiting.has(listOf(record)))
   }

@@ -61,7 +61,7 @@ export class Relay {
       pollMs,
       now,
       othersUntil: (worker) => this.othersUntil(worker),
-      bury: (reader, failure) => this.bury(reader, failure),
+      recordDead: (reader, failure) => this.bury(reader, failure),
       report,
     }
   }
@@ -149,7 +149,7 @@ export class Relay {
       if (this.shardCount >= share || this.isStopped) break
       await this.take(reader, shard, known.get(nameOf(reader.label, shard.id)))
     }
-    this.judge(open, known)
+    this.updateOthersProgress(open, known)
     // Only now: until its children are known, a finished shard counts in their place.
     for (const [name, worker] of this.workers) if (worker.isOver) this.workers.delete(name)
   }
@@ -205,7 +205,7 @@ export class Relay {
   }
 
   /** The time up to which the shards of other relays were processed, as they report it. */
-  private judge(shards: [StreamReader, StreamShard][], known: Map<string, ShardState>): void {
+  private updateOthersProgress(shards: [StreamReader, StreamShard][], known: Map<string, ShardState>): void {
     const untilOf = new Map<string, number>()
     for (const [reader, { id }] of shards) {
       const name = nameOf(reader.label, id)

@@ -71,7 +71,7 @@ export class Sequencer {
     const works = [...lists.values()]
     const tellOne = async (work: ListWork): Promise<void> => {
       try {
-        messages.push(...messagesOf(work, await this.publisher.tell(work)))
+        messages.push(...messagesOf(work, await this.publisher.publish(work)))
       } catch (error) {
         failures.push({ listId: work.listId, sequence: work.firstSequence, error })
       }

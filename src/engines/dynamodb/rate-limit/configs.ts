@@ -21,7 +21,7 @@ import {
   SECRET_KEY,
 } from './keys.js'
 import type { Notices } from './notices.js'
-import { type LimitTable, persist } from './table.js'
+import { type LimitTable, retryUntilDone } from './table.js'
 
 /** How many items of an entity, also of other resources, one query reads in order to reach its parent. */
 const ENTITY_ITEMS = 40
@@ -225,7 +225,7 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
     plan: () => Promise<TransactionItem[] | undefined>,
   ): Promise<boolean> {
     const { log } = this.notices
-    const isChanged = await persist(this.guards, async () => {
+    const isChanged = await retryUntilDone(this.guards, async () => {
       const { count } = await log.head('limit.config', 'config', true)
       const items = await plan()
       if (items === undefined) return false

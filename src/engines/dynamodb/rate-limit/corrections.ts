@@ -14,19 +14,19 @@ import {
 import { Expression } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { leaseKey, subjectKey } from './keys.js'
-import { type Known, readKnown } from './known.js'
+import { type CachedSubject, readKnown } from './known.js'
 import type { Marks } from './marks.js'
-import type { Memory } from './memory.js'
 import type { Notices } from './notices.js'
+import type { SubjectCache } from './subject-cache.js'
 import { draftCorrection, guessAfter } from './subject-updates.js'
-import { type LimitTable, persist, readSubject, ttlOf } from './table.js'
+import { type LimitTable, readSubject, retryUntilDone, ttlOf } from './table.js'
 import type { Times } from './times.js'
 
 interface Parts {
   guards: LimitTable
   times: Times
   notices: Notices
-  memory: Memory
+  memory: SubjectCache
   marks: Marks
 }
 
@@ -42,7 +42,7 @@ interface LeaseRecord {
 
 /** A subject of a lease, and what an attempt knows of it. */
 interface Corrected {
-  known: Known | undefined
+  known: CachedSubject | undefined
   isSeen: boolean
 }
 
@@ -82,7 +82,7 @@ export class Corrections {
       isSeen: false,
     }))
     let isContended = false
-    return persist(guards, async () => {
+    return retryUntilDone(guards, async () => {
       const changed = change(record)
       if (changed === undefined) return 'done' as const
       const { amounts, next } = changed
@@ -119,12 +119,12 @@ export class Corrections {
     amounts: readonly (readonly number[])[],
     now: number,
     isContended: boolean,
-  ): Promise<{ updates: [subject: number, item: TransactionItem][]; guesses: Map<number, Known> }> {
+  ): Promise<{ updates: [subject: number, item: TransactionItem][]; guesses: Map<number, CachedSubject> }> {
     const { guards, marks } = this.parts
     const updates: [number, TransactionItem][] = []
-    const guesses = new Map<number, Known>()
+    const guesses = new Map<number, CachedSubject>()
     for (const [i, subject] of lease.subjects.entries()) {
-      const draftOf = (known: Known) =>
+      const draftOf = (known: CachedSubject) =>
         draftCorrection(known, subject.limits, amounts[i]!, lease.takenAt, now, isContended)
       if (amounts[i]!.every((amount) => amount === 0)) continue
       let { known, isSeen } = subjects[i]!

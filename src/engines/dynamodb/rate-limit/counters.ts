@@ -11,16 +11,16 @@ import type { Subject } from '../../../guards/rate-limit/types.js'
 import { Corrections } from './corrections.js'
 import type { Draft } from './draft.js'
 import { subjectKey } from './keys.js'
-import { type Known, NOTHING, readKnown, statesOf } from './known.js'
+import { type CachedSubject, NOTHING, readKnown, statesOf } from './known.js'
 import { Marks } from './marks.js'
-import { Memory } from './memory.js'
 import type { Notices } from './notices.js'
+import { SubjectCache } from './subject-cache.js'
 import { draftRewind, draftTake, viewsAfter } from './subject-updates.js'
-import { type LimitTable, persist, readSubject, readSubjects } from './table.js'
+import { type LimitTable, readSubject, readSubjects, retryUntilDone } from './table.js'
 import type { Times } from './times.js'
 
 export class DynamodbLimits implements LimitStore {
-  private readonly memory = new Memory()
+  private readonly memory = new SubjectCache()
   private readonly marks = new Marks()
   private readonly corrections: Corrections
 
@@ -55,7 +55,7 @@ export class DynamodbLimits implements LimitStore {
     const time = this.times.since(now)
     let known = this.memory.get(subject) ?? NOTHING
     let [isSeen, isContended] = [false, false]
-    return persist(this.guards, async () => {
+    return retryUntilDone(this.guards, async () => {
       const at = time()
       const { allowed, views, states } = decide([statesOf(known)], [subject], at)
       const draft = allowed ? draftTake(known, limits, views[0]!, states[0], at, isContended) : undefined
@@ -83,7 +83,7 @@ export class DynamodbLimits implements LimitStore {
     })
   }
 
-  private async send(subject: Subject, draft: Draft): Promise<{ after: Known; isDone: boolean }> {
+  private async send(subject: Subject, draft: Draft): Promise<{ after: CachedSubject; isDone: boolean }> {
     const { client, table } = this.guards
     const mark = this.marks.next()
     draft.mark(mark)
@@ -100,7 +100,7 @@ export class DynamodbLimits implements LimitStore {
     const time = this.times.since(now)
     let known = subjects.map((subject) => this.memory.get(subject) ?? NOTHING)
     let [isSeen, isContended] = [false, false]
-    return persist(this.guards, async () => {
+    return retryUntilDone(this.guards, async () => {
       const at = time()
       const { allowed, views, states } = decide(known.map(statesOf), subjects, at)
       const drafts = subjects.map(({ limits }, i) =>
@@ -137,7 +137,7 @@ export class DynamodbLimits implements LimitStore {
   private async sendBoth(
     subjects: readonly SubjectCosts[],
     drafts: readonly (Draft | undefined)[],
-  ): Promise<Map<number, Known> | undefined> {
+  ): Promise<Map<number, CachedSubject> | undefined> {
     const { client, table } = this.guards
     const sent = drafts.flatMap((draft, i) => (draft === undefined ? [] : [{ draft, i }]))
     const items = sent.map(({ draft, i }) => {
@@ -156,7 +156,7 @@ export class DynamodbLimits implements LimitStore {
     )
   }
 
-  private async look(subjects: readonly SubjectCosts[]): Promise<Known[]> {
+  private async look(subjects: readonly SubjectCosts[]): Promise<CachedSubject[]> {
     const known = await readSubjects(this.guards, subjects)
     subjects.forEach((subject, i) => {
       this.memory.set(subject, known[i]!)
@@ -177,7 +177,7 @@ export class DynamodbLimits implements LimitStore {
     const input = { TableName: table, Key: subjectKey(subject), ReturnValues: 'ALL_OLD' } as const
     const { item } = await client.deleteItem('limit.reset', input)
     this.memory.forget(subject)
-    await this.notices.tellFreed([subject])
+    await this.notices.publishFreed([subject])
     return statesOf(readKnown(item)).length > 0
   }
 

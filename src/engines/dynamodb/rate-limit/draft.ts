@@ -1,7 +1,7 @@
 import type { Key } from '../allowlist/items.js'
 import { type Attribute, number, text } from '../client/attributes.js'
 import { all, Expression } from '../client/expression.js'
-import { attributeOf, type Known } from './known.js'
+import { attributeOf, type CachedSubject } from './known.js'
 
 /** An item is stored this much longer than needed, so that not every write must move its TTL. */
 const TTL_SLACK_SECONDS = 300
@@ -67,7 +67,7 @@ export class Draft {
   }
 
   /** Condition: the item was not written since it was read. */
-  requireUnchanged({ mark }: Known): void {
+  requireUnchanged({ mark }: CachedSubject): void {
     const name = this.plain('mark')
     if (mark === undefined) this.require(`attribute_not_exists(${name})`)
     else this.require(`${name} = ${this.value(text(mark))}`)
@@ -85,7 +85,7 @@ export class Draft {
   }
 
   /** Sets the TTL to at least this time. Other limits, unknown to this call, may need a later one. */
-  keepUntil(known: Known, endsAt: number): void {
+  keepUntil(known: CachedSubject, endsAt: number): void {
     const name = this.plain('ttl')
     const needed = Math.ceil(endsAt / 1000)
     if (known.ttl !== undefined && known.ttl >= needed) {

@@ -48,7 +48,7 @@ export interface KnownLimit {
 }
 
 /** The item of a subject as last read; without limits if there was none. */
-export interface Known {
+export interface CachedSubject {
   /** Mark of the last write; absent if there is no item. */
   mark: string | undefined
   /** Epoch seconds. */
@@ -56,16 +56,16 @@ export interface Known {
   limits: ReadonlyMap<string, KnownLimit>
 }
 
-export const NOTHING: Known = { mark: undefined, ttl: undefined, limits: new Map() }
+export const NOTHING: CachedSubject = { mark: undefined, ttl: undefined, limits: new Map() }
 
-export const statesOf = ({ limits }: Known): SubjectState =>
+export const statesOf = ({ limits }: CachedSubject): SubjectState =>
   Array.from(limits, ([name, { state }]) => [name, state] as const).filter(([, state]) => isUsed(state))
 
 /** A log may be empty, and more may have been given back to a bucket than was consumed. */
 export const isUsed = (state: LimitState): boolean =>
   state.length > 1 && (state[0] !== KIND.bucket || state[1]! > 0)
 
-export function readKnown(item: Item | undefined): Known {
+export function readKnown(item: Item | undefined): CachedSubject {
   if (item === undefined) return NOTHING
   const limits = new Map<string, KnownLimit>()
   for (const attribute in item) {

@@ -97,7 +97,7 @@ export class Notices {
   }
 
   /** Published after it was freed: if the process dies in between, others deny until their retry time. */
-  async tellFreed(subjects: readonly Subject[]): Promise<void> {
+  async publishFreed(subjects: readonly Subject[]): Promise<void> {
     await this.log.tellFreed(subjects)
   }
 
@@ -152,7 +152,7 @@ export class Notices {
     this.lookedAt = this.time()
     for (const kind of ['config', 'freed'] as const) {
       // What happened before the first read is unknown, so nothing cached before it is used.
-      if (last === undefined) this.tellAll(kind)
+      if (last === undefined) this.notifyAll(kind)
       else if (found[kind] !== last[kind]) await this.hear(kind, found[kind])
     }
   }
@@ -171,18 +171,18 @@ export class Notices {
       notices = await log.read(kind, last + 1, found)
     }
     this.last![kind] = found
-    if (notices.length !== expected) this.tellAll(kind)
+    if (notices.length !== expected) this.notifyAll(kind)
     else for (const notice of notices) this.tellOne(kind, notice)
   }
 
   private tellOne(kind: NoticeKind, notice: Item): void {
     const subjects = kind === 'freed' ? freedSubjects(notice) : []
     if (kind === 'config') this.tellConfig(changedKey(notice))
-    else if (subjects.length === 0) this.tellAll(kind)
+    else if (subjects.length === 0) this.notifyAll(kind)
     else for (const subject of subjects) for (const listener of this.freed) listener(subject)
   }
 
-  private tellAll(kind: NoticeKind): void {
+  private notifyAll(kind: NoticeKind): void {
     if (kind === 'config') this.tellConfig(undefined)
     else for (const listener of this.freed) listener(undefined)
   }

@@ -14,8 +14,8 @@ import { correctionForm } from './correction-forms.js'
 import { Draft } from './draft.js'
 import {
   attributesOf,
+  type CachedSubject,
   isUsed,
-  type Known,
   type KnownLimit,
   ruleText,
   statesOf,
@@ -35,7 +35,7 @@ type RuleTexts = (limit: Named) => string
 const asAsked: RuleTexts = ({ rule }) => ruleText(rule)
 /** A correction does not change the rule while something is counted with it: the rule of a lease may be older. */
 const asCounted =
-  ({ limits }: Known): RuleTexts =>
+  ({ limits }: CachedSubject): RuleTexts =>
   ({ name, rule }) => {
     const known = limits.get(name)
     return known !== undefined && isUsed(known.state) ? known.rule : ruleText(rule)
@@ -43,7 +43,7 @@ const asCounted =
 
 /** The update that carries out a decision; undefined if it changes nothing. */
 export function draftTake(
-  known: Known,
+  known: CachedSubject,
   limits: readonly LimitCost[],
   views: readonly LimitView[],
   states: SubjectState | undefined,
@@ -73,7 +73,7 @@ export interface DraftedCorrection {
 
 /** Like `draftTake`, for a correction. */
 export function draftCorrection(
-  known: Known,
+  known: CachedSubject,
   limits: readonly LeasedLimit[],
   amounts: readonly number[],
   takenAt: number,
@@ -106,7 +106,12 @@ function apply(forms: readonly (Form | undefined)[]): Draft | undefined {
 }
 
 /** Writes the decided states, if the item was not written since. */
-function replace(known: Known, limits: readonly Named[], states: SubjectState, textOf: RuleTexts): Draft {
+function replace(
+  known: CachedSubject,
+  limits: readonly Named[],
+  states: SubjectState,
+  textOf: RuleTexts,
+): Draft {
   const draft = new Draft()
   draft.requireUnchanged(known)
   for (const limit of limits) {
@@ -150,7 +155,11 @@ function endOfState(rule: string, state: LimitState | undefined): number {
 }
 
 /** Resets buckets whose clock was set back; undefined if there are none. */
-export function draftRewind(known: Known, limits: readonly LimitCost[], now: number): Draft | undefined {
+export function draftRewind(
+  known: CachedSubject,
+  limits: readonly LimitCost[],
+  now: number,
+): Draft | undefined {
   const after = rewind(statesOf(known), limits, now)
   if (after === undefined) return undefined
   const draft = new Draft()
@@ -164,7 +173,7 @@ export function draftRewind(known: Known, limits: readonly LimitCost[], now: num
 
 /** What is left after a decision, from the resulting item. */
 export function viewsAfter(
-  known: Known,
+  known: CachedSubject,
   limits: readonly LimitCost[],
   decided: Decision['views'][number],
   now: number,
@@ -187,7 +196,11 @@ export function viewsAfter(
 const UNSEEN = '?'
 
 /** The expected item after a write that did not return it. */
-export function guessAfter(known: Known, limits: readonly Named[], states: SubjectState | undefined): Known {
+export function guessAfter(
+  known: CachedSubject,
+  limits: readonly Named[],
+  states: SubjectState | undefined,
+): CachedSubject {
   if (states === undefined) return { ...known, mark: UNSEEN }
   const rules = new Map(limits.map((limit) => [limit.name, asCounted(known)(limit)]))
   const after = new Map<string, KnownLimit>()

@@ -5,7 +5,7 @@ import type { DynamoClient } from '../client/client.js'
 import { Deadline } from '../client/deadline.js'
 import type { SdkFailure } from '../client/failures.js'
 import { subjectKey } from './keys.js'
-import { type Known, readKnown } from './known.js'
+import { type CachedSubject, readKnown } from './known.js'
 
 /** Shared by all parts of rate limits. */
 export interface LimitTable {
@@ -20,7 +20,7 @@ export const TTL_MARGIN_SECONDS = 300
 /** When TTL may delete an expired item. The content decides, so later is fine. */
 export const ttlOf = (endsAt: number): number => Math.ceil(endsAt / 1000) + TTL_MARGIN_SECONDS
 
-export async function readSubject({ client, table }: LimitTable, subject: Subject): Promise<Known> {
+export async function readSubject({ client, table }: LimitTable, subject: Subject): Promise<CachedSubject> {
   const input = { TableName: table, Key: subjectKey(subject), ConsistentRead: true }
   return readKnown(await client.getItem('limit.look', input))
 }
@@ -28,7 +28,7 @@ export async function readSubject({ client, table }: LimitTable, subject: Subjec
 export async function readSubjects(
   { client, table }: LimitTable,
   subjects: readonly Subject[],
-): Promise<Known[]> {
+): Promise<CachedSubject[]> {
   const keys = subjects.map(subjectKey)
   const items = await client.batchGetItem('limit.look', { table, keys, consistent: true })
   const found = new Map<string | undefined, Item>(items.map((item) => [item.PK?.S, item]))
@@ -39,7 +39,7 @@ export async function readSubjects(
 const LONGEST_PAUSE = 2
 
 /** Tries until there is a result: the second time at once, then with jitter. */
-export async function persist<T>(
+export async function retryUntilDone<T>(
   { timeoutMs }: LimitTable,
   attempt: () => Promise<T | undefined>,
 ): Promise<T> {

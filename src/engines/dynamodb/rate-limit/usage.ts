@@ -2,7 +2,7 @@ import type {
   EntityUse,
   LimitUse,
   UsageHour,
-  UsageKept,
+  UsageRetention,
   UsageStore,
 } from '../../../guards/rate-limit/port.js'
 import { addUp, surplusOf } from '../../../guards/rate-limit/usage-hours.js'
@@ -24,7 +24,7 @@ type Use = LimitUse & { entity?: string }
 export class DynamodbUsage implements UsageStore {
   constructor(private readonly guards: LimitTable) {}
 
-  async count(hours: readonly UsageHour[], kept: UsageKept): Promise<void> {
+  async count(hours: readonly UsageHour[], kept: UsageRetention): Promise<void> {
     const waiting = [...hours]
     const failures: unknown[] = []
     const worker = async () => {
@@ -36,7 +36,7 @@ export class DynamodbUsage implements UsageStore {
     if (failures.length > 0) throw failures[0]
   }
 
-  private async countHour(hour: UsageHour, kept: UsageKept): Promise<void> {
+  private async countHour(hour: UsageHour, kept: UsageRetention): Promise<void> {
     const uses: Use[] = [...addUp(hour.totals), ...addUp(hour.entities)]
     let after: Item | undefined
     for (let at = 0; at < uses.length; at += USES_PER_UPDATE) {

@@ -54,7 +54,7 @@ export class EmbeddedMembers implements MemberStore {
       this.journal.begin()
       this.journal.added(this.rows.key, row, list.generation)
       const outcome = member ? 'replaced' : 'added'
-      this.audit.keep(note, outcome)
+      this.audit.store(note, outcome)
       return { outcome, ...this.changed(list, previous, row, now) }
     })
   }
@@ -66,7 +66,7 @@ export class EmbeddedMembers implements MemberStore {
       this.rows.key.of(list.no, customerId)
       const previous = this.rows.read()
       const outcome = visible(previous, list.generation) ? 'removed' : 'absent'
-      this.audit.keep(note, outcome)
+      this.audit.store(note, outcome)
       let row: Row | undefined
       if (list.replacing) {
         // The running replace may still reach this customer. The tombstone tells it that the customer was removed

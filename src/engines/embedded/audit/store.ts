@@ -16,9 +16,9 @@ export class EmbeddedAudit implements AuditStore {
   }
 
   /** Runs in the write transaction of the change that the entry describes. */
-  keep(note: PreparedEntry | undefined, outcome: string): void {
-    const text = note?.texts[outcome]
-    if (note !== undefined && text !== undefined) this.environment.audit.putSync(note.id, text)
+  store(entry: PreparedEntry | undefined, outcome: string): void {
+    const text = entry?.texts[outcome]
+    if (entry !== undefined && text !== undefined) this.environment.audit.putSync(entry.id, text)
   }
 
   async read(below: string, from: string, limit: number): Promise<AuditPart> {

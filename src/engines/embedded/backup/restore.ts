@@ -14,7 +14,7 @@ import { FORMAT_VERSION } from '../lmdb/environment.js'
 import { storeError } from '../lmdb/failures.js'
 import { isAlive, openProcesses } from '../lmdb/open-processes.js'
 import { SnapshotReader } from '../lmdb/snapshot-reader.js'
-import { MAIN, mainDirectory, putSign } from '../lmdb/store-directory.js'
+import { MAIN, mainDirectory, writeVersionMarker } from '../lmdb/store-directory.js'
 import { draftOf, syncTree } from '../lmdb/sync.js'
 import { bootName } from '../rate-limit/directory.js'
 import { broken, hashFile, type Manifest, readManifest, verifyFiles } from './manifest.js'
@@ -108,7 +108,7 @@ async function refuseUnreadable(draft: string, source: string): Promise<void> {
   }
   // The check above created these files. A process that opens the store creates its own.
   for (const made of ['lock.mdb', 'commit-lock']) rmSync(join(main, made), { recursive: true, force: true })
-  putSign(draft)
+  writeVersionMarker(draft)
 }
 
 async function refuseTarget(directory: string, force: boolean): Promise<void> {

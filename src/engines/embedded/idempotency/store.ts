@@ -86,12 +86,12 @@ export class EmbeddedIdempotency implements IdempotencyStore {
   async sweep(now: number): Promise<{ more: boolean }> {
     this.environment.refresh()
     const over = this.over(now)
-    if (over.length > 0) await this.dropOver(now)
+    if (over.length > 0) await this.deleteExpired(now)
     return { more: over.length === SWEPT_PER_STEP }
   }
 
   /** The part of `sweep` that writes. */
-  dropOver(now: number): Promise<void> {
+  deleteExpired(now: number): Promise<void> {
     const { idempotency } = this.environment
     return this.environment.free(() => {
       for (const row of this.over(now)) {

@@ -22,7 +22,7 @@ import { makeDirectory } from './private-files.js'
 export class CommitLock {
   private constructor(
     private readonly root: RootDatabase,
-    private readonly takeDownNameplate: () => void,
+    private readonly removeOpenMark: () => void,
   ) {}
 
   /**
@@ -59,7 +59,7 @@ export class CommitLock {
   }
 
   close(): Promise<void> {
-    this.takeDownNameplate()
+    this.removeOpenMark()
     return this.root.close()
   }
 }

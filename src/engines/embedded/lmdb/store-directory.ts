@@ -83,7 +83,7 @@ export function takeOver(directory: string): void {
   // From now on, a process that opens the sign shares no lock with a process that still has the store open.
   if (existsSync(signLock)) renameSync(signLock, olderLock)
   try {
-    putSign(directory)
+    writeVersionMarker(directory)
     // Version 0.1.0 may have opened its store just before the sign was put there. Then the takeover is undone.
     refuseOpenElsewhere(directory)
   } catch (error) {
@@ -95,10 +95,10 @@ export function takeOver(directory: string): void {
 }
 
 /** Makes sure that version 0.1.0 finds the sign and nothing else. The store is in `v2/` already. */
-export function keepSign(directory: string): void {
+export function ensureVersionMarker(directory: string): void {
   const { sign, signRecord } = paths(directory)
   const found = idOf(sign)
-  if (found === undefined || sizeOf(sign) === 0) putSign(directory)
+  if (found === undefined || sizeOf(sign) === 0) writeVersionMarker(directory)
   else if (!existsSync(signRecord) || readFileSync(signRecord, 'utf8') !== found) {
     if (formatOf(directory, sign) !== FORMAT_FOR_OLDER_VERSIONS)
       throw new CatracaError(
@@ -110,7 +110,7 @@ export function keepSign(directory: string): void {
 }
 
 /** In one step, so that version 0.1.0 always finds either its own store or the sign. */
-export function putSign(directory: string): void {
+export function writeVersionMarker(directory: string): void {
   const { sign, signRecord } = paths(directory)
   inDraft(directory, (draft) => {
     const root = openLmdb({ path: draft, noSubdir: false, maxDbs: 1, overlappingSync: false })

@@ -49,7 +49,7 @@ export class Writer<All extends object = Stores> {
       // After the close message, the thread answers no calls.
       if (this.closed) throw new CatracaError('CLOSED', 'this instance was closed')
       const id = this.nextId++
-      const timer = later(() => this.giveUp(id), this.timeoutMs)
+      const timer = later(() => this.onTimeout(id), this.timeoutMs)
       this.pending.set(id, { resolve, reject, timer })
       const worker = (this.worker ??= this.start())
       worker.ref()
@@ -63,13 +63,13 @@ export class Writer<All extends object = Stores> {
       // Not the flags of this process: some, such as --input-type, apply only to its entry file.
       execArgv: [],
     })
-    worker.on('message', (answer: Answer) => this.settle(answer))
-    worker.on('error', (error) => this.lose(worker, error))
-    worker.on('exit', () => this.lose(worker, undefined))
+    worker.on('message', (answer: Answer) => this.handleAnswer(answer))
+    worker.on('error', (error) => this.onThreadLost(worker, error))
+    worker.on('exit', () => this.onThreadLost(worker, undefined))
     return worker
   }
 
-  private settle(answer: Answer): void {
+  private handleAnswer(answer: Answer): void {
     const pending = this.take(answer.id)
     if (pending === undefined) return
     // After the call returns, every read in this thread must see the write.
@@ -78,7 +78,7 @@ export class Writer<All extends object = Stores> {
     else pending.resolve(answer.result)
   }
 
-  private giveUp(id: number): void {
+  private onTimeout(id: number): void {
     const message = `the write was not done within ${this.timeoutMs} ms: another process may hold the store`
     this.take(id)?.reject(new CatracaError('UNKNOWN_OUTCOME', message))
   }
@@ -92,7 +92,7 @@ export class Writer<All extends object = Stores> {
     return pending
   }
 
-  private lose(worker: Worker, cause: unknown): void {
+  private onThreadLost(worker: Worker, cause: unknown): void {
     // A failed thread is reported twice, by `error` and by `exit`. By the second time a new thread may have started.
     if (this.worker !== worker) return
     this.worker = undefined

@@ -21,13 +21,13 @@ type LeaseRow = [expiresAt: number, sums: LeaseSums[] | null, adjustments?: stri
 const FREED = 'limits-freed'
 const SCANNED_PER_STEP = 2000
 
-export interface Question {
+export interface TakeRequest {
   subjects: readonly SubjectCosts[]
   now: number
 }
 
 /** Whether nothing is consumed: a full store still allows that. In most calls the first cost is above 0. */
-const isLooking = (questions: readonly Question[]): boolean =>
+const isLooking = (questions: readonly TakeRequest[]): boolean =>
   questions.every(({ subjects }) => subjects.every(({ limits }) => limits.every(({ cost }) => cost === 0)))
 
 /** Rate-limit states in one LMDB environment, for the thread that writes it. */
@@ -41,7 +41,7 @@ export class LimitCounters {
   }
 
   /** Many decisions in one transaction. A row that several of them use is read and written once. */
-  take(questions: readonly Question[]): Promise<Taken[]> {
+  take(questions: readonly TakeRequest[]): Promise<Taken[]> {
     const taking = (): Taken[] => {
       this.rows.open()
       const answers = questions.map(({ subjects, now }) => takeOne(this.rows, subjects, now))

@@ -14,7 +14,7 @@ import type { Subject } from '../../../guards/rate-limit/types.js'
 import type { EnvironmentOptions } from '../lmdb/environment.js'
 import type { ExitGate } from '../lmdb/exit-gate.js'
 import { endOrAbandon } from '../lmdb/thread-calls.js'
-import type { Question } from './counters.js'
+import type { TakeRequest } from './counters.js'
 import type { FromLimitThread, LimitCall, ToLimitThread } from './thread.js'
 import { type PackedAnswer, QuestionPacker, readAnswer } from './wire.js'
 
@@ -23,7 +23,7 @@ interface Pending {
   reject(error: unknown): void
 }
 
-type WaitingTake = Pending & Question
+type WaitingTake = Pending & TakeRequest
 
 /**
  * With more takes in a message, one thread would wait for the other. With fewer, the commits would cost more than the

@@ -1,4 +1,4 @@
-import type { UsageHour, UsageKept, UsageStore } from '../../../guards/rate-limit/port.js'
+import type { UsageHour, UsageRetention, UsageStore } from '../../../guards/rate-limit/port.js'
 import { merge } from '../../../guards/rate-limit/usage-hours.js'
 import type { Environment } from '../lmdb/environment.js'
 
@@ -18,7 +18,7 @@ const keyOf = (start: number, resource: string): Key => [AT, start, resource]
 export class EmbeddedUsage implements UsageStore {
   constructor(private readonly environment: Environment) {}
 
-  count(hours: readonly UsageHour[], { entities }: UsageKept): Promise<void> {
+  count(hours: readonly UsageHour[], { entities }: UsageRetention): Promise<void> {
     const { usage } = this.environment
     return this.environment.write(() => {
       for (const hour of hours) {

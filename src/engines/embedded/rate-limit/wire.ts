@@ -1,6 +1,6 @@
 import type { LimitCost, SubjectCosts, Taken } from '../../../guards/rate-limit/port.js'
 import type { Rule } from '../../../guards/rate-limit/rule.js'
-import type { Question } from './counters.js'
+import type { TakeRequest } from './counters.js'
 
 /**
  * The messages between the serving thread and the counter thread. To keep them short, a limit is sent once and then
@@ -28,7 +28,7 @@ export class QuestionPacker {
   private numbers = new WeakMap<Rule, Map<string, number>[]>()
   private known = 0
 
-  pack(questions: readonly Question[]): PackedTake {
+  pack(questions: readonly TakeRequest[]): PackedTake {
     const limits: SentLimit[] = []
     const fresh = this.known > MAX_KNOWN
     if (fresh) this.begin()
@@ -71,7 +71,7 @@ export class QuestionPacker {
 export class QuestionReader {
   private limits: SentLimit[] = []
 
-  read({ limits, fresh, questions }: PackedTake): Question[] {
+  read({ limits, fresh, questions }: PackedTake): TakeRequest[] {
     if (fresh) this.limits = []
     if (limits !== undefined) for (const limit of limits) this.limits.push(limit)
     return questions.map(([now, ...subjects]) => ({
@@ -99,7 +99,7 @@ export function packAnswer({ allowed, views }: Taken): PackedAnswer {
   return packed
 }
 
-export function readAnswer(packed: PackedAnswer, { subjects, now }: Question): Taken {
+export function readAnswer(packed: PackedAnswer, { subjects, now }: TakeRequest): Taken {
   let next = 1
   const views = subjects.map(({ limits }) =>
     limits.map(() => {

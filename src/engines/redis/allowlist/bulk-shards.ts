@@ -33,7 +33,7 @@ const QUICK_ROUNDS = 3
  * Shards refused because they are behind their list, deleted or frozen. Repairs them, so that the caller can try
  * again.
  */
-export async function mendShards(
+export async function repairShards(
   context: BulkContext,
   list: RedisList,
   refusal: 'gone' | 'stale' | 'frozen',

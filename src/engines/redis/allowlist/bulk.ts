@@ -13,7 +13,7 @@ import type {
 import { defineScript } from '../link/script.js'
 import { BatchAdder } from './bulk-add.js'
 import type { BulkContext } from './bulk-context.js'
-import { again, mendShards, neverReady, ROUNDS } from './bulk-shards.js'
+import { again, neverReady, ROUNDS, repairShards } from './bulk-shards.js'
 import { checkpointText, claimField, EMPTY_CHECKPOINT, importRecord } from './imports.js'
 import { listKeys } from './keys.js'
 import type { RedisList } from './meta.js'
@@ -130,7 +130,7 @@ export class RedisBulk implements BulkStore {
       const refusal = outcomes.find((outcome) => outcome !== 'fenced' && outcome !== 'open')
       if (refusal === undefined) return true
       if (refusal === 'leftover') await this.cleanup.clean(session.listId, now)
-      else await mendShards(this.context, list, refusal as 'gone', round)
+      else await repairShards(this.context, list, refusal as 'gone', round)
     }
     throw neverReady(session.listId)
   }

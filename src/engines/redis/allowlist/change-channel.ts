@@ -1,5 +1,5 @@
 import type { Redis, Unsubscribe } from '../link/redis.js'
-import { wakeChannel } from './keys.js'
+import { changeChannel } from './keys.js'
 
 /** Prefix of a list id in a message: the list itself changed, not only its members. */
 const LIST_CHANGED = '!'
@@ -20,7 +20,7 @@ export class ChangeChannel {
     private readonly redis: Redis,
     database: number,
   ) {
-    this.channel = wakeChannel(database)
+    this.channel = changeChannel(database)
   }
 
   async open(): Promise<void> {

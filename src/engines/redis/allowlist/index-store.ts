@@ -75,7 +75,7 @@ export class RedisIndexStore implements IndexStore {
   }
 
   /** Ends a claim whose lease has expired, or returns when a live one will expire. */
-  async buryDead(list: ListRef, now: number): Promise<{ buried: boolean; leaseEndsAt?: number }> {
+  async endExpired(list: ListRef, now: number): Promise<{ buried: boolean; leaseEndsAt?: number }> {
     const claim = await this.readClaim(list)
     if (claim === undefined) return { buried: false }
     if (claim.until > now) return { buried: false, leaseEndsAt: claim.until }

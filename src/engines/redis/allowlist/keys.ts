@@ -24,7 +24,7 @@ export const API_KEYS_KEY = 'catraca:keys'
  * Messages are list ids, with the prefix `!` if more than members changed. Channels are shared by all databases, so
  * the name contains the database.
  */
-export const wakeChannel = (database: number): string => `allowlists:changes:${database}`
+export const changeChannel = (database: number): string => `allowlists:changes:${database}`
 
 /** The lists of a customer: a hash from list id to the version of the entry (see reverse-index.ts). */
 export const reverseKey = (customerId: string): string => `customer-allowlists:${customerId}`

@@ -26,10 +26,10 @@ interface Place {
   shard: number
   cursor: string
   /** Set if only a part of the step at the cursor was returned. */
-  told?: Told
+  told?: PartialStep
 }
 
-interface Told {
+interface PartialStep {
   /** A step with another count returns other members. */
   count: string
   /** The cursor after the step. */

@@ -18,7 +18,7 @@ const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 100
 
 /** Repairs that replaces and moves provide; see replace.ts and reshard.ts. */
-export interface ShardMending {
+export interface ShardRepair {
   /** The metadata has switched to a generation that the shard has not switched to yet. */
   activate(list: RedisList, shard: number): Promise<void>
   /** The shard is frozen by a move: thaws it if the mover is dead. */
@@ -36,7 +36,7 @@ export interface Shard {
 
 /** Finds the shards of a list, and repairs those that are behind their list. */
 export class Shards {
-  mending: ShardMending | undefined
+  mending: ShardRepair | undefined
   private readonly keysOf = new WeakMap<RedisList, ShardKeys[]>()
 
   constructor(

@@ -108,9 +108,9 @@ export class RedisCache implements CacheStore {
   async store(space: string, fills: readonly FilledItem[]): Promise<readonly StoreOutcome[]> {
     const stored = await Promise.all(fills.map((fill) => this.storeOne(space, fill)))
     const unpublished = fills.filter(
-      ({ isChange, key }, i) => stored[i] && isChange && !this.isTogether(space, key),
+      ({ isChange, key }, i) => stored[i] && isChange && !this.sharesSlotWithNotices(space, key),
     )
-    await this.tell(space, unpublished)
+    await this.publish(space, unpublished)
     return stored.map((isStored) => (isStored ? 'stored' : 'void'))
   }
 
@@ -139,9 +139,9 @@ export class RedisCache implements CacheStore {
 
   async write(space: string, items: readonly CacheItem[]): Promise<void> {
     await Promise.all(items.map((item) => this.writeOne(space, item)))
-    await this.tell(
+    await this.publish(
       space,
-      items.filter(({ key }) => !this.isTogether(space, key)),
+      items.filter(({ key }) => !this.sharesSlotWithNotices(space, key)),
     )
   }
 
@@ -153,13 +153,13 @@ export class RedisCache implements CacheStore {
 
   async remove(space: string, keys: readonly string[]): Promise<readonly boolean[]> {
     const removed = await Promise.all(keys.map((key) => this.change(REMOVE, space, key, [], true)))
-    await this.tellApart(space, keys)
+    await this.publishSeparately(space, keys)
     return removed.map((count) => count === 1)
   }
 
   async expire(space: string, keys: readonly string[], keepMs: number): Promise<void> {
     await Promise.all(keys.map((key) => this.change(EXPIRE, space, key, [String(keepMs)], true)))
-    await this.tellApart(space, keys)
+    await this.publishSeparately(space, keys)
   }
 
   removeTag(space: string, tag: string): Promise<void> {
@@ -185,7 +185,7 @@ export class RedisCache implements CacheStore {
   }
 
   /** Whether one script can change the entry and publish the notice: always, except in a cluster. */
-  private isTogether(space: string, key: string): boolean {
+  private sharesSlotWithNotices(space: string, key: string): boolean {
     return this.redis.slot(valueKey(space, key)) === this.redis.slot(NOTICES_KEY)
   }
 
@@ -198,7 +198,7 @@ export class RedisCache implements CacheStore {
   ): Promise<unknown> {
     const keys = keyList(entryKeys(space, key))
     try {
-      if (!this.isTogether(space, key)) return await this.redis.run(alone, keys, args)
+      if (!this.sharesSlotWithNotices(space, key)) return await this.redis.run(alone, keys, args)
       const notice = isTold ? this.notices.textOf({ kind: 'changed', space, keys: [key] }) : ''
       return await this.redis.run(telling, [...keys, NOTICES_KEY], [...args, this.notices.channel, notice])
     } catch (error) {
@@ -209,16 +209,16 @@ export class RedisCache implements CacheStore {
   }
 
   /** Publishes for those keys whose script could not publish the change. */
-  private async tellApart(space: string, keys: readonly string[]): Promise<void> {
-    const unpublished = keys.filter((key) => !this.isTogether(space, key))
-    await this.tell(
+  private async publishSeparately(space: string, keys: readonly string[]): Promise<void> {
+    const unpublished = keys.filter((key) => !this.sharesSlotWithNotices(space, key))
+    await this.publish(
       space,
       unpublished.map((key) => ({ key })),
     )
   }
 
   /** Published after the change: an instance notified earlier could still read, and cache, the old value. */
-  private async tell(space: string, items: readonly { key: string }[]): Promise<void> {
+  private async publish(space: string, items: readonly { key: string }[]): Promise<void> {
     for (let from = 0; from < items.length; from += TOLD_AT_ONCE) {
       const keys = items.slice(from, from + TOLD_AT_ONCE).map(({ key }) => key)
       await this.notices.tell({ kind: 'changed', space, keys })

@@ -5,10 +5,10 @@ import type { HotFinding, HotSets, HotSetWriter } from '../../../guards/allowlis
 import { openRedis } from '../link/open-redis.js'
 import type { RedisOptions } from '../link/options.js'
 import type { Redis } from '../link/redis.js'
-import { claimSet, type KeepingOptions } from './keeping.js'
 import { HotLookups } from './lookups.js'
+import { claimSet, type HotSetOptions } from './writer.js'
 
-export interface HotSetsOptions extends Partial<KeepingOptions> {
+export interface HotSetsOptions extends Partial<HotSetOptions> {
   /** If the sets have not answered a check by then, the store answers it. */
   checkTimeoutMs?: number
   redis?: RedisOptions
@@ -23,7 +23,7 @@ const CONNECT_PAUSE_MS = 1000
 /** Sets of members in Redis, in front of another store. Redis is optional: without it nothing is found. */
 export class RedisHotSets implements HotSets {
   private readonly owner = randomUUID()
-  private readonly keeping: KeepingOptions
+  private readonly keeping: HotSetOptions
   private readonly closing = new AbortController()
   private readonly connecting: Promise<void>
   /** Two connections: loads must not delay checks, and have a longer timeout. */

@@ -10,7 +10,7 @@ interface Marker {
 }
 
 /** A list and the last marker read. */
-interface Asked {
+interface ListLookup {
   keys: HotKeys
   marker: Marker | undefined
 }
@@ -22,8 +22,8 @@ const MAX_BATCH = 256
  * set.
  */
 export class HotLookups {
-  private readonly lists = new Map<string, Asked>()
-  private readonly batches: Coalescer<Asked, string, HotFinding | undefined>
+  private readonly lists = new Map<string, ListLookup>()
+  private readonly batches: Coalescer<ListLookup, string, HotFinding | undefined>
 
   constructor(private readonly redis: Redis) {
     this.batches = new Coalescer((asked, ids) => this.carry(asked, ids), { maxItems: MAX_BATCH })
@@ -38,7 +38,7 @@ export class HotLookups {
     return this.batches.ask(asked, customerId)
   }
 
-  private async carry(asked: Asked, ids: string[]): Promise<(HotFinding | undefined)[]> {
+  private async carry(asked: ListLookup, ids: string[]): Promise<(HotFinding | undefined)[]> {
     const fill = asked.marker?.fill ?? ''
     let { marker, held } = await this.ask(asked, ids, fill)
     if (marker !== undefined && marker.fill !== fill) {
@@ -60,7 +60,7 @@ export class HotLookups {
    * set in between either advances it or removes its seal.
    */
   private async ask(
-    asked: Asked,
+    asked: ListLookup,
     ids: string[],
     fill: string,
   ): Promise<{ marker: Marker | undefined; held: number[] }> {

@@ -4,7 +4,7 @@ import type { CallInFlight } from './calls-in-flight.js'
 import type { Connection } from './connection.js'
 import type { Argument } from './redis.js'
 
-export interface Question {
+export interface Command {
   slot: number
   args: readonly Argument[]
   binary: boolean
@@ -24,7 +24,7 @@ export class Call implements CallInFlight {
   readonly write: boolean
   readonly repeatable: boolean
   readonly deadlineMs: number
-  readonly onRefused: Question['onRefused']
+  readonly onRefused: Command['onRefused']
   attempts = 0
   /** An earlier attempt of this write may have been executed. */
   mayBeDone = false
@@ -33,7 +33,7 @@ export class Call implements CallInFlight {
 
   constructor(
     private readonly calls: Calls,
-    question: Question,
+    question: Command,
     readonly resolve: (reply: unknown) => void,
     private readonly fail: (error: Error) => void,
   ) {

@@ -1,7 +1,7 @@
 import { CatracaError } from '../../../core/errors.js'
 import { every, later } from '../../../core/timers.js'
 import { parseAddress } from './address.js'
-import { Call, type Question } from './call.js'
+import { Call, type Command } from './call.js'
 import { Coalescer } from './coalescer.js'
 import type { Connection } from './connection.js'
 import {
@@ -48,12 +48,12 @@ export class Calls {
     return performance.now() + this.settings.commandTimeoutMs
   }
 
-  ask(question: Question): Promise<unknown> {
+  ask(question: Command): Promise<unknown> {
     return new Promise((resolve, reject) => this.start(new Call(this, question, resolve, reject)))
   }
 
   /** Reads of one slot, executed in the given order. */
-  async askInOrder(questions: readonly Question[]): Promise<unknown[]> {
+  async askInOrder(questions: readonly Command[]): Promise<unknown[]> {
     const found = await this.tryInOrder(questions)
     if (found !== undefined) return found
     // After a redirect or a retry, only waiting for each reply preserves the order.
@@ -63,7 +63,7 @@ export class Calls {
   }
 
   /** Like `askInOrder`, but once and only on the known server of the slot. Undefined if one of them failed. */
-  async tryInOrder(questions: readonly Question[]): Promise<unknown[] | undefined> {
+  async tryInOrder(questions: readonly Command[]): Promise<unknown[] | undefined> {
     const connection = this.topology().connection(questions[0]!.slot)
     if (connection === undefined) return undefined
     const sent = questions.map(({ args, deadlineMs, binary }) => connection.ask(args, deadlineMs, binary))

@@ -1,6 +1,6 @@
 import { CatracaError } from '../../../core/errors.js'
 import { type BatchItem, ItemFailure } from './batch-form.js'
-import type { Call, Question } from './call.js'
+import type { Call, Command } from './call.js'
 import type { Calls } from './calls.js'
 import { Coalescer } from './coalescer.js'
 import { codeOf, foreign, refused } from './failures.js'
@@ -71,7 +71,7 @@ export class ScriptRuns {
       const found = await this.calls.tryInOrder(script.alone(keys[0]!).map((args) => ({ ...question, args })))
       if (found !== undefined) return [found]
     }
-    const question: Question = {
+    const question: Command = {
       slot,
       args: commandOf(script, items),
       binary,

@@ -5,7 +5,7 @@ import { inTime } from './in-time.js'
 import { ReconnectingConnection } from './reconnecting-connection.js'
 import { isSame, masterOf, type View } from './sentinel-views.js'
 
-interface Told extends View {
+interface SentinelAnswer extends View {
   toldMs: number
 }
 
@@ -29,7 +29,7 @@ const LONGEST_QUESTION_MS = 500
 
 /** Follows all Sentinels at once and determines the master that they name. */
 export class Sentinels {
-  private readonly watches: Watch[]
+  private readonly watches: SentinelWatcher[]
   private readonly pulse: NodeJS.Timeout
   private namedPrimary: Address | undefined
   private lastHeardMs = Number.NEGATIVE_INFINITY
@@ -42,7 +42,7 @@ export class Sentinels {
   ) {
     this.watches = addresses.map(
       (address) =>
-        new Watch(address, master, settings, {
+        new SentinelWatcher(address, master, settings, {
           onTold: () => this.told(),
           onAnnounced: () => void this.ask(),
           onDown: () => this.down(),
@@ -116,9 +116,9 @@ export class Sentinels {
 }
 
 /** One Sentinel: its announcements and its answers. */
-class Watch {
+class SentinelWatcher {
   private readonly link: ReconnectingConnection
-  view: Told | undefined
+  view: SentinelAnswer | undefined
   hasFailed = false
 
   constructor(

@@ -23,7 +23,7 @@ type Vote<T> = { server: number; said: T } | { server: number; isFull: boolean }
 const SILENT_AFTER_SHARE = 0.2
 const SILENT_AFTER_MS = 1000
 /** When a majority has released a lock, it is free. The other servers get this long to release it too. */
-const LINGER_MS = 200
+const DRAIN_MS = 200
 
 export interface OpenedRedlock extends LockStore {
   close(): Promise<void>
@@ -81,7 +81,7 @@ class Redlock implements OpenedRedlock {
   }
 
   async release(name: string, owner: string): Promise<OwnerOutcome> {
-    return this.decide(SILENT_AFTER_MS, LINGER_MS, (store) => store.release(name, owner))
+    return this.decide(SILENT_AFTER_MS, DRAIN_MS, (store) => store.release(name, owner))
   }
 
   async remove(name: string): Promise<boolean> {
@@ -130,7 +130,7 @@ class Redlock implements OpenedRedlock {
       timeoutMs,
       (store) => store.release(name, owner),
       () => true,
-      LINGER_MS,
+      DRAIN_MS,
     )
   }
 

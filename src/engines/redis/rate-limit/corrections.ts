@@ -68,7 +68,7 @@ export class Corrections {
     const args = [verb, leasePlan(limits), String(takenAt), String(expiresAt), this.how(now), adjustment]
     const [isDone, isFreed] = (await this.redis.run(CORRECT, keys, args)) as Corrected
     // The correction is done. Instances that miss the notice deny no longer than their retry time.
-    if (isFreed === 1) await this.notices.tellFreed(subject).catch(() => {})
+    if (isFreed === 1) await this.notices.publishFreed(subject).catch(() => {})
     return isDone === 1
   }
 }

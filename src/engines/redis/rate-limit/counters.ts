@@ -29,7 +29,7 @@ const RESET = defineScript('limit-reset', { keys: ['string', 'zset'], write: tru
 /** Whose clock decides: the server's, or the caller's, which is for test suites and vectors. */
 export type LimitClock = 'server' | 'caller'
 
-interface Asked {
+interface PlannedSubject {
   subject: SubjectCosts
   row: string
   plan: Plan
@@ -62,7 +62,7 @@ export class RedisLimits implements LimitStore {
   }
 
   /** Without `async`, which costs as much memory as the rest of a call. */
-  private takeOne({ row, plan }: Asked, now: number, look?: 'look'): Promise<Taken> {
+  private takeOne({ row, plan }: PlannedSubject, now: number, look?: 'look'): Promise<Taken> {
     const isUsual = look === undefined && this.clock === 'server'
     const args = isUsual ? plan.args : [this.how(now, look), plan.text]
     const asking = plan.hasLog
@@ -71,7 +71,7 @@ export class RedisLimits implements LimitStore {
     return asking as Promise<Taken>
   }
 
-  private async takeBoth(first: Asked, second: Asked, now: number): Promise<Taken> {
+  private async takeBoth(first: PlannedSubject, second: PlannedSubject, now: number): Promise<Taken> {
     const keys = [first.row, logKey(first.row), second.row, logKey(second.row)]
     const args = [this.how(now), first.plan.text, second.plan.text]
     const { views, ...taken } = (await this.redis.run(TAKE_BOTH, keys, args)) as Taken
@@ -84,7 +84,7 @@ export class RedisLimits implements LimitStore {
    * Two slots, so two steps. In between, other callers may be denied because of what the first step consumed. After a
    * crash it stays consumed until it regenerates. Never is too much admitted.
    */
-  private async takeInTurn(first: Asked, second: Asked, now: number): Promise<Taken> {
+  private async takeInTurn(first: PlannedSubject, second: PlannedSubject, now: number): Promise<Taken> {
     const own = await this.takeOne(first, now)
     if (!own.allowed) {
       const above = await this.takeOne(second, now, 'look')
@@ -103,7 +103,7 @@ export class RedisLimits implements LimitStore {
     return { ...above, views: [asItStands.views[0]!, above.views[0]!] }
   }
 
-  private undo({ subject, row }: Asked, { at, views }: Taken, now: number): Promise<void> {
+  private undo({ subject, row }: PlannedSubject, { at, views }: Taken, now: number): Promise<void> {
     const limits = subject.limits.filter((_, i) => views[0]![i]!.retryAfterMs === 0)
     return this.corrections.undo({ ...subject, limits }, row, at, now)
   }
@@ -119,7 +119,7 @@ export class RedisLimits implements LimitStore {
   async reset(subject: Subject): Promise<boolean> {
     const row = rowKey(subject)
     const found = (await this.redis.run(RESET, [row, logKey(row)], [])) === 1
-    await this.notices.tellFreed(subject)
+    await this.notices.publishFreed(subject)
     return found
   }
 
@@ -139,7 +139,7 @@ export class RedisLimits implements LimitStore {
   }
 }
 
-const asked = (subject: SubjectCosts): Asked => ({
+const asked = (subject: SubjectCosts): PlannedSubject => ({
   subject,
   row: rowKey(subject),
   plan: planOf(subject.limits),

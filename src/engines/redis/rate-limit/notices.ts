@@ -48,7 +48,7 @@ export class Notices {
       (message) => this.hear(message),
       (interruption) => {
         // While Redis is unreachable, cached data stays in use.
-        if (interruption === 'resumed') this.tellAll()
+        if (interruption === 'resumed') this.notifyAll()
       },
     )
     this.last = Math.max(this.last, await this.number())
@@ -70,7 +70,7 @@ export class Notices {
     this.lost.add(listener)
   }
 
-  async tellFreed(freed: NonNullable<Freed>): Promise<void> {
+  async publishFreed(freed: NonNullable<Freed>): Promise<void> {
     await this.redis.run(TELL, [NOTICES_KEY], [this.channel, freedNotice(freed)])
   }
 
@@ -91,8 +91,8 @@ export class Notices {
     const expected = this.last + 1
     this.last = Number(number)
     // A lower number may be late, or the first of a store that was emptied and counts from the start.
-    if (this.last < expected) this.tellLost()
-    else if (this.last !== expected) this.tellAll()
+    if (this.last < expected) this.notifyLost()
+    else if (this.last !== expected) this.notifyAll()
     else if (kind === 'freed') this.tellFreedHere({ entity: words[0]!, resource: words[1]! })
     else this.tellConfigHere(keyOf(words))
   }
@@ -108,17 +108,17 @@ export class Notices {
     }
     const wentBack = number < this.last
     this.last = number
-    if (wentBack) this.tellLost()
-    else this.tellAll()
+    if (wentBack) this.notifyLost()
+    else this.notifyAll()
   }
 
   /** The number went back: the store lost the last notices and their changes. */
-  private tellLost(): void {
+  private notifyLost(): void {
     for (const listener of this.lost) listener()
-    this.tellAll()
+    this.notifyAll()
   }
 
-  private tellAll(): void {
+  private notifyAll(): void {
     this.tellFreedHere(undefined)
     this.tellConfigHere(undefined)
   }

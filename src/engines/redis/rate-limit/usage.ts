@@ -2,7 +2,7 @@ import type {
   EntityUse,
   LimitUse,
   UsageHour,
-  UsageKept,
+  UsageRetention,
   UsageStore,
 } from '../../../guards/rate-limit/port.js'
 import { addUp } from '../../../guards/rate-limit/usage-hours.js'
@@ -21,7 +21,7 @@ const ENTITY = /^([AD]):([^:]+):(.+)$/
 export class RedisUsage implements UsageStore {
   constructor(private readonly redis: Redis) {}
 
-  async count(hours: readonly UsageHour[], { entities: most, ms }: UsageKept): Promise<void> {
+  async count(hours: readonly UsageHour[], { entities: most, ms }: UsageRetention): Promise<void> {
     const counted = hours.map(({ resource, start, totals, entities }) => {
       // In the format of `lua/limit-count.lua`.
       const args = [

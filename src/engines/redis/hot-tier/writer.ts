@@ -16,7 +16,7 @@ const DROP = defineScript('hot-drop', { keys: ['set', 'hash', 'string', 'set'], 
 /** A set that is no longer maintained, because its list is no longer hot, expires. */
 const KEPT_MS = 3_600_000
 
-export interface KeepingOptions {
+export interface HotSetOptions {
   /** An updater that is silent for this long counts as dead. */
   leaseMs: number
   /** How long a set may answer checks after it was last known to be complete. */
@@ -30,7 +30,7 @@ export async function claimSet(
   redis: Redis,
   listId: string,
   owner: string,
-  options: KeepingOptions,
+  options: HotSetOptions,
 ): Promise<HotSetWriter | undefined> {
   const keys = hotKeys(listId)
   const step = newStep()
@@ -46,7 +46,7 @@ export async function claimSet(
   const content = isWhole ? { state, position: readPosition(position) } : undefined
   // A lower bound, because the reply took some time to arrive.
   const aheadMs = Number(serverMs) - performance.now()
-  return new RedisKeeping(redis, keys, options, { step, fill: fill ?? '', content, aheadMs })
+  return new RedisHotSetWriter(redis, keys, options, { step, fill: fill ?? '', content, aheadMs })
 }
 
 interface Claim {
@@ -57,7 +57,7 @@ interface Claim {
   aheadMs: number
 }
 
-class RedisKeeping implements HotSetWriter {
+class RedisHotSetWriter implements HotSetWriter {
   readonly content: HotContent | undefined
   private lastStep: string
   private fillId: string
@@ -65,7 +65,7 @@ class RedisKeeping implements HotSetWriter {
   constructor(
     private readonly redis: Redis,
     private readonly keys: HotKeys,
-    private readonly options: KeepingOptions,
+    private readonly options: HotSetOptions,
     private readonly claim: Claim,
   ) {
     this.content = claim.content

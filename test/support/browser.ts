@@ -11,6 +11,8 @@ const DISABLED_FEATURES = [
 const ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
+  // No page lives long enough for optimised code to pay for its compilation.
+  '--js-flags=--no-opt --no-maglev',
   '--disable-background-networking',
   '--disable-dev-shm-usage',
   `--disable-features=${DISABLED_FEATURES.join(',')}`,

@@ -86,7 +86,7 @@ describe('catraca lock run', () => {
     await catraca.locks.forceRelease('lost')
     const { code, stderr } = await running.ended
     assert.equal(code, 1)
-    assert.match(stderr, /the lock lost was lost, and the command was ended/)
+    assert.match(stderr, /the lock lost was lost, so the command was stopped/)
     await until('the command was told', () => existsSync(file))
     assert.equal(readFileSync(file, 'utf8'), 'told\n')
     await catraca.close()

@@ -29,12 +29,12 @@ export function addBackupCommands(program: Command): void {
       .addOption(configOption())
   add(
     'backup <directory>',
-    'copy an embedded store into a new directory, while servers go on; secrets kept beside the data are in it',
+    'copy an embedded store into a new directory, while servers run; the copy includes the secrets of the store',
   )
-    .option('--cache', 'cached entries too; a restore then brings back what was removed from caches since')
+    .option('--cache', 'include cached entries; a restore then brings back entries that were deleted after the backup')
     .action(backup)
-  add('restore <backup>', 'make a data directory of a backup, all or nothing')
-    .option('--force', 'move aside the store that is there')
+  add('restore <backup>', 'create a data directory from a backup, all or nothing')
+    .option('--force', 'rename the existing store and restore in its place')
     .option('--verify', 'only check the backup')
     .action(restore)
 }
@@ -64,13 +64,13 @@ async function restore(source: string, flags: Flags): Promise<void> {
   if (flags.verify === true) {
     const manifest = await verifyStoreBackup(source, onProgress)
     if (flags.json) return printJson({ ok: true, ...manifest })
-    return printLine(`${source} is whole: ${sum(manifest)}, as of ${manifest.startedAt}`)
+    return printLine(`${source} is complete and undamaged: ${sum(manifest)}, as of ${manifest.startedAt}`)
   }
   const { manifest, movedTo } = await restoreStore(store, source, { force: flags.force === true, onProgress })
   if (flags.json)
     return printJson({ restored: source, ...(movedTo !== undefined && { movedTo }), ...manifest })
   printLine(`${sum(manifest)} restored, as of ${manifest.startedAt}`)
-  if (movedTo !== undefined) note(`What was there is in ${movedTo} now.`)
+  if (movedTo !== undefined) note(`The previous store is now in ${movedTo}.`)
 }
 
 function sum({ files }: Manifest): string {

@@ -16,14 +16,14 @@ interface CodeFlags extends CommonOptions {
 
 export function addCodeCommands(program: Command): void {
   const otp = program.command('otp').description('one-time codes')
-  codeCommand(otp, 'issue', 'make a code, in the place of the one before').action(issue)
-  codeCommand(otp, 'verify [code]', 'is this the code? read from the terminal or standard input when absent')
-    .option('--exit-code', 'exit with 3 when it is not')
+  codeCommand(otp, 'issue', 'issue a code; it replaces the pending one').action(issue)
+  codeCommand(otp, 'verify [code]', 'verify a code; it is read from the terminal or standard input when absent')
+    .option('--exit-code', 'exit with 3 when the code is wrong')
     .action(verify)
-  codeCommand(otp, 'status', 'whether a code is pending and guesses are locked; never the code').action(
+  codeCommand(otp, 'status', 'show whether a code is pending and whether the address is locked; never the code').action(
     status,
   )
-  codeCommand(otp, 'revoke', 'have the pending code work no longer, and lift the lock').action(revoke)
+  codeCommand(otp, 'revoke', 'revoke the pending code, and unlock the address').action(revoke)
 }
 
 function codeCommand(parent: Command, name: string, description: string): Command {

@@ -16,7 +16,7 @@ export function addDoctorCommand(program: Command): void {
   dataCommand(
     program,
     'doctor',
-    'look for what is wrong with the configuration, the machine, the stores or a server, and say what to do; it changes nothing',
+    'diagnose the configuration, the machine, the stores or a server, and suggest repairs; it changes nothing',
   )
     .option('--strict', 'fail on warnings too')
     .action(doctor)

@@ -22,19 +22,19 @@ interface ImportFlags extends CommonOptions {
 export function addImportCommands(allowlist: Command): void {
   dataCommand(allowlist, 'import <id> <file>', 'import customers from a file, or from standard input (-)')
     .addOption(
-      new Option('--format <format>', 'by the ending of the file when absent, else csv').choices(FORMATS),
+      new Option('--format <format>', 'format of the rows; taken from the file extension when absent, else csv').choices(FORMATS),
     )
     .addOption(
-      new Option('--mode <mode>', 'add to the list, or make it hold exactly these')
+      new Option('--mode <mode>', 'add: add to the list; replace: the list holds exactly these customers afterwards')
         .choices(['add', 'replace'])
         .default('add'),
     )
     .option('--import-id <id>', 'name of the import; the same name resumes it')
-    .option('--added-by <who>', 'who adds them, where the rows do not say')
-    .option('--column <name>', 'of CSV: the column with the ids, by its heading or its number from 1')
-    .option('--no-progress', 'do not show how far it is')
+    .option('--added-by <who>', 'who added the customers, for rows without that field')
+    .option('--column <name>', 'CSV only: the column with the ids, by its heading or its number from 1')
+    .option('--no-progress', 'do not show the progress')
     .action(importList)
-  dataCommand(allowlist, 'import-status <id> <import>', 'show how far an import is').action(showStatus)
+  dataCommand(allowlist, 'import-status <id> <import>', 'show the status of an import').action(showStatus)
 }
 
 async function importList(id: string, file: string, flags: ImportFlags): Promise<void> {
@@ -103,7 +103,7 @@ async function whenFree<T>(
     } catch (error) {
       const mayWait = isCatracaError(error, 'IMPORT_IN_PROGRESS') && source.identity !== undefined
       if (!mayWait || signal.aborted || systemClock.now() > giveUpAt) throw error
-      if (!told) note('this import is held by another process, or by one that died: waiting until it is free')
+      if (!told) note('another process runs this import, or died during it: waiting for its lease to expire')
       await sleep(ASK_AGAIN_MS)
     }
   }
@@ -134,7 +134,7 @@ async function explainResume({ allowlists }: Session, { id, importId, source }: 
     source.identity === undefined
       ? `give the same input again with --import-id ${importId}`
       : 'run the same command again'
-  note(`import ${importId}: ${count(status.rowsAcknowledged)} rows are stored; to go on, ${how}`)
+  note(`import ${importId}: ${count(status.rowsAcknowledged)} rows are stored; to continue, ${how}`)
 }
 
 function printResult(result: ImportResult): void {

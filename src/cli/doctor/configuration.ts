@@ -58,8 +58,8 @@ function isStray(name: string, value: string | undefined): boolean {
 
 const settingsCheck: Check<ConfigFacts> = {
   id: 'config.settings',
-  wants: 'Every setting can be read, in whichever source.',
-  remedy: 'Mend the setting: docs/reference/config.md says what it may be.',
+  wants: 'Every setting, in every source, is valid.',
+  remedy: 'Correct the setting: docs/reference/config.md lists the allowed values.',
   look({ failure }): CheckResult[] {
     if (failure === undefined) return [ok('all settings can be read')]
     const others = (failure.errors ?? []).map(({ path, message }) => `${path} ${message}`)
@@ -70,7 +70,7 @@ const settingsCheck: Check<ConfigFacts> = {
 const variableCheck: Check<ConfigFacts> = {
   id: 'config.variables',
   wants: 'Every variable CATRACA_… is a setting.',
-  remedy: 'Remove the variable or mend its name: with it no command and no server starts.',
+  remedy: 'Remove the variable or correct its name: no command and no server starts with it.',
   look({ env }): CheckResult[] {
     const stray = Object.entries(env).filter(([name, value]) => isStray(name, value))
     const { problems } = strayFindings(Object.fromEntries(stray))
@@ -94,7 +94,7 @@ const secretFileCheck: Check<ConfigFacts> = {
     const files = [...secretFiles(context)]
     const verdicts = files.flatMap((path): CheckResult[] => {
       const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
-      return (mode & 0o007) === 0 ? [] : [problem(`everybody on the machine may read ${path}`)]
+      return (mode & 0o007) === 0 ? [] : [problem(`every user of this machine can read ${path}`)]
     })
     if (verdicts.length > 0) return verdicts
     return ok(files.length === 0 ? 'no file holds a secret' : `${files.length} files, none open to others`)
@@ -129,11 +129,11 @@ function hasPassword(path: string, value: unknown): boolean {
 }
 
 const LOCKED_REMEDY =
-  'Make a key with `catraca key create --store URL`, or let everybody on the machine in with `catraca key unlock --store URL`.'
+  'Make a key with `catraca key create --store URL`, or serve this machine without keys: `catraca key unlock --store URL`.'
 
 const keyCheck: Check<ConfigFacts> = {
   id: 'config.keys',
-  wants: 'Whoever listens beyond this machine asks for API keys.',
+  wants: 'A server that other machines can reach requires API keys.',
   remedy:
     'Make a key (`catraca key create`, or `catraca key generate` for CATRACA_KEYS), or listen on 127.0.0.1.',
   look({ config, apiKeys }): CheckResult {
@@ -144,7 +144,7 @@ const keyCheck: Check<ConfigFacts> = {
     if (apiKeys?.isLocked) return problem('the last key was revoked: every call is refused', LOCKED_REMEDY)
     if (isLoopbackAddress(host)) return ok(`no key, and only this machine can reach ${host}`)
     return apiKeys === undefined
-      ? warning(`it listens on ${host}, and whether the store holds a key could not be told`)
+      ? warning(`it listens on ${host}, and it is not known whether the store holds a key`)
       : problem(`it listens on ${host}, and there is no key: the server does not start`)
   },
 }
@@ -153,7 +153,7 @@ const LEAST_PEPPER = 16
 
 const pepperCheck: Check<ConfigFacts> = {
   id: 'config.pepper',
-  wants: 'One-time codes have a pepper, and a long one.',
+  wants: 'One-time codes have a long pepper.',
   remedy: 'Set CATRACA_OTP_PEPPER_FILE to a file with a long random text, the same for all processes.',
   look({ config }): CheckResult {
     if (config === undefined) return skipped('the settings cannot be read')
@@ -165,10 +165,10 @@ const pepperCheck: Check<ConfigFacts> = {
         : ok('it is set')
     }
     const { engine } = parseStoreUrl(stores.codes ?? store)
-    if (engine === 'embedded' || engine === 'memory') return ok('the store makes and keeps one')
+    if (engine === 'embedded' || engine === 'memory') return ok('the store generates and keeps one')
     return usesCodes(config)
-      ? problem('none, and codes are to be used: the server does not start')
-      : ok('none, so that one-time codes are off')
+      ? problem('none, but one-time codes are in use: the server does not start')
+      : ok('none, so one-time codes are disabled')
   },
 }
 

@@ -160,7 +160,7 @@ export class HttpAllowlists implements AllowlistsApi {
       if (building) idlePolls = 0
       else if (lastBuild?.at !== before.lastBuild?.at) return
       else if (++idlePolls > MAX_IDLE_POLLS) {
-        throw new CatracaError('ENGINE_UNAVAILABLE', 'the server did not build the index; its log says why')
+        throw new CatracaError('ENGINE_UNAVAILABLE', 'the server did not build the index; see its log')
       }
     }
   }
@@ -179,7 +179,7 @@ export class HttpAllowlists implements AllowlistsApi {
       status = await this.resharding(id)
     }
     if (status.shardCount === shards) return this.get(id)
-    throw new CatracaError('ENGINE_UNAVAILABLE', 'the server did not finish the move; its log says why')
+    throw new CatracaError('ENGINE_UNAVAILABLE', 'the server did not finish the move; see its log')
   }
 
   async resharding(id: string): Promise<ReshardStatus> {

@@ -18,7 +18,7 @@ export class HttpKeys implements KeysApi {
 
   /** A server that has no key takes no call, so that there is none for this. */
   async unlock(): Promise<void> {
-    throw invalid('--store', 'must name the store: its lock cannot be lifted through a server')
+    throw invalid('--store', 'is needed: a server cannot be unlocked over HTTP')
   }
 
   async revoke(name: string): Promise<void> {

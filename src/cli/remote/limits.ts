@@ -88,7 +88,7 @@ export class HttpLimits implements LimitsApi {
   }
 
   async listConfigs({ level, scan, ...query }: ConfigQuery): Promise<Page<ListedConfig>> {
-    if (scan) throw invalid('scan', 'reads the whole table, and is not offered by servers: give --store')
+    if (scan) throw invalid('scan', 'scans the whole table, which servers do not offer: use --store')
     return this.http.json('GET', LEVEL_PATHS[level], { query: { ...query } })
   }
 

@@ -50,7 +50,7 @@ export function shareMetrics(own: MetricsRegistry): () => Promise<string> {
 }
 
 const silent = () =>
-  new CatracaError('ENGINE_UNAVAILABLE', 'the supervisor of the workers did not tell their metrics')
+  new CatracaError('ENGINE_UNAVAILABLE', 'the supervisor did not send the metrics of the workers')
 
 /** In the supervisor: asks all workers for those of one of them, and remembers those that are gone. */
 export class MetricsExchange {

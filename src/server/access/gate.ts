@@ -21,7 +21,7 @@ const CALLER = Symbol('caller')
 type KnownRequest = IncomingMessage & { [CALLER]?: Principal }
 
 const LOCKED_WITHOUT_KEYS =
-  'the last API key was revoked: make one with `catraca key create --store URL`, or let everybody on the machine in with `catraca key unlock --store URL`'
+  'the last API key was revoked: make one with `catraca key create --store URL`, or serve this machine without keys: `catraca key unlock --store URL`'
 
 const BEARER = /^Bearer +(\S{1,512})$/i
 

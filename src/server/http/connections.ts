@@ -27,7 +27,7 @@ function limitOf(wanted: number | undefined): number {
   if (room === undefined || wanted <= room) return wanted
   throw new CatracaError(
     'CONFIG_INVALID',
-    `server.maxConnections is ${wanted}, but the limit of file descriptors of this process leaves only ${room}: raise it (ulimit -n)`,
+    `server.maxConnections is ${wanted}, but the file descriptor limit of this process allows only ${room}: raise it (ulimit -n)`,
   )
 }
 

@@ -9,7 +9,7 @@ export function jsonParser(app: App, { bodies, settings }: ServerContext): Fasti
   return (request, raw, done) => {
     const { 'content-encoding': encoding = 'identity' } = request.headers
     if (encoding.toLowerCase() !== 'identity') {
-      done(new CatracaError('UNSUPPORTED_MEDIA_TYPE', 'a JSON body must come without content encoding'))
+      done(new CatracaError('UNSUPPORTED_MEDIA_TYPE', 'a JSON body must not have a content encoding'))
       return
     }
     const judge = (text: string) => {

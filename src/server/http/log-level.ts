@@ -30,7 +30,7 @@ export class LogLevelSwitch {
     this.until = this.now() + forSeconds * 1000
     this.timer = later(() => {
       this.until = undefined
-      this.change(this.configured, {}, 'the log level is as configured again')
+      this.change(this.configured, {}, 'the log level is back to the configured one')
     }, forSeconds * 1000).unref()
   }
 

@@ -59,10 +59,10 @@ export function followTls(
       server.setSecureContext(tlsOptions(material))
       used = seen
       refused = ''
-      logger.info('the certificate of the server was renewed')
+      logger.info('the TLS certificate was reloaded')
     } catch (error) {
       refused = seen
-      logger.warn({ err: error }, 'the renewed certificate is not used')
+      logger.warn({ err: error }, 'the new TLS certificate is not valid; the old one stays in use')
     }
   }, everyMs).unref()
   return () => clearInterval(timer)

@@ -51,7 +51,7 @@ function toFieldErrors(errors: readonly unknown[], httpPart: string | undefined)
         found.push({ path: join(path, name), message: 'is required' })
       }
     } else if (error.keyword === 'boolean') {
-      found.push({ path, message: 'is not known here' })
+      found.push({ path, message: 'is not a known field' })
     } else if (error.keyword === 'enum') {
       found.push({ path, message: `must be one of ${(error.params.allowedValues ?? []).join(', ')}` })
     } else if (error.keyword !== 'additionalProperties') {

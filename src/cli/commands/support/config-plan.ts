@@ -30,7 +30,7 @@ export function readPlan(file: string): Wanted[] {
   const root = object('the file', load(file))
   for (const name of Object.keys(root)) {
     if (!SECTIONS.includes(name))
-      throw invalid(name, `is not known here; sections are ${SECTIONS.join(', ')}`)
+      throw invalid(name, `is not a known section; sections are ${SECTIONS.join(', ')}`)
   }
   return [
     ...section(root, 'system').map(([resource, config]) => wanted({ level: 'system', resource }, config)),

@@ -9,12 +9,12 @@ const session = Type.Object(
   {
     name: Type.Unsafe<string | null>({
       type: ['string', 'null'],
-      description: 'Of the API key; null on a server without keys',
+      description: 'Name of the API key; null on a server without keys',
     }),
-    scopes: Type.Array(oneOf(SCOPES), { description: 'Those that another one implies included' }),
+    scopes: Type.Array(oneOf(SCOPES), { description: 'Scopes of the key, with those that other scopes imply' }),
     keysRequired: Type.Boolean(),
     version: Type.String(),
-    store: Type.Optional(Type.String({ description: 'Without credentials; for those who may read' })),
+    store: Type.Optional(Type.String({ description: 'Store URL without credentials; only for keys with the scope `read`' })),
   },
   { additionalProperties: false },
 )

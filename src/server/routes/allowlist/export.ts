@@ -30,7 +30,7 @@ export function exportRoutes(app: App, { catraca: { allowlists } }: ServerContex
             spreadsheet: Type.Optional(
               schemas.oneOf(
                 ['0', '1', 'false', 'true'],
-                'CSV for people: cells that a spreadsheet would run as formulas get an apostrophe in front',
+                'CSV for spreadsheets: a cell that looks like a formula gets an apostrophe in front',
               ),
             ),
           },

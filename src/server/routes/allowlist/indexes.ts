@@ -31,9 +31,9 @@ export function indexRoutes(app: App, { catraca: { allowlists } }: ServerContext
       schema: {
         tags,
         operationId: 'rebuildIndex',
-        summary: 'Build the membership index anew',
+        summary: 'Rebuild the membership index',
         params,
-        response: answers({ 202: { ...status, description: 'It is being built' } }),
+        response: answers({ 202: { ...status, description: 'The build has started' } }),
       },
     },
     async (request, reply) => {

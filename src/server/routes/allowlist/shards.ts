@@ -17,7 +17,7 @@ export function shardRoutes(app: App, { catraca: { allowlists } }: ServerContext
       schema: {
         tags,
         operationId: 'getShards',
-        summary: 'Shards of an allowlist, and how far a move is',
+        summary: 'Read the shards of an allowlist, and the progress of a move',
         params,
         response: answers({ 200: { description: 'Its shards', schema: schemas.reshardStatus } }),
       },
@@ -32,12 +32,12 @@ export function shardRoutes(app: App, { catraca: { allowlists } }: ServerContext
       schema: {
         tags,
         operationId: 'reshardAllowlist',
-        summary: 'Move an allowlist to another number of shards while it serves',
+        summary: 'Move an allowlist to another number of shards, while checks continue',
         params,
         body,
         response: answers({
-          200: { description: 'It has so many already', schema: schemas.reshardStatus },
-          202: { description: 'It is being moved', schema: schemas.reshardStatus },
+          200: { description: 'The allowlist has this number of shards already', schema: schemas.reshardStatus },
+          202: { description: 'The move has started', schema: schemas.reshardStatus },
         }),
       },
     },
@@ -48,7 +48,7 @@ export function shardRoutes(app: App, { catraca: { allowlists } }: ServerContext
         allowlists.reshard(id, request.body.shards, { onProgress: resolve }).then(
           () => resolve(undefined),
           (error: unknown) => {
-            request.log.error({ err: error, requestId: request.id }, 'moving an allowlist failed')
+            request.log.error({ err: error, requestId: request.id }, 'moving an allowlist to other shards failed')
             reject(error)
           },
         )

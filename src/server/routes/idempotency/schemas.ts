@@ -23,10 +23,10 @@ export const claimHeaders = Type.Object({
 
 export const claimRequest = Type.Object(
   {
-    payload: Type.Optional(Type.Unknown({ description: 'What makes it this request; not with requestHash' })),
-    requestHash: Type.Optional(Type.String({ description: 'The same, hashed by the caller' })),
+    payload: Type.Optional(Type.Unknown({ description: 'What identifies the request; not together with requestHash' })),
+    requestHash: Type.Optional(Type.String({ description: 'SHA-256 of the payload, computed by the caller' })),
     leaseSeconds: Type.Optional(
-      Type.Number({ description: 'The claim may be taken over when it was not extended for so long' }),
+      Type.Number({ description: 'The claim can be taken over when it was not extended for this time' }),
     ),
     onLeaseExpired: Type.Optional(
       oneOf(['reclaim', 'unknown'], 'Whether to take over a claim whose owner let its lease pass'),
@@ -38,7 +38,7 @@ export const claimRequest = Type.Object(
 export const claimed = Type.Object(
   {
     status: oneOf(['IN_PROGRESS']),
-    token: Type.String({ description: 'Ends and extends the claim; shown only this once' }),
+    token: Type.String({ description: 'Needed to extend, complete, fail or release the claim; returned only this once' }),
     attempt: Type.Integer({ description: 'Counts claims of this record' }),
     expiresAt: isoTime,
     leaseUntil: isoTime,
@@ -51,13 +51,13 @@ export const replayed = Type.Object(
     status: oneOf(['COMPLETED']),
     response: Type.Optional(Type.Unknown({ description: 'As it was recorded' })),
     omittedBytes: Type.Optional(
-      Type.Integer({ description: 'There was a response of this size, too large to be kept' }),
+      Type.Integer({ description: 'Size of a response that was too large to be stored' }),
     ),
   },
   closed,
 )
 
-const token = Type.String({ description: 'As the claim returned it' })
+const token = Type.String({ description: 'Token that the claim returned' })
 export const completeRequest = Type.Object(
   { token, response: Type.Optional(Type.Unknown({ description: 'Any JSON' })) },
   closed,
@@ -65,7 +65,7 @@ export const completeRequest = Type.Object(
 export const completed = Type.Object(
   {
     status: oneOf(['COMPLETED']),
-    omitted: Type.Optional(Type.Literal(true, { description: 'The response is too large to be kept' })),
+    omitted: Type.Optional(Type.Literal(true, { description: 'The response is too large to be stored' })),
   },
   closed,
 )

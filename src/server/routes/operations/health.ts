@@ -60,7 +60,7 @@ export function operationRoutes(app: App, context: ServerContext): void {
       schema: {
         tags,
         operationId: 'ready',
-        summary: 'Should it get requests?',
+        summary: 'Should the server get requests?',
         response: answers({
           200: { description: 'Yes', schema: state },
           503: { description: 'Not yet, or no longer', schema: state },
@@ -84,8 +84,8 @@ export function operationRoutes(app: App, context: ServerContext): void {
         operationId: 'health',
         summary: 'State of every engine',
         response: answers({
-          200: { description: 'It can serve', schema: health },
-          503: { description: 'It cannot', schema: health },
+          200: { description: 'The server can serve', schema: health },
+          503: { description: 'The server cannot serve', schema: health },
         }),
       },
     },

@@ -6,11 +6,11 @@ const closed = { additionalProperties: false } as const
 
 const jti = Type.String({ description: 'The id of the token' })
 const expiresAt = Type.String({
-  description: 'ISO 8601: when the token, or the last of them, expires by itself',
+  description: 'ISO 8601: when the token, or the last of the tokens, expires anyway',
 })
 
 export const tokenParams = Type.Object({ jti }, closed)
-export const subjectParams = Type.Object({ subject: Type.String({ description: 'Whose tokens' }) }, closed)
+export const subjectParams = Type.Object({ subject: Type.String({ description: 'Subject of the tokens' }) }, closed)
 export const tokenRevocation = Type.Object({ expiresAt }, closed)
 export const tokenRevocations = Type.Object(
   { tokens: Type.Array(Type.Object({ jti, expiresAt }, closed), { minItems: 1, maxItems: MAX_REVOCATIONS }) },
@@ -27,7 +27,7 @@ export const tokenQuery = Type.Object(
   {
     subject: Type.Optional(Type.String()),
     issuedAt: Type.Optional(
-      Type.String({ description: 'ISO 8601; absent: it counts as older than any mark' }),
+      Type.String({ description: 'ISO 8601. Absent: the token counts as issued before every revocation of its subject' }),
     ),
   },
   closed,
@@ -44,7 +44,7 @@ export const subjectStatus = Type.Object(
   {
     revoked: Type.Boolean(),
     notBefore: Type.Optional(Type.String({ description: 'ISO 8601: tokens issued before are revoked' })),
-    expiresAt: Type.Optional(Type.String({ description: 'ISO 8601: until when that holds' })),
+    expiresAt: Type.Optional(Type.String({ description: 'ISO 8601: when this revocation ends' })),
   },
   closed,
 )

@@ -36,7 +36,7 @@ export class HeldBackAnswer {
       writeHead: (status: number, ...rest: unknown[]) => this.writeHead(status, rest),
       flushHeaders() {},
       destroy: (error?: Error) => {
-        this.giveUp(error ?? new Error('the answer was destroyed before its end'))
+        this.giveUp(error ?? new Error('the response was destroyed before its end'))
         return response.destroy(error)
       },
       emit: (name: string, ...args: unknown[]) => this.emit(name, args),

@@ -65,7 +65,7 @@ export function idempotency<Request extends FastifyRequest>(
         claims.set(request, start.claim)
         watchHijacked(reply.raw, {
           ended: () => endPastFastify(request, reply),
-          destroyed: () => claimOf(request)?.fail(new Error('the answer was destroyed before its end')),
+          destroyed: () => claimOf(request)?.fail(new Error('the response was destroyed before its end')),
         })
         if (start.claim.context.degraded) reply.header(DEGRADED_HEADER, 'true')
       }

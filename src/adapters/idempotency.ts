@@ -143,9 +143,13 @@ function checkedAnswer(value: unknown): HttpAnswer {
 }
 
 const notKept = (facts: Record<string, unknown>): CatracaError =>
-  new CatracaError('IDEMPOTENCY_ANSWER_NOT_KEPT', 'this was done before, and its answer was not kept', {
-    facts,
-  })
+  new CatracaError(
+    'IDEMPOTENCY_ANSWER_NOT_KEPT',
+    'this request was executed before, and its response was not stored',
+    {
+      facts,
+    },
+  )
 
 /** What of an answer its ending depends on. */
 export interface Given {

@@ -86,7 +86,7 @@ function refusalOf<Request>(
     if (onUnconfigured === 'allow') return { pass: true, headers: {}, release: undefined }
     return { pass: false, ...renderProblem(error, requestId, HTTP_STATUS.QUOTA_EXCEEDED) }
   }
-  reportNow(options, `the limits of ${resource} cannot be asked: ${(error as Error).message}`, error)
+  reportNow(options, `the limits of ${resource} cannot be checked: ${(error as Error).message}`, error)
   return { pass: false, ...renderProblem(undefined, requestId) }
 }
 

@@ -148,7 +148,8 @@ export const SCHEMA = {
     workers: setting(integer(1, 256), 1, {
       env: 'CATRACA_WORKERS',
       flag: '--workers',
-      description: 'Worker processes that serve the port. More than one needs a store that processes can share.',
+      description:
+        'Worker processes that serve the port. More than one needs a store that processes can share.',
     }),
     bodyLimitBytes: setting(integer(1024, 1024 * MIB), MIB, {
       env: 'CATRACA_BODY_LIMIT_BYTES',
@@ -171,8 +172,7 @@ export const SCHEMA = {
     }),
     maxInFlightPerConnection: setting(integer(1, 10_000), 8, {
       env: 'CATRACA_MAX_IN_FLIGHT_PER_CONNECTION',
-      description:
-        'Requests of one connection that are handled at the same time, when the client pipelines.',
+      description: 'Requests of one connection that are handled at the same time, when the client pipelines.',
     }),
     checkFastPath: setting(choice(['connection', 'request', 'off']), 'connection', {
       env: 'CATRACA_CHECK_FAST_PATH',
@@ -203,8 +203,7 @@ export const SCHEMA = {
     }),
     tlsCert: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
       env: 'CATRACA_TLS_CERT',
-      description:
-        'Certificate chain of the server, PEM. When set, the server accepts only HTTPS.',
+      description: 'Certificate chain of the server, PEM. When set, the server accepts only HTTPS.',
     }),
     tlsKey: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
       env: 'CATRACA_TLS_KEY',
@@ -268,8 +267,7 @@ export const SCHEMA = {
   limits: {
     configCacheMs: setting(integer(0, HOUR_MS), DEFAULT_LIMITS.configCacheMs, {
       env: 'CATRACA_LIMITS_CONFIG_CACHE_MS',
-      description:
-        'How long a configuration of limits, or its absence, is cached in memory.',
+      description: 'How long a configuration of limits, or its absence, is cached in memory.',
     }),
     configCacheEntries: setting(integer(1, 100_000_000), DEFAULT_LIMITS.configCacheEntries, {
       env: 'CATRACA_LIMITS_CONFIG_CACHE_ENTRIES',
@@ -281,7 +279,8 @@ export const SCHEMA = {
     }),
     onUnavailable: setting(choice(['block', 'allow']), 'block', {
       env: 'CATRACA_LIMITS_ON_UNAVAILABLE',
-      description: 'What an acquire does when the store is unavailable and no level of the limit configuration says it: deny with an error (503), or let pass.',
+      description:
+        'What an acquire does when the store is unavailable and no level of the limit configuration says it: deny with an error (503), or let pass.',
     }),
     inline: setting(choice(['never', 'tighten', 'any']), 'never', {
       env: 'CATRACA_LIMITS_INLINE',
@@ -294,15 +293,18 @@ export const SCHEMA = {
     }),
     leaseSecret: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
       env: 'CATRACA_LIMITS_LEASE_SECRET',
-      description: 'Secret that encrypts lease ids, read once at the start. When absent, one is generated and kept in the store.',
+      description:
+        'Secret that encrypts lease ids, read once at the start. When absent, one is generated and kept in the store.',
     }),
     localLeaseTokens: setting(integer(0, 1_000_000_000), 0, {
       env: 'CATRACA_LIMITS_LOCAL_LEASE_TOKENS',
-      description: 'Tokens of each limit that a process takes from the store in advance, to decide in memory; 0: none.',
+      description:
+        'Tokens of each limit that a process takes from the store in advance, to decide in memory; 0: none.',
     }),
     localLeaseMs: setting(integer(10, HOUR_MS), 1000, {
       env: 'CATRACA_LIMITS_LOCAL_LEASE_MS',
-      description: 'How long a process may hold the tokens of `limits.localLeaseTokens`. Unused ones are then returned to the store.',
+      description:
+        'How long a process may hold the tokens of `limits.localLeaseTokens`. Unused ones are then returned to the store.',
     }),
     usageFlushMs: setting(integer(100, HOUR_MS), DEFAULT_LIMITS.usageFlushMs, {
       env: 'CATRACA_LIMITS_USAGE_FLUSH_MS',
@@ -342,11 +344,13 @@ export const SCHEMA = {
     }),
     leaseMs: setting(integer(MIN_LEASE_MS, MAX_LEASE_MS), DEFAULT_IDEMPOTENCY.leaseMs, {
       env: 'CATRACA_IDEMPOTENCY_LEASE_MS',
-      description: 'How long a claim is held without being extended. Then it has expired, see `idempotency.onLeaseExpired`.',
+      description:
+        'How long a claim is held without being extended. Then it has expired, see `idempotency.onLeaseExpired`.',
     }),
     onLeaseExpired: setting(choice(['reclaim', 'unknown']), DEFAULT_IDEMPOTENCY.onLeaseExpired, {
       env: 'CATRACA_IDEMPOTENCY_ON_LEASE_EXPIRED',
-      description: 'What happens to an expired claim. `reclaim`: the next request takes it over. `unknown`: requests get an error (409), and the work is not executed again.',
+      description:
+        'What happens to an expired claim. `reclaim`: the next request takes it over. `unknown`: requests get an error (409), and the work is not executed again.',
     }),
     timeoutMs: setting(integer(1, HOUR_MS), DEFAULT_IDEMPOTENCY.timeoutMs, {
       env: 'CATRACA_IDEMPOTENCY_TIMEOUT_MS',
@@ -364,7 +368,8 @@ export const SCHEMA = {
     }),
     maxWorkMs: setting(integer(1000, 31 * 24 * HOUR_MS), DEFAULT_IDEMPOTENCY.maxWorkMs, {
       env: 'CATRACA_IDEMPOTENCY_MAX_WORK_MS',
-      description: 'Work that takes longer is aborted by its signal, and loses its claim when the lease expires.',
+      description:
+        'Work that takes longer is aborted by its signal, and loses its claim when the lease expires.',
     }),
   },
   tokens: {
@@ -375,8 +380,7 @@ export const SCHEMA = {
     }),
     staleAfterMs: setting(integer(20, HOUR_MS), DEFAULT_TOKENS.staleAfterMs, {
       env: 'CATRACA_TOKENS_STALE_AFTER_MS',
-      description:
-        'When memory has not been confirmed as complete for this long, checks read the store.',
+      description: 'When memory has not been confirmed as complete for this long, checks read the store.',
     }),
     timeoutMs: setting(integer(1, HOUR_MS), DEFAULT_TOKENS.timeoutMs, {
       env: 'CATRACA_TOKENS_TIMEOUT_MS',
@@ -454,7 +458,8 @@ export const SCHEMA = {
     }),
     members: setting(flag, DEFAULT_AUDIT.members, {
       env: 'CATRACA_AUDIT_MEMBERS',
-      description: 'Whether the addition and removal of single members is recorded. Imports are always recorded.',
+      description:
+        'Whether the addition and removal of single members is recorded. Imports are always recorded.',
     }),
     onFailure: setting(choice(['report', 'fail']), DEFAULT_AUDIT.onFailure, {
       env: 'CATRACA_AUDIT_ON_FAILURE',
@@ -492,7 +497,8 @@ export const SCHEMA = {
     }),
     waitTimeoutMs: setting(integer(1, HOUR_MS), 1000, {
       env: 'CATRACA_REDIS_WAIT_TIMEOUT_MS',
-      description: 'How long to wait for those replicas. After it the write is reported with an unknown outcome.',
+      description:
+        'How long to wait for those replicas. After it the write is reported with an unknown outcome.',
     }),
     maxLogBytes: setting(integer(1024, 1024 * MIB), DEFAULT_REDIS.maxLogBytes, {
       env: 'CATRACA_REDIS_MAX_LOG_BYTES',
@@ -516,8 +522,7 @@ export const SCHEMA = {
     topicArn: optional(text, {
       env: 'CATRACA_DYNAMODB_TOPIC_ARN',
       flag: '--topic',
-      description:
-        'SNS topic that notifies pods of changes at once. Without it pods poll the change logs.',
+      description: 'SNS topic that notifies pods of changes at once. Without it pods poll the change logs.',
     }),
     probeIntervalMs: setting(integer(0, HOUR_MS), DEFAULT_DYNAMODB.probeIntervalMs, {
       env: 'CATRACA_DYNAMODB_PROBE_INTERVAL_MS',
@@ -544,7 +549,8 @@ export const SCHEMA = {
     }),
     writeTimeoutMs: setting(integer(1, HOUR_MS), DEFAULT_DYNAMODB.writeTimeoutMs, {
       env: 'CATRACA_DYNAMODB_WRITE_TIMEOUT_MS',
-      description: 'Time limit for a write, retries included. After it the write is reported with an unknown outcome.',
+      description:
+        'Time limit for a write, retries included. After it the write is reported with an unknown outcome.',
     }),
     idempotencyReadFirst: setting(choice(['auto', 'always', 'never']), 'auto', {
       env: 'CATRACA_DYNAMODB_IDEMPOTENCY_READ_FIRST',
@@ -558,7 +564,8 @@ export const SCHEMA = {
     }),
     staleAfterMs: setting(integer(100, HOUR_MS), DEFAULT_DYNAMODB.staleAfterMs, {
       env: 'CATRACA_DYNAMODB_STALE_AFTER_MS',
-      description: 'A cached record of a list that is older is read again before it is used. Must be the same in all processes that use the table.',
+      description:
+        'A cached record of a list that is older is read again before it is used. Must be the same in all processes that use the table.',
     }),
     tenShardsAbove: setting(integer(1, 10_000_000_000), DEFAULT_DYNAMODB.tenShardsAbove, {
       env: 'CATRACA_DYNAMODB_TEN_SHARDS_ABOVE',
@@ -592,11 +599,13 @@ export const SCHEMA = {
     }),
     build: setting(choice(['auto', 'off']), DEFAULT_MEMBERSHIP.build, {
       env: 'CATRACA_MEMBERSHIP_BUILD',
-      description: 'Whether this process builds indexes when they are due (`auto`), or leaves it to other processes (`off`).',
+      description:
+        'Whether this process builds indexes when they are due (`auto`), or leaves it to other processes (`off`).',
     }),
     rebuildShare: setting(share, DEFAULT_MEMBERSHIP.rebuildShare, {
       env: 'CATRACA_MEMBERSHIP_REBUILD_SHARE',
-      description: 'An index is rebuilt when this share of the list has changed since its last build, and at least `membership.rebuildAtLeast` customers.',
+      description:
+        'An index is rebuilt when this share of the list has changed since its last build, and at least `membership.rebuildAtLeast` customers.',
     }),
     rebuildAtLeast: setting(integer(0, 1_000_000_000), DEFAULT_MEMBERSHIP.rebuildAtLeast, {
       env: 'CATRACA_MEMBERSHIP_REBUILD_AT_LEAST',
@@ -613,7 +622,8 @@ export const SCHEMA = {
     }),
     buildLeaseMs: setting(integer(1000, HOUR_MS), DEFAULT_MEMBERSHIP.buildLeaseMs, {
       env: 'CATRACA_MEMBERSHIP_BUILD_LEASE_MS',
-      description: 'How long a build may go without renewing its lease. After that another process may take it over.',
+      description:
+        'How long a build may go without renewing its lease. After that another process may take it over.',
     }),
     verificationEntries: setting(integer(0, 100_000_000), DEFAULT_MEMBERSHIP.verificationEntries, {
       env: 'CATRACA_VERIFICATION_CACHE_ENTRIES',
@@ -640,7 +650,8 @@ export const SCHEMA = {
   import: {
     leaseMs: setting(integer(1000, HOUR_MS), 15_000, {
       env: 'CATRACA_IMPORT_LEASE_MS',
-      description: 'How long an import may go without renewing its lease. After that it counts as interrupted and can be resumed.',
+      description:
+        'How long an import may go without renewing its lease. After that it counts as interrupted and can be resumed.',
     }),
     spoolDir: optional(text, {
       env: 'CATRACA_IMPORT_SPOOL_DIR',

@@ -85,7 +85,7 @@ export function environmentNames(): Map<string, { path: string; inFile: boolean 
 /** A Kubernetes service named `catraca` puts such variables into every pod of its namespace. */
 export function kubernetesHint(name: string, value: unknown): string {
   const link = /^CATRACA_(SERVICE_|PORT_\d)/.test(name) || /^(tcp|udp):\/\//.test(String(value))
-  return link ? '; Kubernetes makes it for a service of that name: set enableServiceLinks: false' : ''
+  return link ? '; Kubernetes sets it for a service of that name: set enableServiceLinks: false' : ''
 }
 
 /** The file named, which must exist, or the one in the working directory, which need not. */

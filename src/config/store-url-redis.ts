@@ -60,7 +60,7 @@ export function parseSentinel(rest: string): RedisUrl {
 
 export function parseCluster(rest: string): RedisUrl {
   const { credentials, nodes, path, query } = splitAuthority(rest, 6379)
-  if (path !== '') throw wrong('redis+cluster:// has no database: Redis Cluster knows only database 0')
+  if (path !== '') throw wrong('redis+cluster:// must not name a database: Redis Cluster has only database 0')
   refuseUnknown(query, ['tls'])
   return {
     engine: 'redis',
@@ -81,7 +81,7 @@ interface Authority {
 
 /** By hand, because `URL` refuses several hosts. */
 function splitAuthority(rest: string, defaultPort: number): Authority {
-  if (!rest.startsWith('//')) throw wrong('redis… must have // behind the scheme')
+  if (!rest.startsWith('//')) throw wrong('redis… must have // after the scheme')
   const [beforeQuery = '', queryText = ''] = splitOnce(rest.slice(2), '?')
   // A password may hold `@` only percent-encoded, but people forget: the last one separates.
   const slash = beforeQuery.indexOf('/', beforeQuery.lastIndexOf('@') + 1)

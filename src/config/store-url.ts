@@ -29,7 +29,7 @@ export function parseStoreUrl(text: string): StoreUrl {
     case 'embedded':
       return parseEmbedded(rest)
     case 'memory':
-      if (rest !== '') throw wrong('memory: takes nothing behind the colon')
+      if (rest !== '') throw wrong('memory: must have nothing after the colon')
       return { engine: 'memory' }
     case 'redis':
     case 'rediss':

@@ -8,7 +8,8 @@ export const ERROR_CODES = {
   ROUTE_NOT_FOUND: 'No such path or method.',
   ALLOWLIST_NOT_FOUND: 'There is no allowlist with this id.',
   ALLOWLIST_EXISTS: 'An allowlist with this id exists already.',
-  ALLOWLIST_BEING_DELETED: 'The members of a deleted allowlist with this id are still being removed; try again shortly.',
+  ALLOWLIST_BEING_DELETED:
+    'The members of a deleted allowlist with this id are still being removed; try again shortly.',
   ALLOWLIST_IN_USE: 'Another allowlist refers to this one as `base` or in `exclude`.',
   WRONG_ALLOWLIST_TYPE:
     'The call needs an allowlist of the other type (members belong to FIXA, config to ONDA).',
@@ -26,8 +27,7 @@ export const ERROR_CODES = {
   LIMIT_INCOMPLETE: 'No level states the capacity, or the period, of a limit.',
   LIMIT_UNREADABLE: 'A stored record of this limit cannot be used; the message names it.',
   LIMIT_SCHEMA_NEWER: 'A newer version wrote the stored limits, and `strictVersion` forbids using them.',
-  QUOTA_EXCEEDED:
-    'A limit is used up; `violated-policies` names it and `retryAfterMs` says when to retry.',
+  QUOTA_EXCEEDED: 'A limit is used up; `violated-policies` names it and `retryAfterMs` says when to retry.',
   LEASE_NOT_FOUND: 'No acquire returned this lease, or the lease has expired.',
   IDEMPOTENCY_IN_PROGRESS:
     'A request with this idempotency key is in progress; `Retry-After` says when to retry.',
@@ -38,7 +38,8 @@ export const ERROR_CODES = {
     'The caller no longer holds the claim: another caller took it over, or it was completed, released, deleted or expired.',
   IDEMPOTENCY_ANSWER_NOT_KEPT:
     'The request was executed before, but its response was not stored: it was too large, or of a kind that is not stored.',
-  IDEMPOTENCY_ANSWER_DIFFERS: 'The request was completed before with a different response; the first response stays.',
+  IDEMPOTENCY_ANSWER_DIFFERS:
+    'The request was completed before with a different response; the first response stays.',
   IDEMPOTENCY_ANSWER_NOT_WRITABLE:
     'The work was executed and recorded as completed, but its result cannot be written as JSON and is not replayed.',
   IDEMPOTENCY_RECORD_NOT_FOUND: 'There is no idempotency record with this operation and key.',
@@ -71,8 +72,7 @@ export const ERROR_CODES = {
   STORE_CORRUPT:
     'The store holds data that Catraca did not write: the data directory is damaged, or another program wrote to one of its keys.',
   STORE_NEWER_VERSION: 'The data was written by a newer version of Catraca.',
-  STORE_FULL:
-    'The disk, or the space reserved for the store, is full; the failed write stored nothing.',
+  STORE_FULL: 'The disk, or the space reserved for the store, is full; the failed write stored nothing.',
   ENGINE_UNAVAILABLE: 'The engine did not answer.',
   UNKNOWN_OUTCOME: 'The engine did not answer in time: the change may or may not have happened.',
   AUDIT_NOT_RECORDED: 'The change was made, but its entry in the audit trail could not be written.',

@@ -10,7 +10,7 @@ const checks: MetricFacts = {
 const answers: MetricFacts = {
   name: 'catraca_check_answers_total',
   type: 'counter',
-  help: 'How memberships were answered. From memory: filtered (by the filter), overlay (by recent changes), trusted (by the filter of a trusted list), verified (by the verification cache). From the store: confirmed (after the filter), store (without an index).',
+  help: 'How memberships were answered. From memory: filtered (not in the filter, or removed since the snapshot), overlay (added since the snapshot), trusted (filter of a trusted list), verified (verification cache). From the store: confirmed (the filter said maybe), store (list not in memory or not fresh, or a strong check).',
   labels: ['source'],
 }
 const duration: MetricFacts = {

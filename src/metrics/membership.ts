@@ -32,7 +32,7 @@ const lastBuild = gauge(
 const builds: MetricFacts = {
   name: 'catraca_index_builds_total',
   type: 'counter',
-  help: 'Snapshot builds that this process started: built or failed.',
+  help: 'Snapshot builds that this process requested: built or failed.',
   labels: ['outcome'],
 }
 

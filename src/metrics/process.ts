@@ -22,7 +22,11 @@ const FIGURES = {
   cpuUserSeconds: counter('process_cpu_user_seconds_total', 'Processor time in user mode.'),
   cpuSystemSeconds: counter('process_cpu_system_seconds_total', 'Processor time in system mode.'),
   cpuSeconds: counter('process_cpu_seconds_total', 'Processor time in user and system mode.'),
-  startSeconds: gauge('process_start_time_seconds', 'Start time of the process, in seconds since the epoch.', 'min'),
+  startSeconds: gauge(
+    'process_start_time_seconds',
+    'Start time of the process, in seconds since the epoch.',
+    'min',
+  ),
   residentBytes: gauge('process_resident_memory_bytes', 'Resident memory.'),
   openFiles: gauge(
     'process_open_fds',
@@ -42,15 +46,23 @@ const LAG = {
   min: gauge('nodejs_eventloop_lag_min_seconds', 'Minimum event loop lag since the last scrape.', 'min'),
   max: gauge('nodejs_eventloop_lag_max_seconds', 'Maximum event loop lag since the last scrape.', 'max'),
   mean: gauge('nodejs_eventloop_lag_mean_seconds', 'Mean event loop lag since the last scrape.', 'average'),
-  p50: gauge('nodejs_eventloop_lag_p50_seconds', 'Event loop lag since the last scrape, 50th percentile.', 'average'),
-  p90: gauge('nodejs_eventloop_lag_p90_seconds', 'Event loop lag since the last scrape, 90th percentile.', 'average'),
-  p99: gauge('nodejs_eventloop_lag_p99_seconds', 'Event loop lag since the last scrape, 99th percentile.', 'max'),
+  p50: gauge(
+    'nodejs_eventloop_lag_p50_seconds',
+    'Event loop lag since the last scrape, 50th percentile.',
+    'average',
+  ),
+  p90: gauge(
+    'nodejs_eventloop_lag_p90_seconds',
+    'Event loop lag since the last scrape, 90th percentile.',
+    'average',
+  ),
+  p99: gauge(
+    'nodejs_eventloop_lag_p99_seconds',
+    'Event loop lag since the last scrape, 99th percentile.',
+    'max',
+  ),
 } as const
-const lag = gauge(
-  'nodejs_eventloop_lag_seconds',
-  'Event loop lag, mean since the last scrape.',
-  'average',
-)
+const lag = gauge('nodejs_eventloop_lag_seconds', 'Event loop lag, mean since the last scrape.', 'average')
 
 function gauge(name: string, help: string, together: MetricFacts['together'] = 'sum'): MetricFacts {
   return { name, type: 'gauge', help, together }

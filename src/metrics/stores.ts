@@ -91,7 +91,10 @@ const SERVER_METRICS: readonly [ServerFigure, MetricFacts][] = [
     'keyspaceMisses',
     redis('counter', 'redis_keyspace_misses_total', 'Key lookups that did not find the key.'),
   ],
-  ['commandsProcessed', redis('counter', 'redis_commands_processed_total', 'Commands that the server executed.')],
+  [
+    'commandsProcessed',
+    redis('counter', 'redis_commands_processed_total', 'Commands that the server executed.'),
+  ],
 ]
 
 export const storeMetrics: MetricGroup = {

@@ -151,7 +151,10 @@ function tellRefusals(logger: Logger): (refused: number) => void {
   return (refused) => {
     if (performance.now() - toldAtMs < TELL_REFUSALS_EVERY_MS) return
     toldAtMs = performance.now()
-    logger.warn({ refused }, 'connections are refused: the limit of open connections is reached (server.maxConnections)')
+    logger.warn(
+      { refused },
+      'connections are refused: the limit of open connections is reached (server.maxConnections)',
+    )
   }
 }
 
@@ -168,7 +171,10 @@ function createContext(
     maxStaleMs: settings.keyMaxStaleMs,
     onError: (error) => logger.warn({ err: error }, 'API keys could not be read'),
     onShadowed: (names) =>
-      logger.warn({ names }, 'stored API keys are refused: CATRACA_KEYS defines other keys with the same names'),
+      logger.warn(
+        { names },
+        'stored API keys are refused: CATRACA_KEYS defines other keys with the same names',
+      ),
   })
   catraca.keys.reserve(() => settings.bootstrapKeys().map(({ name }) => name))
   const accessLog = new AccessLog(logger, {

@@ -228,7 +228,7 @@ describe('catraca backup and restore', () => {
     mkdirSync(empty)
     assert.equal((await command(['restore', backup, ...embedded(empty)])).code, 0)
     const again = await command(['backup', backup, ...embedded(data)])
-    assert.match(again.stderr, /is there already/)
+    assert.match(again.stderr, /exists already/)
   })
 
   it('say where to look for other stores', async () => {

@@ -17,7 +17,10 @@ interface ListFlags extends PageFlags {
 export function addAuditCommands(program: Command): void {
   const audit = program.command('audit').description('the audit trail: who changed what')
   const list = dataCommand(audit, 'list', 'show changes of lists, members, limits and keys, the newest first')
-    .option('--target <kind:id>', 'changed object, such as allowlist:vip, customer:alice, limit:RESOURCE, key:NAME')
+    .option(
+      '--target <kind:id>',
+      'changed object, such as allowlist:vip, customer:alice, limit:RESOURCE, key:NAME',
+    )
     .option('--actor <name>', 'who made the change: name of a key, a user or a program')
     .option('--search <text>', 'part of the id of the changed object, or of the name of the actor')
     .option('--action <action>', 'action such as allowlist.update, or its beginning')

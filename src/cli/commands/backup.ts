@@ -31,7 +31,10 @@ export function addBackupCommands(program: Command): void {
     'backup <directory>',
     'copy an embedded store into a new directory, while servers run; the copy includes the secrets of the store',
   )
-    .option('--cache', 'include cached entries; a restore then brings back entries that were deleted after the backup')
+    .option(
+      '--cache',
+      'include cached entries; a restore then brings back entries that were deleted after the backup',
+    )
     .action(backup)
   add('restore <backup>', 'create a data directory from a backup, all or nothing')
     .option('--force', 'rename the existing store and restore in its place')

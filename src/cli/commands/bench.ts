@@ -61,9 +61,10 @@ function addAims(load: Command): void {
     .option('--max-p99 <time>', 'exit with 1 when the p99 is longer', durationMs)
     .option('--max-errors <count>', 'exit with 1 when there are more errors', between(0, 1e9))
     .addOption(
-      new Option('--find-max', 'find the highest rate that stays within --max-p99 and --max-errors, starting at --rate').conflicts(
-        'ramp',
-      ),
+      new Option(
+        '--find-max',
+        'find the highest rate that stays within --max-p99 and --max-errors, starting at --rate',
+      ).conflicts('ramp'),
     )
     .option('--ramp <from..to>', 'increase the rate from the first to the second in eight steps', rateRange)
     .option('--step-duration <time>', 'duration of each step of --find-max and --ramp', durationMs, 5000)
@@ -81,7 +82,10 @@ function addQuestions(load: Command): void {
         .conflicts(['prepare', 'cleanup']),
     )
     .addOption(
-      new Option('--customers <file>', 'file with the customers on the lists, one per line').conflicts(['prepare', 'cleanup']),
+      new Option('--customers <file>', 'file with the customers on the lists, one per line').conflicts([
+        'prepare',
+        'cleanup',
+      ]),
     )
     .option(
       '--members <count>',
@@ -101,8 +105,20 @@ function addManner(load: Command): void {
         .default('constant'),
     )
     .option('--connections <count>', 'connections opened at the start', between(1, 10_000), 64)
-    .option('--max-connections <count>', 'most connections; more are opened when all are busy', between(1, 10_000), 1024)
+    .option(
+      '--max-connections <count>',
+      'most connections; more are opened when all are busy',
+      between(1, 10_000),
+      1024,
+    )
     .option('--timeout <time>', 'time limit of a request', durationMs, 5000)
-    .option('--seed <number>', 'seed for random choices; the same seed sends the same requests', between(0, 4_294_967_295))
-    .option('--no-spin', 'wait with timers instead of a busy loop: saves a core, but requests may be up to a millisecond late')
+    .option(
+      '--seed <number>',
+      'seed for random choices; the same seed sends the same requests',
+      between(0, 4_294_967_295),
+    )
+    .option(
+      '--no-spin',
+      'wait with timers instead of a busy loop: saves a core, but requests may be up to a millisecond late',
+    )
 }

@@ -17,12 +17,18 @@ interface CodeFlags extends CommonOptions {
 export function addCodeCommands(program: Command): void {
   const otp = program.command('otp').description('one-time codes')
   codeCommand(otp, 'issue', 'issue a code; it replaces the pending one').action(issue)
-  codeCommand(otp, 'verify [code]', 'verify a code; it is read from the terminal or standard input when absent')
+  codeCommand(
+    otp,
+    'verify [code]',
+    'verify a code; it is read from the terminal or standard input when absent',
+  )
     .option('--exit-code', 'exit with 3 when the code is wrong')
     .action(verify)
-  codeCommand(otp, 'status', 'show whether a code is pending and whether the address is locked; never the code').action(
-    status,
-  )
+  codeCommand(
+    otp,
+    'status',
+    'show whether a code is pending and whether the address is locked; never the code',
+  ).action(status)
   codeCommand(otp, 'revoke', 'revoke the pending code, and unlock the address').action(revoke)
 }
 

@@ -19,7 +19,10 @@ interface ExportFlags extends CommonOptions {
 export function addExportCommand(allowlist: Command): void {
   dataCommand(allowlist, 'export <id>', 'write the members to standard output or to a file')
     .addOption(
-      new Option('--format <format>', 'format of the rows; taken from the file extension when absent, else csv').choices(FORMATS),
+      new Option(
+        '--format <format>',
+        'format of the rows; taken from the file extension when absent, else csv',
+      ).choices(FORMATS),
     )
     .option('--spreadsheet', 'CSV for spreadsheets: no cell is run as a formula; not for importing again')
     .option('-o, --output <file>', 'file to write; compressed when it ends in .gz')

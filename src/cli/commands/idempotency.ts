@@ -13,9 +13,11 @@ const FIELDS = [
 export function addIdempotencyCommands(program: Command): void {
   const records = program.command('idempotency').description('idempotency records')
   dataCommand(records, 'get <operation> <key>', 'show a record').action(show)
-  dataCommand(records, 'delete <operation> <key>', 'delete a record: the request can be executed again').action(
-    remove,
-  )
+  dataCommand(
+    records,
+    'delete <operation> <key>',
+    'delete a record: the request can be executed again',
+  ).action(remove)
 }
 
 function show(operation: string, key: string, flags: CommonOptions): Promise<void> {

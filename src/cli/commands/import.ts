@@ -22,10 +22,16 @@ interface ImportFlags extends CommonOptions {
 export function addImportCommands(allowlist: Command): void {
   dataCommand(allowlist, 'import <id> <file>', 'import customers from a file, or from standard input (-)')
     .addOption(
-      new Option('--format <format>', 'format of the rows; taken from the file extension when absent, else csv').choices(FORMATS),
+      new Option(
+        '--format <format>',
+        'format of the rows; taken from the file extension when absent, else csv',
+      ).choices(FORMATS),
     )
     .addOption(
-      new Option('--mode <mode>', 'add: add to the list; replace: the list holds exactly these customers afterwards')
+      new Option(
+        '--mode <mode>',
+        'add: add to the list; replace: the list holds exactly these customers afterwards',
+      )
         .choices(['add', 'replace'])
         .default('add'),
     )

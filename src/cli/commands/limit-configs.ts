@@ -46,7 +46,10 @@ export function addLimitConfigCommands(program: Command): void {
   levelCommand(config, 'set', 'set the configuration of a level; absent fields are inherited')
     .option('--limits <json>', 'limits by name as JSON, or @FILE', jsonObject)
     .addOption(
-      new Option('--on-unavailable <policy>', 'what to do when the store does not answer').choices(['allow', 'block']),
+      new Option('--on-unavailable <policy>', 'what to do when the store does not answer').choices([
+        'allow',
+        'block',
+      ]),
     )
     .addOption(flag('--auto-update <flag>', 'on system: bring an older stored schema to this version'))
     .addOption(flag('--strict-version <flag>', 'on system: refuse a newer stored schema'))
@@ -162,7 +165,8 @@ function setConfig(flags: SetFlags): Promise<void> {
       return
     }
     printLine(`set ${address.level} ${address.resource}`)
-    if (effective === undefined) note('the limit is not complete yet: a level must state its capacity and period')
+    if (effective === undefined)
+      note('the limit is not complete yet: a level must state its capacity and period')
     else printResolved(effective)
   })
 }

@@ -47,10 +47,10 @@ export function addListCommands(allowlist: Command): void {
         .makeOptionMandatory(),
     )
     .addOption(
-      new Option('--precision <precision>', 'trusted: checks never read the store; a customer who is not on the list may rarely pass').choices([
-        'exact',
-        'trusted',
-      ]),
+      new Option(
+        '--precision <precision>',
+        'trusted: checks never read the store; a customer who is not on the list may rarely pass',
+      ).choices(['exact', 'trusted']),
     )
   addWaveOptions(create).action(createList)
 
@@ -69,12 +69,9 @@ export function addListCommands(allowlist: Command): void {
     .option('--if-version <version>', 'change nothing unless the list has this version', wholeNumber)
   addWaveOptions(update).action(updateList)
 
-  dataCommand(
-    allowlist,
-    'pause <id>',
-    'pause a wave: no customer passes, and its rule is kept',
-  ).action((id: string, flags: CommonOptions) =>
-    withSession(flags, async ({ allowlists, json }) => printList(await allowlists.pause(id), json)),
+  dataCommand(allowlist, 'pause <id>', 'pause a wave: no customer passes, and its rule is kept').action(
+    (id: string, flags: CommonOptions) =>
+      withSession(flags, async ({ allowlists, json }) => printList(await allowlists.pause(id), json)),
   )
   dataCommand(allowlist, 'resume <id>', 'resume a paused wave with the rule that it had')
     .option('--if-version <version>', 'change nothing unless the list has this version', wholeNumber)

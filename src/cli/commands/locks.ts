@@ -30,7 +30,11 @@ export function addLockCommands(program: Command): void {
     .usage('[options] <name> -- <command...>')
     .option('--ttl-ms <ms>', 'time after which the lock expires if this process dies', whole, DEFAULT_TTL_MS)
     .option('--wait-ms <ms>', 'how long to wait for the lock', whole, DEFAULT_WAIT_MS)
-    .option('--held-exit-code <code>', 'exit code when the lock could not be acquired; 1 when absent', exitCode)
+    .option(
+      '--held-exit-code <code>',
+      'exit code when the lock could not be acquired; 1 when absent',
+      exitCode,
+    )
     .option('--kill-after-ms <ms>', 'when the lock is lost: time from SIGTERM to SIGKILL', whole, 5000)
     .action(run)
   dataCommand(lock, 'status <name>', 'show whether a lock is held').action(showStatus)
@@ -86,7 +90,8 @@ function release(name: string, { token, force, ...flags }: ReleaseFlags): Promis
       throw new CatracaError('INVALID_INPUT', 'give either --token or --force')
     }
     const released = force ? await locks.forceRelease(name) : await locks.release(name, token!)
-    if (!released && !force) throw new CatracaError('LOCK_LOST', `the lock ${name} is no longer held with this token`)
+    if (!released && !force)
+      throw new CatracaError('LOCK_LOST', `the lock ${name} is no longer held with this token`)
     if (json) printJson({ name, released })
     else printLine(released ? `released ${name}` : `${name} was free`)
   })

@@ -34,7 +34,9 @@ function addMember(id: string, customer: string, flags: AddFlags): Promise<void>
   return withSession(flags, async ({ allowlists, json }) => {
     const result = await allowlists.add(id, customer, input)
     if (json) return printJson(result)
-    printLine(`${result.added ? 'added' : 'was already a member; replaced'}; ${customers(result.customerCount)}`)
+    printLine(
+      `${result.added ? 'added' : 'was already a member; replaced'}; ${customers(result.customerCount)}`,
+    )
   })
 }
 

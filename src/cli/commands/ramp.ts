@@ -20,7 +20,11 @@ export function addRampCommand(allowlist: Command): void {
   dataCommand(allowlist, 'ramp <id>', 'open a PERCENTAGE wave further, now or by steps')
     .addOption(way('--to <share>', 'open to this share now, without further steps', 'to').argParser(share))
     .addOption(
-      way('--step <time=share>', 'from TIME on, SHARE of the customers may pass; may be repeated', 'step').argParser(step),
+      way(
+        '--step <time=share>',
+        'from TIME on, SHARE of the customers may pass; may be repeated',
+        'step',
+      ).argParser(step),
     )
     .addOption(way('--clear', 'remove the steps; the percentage of the rule applies', 'clear'))
     .addOption(way('--pause', 'no customer passes: the same as `allowlist pause`', 'pause'))

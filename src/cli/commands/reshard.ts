@@ -8,7 +8,11 @@ import { type CommonOptions, dataCommand, withSession } from './support/session.
 const TOLD_EVERY_MS = 1000
 
 export function addReshardCommand(allowlist: Command): void {
-  dataCommand(allowlist, 'reshard <id>', 'move an allowlist to another number of shards, while checks continue')
+  dataCommand(
+    allowlist,
+    'reshard <id>',
+    'move an allowlist to another number of shards, while checks continue',
+  )
     .requiredOption('--shards <count>', 'number of shards', wholeNumber)
     .action((id: string, flags: CommonOptions & { shards: number }) =>
       withSession(flags, async ({ allowlists, json }) => {

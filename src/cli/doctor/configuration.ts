@@ -88,8 +88,7 @@ function strayFindings(env: Record<string, string | undefined>): Findings {
 const secretFileCheck: Check<ConfigFacts> = {
   id: 'config.secret-files',
   wants: 'Files that hold secrets can be read by nobody but their owner and group.',
-  remedy:
-    'chmod 600 the file (640 if the group must read it), and change the secret if others may have read it.',
+  remedy: 'chmod 600 the file (640 if the group must read it). Change the secret if others may have read it.',
   look(context): CheckResult | CheckResult[] {
     const files = [...secretFiles(context)]
     const verdicts = files.flatMap((path): CheckResult[] => {

@@ -105,7 +105,8 @@ const versionCheck: Check<ServerFacts> = {
   async look(context) {
     const { body } = await ask(context, '/')
     const theirs = typeof body.version === 'string' ? body.version : undefined
-    if (theirs === undefined) return problem('it does not report a version', 'Is it Catraca? Correct the address.')
+    if (theirs === undefined)
+      return problem('it does not report a version', 'Is it Catraca? Correct the address.')
     return theirs === version ? ok(theirs) : warning(`the server is ${theirs}, this is ${version}`)
   },
 }
@@ -124,7 +125,9 @@ const keyCheck: Check<ServerFacts> = {
         : problem('no key is required: any client that reaches it can change everything')
     }
     if (context.key === undefined) return ok('a key is required')
-    return isRefused(withKey) ? problem('the key of this command is refused') : ok('a key is required, and the key of this command is accepted')
+    return isRefused(withKey)
+      ? problem('the key of this command is refused')
+      : ok('a key is required, and the key of this command is accepted')
   },
 }
 

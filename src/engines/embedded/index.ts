@@ -196,7 +196,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
 function rightsWarnings(directory: string): string[] {
   return openToOthers(directory).length === 0
     ? []
-    : [`others on this machine may read the store: chmod -R go-rwx ${directory}`]
+    : [`other users of this machine can read the store: chmod -R go-rwx ${directory}`]
 }
 
 /** A directory that goes away with the process, also when nobody closes it. */

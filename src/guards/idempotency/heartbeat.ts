@@ -60,7 +60,7 @@ export class Heartbeat extends Waiter {
   /** A process that was stopped for longer than its lease wakes up here too: it has lost it, and beats no more. */
   override onDue(now: number): void {
     if (now >= this.workEnd) this.lose(`it took longer than ${this.options.maxWorkMs} ms`)
-    else if (now >= this.leaseEnd) this.lose('its lease has passed and could not be extended')
+    else if (now >= this.leaseEnd) this.lose('its lease expired and could not be extended')
     else if (now >= this.nextBeat) void this.beat(now)
     else this.sleep(now)
   }
@@ -80,7 +80,7 @@ export class Heartbeat extends Waiter {
       // As long as the lease lasts nothing is lost.
     }
     if (this.stopped) return
-    if (outcome === 'lost') return this.lose('somebody else has taken it over')
+    if (outcome === 'lost') return this.lose('another caller took it over')
     if (outcome === 'done') this.leaseEnd = sentAt + leaseMs
     const now = monotonicMs()
     this.nextBeat = now + leaseMs / (outcome === 'done' ? BEATS_PER_LEASE : RETRIES_PER_LEASE)

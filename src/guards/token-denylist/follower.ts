@@ -134,7 +134,7 @@ export class TokenFollower {
       this.failed = false
     } catch (error) {
       // The store is asked meanwhile, and tells its callers; here once is enough.
-      if (!this.failed && !this.closed) this.report('revoked tokens cannot be followed', error)
+      if (!this.failed && !this.closed) this.report('changes of revoked tokens cannot be read', error)
       this.failed = true
     }
   }

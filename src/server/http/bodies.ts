@@ -82,4 +82,7 @@ const tooLarge = () => new CatracaError('PAYLOAD_TOO_LARGE', 'the body is too la
 const cutOff = (cause: Error) => new CatracaError('INVALID_INPUT', 'the body was cut off', { cause })
 
 const overloaded = () =>
-  new CatracaError('OVERLOADED', 'the request bodies in flight fill the memory reserved for them (server.bodiesLimitBytes)')
+  new CatracaError(
+    'OVERLOADED',
+    'the request bodies in flight fill the memory reserved for them (server.bodiesLimitBytes)',
+  )

@@ -7,7 +7,6 @@ export const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^is missing$/, 'está faltando'],
   [/^or endTime is required$/, 'ou endTime é obrigatório'],
   [/^or config must be given$/, 'ou config deve ser informado'],
-  [/^is not known here$/, 'não é conhecido aqui'],
   [/^is not a known field$/, 'não é um campo conhecido'],
   [/^has the wrong shape$/, 'tem a forma errada'],
   [

@@ -20,7 +20,9 @@ export async function closeInTime(
 ): Promise<void> {
   const timer = later(
     () => {
-      tell('the stores were not closed in time (server.shutdownTimeoutMs): the process exits without closing them')
+      tell(
+        'the stores were not closed in time (server.shutdownTimeoutMs): the process exits without closing them',
+      )
       process.exit(EXIT.failure)
     },
     Math.max(LEAST_MS, byMs - performance.now()),

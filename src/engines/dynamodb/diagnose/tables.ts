@@ -6,7 +6,7 @@ const LAYOUT = new Set(['table', 'status', 'keys'])
 
 export const layoutCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.tables',
-  wants: 'Every table is there, active, with the keys that are expected.',
+  wants: 'Every table exists, is active, and has the expected keys.',
   remedy: 'catraca dynamodb create, or name other tables in the store URL.',
   look: (context) =>
     differing(context, (what) => LAYOUT.has(what), `${context.tables.length} tables as expected`),
@@ -28,8 +28,8 @@ export const streamCheck: Check<DynamodbFacts> = {
 
 export const expiryCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.ttl',
-  wants: 'Items that are over are deleted by TTL.',
-  remedy: 'catraca dynamodb create turns it on: without it what is over stays, and is paid for.',
+  wants: 'Expired items are deleted by TTL.',
+  remedy: 'catraca dynamodb create turns it on: without it expired items stay, and cost money.',
   look: (context) => differing(context, (what) => what === 'ttl', 'on, by the right attribute'),
 }
 
@@ -43,7 +43,7 @@ export const billingCheck: Check<DynamodbFacts> = {
 export const recoveryCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.recovery',
   wants: 'Point-in-time recovery is on.',
-  remedy: 'catraca dynamodb create turns it on: without it there is no way back from a mistake.',
+  remedy: 'catraca dynamodb create turns it on: without it a mistake cannot be undone.',
   look(context) {
     const known = context.tables.filter(({ pointInTimeRecovery }) => pointInTimeRecovery !== 'unknown')
     if (known.length === 0) return skipped('the endpoint does not tell')

@@ -32,8 +32,8 @@ const MIB = 1024 * 1024
 /** Whether it opens is known before the others are asked. */
 const openCheck: Check<CheckResult> = {
   id: 'embedded.open',
-  wants: 'The data file is whole and opens.',
-  remedy: 'Mend its rights, or restore a backup: docs/guides/backup-and-recovery.md.',
+  wants: 'The data file is complete and opens.',
+  remedy: 'Correct its permissions, or restore a backup: docs/guides/backup-and-recovery.md.',
   look: (verdict) => verdict,
 }
 

@@ -45,7 +45,7 @@ function makeSecret(path: string): string {
 function whole(path: string): string {
   const secret = readFileSync(path, 'utf8').trim()
   if (secret !== '') return secret
-  throw new CatracaError('STORE_CORRUPT', `${path} is empty; remove it, and another secret is made`)
+  throw new CatracaError('STORE_CORRUPT', `${path} is empty; remove it, and a new secret is generated`)
 }
 
 /** Of the files of a data directory those that hold such a secret: made by this file, and not half made. */

@@ -202,7 +202,7 @@ export class RedisCache implements CacheStore {
       return await this.redis.run(telling, [...keys, NOTICES_KEY], [...args, this.notices.channel, notice])
     } catch (error) {
       // Without the key, which may name a person and must not get into logs.
-      if (isForeign(error)) throw foreign(`${space}:…`, 'something else than an entry')
+      if (isForeign(error)) throw foreign(`${space}:…`, 'something other than an entry')
       throw error
     }
   }

@@ -33,7 +33,7 @@ export class RedisCodes implements CodeStore {
       return { expiresAt: (await this.redis.run(PUT, [codeRedisKey(key)], args)) as number }
     } catch (error) {
       // Without the address, which must not get into logs.
-      if (isForeign(error)) throw foreign(`otp:${key.channel}:…`, 'something else than a code')
+      if (isForeign(error)) throw foreign(`otp:${key.channel}:…`, 'something other than a code')
       throw error
     }
   }

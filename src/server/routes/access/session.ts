@@ -11,10 +11,14 @@ const session = Type.Object(
       type: ['string', 'null'],
       description: 'Name of the API key; null on a server without keys',
     }),
-    scopes: Type.Array(oneOf(SCOPES), { description: 'Scopes of the key, with those that other scopes imply' }),
+    scopes: Type.Array(oneOf(SCOPES), {
+      description: 'Scopes of the key, with those that other scopes imply',
+    }),
     keysRequired: Type.Boolean(),
     version: Type.String(),
-    store: Type.Optional(Type.String({ description: 'Store URL without credentials; only for keys with the scope `read`' })),
+    store: Type.Optional(
+      Type.String({ description: 'Store URL without credentials; only for keys with the scope `read`' }),
+    ),
   },
   { additionalProperties: false },
 )

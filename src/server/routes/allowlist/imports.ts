@@ -17,13 +17,17 @@ const query = Type.Object(
   {
     mode: Type.Optional(schemas.oneOf(['add', 'replace'], '`add` when absent')),
     importId: Type.Optional(Type.String({ description: 'Id of the import; the same id resumes it' })),
-    addedBy: Type.Optional(Type.String({ description: 'Who added the customers, for rows without that field' })),
+    addedBy: Type.Optional(
+      Type.String({ description: 'Who added the customers, for rows without that field' }),
+    ),
     column: Type.Optional(
       Type.String({
         description: 'CSV only: the column with the ids, by its heading or its number from 1',
       }),
     ),
-    format: Type.Optional(schemas.oneOf(['csv', 'ndjson', 'text'], 'Format of the rows, when the content type does not say it')),
+    format: Type.Optional(
+      schemas.oneOf(['csv', 'ndjson', 'text'], 'Format of the rows, when the content type does not say it'),
+    ),
     maxErrors: Type.Optional(
       Type.Integer({ description: 'How many rejected rows the result lists: up to 1,000; 100 when absent' }),
     ),
@@ -57,7 +61,10 @@ export function importRoutes(app: App, context: ServerContext): void {
           querystring: query,
           response: answers({
             200: { description: 'Imported', schema: shared('ImportResult') },
-            202: { description: 'Received; `Location` has the status of the import', schema: schemas.importAccepted },
+            202: {
+              description: 'Received; `Location` has the status of the import',
+              schema: schemas.importAccepted,
+            },
           }),
         },
       },

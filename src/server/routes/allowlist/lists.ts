@@ -79,7 +79,8 @@ export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerCon
       schema: {
         tags,
         operationId: 'updateAllowlist',
-        summary: 'Change the name or the config of an allowlist; with `If-Match`, only if its version is still the given one',
+        summary:
+          'Change the name or the config of an allowlist; with `If-Match`, only if its version is still the given one',
         params,
         headers,
         body: schemas.allowlistChange,

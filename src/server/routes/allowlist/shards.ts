@@ -36,7 +36,10 @@ export function shardRoutes(app: App, { catraca: { allowlists } }: ServerContext
         params,
         body,
         response: answers({
-          200: { description: 'The allowlist has this number of shards already', schema: schemas.reshardStatus },
+          200: {
+            description: 'The allowlist has this number of shards already',
+            schema: schemas.reshardStatus,
+          },
           202: { description: 'The move has started', schema: schemas.reshardStatus },
         }),
       },
@@ -48,7 +51,10 @@ export function shardRoutes(app: App, { catraca: { allowlists } }: ServerContext
         allowlists.reshard(id, request.body.shards, { onProgress: resolve }).then(
           () => resolve(undefined),
           (error: unknown) => {
-            request.log.error({ err: error, requestId: request.id }, 'moving an allowlist to other shards failed')
+            request.log.error(
+              { err: error, requestId: request.id },
+              'moving an allowlist to other shards failed',
+            )
             reject(error)
           },
         )

@@ -17,7 +17,8 @@ export function auditRoutes(app: App, { catraca: { audit } }: ServerContext): vo
         querystring: schemas.auditQuery,
         response: answers({
           200: {
-            description: 'A page. If it has `nextCursor` there may be more, even if the page is short or empty',
+            description:
+              'A page. If it has `nextCursor` there may be more, even if the page is short or empty',
             schema: pageOf(schemas.auditEntry),
           },
         }),

@@ -59,7 +59,9 @@ export const auditEntry = Type.Object({
   ),
   requestId: Type.Optional(Type.String()),
   requestIdFrom: Type.Optional(
-    Type.String({ description: '`caller`: the caller chose the request id. Absent: the server generated it' }),
+    Type.String({
+      description: '`caller`: the caller chose the request id. Absent: the server generated it',
+    }),
   ),
   detail: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 })

@@ -84,7 +84,8 @@ function addWrites(app: App, { catraca: { cache } }: ServerContext): void {
       schema: {
         tags,
         operationId: 'expireCached',
-        summary: 'Mark a value as stale: the next request loads it again, and the stale value serves if the load fails',
+        summary:
+          'Mark a value as stale: the next request loads it again, and the stale value serves if the load fails',
         params: schemas.entryParams,
         response: answers204('The value is stale on all pods'),
       },
@@ -135,8 +136,14 @@ function addLeases(app: App, { catraca: { cache } }: ServerContext): void {
             description: 'The cached value. If a lease comes with it, the value is stale and you load it',
             schema: schemas.cachedOrStale,
           },
-          201: { description: 'Nothing is cached: you hold the lease and load the value', schema: schemas.leased },
-          202: { description: 'Another caller loads the value; ask again after Retry-After', schema: schemas.loading },
+          201: {
+            description: 'Nothing is cached: you hold the lease and load the value',
+            schema: schemas.leased,
+          },
+          202: {
+            description: 'Another caller loads the value; ask again after Retry-After',
+            schema: schemas.loading,
+          },
         }),
       },
     },

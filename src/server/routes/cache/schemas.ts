@@ -27,7 +27,9 @@ export const newEntry = Type.Object(
   {
     value,
     ttlMs: Type.Optional(Type.Integer({ description: "Instead of the space's" })),
-    lease: Type.Optional(Type.String({ maxLength: 100, description: 'Store only if this lease is still valid' })),
+    lease: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Store only if this lease is still valid' }),
+    ),
   },
   closed,
 )

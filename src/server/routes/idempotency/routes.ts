@@ -31,7 +31,10 @@ function addClaim(app: App, { catraca: { idempotency } }: ServerContext): void {
         body: schemas.claimRequest,
         response: answers({
           200: { description: 'Executed before: the recorded response', schema: schemas.replayed },
-          201: { description: 'Claimed: execute the request, then record the result', schema: schemas.claimed },
+          201: {
+            description: 'Claimed: execute the request, then record the result',
+            schema: schemas.claimed,
+          },
         }),
       },
       // A request that its key alone tells apart needs no body.

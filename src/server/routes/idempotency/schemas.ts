@@ -23,8 +23,12 @@ export const claimHeaders = Type.Object({
 
 export const claimRequest = Type.Object(
   {
-    payload: Type.Optional(Type.Unknown({ description: 'What identifies the request; not together with requestHash' })),
-    requestHash: Type.Optional(Type.String({ description: 'SHA-256 of the payload, computed by the caller' })),
+    payload: Type.Optional(
+      Type.Unknown({ description: 'What identifies the request; not together with requestHash' }),
+    ),
+    requestHash: Type.Optional(
+      Type.String({ description: 'SHA-256 of the payload, computed by the caller' }),
+    ),
     leaseSeconds: Type.Optional(
       Type.Number({ description: 'The claim can be taken over when it was not extended for this time' }),
     ),
@@ -38,7 +42,9 @@ export const claimRequest = Type.Object(
 export const claimed = Type.Object(
   {
     status: oneOf(['IN_PROGRESS']),
-    token: Type.String({ description: 'Needed to extend, complete, fail or release the claim; returned only this once' }),
+    token: Type.String({
+      description: 'Needed to extend, complete, fail or release the claim; returned only this once',
+    }),
     attempt: Type.Integer({ description: 'Counts claims of this record' }),
     expiresAt: isoTime,
     leaseUntil: isoTime,

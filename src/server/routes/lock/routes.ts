@@ -134,7 +134,8 @@ function addState(app: App, { catraca: { locks } }: ServerContext): void {
       schema: {
         tags,
         operationId: 'forceReleaseLock',
-        summary: 'Release a lock that another caller holds. The holder notices when its fence is refused, or when it extends the lock',
+        summary:
+          'Release a lock that another caller holds. The holder notices when its fence is refused, or when it extends the lock',
         params: schemas.lockParams,
         response: answers204('Free'),
       },

@@ -9,7 +9,10 @@ const ttlMs = Type.Optional(
     description: 'The lock expires after this time unless it is extended; 30000 when absent',
   }),
 )
-const expiresAt = Type.String({ format: 'date-time', description: 'When the lock expires unless it is extended' })
+const expiresAt = Type.String({
+  format: 'date-time',
+  description: 'When the lock expires unless it is extended',
+})
 const fence = Type.Optional(
   Type.Integer({ description: 'Fencing number: grows with every holder of the name. Absent with Redlock' }),
 )

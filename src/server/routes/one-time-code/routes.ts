@@ -82,7 +82,9 @@ export function codeRoutes(app: App, { catraca: { codes } }: ServerContext): voi
         summary: 'Revoke the pending code, and unlock the address',
         params: schemas.channelParams,
         body: schemas.issueRequest,
-        response: answers({ 200: { description: 'Whether there was a code or a lock to remove', schema: schemas.revoked } }),
+        response: answers({
+          200: { description: 'Whether there was a code or a lock to remove', schema: schemas.revoked },
+        }),
       },
     },
     (request) => codes.revoke({ ...request.params, ...request.body }),

@@ -41,7 +41,8 @@ export const acquireRequest = Type.Object(
       Type.Unsafe<Limits>({
         type: 'object',
         additionalProperties: { type: 'object' },
-        description: 'Limits for this call, in the form of a configuration; allowed by the setting `limits.inline`',
+        description:
+          'Limits for this call, in the form of a configuration; allowed by the setting `limits.inline`',
       }),
     ),
     cascade: Type.Optional(

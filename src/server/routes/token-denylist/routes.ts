@@ -18,7 +18,9 @@ export function tokenRoutes(app: App, { catraca: { tokens } }: ServerContext): v
         summary: 'Check whether a token was revoked, alone or with all tokens of its subject',
         params: schemas.tokenParams,
         querystring: schemas.tokenQuery,
-        response: answers({ 200: { description: 'Whether the token is revoked', schema: schemas.tokenAnswer } }),
+        response: answers({
+          200: { description: 'Whether the token is revoked', schema: schemas.tokenAnswer },
+        }),
       },
     },
     async (request, reply) => {

@@ -10,7 +10,10 @@ const expiresAt = Type.String({
 })
 
 export const tokenParams = Type.Object({ jti }, closed)
-export const subjectParams = Type.Object({ subject: Type.String({ description: 'Subject of the tokens' }) }, closed)
+export const subjectParams = Type.Object(
+  { subject: Type.String({ description: 'Subject of the tokens' }) },
+  closed,
+)
 export const tokenRevocation = Type.Object({ expiresAt }, closed)
 export const tokenRevocations = Type.Object(
   { tokens: Type.Array(Type.Object({ jti, expiresAt }, closed), { minItems: 1, maxItems: MAX_REVOCATIONS }) },
@@ -27,7 +30,9 @@ export const tokenQuery = Type.Object(
   {
     subject: Type.Optional(Type.String()),
     issuedAt: Type.Optional(
-      Type.String({ description: 'ISO 8601. Absent: the token counts as issued before every revocation of its subject' }),
+      Type.String({
+        description: 'ISO 8601. Absent: the token counts as issued before every revocation of its subject',
+      }),
     ),
   },
   closed,

@@ -48,7 +48,7 @@ function listEntries(flags: ListFlags): Promise<void> {
   })
 }
 
-/** A page may be empty where more follow: a person at a terminal wants to see something. */
+/** A page can be empty although more pages follow; a user at a terminal wants to see entries. */
 async function firstFound(audit: AuditApi, query: AuditQuery): Promise<AuditPage> {
   let page = await audit.list(query)
   while (page.items.length === 0 && page.nextCursor !== undefined) {

@@ -24,7 +24,7 @@ export function addBackupCommands(program: Command): void {
       .description(description)
       .option('--json', 'print JSON')
       .addOption(settingOption('store', 'url'))
-      // Taken only to say why not: other commands have it.
+      // Accepted only to explain why it cannot be used: other commands have it.
       .addOption(new Option('--url <url>').hideHelp())
       .addOption(configOption())
   add(
@@ -81,7 +81,7 @@ function sum({ files }: Manifest): string {
   return `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${count(bytes)} bytes`
 }
 
-/** Nothing for what is done in a second. */
+/** Prints nothing when the work takes less than a second. */
 function printProgress({ json }: Flags, what: string): (doneBytes: number, totalBytes: number) => void {
   let toldMs = performance.now()
   return (doneBytes, totalBytes) => {

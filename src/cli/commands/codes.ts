@@ -86,7 +86,7 @@ async function verify(given: string | undefined, flags: CodeFlags): Promise<void
   })
 }
 
-/** Not as an argument: those are seen by everybody on the machine. */
+/** Not an argument: every user of the machine can see those. */
 async function askForCode(): Promise<string> {
   const input = createInterface({
     input: process.stdin,

@@ -19,7 +19,7 @@ import { list } from './support/parse.js'
 import { type ConfigOptions, configOf, configOption, settingOption } from './support/session.js'
 
 const TOLD_EVERY_MS = 1000
-/** JSON is printed at the end; text names every row as it is found. */
+/** JSON output is printed at the end, so its rows are limited; text output prints every row as it is found. */
 const MAX_JSON_ROWS = 10_000
 
 interface Flags extends ConfigOptions {
@@ -145,7 +145,7 @@ async function adopt(flags: Flags): Promise<void> {
   }
 }
 
-/** Not every page: only after a second. */
+/** At most once a second. */
 function printProgress(): (progress: AdoptionProgress) => void {
   let toldMs = performance.now()
   return ({ scanned, lists }) => {

@@ -44,7 +44,10 @@ function exportList(id: string, flags: ExportFlags): Promise<void> {
   })
 }
 
-/** Under another name until it is complete, so that half an export is never taken for a whole one. */
+/**
+ * Writes under a temporary name until the export is complete, so that a partial export is never taken for a complete
+ * one.
+ */
 async function writeWhole(members: Readable, output: string): Promise<void> {
   const partial = `${output}.part-${process.pid}`
   const file = createWriteStream(partial)

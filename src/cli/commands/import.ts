@@ -94,8 +94,8 @@ async function runImport(session: Session, task: Task): Promise<ImportResult> {
 const ASK_AGAIN_MS = 500
 
 /**
- * A process that was killed in the middle holds its import until its lease runs out. Whoever runs the command
- * again should not have to know: wait that long, and no longer.
+ * A killed process holds its import until the lease expires. When the command is run again, it waits that long, and
+ * no longer.
  */
 async function whenFree<T>(
   { config }: Session,
@@ -115,7 +115,7 @@ async function whenFree<T>(
   }
 }
 
-/** The first signal stops the import in good order; the second one stops at once. */
+/** The first signal stops the import in order; the second one exits at once. */
 function onInterrupt(): { signal: AbortSignal; ignore: () => void } {
   const controller = new AbortController()
   const interrupt = () => {
@@ -133,7 +133,7 @@ function onInterrupt(): { signal: AbortSignal; ignore: () => void } {
 }
 
 async function explainResume({ allowlists }: Session, { id, importId, source }: Task): Promise<void> {
-  // Without a status there is nothing to resume, or nobody to ask.
+  // Without a status there is nothing to resume, or the status cannot be read.
   const status = await allowlists.importStatus(id, importId).catch(() => undefined)
   if (status === undefined || status.state === 'completed') return
   const how =

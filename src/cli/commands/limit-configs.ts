@@ -97,7 +97,7 @@ function levelCommand(parent: Command, name: string, description: string): Comma
     .option('--all-resources', 'the default for all resources, on the system and entity levels')
 }
 
-/** On the resource level either option names the resource. */
+/** On the resource level, either option names the resource. */
 function addressOf({
   level,
   entity,
@@ -139,7 +139,7 @@ function listConfigs(flags: ListFlags): Promise<void> {
   })
 }
 
-/** `rpm 60/60s` for each limit, as far as the level says it. */
+/** `rpm 60/60s` for each limit, as far as the level states it. */
 function summaryOf({ limits, unreadable = {} }: LevelConfig): string {
   const described = Object.entries(limits).map(
     ([name, { capacity = '?', refillPeriodSeconds = '?' }]) => `${name} ${capacity}/${refillPeriodSeconds}s`,
@@ -220,7 +220,7 @@ const planFile = (file: string, flags: PlanFlags) => planOrApply(file, flags, fa
 const applyFile = (file: string, flags: PlanFlags) => planOrApply(file, flags, true)
 
 async function planOrApply(file: string, flags: PlanFlags, isApplied: boolean): Promise<void> {
-  // Only here: other commands need no YAML.
+  // Imported here: other commands need no YAML.
   const { apply, describeChange, plan, planPrune, readPlan } = await import('./support/config-plan.js')
   const records = readPlan(file)
   await withSession(flags, async ({ limits, json }) => {

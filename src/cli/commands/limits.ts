@@ -8,7 +8,7 @@ import { type CommonOptions, dataCommand, withSession } from './support/session.
 interface SubjectFlags extends CommonOptions {
   entity: string
   resource: string
-  /** Of `status` and `acquire`. */
+  /** For `status` and `acquire`. */
   limits?: Limits
 }
 

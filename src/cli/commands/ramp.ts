@@ -39,7 +39,7 @@ function ramp(id: string, flags: RampFlags): Promise<void> {
     if (flags.pause) return printList(await allowlists.pause(id), json)
     const list = await allowlists.get(id)
     const change = { config: ramped(list, flags) }
-    // The version read: whoever changed the rule in between is not overwritten.
+    // The version that was read: a change that another user made meanwhile is not overwritten.
     printList(await allowlists.update(id, change, { ifVersion: list.version }), json)
   })
 }

@@ -24,7 +24,7 @@ export function addReshardCommand(allowlist: Command): void {
     )
 }
 
-/** Not every step: only when the phase changes, or after a second. */
+/** Prints only a new phase, or once a second. */
 function printProgress(): (status: ReshardStatus) => void {
   let phase = ''
   let toldMs = 0

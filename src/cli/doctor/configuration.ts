@@ -25,15 +25,15 @@ import {
 import { type CatracaError, isCatracaError } from '../../core/errors.js'
 import { usesCodes } from '../settings.js'
 
-/** The configuration as far as it can be read, and what is wrong with it. */
+/** The valid part of the configuration, and its problems. */
 export interface ConfigFacts {
   env: Readonly<Record<string, string | undefined>>
   cwd: string
   configFile: string | undefined
-  /** Undefined when some setting is wrong. */
+  /** Undefined when a setting is wrong. */
   config: Config | undefined
   failure: CatracaError | undefined
-  /** API keys in the store, where that is known. */
+  /** API keys in the store, when known. */
   apiKeys?: KeysFound
 }
 
@@ -41,7 +41,7 @@ type Sources = Pick<ConfigFacts, 'env' | 'cwd' | 'configFile'>
 
 export function readConfiguration(sources: Sources, flags: Record<string, string | undefined>): ConfigFacts {
   const { cwd, configFile } = sources
-  // Variables that are no setting are a finding of their own, and hide nothing else.
+  // Unknown variables have their own finding, and must not hide other findings.
   const env = Object.fromEntries(Object.entries(sources.env).filter(([name, value]) => !isStray(name, value)))
   try {
     return { ...sources, config: loadConfig({ flags, configFile, env, cwd }), failure: undefined }
@@ -100,7 +100,7 @@ const secretFileCheck: Check<ConfigFacts> = {
   },
 }
 
-/** The files that settings name, and the configuration file if a secret stands in it. */
+/** The files that settings name, and the configuration file if it contains a secret. */
 function secretFiles({ env, cwd, configFile }: ConfigFacts): Set<string> {
   const named = configFile ?? env[CONFIG_FILE_ENV]
   const findings = emptyFindings()
@@ -171,7 +171,7 @@ const pepperCheck: Check<ConfigFacts> = {
   },
 }
 
-/** Those that hold wherever commands run. */
+/** Checks for every machine that runs commands. */
 export const SOURCE_CHECKS: readonly Check<ConfigFacts>[] = [settingsCheck, variableCheck, secretFileCheck]
-/** Those of whoever serves. */
+/** Checks for a machine that serves. */
 export const SERVING_CHECKS: readonly Check<ConfigFacts>[] = [keyCheck, pepperCheck]

@@ -9,7 +9,7 @@ const GIB = 1024 ** 3
 
 export interface MachineFacts {
   nodeVersion: string
-  /** Where imports are spooled and sorted. */
+  /** Directories in which imports are spooled and sorted. */
   spoolDirectories: readonly string[]
 }
 

@@ -150,7 +150,7 @@ const clockCheck: Check<ServerFacts> = {
     const { date, sentAt, receivedAt } = await ask(context, '/live')
     const at = Date.parse(date ?? '')
     if (Number.isNaN(at)) return skipped('it does not report the time')
-    // Dates are cut to whole seconds.
+    // The `Date` header has whole seconds.
     return clockResult(at + 500 - (sentAt + receivedAt) / 2, 500 + (receivedAt - sentAt) / 2)
   },
 }
@@ -161,7 +161,7 @@ const latencyCheck: Check<ServerFacts> = {
   remedy: 'Look for a busy event loop, a slow store or a distant network (docs/runbooks).',
   async look(context) {
     const tookMs: number[] = []
-    // The first one makes the connection.
+    // The first call opens the connection.
     for (let i = 0; i <= CALLS; i++) {
       const begunMs = performance.now()
       await ask(context, '/live')

@@ -31,7 +31,7 @@ const LEVEL_PATHS = {
   entity: '/config/entities',
 } as const
 
-/** The rate limits of a server, with the answers and the errors of the library. */
+/** Rate limits over HTTP, with the results and errors of the library. */
 export class HttpLimits implements LimitsApi {
   constructor(private readonly http: HttpTransport) {}
 

@@ -12,7 +12,7 @@ interface Pipeline {
   inFlight: number
   waiting: Pending[]
   last: Pending
-  /** Read of the connection when the last answer was sent. */
+  /** `bytesRead` of the socket when the last response was sent. */
   bytesRead: number
 }
 
@@ -20,9 +20,9 @@ const PIPELINE = Symbol('requests of a connection')
 type PipelinedSocket = Socket & { [PIPELINE]?: Pipeline }
 
 /**
- * Bounds what is under way for one connection. A caller may send requests without waiting for answers, as many as fit,
- * and Node hands out all of them at once: one caller would fill the queues of the store for everybody else. So those
- * beyond the bound wait, and nothing more is read from a connection while some of its requests wait.
+ * Limits the requests in flight of one connection. A client may pipeline any number of requests, and Node hands all
+ * of them out at once, so one client could fill the queues of the store. Requests beyond the limit wait, and the
+ * connection is not read while some of its requests wait.
  */
 export class Pipelines {
   constructor(
@@ -30,23 +30,23 @@ export class Pipelines {
     private readonly handle: Handler,
   ) {}
 
-  /** Whether all that came over this connection is answered. One over which nothing has come yet is not idle. */
+  /** Whether every request on this connection is answered. A connection without any request yet is not idle. */
   static isIdle(socket: PipelinedSocket): boolean {
     const pipeline = socket[PIPELINE]
     return pipeline?.inFlight === 0 && pipeline.bytesRead === socket.bytesRead
   }
 
-  /** The answer that is owed to a request whose body is still on its way. */
+  /** The pending response of a request whose body is still arriving. */
   static unfinished(socket: PipelinedSocket): ServerResponse | undefined {
     const last = socket[PIPELINE]?.last
     return last === undefined || last.request.complete ? undefined : last.response
   }
 
-  /** Acts when everything that was asked on this connection is answered: answers leave in the order of requests. */
+  /** Calls `act` when all requests on this connection are answered. Responses leave in the order of requests. */
   static whenAnswered(socket: PipelinedSocket, act: () => void): void {
     const last = socket[PIPELINE]?.last.response
     if (last === undefined || last.writableFinished) act()
-    // Before Node ends a connection over which nothing more will come.
+    // Runs before Node closes a connection that will receive nothing more.
     else last.prependOnceListener('finish', act)
   }
 

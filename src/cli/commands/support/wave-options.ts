@@ -41,7 +41,7 @@ export function addWaveOptions(command: Command): Command {
     .option('--exclude <ids>', 'no customer who passes one of these allowlists', list)
 }
 
-/** What the options say, or nothing when none of them was given. The library checks what it means. */
+/** The rule that the options state; undefined when none was given. The library validates it. */
 export function waveConfig(flags: WaveFlags): WaveConfig | undefined {
   if (flags.config !== undefined) return flags.config as unknown as WaveConfig
   if (SINGLE.every((name) => flags[name] === undefined)) return undefined
@@ -64,7 +64,7 @@ function inferStrategy({ percentage, step: steps, customers, start, end }: WaveF
   throw invalid('--strategy', 'is required: the options do not determine it')
 }
 
-/** One line for a person; `--json` has the exact values. */
+/** One line for a reader; `--json` has the exact values. */
 export function describeWave(config: WaveConfig): string {
   const parts: string[] = [config.strategy]
   if (config.percentage !== undefined) parts.push(percent(config.percentage))

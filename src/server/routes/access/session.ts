@@ -23,7 +23,7 @@ const session = Type.Object(
   { additionalProperties: false },
 )
 
-/** Tells callers who they are, so that a console can show what they may do. */
+/** Returns the caller and its scopes, so that the console can show what the caller may do. */
 export function sessionRoutes(app: App, { catraca, gate, registry }: ServerContext): void {
   app.get(
     '/session',

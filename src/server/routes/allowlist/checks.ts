@@ -18,7 +18,7 @@ const freshness = {
 const asked = Type.Array(Type.String(), { description: '1 to 100 ids, comma-separated or repeated' })
 const comma = { ...closed, style: 'form', explode: false } as const
 
-/** Before the schema is applied, which wants an array. */
+/** Runs before the schema, which requires an array. */
 const splitQuery = (request: FastifyRequest, _reply: unknown, done: () => void): void => {
   const query = request.query as { allowlists?: unknown }
   if (query.allowlists !== undefined) query.allowlists = splitLists(query.allowlists as string | string[])

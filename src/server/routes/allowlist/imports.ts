@@ -41,7 +41,7 @@ const query = Type.Object(
 export function importRoutes(app: App, context: ServerContext): void {
   const { allowlists } = context.catraca
 
-  // In its own scope, where every body is left unread: it is a stream, and `bodyKind` judges its type.
+  // A separate scope in which no body is parsed: the body is a stream, and `bodyKind` checks its type.
   app.register(async (scope: App) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (request, _body, done) => {
@@ -121,7 +121,7 @@ async function importNow(
   }
 }
 
-/** The input was not at fault, so this must not look like it. */
+/** The input is not at fault, so the error must not say so. */
 function stoppedMidway(error: unknown): unknown {
   if (!isCatracaError(error, 'IMPORT_INTERRUPTED') && !isCatracaError(error, 'ABORTED')) return error
   const { facts } = error

@@ -151,13 +151,13 @@ export function answers204(description: string): Record<string, unknown> {
 
 const etag = (version: number): string => `"${version}"`
 
-/** A list, with the version that `If-Match` may name. */
+/** Sends a list with its version as ETag, for `If-Match`. */
 function versioned(reply: { header(name: string, value: string): unknown }, list: Allowlist): Allowlist {
   reply.header('etag', etag(list.version))
   return list
 }
 
-/** `"3"`, also `3` and `W/"3"`; `*` asks for nothing, since a list that is missing is a 404 anyway. */
+/** Parses `"3"`, also `3` and `W/"3"`. `*` sets no condition, because a missing list is a 404 anyway. */
 function precondition(headers: { 'if-match'?: string | undefined }): { ifVersion?: number } {
   const value = headers['if-match']?.trim()
   if (value === undefined || value === '*') return {}

@@ -25,7 +25,7 @@ export function memberRoutes(app: App, { catraca: { allowlists } }: ServerContex
           201: { description: 'Added', schema: schemas.addResult },
         }),
       },
-      // Nothing to say of the member: most callers then send no body at all.
+      // Without attributes, most clients send no body at all.
       preValidation: (request, _reply, done) => {
         if (request.body === undefined) request.body = {}
         done()

@@ -8,7 +8,7 @@ const tags = ['allowlists']
 const params = Type.Object({ id: schemas.listId }, { additionalProperties: false })
 const body = Type.Object({ shards: Type.Integer() }, { additionalProperties: false })
 
-/** The shards of a list, on engines that cut lists. */
+/** The shards of a list, for engines that split lists. */
 export function shardRoutes(app: App, { catraca: { allowlists } }: ServerContext): void {
   app.get(
     '/allowlists/:id/reshard',
@@ -46,7 +46,7 @@ export function shardRoutes(app: App, { catraca: { allowlists } }: ServerContext
     },
     async (request, reply) => {
       const { id } = request.params
-      // Whatever can be refused is refused before the answer; what comes later is for the log.
+      // Refusals are returned in the response; later failures go to the log.
       const begun = new Promise<ReshardStatus | undefined>((resolve, reject) => {
         allowlists.reshard(id, request.body.shards, { onProgress: resolve }).then(
           () => resolve(undefined),

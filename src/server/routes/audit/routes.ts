@@ -4,7 +4,7 @@ import { pageOf } from '../allowlist/schemas.js'
 import { answers } from '../responses.js'
 import * as schemas from './schemas.js'
 
-/** The audit trail is read here and changed nowhere. */
+/** Reads the audit trail; no route changes it. */
 export function auditRoutes(app: App, { catraca: { audit } }: ServerContext): void {
   app.get(
     '/audit',

@@ -2,7 +2,7 @@ import { AUDIT_ACTIONS } from '../../../guards/audit/types.js'
 import { Type } from '../../http/typebox.js'
 import { pageQuery } from '../allowlist/schemas.js'
 
-/** The shape of what goes over the wire about the audit trail; values are judged by the library. */
+/** The shape of requests and responses for the audit trail. The library validates the values. */
 const closed = { additionalProperties: false } as const
 
 export const auditQuery = Type.Object(

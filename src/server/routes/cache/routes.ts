@@ -115,7 +115,9 @@ function addWrites(app: App, { catraca: { cache } }: ServerContext): void {
   )
 }
 
-/** Somebody elsewhere loads what is missing: one caller gets the lease, the others wait or get what is stale. */
+/**
+ * For callers that load missing values themselves: one caller gets the lease, the others wait or get the stale value.
+ */
 function addLeases(app: App, { catraca: { cache } }: ServerContext): void {
   const waiting = new Set<AbortController>()
   app.addHook('preClose', async () => {
@@ -165,7 +167,7 @@ function addLeases(app: App, { catraca: { cache } }: ServerContext): void {
       }
       if (answer.state === 'cached') return reply.code(200).send(shown(answer))
       const { lease, stale } = answer
-      // Nobody is there to load.
+      // The client disconnected, so it will not load.
       if (reply.raw.destroyed) await cache.release(space, key, lease)
       const expiresAt = answer.expiresAt.toISOString()
       if (stale === undefined) return reply.code(201).send({ lease, expiresAt })

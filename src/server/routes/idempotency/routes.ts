@@ -37,7 +37,7 @@ function addClaim(app: App, { catraca: { idempotency } }: ServerContext): void {
           },
         }),
       },
-      // A request that its key alone tells apart needs no body.
+      // A request that is identified by its key alone needs no body.
       preValidation: (request, _reply, done) => {
         if (request.body === undefined) request.body = {}
         done()
@@ -178,7 +178,7 @@ function addRecord(app: App, { catraca: { idempotency } }: ServerContext): void 
   )
 }
 
-/** In the words of the wire, which knows only seconds. */
+/** The API uses seconds; the library uses milliseconds. */
 function inMs(leaseSeconds: number): number {
   if (leaseSeconds >= 1 && leaseSeconds <= 86_400) return Math.round(leaseSeconds * 1000)
   throw invalid('leaseSeconds', 'must be from 1 to 86400')

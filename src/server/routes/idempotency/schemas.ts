@@ -2,7 +2,9 @@ import type { RecordView } from '../../../guards/idempotency/types.js'
 import { type Static, Type } from '../../http/typebox.js'
 import { oneOf } from '../allowlist/schemas.js'
 
-/** The shape of what goes over the wire about idempotency; values are judged by the library, as for the other schemas. */
+/**
+ * The shape of requests and responses for idempotency. The library validates the values, as for the other schemas.
+ */
 const closed = { additionalProperties: false } as const
 const isoTime = Type.String({ description: 'ISO 8601 in UTC' })
 
@@ -14,7 +16,7 @@ export const recordParams = Type.Object(
   closed,
 )
 
-/** Other headers are not this route's business. */
+/** Other headers are ignored. */
 export const claimHeaders = Type.Object({
   'idempotency-expiry-seconds': Type.Optional(
     Type.String({ description: 'Life of the record, within the configured range' }),
@@ -105,6 +107,6 @@ export const record = Type.Object(
   closed,
 )
 
-/** Compiles only while schema and type say the same. */
+/** Compiles only while schema and type are equal. */
 type Same<A, B> = [A, B] extends [B, A] ? true : never
 export const recordSchemaAgrees: Same<Static<typeof record>, RecordView> = true

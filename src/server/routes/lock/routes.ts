@@ -16,7 +16,7 @@ export function lockRoutes(app: App, context: ServerContext): void {
   addState(app, context)
 }
 
-/** A caller who is gone before it could be told: the lock must not be given to nobody. */
+/** Calls `act` when the client disconnected before the response: no client would hold that lock. */
 function whenUnanswered(raw: ServerResponse, act: () => void): void {
   raw.once('close', () => {
     if (!raw.writableFinished) act()

@@ -1,6 +1,6 @@
 import { Type } from '../../http/typebox.js'
 
-/** The shape of what goes over the wire about locks; values are judged by the library, as for the other schemas. */
+/** The shape of requests and responses for locks. The library validates the values, as for the other schemas. */
 const closed = { additionalProperties: false } as const
 
 const token = Type.String({ description: 'Token that the acquire returned; a secret' })

@@ -5,7 +5,7 @@ import { answers } from '../responses.js'
 import * as schemas from './schemas.js'
 
 const tags = ['codes']
-/** Neither a code nor whether one was right belongs in anybody's cache. */
+/** No cache may store a code, or whether a code was right. */
 const UNCACHED = { 'cache-control': 'no-store' }
 
 export function codeRoutes(app: App, { catraca: { codes } }: ServerContext): void {

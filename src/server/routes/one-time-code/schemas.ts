@@ -2,7 +2,7 @@ import { CHANNELS } from '../../../guards/one-time-code/types.js'
 import { Type } from '../../http/typebox.js'
 import { oneOf } from '../allowlist/schemas.js'
 
-/** The shape of what goes over the wire about one-time codes; values are judged by the library. */
+/** The shape of requests and responses for one-time codes. The library validates the values. */
 const closed = { additionalProperties: false } as const
 
 export const channelParams = Type.Object({ channel: oneOf(CHANNELS) }, closed)

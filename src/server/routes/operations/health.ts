@@ -23,7 +23,10 @@ const health = Type.Object(
   { additionalProperties: true },
 )
 
-/** Also to callers whose key nobody can verify: how the engines are, and nothing else of them. */
+/**
+ * Responds while API keys cannot be read, so callers cannot be verified: only the state of the engines, without
+ * details.
+ */
 async function sendUnreadKeys(
   error: unknown,
   request: FastifyRequest,

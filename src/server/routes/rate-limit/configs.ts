@@ -9,7 +9,7 @@ import * as schemas from './schemas.js'
 
 const tags = ['limits']
 
-/** Each level with the path of its records; of a request's parameters it makes the address. */
+/** Each level with the path of its records, and a function from path parameters to the address of a record. */
 const LEVELS = [
   {
     level: 'system',

@@ -9,7 +9,7 @@ import type {
 import { Type } from '../../http/typebox.js'
 import { oneOf, pageOf, pageQuery } from '../allowlist/schemas.js'
 
-/** The shape of what goes over the wire about limits; values are judged by the library, as for the other schemas. */
+/** The shape of requests and responses for limits. The library validates the values, as for the other schemas. */
 const closed = { additionalProperties: false } as const
 const byName = <T>(item: object, description: string) =>
   Type.Unsafe<Record<string, T>>({ type: 'object', additionalProperties: item, description })

@@ -1,7 +1,7 @@
 import { MAX_REVOCATIONS } from '../../../guards/token-denylist/port.js'
 import { Type } from '../../http/typebox.js'
 
-/** The shape of what goes over the wire about revoked tokens; values are judged by the library. */
+/** The shape of requests and responses for revoked tokens. The library validates the values. */
 const closed = { additionalProperties: false } as const
 
 const jti = Type.String({ description: 'The id of the token' })

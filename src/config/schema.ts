@@ -25,17 +25,17 @@ import {
 } from './kinds.js'
 import type { Secret } from './secret.js'
 
-/** One setting: everything the loader, the command line and the reference page know of it. */
+/** One setting: everything that the loader, the command line and the reference page need. */
 export interface Setting<T> {
   readonly setting: true
   // biome-ignore lint/suspicious/noExplicitAny: a kind both takes and gives its type, so no other bound fits all.
   readonly kind: Kind<any>
   readonly default: T
   readonly env: string
-  /** The option of the command line that sets it. */
+  /** The command line option that sets it. */
   readonly flag?: string
   readonly description: string
-  /** Also read from a file named by `ENV_FILE`, or by `pathFile` in the configuration file. */
+  /** Also read from the file that `ENV_FILE` names, or `pathFile` in the configuration file. */
   readonly secret: boolean
 }
 
@@ -65,7 +65,7 @@ const secret = <T>(kind: Kind<T>, byDefault: T, facts: Facts): Setting<Secret<T>
 })
 
 const MIB = 1024 * 1024
-/** The engines' own defaults, repeated here because configuration knows no engine; a test holds them equal. */
+/** Copies of the defaults of the engines, because the configuration knows no engine; a test keeps them equal. */
 export const DEFAULT_EMBEDDED = {
   minFreeBytes: 64 * MIB,
   writeTimeoutMs: 10_000,

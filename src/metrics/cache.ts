@@ -69,7 +69,7 @@ export const cacheMetrics: MetricGroup = {
   },
 }
 
-/** Spaces keep their order, so those beyond the bound are always the same ones. */
+/** Spaces keep their order, so those beyond the limit are always the same ones. */
 function summed<O extends string>(
   { catraca }: MetricsSource,
   outcomes: readonly O[],

@@ -70,8 +70,8 @@ export const engineMetrics: MetricGroup = {
 }
 
 /**
- * All outcomes of verbs that were called: a series that begins with its first failure never increases. Of the others only
- * the one whose increase is an alert, because most verbs are never called.
+ * All outcomes of a verb once it was called: a series that starts at its first failure never shows an increase. Of a
+ * verb that was never called, only the outcome that has an alert, because most verbs are never called.
  */
 function outcomes({ engine, capability, verb, outcomes }: VerbCalls): Reading[] {
   const wasCalled = Object.values(outcomes).some((count) => count > 0)

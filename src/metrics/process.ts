@@ -17,7 +17,7 @@ const ready: MetricFacts = {
   help: 'Whether /ready reports ready: 1 or 0.',
   together: 'min',
 }
-/** Names and meanings as prom-client has them, so that dashboards made for it work. */
+/** Names and meanings are those of prom-client, so that dashboards made for it work. */
 const FIGURES = {
   cpuUserSeconds: counter('process_cpu_user_seconds_total', 'Processor time in user mode.'),
   cpuSystemSeconds: counter('process_cpu_system_seconds_total', 'Processor time in system mode.'),
@@ -88,7 +88,8 @@ export const processMetrics: MetricGroup = {
     }
     registry.read(heapSpaceUsed, () => byOutcome(heapSpaces(), 'space'))
     const delay = new LoopDelay()
-    // Metrics are read in this order, all in one turn: the first one begins a new time, the others tell of the old.
+    // Metrics are read in this order, in one turn of the event loop. The first read starts a new interval; the others
+    // show the interval that ended.
     let seen = delay.take()
     registry.read(lag, () => {
       seen = delay.take()

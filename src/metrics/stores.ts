@@ -71,7 +71,7 @@ type ServerFigure =
   | 'keyspaceMisses'
   | 'commandsProcessed'
 
-/** The workers of one server ask the same Redis, so the newest of their answers is the one that counts. */
+/** All workers of a server read the same Redis, so the largest, newest value counts. */
 const redis = (type: 'counter' | 'gauge', name: string, help: string): MetricFacts =>
   fact(type, name, ['server'], help, 'max')
 
@@ -164,7 +164,7 @@ function ofServers(figures: readonly EngineFigures[], name: ServerFigure): Readi
   )
 }
 
-/** One for each set of labels: whoever reads metrics takes no series twice. */
+/** One value for each set of labels: Prometheus refuses a duplicate series. */
 function summed(readings: readonly Reading[]): Reading[] {
   const sums = new Map<string, [number, Labels]>()
   for (const [value, labels = {}] of readings) {

@@ -85,7 +85,7 @@ async function serveHere(config: Config): Promise<void> {
     followLogLevel(server)
     if (cluster.isWorker) {
       logger.info('serving connections that the supervisor accepts')
-      // With several workers, only the supervisor prints the greeting, once it knows the port.
+      // The worker that the supervisor sends the port to prints the greeting.
       const port = takeConnections((socket) => server.take(socket))
       port.then((port) => greet(server.keyed, withPort(server.url, port), catraca.store))
     } else greet(server.keyed, server.url, catraca.store)

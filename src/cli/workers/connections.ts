@@ -93,7 +93,7 @@ export class Listener {
       this.waiting.push(socket)
       return
     }
-    // Retries with another worker.
+    // Round robin: the worker moves to the end of the list.
     this.drop(worker)
     this.workers.push(worker)
     this.onTheirWay++

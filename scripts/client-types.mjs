@@ -4,7 +4,7 @@ const isName = (text) => /^[A-Za-z_$][\w$]*$/.test(text)
 const property = (name) => (isName(name) ? name : `'${name}'`)
 const literal = (value) => (typeof value === 'string' ? `'${value.replaceAll("'", "\\'")}'` : String(value))
 
-/** `*/` in a description must not end the comment. */
+/** An end of comment in a description must not end the comment. */
 export function comment(text, indent) {
   return text ? `${indent}/** ${text.replaceAll('*/', '* /').replaceAll('\n', ' ')} */\n` : ''
 }

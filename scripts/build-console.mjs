@@ -1,5 +1,5 @@
-// Builds the web console into dist/console, with a compressed copy beside every file that is worth it.
-// Takes seconds, so it is left alone when nothing that it is made of has changed since.
+// Builds the web console into dist/console, with compressed copies of large files. It takes seconds, so it is skipped
+// when its sources have not changed.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

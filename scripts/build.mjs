@@ -1,5 +1,5 @@
-// Compiles everything (product, tests, benchmarks) into dist/, which mirrors the tree,
-// so that tests, worker threads and child processes run exactly the files that ship.
+// Compiles everything (product, tests, benchmarks) into dist/ with the same tree, so that tests, worker threads and
+// child processes run exactly the files that are published.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -17,9 +17,9 @@ const typescript = dirname(createRequire(import.meta.url).resolve('typescript/pa
 const output = fileURLToPath(new URL('dist', root))
 const SOURCES = ['src', 'test', 'bench', 'deploy', 'scripts', 'console', 'tsconfig.json', 'package-lock.json']
 const sources = digestOf(SOURCES)
-// `npm install` has built what `npm test` is about to build.
+// `npm install` has already built the same sources.
 if (isBuiltFrom(output, sources)) process.exit(0)
-// The console stays: it is built anew only when something of it changed.
+// Keeps the console: it is rebuilt only when its sources changed.
 for (const name of existsSync(output) ? readdirSync(output) : []) {
   if (name !== 'console') rmSync(join(output, name), { recursive: true, force: true })
 }
@@ -31,7 +31,7 @@ if (status === 0) {
   copyLua(output)
   await bundleLambda(output)
   await bundleTypebox(output)
-  // After the other one: it takes over what that one made.
+  // Must run last: it bundles the output of the other steps.
   await bundleProcesses(output)
   await buildConsole(join(output, 'console'))
   markBuiltFrom(output, sources)

@@ -1,5 +1,5 @@
-// Makes one file of the stream processor and everything it needs: what is zipped for AWS Lambda.
-// `node scripts/bundle-lambda.mjs [DIRECTORY]`, of the compiled code in dist by default.
+// Bundles the stream processor with its dependencies into one file for AWS Lambda. `node scripts/bundle-lambda.mjs
+// [DIRECTORY]`, from the compiled code in dist by default.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -19,7 +19,7 @@ export async function bundleLambda(output) {
     minify: true,
     legalComments: 'none',
     logLevel: 'warning',
-    // Parts of the SDK still ask for modules of Node the old way.
+    // Parts of the SDK still call `require` for Node modules.
     banner: {
       js: "import { createRequire } from 'node:module';const require = createRequire(import.meta.url);",
     },

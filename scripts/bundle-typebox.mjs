@@ -1,4 +1,4 @@
-// Makes one file of src/server/http/typebox.ts and the library, which says there why.
+// Bundles src/server/http/typebox.ts with the library; see the reason there.
 import { join } from 'node:path'
 import { build } from 'esbuild'
 

@@ -1,4 +1,4 @@
-// JSON Schema, as the OpenAPI document has it, in the words of TypeScript.
+// Converts JSON Schema of the OpenAPI document to TypeScript types.
 
 const isName = (text) => /^[A-Za-z_$][\w$]*$/.test(text)
 const property = (name) => (isName(name) ? name : `'${name}'`)
@@ -46,12 +46,12 @@ function objectType({ properties, required = [], additionalProperties }, indent)
     ([name, field]) =>
       `${comment(field.description, inner)}${inner}${property(name)}${required.includes(name) ? '' : '?'}: ${typeOf(field, inner)}\n`,
   )
-  // Facts that the document does not name.
+  // Extension members that the document does not name.
   if (additionalProperties === true) lines.push(`${inner}[fact: string]: unknown\n`)
   return `{\n${lines.join('')}${indent}}`
 }
 
-/** Fields of an input: one that is there but undefined counts as absent. */
+/** Fields of an input: a field that is undefined counts as absent. */
 export function inputField(name, schema, isRequired, description) {
   const type = typeOf(schema, '  ')
   const optional = isRequired ? `: ${type}` : `?: ${type} | undefined`

@@ -1,4 +1,5 @@
-// Puts the Lua files beside the compiled code that reads them: `node scripts/copy-lua.mjs [DIRECTORY]`, dist by default.
+// Copies the Lua files beside the compiled code that reads them: `node scripts/copy-lua.mjs [DIRECTORY]`, dist by
+// default.
 import { cpSync, readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'

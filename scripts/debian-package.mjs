@@ -1,8 +1,8 @@
-// Installs what the tests need and npm does not have, where that is possible: as root, on Debian.
+// Installs system packages that the tests need, if possible: as root, on Debian.
 import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 
-/** Debian asks this program whether a service may be started: 101 is "no". */
+/** Debian calls this program to ask whether a service may start; 101 means no. */
 const POLICY = '/usr/sbin/policy-rc.d'
 
 export const installCommand = (name) => `apt-get update && apt-get install -y ${name}`

@@ -1,5 +1,5 @@
-// The tests of the console run a real browser. Without one on the PATH it is installed when that is possible, else the
-// run fails and says how.
+// The console tests need a browser. When none is on the PATH, it is installed if possible; otherwise the run fails
+// with instructions.
 import { spawnSync } from 'node:child_process'
 import { installCommand, installPackage } from './debian-package.mjs'
 

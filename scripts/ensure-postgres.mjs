@@ -1,5 +1,5 @@
-// The example over PostgreSQL is run by a test: what it needs is installed when that is possible, else the run fails and
-// says how.
+// A test runs the example that uses PostgreSQL. Its packages are installed if possible; otherwise the run fails with
+// instructions.
 import { findPostgres } from '../examples/dict/postgres.mjs'
 import { installCommand, installPackage } from './debian-package.mjs'
 

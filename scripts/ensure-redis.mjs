@@ -1,5 +1,5 @@
-// The tests run real Redis servers. Without redis-server on the PATH it is installed when that is possible, else the
-// run fails and says how: a test of an engine is never skipped.
+// The tests run real Redis servers. When redis-server is not on the PATH, it is installed if possible; otherwise the
+// run fails with instructions: engine tests are never skipped.
 import { spawnSync } from 'node:child_process'
 import { installCommand, installPackage } from './debian-package.mjs'
 

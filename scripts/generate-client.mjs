@@ -1,5 +1,5 @@
-// Writes src/client/generated.ts from the OpenAPI document of the compiled server. `--check` writes nothing, and
-// fails when the file is stale; `--dist DIRECTORY` takes the product from elsewhere than dist/.
+// Generates src/client/generated.ts from the OpenAPI document of the compiled server. `--check` writes nothing, and
+// fails when the file is stale; `--dist DIRECTORY` uses another directory than dist/.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -13,7 +13,7 @@ const { values: options } = parseArgs({
 })
 const load = (path) => import(pathToFileURL(join(resolve(options.dist), 'src', path)).href)
 
-/** The server is built, never listened with, to learn what it says of itself. */
+/** Builds the server without listening, to read its OpenAPI document. */
 async function readDocument() {
   const [{ openCatraca }, { buildServer }, { createLogger }] = await Promise.all([
     load('index.js'),

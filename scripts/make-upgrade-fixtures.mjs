@@ -1,7 +1,7 @@
 // Writes test/fixtures/0.1.0/ with the code of version 0.1.0, so that tests can show that its data is still read:
 //   git worktree add --detach /tmp/old 688b8b2 && cd /tmp/old && npm install
 //   node scripts/make-upgrade-fixtures.mjs /tmp/old        (in the present tree, after its build)
-// Times are those of 2090, so that nothing in the fixtures is over when it is read, whenever that is.
+// Times are in 2090, so that nothing in the fixtures expires.
 import {
   cpSync,
   mkdirSync,
@@ -37,7 +37,7 @@ const COMMON = {
   limits: { usageFlushMs: 100 },
 }
 
-/** Something by every guard. Returns what only the writer knows: tokens, codes, keys. */
+/** Writes some data with every guard. Returns what only the writer knows: tokens, codes, keys. */
 async function write(catraca) {
   const { allowlists, limits, idempotency, locks, codes, tokens, cache, keys } = catraca
   await allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
@@ -135,7 +135,7 @@ async function embedded() {
   const known = await written({ store: `embedded:${directory}` })
   const isData = (path) => !path.endsWith('lock.mdb')
   cpSync(directory, join(target, 'embedded'), { recursive: true, filter: isData })
-  // Named by the boot of the machine; the tests give it the name of theirs.
+  // Named by the boot id of the machine; the tests rename it to theirs.
   for (const part of ['limits', 'cache']) {
     const parent = join(target, 'embedded', part)
     renameSync(join(parent, readdirSync(parent)[0]), join(parent, 'boot-fixture'))
@@ -144,7 +144,7 @@ async function embedded() {
   save('embedded.json', known)
 }
 
-/** As commands, which every version of Redis takes; a dump is not read by older ones. */
+/** As commands, which every version of Redis accepts; older versions cannot read a dump. */
 async function redis() {
   const { startSingle } = await support('redis/index.js')
   const { storeUrl, stop } = await startSingle()

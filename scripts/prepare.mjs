@@ -1,7 +1,7 @@
-// What npm runs behind `npm install`: the build.
-// `npx catraca` in a clone runs it too: npm links the package into its own cache before it runs the command, and nothing
-// in the clone can spare it that. What is built already stays as it is then: to build anew would take the files away from
-// under a server that runs, and whoever stops a slow first command leaves npm with half a link.
+// npm runs this after `npm install`: it builds the product. `npx catraca` in a clone runs it too, because npm links
+// the package into its cache before it runs the command, and a clone cannot prevent that. An existing build then
+// stays: a rebuild would remove files of a running server, and a user who interrupts a slow first command would leave
+// npm with a half-made link.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

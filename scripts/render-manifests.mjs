@@ -1,5 +1,5 @@
-// Writes deploy/kubernetes from the Helm chart, for those who use neither Helm nor anything like it; and gives the chart its
-// copy of the alert rules, since a chart can only read its own files. Needs the compiled tests: npm run build.
+// Generates deploy/kubernetes from the Helm chart, for users without Helm, and copies the alert rules into the chart,
+// because a chart can only read its own files. Needs the compiled tests: npm run build.
 import { copyFileSync, writeFileSync } from 'node:fs'
 
 const { examples, manifestText, manifestUrl } = await import('../dist/test/support/helm.js')

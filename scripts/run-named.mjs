@@ -27,7 +27,7 @@ if (name === undefined || !names.includes(name)) {
   process.exit(2)
 }
 
-/** Newest change below a folder, or 0 when it is not there. */
+/** Time of the newest change below a folder, or 0 when it does not exist. */
 function newest(path, ending) {
   if (!existsSync(path)) return 0
   const files = readdirSync(path, { withFileTypes: true, recursive: true })
@@ -45,7 +45,7 @@ if (newest(join(root, 'dist'), '.js') < sources) {
   if (status !== 0) process.exit(status ?? 1)
 }
 
-// The package that has promtool is that of Prometheus.
+// promtool is in the package of Prometheus.
 if (kind === 'proof' && name === 'alerts') ensurePromtool()
 const program = join(root, 'dist', FOLDERS[kind], `${name}.js`)
 const { status, signal } = spawnSync(process.execPath, [program, ...rest], { stdio: 'inherit' })

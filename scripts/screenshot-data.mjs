@@ -1,6 +1,6 @@
-// What the pictures of the console show.
+// The demo data of the screenshots.
 
-/** Fills a store through its API, so that the audit has something to tell. Returns a key that may do everything. */
+/** Fills a store through its API, so that the audit trail has entries. Returns a key with all scopes. */
 export async function fillDemo(catraca, url) {
   const { key } = await catraca.keys.create({
     name: 'maria.operations',
@@ -110,7 +110,7 @@ async function fillLimits(call) {
   }
 }
 
-/** What an entity used in a day or a month: busy by day, quiet by night, at times more than it may. */
+/** Usage of an entity in a day or a month: high by day, low by night, sometimes above its limit. */
 export function usage(step) {
   const seconds = step === 'day' ? 86_400 : 3600
   const last = Math.floor(Date.now() / 1000 / seconds)
@@ -126,7 +126,7 @@ export function usage(step) {
 const STEP_SECONDS = 5
 const STEPS = 720
 
-/** An hour like many: a slow wave, some noise, and a moment in which the store was slow. */
+/** An hour of figures: a slow wave, some noise, and a moment in which the store was slow. */
 export function hourOfFigures() {
   let seed = 7
   const noise = () => ((seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647 - 0.5) * 2

@@ -1,6 +1,6 @@
-// Takes pictures of every page of the console, light and dark, on a desk and on a phone, from the build in dist/.
-// The store is a small one made for the pictures, and the figures over time are made up.
-//   node scripts/screenshots.mjs [--out docs/images] [--only overview,check] [--language en-US]
+// Takes screenshots of every page of the console, light and dark, for desktop and phone, from the build in dist/. The
+// store holds demo data, and the figures over time are invented. `node scripts/screenshots.mjs [--out docs/images]
+// [--only overview,check] [--language en-US]`
 import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -20,7 +20,7 @@ const { values: options } = parseArgs({
 })
 const load = (path) => import(pathToFileURL(join(root, 'dist', 'src', path)).href)
 
-/** A page, and what is done on it before the picture. */
+/** A page, and the actions before the picture. */
 const PAGES = {
   'sign-in': { path: '', signedOut: true },
   overview: { path: '' },

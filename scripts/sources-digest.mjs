@@ -1,4 +1,4 @@
-// Tells whether something was built from the sources as they are now.
+// Tells whether an output was built from the present sources.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ export function filesUnder(directory) {
     .sort()
 }
 
-/** Files and folders of the project; pages of text build nothing. */
+/** Digest of files and folders of the project; Markdown pages do not count. */
 export function digestOf(names) {
   const hash = createHash('sha256').update(process.version)
   const paths = names.map((name) => join(root, name)).filter((path) => existsSync(path))
@@ -31,7 +31,7 @@ export function isBuiltFrom(output, digest) {
   return existsSync(mark) && readFileSync(mark, 'utf8') === digest
 }
 
-/** Call it last, so that a build that was cut short is done again. */
+/** Call this last, so that an interrupted build is repeated. */
 export function markBuiltFrom(output, digest) {
   writeFileSync(join(output, MARK), digest)
 }

@@ -1,4 +1,4 @@
-// Tries the package as its users do: other versions of Node, frameworks, projects of consumers. At most 30 minutes.
+// Tries the package as users do: other versions of Node, frameworks, consumer projects. Takes at most 30 minutes.
 // Each entry is a function that throws when something does not work.
 const TRIALS = {}
 

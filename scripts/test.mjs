@@ -1,6 +1,6 @@
-// Runs the compiled tests, and fails when one fails or when none ran.
-// `npm test` runs all; `node scripts/test.mjs cli import` those whose path holds one of the words;
-// `node scripts/test.mjs --quick` the useful minute of `npm run test:quick`.
+// Runs the compiled tests, and fails when a test fails or none ran. `npm test` runs all; `node scripts/test.mjs cli
+// import` runs files whose path contains one of the words; `node scripts/test.mjs --quick` runs the selection of `npm
+// run test:quick`, about a minute.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { finished } from 'node:stream/promises'
@@ -29,7 +29,7 @@ const QUICK = [
   /^guards\/rate-limit\/algorithms/,
 ]
 
-/** These take longest. They begin first, so that no core is idle at the end. */
+/** The longest files start first, so that no core is idle at the end. */
 const FIRST = [
   'engines/dynamodb/ttl',
   'console/',
@@ -71,14 +71,14 @@ if (files.some((file) => file.startsWith('console'))) ensureChromium()
 if (files.some((file) => file.includes('dict-example'))) ensurePostgres()
 if (files.some((file) => file.startsWith('deploy'))) ensurePromtool()
 
-// Processes that tests start inherit it. A name that begins with CATRACA_ would be taken for a setting.
+// Inherited by processes that tests start. A name that begins with CATRACA_ would be taken for a setting.
 const MARK = `TEST_RUN=${process.pid}`
 process.env.TEST_RUN = String(process.pid)
 
 const reporter = new spec()
 reporter.pipe(process.stdout)
 
-/** Runs one file, shows it when it is done, and says how many of its tests passed and failed. */
+/** Runs one file, prints its output when it ends, and returns how many tests passed and failed. */
 async function runFile(file) {
   const path = join(tests, file)
   const startedAt = performance.now()
@@ -86,16 +86,17 @@ async function runFile(file) {
   const count = { passed: 0, failed: 0 }
   for await (const event of run({ files: [path], timeout: FILE_TIMEOUT_MS })) {
     const { details, name, skip, todo } = event.data
-    // A run of its own ends with figures of its own; but what went wrong outside of every test is told nowhere else.
+    // The diagnostics are figures of this file alone. All other events are kept: an error outside of a test appears
+    // nowhere else.
     if (event.type !== 'test:diagnostic') events.push(event)
     else if (/error|warning/i.test(event.data.message)) console.error(`${file}: ${event.data.message}`)
     if (event.type === 'test:fail') {
-      // Nobody else says how a file ended whose tests all passed.
+      // Only this event reports how the process of a file ended when all its tests passed.
       const { exitCode, signal } = details.error ?? {}
       if (name === path) console.error(`${file} ended with ${signal ?? `code ${exitCode}`}`)
       if (details.type !== 'suite' && todo === undefined) count.failed++
     } else if (event.type === 'test:pass') {
-      // A file is reported as a test of its own only when it holds none: then something is not run that should be.
+      // A file is reported as a test only when it contains none, which means that tests are missing.
       if (name === path) {
         console.error(`${file} ran no test`)
         count.failed++
@@ -121,7 +122,9 @@ const results = await runFiles(files)
 reporter.end()
 await finished(reporter)
 
-/** A test that fails may leave processes behind, even stopped ones, which would keep a core or the output for ever. */
+/**
+ * A failed test may leave processes behind, even suspended ones, which would keep a core or the output busy for ever.
+ */
 function killLeftovers() {
   for (const pid of existsSync('/proc') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : []) {
     try {
@@ -130,13 +133,13 @@ function killLeftovers() {
       process.kill(Number(pid), 'SIGKILL')
       console.log(`left behind, and killed: ${command}`)
     } catch {
-      // Gone meanwhile, or another user's.
+      // The process ended meanwhile, or belongs to another user.
     }
   }
 }
 killLeftovers()
 
-/** Of all processes that were started and have ended, in seconds; the system tells it in hundredths. */
+/** Processor seconds of all child processes that have ended; the system counts in hundredths. */
 function processorSeconds() {
   try {
     const [, fields] = readFileSync('/proc/self/stat', 'utf8').split(') ')
@@ -160,5 +163,5 @@ console.log(`${files.length} files in ${minutes((performance.now() - startedAt) 
 const sum = (what) => results.reduce((total, result) => total + result[what], 0)
 console.log(`${sum('passed')} passed, ${sum('failed')} failed`)
 process.exitCode = sum('failed') > 0 || sum('passed') === 0 ? 1 : 0
-// A handle that a test left open does not keep the run from ending.
+// A handle that a test left open must not keep the run alive.
 process.stdout.write('', () => process.exit())

@@ -52,7 +52,7 @@ function Pages({ info }: { info: SessionInfo }) {
   )
 }
 
-/** Inside of the router, whose place it watches. */
+/** Must be inside of the router, because it watches the location. */
 function Guarded({ children }: { children: ReactNode }) {
   const [place] = useLocation()
   return <Crash place={place}>{children}</Crash>

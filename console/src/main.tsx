@@ -7,9 +7,9 @@ import { resume } from './session/sign-in.js'
 import { LanguageProvider } from './texts/language.js'
 import { colourSchemes, theme } from './theme.js'
 
-/** The server names a nonce for the styles that the component library makes while it runs. */
+/** The server sends a nonce for styles that the component library creates at run time. */
 const styleNonce = document.getElementById('style-nonce')?.nonce ?? ''
-// Dialogs keep the page behind them from scrolling by a style that looks for its nonce here.
+// The library that stops scrolling behind dialogs adds a style and reads its nonce here.
 Object.assign(globalThis, { __webpack_nonce__: styleNonce })
 
 void resume()

@@ -1,4 +1,4 @@
-/** The only two things that outlive the tab. Nothing of the session goes here. */
+/** The only two values that outlive the tab. Session data must not be stored here. */
 export type Preference = 'language' | 'colours'
 
 export function remembered(name: Preference): string | null {
@@ -13,6 +13,6 @@ export function remember(name: Preference, value: string): void {
   try {
     localStorage.setItem(`catraca.${name}`, value)
   } catch {
-    // Storage may be forbidden: the choice then holds until the tab closes.
+    // Storage may be forbidden: the choice then lasts until the tab closes.
   }
 }

@@ -7,9 +7,9 @@ export interface Route {
   /** Below /console; `:name` parts are parameters, read with wouter's `useParams`. */
   path: string
   page: ComponentType
-  /** Shown to keys that have one of these; to all when absent. */
+  /** Shown to keys with one of these scopes; to all when absent. */
   scopes?: readonly Scope[]
-  /** Where it stands in the menu; pages that are reached from others have none. */
+  /** Entry of the menu; pages without one are reached from other pages. */
   menu?: { group: keyof Texts['common']['groups']; icon: IconName; title(texts: Texts): string }
 }
 

@@ -9,11 +9,11 @@ import { remember, remembered } from './preferences.js'
 
 export const theme = createTheme({
   primaryColor: 'cyan',
-  // White on these has enough contrast.
+  // White text has enough contrast on these shades.
   primaryShade: 9,
-  // Bluish, as the surfaces in styles.css.
+  // Bluish, like the surfaces in styles.css.
   colors: {
-    // The last but one is the last under the pointer, and white must be readable on it too.
+    // On hover the last shade but one is used, and white text must be readable on it too.
     cyan: darkerHover(DEFAULT_THEME.colors.cyan, '#0a6374'),
     red: darkerHover(DEFAULT_THEME.colors.red, '#b02525'),
     dark: [

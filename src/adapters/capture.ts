@@ -1,9 +1,9 @@
 type Chunk = Uint8Array | string
 
-/** All of a body, or as much as fits and what follows. */
+/** A whole body, or its first part and an iterator over the rest. */
 export type Captured = { whole: Buffer } | { head: Buffer[]; rest: AsyncIterator<Chunk> }
 
-/** Reads a body to its end, or until there is more than may be kept. */
+/** Reads a body to its end, or until it exceeds the size that is stored. */
 export async function capture(source: AsyncIterable<Chunk>, maxBytes: number): Promise<Captured> {
   const iterator = source[Symbol.asyncIterator]()
   const head: Buffer[] = []
@@ -18,12 +18,12 @@ export async function capture(source: AsyncIterable<Chunk>, maxBytes: number): P
   }
 }
 
-/** Tells the source that nobody wants the rest. */
+/** Ends the source: the rest is not needed. */
 export async function discard(captured: Captured): Promise<void> {
   if ('rest' in captured) await captured.rest.return?.()
 }
 
-/** The same body again, from where it was left. */
+/** The body again, from its beginning. */
 export async function* resume(captured: Captured): AsyncGenerator<Buffer> {
   if ('whole' in captured) {
     yield captured.whole
@@ -37,7 +37,7 @@ export async function* resume(captured: Captured): AsyncGenerator<Buffer> {
       yield Buffer.from(value as Uint8Array)
     }
   } finally {
-    // The reader may go away: then the source is told, too.
+    // The reader may stop early: then the source is ended too.
     await discard(captured)
   }
 }

@@ -8,7 +8,7 @@ export { idempotency } from './idempotency-express.js'
 
 type Next = (error?: unknown) => void
 
-/** Middleware of Express, and of whatever hands on requests and responses of `node:http`. */
+/** Middleware for Express and other frameworks on `node:http`. */
 export function rateLimit<Request extends IncomingMessage = IncomingMessage>(
   options: RateLimitOptions<Request>,
 ): (request: Request, response: ServerResponse, next: Next) => void {
@@ -28,7 +28,7 @@ export function rateLimit<Request extends IncomingMessage = IncomingMessage>(
   }
 }
 
-/** Middleware that refuses revoked tokens; behind the one that verifies their signature. */
+/** Middleware that refuses revoked tokens. Register it after the one that verifies the signature. */
 export function revokedTokens<Request extends IncomingMessage = IncomingMessage>(
   options: RevokedTokensOptions<Request>,
 ): (request: Request, response: ServerResponse, next: Next) => void {

@@ -5,7 +5,7 @@ import { askTokens, checkTokenOptions, type RevokedTokensOptions } from './token
 export { idempotencyContext } from './idempotency.js'
 export { idempotency } from './idempotency-fastify.js'
 
-/** What is used of Fastify, so that this needs no version of it in particular. */
+/** The part of Fastify that is used, so that no particular version is needed. */
 interface Reply {
   raw: Parameters<typeof releaseAtEnd>[0]
   headers(headers: Record<string, string>): unknown
@@ -16,7 +16,7 @@ interface App<Request> {
   addHook(name: 'preHandler', hook: (request: Request, reply: Reply) => Promise<unknown>): unknown
 }
 
-/** A plugin that limits every route of the scope it is registered in. */
+/** A plugin that rate-limits every route of the scope in which it is registered. */
 export function rateLimit<Request extends { id: string }>(
   options: RateLimitOptions<Request>,
 ): (app: App<Request>) => Promise<void> {
@@ -36,7 +36,10 @@ export function rateLimit<Request extends { id: string }>(
   return inTheOpen(plugin)
 }
 
-/** A plugin that refuses revoked tokens on every route of its scope; behind the hook that verifies their signature. */
+/**
+ * A plugin that refuses revoked tokens on every route of its scope. Register it after the hook that verifies the
+ * signature.
+ */
 export function revokedTokens<Request extends { id: string }>(
   options: RevokedTokensOptions<Request>,
 ): (app: App<Request>) => Promise<void> {
@@ -52,6 +55,6 @@ export function revokedTokens<Request extends { id: string }>(
   return inTheOpen(plugin)
 }
 
-/** Without this Fastify would keep the hook from routes beside the plugin. */
+/** Without this, Fastify would apply the hook only inside the plugin. */
 const inTheOpen = <Plugin extends object>(plugin: Plugin): Plugin =>
   Object.assign(plugin, { [Symbol.for('skip-override')]: true })

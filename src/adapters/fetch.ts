@@ -7,7 +7,7 @@ export { type FetchIdempotencyOptions, withIdempotency } from './idempotency-fet
 
 type Handler = (request: Request) => Response | Promise<Response>
 
-/** A fetch-style handler that is asked only when the limits admit the request. */
+/** A fetch-style handler that is called only when the limits allow the request. */
 export function withRateLimit(handler: Handler, options: RateLimitOptions<Request>): Handler {
   checkOptions(options)
   return async (request) => {
@@ -18,7 +18,7 @@ export function withRateLimit(handler: Handler, options: RateLimitOptions<Reques
       return refusal
     }
     const response = await released(handler, request, gate.release)
-    // The headers of a response that came from elsewhere cannot be changed.
+    // The headers of a response from `fetch` are immutable.
     const headers = new Headers(response.headers)
     for (const [name, value] of Object.entries(gate.headers)) headers.set(name, value)
     const { status, statusText } = response
@@ -35,7 +35,7 @@ async function released(handler: Handler, request: Request, release: Release): P
   }
 }
 
-/** The request is at work until the last of its body is read, or nobody wants it any more. */
+/** Releases the slots when the response body was read to its end or cancelled. */
 function untilEnd(body: Response['body'], release: Release): Response['body'] {
   if (release === undefined) return body
   if (body === null) {
@@ -60,7 +60,7 @@ function untilEnd(body: Response['body'], release: Release): Response['body'] {
     },
   })
 }
-/** A fetch-style handler that is asked only when the token of the request was not revoked. */
+/** A fetch-style handler that is called only when the token of the request is not revoked. */
 export function withRevokedTokens(handler: Handler, options: RevokedTokensOptions<Request>): Handler {
   checkTokenOptions(options)
   return async (request) => {

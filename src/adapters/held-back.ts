@@ -4,13 +4,15 @@ import type { RenderedProblem } from '../server/http/problem.js'
 
 type Fields = OutgoingHttpHeaders | OutgoingHttpHeader[] | [string, OutgoingHttpHeader][]
 interface AnswerRecorder {
-  /** Records an answer, whose body is undefined when it is too large; a problem is to be sent in its place. */
+  /**
+   * Records a response. `body` is undefined when it is too large. Returns a problem to send instead, if there is one.
+   */
   record: (body: Buffer | undefined) => Promise<RenderedProblem | undefined>
-  /** There will be no answer. */
+  /** Called when there will be no response. */
   giveUp: (error: unknown) => void
 }
 
-/** Keeps an answer from the client until it is recorded, or until there is more of it than is kept. */
+/** Holds a response back from the client until it is recorded, or until it exceeds the size that is stored. */
 export class HeldBackAnswer {
   private readonly chunks: Buffer[] = []
   private readonly callbacks: (() => void)[] = []
@@ -36,20 +38,20 @@ export class HeldBackAnswer {
       writeHead: (status: number, ...rest: unknown[]) => this.writeHead(status, rest),
       flushHeaders() {},
       destroy: (error?: Error) => {
-        this.giveUp(error ?? new Error('the answer was destroyed before its end'))
+        this.giveUp(error ?? new Error('the response was destroyed before its end'))
         return response.destroy(error)
       },
       emit: (name: string, ...args: unknown[]) => this.emit(name, args),
     })
     response.on('pipe', (source: Readable) => {
       source.once('close', () => {
-        // As long as there is a client, whoever sends tells it.
+        // While the client is connected, the sender of the stream reports the error.
         if (this.isClosed && source.errored) this.giveUp(source.errored)
       })
     })
   }
 
-  /** That the client went away is told late: streams would stop at it, and the answer would never be whole. */
+  /** Delays the `close` of the client: streams would stop at it, and the response would never be complete. */
   private emit(name: string, args: unknown[]): boolean {
     if (name !== 'close') return this.own.emit.call(this.response, name, ...args)
     this.isClosed = true
@@ -57,7 +59,7 @@ export class HeldBackAnswer {
   }
 
   private write(args: readonly unknown[]): boolean {
-    // What is recorded is what is sent.
+    // What is recorded must be what is sent.
     if (this.isEnded) return false
     this.take(args)
     if (this.sizeBytes > this.maxBytes) this.settle()
@@ -80,7 +82,7 @@ export class HeldBackAnswer {
     return this.response
   }
 
-  /** `(chunk?, encoding?, callback?)`, each of which may be left out. */
+  /** `(chunk?, encoding?, callback?)`, each optional. */
   private take(args: readonly unknown[]): void {
     const callback = args.find((one) => typeof one === 'function')
     if (callback !== undefined) this.callbacks.push(callback as () => void)
@@ -106,9 +108,9 @@ export class HeldBackAnswer {
 
   private letGo(head: Head): void {
     Object.assign(this.response, this.own)
-    // A handler that fails after its answer sees no headers sent, and may have made another head for it.
+    // A handler that fails after its response sees that no headers were sent, and may have set other headers.
     setHead(this.response, head)
-    // Whole, so that its length is known.
+    // In one piece, so that its length is known.
     if (this.isEnded) this.response.end(this.chunks.length === 0 ? undefined : Buffer.concat(this.chunks))
     else for (const chunk of this.chunks) this.response.write(chunk)
     this.callBack()
@@ -116,7 +118,7 @@ export class HeldBackAnswer {
     this.tellClosed()
   }
 
-  /** What else the handler has to say is not said. */
+  /** Replaces the response by a problem; further output of the handler is dropped. */
   private replace({ status, headers, body }: RenderedProblem): void {
     const { response, own } = this
     setHead(response, { status, message: '', fields: Object.entries(headers) })
@@ -162,7 +164,7 @@ function setHead(response: ServerResponse, { status, message, fields }: Head): v
   response.statusMessage = message
   const names = new Set(fields.map(([name]) => name.toLowerCase()))
   for (const name of response.getHeaderNames()) if (!names.has(name)) response.removeHeader(name)
-  // Untouched, a name stays spelled as it was.
+  // A header that does not change keeps its spelling.
   for (const [name, value] of fields) if (response.getHeader(name) !== value) response.setHeader(name, value)
 }
 
@@ -170,7 +172,7 @@ function setAll(response: ServerResponse, fields: Fields | undefined): void {
   const seen = new Set<string>()
   for (const [name, value] of pairsOf(fields ?? {})) {
     if (value === undefined) continue
-    // In a list one name may stand more than once, as that of cookies does.
+    // In a raw header list a name may occur several times, such as `set-cookie`.
     if (seen.has(name.toLowerCase())) response.appendHeader(name, value as string)
     else response.setHeader(name, value)
     seen.add(name.toLowerCase())

@@ -1,27 +1,27 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 
-/** An answer as it is kept: JSON, so that other programs can read it. */
+/** A response as it is stored: JSON, so that other programs can read it. */
 export interface HttpAnswer {
   status: number
   headers: Record<string, string | string[]>
-  /** Absent: there was none, or it was not kept. */
+  /** Absent: there was no body, or it was not stored. */
   body?: string
-  /** The body is no text, and stands in base64. */
+  /** The body is not text and is stored in base64. */
   base64?: true
-  /** The body was too large to be kept, or did not pass by here. */
+  /** The body was too large to be stored, or was not seen by the adapter. */
   bodyOmitted?: true
 }
 
 export type HeaderValue = string | number | readonly string[] | null | undefined
 export type HeaderReader = (name: string) => HeaderValue
 
-/** What describes the body, and where to find what was made. Not cookies: they are meant for one client. */
+/** Headers that describe the body or locate a created resource. Not cookies: they are meant for one client. */
 export const KEPT_HEADERS: readonly string[] = [
   ...['content-type', 'content-language', 'content-encoding', 'content-disposition'],
   ...['location', 'etag', 'last-modified', 'link', 'cache-control'],
 ]
 
-/** Of one connection or one transfer, and wrong for any other: neither kept nor given again. */
+/** Headers of one connection or one transfer: neither stored nor replayed. */
 const NEVER_KEPT: readonly string[] = [
   ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'upgrade'],
   ...['transfer-encoding', 'content-length'],
@@ -29,10 +29,10 @@ const NEVER_KEPT: readonly string[] = [
 
 export const REPLAYED_HEADER = 'idempotency-replayed'
 export const BODY_OMITTED_HEADER = 'idempotency-body-omitted'
-/** Done without any guarantee, because the engine did not answer. */
+/** Set when the request was executed without any guarantee, because the engine did not answer. */
 export const DEGRADED_HEADER = 'idempotency-degraded'
 
-/** `body` undefined: it was not kept. */
+/** `body` undefined: it was not stored. */
 export function recordResponse(
   status: number,
   header: HeaderReader,
@@ -58,16 +58,16 @@ export function bodyOf({ body = '', base64 }: HttpAnswer): Buffer {
   return Buffer.from(body, base64 ? 'base64' : 'utf8')
 }
 
-/** Of the answer when it is given again. */
+/** The headers of a replayed response. */
 export function replayHeaders({ headers, bodyOmitted }: HttpAnswer): HttpAnswer['headers'] {
   const replayed: HttpAnswer['headers'] = { ...headers, [REPLAYED_HEADER]: 'true' }
   if (!bodyOmitted) return replayed
-  // Nothing is nothing in every encoding but one: clients that try to expand it fail.
+  // An empty body has no valid compressed form: clients would fail to decompress it.
   const { 'content-encoding': _, ...plain } = replayed
   return { ...plain, [BODY_OMITTED_HEADER]: 'true' }
 }
 
-/** What is stored may be of another program: only what can be sent is an answer. */
+/** Another program may have written the record, so only a value that can be sent is a response. */
 export function asAnswer(value: unknown): HttpAnswer | undefined {
   const { status, headers, body, base64, bodyOmitted } = (value ?? {}) as Partial<HttpAnswer>
   if (!Number.isInteger(status) || status! < 200 || status! > 599) return undefined

@@ -16,8 +16,8 @@ type Next = (error?: unknown) => void
 type ParsedRequest = IncomingMessage & { body?: unknown; originalUrl?: string }
 
 /**
- * Middleware of Express, and of whatever hands on requests and responses of `node:http`. It stands behind the parser of
- * bodies, whose `request.body` tells one request from another.
+ * Middleware for Express and other frameworks on `node:http`. Register it after the body parser, because
+ * `request.body` identifies the request.
  */
 export function idempotency<Request extends ParsedRequest = ParsedRequest>(
   options: IdempotencyOptions<Request>,
@@ -67,7 +67,7 @@ function about(request: ParsedRequest): FrameworkRequest {
   }
 }
 
-/** Requests whose bodies nobody looked at would all be the same. */
+/** Without a parsed body all requests would look the same. */
 function parsedBody(request: ParsedRequest): unknown {
   const { body, headers } = request
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
@@ -78,7 +78,7 @@ function parsedBody(request: ParsedRequest): unknown {
   )
 }
 
-/** The parsers of Express 4 leave `{}` where the body is of a type that is not theirs. */
+/** The parsers of Express 4 leave `{}` for a body of another content type. */
 function isPlaceholder({ body, readableDidRead }: ParsedRequest): boolean {
   return typeof body === 'object' && body !== null && Object.keys(body).length === 0 && !readableDidRead
 }

@@ -13,7 +13,7 @@ import {
 } from './idempotency.js'
 import { wasRefused } from './refused.js'
 
-/** What is used of Fastify, so that this needs no version of it in particular. */
+/** The part of Fastify that is used, so that no particular version is needed. */
 interface FastifyRequest {
   method: string
   url: string
@@ -41,13 +41,13 @@ interface App<Request> {
   addHook(name: 'onResponse', hook: (request: Request, reply: Reply) => Promise<unknown>): unknown
 }
 
-/** A plugin that does each request of the scope it is registered in once. Register it behind what may refuse. */
+/** A plugin that executes each request of its scope once. Register it after hooks that may refuse a request. */
 export function idempotency<Request extends FastifyRequest>(
   options: IdempotencyOptions<Request>,
 ): (app: App<Request>) => Promise<void> {
   checkIdempotencyOptions(options)
   const claims = new WeakMap<object, Held>()
-  /** Once: whoever ends it. */
+  /** Takes the claim of a request, so that it is ended only once. */
   const claimOf = (request: Request): Held | undefined => {
     const claim = claims.get(request)
     claims.delete(request)
@@ -65,7 +65,7 @@ export function idempotency<Request extends FastifyRequest>(
         claims.set(request, start.claim)
         watchHijacked(reply.raw, {
           ended: () => endPastFastify(request, reply),
-          destroyed: () => claimOf(request)?.fail(new Error('the answer was destroyed before its end')),
+          destroyed: () => claimOf(request)?.fail(new Error('the response was destroyed before its end')),
         })
         if (start.claim.context.degraded) reply.header(DEGRADED_HEADER, 'true')
       }
@@ -75,7 +75,7 @@ export function idempotency<Request extends FastifyRequest>(
       }
       if (start.go === 'replay') {
         const { answer } = start
-        // Of bytes, be they none, Fastify says the type where nobody else does.
+        // Fastify sets a content type for bytes, even for none, unless one is set.
         const body = answer.body === undefined ? undefined : bodyOf(answer)
         return reply.code(answer.status).headers(replayHeaders(answer)).send(body)
       }
@@ -86,14 +86,14 @@ export function idempotency<Request extends FastifyRequest>(
       if (claim === undefined) return payload
       return record(options, claim, request, reply, payload)
     })
-    // What was answered past Fastify did not come by `onSend`.
+    // Responses that were sent without Fastify did not pass `onSend`.
     app.addHook('onResponse', endPastFastify)
   }
-  // Without this Fastify would keep the hooks from routes beside the plugin.
+  // Without this, Fastify would apply the hooks only inside the plugin.
   return Object.assign(plugin, { [Symbol.for('skip-override')]: true })
 }
 
-/** Without its client, Fastify tells of no end of a reply that was hijacked. */
+/** When the client disconnects, Fastify does not report the end of a hijacked reply. */
 function watchHijacked(
   raw: ServerResponse,
   told: { ended: () => Promise<void>; destroyed: () => Promise<void> | undefined },
@@ -139,7 +139,10 @@ async function record<Request extends FastifyRequest>(
   return body ?? Readable.from(resume(captured), { objectMode: false })
 }
 
-/** Whatever Fastify can send. A `Response` brings its status and headers along, which Fastify would set later. */
+/**
+ * Chunks of any payload that Fastify can send. A `Response` has its own status and headers, which Fastify would set
+ * later.
+ */
 async function* chunksOf(payload: unknown, reply: Reply): AsyncGenerator<Uint8Array | string> {
   if (payload === undefined || payload === null) return
   if (typeof payload === 'string' || payload instanceof Uint8Array) {

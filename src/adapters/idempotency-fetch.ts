@@ -15,11 +15,11 @@ import { wasRefused } from './refused.js'
 type Handler = (request: Request) => Response | Promise<Response>
 
 export interface FetchIdempotencyOptions extends IdempotencyOptions<Request> {
-  /** Largest body of a request, which is read to tell one request from another; 1 MiB when absent. */
+  /** Largest request body that is read to identify the request; 1 MiB when absent. */
   maxRequestBytes?: number
 }
 
-/** A fetch-style handler that does each request once. */
+/** A fetch-style handler that executes each request once. */
 export function withIdempotency(handler: Handler, options: FetchIdempotencyOptions): Handler {
   checkFetchOptions(options)
   return async (request) => {
@@ -52,7 +52,7 @@ export function withIdempotency(handler: Handler, options: FetchIdempotencyOptio
     }
     const { status, statusText, headers } = response
     const body = 'whole' in captured ? captured.whole : undefined
-    // Joined into one line, cookies cannot be told apart again.
+    // Cookies that are joined into one line cannot be separated again.
     const header = (name: string) => (name === 'set-cookie' ? headers.getSetCookie() : headers.get(name))
     const problem = await endRequest(
       options,
@@ -81,7 +81,7 @@ function about(request: Request, maxBytes: number): FrameworkRequest {
   }
 }
 
-/** Of a copy: the handler reads the request as if nobody had. JSON is compared by what it says. */
+/** Reads a copy, so that the handler can still read the request. JSON bodies are compared by content. */
 async function readBody(request: Request, maxBytes: number): Promise<unknown> {
   const { body } = request.clone()
   if (body === null) return undefined

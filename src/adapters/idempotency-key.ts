@@ -2,10 +2,10 @@ import { invalid } from '../core/errors.js'
 import type { HeaderValue } from './http-answer.js'
 
 const PATH = 'Idempotency-Key'
-/** A string as structured fields (RFC 9651) write it; what follows a `;` are parameters. */
+/** A string in structured fields (RFC 9651); text after `;` is parameters. */
 const QUOTED = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"\s*(?:;.*)?$/
 
-/** Quoted, as the draft of the IETF has it, or bare, as most write it; undefined when there is none. */
+/** Quoted, as in the IETF draft, or bare, as most clients write it; undefined when there is none. */
 export function parseIdempotencyKey(header: HeaderValue): string | undefined {
   if (header === undefined || header === null) return undefined
   if (typeof header !== 'string') throw invalid(PATH, 'must be given once')

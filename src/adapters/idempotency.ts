@@ -11,26 +11,29 @@ import { type RenderedProblem, renderProblem } from '../server/http/problem.js'
 import { asAnswer, type HeaderReader, type HttpAnswer, recordResponse } from './http-answer.js'
 import { parseExpirySeconds, parseIdempotencyKey } from './idempotency-key.js'
 
-/** What the adapters of all frameworks have in common. */
+/** Options of all adapters. */
 export interface IdempotencyOptions<Request>
   extends Pick<HoldRequest, 'leaseMs' | 'waitMs' | 'onLeaseExpired' | 'onUnavailable'> {
   idempotency: { hold(request: HoldRequest): Promise<HoldResult> }
   operation: string | ((request: Request) => string)
-  /** Whether a request without a key is refused (the default) or done without any guarantee. */
+  /** Whether a request without a key is refused (the default) or executed without any guarantee. */
   required?: boolean | ((request: Request) => boolean)
   /** Methods that are guarded; POST and PATCH when absent. */
   methods?: readonly string[]
-  /** Whose key it is, so that callers cannot get each other's answers; without it all keys are one caller's. */
+  /**
+   * The caller that the key belongs to, so that callers cannot get each other's responses. When absent, all share one
+   * namespace.
+   */
   caller?: (request: Request) => string
-  /** What makes it this request; method, path and body when absent. */
+  /** What identifies the request; method, path and body when absent. */
   payload?: (request: Request) => unknown
-  /** The body as it came, for keys that another program may have used: see the guide of shared tables. */
+  /** The raw body, for keys that another program may have used: see the guide on shared tables. */
   rawPayload?: (request: Request) => string | Uint8Array | undefined
-  /** Headers of the answer that are kept, in lower case; those that describe the body, and a few, when absent. */
+  /** Response headers that are stored, in lower case. When absent: those that describe the body, and a few more. */
   keptHeaders?: readonly string[]
-  /** Largest body of an answer that is kept; of a larger one all but the body is. 1 MiB when absent. */
+  /** Largest response body that is stored. A larger response is stored without its body. 1 MiB when absent. */
   maxBodyBytes?: number
-  /** What becomes of the record, by the answer; see `endingOf`. */
+  /** How a response ends the record; see `endingOf`. */
   ending?: (answer: { status: number }) => Ending
 }
 
@@ -42,16 +45,16 @@ const FIELDS: Fields<IdempotencyOptions<unknown>> = {
 const KNOWN = new KnownFields(FIELDS)
 const KNOWN_OF_FETCH = new KnownFields({ ...FIELDS, maxRequestBytes: true })
 
-/** When the adapter is made: a mistake should not wait for the first request. */
+/** Called when the adapter is created, so that a mistake is found before the first request. */
 export const checkIdempotencyOptions = (options: object): void => KNOWN.check(options)
 export const checkFetchOptions = (options: object): void => KNOWN_OF_FETCH.check(options)
 
-/** What a framework tells of a request. */
+/** What an adapter passes for a request. */
 export interface FrameworkRequest {
   method: string
   path: string
   header: HeaderReader
-  /** Asked for only when nobody gave a payload. */
+  /** Called only when `payload` is not set. */
   body(): unknown
 }
 
@@ -69,12 +72,12 @@ export const maxBodyBytes = (options: { maxBodyBytes?: number }): number =>
 
 const contexts = new WeakMap<object, WorkContext>()
 
-/** What a handler may want to know of the claim it works under; undefined where there is none. */
+/** The claim of a request, for its handler; undefined when there is none. */
 export function idempotencyContext(request: object): WorkContext | undefined {
   return contexts.get(request)
 }
 
-/** Claims one request by its key. Whatever stands against it becomes a problem, or the answer of the first time. */
+/** Claims a request by its key. Returns a problem when it cannot, or the recorded response. */
 export async function startRequest<Request>(
   options: IdempotencyOptions<Request>,
   request: Request,
@@ -110,7 +113,7 @@ async function toHold<Request>(
   const expirySeconds = parseExpirySeconds(asked.header('idempotency-expiry-seconds'))
   return {
     operation: typeof operation === 'string' ? operation : operation(request),
-    // Without `:` in whose it is, no caller can spell the key of another.
+    // The encoded caller has no `:`, so no caller can form the key of another.
     key: caller === undefined ? key : `${encodeName(caller(request), 'caller')}:${key}`,
     payload: payload === undefined ? { method, path, body: await asked.body() } : payload(request),
     ...(raw !== undefined && { rawPayload: raw }),
@@ -135,7 +138,7 @@ function toStart(held: HoldResult): Start {
   }
 }
 
-/** What was recorded under this key by other means is no answer to give to a browser. */
+/** A record that was not written by an adapter is not a response for a client. */
 function checkedAnswer(value: unknown): HttpAnswer {
   const answer = asAnswer(value)
   if (answer === undefined) throw notKept({})
@@ -143,21 +146,25 @@ function checkedAnswer(value: unknown): HttpAnswer {
 }
 
 const notKept = (facts: Record<string, unknown>): CatracaError =>
-  new CatracaError('IDEMPOTENCY_ANSWER_NOT_KEPT', 'this was done before, and its answer was not kept', {
-    facts,
-  })
+  new CatracaError(
+    'IDEMPOTENCY_ANSWER_NOT_KEPT',
+    'this request was executed before, and its response was not stored',
+    {
+      facts,
+    },
+  )
 
-/** What of an answer its ending depends on. */
+/** The facts of a response that decide how its claim ends. */
 export interface Given {
   status: number
   header: HeaderReader
   /** Undefined: too large, or not seen. */
   body: Uint8Array | undefined
-  /** One of this package's guards refused before anything was done. */
+  /** A guard of this package refused the request before anything was executed. */
   isRefusal: boolean
 }
 
-/** Ends the claim by the answer. A problem takes its place when it cannot be recorded as the answer. */
+/** Ends the claim by the response. Returns a problem to send instead when the response cannot be recorded. */
 export async function endRequest<Request>(
   options: IdempotencyOptions<Request>,
   claim: Held,
@@ -166,7 +173,7 @@ export async function endRequest<Request>(
 ): Promise<RenderedProblem | undefined> {
   const ending = isRefusal ? 'release' : chosenEnding(options, status)
   if (ending !== 'complete') {
-    // A record that cannot be told stays in progress until its lease has passed; the answer is the same.
+    // If this fails, the record stays in progress until its lease expires; the response is the same.
     await (ending === 'fail' ? claim.fail(`status ${status}`) : claim.release()).catch(() => {})
     return undefined
   }
@@ -178,7 +185,7 @@ export async function endRequest<Request>(
   }
 }
 
-/** A policy that throws has no say: the answer is there, and somebody waits for it. */
+/** An error in the caller's policy is ignored: the response exists, and the client waits for it. */
 function chosenEnding<Request>({ ending = endingOf }: IdempotencyOptions<Request>, status: number): Ending {
   try {
     return ending({ status })
@@ -187,10 +194,10 @@ function chosenEnding<Request>({ ending = endingOf }: IdempotencyOptions<Request
   }
 }
 
-/** Refusals that say nothing about the request itself: later it may be answered otherwise. */
+/** Statuses that say nothing about the request itself: a later attempt may succeed. */
 const NOT_DETERMINISTIC = [401, 408, 425, 429]
 
-/** Failures of the server may be tried again; every other answer is the answer. */
+/** Server errors may be retried; every other response is final. */
 export function endingOf({ status }: { status: number }): Ending {
   if (status >= 500) return 'fail'
   return NOT_DETERMINISTIC.includes(status) ? 'release' : 'complete'

@@ -9,37 +9,39 @@ import { quotaExceeded } from '../guards/rate-limit/quota-exceeded.js'
 import type { Admitted } from '../guards/rate-limit/types.js'
 import { HTTP_STATUS, renderProblem } from '../server/http/problem.js'
 
-/** What the adapters of all frameworks have in common. */
+/** Options of all adapters. */
 export interface RateLimitOptions<Request> {
   limits: Pick<LimitsApi, 'acquire' | 'adjust'>
-  /** Who is limited; undefined: this request is not. */
+  /** The limited entity; undefined: this request is not limited. */
   entity: (request: Request) => MaybePromise<string | undefined>
-  /** What is limited. */
+  /** The limited resource. */
   resource: string | ((request: Request) => string)
-  /** What it costs; 1 of each limit when absent. */
+  /** The cost; 1 of each limit when absent. */
   consume?: (request: Request) => Record<string, number>
   /** Requests that are not limited, such as health checks. */
   skip?: (request: Request) => boolean
   /**
-   * What becomes of requests whose resource no level configures: they pass, or are refused with 429. Absent: 500, and
-   * `report` is told, because it is a mistake in the service and not of its caller.
+   * What happens to requests whose resource no level configures: they pass, or are refused with 429. When absent:
+   * 500, and `report` is called, because it is a mistake of the service and not of its caller.
    */
   onUnconfigured?: 'allow' | 'deny'
-  /** Told of mistakes in the configuration, at most once in ten seconds; `console.error` when absent. */
+  /** Called with configuration mistakes, at most once in ten seconds; `console.error` when absent. */
   report?: (message: string, error: unknown) => void
-  /** Told what was taken, for those who correct it when the real cost is known. */
+  /** Called with what was consumed, for callers that correct it when the real cost is known. */
   onAdmitted?: (request: Request, admitted: Admitted) => void
 }
 
-/** Called when the request is over, as often as may be; undefined where nothing comes back by that. */
+/** Called when the request ends, possibly several times; undefined when nothing is given back then. */
 export type Release = (() => void) | undefined
 
-/** Go on, with headers for the answer, or answer this instead. */
+/** Continue, with headers for the response, or send this response instead. */
 export type Gate =
   | { pass: true; headers: Record<string, string>; release: Release }
   | { pass: false; status: number; headers: Record<string, string>; body: string }
 
-/** Asks the limits for one request. A denial and a failure both become a problem, of different type and status. */
+/**
+ * Acquires the limits for one request. A denial and a failure both become a problem, with different type and status.
+ */
 export async function askLimits<Request>(
   options: RateLimitOptions<Request>,
   request: Request,
@@ -66,8 +68,8 @@ export async function askLimits<Request>(
 }
 
 /**
- * Mistakes of whoever wrote the service: its caller can do nothing about them, and is not told of them. All but who is
- * limited, which mostly comes from the request.
+ * Mistakes of the service: its caller cannot correct them and does not see them. A wrong entity is not among them,
+ * because it mostly comes from the request.
  */
 const OWN_MISTAKES = ['LIMIT_NOT_CONFIGURED', 'LIMIT_INCOMPLETE', 'INVALID_INPUT'] as const
 
@@ -86,14 +88,14 @@ function refusalOf<Request>(
     if (onUnconfigured === 'allow') return { pass: true, headers: {}, release: undefined }
     return { pass: false, ...renderProblem(error, requestId, HTTP_STATUS.QUOTA_EXCEEDED) }
   }
-  reportNow(options, `the limits of ${resource} cannot be asked: ${(error as Error).message}`, error)
+  reportNow(options, `the limits of ${resource} cannot be checked: ${(error as Error).message}`, error)
   return { pass: false, ...renderProblem(undefined, requestId) }
 }
 
 const REPORT_PAUSE_MS = 10_000
 const reportedAt = new WeakMap<object, number>()
 
-/** Every request would say the same. */
+/** Limited in frequency, because every request would report the same. */
 function reportNow(options: Pick<RateLimitOptions<never>, 'report'>, message: string, error: unknown): void {
   const now = performance.now()
   if (now < (reportedAt.get(options) ?? 0)) return
@@ -108,7 +110,7 @@ const FIELDS: Fields<RateLimitOptions<unknown>> = {
 }
 const KNOWN = new KnownFields(FIELDS)
 
-/** When the adapter is made: a mistake should not wait for the first request. */
+/** Called when the adapter is created, so that a mistake is found before the first request. */
 export function checkOptions(options: object): void {
   KNOWN.check(options)
   const { onUnconfigured } = options as RateLimitOptions<unknown>
@@ -117,7 +119,7 @@ export function checkOptions(options: object): void {
   }
 }
 
-/** A request at work holds its slots of concurrency limits, and no longer; everything else that it took stays taken. */
+/** Returns the slots of concurrency limits when the request ends; all other consumption stays. */
 function releaseOf(
   limits: Pick<LimitsApi, 'adjust'>,
   admitted: Admitted,
@@ -132,12 +134,12 @@ function releaseOf(
   return () => {
     if (isReleased) return
     isReleased = true
-    // Slots that cannot be given back now run out by themselves.
+    // Slots that cannot be given back now expire.
     limits.adjust(admitted.leaseId, Object.fromEntries(slots)).catch(() => {})
   }
 }
 
-/** Both events: a response whose caller went away is closed and never finished. */
+/** Both events: a response whose client disconnected is closed and never finished. */
 export function releaseAtEnd(response: Ending, release: Release): void {
   if (release === undefined) return
   if (response.destroyed) {

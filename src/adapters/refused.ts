@@ -1,4 +1,4 @@
-/** Requests, or answers, that a guard of this package has refused: nothing was done for them. */
+/** Requests or responses that a guard of this package has refused: nothing was executed for them. */
 const refused = new WeakSet<object>()
 
 export function markRefused(request: object): void {

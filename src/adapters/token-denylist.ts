@@ -14,19 +14,21 @@ export interface TokenClaims {
   iat?: number | undefined
 }
 
-/** What the adapters of all frameworks have in common. */
+/** Options of all adapters. */
 export interface RevokedTokensOptions<Request> {
   tokens: Pick<TokensApi, 'check'>
-  /** Claims of the token whose signature was verified before; undefined: the request carries none, and passes. */
+  /** Claims of a token whose signature was verified before. Undefined: the request has no token, and passes. */
   claims: (request: Request) => TokenClaims | undefined
 }
 
-/** Go on, or answer this instead. */
+/** Continue, or send this response instead. */
 export type TokenGate =
   | { pass: true }
   | { pass: false; status: number; headers: Record<string, string>; body: string }
 
-/** Asks for one request. A token of which nothing can be asked is refused: it could not be revoked either. */
+/**
+ * Checks the token of one request. A token without usable claims is refused, because it could not be revoked either.
+ */
 export async function askTokens<Request>(
   { tokens, claims }: RevokedTokensOptions<Request>,
   request: Request,
@@ -49,8 +51,8 @@ export async function askTokens<Request>(
 }
 
 /**
- * Ids are encoded, since tokens of others hold any text. One with a `~` may have been revoked as it is, by who did not
- * encode it: it is asked for too, so that nobody passes by that.
+ * Ids are encoded, because tokens of other issuers may hold any text. An id with `~` may have been revoked by a
+ * caller that did not encode it, so the raw id is checked too.
  */
 function questions(jti: string | undefined, sub: string | undefined): TokenQuestion[] {
   const encoded = {
@@ -70,7 +72,7 @@ export const checkTokenOptions = (options: object): void => KNOWN.check(options)
 
 function refusal(error: unknown, requestId: string): TokenGate {
   const problem = renderProblem(error, requestId)
-  // As RFC 6750 has it.
+  // As RFC 6750 defines it.
   if (problem.headers['www-authenticate'] !== undefined) {
     problem.headers['www-authenticate'] = 'Bearer error="invalid_token"'
   }

@@ -40,6 +40,6 @@ function directoryOf(store: string): string {
   if (url.engine === 'embedded') return resolve(url.path)
   throw invalid(
     'store',
-    `must be an embedded: URL for this, not ${url.engine}: docs/guides/backup-and-recovery.md says how others are kept`,
+    `must be an embedded: URL for this, not ${url.engine}: see docs/guides/backup-and-recovery.md for other engines`,
   )
 }

@@ -40,7 +40,7 @@ export function openCodes(
   const known = read(given)
   if (known !== undefined && known.length < SHORT) {
     around.report(
-      `CATRACA_OTP_PEPPER has fewer than ${SHORT} characters: whoever has the store could guess it`,
+      `CATRACA_OTP_PEPPER has fewer than ${SHORT} characters: an attacker who has the store could guess it`,
       undefined,
     )
   }

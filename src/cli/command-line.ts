@@ -13,7 +13,7 @@ export async function runCommandLine(argv: string[]): Promise<number> {
   }
 }
 
-/** Asked of the environment itself, because the configuration may be what failed. */
+/** Reads the environment directly, because loading the configuration may be what failed. */
 function isDebugging(): boolean {
   const value = processEnvironment().CATRACA_DEBUG
   return value === '1' || value === 'true'

@@ -1,7 +1,7 @@
 import { runCommandLine } from './command-line.js'
 import { EXIT } from './output/failure.js'
 
-// `catraca allowlist export vip | head` closes the pipe: that is no failure of ours.
+// `catraca allowlist export vip | head` closes the pipe; that is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failure)
 })

@@ -25,7 +25,7 @@ import { addServeCommand } from './commands/serve.js'
 import { addTokenCommands } from './commands/tokens.js'
 import { printUsageError } from './output/failure.js'
 
-/** The whole command line. `json`: whether mistakes are told as JSON, known before the options are read. */
+/** The whole command line. `json`: whether errors are printed as JSON, known before the options are parsed. */
 export function buildProgram({ json }: { json: boolean }): Command {
   const program = new Command('catraca')
     .description('Request-time guards for backend services: who may pass, and how many.')
@@ -33,7 +33,7 @@ export function buildProgram({ json }: { json: boolean }): Command {
     .exitOverride()
     .configureOutput({
       outputError: (message) => {
-        // Commander appends suggestions on lines of their own; one line is promised.
+        // Commander adds suggestions on further lines; an error must be one line.
         const line = message
           .replace(/^error: /, '')
           .trim()

@@ -6,7 +6,7 @@ import type { ServerOptions } from '../server/options.js'
 
 const DAY_MS = 24 * 3_600_000
 
-/** The configuration in the words of the library and of the server, which know nothing of its sources. */
+/** Converts the configuration into options of the library and of the server, which know nothing of its sources. */
 
 export function openOptions(config: Config, store: string): OpenOptions {
   return {
@@ -66,7 +66,7 @@ function recordOptions({ idempotency, stores }: Config): NonNullable<OpenOptions
   return { ...idempotency, ...(stores.idempotency !== undefined && { store: stores.idempotency }) }
 }
 
-/** Secrets are read each time they are needed: their files may change. */
+/** Secrets are read each time they are needed, because their files may change. */
 function codeOptions({ codes, stores }: Config): NonNullable<OpenOptions['codes']> {
   const { pepper, previousPepper, required: _, emailLifeMs, phoneLifeMs, ...options } = codes
   return {
@@ -74,7 +74,7 @@ function codeOptions({ codes, stores }: Config): NonNullable<OpenOptions['codes'
     lifeMs: { email: emailLifeMs, phone: phoneLifeMs },
     pepper: () => pepper.read(),
     previousPepper: () => previousPepper.read(),
-    // A command that has nothing to do with codes must not fail for the lack of a pepper.
+    // A command that does not use codes must not fail without a pepper.
     required: false,
     ...(stores.codes !== undefined && { store: stores.codes }),
   }
@@ -93,13 +93,13 @@ function cacheOptions({ cache, stores }: Config): NonNullable<OpenOptions['cache
   return { ...cache, ...(stores.cache !== undefined && { store: stores.cache }) }
 }
 
-/** Whether somebody means to use one-time codes here: said so, gave them a store, or made a key that may call them. */
+/** Whether one-time codes are in use: required, with their own store, or with an API key that may call them. */
 export function usesCodes({ codes, stores, keys }: Config): boolean {
   const mayCall = keys.read().some(({ scopes }) => scopes.some((scope) => scope.startsWith('codes:')))
   return codes.required || stores.codes !== undefined || mayCall
 }
 
-/** For a server, which lives long enough to keep something in step. */
+/** Options for a server, which runs long enough for background work. */
 export function servingOptions(config: Config, store: string): OpenOptions {
   const given = openOptions(config, store)
   const required = usesCodes(config)

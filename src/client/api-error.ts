@@ -13,19 +13,19 @@ interface ErrorFacts {
   cause?: unknown
 }
 
-/** A call that the server refused or could not do, or that never reached it. */
+/** A call that the server refused or could not execute, or that never reached it. */
 export class CatracaApiError extends Error {
   override readonly name = 'CatracaApiError'
-  /** Of the server's table of errors, or here: UNREACHABLE, TIMEOUT, ABORTED, UNREADABLE_ANSWER. */
+  /** A code of the server's error table, or one of the client: UNREACHABLE, TIMEOUT, ABORTED, UNREADABLE_ANSWER. */
   readonly code: string
-  /** HTTP status; 0 when there was no answer. */
+  /** HTTP status; 0 when there was no response. */
   readonly status: number
   /** The fields that were refused. */
   readonly errors: readonly FieldProblem[]
   /** Whole seconds, when the server says how long to wait. */
   readonly retryAfter: number | undefined
   readonly requestId: string | undefined
-  /** The whole problem, with its further facts, such as `violated-policies`. */
+  /** The whole problem, with its extension members, such as `violated-policies`. */
   readonly body: unknown
 
   constructor(message: string, { code, status, errors, retryAfter, requestId, body, cause }: ErrorFacts) {
@@ -39,7 +39,7 @@ export class CatracaApiError extends Error {
   }
 }
 
-/** What a bad answer says. It may come from a proxy, which knows nothing of problems. */
+/** Turns an error response into an error. It may come from a proxy, and not be a problem document. */
 export async function errorOf(response: Response): Promise<CatracaApiError> {
   const text = await response.text().catch(() => '')
   const body = parsed(text)

@@ -4,13 +4,16 @@ import type { CallOptions, OperationFacts } from './operation.js'
 import { type Input, requestOf } from './request.js'
 
 export interface ClientOptions {
-  /** Such as `http://127.0.0.1:8080`. In a browser an empty one means the page's own server. */
+  /** Such as `http://127.0.0.1:8080`. In a browser an empty URL means the server of the page. */
   url: string
-  /** The API key; a function is asked before each call, so that keys can change. */
+  /** The API key. A function is called before each request, so that the key can change. */
   key?: string | (() => string | undefined) | undefined
-  /** For an answer to begin, and for one that is no stream to end; 30 seconds when absent, 0 waits for ever. */
+  /**
+   * Time limit for the start of a response, and for the end of one that is not a stream; 30 seconds when absent, 0
+   * waits for ever.
+   */
   timeoutMs?: number | undefined
-  /** Instead of the global one. */
+  /** Replaces the global `fetch`. */
   fetch?: typeof globalThis.fetch | undefined
 }
 
@@ -50,7 +53,7 @@ async function perform(
   }
 }
 
-/** Judged here: what cannot be sent in a header would stand in the error of whoever tries. */
+/** Checked here: otherwise the error of `fetch` would contain the key. */
 function keyOf({ key: given }: ClientOptions): string | undefined {
   const key = (typeof given === 'function' ? given() : given)?.trim()
   if (key === undefined || /^[\x21-\x7e]+$/.test(key)) return key
@@ -58,7 +61,10 @@ function keyOf({ key: given }: ClientOptions): string | undefined {
   throw new CatracaApiError('the key cannot be sent', { code: 'INVALID_INPUT', status: 0, errors })
 }
 
-/** Ends the call when its time is over or the caller gives up; a stream that has begun is only the caller's to end. */
+/**
+ * Aborts the call at its timeout or by the caller's signal. Once a stream has started, only the caller's signal ends
+ * it.
+ */
 function timer(signal: AbortSignal | undefined, timeoutMs: number) {
   const stop = new AbortController()
   let isOver = false

@@ -156,22 +156,22 @@ export type AcquireInput = {
     resource: string
     /** Cost by limit; absent: 1 of each. A limit that is not named costs 0 */
     consume?: Record<string, number>
-    /** Limits of this call, as a level states them; what they may do says `limits.inline` */
+    /** Limits for this call, in the form of a configuration; allowed by the setting `limits.inline` */
     limits?: Record<string, Record<string, unknown>>
-    /** Take from the parent too; absent: as the entity says */
+    /** Consume from the parent too; absent: as configured for the entity */
     cascade?: boolean
   }
 }
 export type AcquireAnswer = {
   allowed: true
-  /** Sealed; adjusts and gives back what was taken */
+  /** Opaque id, to adjust or give back what was consumed */
   leaseId: string
   /** By name of the limit */
   limits: Record<string, {
-    /** The most that can be there */
+    /** The most that can be available */
     limit: number
     remaining: number
-    /** Until everything is there again */
+    /** Milliseconds until everything is available again */
     resetMs: number
   }>
   parent?: {
@@ -179,10 +179,10 @@ export type AcquireAnswer = {
     entity: string
     /** By name of the limit */
     limits: Record<string, {
-      /** The most that can be there */
+      /** The most that can be available */
       limit: number
       remaining: number
-      /** Until everything is there again */
+      /** Milliseconds until everything is available again */
       resetMs: number
     }>
   }
@@ -200,18 +200,18 @@ export type AcquireLockInput = {
   /** What is locked, such as claim:claim_abc123 */
   name: string
   body?: {
-    /** After so long without an extension the lock is free again; 30000 when absent */
+    /** The lock expires after this time unless it is extended; 30000 when absent */
     ttlMs?: number
-    /** How long to wait for a lock that somebody else has; not at all when absent */
+    /** How long to wait while another caller holds the lock; no waiting when absent */
     waitMs?: number
   } | undefined
 }
 export type AcquireLockAnswer = {
-  /** As the acquire returned it; a secret */
+  /** Token that the acquire returned; a secret */
   token: string
-  /** Grows with every holder of the name. Absent where Redlock is used */
+  /** Fencing number: grows with every holder of the name. Absent with Redlock */
   fence?: number
-  /** When it ends unless it is extended */
+  /** When the lock expires unless it is extended */
   expiresAt: string
 }
 
@@ -240,18 +240,18 @@ export type AdjustLeaseInput = {
   body: {
     /** What to add to each cost; may be negative */
     delta: Record<string, number>
-    /** Names the adjustment, which counts once however often it is asked for */
+    /** Id of the adjustment: repeated requests with the same id count once */
     adjustmentId?: string
   }
 }
 export type AdjustLeaseAnswer = {
-  /** False: it was given back before */
+  /** False: the lease was given back before */
   applied: boolean
 }
 
 export type CacheStatsInput = Record<string, never>
 export type CacheStatsAnswer = {
-  /** By name, of this process since it began */
+  /** By space name, of this process since it started */
   spaces: Record<string, {
     firstTierHits?: number
     secondTierHits?: number
@@ -290,17 +290,17 @@ export type CheckCustomerInput = {
   customerId: string
   /** 1 to 100 ids, comma-separated or repeated */
   allowlists: string[]
-  /** Ask the store itself */
+  /** `strong`: read the store, not memory */
   consistency?: 'strong' | undefined
-  /** Token of a write that must be seen */
+  /** Token of a write that the check must see */
   atLeast?: string | undefined
 }
 export type CheckCustomerAnswer = CheckAnswer
 
 export type CheckCustomersInput = {
-  /** Ask the store itself */
+  /** `strong`: read the store, not memory */
   consistency?: 'strong' | undefined
-  /** Token of a write that must be seen */
+  /** Token of a write that the check must see */
   atLeast?: string | undefined
   body: {
     /** 1 to 1,000 */
@@ -317,7 +317,7 @@ export type CheckTokenInput = {
   /** The id of the token */
   jti: string
   subject?: string | undefined
-  /** ISO 8601; absent: it counts as older than any mark */
+  /** ISO 8601. Absent: the token counts as issued before every revocation of its subject */
   issuedAt?: string | undefined
 }
 export type CheckTokenAnswer = {
@@ -334,11 +334,11 @@ export type ClaimRequestInput = {
   /** Life of the record, within the configured range */
   idempotencyExpirySeconds?: string | undefined
   body?: {
-    /** What makes it this request; not with requestHash */
+    /** What identifies the request; not together with requestHash */
     payload?: unknown
-    /** The same, hashed by the caller */
+    /** SHA-256 of the payload, computed by the caller */
     requestHash?: string
-    /** The claim may be taken over when it was not extended for so long */
+    /** The claim can be taken over when it was not extended for this time */
     leaseSeconds?: number
     /** Whether to take over a claim whose owner let its lease pass */
     onLeaseExpired?: 'reclaim' | 'unknown'
@@ -348,11 +348,11 @@ export type ClaimRequestAnswer = {
   status: 'COMPLETED'
   /** As it was recorded */
   response?: unknown
-  /** There was a response of this size, too large to be kept */
+  /** Size of a response that was too large to be stored */
   omittedBytes?: number
 } | {
   status: 'IN_PROGRESS'
-  /** Ends and extends the claim; shown only this once */
+  /** Needed to extend, complete, fail or release the claim; returned only this once */
   token: string
   /** Counts claims of this record */
   attempt: number
@@ -368,7 +368,7 @@ export type CompleteRequestInput = {
   /** The idempotency key; UUIDs in any case */
   key: string
   body: {
-    /** As the claim returned it */
+    /** Token that the claim returned */
     token: string
     /** Any JSON */
     response?: unknown
@@ -376,7 +376,7 @@ export type CompleteRequestInput = {
 }
 export type CompleteRequestAnswer = {
   status: 'COMPLETED'
-  /** The response is too large to be kept */
+  /** The response is too large to be stored */
   omitted?: true
 }
 
@@ -523,7 +523,7 @@ export type ExplainCheckAnswer = {
 export type ExportMembersInput = {
   /** Id of an allowlist */
   id: string
-  /** CSV for people: cells that a spreadsheet would run as formulas get an apostrophe in front */
+  /** CSV for spreadsheets: a cell that looks like a formula gets an apostrophe in front */
   spreadsheet?: '0' | '1' | 'false' | 'true' | undefined
   accept?: 'text/csv' | 'application/x-ndjson' | 'text/plain' | undefined
 }
@@ -533,14 +533,14 @@ export type ExtendLockInput = {
   /** What is locked, such as claim:claim_abc123 */
   name: string
   body: {
-    /** As the acquire returned it; a secret */
+    /** Token that the acquire returned; a secret */
     token: string
-    /** After so long without an extension the lock is free again; 30000 when absent */
+    /** The lock expires after this time unless it is extended; 30000 when absent */
     ttlMs?: number
   }
 }
 export type ExtendLockAnswer = {
-  /** When it ends unless it is extended */
+  /** When the lock expires unless it is extended */
   expiresAt: string
 }
 
@@ -550,7 +550,7 @@ export type ExtendRequestInput = {
   /** The idempotency key; UUIDs in any case */
   key: string
   body: {
-    /** As the claim returned it */
+    /** Token that the claim returned */
     token: string
     leaseSeconds: number
   }
@@ -565,7 +565,7 @@ export type FailRequestInput = {
   /** The idempotency key; UUIDs in any case */
   key: string
   body: {
-    /** As the claim returned it */
+    /** Token that the claim returned */
     token: string
     /** Why; at most 1,000 characters */
     error?: string
@@ -594,9 +594,9 @@ export type GetCachedInput = {
   key: string
 }
 export type GetCachedAnswer = {
-  /** Any JSON; null only with a lease: the source has none */
+  /** Any JSON. null only with a lease: the source has no value */
   value: unknown
-  /** Since it was stored; on Redis at most so long */
+  /** Milliseconds since it was stored; on Redis an upper bound */
   ageMs: number
   /** Older than its TTL */
   stale?: true
@@ -614,11 +614,11 @@ export type GetCodeStatusInput = {
   }
 }
 export type GetCodeStatusAnswer = {
-  /** A code was sent that can still be used */
+  /** There is a code that can still be used */
   pending: boolean
   /** ISO 8601 */
   expiresAt?: string
-  /** Wrong guesses that count */
+  /** Wrong attempts that count toward the lock */
   failures: number
   /** ISO 8601 */
   lockedUntil?: string
@@ -647,7 +647,7 @@ export type GetEntityConfigAnswer = {
     /** What a token bucket holds; at least the capacity */
     burst?: number
     refillAmount?: number
-    /** Also the window, or how long a slot is held at most */
+    /** Period of the refill, length of the window, or longest hold of a concurrency slot */
     refillPeriodSeconds?: number
     algorithm?: 'token-bucket' | 'sliding-window' | 'sliding-window-counter' | 'fixed-window' | 'concurrency'
     mode?: 'enforce' | 'shadow'
@@ -658,7 +658,7 @@ export type GetEntityConfigAnswer = {
   autoUpdate?: boolean
   /** On system only */
   strictVersion?: boolean
-  /** Limits that another program wrote and that cannot be used, with what is wrong */
+  /** Limits that another program wrote and that cannot be used, each with the reason */
   unreadable?: Record<string, string>
 }
 
@@ -734,16 +734,16 @@ export type GetLimitsInput = {
   entity: string
   /** What is limited: an operation, a model, an endpoint */
   resource: string
-  /** Limits of this call as JSON; what they may do says `limits.inline` */
+  /** Limits for this call as JSON; allowed by the setting `limits.inline` */
   limits?: string | undefined
 }
 export type GetLimitsAnswer = {
   /** By name of the limit */
   limits: Record<string, {
-    /** The most that can be there */
+    /** The most that can be available */
     limit: number
     remaining: number
-    /** Until everything is there again */
+    /** Milliseconds until everything is available again */
     resetMs: number
   }>
 }
@@ -755,18 +755,18 @@ export type GetLockInput = {
 export type GetLockAnswer = {
   name: string
   held: boolean
-  /** Grows with every holder of the name. Absent where Redlock is used */
+  /** Fencing number: grows with every holder of the name. Absent with Redlock */
   fence?: number
-  /** When it ends unless it is extended */
+  /** When the lock expires unless it is extended */
   expiresAt?: string
 }
 
 export type GetLogLevelInput = Record<string, never>
 export type GetLogLevelAnswer = {
   level: string
-  /** What it is after a restart */
+  /** The level after a restart */
   configured: string
-  /** When it becomes that again by itself */
+  /** When the level returns to the configured one */
   until?: string
 }
 
@@ -791,7 +791,7 @@ export type GetResourceConfigAnswer = {
     /** What a token bucket holds; at least the capacity */
     burst?: number
     refillAmount?: number
-    /** Also the window, or how long a slot is held at most */
+    /** Period of the refill, length of the window, or longest hold of a concurrency slot */
     refillPeriodSeconds?: number
     algorithm?: 'token-bucket' | 'sliding-window' | 'sliding-window-counter' | 'fixed-window' | 'concurrency'
     mode?: 'enforce' | 'shadow'
@@ -802,7 +802,7 @@ export type GetResourceConfigAnswer = {
   autoUpdate?: boolean
   /** On system only */
   strictVersion?: boolean
-  /** Limits that another program wrote and that cannot be used, with what is wrong */
+  /** Limits that another program wrote and that cannot be used, each with the reason */
   unreadable?: Record<string, string>
 }
 
@@ -838,14 +838,14 @@ export type GetResourceUsageAnswer = {
 }
 
 export type GetRevokedSubjectInput = {
-  /** Whose tokens */
+  /** Subject of the tokens */
   subject: string
 }
 export type GetRevokedSubjectAnswer = {
   revoked: boolean
   /** ISO 8601: tokens issued before are revoked */
   notBefore?: string
-  /** ISO 8601: until when that holds */
+  /** ISO 8601: when this revocation ends */
   expiresAt?: string
 }
 
@@ -856,19 +856,19 @@ export type GetSeriesAnswer = {
   stepSeconds: number
   /** When the first step began */
   from: string
-  /** Oldest first; null where there was nothing to measure */
+  /** Oldest first; null when there was nothing to measure */
   points: Record<string, (number | null)[]>
 }
 
 export type GetSessionInput = Record<string, never>
 export type GetSessionAnswer = {
-  /** Of the API key; null on a server without keys */
+  /** Name of the API key; null on a server without keys */
   name: string | null
-  /** Those that another one implies included */
+  /** Scopes of the key, with those that other scopes imply */
   scopes: ('check' | 'read' | 'admin' | 'limits' | 'idempotency' | 'locks' | 'cache' | 'codes:issue' | 'codes:verify' | 'tokens:check' | 'tokens:revoke')[]
   keysRequired: boolean
   version: string
-  /** Without credentials; for those who may read */
+  /** Store URL without credentials; only for keys with the scope `read` */
   store?: string
 }
 
@@ -898,7 +898,7 @@ export type GetSystemConfigAnswer = {
     /** What a token bucket holds; at least the capacity */
     burst?: number
     refillAmount?: number
-    /** Also the window, or how long a slot is held at most */
+    /** Period of the refill, length of the window, or longest hold of a concurrency slot */
     refillPeriodSeconds?: number
     algorithm?: 'token-bucket' | 'sliding-window' | 'sliding-window-counter' | 'fixed-window' | 'concurrency'
     mode?: 'enforce' | 'shadow'
@@ -909,7 +909,7 @@ export type GetSystemConfigAnswer = {
   autoUpdate?: boolean
   /** On system only */
   strictVersion?: boolean
-  /** Limits that another program wrote and that cannot be used, with what is wrong */
+  /** Limits that another program wrote and that cannot be used, each with the reason */
   unreadable?: Record<string, string>
 }
 
@@ -957,17 +957,17 @@ export type ImportMembersInput = {
   id: string
   /** `add` when absent */
   mode?: 'add' | 'replace' | undefined
-  /** Names the import, so that it can be resumed */
+  /** Id of the import; the same id resumes it */
   importId?: string | undefined
-  /** Of rows that do not say it themselves */
+  /** Who added the customers, for rows without that field */
   addedBy?: string | undefined
-  /** Of CSV: the column with the ids, by its heading or its number from 1 */
+  /** CSV only: the column with the ids, by its heading or its number from 1 */
   column?: string | undefined
-  /** When the content type does not tell */
+  /** Format of the rows, when the content type does not say it */
   format?: 'csv' | 'ndjson' | 'text' | undefined
-  /** Rejected rows that are told one by one: up to 1,000; 100 when absent */
+  /** How many rejected rows the result lists: up to 1,000; 100 when absent */
   maxErrors?: number | undefined
-  /** Answer as soon as the body is received */
+  /** Respond as soon as the body is received */
   async?: '0' | '1' | 'false' | 'true' | undefined
   body: StreamBody
   contentType: 'text/csv' | 'application/x-ndjson' | 'application/ndjson' | 'application/jsonl' | 'text/plain' | 'application/gzip'
@@ -987,7 +987,7 @@ export type IssueCodeInput = {
   }
 }
 export type IssueCodeAnswer = {
-  /** For the caller to send; told only now */
+  /** For the caller to send; returned only this once */
   code: string
   /** ISO 8601 */
   expiresAt: string
@@ -1001,16 +1001,16 @@ export type LeaseCachedInput = {
   body?: {
     /** How long the lease lasts, 100 ms to a day */
     ttlMs?: number
-    /** How long to wait for the load of another, up to 30 s */
+    /** How long to wait while another caller loads, up to 30 s */
     waitMs?: number
-    /** The lease whatever is cached, and from whoever has it */
+    /** Get the lease even if a value is cached or another caller holds it */
     refresh?: boolean
   } | undefined
 }
 export type LeaseCachedAnswer = {
-  /** Any JSON; null only with a lease: the source has none */
+  /** Any JSON. null only with a lease: the source has no value */
   value: unknown
-  /** Since it was stored; on Redis at most so long */
+  /** Milliseconds since it was stored; on Redis an upper bound */
   ageMs: number
   /** Older than its TTL */
   stale?: true
@@ -1040,7 +1040,7 @@ export type ListAllowlistsInput = {
 export type ListAllowlistsAnswer = {
   items: Allowlist[]
   nextCursor?: string
-  /** How many match, where something is searched for or sorted */
+  /** How many lists match, when the request searches or sorts */
   total?: number
 }
 
@@ -1070,9 +1070,9 @@ export type ListAuditInput = {
   target?: string | undefined
   /** Name of the key, the user or the program; or id of the key */
   actor?: string | undefined
-  /** Part of an id of what was changed, or of the name of who did it */
+  /** Part of the id of the changed object, or of the name of the actor */
   search?: string | undefined
-  /** Or its beginning, such as `allowlist.member`: allowlist.create, allowlist.update, allowlist.pause, allowlist.resume, allowlist.delete, allowlist.import, allowlist.rebuild, allowlist.reshard, allowlist.member.add, allowlist.member.remove, limit.config.set, limit.config.delete, limit.reset, entity.set, entity.delete, key.create, key.revoke, key.unlock, idempotency.delete, lock.break, code.revoke, token.revoke, subject.revoke */
+  /** An action, or its beginning such as `allowlist.member`: allowlist.create, allowlist.update, allowlist.pause, allowlist.resume, allowlist.delete, allowlist.import, allowlist.rebuild, allowlist.reshard, allowlist.member.add, allowlist.member.remove, limit.config.set, limit.config.delete, limit.reset, entity.set, entity.delete, key.create, key.revoke, key.unlock, idempotency.delete, lock.break, code.revoke, token.revoke, subject.revoke */
   action?: string | undefined
   /** ISO 8601: from then on */
   from?: string | undefined
@@ -1104,14 +1104,14 @@ export type ListAuditAnswer = {
       level?: string
       operation?: string
     }
-    /** The fields that were changed, as they were */
+    /** The changed fields, before the change */
     before?: unknown
-    /** The same fields as they are */
+    /** The same fields, after the change */
     after?: unknown
-    /** `unknown`: whether it was done is not known. `partial`: it broke off. Absent: it was done */
+    /** `unknown`: it is not known whether the change was made. `partial`: it stopped before the end. Absent: it was made */
     outcome?: string
     requestId?: string
-    /** `caller`: who asked chose the request id. Absent: the server made it */
+    /** `caller`: the caller chose the request id. Absent: the server generated it */
     requestIdFrom?: string
     detail?: Record<string, unknown>
   }[]
@@ -1159,7 +1159,7 @@ export type ListEntityConfigsAnswer = {
         /** What a token bucket holds; at least the capacity */
         burst?: number
         refillAmount?: number
-        /** Also the window, or how long a slot is held at most */
+        /** Period of the refill, length of the window, or longest hold of a concurrency slot */
         refillPeriodSeconds?: number
         algorithm?: 'token-bucket' | 'sliding-window' | 'sliding-window-counter' | 'fixed-window' | 'concurrency'
         mode?: 'enforce' | 'shadow'
@@ -1170,7 +1170,7 @@ export type ListEntityConfigsAnswer = {
       autoUpdate?: boolean
       /** On system only */
       strictVersion?: boolean
-      /** Limits that another program wrote and that cannot be used, with what is wrong */
+      /** Limits that another program wrote and that cannot be used, each with the reason */
       unreadable?: Record<string, string>
     }
   }[]
@@ -1222,7 +1222,7 @@ export type ListResourceConfigsAnswer = {
         /** What a token bucket holds; at least the capacity */
         burst?: number
         refillAmount?: number
-        /** Also the window, or how long a slot is held at most */
+        /** Period of the refill, length of the window, or longest hold of a concurrency slot */
         refillPeriodSeconds?: number
         algorithm?: 'token-bucket' | 'sliding-window' | 'sliding-window-counter' | 'fixed-window' | 'concurrency'
         mode?: 'enforce' | 'shadow'
@@ -1233,7 +1233,7 @@ export type ListResourceConfigsAnswer = {
       autoUpdate?: boolean
       /** On system only */
       strictVersion?: boolean
-      /** Limits that another program wrote and that cannot be used, with what is wrong */
+      /** Limits that another program wrote and that cannot be used, each with the reason */
       unreadable?: Record<string, string>
     }
   }[]
@@ -1259,7 +1259,7 @@ export type ListSystemConfigsAnswer = {
         /** What a token bucket holds; at least the capacity */
         burst?: number
         refillAmount?: number
-        /** Also the window, or how long a slot is held at most */
+        /** Period of the refill, length of the window, or longest hold of a concurrency slot */
         refillPeriodSeconds?: number
         algorithm?: 'token-bucket' | 'sliding-window' | 'sliding-window-counter' | 'fixed-window' | 'concurrency'
         mode?: 'enforce' | 'shadow'
@@ -1270,7 +1270,7 @@ export type ListSystemConfigsAnswer = {
       autoUpdate?: boolean
       /** On system only */
       strictVersion?: boolean
-      /** Limits that another program wrote and that cannot be used, with what is wrong */
+      /** Limits that another program wrote and that cannot be used, each with the reason */
       unreadable?: Record<string, string>
     }
   }[]
@@ -1340,7 +1340,7 @@ export type ReleaseLockInput = {
   /** What is locked, such as claim:claim_abc123 */
   name: string
   body: {
-    /** As the acquire returned it; a secret */
+    /** Token that the acquire returned; a secret */
     token: string
   }
 }
@@ -1352,7 +1352,7 @@ export type ReleaseRequestInput = {
   /** The idempotency key; UUIDs in any case */
   key: string
   body: {
-    /** As the claim returned it */
+    /** Token that the claim returned */
     token: string
   }
 }
@@ -1414,7 +1414,7 @@ export type ResolveLimitsAnswer = {
     /** What a token bucket holds; at least the capacity */
     burst?: number
     refillAmount?: number
-    /** Also the window, or how long a slot is held at most */
+    /** Period of the refill, length of the window, or longest hold of a concurrency slot */
     refillPeriodSeconds?: number
     algorithm?: 'token-bucket' | 'sliding-window' | 'sliding-window-counter' | 'fixed-window' | 'concurrency'
     mode?: 'enforce' | 'shadow'
@@ -1430,7 +1430,7 @@ export type ResolveLimitsAnswer = {
     autoUpdate?: 'entity' | 'resource' | 'system' | 'entity:*' | 'system:*' | 'defaults'
     strictVersion?: 'entity' | 'resource' | 'system' | 'entity:*' | 'system:*' | 'defaults'
   }
-  /** Inherited numbers that a lower capacity caps: what was stated, and the level that caps it */
+  /** Inherited numbers that a lower capacity caps: the stated number, and the level that caps it */
   capped?: Record<string, {
     burst?: {
       stated?: number
@@ -1441,7 +1441,7 @@ export type ResolveLimitsAnswer = {
       by?: 'entity' | 'resource' | 'system' | 'entity:*' | 'system:*' | 'defaults'
     }
   }>
-  /** Limits that another program wrote and that cannot be used, with what is wrong */
+  /** Limits that another program wrote and that cannot be used, each with the reason */
   unreadable?: Record<string, string>
 }
 
@@ -1463,7 +1463,7 @@ export type RevokeCodeInput = {
   }
 }
 export type RevokeCodeAnswer = {
-  /** False: there was neither a code nor a failure */
+  /** False: there was neither a code nor a wrong attempt */
   revoked: boolean
 }
 
@@ -1473,12 +1473,12 @@ export type RevokeKeyInput = {
 export type RevokeKeyAnswer = undefined
 
 export type RevokeSubjectInput = {
-  /** Whose tokens */
+  /** Subject of the tokens */
   subject: string
   body: {
     /** ISO 8601: tokens issued before are revoked */
     notBefore: string
-    /** ISO 8601: when the token, or the last of them, expires by itself */
+    /** ISO 8601: when the token, or the last of the tokens, expires anyway */
     expiresAt: string
   }
 }
@@ -1488,7 +1488,7 @@ export type RevokeTokenInput = {
   /** The id of the token */
   jti: string
   body: {
-    /** ISO 8601: when the token, or the last of them, expires by itself */
+    /** ISO 8601: when the token, or the last of the tokens, expires anyway */
     expiresAt: string
   }
 }
@@ -1499,7 +1499,7 @@ export type RevokeTokensInput = {
     tokens: {
       /** The id of the token */
       jti: string
-      /** ISO 8601: when the token, or the last of them, expires by itself */
+      /** ISO 8601: when the token, or the last of the tokens, expires anyway */
       expiresAt: string
     }[]
   }
@@ -1512,11 +1512,11 @@ export type SetCachedInput = {
   /** Within the space */
   key: string
   body: {
-    /** Any JSON; null only with a lease: the source has none */
+    /** Any JSON. null only with a lease: the source has no value */
     value: unknown
     /** Instead of the space's */
     ttlMs?: number
-    /** Stored only while this lease holds */
+    /** Store only if this lease is still valid */
     lease?: string
   }
 }
@@ -1549,7 +1549,7 @@ export type SetEntityConfigInput = {
       /** What a token bucket holds; at least the capacity */
       burst?: number
       refillAmount?: number
-      /** Also the window, or how long a slot is held at most */
+      /** Period of the refill, length of the window, or longest hold of a concurrency slot */
       refillPeriodSeconds?: number
       algorithm?: 'token-bucket' | 'sliding-window' | 'sliding-window-counter' | 'fixed-window' | 'concurrency'
       mode?: 'enforce' | 'shadow'
@@ -1568,7 +1568,7 @@ export type SetEntityConfigAnswer = {
     /** What a token bucket holds; at least the capacity */
     burst?: number
     refillAmount?: number
-    /** Also the window, or how long a slot is held at most */
+    /** Period of the refill, length of the window, or longest hold of a concurrency slot */
     refillPeriodSeconds?: number
     algorithm?: 'token-bucket' | 'sliding-window' | 'sliding-window-counter' | 'fixed-window' | 'concurrency'
     mode?: 'enforce' | 'shadow'
@@ -1579,22 +1579,22 @@ export type SetEntityConfigAnswer = {
   autoUpdate?: boolean
   /** On system only */
   strictVersion?: boolean
-  /** Limits that another program wrote and that cannot be used, with what is wrong */
+  /** Limits that another program wrote and that cannot be used, each with the reason */
   unreadable?: Record<string, string>
 }
 
 export type SetLogLevelInput = {
   body: {
-    /** Least severe messages that are logged */
+    /** Lowest severity that is logged */
     level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
     forSeconds?: number
   }
 }
 export type SetLogLevelAnswer = {
   level: string
-  /** What it is after a restart */
+  /** The level after a restart */
   configured: string
-  /** When it becomes that again by itself */
+  /** When the level returns to the configured one */
   until?: string
 }
 
@@ -1607,7 +1607,7 @@ export type SetResourceConfigInput = {
       /** What a token bucket holds; at least the capacity */
       burst?: number
       refillAmount?: number
-      /** Also the window, or how long a slot is held at most */
+      /** Period of the refill, length of the window, or longest hold of a concurrency slot */
       refillPeriodSeconds?: number
       algorithm?: 'token-bucket' | 'sliding-window' | 'sliding-window-counter' | 'fixed-window' | 'concurrency'
       mode?: 'enforce' | 'shadow'
@@ -1626,7 +1626,7 @@ export type SetResourceConfigAnswer = {
     /** What a token bucket holds; at least the capacity */
     burst?: number
     refillAmount?: number
-    /** Also the window, or how long a slot is held at most */
+    /** Period of the refill, length of the window, or longest hold of a concurrency slot */
     refillPeriodSeconds?: number
     algorithm?: 'token-bucket' | 'sliding-window' | 'sliding-window-counter' | 'fixed-window' | 'concurrency'
     mode?: 'enforce' | 'shadow'
@@ -1637,7 +1637,7 @@ export type SetResourceConfigAnswer = {
   autoUpdate?: boolean
   /** On system only */
   strictVersion?: boolean
-  /** Limits that another program wrote and that cannot be used, with what is wrong */
+  /** Limits that another program wrote and that cannot be used, each with the reason */
   unreadable?: Record<string, string>
 }
 
@@ -1650,7 +1650,7 @@ export type SetSystemConfigInput = {
       /** What a token bucket holds; at least the capacity */
       burst?: number
       refillAmount?: number
-      /** Also the window, or how long a slot is held at most */
+      /** Period of the refill, length of the window, or longest hold of a concurrency slot */
       refillPeriodSeconds?: number
       algorithm?: 'token-bucket' | 'sliding-window' | 'sliding-window-counter' | 'fixed-window' | 'concurrency'
       mode?: 'enforce' | 'shadow'
@@ -1669,7 +1669,7 @@ export type SetSystemConfigAnswer = {
     /** What a token bucket holds; at least the capacity */
     burst?: number
     refillAmount?: number
-    /** Also the window, or how long a slot is held at most */
+    /** Period of the refill, length of the window, or longest hold of a concurrency slot */
     refillPeriodSeconds?: number
     algorithm?: 'token-bucket' | 'sliding-window' | 'sliding-window-counter' | 'fixed-window' | 'concurrency'
     mode?: 'enforce' | 'shadow'
@@ -1680,7 +1680,7 @@ export type SetSystemConfigAnswer = {
   autoUpdate?: boolean
   /** On system only */
   strictVersion?: boolean
-  /** Limits that another program wrote and that cannot be used, with what is wrong */
+  /** Limits that another program wrote and that cannot be used, each with the reason */
   unreadable?: Record<string, string>
 }
 
@@ -1732,13 +1732,13 @@ export type VerifyCodeAnswer = {
 
 /** One method for each operation of the API. */
 export interface Operations {
-  /** Take from all limits of a resource, or from none: `POST /limits/acquire` */
+  /** Acquire: consume from all limits of a resource, or from none: `POST /limits/acquire` */
   acquire(input: AcquireInput, options?: CallOptions): Promise<AcquireAnswer>
-  /** Take a lock, or wait for it: `POST /locks/{name}` */
+  /** Acquire a lock, or wait for it: `POST /locks/{name}` */
   acquireLock(input: AcquireLockInput, options?: CallOptions): Promise<AcquireLockAnswer>
-  /** Add a customer, or replace what is said of one who is there: `PUT /allowlists/{id}/customers/{customerId}` */
+  /** Add a customer, or replace the attributes of a member: `PUT /allowlists/{id}/customers/{customerId}` */
   addMember(input: AddMemberInput, options?: CallOptions): Promise<AddMemberAnswer>
-  /** Correct what was taken; may drive a bucket below nothing: `POST /leases/{leaseId}/adjust` */
+  /** Adjust the cost of a lease; a bucket may go below zero: `POST /leases/{leaseId}/adjust` */
   adjustLease(input: AdjustLeaseInput, options?: CallOptions): Promise<AdjustLeaseAnswer>
   /** Hits, misses, loads and the state of both tiers: `GET /cache` */
   cacheStats(input?: CacheStatsInput, options?: CallOptions): Promise<CacheStatsAnswer>
@@ -1746,139 +1746,139 @@ export interface Operations {
   checkCustomer(input: CheckCustomerInput, options?: CallOptions): Promise<CheckCustomerAnswer>
   /** May these customers pass?: `POST /check` */
   checkCustomers(input: CheckCustomersInput, options?: CallOptions): Promise<CheckCustomersAnswer>
-  /** Was this token revoked, by itself or with all of its subject?: `GET /revoked-tokens/{jti}` */
+  /** Check whether a token was revoked, alone or with all tokens of its subject: `GET /revoked-tokens/{jti}` */
   checkToken(input: CheckTokenInput, options?: CallOptions): Promise<CheckTokenAnswer>
-  /** Claim a request, or get the answer of who has done it: `POST /idempotency/{operation}/{key}` */
+  /** Claim a request, or get the recorded response: `POST /idempotency/{operation}/{key}` */
   claimRequest(input: ClaimRequestInput, options?: CallOptions): Promise<ClaimRequestAnswer>
-  /** Record the answer, once: `POST /idempotency/{operation}/{key}/complete` */
+  /** Complete a claim: record the response, once: `POST /idempotency/{operation}/{key}/complete` */
   completeRequest(input: CompleteRequestInput, options?: CallOptions): Promise<CompleteRequestAnswer>
   /** Create an allowlist: `POST /allowlists` */
   createAllowlist(input: CreateAllowlistInput, options?: CallOptions): Promise<CreateAllowlistAnswer>
-  /** Create an API key; the first one locks the server: `POST /keys` */
+  /** Create an API key; after the first one, every call needs a key: `POST /keys` */
   createKey(input: CreateKeyInput, options?: CallOptions): Promise<CreateKeyAnswer>
   /** Delete an allowlist: `DELETE /allowlists/{id}` */
   deleteAllowlist(input: DeleteAllowlistInput, options?: CallOptions): Promise<DeleteAllowlistAnswer>
-  /** Forget what is cached under a key, on all pods: `DELETE /cache/{space}/{key}` */
+  /** Delete a cached value, on all pods: `DELETE /cache/{space}/{key}` */
   deleteCached(input: DeleteCachedInput, options?: CallOptions): Promise<DeleteCachedAnswer>
-  /** Forget the parent of an entity: `DELETE /entities/{id}` */
+  /** Remove the parent of an entity: `DELETE /entities/{id}` */
   deleteEntity(input: DeleteEntityInput, options?: CallOptions): Promise<DeleteEntityAnswer>
-  /** Have an entity say nothing of limits: `DELETE /config/entities/{entity}/{resource}` */
+  /** Delete the limit configuration of an entity: `DELETE /config/entities/{entity}/{resource}` */
   deleteEntityConfig(input: DeleteEntityConfigInput, options?: CallOptions): Promise<DeleteEntityConfigAnswer>
-  /** Forget the record: the request may be done again: `DELETE /idempotency/{operation}/{key}` */
+  /** Delete a record: the request can be executed again: `DELETE /idempotency/{operation}/{key}` */
   deleteIdempotencyRecord(input: DeleteIdempotencyRecordInput, options?: CallOptions): Promise<DeleteIdempotencyRecordAnswer>
-  /** Have a resource say nothing of limits: `DELETE /config/resources/{resource}` */
+  /** Delete the limit configuration of a resource: `DELETE /config/resources/{resource}` */
   deleteResourceConfig(input: DeleteResourceConfigInput, options?: CallOptions): Promise<DeleteResourceConfigAnswer>
-  /** Have the system level say nothing of limits: `DELETE /config/system/{resource}` */
+  /** Delete the limit configuration of the system level: `DELETE /config/system/{resource}` */
   deleteSystemConfig(input: DeleteSystemConfigInput, options?: CallOptions): Promise<DeleteSystemConfigAnswer>
-  /** Let it be loaded anew; what there is covers for a load that fails: `POST /cache/{space}/{key}/expire` */
+  /** Mark a value as stale: the next request loads it again, and the stale value serves if the load fails: `POST /cache/{space}/{key}/expire` */
   expireCached(input: ExpireCachedInput, options?: CallOptions): Promise<ExpireCachedAnswer>
   /** May this customer pass, and why?: `GET /customers/{customerId}/explain` */
   explainCheck(input: ExplainCheckInput, options?: CallOptions): Promise<ExplainCheckAnswer>
   /** Export the members, in the format asked by `Accept`: `GET /allowlists/{id}/export` */
   exportMembers(input: ExportMembersInput, options?: CallOptions): Promise<ExportMembersAnswer>
-  /** Let a lock live for longer, from now on: `POST /locks/{name}/extend` */
+  /** Extend a lock: `POST /locks/{name}/extend` */
   extendLock(input: ExtendLockInput, options?: CallOptions): Promise<ExtendLockAnswer>
-  /** Keep the claim for so long from now: `POST /idempotency/{operation}/{key}/extend` */
+  /** Extend a claim: `POST /idempotency/{operation}/{key}/extend` */
   extendRequest(input: ExtendRequestInput, options?: CallOptions): Promise<ExtendRequestAnswer>
-  /** Say that it failed: anybody may claim it again: `POST /idempotency/{operation}/{key}/fail` */
+  /** Record that the request failed: it can be claimed again: `POST /idempotency/{operation}/{key}/fail` */
   failRequest(input: FailRequestInput, options?: CallOptions): Promise<FailRequestAnswer>
-  /** Take a lock away from whoever has it; its holder is told by the fence, and when it extends: `DELETE /locks/{name}` */
+  /** Release a lock that another caller holds. The holder notices when its fence is refused, or when it extends the lock: `DELETE /locks/{name}` */
   forceReleaseLock(input: ForceReleaseLockInput, options?: CallOptions): Promise<ForceReleaseLockAnswer>
   /** Read an allowlist: `GET /allowlists/{id}` */
   getAllowlist(input: GetAllowlistInput, options?: CallOptions): Promise<GetAllowlistAnswer>
-  /** What is cached under a key: `GET /cache/{space}/{key}` */
+  /** Read a cached value: `GET /cache/{space}/{key}` */
   getCached(input: GetCachedInput, options?: CallOptions): Promise<GetCachedAnswer>
-  /** Whether a code is pending and guesses are locked; never the code: `POST /otp/{channel}/status` */
+  /** Read whether a code is pending and whether the address is locked; never the code: `POST /otp/{channel}/status` */
   getCodeStatus(input: GetCodeStatusInput, options?: CallOptions): Promise<GetCodeStatusAnswer>
-  /** The parent of an entity: `GET /entities/{id}` */
+  /** Read the parent of an entity: `GET /entities/{id}` */
   getEntity(input: GetEntityInput, options?: CallOptions): Promise<GetEntityAnswer>
-  /** What an entity says of limits: `GET /config/entities/{entity}/{resource}` */
+  /** Read the limit configuration of an entity: `GET /config/entities/{entity}/{resource}` */
   getEntityConfig(input: GetEntityConfigInput, options?: CallOptions): Promise<GetEntityConfigAnswer>
-  /** The record, without the token of its owner: `GET /idempotency/{operation}/{key}` */
+  /** Read a record, without the token of its owner: `GET /idempotency/{operation}/{key}` */
   getIdempotencyRecord(input: GetIdempotencyRecordInput, options?: CallOptions): Promise<GetIdempotencyRecordAnswer>
-  /** How far an import is acknowledged: `GET /allowlists/{id}/imports/{importId}` */
+  /** Read the status of an import: `GET /allowlists/{id}/imports/{importId}` */
   getImport(input: GetImportInput, options?: CallOptions): Promise<GetImportAnswer>
   /** State of the membership index: `GET /allowlists/{id}/index` */
   getIndex(input: GetIndexInput, options?: CallOptions): Promise<GetIndexAnswer>
-  /** What is left, taking nothing: `GET /limits/{entity}/{resource}` */
+  /** Read what is left of the limits, without consuming: `GET /limits/{entity}/{resource}` */
   getLimits(input: GetLimitsInput, options?: CallOptions): Promise<GetLimitsAnswer>
-  /** Whether a lock is held, and until when; never by whom: `GET /locks/{name}` */
+  /** Read whether a lock is held, and until when; never by whom: `GET /locks/{name}` */
   getLock(input: GetLockInput, options?: CallOptions): Promise<GetLockAnswer>
-  /** What is logged: `GET /log-level` */
+  /** Read the log level: `GET /log-level` */
   getLogLevel(input?: GetLogLevelInput, options?: CallOptions): Promise<GetLogLevelAnswer>
   /** Read a member: `GET /allowlists/{id}/customers/{customerId}` */
   getMember(input: GetMemberInput, options?: CallOptions): Promise<GetMemberAnswer>
   /** Metrics for Prometheus: `GET /metrics` */
   getMetrics(input?: GetMetricsInput, options?: CallOptions): Promise<GetMetricsAnswer>
-  /** What a resource says of limits: `GET /config/resources/{resource}` */
+  /** Read the limit configuration of a resource: `GET /config/resources/{resource}` */
   getResourceConfig(input: GetResourceConfigInput, options?: CallOptions): Promise<GetResourceConfigAnswer>
-  /** Cost admitted and denied of a resource by hour or day, and of its heaviest entities: `GET /limits/usage` */
+  /** Read the usage of a resource by hour or day, and of its heaviest entities: `GET /limits/usage` */
   getResourceUsage(input: GetResourceUsageInput, options?: CallOptions): Promise<GetResourceUsageAnswer>
-  /** Were tokens of this subject revoked, and which?: `GET /revoked-subjects/{subject}` */
+  /** Read which tokens of a subject are revoked: `GET /revoked-subjects/{subject}` */
   getRevokedSubject(input: GetRevokedSubjectInput, options?: CallOptions): Promise<GetRevokedSubjectAnswer>
-  /** The last hour of this process, in steps of 5 s: `GET /stats/series` */
+  /** Figures of this process over the last hour, in steps of 5 s: `GET /stats/series` */
   getSeries(input?: GetSeriesInput, options?: CallOptions): Promise<GetSeriesAnswer>
   /** Who is calling, and what they may do: `GET /session` */
   getSession(input?: GetSessionInput, options?: CallOptions): Promise<GetSessionAnswer>
-  /** Shards of an allowlist, and how far a move is: `GET /allowlists/{id}/reshard` */
+  /** Read the shards of an allowlist, and the progress of a move: `GET /allowlists/{id}/reshard` */
   getShards(input: GetShardsInput, options?: CallOptions): Promise<GetShardsAnswer>
-  /** What the system level says of limits: `GET /config/system/{resource}` */
+  /** Read the limit configuration of the system level: `GET /config/system/{resource}` */
   getSystemConfig(input: GetSystemConfigInput, options?: CallOptions): Promise<GetSystemConfigAnswer>
-  /** Cost of an entity by hour or day, where it was among the heaviest of its resource: `GET /limits/{entity}/{resource}/usage` */
+  /** Read the usage of an entity by hour or day, for hours in which it was among the heaviest: `GET /limits/{entity}/{resource}/usage` */
   getUsage(input: GetUsageInput, options?: CallOptions): Promise<GetUsageAnswer>
   /** State of every engine: `GET /health` */
   health(input?: HealthInput, options?: CallOptions): Promise<HealthAnswer>
-  /** Import customers: CSV, NDJSON or one id a line, gzip too, of any size: `POST /allowlists/{id}/import` */
+  /** Import customers from CSV, NDJSON or one id per line, also gzip, of any size: `POST /allowlists/{id}/import` */
   importMembers(input: ImportMembersInput, options?: CallOptions): Promise<ImportMembersAnswer>
-  /** Make a one-time code, in the place of the one before: `POST /otp/{channel}` */
+  /** Issue a one-time code; it replaces the pending one: `POST /otp/{channel}` */
   issueCode(input: IssueCodeInput, options?: CallOptions): Promise<IssueCodeAnswer>
-  /** What is cached, or the lease to load it: `POST /cache/{space}/{key}/lease` */
+  /** Read a cached value, or get the lease to load it: `POST /cache/{space}/{key}/lease` */
   leaseCached(input: LeaseCachedInput, options?: CallOptions): Promise<LeaseCachedAnswer>
   /** List the allowlists, or search and sort them: `GET /allowlists` */
   listAllowlists(input?: ListAllowlistsInput, options?: CallOptions): Promise<ListAllowlistsAnswer>
   /** List the FIXA allowlists that a customer is on: `GET /customers/{customerId}/allowlists` */
   listAllowlistsOfCustomer(input: ListAllowlistsOfCustomerInput, options?: CallOptions): Promise<ListAllowlistsOfCustomerAnswer>
-  /** Who changed what, when, from what to what: the newest first: `GET /audit` */
+  /** List the changes: who changed what, when, and the values before and after; newest first: `GET /audit` */
   listAudit(input?: ListAuditInput, options?: CallOptions): Promise<ListAuditAnswer>
-  /** The entities most often denied by this process in the last hour: `GET /limits/denied` */
+  /** List the entities that this process denied most often in the last hour: `GET /limits/denied` */
   listDenied(input?: ListDeniedInput, options?: CallOptions): Promise<ListDeniedAnswer>
-  /** All that an entity says of limits: `GET /config/entities` */
+  /** List the limit configurations of an entity: `GET /config/entities` */
   listEntityConfigs(input?: ListEntityConfigsInput, options?: CallOptions): Promise<ListEntityConfigsAnswer>
   /** List the API keys of the store: `GET /keys` */
   listKeys(input?: ListKeysInput, options?: CallOptions): Promise<ListKeysAnswer>
   /** List the members of an allowlist: `GET /allowlists/{id}/customers` */
   listMembers(input: ListMembersInput, options?: CallOptions): Promise<ListMembersAnswer>
-  /** All that a resource says of limits: `GET /config/resources` */
+  /** List the limit configurations of a resource: `GET /config/resources` */
   listResourceConfigs(input?: ListResourceConfigsInput, options?: CallOptions): Promise<ListResourceConfigsAnswer>
-  /** All that the system level says of limits: `GET /config/system` */
+  /** List the limit configurations of the system level: `GET /config/system` */
   listSystemConfigs(input?: ListSystemConfigsInput, options?: CallOptions): Promise<ListSystemConfigsAnswer>
   /** Is the process alive?: `GET /live` */
   live(input?: LiveInput, options?: CallOptions): Promise<LiveAnswer>
-  /** Have a wave let nobody pass, whatever its version; its rule is kept: `POST /allowlists/{id}/pause` */
+  /** Pause a wave: no customer passes, and its rule is kept. Works on any version: `POST /allowlists/{id}/pause` */
   pauseAllowlist(input: PauseAllowlistInput, options?: CallOptions): Promise<PauseAllowlistAnswer>
-  /** Should it get requests?: `GET /ready` */
+  /** Should the server get requests?: `GET /ready` */
   ready(input?: ReadyInput, options?: CallOptions): Promise<ReadyAnswer>
-  /** Build the membership index anew: `POST /allowlists/{id}/rebuild` */
+  /** Rebuild the membership index: `POST /allowlists/{id}/rebuild` */
   rebuildIndex(input: RebuildIndexInput, options?: CallOptions): Promise<RebuildIndexAnswer>
-  /** Give a lease back, because the load failed: `DELETE /cache/{space}/{key}/lease/{lease}` */
+  /** Release a lease, because the load failed: `DELETE /cache/{space}/{key}/lease/{lease}` */
   releaseCached(input: ReleaseCachedInput, options?: CallOptions): Promise<ReleaseCachedAnswer>
-  /** Give everything back; a second time changes nothing: `DELETE /leases/{leaseId}` */
+  /** Give back all that a lease consumed; a second call changes nothing: `DELETE /leases/{leaseId}` */
   releaseLease(input: ReleaseLeaseInput, options?: CallOptions): Promise<ReleaseLeaseAnswer>
-  /** Give a lock back: `POST /locks/{name}/release` */
+  /** Release a lock: `POST /locks/{name}/release` */
   releaseLock(input: ReleaseLockInput, options?: CallOptions): Promise<ReleaseLockAnswer>
-  /** Give the claim back: nothing was done, and nothing is recorded: `POST /idempotency/{operation}/{key}/release` */
+  /** Release a claim: nothing was executed, and nothing is recorded: `POST /idempotency/{operation}/{key}/release` */
   releaseRequest(input: ReleaseRequestInput, options?: CallOptions): Promise<ReleaseRequestAnswer>
   /** Remove a customer: `DELETE /allowlists/{id}/customers/{customerId}` */
   removeMember(input: RemoveMemberInput, options?: CallOptions): Promise<RemoveMemberAnswer>
-  /** Forget what was used: `DELETE /limits/{entity}/{resource}` */
+  /** Reset the limits of an entity: `DELETE /limits/{entity}/{resource}` */
   resetLimits(input: ResetLimitsInput, options?: CallOptions): Promise<ResetLimitsAnswer>
-  /** Move an allowlist to another number of shards while it serves: `POST /allowlists/{id}/reshard` */
+  /** Move an allowlist to another number of shards, while checks continue: `POST /allowlists/{id}/reshard` */
   reshardAllowlist(input: ReshardAllowlistInput, options?: CallOptions): Promise<ReshardAllowlistAnswer>
-  /** The effective limits of an entity, or of those of which no level says anything, and the level each field comes from: `GET /config/resolve` */
+  /** Read the effective limits of an entity, or without `entity` of one that has no configuration, and the level that each field comes from: `GET /config/resolve` */
   resolveLimits(input: ResolveLimitsInput, options?: CallOptions): Promise<ResolveLimitsAnswer>
-  /** Give a paused wave its rule back: `POST /allowlists/{id}/resume` */
+  /** Resume a paused wave with the rule that it had: `POST /allowlists/{id}/resume` */
   resumeAllowlist(input: ResumeAllowlistInput, options?: CallOptions): Promise<ResumeAllowlistAnswer>
-  /** Have the pending code work no longer, and lift the lock: `POST /otp/{channel}/revoke` */
+  /** Revoke the pending code, and unlock the address: `POST /otp/{channel}/revoke` */
   revokeCode(input: RevokeCodeInput, options?: CallOptions): Promise<RevokeCodeAnswer>
   /** Revoke an API key: `DELETE /keys/{name}` */
   revokeKey(input: RevokeKeyInput, options?: CallOptions): Promise<RevokeKeyAnswer>
@@ -1888,21 +1888,21 @@ export interface Operations {
   revokeToken(input: RevokeTokenInput, options?: CallOptions): Promise<RevokeTokenAnswer>
   /** Revoke up to 1,000 tokens: `POST /revoked-tokens` */
   revokeTokens(input: RevokeTokensInput, options?: CallOptions): Promise<RevokeTokensAnswer>
-  /** Cache a value; with a lease, only while it holds: `PUT /cache/{space}/{key}` */
+  /** Cache a value; with a lease, only while the lease is valid: `PUT /cache/{space}/{key}` */
   setCached(input: SetCachedInput, options?: CallOptions): Promise<SetCachedAnswer>
-  /** Give an entity a parent, from which its calls take too: `PUT /entities/{id}` */
+  /** Set the parent of an entity; its calls consume from the parent too: `PUT /entities/{id}` */
   setEntity(input: SetEntityInput, options?: CallOptions): Promise<SetEntityAnswer>
-  /** Set what an entity says of limits; fields that are absent are inherited: `PUT /config/entities/{entity}/{resource}` */
+  /** Set the limit configuration of an entity; absent fields are inherited: `PUT /config/entities/{entity}/{resource}` */
   setEntityConfig(input: SetEntityConfigInput, options?: CallOptions): Promise<SetEntityConfigAnswer>
-  /** Log more, or less, for a time or until the restart: `PUT /log-level` */
+  /** Change the log level, for a time or until the restart: `PUT /log-level` */
   setLogLevel(input: SetLogLevelInput, options?: CallOptions): Promise<SetLogLevelAnswer>
-  /** Set what a resource says of limits; fields that are absent are inherited: `PUT /config/resources/{resource}` */
+  /** Set the limit configuration of a resource; absent fields are inherited: `PUT /config/resources/{resource}` */
   setResourceConfig(input: SetResourceConfigInput, options?: CallOptions): Promise<SetResourceConfigAnswer>
-  /** Set what the system level says of limits; fields that are absent are inherited: `PUT /config/system/{resource}` */
+  /** Set the limit configuration of the system level; absent fields are inherited: `PUT /config/system/{resource}` */
   setSystemConfig(input: SetSystemConfigInput, options?: CallOptions): Promise<SetSystemConfigAnswer>
-  /** Change the name or the config of an allowlist, by `If-Match` only if nobody else did: `PATCH /allowlists/{id}` */
+  /** Change the name or the config of an allowlist; with `If-Match`, only if its version is still the given one: `PATCH /allowlists/{id}` */
   updateAllowlist(input: UpdateAllowlistInput, options?: CallOptions): Promise<UpdateAllowlistAnswer>
-  /** Is this the code? It works once: `POST /otp/{channel}/verify` */
+  /** Verify a one-time code; a code works once: `POST /otp/{channel}/verify` */
   verifyCode(input: VerifyCodeInput, options?: CallOptions): Promise<VerifyCodeAnswer>
 }
 

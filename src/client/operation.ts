@@ -1,17 +1,17 @@
-/** What a call may say beside its input. */
+/** Options of a call beside its input. */
 export interface CallOptions {
   signal?: AbortSignal | undefined
-  /** Instead of the client's own; 0 waits for ever. */
+  /** Overrides the timeout of the client; 0 waits for ever. */
   timeoutMs?: number | undefined
 }
 
-/** A body of any size. In a browser give a `Blob` or a `File`: not all of them send streams. */
+/** A body of any size. In a browser use a `Blob` or a `File`: not all browsers send streams. */
 export type StreamBody = string | Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 
-/** How an operation goes over the wire, as the generated table has it. */
+/** How an operation is sent over HTTP, from the generated table. */
 export interface OperationFacts {
   method: string
-  /** With its parameters in braces. */
+  /** Path with parameters in braces. */
   path: string
   query?: readonly string[]
   /** Name in the input → name of the header. */

@@ -23,7 +23,7 @@ export function requestOf(
       method: facts.method,
       headers,
       ...bodyOf(facts, input.body),
-      // A key must not follow a redirect elsewhere, and a redirected POST would come out as a GET.
+      // The API key must not be sent to a redirect target, and `fetch` would repeat a redirected POST as a GET.
       redirect: 'error',
       credentials: 'omit',
       cache: 'no-store',
@@ -46,7 +46,7 @@ function acceptOf(facts: OperationFacts, asked: unknown): string {
   return asked === undefined ? (facts.accept?.[0] ?? '*/*') : String(asked)
 }
 
-/** URLs are normalised on the way: an empty part, `.` or `..` would reach another route. */
+/** URLs are normalised: an empty part, `.` or `..` would reach another route. */
 function pathOf(path: string, input: Input): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = String(input[name] ?? '')

@@ -1,4 +1,4 @@
-/** The only place of the product that reads the environment of the process. */
+/** The only place that reads the environment of the process. */
 export function processEnvironment(): Readonly<Record<string, string | undefined>> {
   return process.env
 }

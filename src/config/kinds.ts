@@ -13,7 +13,7 @@ export interface Kind<T> {
   fromJson(value: unknown): T
 }
 
-/** What is wrong with a value; the loader puts the name and the source of the setting before it. */
+/** Why a value is wrong; the loader adds the name and the source of the setting. */
 export class WrongValue extends Error {}
 
 export const text: Kind<string> = {
@@ -57,7 +57,7 @@ export function integer(min: number, max: number): Kind<number> {
   }
   return {
     type: `whole number, ${min} to ${max}`,
-    // Only digits: Number() would also take '', '0x10' and '1e3'.
+    // Only digits: Number() also accepts '', '0x10' and '1e3'.
     fromText: (value) => check(/^-?\d+$/.test(value) ? Number(value) : undefined),
     fromJson: check,
   }
@@ -100,7 +100,7 @@ export const redisUrl: Kind<string> = {
   fromJson: (value) => redisUrl.fromText(text.fromJson(value)),
 }
 
-/** Independent servers, none of them twice. */
+/** Independent servers, each at most once. */
 export const redisUrls: Kind<readonly string[]> = {
   type: 'store URLs of Redis, separated by commas',
   fromText: (value) => redisUrls.fromJson(value.split(',').map((url) => url.trim())),
@@ -112,7 +112,7 @@ export const redisUrls: Kind<readonly string[]> = {
   },
 }
 
-/** Ids of lists, each once, in their canonical spelling. */
+/** List ids, each at most once, in canonical spelling. */
 export const listIds: Kind<readonly string[]> = {
   type: 'ids, separated by commas',
   fromText: (value) => listIds.fromJson(value.split(',').map((id) => id.trim())),
@@ -142,7 +142,7 @@ export const httpUrl: Kind<string> = {
   fromJson: (value) => httpUrl.fromText(text.fromJson(value)),
 }
 
-/** A key that is known by its hash alone, from outside the store. */
+/** A key from the configuration, known only by its hash. */
 export type BootstrapKey = Pick<KeyRecord, 'name' | 'scopes' | 'hash'>
 
 const HASH = /^[0-9a-f]{64}$/

@@ -17,11 +17,11 @@ import {
 export interface LoadOptions {
   /** Values of flags, by the path of the setting; `undefined` where the flag was not given. */
   flags?: Readonly<Record<string, string | undefined>>
-  /** The file of `--config`. */
+  /** The file that `--config` names. */
   configFile?: string | undefined
   env: Readonly<Record<string, string | undefined>>
   cwd: string
-  /** Told when a secret's file turns bad later; the last good value stays in use. */
+  /** Called when the file of a secret becomes invalid later; the last valid value stays in use. */
   onProblem?: (message: string) => void
 }
 
@@ -35,7 +35,7 @@ export function loadConfig(options: LoadOptions): Config {
   const { found, problems } = findings
   const values = new Map<string, unknown>()
   for (const [path, setting] of SETTINGS) {
-    // All sources are checked, not only the one that wins: a wrong setting never waits for its day.
+    // All sources are validated, not only the one that wins, so that a wrong setting is found now.
     const readings = (found.get(path) ?? []).map((reading) => read(setting, reading, options, problems))
     values.set(path, readings.length === 0 ? setting.default : readings[0])
   }

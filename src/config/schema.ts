@@ -25,17 +25,17 @@ import {
 } from './kinds.js'
 import type { Secret } from './secret.js'
 
-/** One setting: everything the loader, the command line and the reference page know of it. */
+/** One setting: everything that the loader, the command line and the reference page need. */
 export interface Setting<T> {
   readonly setting: true
   // biome-ignore lint/suspicious/noExplicitAny: a kind both takes and gives its type, so no other bound fits all.
   readonly kind: Kind<any>
   readonly default: T
   readonly env: string
-  /** The option of the command line that sets it. */
+  /** The command line option that sets it. */
   readonly flag?: string
   readonly description: string
-  /** Also read from a file named by `ENV_FILE`, or by `pathFile` in the configuration file. */
+  /** Also read from the file that `ENV_FILE` names, or `pathFile` in the configuration file. */
   readonly secret: boolean
 }
 
@@ -65,7 +65,7 @@ const secret = <T>(kind: Kind<T>, byDefault: T, facts: Facts): Setting<Secret<T>
 })
 
 const MIB = 1024 * 1024
-/** The engines' own defaults, repeated here because configuration knows no engine; a test holds them equal. */
+/** Copies of the defaults of the engines, because the configuration knows no engine; a test keeps them equal. */
 export const DEFAULT_EMBEDDED = {
   minFreeBytes: 64 * MIB,
   writeTimeoutMs: 10_000,
@@ -115,7 +115,7 @@ export const SCHEMA = {
     codes: optional(storeUrl, {
       env: 'CATRACA_STORE_CODES',
       description:
-        'Where one-time codes are, when elsewhere than `store`; the start then refuses without `codes.pepper`. What is counted of them is with the rate limits. `--store` wins over it.',
+        'Where one-time codes are, when elsewhere than `store`; `codes.pepper` is then required to start. Their attempt counters are stored with the rate limits. `--store` wins over it.',
     }),
     tokens: optional(storeUrl, {
       env: 'CATRACA_STORE_TOKENS',
@@ -143,54 +143,54 @@ export const SCHEMA = {
     port: setting(integer(0, 65_535), 8080, {
       env: 'CATRACA_PORT',
       flag: '--port',
-      description: 'Port to listen on; 0 takes any free one.',
+      description: 'Port to listen on; 0 means any free port.',
     }),
     workers: setting(integer(1, 256), 1, {
       env: 'CATRACA_WORKERS',
       flag: '--workers',
-      description: 'Processes that serve the port together. More than one needs a store that they can share.',
+      description:
+        'Worker processes that serve the port. More than one needs a store that processes can share.',
     }),
     bodyLimitBytes: setting(integer(1024, 1024 * MIB), MIB, {
       env: 'CATRACA_BODY_LIMIT_BYTES',
-      description: 'Largest body of a request; imports are streams and have none.',
+      description: 'Largest body of a request. Imports are streams and have no limit.',
     }),
     bodiesLimitBytes: setting(integer(1024, 1024 * 1024 * MIB), 64 * MIB, {
       env: 'CATRACA_BODIES_LIMIT_BYTES',
       description:
-        'Bytes of bodies that are being received, of all callers together; what does not fit is refused (503). At least `bodyLimitBytes`.',
+        'Bytes of request bodies in flight, over all connections. A body that does not fit is refused (503). At least `bodyLimitBytes`.',
     }),
     transferTimeoutMs: setting(integer(100, HOUR_MS), 30_000, {
       env: 'CATRACA_TRANSFER_TIMEOUT_MS',
       description:
-        'How long the headers, and then the body, of a request may take to arrive; imports may take longer. Also how long a caller may leave an answer unread.',
+        'Time limit for receiving the headers of a request, and then its body; imports may take longer. Also how long a client may leave a response unread.',
     }),
     maxConnections: optional(integer(1, 1_000_000), {
       env: 'CATRACA_MAX_CONNECTIONS',
       description:
-        'Connections at once, of each worker; more are hung up on. When absent, as many as the limit of file descriptors leaves beside the needs of stores, and at most 10000.',
+        'Open connections of each worker; further ones are closed at once. When absent: what the file descriptor limit leaves after the needs of the stores, at most 10000.',
     }),
     maxInFlightPerConnection: setting(integer(1, 10_000), 8, {
       env: 'CATRACA_MAX_IN_FLIGHT_PER_CONNECTION',
-      description:
-        'Requests of one connection that are worked on at once, when its caller sends more without waiting for answers.',
+      description: 'Requests of one connection that are handled at the same time, when the client pipelines.',
     }),
     checkFastPath: setting(choice(['connection', 'request', 'off']), 'connection', {
       env: 'CATRACA_CHECK_FAST_PATH',
       description:
-        'How plain checks are answered: on the connection itself, before the framework, or by it as all other requests. The answers are the same.',
+        'How plain checks are answered: `connection` on the raw connection, `request` before the framework, `off` by the framework like all other requests. The responses are the same.',
     }),
     shutdownTimeoutMs: setting(integer(0, HOUR_MS), 10_000, {
       env: 'CATRACA_SHUTDOWN_TIMEOUT_MS',
       description:
-        'How long a stop may take: requests that have begun are waited for, then the stores are closed. Stores get at least a second; what is not closed by then is left as it is. Also of `catraca relay`.',
+        'Time limit for stopping. The server finishes requests in flight, then closes the stores, which get at least a second. A store that is not closed by then is abandoned. Also for `catraca relay`.',
     }),
     accessLogSampling: setting(share, 0.01, {
       env: 'CATRACA_ACCESS_LOG_SAMPLING',
-      description: 'Share of answered requests that are logged; failures of the server always are.',
+      description: 'Share of answered requests that are logged. Server errors are always logged.',
     }),
     logLevel: setting(choice(LOG_LEVELS), 'info', {
       env: 'CATRACA_LOG_LEVEL',
-      description: 'Least severe messages that are logged.',
+      description: 'Lowest severity that is logged.',
     }),
     logCustomerIds: setting(flag, false, {
       env: 'CATRACA_LOG_CUSTOMER_IDS',
@@ -199,21 +199,20 @@ export const SCHEMA = {
     logHashKey: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
       env: 'CATRACA_LOG_HASH_KEY',
       description:
-        'Key of those hashes: the same everywhere to follow a customer across servers. Random when absent.',
+        'Key for hashing customer ids in the log. Use the same key on all servers to follow a customer across them. Random when absent.',
     }),
     tlsCert: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
       env: 'CATRACA_TLS_CERT',
-      description:
-        'Certificate of the server with those of its authorities, PEM. With it HTTPS is served, and nothing else.',
+      description: 'Certificate chain of the server, PEM. When set, the server accepts only HTTPS.',
     }),
     tlsKey: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
       env: 'CATRACA_TLS_KEY',
-      description: 'Private key of that certificate, PEM.',
+      description: 'Private key of the server certificate, PEM.',
     }),
     tlsClientCa: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
       env: 'CATRACA_TLS_CLIENT_CA',
       description:
-        'Authorities of clients, PEM. With them only clients with a certificate of theirs may connect, beside their API key.',
+        'Certificate authorities of clients, PEM. When set, a client needs a certificate that one of them signed, in addition to its API key.',
     }),
     spoolDir: optional(text, {
       env: 'CATRACA_SPOOL_DIR',
@@ -223,29 +222,29 @@ export const SCHEMA = {
   keys: secret<readonly BootstrapKey[]>(apiKeys, [], {
     env: 'CATRACA_KEYS',
     description:
-      'API keys that hold beside those in the store, by hash. `catraca key generate` makes an entry.',
+      'API keys, by hash, that are valid in addition to those in the store. `catraca key generate` makes an entry.',
   }),
   access: {
     maxStaleMs: setting(integer(1000, 24 * HOUR_MS), 5000, {
       env: 'CATRACA_ACCESS_MAX_STALE_MS',
       description:
-        'How long API keys of the store are trusted while it does not answer; a key that is revoked meanwhile works until then. `/health` and `/metrics` take them for 15 minutes.',
+        'How long API keys of the store are trusted while it does not answer. A key that is revoked during that time keeps working until then. `/health` and `/metrics` accept them for 15 minutes.',
     }),
   },
   embedded: {
     durability: setting(choice(['disk', 'process']), 'disk', {
       env: 'CATRACA_EMBEDDED_DURABILITY',
       description:
-        'What an acknowledged write survives: a loss of power, or only the death of the process (kill -9).',
+        'What an acknowledged write survives: a power loss (`disk`), or only the death of the process such as kill -9 (`process`).',
     }),
     limitsDurability: setting(choice(['process', 'disk']), 'process', {
       env: 'CATRACA_EMBEDDED_LIMITS_DURABILITY',
       description:
-        'The same for what is used of rate limits. With `process` it is forgotten when the system restarts.',
+        'The same for the counters of rate limits. With `process` they are lost when the system restarts.',
     }),
     maxSizeBytes: optional(integer(MIB, 1024 * 1024 * 1024 * MIB), {
       env: 'CATRACA_EMBEDDED_MAX_SIZE_BYTES',
-      description: 'Size at which the data file takes nothing more; as large as the disk when absent.',
+      description: 'Maximum size of the data file; unlimited when absent.',
     }),
     minFreeBytes: setting(integer(0, 1024 * 1024 * MIB), DEFAULT_EMBEDDED.minFreeBytes, {
       env: 'CATRACA_EMBEDDED_MIN_FREE_BYTES',
@@ -253,27 +252,26 @@ export const SCHEMA = {
     }),
     writeTimeoutMs: setting(integer(10, HOUR_MS), DEFAULT_EMBEDDED.writeTimeoutMs, {
       env: 'CATRACA_EMBEDDED_WRITE_TIMEOUT_MS',
-      description: 'After so long a write is reported as of unknown outcome.',
+      description: 'A write that takes longer is reported with an unknown outcome.',
     }),
     maxLogBytes: setting(integer(1024, 1024 * MIB), DEFAULT_EMBEDDED.maxLogBytes, {
       env: 'CATRACA_EMBEDDED_MAX_LOG_BYTES',
       description:
-        'Kept of the log of changes of each list; processes that are further behind load the list anew.',
+        'Size of the change log that is kept of each list. A process that falls further behind reloads the list.',
     }),
     cacheMaxBytes: setting(integer(MIB, 1024 * 1024 * MIB), DEFAULT_EMBEDDED.cacheMaxBytes, {
       env: 'CATRACA_EMBEDDED_CACHE_MAX_BYTES',
-      description: 'Bytes of cached entries on the disk above which some of them make room.',
+      description: 'Bytes of cache entries on the disk. Above this, entries are evicted.',
     }),
   },
   limits: {
     configCacheMs: setting(integer(0, HOUR_MS), DEFAULT_LIMITS.configCacheMs, {
       env: 'CATRACA_LIMITS_CONFIG_CACHE_MS',
-      description:
-        'How long a configuration of limits, or that there is none, is believed without asking the store.',
+      description: 'How long a configuration of limits, or its absence, is cached in memory.',
     }),
     configCacheEntries: setting(integer(1, 100_000_000), DEFAULT_LIMITS.configCacheEntries, {
       env: 'CATRACA_LIMITS_CONFIG_CACHE_ENTRIES',
-      description: 'Configurations of limits kept in memory.',
+      description: 'How many configurations of limits are cached in memory.',
     }),
     timeoutMs: setting(integer(1, HOUR_MS), DEFAULT_LIMITS.timeoutMs, {
       env: 'CATRACA_LIMITS_TIMEOUT_MS',
@@ -281,12 +279,13 @@ export const SCHEMA = {
     }),
     onUnavailable: setting(choice(['block', 'allow']), 'block', {
       env: 'CATRACA_LIMITS_ON_UNAVAILABLE',
-      description: 'What then happens where no level of the configuration says it.',
+      description:
+        'What an acquire does when the store is unavailable and no level of the limit configuration says it: deny with an error (503), or let pass.',
     }),
     inline: setting(choice(['never', 'tighten', 'any']), 'never', {
       env: 'CATRACA_LIMITS_INLINE',
       description:
-        'What `limits` given in a request to the server may do: `never` are they taken, `tighten` has them deny besides the configured ones, `any` has them win over those.',
+        'What `limits` in a request to the server may do. `never`: they are refused. `tighten`: they apply in addition to the configured limits. `any`: they override the configured limits.',
     }),
     leaseMs: setting(integer(1000, 31 * 24 * HOUR_MS), DEFAULT_LIMITS.leaseMs, {
       env: 'CATRACA_LIMITS_LEASE_MS',
@@ -294,28 +293,31 @@ export const SCHEMA = {
     }),
     leaseSecret: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
       env: 'CATRACA_LIMITS_LEASE_SECRET',
-      description: 'Seals leases, read once at the start; one that the store keeps when absent.',
+      description:
+        'Secret that encrypts lease ids, read once at the start. When absent, one is generated and kept in the store.',
     }),
     localLeaseTokens: setting(integer(0, 1_000_000_000), 0, {
       env: 'CATRACA_LIMITS_LOCAL_LEASE_TOKENS',
-      description: 'Tokens of each limit that a process takes ahead, to decide in memory; 0: none.',
+      description:
+        'Tokens of each limit that a process takes from the store in advance, to decide in memory; 0: none.',
     }),
     localLeaseMs: setting(integer(10, HOUR_MS), 1000, {
       env: 'CATRACA_LIMITS_LOCAL_LEASE_MS',
-      description: 'How long it may keep them; what it has not used by then is given back.',
+      description:
+        'How long a process may hold the tokens of `limits.localLeaseTokens`. Unused ones are then returned to the store.',
     }),
     usageFlushMs: setting(integer(100, HOUR_MS), DEFAULT_LIMITS.usageFlushMs, {
       env: 'CATRACA_LIMITS_USAGE_FLUSH_MS',
-      description: 'How often what was admitted and denied is written down.',
+      description: 'How often usage (cost admitted and denied) is written to the store.',
     }),
     usage: setting(flag, DEFAULT_LIMITS.usage, {
       env: 'CATRACA_LIMITS_USAGE',
-      description: 'Whether cost admitted and denied is counted at all, by resource and hour.',
+      description: 'Whether usage (cost admitted and denied) is counted, by resource and hour.',
     }),
     usageEntities: setting(integer(0, 100), DEFAULT_LIMITS.usageEntities, {
       env: 'CATRACA_LIMITS_USAGE_ENTITIES',
       description:
-        'How many entities of each resource and hour usage tells apart, the heaviest; 0: only totals. At most twice as many are stored.',
+        'How many entities, the heaviest, usage counts separately for each resource and hour; 0: only totals. The store holds at most twice as many.',
     }),
     usageRetentionDays: setting(integer(1, 400), DEFAULT_LIMITS.usageRetentionMs / (24 * HOUR_MS), {
       env: 'CATRACA_LIMITS_USAGE_RETENTION_DAYS',
@@ -326,27 +328,29 @@ export const SCHEMA = {
     naming: setting(choice(['operation', 'bare']), DEFAULT_IDEMPOTENCY.naming, {
       env: 'CATRACA_IDEMPOTENCY_NAMING',
       description:
-        'Records by operation and key, or, `bare`, one for each key: then another operation with the same key is another request (422).',
+        '`operation`: one record for each operation and key. `bare`: one record for each key; the same key with another operation is then refused as another request (422).',
     }),
     lifeMs: setting(integer(1000, 365 * 24 * HOUR_MS), DEFAULT_IDEMPOTENCY.lifeMs, {
       env: 'CATRACA_IDEMPOTENCY_LIFE_MS',
-      description: 'How long a record is kept when the request does not say.',
+      description: 'How long a record is kept when the request does not set it.',
     }),
     minLifeMs: setting(integer(1000, 365 * 24 * HOUR_MS), DEFAULT_IDEMPOTENCY.minLifeMs, {
       env: 'CATRACA_IDEMPOTENCY_MIN_LIFE_MS',
-      description: 'What `Idempotency-Expiry-Seconds` may ask for at least …',
+      description: 'Shortest life that `Idempotency-Expiry-Seconds` may request; a shorter one is refused.',
     }),
     maxLifeMs: setting(integer(1000, 365 * 24 * HOUR_MS), DEFAULT_IDEMPOTENCY.maxLifeMs, {
       env: 'CATRACA_IDEMPOTENCY_MAX_LIFE_MS',
-      description: '… and at most; what lies outside is refused.',
+      description: 'Longest life that `Idempotency-Expiry-Seconds` may request; a longer one is refused.',
     }),
     leaseMs: setting(integer(MIN_LEASE_MS, MAX_LEASE_MS), DEFAULT_IDEMPOTENCY.leaseMs, {
       env: 'CATRACA_IDEMPOTENCY_LEASE_MS',
-      description: 'After so long without a sign of life of its owner a claim may be taken over.',
+      description:
+        'How long a claim is held without being extended. Then it has expired, see `idempotency.onLeaseExpired`.',
     }),
     onLeaseExpired: setting(choice(['reclaim', 'unknown']), DEFAULT_IDEMPOTENCY.onLeaseExpired, {
       env: 'CATRACA_IDEMPOTENCY_ON_LEASE_EXPIRED',
-      description: 'Whether it is, or is answered as of unknown outcome (409) and never done again.',
+      description:
+        'What happens to an expired claim. `reclaim`: the next request takes it over. `unknown`: requests get an error (409), and the work is not executed again.',
     }),
     timeoutMs: setting(integer(1, HOUR_MS), DEFAULT_IDEMPOTENCY.timeoutMs, {
       env: 'CATRACA_IDEMPOTENCY_TIMEOUT_MS',
@@ -355,28 +359,28 @@ export const SCHEMA = {
     onUnavailable: setting(choice(['block', 'allow']), DEFAULT_IDEMPOTENCY.onUnavailable, {
       env: 'CATRACA_IDEMPOTENCY_ON_UNAVAILABLE',
       description:
-        'Whether `run` and the adapters then fail, or go on without any guarantee. Over HTTP a claim always fails.',
+        'When the store is unavailable: `run` and the adapters fail (`block`), or execute the request without any guarantee (`allow`). Over HTTP a claim always fails.',
     }),
     maxResponseBytes: setting(integer(0, 16 * MIB), DEFAULT_IDEMPOTENCY.maxResponseBytes, {
       env: 'CATRACA_IDEMPOTENCY_MAX_RESPONSE_BYTES',
       description:
-        'Largest response that is kept, as it is stored (compressed above 10 KB); of a larger one only that it was.',
+        'Largest response that is stored, measured as stored (compressed above 10 KB). Of a larger response only its size is recorded.',
     }),
     maxWorkMs: setting(integer(1000, 31 * 24 * HOUR_MS), DEFAULT_IDEMPOTENCY.maxWorkMs, {
       env: 'CATRACA_IDEMPOTENCY_MAX_WORK_MS',
-      description: 'Work that takes longer is told to stop and loses its claim when its lease has passed.',
+      description:
+        'Work that takes longer is aborted by its signal, and loses its claim when the lease expires.',
     }),
   },
   tokens: {
     compareIntervalMs: setting(integer(0, HOUR_MS), DEFAULT_TOKENS.compareIntervalMs, {
       env: 'CATRACA_TOKENS_COMPARE_INTERVAL_MS',
       description:
-        'How often the revoked tokens in memory are compared with the store. 0: none are held, and the store is asked each time.',
+        'How often the revoked tokens in memory are compared with the store. 0: memory holds none, and every check reads the store.',
     }),
     staleAfterMs: setting(integer(20, HOUR_MS), DEFAULT_TOKENS.staleAfterMs, {
       env: 'CATRACA_TOKENS_STALE_AFTER_MS',
-      description:
-        'Memory that was not known to be complete for so long does not answer: the store is asked.',
+      description: 'When memory has not been confirmed as complete for this long, checks read the store.',
     }),
     timeoutMs: setting(integer(1, HOUR_MS), DEFAULT_TOKENS.timeoutMs, {
       env: 'CATRACA_TOKENS_TIMEOUT_MS',
@@ -385,22 +389,22 @@ export const SCHEMA = {
     onUnavailable: setting(choice(['block', 'allow']), DEFAULT_TOKENS.onUnavailable, {
       env: 'CATRACA_TOKENS_ON_UNAVAILABLE',
       description:
-        'What a check answers when neither memory nor the store can tell: an error (503), or not revoked with `degraded`.',
+        'What a check answers when neither memory nor the store can: an error (503), or not revoked with `degraded`.',
     }),
   },
   codes: {
     pepper: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
       env: 'CATRACA_OTP_PEPPER',
       description:
-        'Secret of the hashes that one-time codes are kept as, the same for all processes. Made and kept in the data directory for `embedded:` and `memory:` when absent; in any other store the start refuses without it where codes are used (`codes.required`, `stores.codes`, or a key in `CATRACA_KEYS` that may issue or verify codes), and elsewhere their calls are refused (503, `CODES_NOT_SET_UP`).',
+        'Secret for hashing one-time codes, the same for all processes. When absent, `embedded:` and `memory:` stores generate and keep one. With any other store the server refuses to start without it if codes are used (`codes.required`, `stores.codes`, or a key in `CATRACA_KEYS` that may issue or verify codes); otherwise calls for codes are refused (503, `CODES_NOT_SET_UP`).',
     }),
     previousPepper: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
       env: 'CATRACA_OTP_PEPPER_PREVIOUS',
-      description: 'The pepper before this one: codes that were issued under it are still found.',
+      description: 'The previous pepper: codes that were issued with it still work.',
     }),
     required: setting(flag, false, {
       env: 'CATRACA_CODES_REQUIRED',
-      description: 'Refuse to start where one-time codes could not be used, instead of refusing their calls.',
+      description: 'Refuse to start when one-time codes cannot be used, instead of refusing their calls.',
     }),
     digits: setting(integer(4, 12), DEFAULT_CODES.digits, {
       env: 'CATRACA_CODES_DIGITS',
@@ -417,7 +421,7 @@ export const SCHEMA = {
     timeoutMs: setting(integer(1, HOUR_MS), DEFAULT_CODES.timeoutMs, {
       env: 'CATRACA_CODES_TIMEOUT_MS',
       description:
-        'A store that has not decided by then counts as unavailable: nothing is issued and nobody passes.',
+        'A store that has not decided by then counts as unavailable: no code is issued, and no code is accepted.',
     }),
   },
   locks: {
@@ -428,19 +432,19 @@ export const SCHEMA = {
     redlock: secret<readonly string[]>(redisUrls, [], {
       env: 'CATRACA_LOCKS_REDLOCK',
       description:
-        'Three or more independent Redis servers that give locks by majority (Redlock), instead of a store. Such locks have no fences. Read once at the start.',
+        'Three or more independent Redis servers that grant locks by majority (Redlock), instead of a store. Such locks have no fencing numbers. Read once at the start.',
     }),
   },
   cache: {
     spaces: setting(cacheSpaces, [], {
       env: 'CATRACA_CACHE_SPACES',
       description:
-        'Cache spaces that can be asked over HTTP and on the command line. All but `name` and `ttlMs` have [defaults](../cache.md#options).',
+        'Cache spaces that HTTP and the command line can use. All fields but `name` and `ttlMs` have [defaults](../cache.md#options).',
     }),
     timeoutMs: setting(integer(1, 60_000), DEFAULT_SPACE.timeoutMs, {
       env: 'CATRACA_CACHE_TIMEOUT_MS',
       description:
-        'A store that takes longer counts as down: the cache goes on without it (see docs/cache.md).',
+        'A store that takes longer counts as down: the cache continues without it (see docs/cache.md).',
     }),
   },
   audit: {
@@ -450,36 +454,37 @@ export const SCHEMA = {
     }),
     retentionDays: setting(integer(1, MAX_RETENTION_DAYS), DEFAULT_AUDIT.retentionDays, {
       env: 'CATRACA_AUDIT_RETENTION_DAYS',
-      description: 'How long entries are kept; older ones are not shown, and dropped.',
+      description: 'How long entries are kept. Older entries are hidden, then deleted.',
     }),
     members: setting(flag, DEFAULT_AUDIT.members, {
       env: 'CATRACA_AUDIT_MEMBERS',
-      description: 'Whether single members that are added or removed are recorded; imports always are.',
+      description:
+        'Whether the addition and removal of single members is recorded. Imports are always recorded.',
     }),
     onFailure: setting(choice(['report', 'fail']), DEFAULT_AUDIT.onFailure, {
       env: 'CATRACA_AUDIT_ON_FAILURE',
       description:
-        'When a change was made and its entry cannot be written: log and count that, or tell the caller by an error.',
+        'When a change was made but its audit entry cannot be written: log and count the failure (`report`), or return an error to the caller (`fail`).',
     }),
   },
   redis: {
     idempotencyNaming: setting(choice(['operation', 'bare']), 'operation', {
       env: 'CATRACA_REDIS_IDEMPOTENCY_NAMING',
       description:
-        'The same as `idempotency.naming`, which may be given instead. Keys are `bridge:idempotency:OPERATION:KEY`, or, `bare`, without the operation.',
+        'The same as `idempotency.naming`, which may be given instead. Redis keys are `bridge:idempotency:OPERATION:KEY`; with `bare`, without the operation.',
     }),
     connectTimeoutMs: setting(integer(1, HOUR_MS), DEFAULT_REDIS.connectTimeoutMs, {
       env: 'CATRACA_REDIS_CONNECT_TIMEOUT_MS',
-      description: 'How long a connection may take, handshake included.',
+      description: 'Time limit for connecting, handshake included.',
     }),
     commandTimeoutMs: setting(integer(1, HOUR_MS), DEFAULT_REDIS.commandTimeoutMs, {
       env: 'CATRACA_REDIS_COMMAND_TIMEOUT_MS',
       description:
-        'How long a call may take in all. A read fails then; a write is reported as of unknown outcome.',
+        'Time limit for a whole call. After it a read fails, and a write is reported with an unknown outcome.',
     }),
     password: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
       env: 'CATRACA_REDIS_PASSWORD',
-      description: 'Password of the servers, when it does not stand in the store URL; it wins over that one.',
+      description: 'Password of the servers. It wins over a password in the store URL.',
     }),
     poolSize: setting(integer(1, 100), DEFAULT_REDIS.poolSize, {
       env: 'CATRACA_REDIS_POOL_SIZE',
@@ -488,20 +493,21 @@ export const SCHEMA = {
     waitReplicas: setting(integer(0, 10), 0, {
       env: 'CATRACA_REDIS_WAIT_REPLICAS',
       description:
-        'Replicas that must have a write before it is acknowledged (WAIT); a failover then loses it less easily.',
+        'Replicas that must have received a write before it is acknowledged (WAIT). A failover is then less likely to lose it.',
     }),
     waitTimeoutMs: setting(integer(1, HOUR_MS), 1000, {
       env: 'CATRACA_REDIS_WAIT_TIMEOUT_MS',
-      description: 'How long to wait for them; then the write is reported as of unknown outcome.',
+      description:
+        'How long to wait for those replicas. After it the write is reported with an unknown outcome.',
     }),
     maxLogBytes: setting(integer(1024, 1024 * MIB), DEFAULT_REDIS.maxLogBytes, {
       env: 'CATRACA_REDIS_MAX_LOG_BYTES',
       description:
-        'Kept of the log of changes of each shard of a list; processes that are further behind load the list anew.',
+        'Size of the change log that is kept of each shard of a list. A process that falls further behind reloads the list.',
     }),
     shardAbove: setting(integer(1000, 1_000_000_000), DEFAULT_REDIS.shardAbove, {
       env: 'CATRACA_REDIS_SHARD_ABOVE',
-      description: 'Customers that one shard of a list holds; a larger list is cut into more of them.',
+      description: 'Customers that one shard of a list holds. A larger list is split into more shards.',
     }),
     tlsCaFile: optional(text, {
       env: 'CATRACA_REDIS_TLS_CA_FILE',
@@ -509,80 +515,81 @@ export const SCHEMA = {
     }),
     tlsServerName: optional(text, {
       env: 'CATRACA_REDIS_TLS_SERVER_NAME',
-      description: 'Name that those certificates carry, when it is not the host of the URL.',
+      description: 'Host name in the certificates of the servers, when it differs from the host of the URL.',
     }),
   },
   dynamodb: {
     topicArn: optional(text, {
       env: 'CATRACA_DYNAMODB_TOPIC_ARN',
       flag: '--topic',
-      description:
-        'SNS topic by which changes are told to pods at once; without it they look at the logs every so often.',
+      description: 'SNS topic that notifies pods of changes at once. Without it pods poll the change logs.',
     }),
     probeIntervalMs: setting(integer(0, HOUR_MS), DEFAULT_DYNAMODB.probeIntervalMs, {
       env: 'CATRACA_DYNAMODB_PROBE_INTERVAL_MS',
       description:
-        'How often pods, together, test how far behind the table its logs are. 0: they are trusted to be complete.',
+        'How often the pods together measure how far the change logs are behind the table. 0: the logs are trusted to be complete.',
     }),
     daxEndpoint: optional(text, {
       env: 'CATRACA_DYNAMODB_DAX_ENDPOINT',
       description:
-        'DAX cluster, as `dax://…` or `daxs://…`, through which ordinary confirmations are read. It needs the package `@amazon-dax-sdk/client-dax`.',
+        'DAX cluster, as `dax://…` or `daxs://…`, for reads that confirm memberships, except strong checks. It needs the package `@amazon-dax-sdk/client-dax`.',
     }),
     hotTier: secret<string | undefined>(redisUrl as Kind<string | undefined>, undefined, {
       env: 'CATRACA_DYNAMODB_HOT_TIER',
       description:
-        'Redis in which servers keep the members of `dynamodb.hotLists`, to confirm them without a request to DynamoDB. Its database must hold no other store.',
+        'Redis that caches the members of `dynamodb.hotLists`, so that servers confirm them without a request to DynamoDB. Its database must hold no other store.',
     }),
     hotLists: optional(listIds, {
       env: 'CATRACA_DYNAMODB_HOT_LISTS',
-      description: 'Allowlists whose members are kept in that Redis.',
+      description: 'Allowlists whose members are cached in `dynamodb.hotTier`.',
     }),
     readTimeoutMs: setting(integer(1, HOUR_MS), DEFAULT_DYNAMODB.readTimeoutMs, {
       env: 'CATRACA_DYNAMODB_READ_TIMEOUT_MS',
-      description: 'How long a read may take, retries included.',
+      description: 'Time limit for a read, retries included.',
     }),
     writeTimeoutMs: setting(integer(1, HOUR_MS), DEFAULT_DYNAMODB.writeTimeoutMs, {
       env: 'CATRACA_DYNAMODB_WRITE_TIMEOUT_MS',
-      description: 'How long a write may take, retries included; then it is reported as of unknown outcome.',
+      description:
+        'Time limit for a write, retries included. After it the write is reported with an unknown outcome.',
     }),
     idempotencyReadFirst: setting(choice(['auto', 'always', 'never']), 'auto', {
       env: 'CATRACA_DYNAMODB_IDEMPOTENCY_READ_FIRST',
       description:
-        'Whether an idempotency record is read before it is claimed. A claim that finds a large record costs much more than a read; `auto`: where such claims have lately cost more than reads would have.',
+        'Whether an idempotency record is read before it is claimed. A claim that finds a large record costs much more than a read. `auto`: when recent claims cost more than reads would have.',
     }),
     revalidateAfterMs: setting(integer(10, HOUR_MS), DEFAULT_DYNAMODB.revalidateAfterMs, {
       env: 'CATRACA_DYNAMODB_REVALIDATE_AFTER_MS',
       description:
-        'What is known of a list itself (rule, generation, shards) is read again in the background when it is used and this old.',
+        'The cached record of a list (rule, generation, shards) is refreshed in the background when it is used and is this old.',
     }),
     staleAfterMs: setting(integer(100, HOUR_MS), DEFAULT_DYNAMODB.staleAfterMs, {
       env: 'CATRACA_DYNAMODB_STALE_AFTER_MS',
-      description: 'Older than this it is read before it answers. The same in all processes on a table.',
+      description:
+        'A cached record of a list that is older is read again before it is used. Must be the same in all processes that use the table.',
     }),
     tenShardsAbove: setting(integer(1, 10_000_000_000), DEFAULT_DYNAMODB.tenShardsAbove, {
       env: 'CATRACA_DYNAMODB_TEN_SHARDS_ABOVE',
-      description: 'A list of more customers is cut into 10 shards.',
+      description: 'A list with more customers is split into 10 shards.',
     }),
     fiftyShardsAbove: setting(integer(1, 10_000_000_000), DEFAULT_DYNAMODB.fiftyShardsAbove, {
       env: 'CATRACA_DYNAMODB_FIFTY_SHARDS_ABOVE',
-      description: 'A list of more customers is cut into 50 shards.',
+      description: 'A list with more customers is split into 50 shards.',
     }),
     giantAbove: setting(integer(1, 10_000_000_000), DEFAULT_DYNAMODB.giantAbove, {
       env: 'CATRACA_DYNAMODB_GIANT_ABOVE',
-      description: 'A list of more customers is moved to the table for giants, in 100 shards.',
+      description: 'A list with more customers moves to the table for giant lists, in 100 shards.',
     }),
   },
   allowlists: {
     onUnavailable: setting(choice(['block', 'allow']), 'block', {
       env: 'CATRACA_ALLOWLISTS_ON_UNAVAILABLE',
       description:
-        'What a check answers when neither memory nor the store can tell: an error (503), or allowed with `degraded`.',
+        'What a check answers when neither memory nor the store can: an error (503), or allowed with `degraded`.',
     }),
     sweepIntervalMs: setting(integer(100, HOUR_MS), 10_000, {
       env: 'CATRACA_SWEEP_INTERVAL_MS',
       description:
-        'How often expired members and records, deleted lists, abandoned imports and spent limits are looked for.',
+        'How often the sweeper removes expired members and records, deleted lists, abandoned imports and unused limit counters.',
     }),
   },
   membership: {
@@ -592,55 +599,59 @@ export const SCHEMA = {
     }),
     build: setting(choice(['auto', 'off']), DEFAULT_MEMBERSHIP.build, {
       env: 'CATRACA_MEMBERSHIP_BUILD',
-      description: 'Whether this process builds indexes when they are due, or leaves it to others.',
+      description:
+        'Whether this process builds indexes when they are due (`auto`), or leaves it to other processes (`off`).',
     }),
     rebuildShare: setting(share, DEFAULT_MEMBERSHIP.rebuildShare, {
       env: 'CATRACA_MEMBERSHIP_REBUILD_SHARE',
-      description: 'An index is built anew when this share of the list has changed since …',
+      description:
+        'An index is rebuilt when this share of the list has changed since its last build, and at least `membership.rebuildAtLeast` customers.',
     }),
     rebuildAtLeast: setting(integer(0, 1_000_000_000), DEFAULT_MEMBERSHIP.rebuildAtLeast, {
       env: 'CATRACA_MEMBERSHIP_REBUILD_AT_LEAST',
-      description: '… but not before so many customers have changed.',
+      description: 'Fewest changed customers that cause a rebuild, see `membership.rebuildShare`.',
     }),
     rebuildAgeMs: setting(integer(0, 365 * 24 * HOUR_MS), DEFAULT_MEMBERSHIP.rebuildAgeMs, {
       env: 'CATRACA_MEMBERSHIP_REBUILD_AGE_MS',
-      description: 'An index this old is built anew if anything has changed.',
+      description: 'An index this old is rebuilt if the list has changed.',
     }),
     maxOverlay: setting(integer(0, 1_000_000_000), DEFAULT_MEMBERSHIP.maxOverlay, {
       env: 'CATRACA_MEMBERSHIP_MAX_OVERLAY',
       description:
-        'With more changes than this since its snapshot a list is checked in the store until it is built.',
+        'When more customers than this have changed since the snapshot, checks read the store until the index is rebuilt.',
     }),
     buildLeaseMs: setting(integer(1000, HOUR_MS), DEFAULT_MEMBERSHIP.buildLeaseMs, {
       env: 'CATRACA_MEMBERSHIP_BUILD_LEASE_MS',
-      description: 'After so long without a sign of life a build may be taken over.',
+      description:
+        'How long a build may go without renewing its lease. After that another process may take it over.',
     }),
     verificationEntries: setting(integer(0, 100_000_000), DEFAULT_MEMBERSHIP.verificationEntries, {
       env: 'CATRACA_VERIFICATION_CACHE_ENTRIES',
-      description: 'Confirmed answers kept in memory.',
+      description: 'How many confirmed answers the verification cache holds.',
     }),
     verificationTtlMs: setting(integer(0, HOUR_MS), DEFAULT_MEMBERSHIP.verificationTtlMs, {
       env: 'CATRACA_VERIFICATION_CACHE_TTL_MS',
-      description: 'How long a confirmed answer is kept at most.',
+      description: 'How long the verification cache keeps a confirmed answer.',
     }),
     compareIntervalMs: setting(integer(10, HOUR_MS), DEFAULT_MEMBERSHIP.compareIntervalMs, {
       env: 'CATRACA_MEMBERSHIP_COMPARE_INTERVAL_MS',
-      description: 'How often what is in memory is compared with the store.',
+      description: 'How often lists in memory are compared with the store.',
     }),
     staleAfterMs: setting(integer(100, HOUR_MS), DEFAULT_MEMBERSHIP.staleAfterMs, {
       env: 'CATRACA_MEMBERSHIP_STALE_AFTER_MS',
       description:
-        'A list whose changes could not be followed for so long is checked in the store instead of in memory.',
+        'When the changes of a list could not be read for this long, its checks read the store instead of memory.',
     }),
     warmUpLists: setting(integer(0, 10_000), DEFAULT_MEMBERSHIP.warmUpLists, {
       env: 'CATRACA_MEMBERSHIP_WARM_UP_LISTS',
-      description: 'The most used lists that are loaded before the server says that it is ready.',
+      description: 'How many lists, the most used ones, are loaded before the server reports ready.',
     }),
   },
   import: {
     leaseMs: setting(integer(1000, HOUR_MS), 15_000, {
       env: 'CATRACA_IMPORT_LEASE_MS',
-      description: 'After so long without a sign of life an import counts as interrupted and can be resumed.',
+      description:
+        'How long an import may go without renewing its lease. After that it counts as interrupted and can be resumed.',
     }),
     spoolDir: optional(text, {
       env: 'CATRACA_IMPORT_SPOOL_DIR',
@@ -651,12 +662,12 @@ export const SCHEMA = {
   metrics: {
     enabled: setting(flag, true, {
       env: 'CATRACA_METRICS_ENABLED',
-      description: 'Count what is done, and show it to Prometheus at `/metrics`.',
+      description: 'Collect metrics, and serve them to Prometheus at `/metrics`.',
     }),
     maxSeries: setting(integer(0, 10_000), DEFAULT_MAX_SERIES, {
       env: 'CATRACA_METRICS_MAX_SERIES',
       description:
-        'Lists, resources and cache spaces that are counted apart, of each; what comes later counts as `other`.',
+        'How many lists, resources and cache spaces have their own label value, of each. Later ones count as `other`.',
     }),
     emf: setting(flag, false, {
       env: 'CATRACA_METRICS_EMF',
@@ -668,14 +679,14 @@ export const SCHEMA = {
     enabled: setting(flag, true, {
       env: 'CATRACA_TRACING_ENABLED',
       description:
-        'Make spans where the process has a provider of OpenTelemetry registered; without one there are none, and no cost.',
+        'Create spans when an OpenTelemetry provider is registered in the process. Without a provider there are no spans and no cost.',
     }),
   },
   client: {
     url: optional(httpUrl, {
       env: 'CATRACA_URL',
       flag: '--url',
-      description: 'Server that the commands talk to, instead of opening the store.',
+      description: 'Server that the commands call, instead of opening the store.',
     }),
     key: secret<string | undefined>(text as Kind<string | undefined>, undefined, {
       env: 'CATRACA_KEY',
@@ -684,7 +695,7 @@ export const SCHEMA = {
   },
   debug: setting(flag, false, {
     env: 'CATRACA_DEBUG',
-    description: 'Commands that fail print the stack too.',
+    description: 'Print the stack when a command fails.',
   }),
 } as const
 

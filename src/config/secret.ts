@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { type Kind, WrongValue } from './kinds.js'
 
-/** A secret: read it when it is needed, never keep it, because its file may change. */
+/** A secret. Read it each time it is needed and do not store it, because its file may change. */
 export interface Secret<T> {
   read(): T
 }
@@ -11,8 +11,8 @@ export function fixedSecret<T>(value: T): Secret<T> {
 }
 
 /**
- * A secret in a file that is read again whenever the file changes. A file that is broken or missing at the
- * start stops the start; later the last good value stays, since a file is often seen half written.
+ * A secret in a file that is read again whenever the file changes. An invalid or missing file at the start is an
+ * error. Later the last valid value stays, because a file is often read while it is being written.
  */
 export function fileSecret<T>(path: string, kind: Kind<T>, onProblem: (message: string) => void): Secret<T> {
   let seen = stamp(path)
@@ -24,7 +24,7 @@ export function fileSecret<T>(path: string, kind: Kind<T>, onProblem: (message: 
         const now = stamp(path)
         if (now !== seen) {
           value = readSecret(path, kind)
-          // Only now: a broken file is tried again on the next call, even when its stamp stays the same.
+          // Set only now, so that an invalid file is read again at the next call even if its stamp is the same.
           seen = now
         }
         told = ''
@@ -38,7 +38,7 @@ export function fileSecret<T>(path: string, kind: Kind<T>, onProblem: (message: 
   }
 }
 
-/** Changes whenever the file does: also when it is replaced by another with the same time and size. */
+/** Changes with the file, even when it is replaced by one with the same time and size. */
 function stamp(path: string): string {
   try {
     const { mtimeMs, ctimeMs, size, ino } = statSync(path)

@@ -4,12 +4,12 @@ import { isSetting, SCHEMA, SETTINGS } from './schema.js'
 
 export type SourceKind = 'flag' | 'environment' | 'file'
 
-/** A value as it was found, and where. */
+/** A value and its source. */
 export interface SettingSource {
   value: unknown
   /** As text (flags, environment) or as JSON (file). */
   as: 'text' | 'json'
-  /** The value is the name of a file that holds the secret. */
+  /** The value names a file that contains the secret. */
   inFile: boolean
   kind: SourceKind
   /** Such as `environment CATRACA_PORT`. */
@@ -22,7 +22,7 @@ export interface Problem {
   message: string
 }
 
-/** What the sources say, by the path of the setting, best source first. */
+/** The values of all sources by setting path, strongest source first. */
 export interface Findings {
   found: Map<string, SettingSource[]>
   problems: Problem[]
@@ -46,7 +46,7 @@ function record(findings: Findings, path: string, found: SettingSource): void {
   else others.push(found)
 }
 
-/** Flags by the path of the setting they set. */
+/** Reads flags, by the path of their setting. */
 export function readFlags(findings: Findings, flags: Readonly<Record<string, string | undefined>>): void {
   for (const [path, value] of Object.entries(flags)) {
     if (value === undefined) continue
@@ -82,13 +82,13 @@ export function environmentNames(): Map<string, { path: string; inFile: boolean 
   return names
 }
 
-/** A Kubernetes service named `catraca` puts such variables into every pod of its namespace. */
+/** Kubernetes sets such variables in every pod of a namespace that has a service named `catraca`. */
 export function kubernetesHint(name: string, value: unknown): string {
   const link = /^CATRACA_(SERVICE_|PORT_\d)/.test(name) || /^(tcp|udp):\/\//.test(String(value))
-  return link ? '; Kubernetes makes it for a service of that name: set enableServiceLinks: false' : ''
+  return link ? '; Kubernetes sets it for a service of that name: set enableServiceLinks: false' : ''
 }
 
-/** The file named, which must exist, or the one in the working directory, which need not. */
+/** Reads the named file, which must exist, or the default one in the working directory, which may be missing. */
 export function readFile(findings: Findings, named: string | undefined, cwd: string): void {
   if (named === '') return
   const name = named ?? CONFIG_FILE

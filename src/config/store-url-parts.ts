@@ -1,6 +1,6 @@
 import { CatracaError } from '../core/errors.js'
 
-/** Messages never repeat the URL: it may hold a password. */
+/** Messages never contain the URL, which may have a password. */
 export function wrong(message: string): CatracaError {
   return new CatracaError('CONFIG_INVALID', `the store URL ${message}`)
 }

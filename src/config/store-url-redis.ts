@@ -12,7 +12,7 @@ export interface RedisUrl {
   password?: string
 }
 
-/** The password is replaced; everything else stands as it was understood. */
+/** Without the password, in normalised form. */
 export function redactRedis(url: RedisUrl): string {
   const scheme = url.topology === 'single' ? (url.tls ? 'rediss' : 'redis') : `redis+${url.topology}`
   const credentials =
@@ -60,7 +60,7 @@ export function parseSentinel(rest: string): RedisUrl {
 
 export function parseCluster(rest: string): RedisUrl {
   const { credentials, nodes, path, query } = splitAuthority(rest, 6379)
-  if (path !== '') throw wrong('redis+cluster:// has no database: Redis Cluster knows only database 0')
+  if (path !== '') throw wrong('redis+cluster:// must not name a database: Redis Cluster has only database 0')
   refuseUnknown(query, ['tls'])
   return {
     engine: 'redis',
@@ -79,11 +79,11 @@ interface Authority {
   query: URLSearchParams
 }
 
-/** By hand, because `URL` refuses several hosts. */
+/** Parsed by hand, because `URL` does not accept several hosts. */
 function splitAuthority(rest: string, defaultPort: number): Authority {
-  if (!rest.startsWith('//')) throw wrong('redis… must have // behind the scheme')
+  if (!rest.startsWith('//')) throw wrong('redis… must have // after the scheme')
   const [beforeQuery = '', queryText = ''] = splitOnce(rest.slice(2), '?')
-  // A password may hold `@` only percent-encoded, but people forget: the last one separates.
+  // `@` in a password must be percent-encoded, but users forget it: the last `@` is the separator.
   const slash = beforeQuery.indexOf('/', beforeQuery.lastIndexOf('@') + 1)
   const authority = slash < 0 ? beforeQuery : beforeQuery.slice(0, slash)
   const path = slash < 0 ? '' : beforeQuery.slice(slash + 1)

@@ -8,7 +8,7 @@ import {
   redactRedis,
 } from './store-url-redis.js'
 
-/** A store URL taken apart. Which engines exist is for the composition to say; this only reads the spelling. */
+/** A parsed store URL. This only parses; `src/app` decides which engines exist. */
 export type StoreUrl = { engine: 'embedded'; path: string } | { engine: 'memory' } | RedisUrl | DynamodbUrl
 
 export const STORE_URL_FORMS = [
@@ -29,7 +29,7 @@ export function parseStoreUrl(text: string): StoreUrl {
     case 'embedded':
       return parseEmbedded(rest)
     case 'memory':
-      if (rest !== '') throw wrong('memory: takes nothing behind the colon')
+      if (rest !== '') throw wrong('memory: must have nothing after the colon')
       return { engine: 'memory' }
     case 'redis':
     case 'rediss':
@@ -45,7 +45,7 @@ export function parseStoreUrl(text: string): StoreUrl {
   }
 }
 
-/** The URL as it may be shown: passwords replaced, everything else as it was understood. */
+/** The URL for display: without passwords, in normalised form. */
 export function redactStoreUrl(text: string): string {
   const url = parseStoreUrl(text)
   switch (url.engine) {
@@ -61,7 +61,7 @@ export function redactStoreUrl(text: string): string {
 }
 
 function parseEmbedded(rest: string): StoreUrl {
-  // embedded:///var/lib/x is how a reader of file:// URLs spells an absolute path.
+  // embedded:///var/lib/x is an absolute path, as in file:// URLs.
   const path = rest.startsWith('///') ? rest.slice(2) : rest
   if (path === '') throw wrong('embedded: must name a directory, such as embedded:./catraca-data')
   if (path.startsWith('//')) throw wrong('embedded: takes a directory, not a host')

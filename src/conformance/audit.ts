@@ -14,7 +14,7 @@ const entry = (at: number, note = '', process = '0000000a'): StoredEntry => ({
   text: JSON.stringify({ note }),
 })
 
-/** Everything by walking the pages. */
+/** All entries, read page by page. */
 async function readAll(store: AuditStore, limit = 7, from = START, below = END): Promise<StoredEntry[]> {
   const found: StoredEntry[] = []
   let position: string | undefined = below
@@ -65,7 +65,7 @@ export const auditSuite = suite<AuditStore>(
     async 'days far apart are read to the end, and past empty ones'({ one, two }) {
       const ages = [0, 1, 2, 31, 32, 33, 89, 200, 365]
       const entries = ages.map((days) => entry(NOW - days * DAY_MS))
-      // Of the very first and the very last moment of a day.
+      // Entries at the first and the last moment of a day.
       entries.push(entry(NOW - 5 * DAY_MS - 1), entry(NOW - 40 * DAY_MS + DAY_MS - 1))
       await one.append(entries, { ...KEEPING, retentionMs: 1000 * DAY_MS })
       assert.deepEqual(await readAll(two, 4), newestFirst(entries))

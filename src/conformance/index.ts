@@ -25,25 +25,25 @@ export type { Case, OpenPair, Pair, Runner, Suite } from './suite.js'
 export { register } from './suite.js'
 export { IDENTIFIER_VECTORS, type IdentifierVector } from './vectors/identifier-encoding.js'
 
-/** What an engine that keeps allowlists must pass. */
+/** Suites for an engine that stores allowlists. */
 export const allowlistSuites = [listSuite, memberSuite, checkSuite, bulkSuite, changeSuite, indexSuite]
-/** What an engine that keeps API keys must pass. */
+/** Suites for an engine that stores API keys. */
 export const accessSuites = [keySuite]
-/** What an engine that keeps idempotency records must pass. */
+/** Suites for an engine that stores idempotency records. */
 export const idempotencySuites = [idempotencyClaimSuite, idempotencyOwnerSuite, idempotencyResponseSuite]
-/** What an engine that keeps rate limits must pass: counters, configuration and usage. */
+/** Suites for an engine that stores rate limits: counters, configuration and usage. */
 export const limitSuites = {
   counters: [limitSuite, limitLeaseSuite],
   configs: [limitConfigSuite],
   usage: [usageSuite],
 }
-/** What an engine that keeps one-time codes must pass. */
+/** Suites for an engine that stores one-time codes. */
 export const codeSuites = [codeSuite]
-/** What an engine that keeps revoked tokens must pass. */
+/** Suites for an engine that stores revoked tokens. */
 export const tokenSuites = [tokenSuite]
-/** What an engine that keeps the audit trail must pass. */
+/** Suites for an engine that stores the audit trail. */
 export const auditSuites = [auditSuite]
-/** What an engine that keeps locks must pass. */
+/** Suites for an engine that stores locks. */
 export const lockSuites = [lockSuite]
-/** What an engine that keeps the second tier of caches must pass. */
+/** Suites for an engine that stores the second tier of caches. */
 export const cacheSuites = [cacheEntrySuite, cacheFillSuite, cacheSpaceSuite]

@@ -1,6 +1,6 @@
 /**
- * A suite is data: cases that any engine must pass, whoever runs them and with whatever test runner.
- * Every case gets a fresh, empty store, opened by two engine instances.
+ * A suite is data: cases that every engine must pass, with any test runner. Every case gets a fresh, empty store,
+ * opened by two engine instances.
  */
 export interface Case<Port> {
   readonly name: string
@@ -10,7 +10,7 @@ export interface Case<Port> {
 }
 
 export interface Pair<Port> {
-  /** Two engine instances on one store, as two processes would have them. */
+  /** Two engine instances on one store, like two processes. */
   readonly one: Port
   readonly two: Port
 }
@@ -25,7 +25,7 @@ export type OpenPair<Port> = () => Promise<Pair<Port> & { close(): Promise<void>
 
 type Run<Port> = Case<Port>['run']
 
-/** Makes a suite of named cases; those under `races` are marked as such. */
+/** Makes a suite of named cases; those under `races` are marked as races. */
 export function suite<Port>(
   port: string,
   cases: Record<string, Run<Port>>,
@@ -36,14 +36,14 @@ export function suite<Port>(
   return { port, cases: [...all(cases, false), ...all(races, true)] }
 }
 
-/** What of a test runner is needed; `node:test`, Vitest and Jest all fit. */
+/** The part of a test runner that is needed; `node:test`, Vitest and Jest have it. */
 export interface Runner {
   describe(name: string, body: () => void): void
   it(name: string, body: () => Promise<void>): void
   after(body: () => void | Promise<void>): void
 }
 
-/** Registers a suite, and a last check that every one of its cases was really run. */
+/** Registers a suite, and a final test that every case was run. */
 export function register<Port>(
   runner: Runner,
   engine: string,

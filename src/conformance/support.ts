@@ -21,14 +21,14 @@ export const fixa = (id: string): NewListRecord => ({
   salt: SALT,
 })
 
-/** Creates a FIXA list and says which one it is. */
+/** Creates a FIXA list and returns its reference. */
 export async function newFixa(engine: AllowlistEngine, id: string): Promise<ListRef> {
   const result = await engine.lists.create(fixa(id), NOW)
   assert.ok(result.outcome === 'created', result.outcome)
   return { id, incarnation: result.list.incarnation }
 }
 
-/** Ids of both kinds, so that every case meets UUIDs and plain strings. */
+/** Ids of both kinds, so that every case covers UUIDs and plain strings. */
 export function customer(i: number): string {
   if (i % 3 === 0) return `customer-${i}`
   const mixed = Math.imul(i + 1, 0x9e3779b1) >>> 0
@@ -38,7 +38,7 @@ export function customer(i: number): string {
 export const customers = (from: number, to: number): string[] =>
   Array.from({ length: to - from }, (_, i) => customer(from + i))
 
-/** Packs ids as an import would. */
+/** Packs ids as an import does. */
 export function sorted(
   ids: readonly string[],
   attributes: Record<string, MemberAttributes> = {},
@@ -63,7 +63,7 @@ export function sorted(
   }
 }
 
-/** All members by walking the pages. */
+/** All members, read page by page. */
 export async function allMembers(engine: AllowlistEngine, listId: string, limit = 7): Promise<string[]> {
   const ids: string[] = []
   let after: string | undefined
@@ -88,7 +88,7 @@ export async function holds(engine: AllowlistEngine, listId: string, customerId:
   return (await view.member(list, customerId)) !== undefined
 }
 
-/** Runs `call` many times at once, alternately on both instances. */
+/** Runs `call` many times concurrently, alternating between both instances. */
 export function parallel<Port, T>(
   pair: Pair<Port>,
   times: number,
@@ -102,7 +102,7 @@ export async function sweepAll(engine: AllowlistEngine, now = NOW): Promise<void
 }
 
 let owners = 0
-/** Adds many customers as one batch of an import. */
+/** Adds many customers in one import batch. */
 export async function addAll(engine: AllowlistEngine, listId: string, ids: readonly string[]): Promise<void> {
   const run = sorted(ids)
   const session = await beginImport(engine, listId, 'add')
@@ -111,7 +111,7 @@ export async function addAll(engine: AllowlistEngine, listId: string, ids: reado
   await engine.bulk.finish(session, checkpoint, 'completed', undefined, NOW)
 }
 
-/** Replaces the members, with something else happening before the switch. */
+/** Replaces the members, and runs something else before the switch. */
 export async function replaceBy(
   engine: AllowlistEngine,
   listId: string,

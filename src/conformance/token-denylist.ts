@@ -20,7 +20,7 @@ const isRevoked = async (store: TokenStore, jti: string, now = NOW): Promise<boo
 const notBefore = async (store: TokenStore, subject: string, now = NOW): Promise<number | undefined> =>
   (await store.find(undefined, subject, now)).notBefore
 
-/** Everything behind a position, as one who follows reads it. */
+/** All entries after a position, as a follower reads them. */
 async function readAll(store: TokenStore, from: LogPosition) {
   const revocations: Revocation[] = []
   let position = from

@@ -13,7 +13,7 @@ import { CatracaError, isCatracaError } from './errors.js'
 export function aborted({ reason }: AbortSignal, facts?: Record<string, unknown>): CatracaError {
   if (isCatracaError(reason)) return reason
   const details = { cause: reason, ...(facts !== undefined && { facts }) }
-  return new CatracaError('ABORTED', 'the caller gave the call up', details)
+  return new CatracaError('ABORTED', 'the caller aborted the call', details)
 }
 
 export function refuseAborted(signal: AbortSignal): void {

@@ -39,7 +39,7 @@ class Late extends CatracaError {
   }
 
   asUnknown(): CatracaError {
-    return new CatracaError('UNKNOWN_OUTCOME', `${this.message}: the change may still be made`)
+    return new CatracaError('UNKNOWN_OUTCOME', `${this.message}: the change may still happen`)
   }
 }
 

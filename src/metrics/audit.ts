@@ -10,7 +10,7 @@ const entries: MetricFacts = {
 const failures: MetricFacts = {
   name: 'catraca_audit_failures_total',
   type: 'counter',
-  help: 'Changes that were made and could not be recorded.',
+  help: 'Changes that were made but could not be recorded.',
 }
 
 export const auditMetrics: MetricGroup = {

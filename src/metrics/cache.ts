@@ -7,7 +7,7 @@ import type { Reading } from './registry.js'
 const lookups: MetricFacts = {
   name: 'catraca_cache_lookups_total',
   type: 'counter',
-  help: 'Lookups by where they ended: first_tier, second_tier, miss. In addition: stale (answered by an expired value) and negative (answered by what is kept of an absence).',
+  help: 'Lookups by the tier that answered: first_tier, second_tier, miss. Counted in addition: stale (an expired value answered) and negative (a cached absence answered).',
   labels: ['space', 'outcome'],
 }
 const loads: MetricFacts = {
@@ -25,7 +25,7 @@ const entries: MetricFacts = {
 const degraded: MetricFacts = {
   name: 'catraca_cache_degraded_total',
   type: 'counter',
-  help: 'Answers without the second tier, which did not answer.',
+  help: 'Lookups that were answered while the second tier was down.',
   labels: ['space'],
 }
 
@@ -69,7 +69,7 @@ export const cacheMetrics: MetricGroup = {
   },
 }
 
-/** Spaces keep their order, so those beyond the bound are always the same ones. */
+/** Spaces keep their order, so those beyond the limit are always the same ones. */
 function summed<O extends string>(
   { catraca }: MetricsSource,
   outcomes: readonly O[],

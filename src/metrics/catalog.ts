@@ -13,7 +13,7 @@ import { limitMetrics } from './rate-limit.js'
 import { storeMetrics } from './stores.js'
 import { tokenMetrics } from './token-denylist.js'
 
-/** Every metric there is. A new group has its line here: it is then served, documented and tested. */
+/** All metrics. A group that is listed here is served, documented and tested. */
 export const METRIC_GROUPS: readonly MetricGroup[] = [
   httpMetrics,
   allowlistMetrics,

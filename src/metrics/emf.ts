@@ -7,7 +7,7 @@ import { lookupsOf, lookupsSince } from './lookups.js'
 
 const NAMESPACE = 'Allowlist/Pod'
 const EVERY_MS = 60_000
-/** Over all pods, which alarms look at, and for each pod. */
+/** Once over all pods, for alarms, and once for each pod. */
 const DIMENSIONS = [[], ['PodId']]
 const UNITS = {
   CacheHitRate: 'Percent',
@@ -21,15 +21,15 @@ type EmfName = keyof typeof UNITS
 
 export interface EmfOptions {
   clock?: Clock
-  /** Tells this pod from the others; the name of the host when absent, which is that of the pod in Kubernetes. */
+  /** Identifies this pod; the host name when absent, which is the name of the pod in Kubernetes. */
   podId?: string
-  /** Gets a line without its end; standard output when absent. */
+  /** Receives one line without its line end; standard output when absent. */
   write?: (line: string) => void
 }
 
 /**
- * The metrics that the source design has pods send to CloudWatch, as a line of its embedded metric format for each
- * minute. What there was nothing to measure of is left out: a share of 0 would ring the alarm of an idle pod.
+ * Writes the metrics that the source design sends to CloudWatch, one line in embedded metric format per minute. A
+ * metric without measurements is left out: a share of 0 would trigger the alarm for an idle pod.
  */
 export class EmfReporter {
   private readonly clock: Clock
@@ -56,7 +56,7 @@ export class EmfReporter {
     this.timer.unref()
   }
 
-  /** Writes what has happened since the last time. */
+  /** Writes the changes since the last call. */
   report(): void {
     const values = this.values()
     const names = Object.keys(values) as EmfName[]

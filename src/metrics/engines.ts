@@ -8,33 +8,33 @@ const BUCKETS_MS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 25, 50, 100, 250, 1000]
 const up: MetricFacts = {
   name: 'catraca_engine_up',
   type: 'gauge',
-  help: 'Whether the store answered when it was last asked, at most 5 s ago: 1 or 0.',
+  help: 'Whether the store answered the last health probe, at most 5 s ago: 1 or 0.',
   labels: ['engine', 'store'],
   together: 'min',
 }
 const calls: MetricFacts = {
   name: 'catraca_engine_calls_total',
   type: 'counter',
-  help: 'Calls of an engine by its serving thread, by how they ended: ok, unavailable, timeout, unknown_outcome or error. Not those that the embedded store answers from mapped memory for checks.',
+  help: 'Engine calls of the main thread, by outcome: ok, unavailable, timeout, unknown_outcome or error. Checks that the embedded store answers from mapped memory are not counted.',
   labels: ['engine', 'capability', 'verb', 'outcome'],
 }
 const duration: MetricFacts = {
   name: 'catraca_engine_call_duration_seconds',
   type: 'histogram',
-  help: 'Time of calls of an engine that had to be waited for.',
+  help: 'Duration of asynchronous engine calls.',
   labels: ['engine', 'capability'],
   buckets: BUCKETS_MS.map((ms) => ms / 1000),
 }
 const failures: MetricFacts = {
   name: 'catraca_engine_connection_failures_total',
   type: 'counter',
-  help: 'Connections to a store that could not be made, or were lost; for DynamoDB attempts of calls that failed on the way.',
+  help: 'Connections to a store that failed or were lost. For DynamoDB: attempts of calls that failed on the network.',
   labels: ['engine'],
 }
 const latency: MetricFacts = {
   name: 'redis_operation_latency_ms',
   type: 'histogram',
-  help: 'Time of our calls to Redis, by what they are for: capability and verb of catraca_engine_calls_total, such as CACHE_READ, LIMITS_COUNTERS_TAKE or ALLOWLISTS_CHECKS_MEMBER.',
+  help: 'Duration of engine calls to Redis, by capability and verb of catraca_engine_calls_total, such as CACHE_READ, LIMITS_COUNTERS_TAKE or ALLOWLISTS_CHECKS_MEMBER.',
   labels: ['operation'],
   buckets: BUCKETS_MS,
 }
@@ -70,8 +70,8 @@ export const engineMetrics: MetricGroup = {
 }
 
 /**
- * All outcomes of verbs that were called: a series that begins with its first failure never increases. Of the others only
- * the one whose increase is an alert, because most verbs are never called.
+ * All outcomes of a verb once it was called: a series that starts at its first failure never shows an increase. Of a
+ * verb that was never called, only the outcome that has an alert, because most verbs are never called.
  */
 function outcomes({ engine, capability, verb, outcomes }: VerbCalls): Reading[] {
   const wasCalled = Object.values(outcomes).some((count) => count > 0)

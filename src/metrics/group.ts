@@ -2,15 +2,15 @@ import type { Catraca } from '../app/open-catraca.js'
 import type { HttpFigures } from './http-figures.js'
 import type { MetricsRegistry } from './registry.js'
 
-/** Everything that is known of a metric before anything is counted; the reference page is made of it. */
+/** The static description of a metric; the reference page is generated from it. */
 export interface MetricFacts {
   readonly name: string
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly help: string
   readonly labels?: readonly string[]
-  /** Of a histogram, in seconds unless the name says another unit; each one of `Durations`. */
+  /** Buckets of a histogram, in seconds unless the name says another unit. Each must be a bucket of `Durations`. */
   readonly buckets?: readonly number[]
-  /** What several workers of one server make of it together; the sum, when absent. */
+  /** How the values of several workers are combined; the sum when absent. */
   readonly together?: 'sum' | 'max' | 'min' | 'first' | 'average' | 'omit'
 }
 
@@ -21,24 +21,24 @@ export interface ConnectionFigures {
   readonly refused: number
 }
 
-/** Where metrics are read from. */
+/** Sources of the metrics. */
 export interface MetricsSource {
   readonly catraca: Catraca
-  /** Of a server. */
+  /** Set for a server. */
   readonly http?: HttpFigures
-  /** Of a server. */
+  /** Set for a server. */
   readonly connections?: () => ConnectionFigures
-  /** Of a server: whether it is ready. */
+  /** Set for a server: whether it is ready. */
   readonly ready?: () => boolean
-  /** Also what is known of the process: processor, memory, event loop. */
+  /** Whether to include the process: processor, memory, event loop. */
   readonly process?: boolean
 }
 
-/** Metrics of one subject. To add one: a file with facts and a function, and a line in catalog.ts. */
+/** Metrics of one topic. To add a group: a file with descriptions and a function, and a line in catalog.ts. */
 export interface MetricGroup {
   readonly title: string
   readonly metrics: readonly MetricFacts[]
-  /** Only servers have it. */
+  /** Only for servers. */
   readonly serverOnly?: boolean
   register(registry: MetricsRegistry, source: MetricsSource): void
 }

@@ -7,7 +7,7 @@ interface Row {
   count: number
 }
 
-/** What a server answered: by route, never by path. Routes and statuses are few, so nothing bounds them here. */
+/** Requests by route, never by path. Routes and statuses are few, so there is no limit here. */
 export class HttpFigures {
   /** All routes together. */
   readonly durations = new Durations()
@@ -20,7 +20,7 @@ export class HttpFigures {
     this.durations.add(ms)
   }
 
-  /** The same for one kind of answer, found once instead of at each of them. */
+  /** The same for one method, route and status, looked up once instead of for each response. */
   counter(method: string, route: string, status: number): (ms: number) => void {
     const row = this.row(method, route, status)
     const durations = this.ofRoute(route)

@@ -3,13 +3,13 @@ import type { MetricFacts, MetricGroup } from './group.js'
 const requests: MetricFacts = {
   name: 'catraca_http_requests_total',
   type: 'counter',
-  help: 'Requests that were answered, by pattern of their route.',
+  help: 'Answered requests, by route pattern, method and status.',
   labels: ['method', 'route', 'status'],
 }
 const duration: MetricFacts = {
   name: 'catraca_http_request_duration_seconds',
   type: 'histogram',
-  help: 'Time from the request to its answer.',
+  help: 'Time from a request to its response.',
   labels: ['route'],
   buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
 }
@@ -22,12 +22,12 @@ const connections: MetricFacts = {
 const connectionLimit: MetricFacts = {
   name: 'catraca_http_connections_limit',
   type: 'gauge',
-  help: 'How many connections may be open at once: `server.maxConnections`, or what file descriptors allow.',
+  help: 'Limit of open connections: `server.maxConnections`, or what the file descriptor limit allows.',
 }
 const connectionsRefused: MetricFacts = {
   name: 'catraca_http_connections_refused_total',
   type: 'counter',
-  help: 'Connections that were hung up on because as many as may be were open.',
+  help: 'Connections that were closed at once because the limit was reached.',
 }
 
 export const httpMetrics: MetricGroup = {

@@ -4,7 +4,7 @@ import { byOutcome } from './readings.js'
 const outcomes: MetricFacts = {
   name: 'catraca_idempotency_outcomes_total',
   type: 'counter',
-  help: 'How requests began (claimed, reclaimed after an attempt that ended without an answer, replayed, in_progress, mismatch, unknown, degraded) and how claims ended (completed, failed, lost).',
+  help: 'Results of claims (claimed; reclaimed: after an attempt that failed or expired; replayed; in_progress; mismatch; unknown; degraded) and ends of claims (completed, failed, lost).',
   labels: ['outcome'],
 }
 

@@ -12,8 +12,8 @@ export { MetricsRegistry } from './registry.js'
 export { Series, type SeriesAnswer, type SeriesName } from './series.js'
 
 /**
- * The metrics of an instance, as a registry of prom-client of their own: `await metricsOf(catraca).metrics()` is the
- * text that Prometheus reads. Call it once and keep it.
+ * The metrics of an instance as a registry of prom-client: `await metricsOf(catraca).metrics()` is the text for
+ * Prometheus. Call it once and keep the registry.
  */
 export function metricsOf(catraca: Catraca, more: Omit<MetricsSource, 'catraca'> = {}): MetricsRegistry {
   const registry = new MetricsRegistry()

@@ -4,19 +4,19 @@ import { byOutcome } from './readings.js'
 const acquires: MetricFacts = {
   name: 'catraca_lock_acquires_total',
   type: 'counter',
-  help: 'How acquires ended: acquired, held (by somebody else, without waiting), timed_out (after waiting).',
+  help: 'Results of acquires: acquired, held (another caller holds the lock, no waiting), timed_out (after waiting).',
   labels: ['outcome'],
 }
 const wait: MetricFacts = {
   name: 'catraca_lock_wait_seconds',
   type: 'histogram',
-  help: 'How long acquires took that were ready to wait, with a lock or without.',
+  help: 'Duration of acquires with a wait time, whether they got the lock or not.',
   buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
 }
 const lost: MetricFacts = {
   name: 'catraca_locks_lost_total',
   type: 'counter',
-  help: 'Extensions and releases of locks that their callers no longer had.',
+  help: 'Extensions and releases of locks that the caller no longer held.',
 }
 
 export const lockMetrics: MetricGroup = {

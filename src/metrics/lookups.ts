@@ -1,12 +1,12 @@
 import type { Catraca } from '../app/open-catraca.js'
 
-/** Lookups of memberships so far, by who answered. */
+/** Membership lookups so far, by source of the answer. */
 export interface Lookups {
-  /** Ruled out by a filter, or removed since the snapshot. */
+  /** Not in the filter, or removed since the snapshot. */
   filtered: number
-  /** By answers that the store gave lately. */
+  /** Answered by the verification cache. */
   verified: number
-  /** Without asking the store, those two included. */
+  /** Answered without the store; includes the two above. */
   fromMemory: number
   fromStore: number
 }

@@ -1,6 +1,6 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 
-/** How often the event loop is looked at: often enough to see what a check would feel. */
+/** Sampling interval of the event loop: short enough to see delays that a check would notice. */
 const RESOLUTION_MS = 10
 
 export interface LoopDelays {
@@ -12,7 +12,7 @@ export interface LoopDelays {
   p99: number
 }
 
-/** How late the event loop is. */
+/** The delay of the event loop. */
 export class LoopDelay {
   private readonly histogram: IntervalHistogram
 
@@ -21,11 +21,11 @@ export class LoopDelay {
     this.histogram.enable()
   }
 
-  /** In seconds, since the last time. */
+  /** In seconds, since the last call. */
   take(): LoopDelays {
     const { histogram } = this
     const isEmpty = histogram.count === 0
-    // Node measures from one look to the next, of which the resolution is no delay.
+    // Node measures the time between samples; the sampling interval itself is not a delay.
     const seconds = (ns: number) => (isEmpty ? 0 : Math.max(0, ns / 1e9 - RESOLUTION_MS / 1000))
     const taken = {
       min: seconds(histogram.min),

@@ -7,21 +7,21 @@ const gauge = (name: string, help: string, together: MetricFacts['together'] = '
   help,
   together,
 })
-const lists = gauge('catraca_index_lists', 'Lists whose members are in memory.', 'max')
-const bytes = gauge('catraca_index_bytes', 'Memory that these lists take, over all workers.')
+const lists = gauge('catraca_index_lists', 'Lists that have an index in memory.', 'max')
+const bytes = gauge('catraca_index_bytes', 'Memory of these indexes, over all workers.')
 const overlay = gauge(
   'catraca_index_overlay_entries',
-  'Customers changed since the snapshots, in memory.',
+  'Customers that changed since the snapshots, held in memory.',
   'max',
 )
 const stale = gauge(
   'catraca_index_stale_lists',
-  'Lists in memory that may not answer, because they are behind the store.',
+  'Lists in memory that are behind the store: their checks read the store.',
   'max',
 )
 const lag = gauge(
   'catraca_index_feed_lag_seconds',
-  'How long ago the worst list in memory was last known to be up to date.',
+  'Time since the most outdated list in memory was last known to be up to date.',
   'max',
 )
 const lastBuild = gauge(
@@ -32,7 +32,7 @@ const lastBuild = gauge(
 const builds: MetricFacts = {
   name: 'catraca_index_builds_total',
   type: 'counter',
-  help: 'Builds of snapshots that this process waited for: built or failed.',
+  help: 'Snapshot builds that this process requested: built or failed.',
   labels: ['outcome'],
 }
 

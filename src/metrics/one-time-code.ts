@@ -4,7 +4,7 @@ import { byName } from './readings.js'
 const outcomes: MetricFacts = {
   name: 'catraca_code_outcomes_total',
   type: 'counter',
-  help: 'What became of one-time codes: issued, refused (asked for too often, or for a locked address), valid, invalid, locked (guessed too often).',
+  help: 'Calls for one-time codes: issued, refused (requested too often, or the address is locked), valid, invalid, locked (too many wrong attempts).',
   labels: ['channel', 'outcome'],
 }
 

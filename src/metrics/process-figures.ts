@@ -9,20 +9,23 @@ export interface ProcessFigures {
   heapTotalBytes: number
   heapUsedBytes: number
   externalBytes: number
-  /** The others where the system tells: a process that has no file descriptor left cannot even ask for its memory. */
+  /**
+   * Undefined where the system does not report it: a process without free file descriptors cannot even read its
+   * memory.
+   */
   residentBytes: number | undefined
   openFiles: number | undefined
   maxFiles: number | undefined
 }
 
-/** A scrape asks for each of them alone, within one turn. */
+/** A scrape reads each figure separately, within one turn of the event loop. */
 const KEPT_MS = 100
 let takenAtMs = Number.NEGATIVE_INFINITY
 let taken: ProcessFigures
 
 /**
- * What is known of this process. Of garbage collections nothing is: V8 tells of them only to an observer, with which a
- * loop that allocates took 137 µs a turn instead of 130 (`docs/adr/0023-metrics.md`; not measured in a server).
+ * Figures of this process. Garbage collections are not included: V8 reports them only to an observer, which slowed a
+ * loop that allocates from 130 to 137 µs a turn (`docs/adr/0023-metrics.md`; not measured in a server).
  */
 export function processFigures(): ProcessFigures {
   const nowMs = performance.now()
@@ -52,7 +55,7 @@ export function residentBytes(): number | undefined {
   return tried(() => process.memoryUsage.rss())
 }
 
-/** Used bytes by the short name of the space. */
+/** Used bytes by the short name of the heap space. */
 export function heapSpaces(): Record<string, number> {
   return Object.fromEntries(
     getHeapSpaceStatistics().map(({ space_name, space_used_size }) => [

@@ -14,43 +14,55 @@ const build: MetricFacts = {
 const ready: MetricFacts = {
   name: 'catraca_ready',
   type: 'gauge',
-  help: 'Whether it should get requests, as /ready says: 1 or 0.',
+  help: 'Whether /ready reports ready: 1 or 0.',
   together: 'min',
 }
-/** Names and meanings as prom-client has them, so that dashboards made for it work. */
+/** Names and meanings are those of prom-client, so that dashboards made for it work. */
 const FIGURES = {
   cpuUserSeconds: counter('process_cpu_user_seconds_total', 'Processor time in user mode.'),
-  cpuSystemSeconds: counter('process_cpu_system_seconds_total', 'Processor time in the system.'),
-  cpuSeconds: counter('process_cpu_seconds_total', 'Processor time, both together.'),
-  startSeconds: gauge('process_start_time_seconds', 'Start of the process since the epoch.', 'min'),
+  cpuSystemSeconds: counter('process_cpu_system_seconds_total', 'Processor time in system mode.'),
+  cpuSeconds: counter('process_cpu_seconds_total', 'Processor time in user and system mode.'),
+  startSeconds: gauge(
+    'process_start_time_seconds',
+    'Start time of the process, in seconds since the epoch.',
+    'min',
+  ),
   residentBytes: gauge('process_resident_memory_bytes', 'Resident memory.'),
   openFiles: gauge(
     'process_open_fds',
-    'Open file descriptors, of the worker with most; only on Linux.',
+    'Open file descriptors, of the worker that has the most; only on Linux.',
     'max',
   ),
-  maxFiles: gauge('process_max_fds', 'How many file descriptors a process may open; only on Linux.', 'min'),
+  maxFiles: gauge('process_max_fds', 'File descriptor limit of a process; only on Linux.', 'min'),
   heapTotalBytes: gauge('nodejs_heap_size_total_bytes', 'Heap of V8.'),
-  heapUsedBytes: gauge('nodejs_heap_size_used_bytes', 'Used heap of V8.'),
+  heapUsedBytes: gauge('nodejs_heap_size_used_bytes', 'Used V8 heap.'),
   externalBytes: gauge('nodejs_external_memory_bytes', 'Memory outside the heap.'),
 } as const
 const heapSpaceUsed: MetricFacts = {
-  ...gauge('nodejs_heap_space_size_used_bytes', 'Used heap of V8, by space.'),
+  ...gauge('nodejs_heap_space_size_used_bytes', 'Used V8 heap, by space.'),
   labels: ['space'],
 }
 const LAG = {
-  min: gauge('nodejs_eventloop_lag_min_seconds', 'The least of it.', 'min'),
-  max: gauge('nodejs_eventloop_lag_max_seconds', 'The most of it.', 'max'),
-  mean: gauge('nodejs_eventloop_lag_mean_seconds', 'The mean of it.', 'average'),
-  p50: gauge('nodejs_eventloop_lag_p50_seconds', 'Half of the looks saw less.', 'average'),
-  p90: gauge('nodejs_eventloop_lag_p90_seconds', 'Nine of ten looks saw less.', 'average'),
-  p99: gauge('nodejs_eventloop_lag_p99_seconds', 'All but one in a hundred looks saw less.', 'max'),
+  min: gauge('nodejs_eventloop_lag_min_seconds', 'Minimum event loop lag since the last scrape.', 'min'),
+  max: gauge('nodejs_eventloop_lag_max_seconds', 'Maximum event loop lag since the last scrape.', 'max'),
+  mean: gauge('nodejs_eventloop_lag_mean_seconds', 'Mean event loop lag since the last scrape.', 'average'),
+  p50: gauge(
+    'nodejs_eventloop_lag_p50_seconds',
+    'Event loop lag since the last scrape, 50th percentile.',
+    'average',
+  ),
+  p90: gauge(
+    'nodejs_eventloop_lag_p90_seconds',
+    'Event loop lag since the last scrape, 90th percentile.',
+    'average',
+  ),
+  p99: gauge(
+    'nodejs_eventloop_lag_p99_seconds',
+    'Event loop lag since the last scrape, 99th percentile.',
+    'max',
+  ),
 } as const
-const lag = gauge(
-  'nodejs_eventloop_lag_seconds',
-  'How late timers are, in the mean since the last scrape; what follows is of the same time.',
-  'average',
-)
+const lag = gauge('nodejs_eventloop_lag_seconds', 'Event loop lag, mean since the last scrape.', 'average')
 
 function gauge(name: string, help: string, together: MetricFacts['together'] = 'sum'): MetricFacts {
   return { name, type: 'gauge', help, together }
@@ -76,7 +88,8 @@ export const processMetrics: MetricGroup = {
     }
     registry.read(heapSpaceUsed, () => byOutcome(heapSpaces(), 'space'))
     const delay = new LoopDelay()
-    // Metrics are read in this order, all in one turn: the first one begins a new time, the others tell of the old.
+    // Metrics are read in this order, in one turn of the event loop. The first read starts a new interval; the others
+    // show the interval that ended.
     let seen = delay.take()
     registry.read(lag, () => {
       seen = delay.take()

@@ -19,7 +19,7 @@ export function byName(
 }
 
 /**
- * Without what never happened, where that is most: only for what no alert looks at, because a series that begins with
- * its first event never increases.
+ * Drops values of 0, when most are 0. Only for metrics without an alert, because a series that starts at its first
+ * event never shows an increase.
  */
 export const happened = (readings: readonly Reading[]): Reading[] => readings.filter(([value]) => value > 0)

@@ -14,11 +14,11 @@ interface Sample {
 }
 
 /**
- * A registry whose metrics are read when somebody asks for them: guards count in plain numbers of their own, which
- * costs a check less than the counters of prom-client, that look up their labels at each step.
+ * A registry that reads its metrics at scrape time. Guards count in plain numbers: prom-client looks up labels at
+ * each increment, which would cost a check more.
  */
 export class MetricsRegistry extends Registry {
-  /** A counter or a gauge. Nothing is shown where `read` gives nothing. */
+  /** A counter or a gauge. It is not shown when `read` returns nothing. */
   read(facts: MetricFacts, read: () => Iterable<Reading> | Promise<Iterable<Reading>>): void {
     this.show(facts, async () => Array.from(await read(), ([value, labels = {}]) => ({ value, labels })))
   }

@@ -36,13 +36,13 @@ type Point = Record<SeriesName, number>
 
 export interface SeriesAnswer {
   stepSeconds: number
-  /** When the first step began. */
+  /** Start of the first step. */
   from: string
-  /** Oldest first; null where there was nothing to measure. */
+  /** Oldest first; null when there was nothing to measure. */
   points: Record<SeriesName, (number | null)[]>
 }
 
-/** What only grows, at one moment. */
+/** Counters that only grow, at one moment. */
 interface Totals {
   at: number
   allowed: number
@@ -57,7 +57,7 @@ interface Totals {
   cacheMisses: number
 }
 
-/** The last hour of a process, for people who look at it: a ring of samples, each a look at what is counted anyway. */
+/** Figures of the last hour of a process: a ring of samples, each read from the counters that exist anyway. */
 export class Series {
   private readonly rings = Object.fromEntries(
     NAMES.map((name) => [name, new Float64Array(KEPT).fill(Number.NaN)]),
@@ -76,7 +76,7 @@ export class Series {
     this.timer.unref()
   }
 
-  /** Adds the step since the last sample; steps in which the process did not get to it are left empty. */
+  /** Adds the step since the last sample. Steps that the process missed stay empty. */
   sample(): void {
     const now = this.totals()
     const ms = now.at - this.last.at

@@ -14,31 +14,31 @@ const units = fact(
   'counter',
   'catraca_dynamodb_consumed_units_total',
   ['table', 'kind'],
-  'Capacity units that DynamoDB says it charged for calls of this process: read or write.',
+  'Capacity units that DynamoDB reported for calls of this process: read or write.',
 )
 const dynamodbCalls = fact(
   'counter',
   'catraca_dynamodb_calls_total',
   ['verb', 'operation'],
-  'Answered calls of DynamoDB, by what they were for and by its operation.',
+  'Answered calls to DynamoDB, by engine verb and by DynamoDB operation.',
 )
 const retries = fact(
   'counter',
   'catraca_dynamodb_retries_total',
   ['verb', 'operation'],
-  'Further attempts that calls of DynamoDB needed.',
+  'Retries of calls to DynamoDB.',
 )
 const refused = fact(
   'counter',
   'catraca_dynamodb_refused_writes_total',
   ['verb', 'operation'],
-  'Writes that their condition refused: charged for, though DynamoDB does not say how much.',
+  'Conditional writes that DynamoDB refused. They cost capacity, which DynamoDB does not report.',
 )
 const daxUp = fact(
   'gauge',
   'catraca_dynamodb_dax_up',
   [],
-  'Whether DAX answered the last question; DynamoDB is read while it does not. Absent where DAX is not used.',
+  'Whether DAX answered the last read: 1 or 0. While it does not, reads go to DynamoDB. Absent without DAX.',
   'min',
 )
 const daxMissed = fact(
@@ -58,7 +58,7 @@ const freeBytes = fact(
   'gauge',
   'catraca_embedded_free_bytes',
   [],
-  'What the disk of the embedded store has left.',
+  'Free space on the disk of the embedded store.',
   'min',
 )
 
@@ -71,7 +71,7 @@ type ServerFigure =
   | 'keyspaceMisses'
   | 'commandsProcessed'
 
-/** The workers of one server ask the same Redis, so the newest of their answers is the one that counts. */
+/** All workers of a server read the same Redis, so the largest, newest value counts. */
 const redis = (type: 'counter' | 'gauge', name: string, help: string): MetricFacts =>
   fact(type, name, ['server'], help, 'max')
 
@@ -83,15 +83,18 @@ const SERVER_METRICS: readonly [ServerFigure, MetricFacts][] = [
   ['usedMemoryBytes', redis('gauge', 'redis_memory_used_bytes', 'Memory that the server uses.')],
   [
     'maxmemoryBytes',
-    redis('gauge', 'redis_memory_max_bytes', 'Memory that it may use; 0: as much as it wants.'),
+    redis('gauge', 'redis_memory_max_bytes', 'Memory limit of the server (maxmemory); 0: no limit.'),
   ],
-  ['evictedKeys', redis('counter', 'redis_evicted_keys_total', 'Keys that it dropped to make room.')],
-  ['keyspaceHits', redis('counter', 'redis_keyspace_hits_total', 'Keys that were asked for and found.')],
+  ['evictedKeys', redis('counter', 'redis_evicted_keys_total', 'Keys that the server evicted.')],
+  ['keyspaceHits', redis('counter', 'redis_keyspace_hits_total', 'Key lookups that found the key.')],
   [
     'keyspaceMisses',
-    redis('counter', 'redis_keyspace_misses_total', 'Keys that were asked for and not there.'),
+    redis('counter', 'redis_keyspace_misses_total', 'Key lookups that did not find the key.'),
   ],
-  ['commandsProcessed', redis('counter', 'redis_commands_processed_total', 'Commands that it carried out.')],
+  [
+    'commandsProcessed',
+    redis('counter', 'redis_commands_processed_total', 'Commands that the server executed.'),
+  ],
 ]
 
 export const storeMetrics: MetricGroup = {
@@ -161,7 +164,7 @@ function ofServers(figures: readonly EngineFigures[], name: ServerFigure): Readi
   )
 }
 
-/** One for each set of labels: whoever reads metrics takes no series twice. */
+/** One value for each set of labels: Prometheus refuses a duplicate series. */
 function summed(readings: readonly Reading[]): Reading[] {
   const sums = new Map<string, [number, Labels]>()
   for (const [value, labels = {}] of readings) {

@@ -4,7 +4,7 @@ import { byOutcome } from './readings.js'
 const checks: MetricFacts = {
   name: 'catraca_token_checks_total',
   type: 'counter',
-  help: 'Checks of tokens: revoked, passed, or degraded (let through though the store did not answer).',
+  help: 'Token checks: revoked, passed, or degraded (passed because the store did not answer).',
   labels: ['outcome'],
 }
 const entries: MetricFacts = {
@@ -16,7 +16,7 @@ const entries: MetricFacts = {
 const lag: MetricFacts = {
   name: 'catraca_token_denylist_lag_seconds',
   type: 'gauge',
-  help: 'How long ago memory was last known to hold all revocations; 0 before anything was checked.',
+  help: 'Time since memory was last known to hold all revocations; 0 before the first check.',
   together: 'max',
 }
 

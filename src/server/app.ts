@@ -64,7 +64,7 @@ export interface BuiltServer {
   app: App
   context: ServerContext
   connections: Connections
-  /** Connections whose last request has ended become idle one by one: to be called again and again. */
+  /** Closes idle connections. Called repeatedly, because connections become idle one by one as their requests end. */
   closeIdle: () => void
   /** Every route that was registered. */
   routes: readonly RouteEntry[]
@@ -73,14 +73,14 @@ export interface BuiltServer {
 /** The server, complete but not listening. */
 export async function buildServer(catraca: Catraca, options: ServerOptions): Promise<BuiltServer> {
   await warmNextTick()
-  // The host may have begun to collect traces after the instance was opened.
+  // The host may have registered a tracing provider after the instance was opened.
   await catraca.tracing.look()
   const settings = withDefaults(options)
   const logger = settings.logger ?? createLogger()
   let connections!: Connections
   const context = createContext(catraca, settings, logger, () => connections)
   const app = createApp(context, logger)
-  // First of all hooks: a request that the others refuse is traced too.
+  // The first hook, so that requests that other hooks refuse are traced too.
   addTracing(app, context)
   const routes = addHooks(app, context)
   app.setValidatorCompiler(validatorCompiler)
@@ -101,7 +101,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   app.addHook('preClose', async () => {
     context.stopping = true
     closeIdle()
-    // Connections whose last request ends only now become idle one by one.
+    // Connections become idle one by one as their requests end.
     closing = every(closeIdle, IDLE_CHECK_MS)
   })
   const { tls, tlsRefreshMs } = settings
@@ -119,7 +119,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   return { app, context, connections, closeIdle, routes }
 }
 
-/** A new capability adds its routes here. */
+/** A new guard adds its routes here. */
 const ROUTES = [
   operationRoutes,
   logLevelRoutes,
@@ -147,13 +147,16 @@ const ROUTES = [
 export const IDLE_CHECK_MS = 25
 const TELL_REFUSALS_EVERY_MS = 10_000
 
-/** A line now and then: whoever is refused mostly comes again at once. */
+/** Logs a line now and then: a refused client mostly reconnects at once. */
 function tellRefusals(logger: Logger): (refused: number) => void {
   let toldAtMs = Number.NEGATIVE_INFINITY
   return (refused) => {
     if (performance.now() - toldAtMs < TELL_REFUSALS_EVERY_MS) return
     toldAtMs = performance.now()
-    logger.warn({ refused }, 'connections are refused: as many as may be are open (server.maxConnections)')
+    logger.warn(
+      { refused },
+      'connections are refused: the limit of open connections is reached (server.maxConnections)',
+    )
   }
 }
 
@@ -170,7 +173,10 @@ function createContext(
     maxStaleMs: settings.keyMaxStaleMs,
     onError: (error) => logger.warn({ err: error }, 'API keys could not be read'),
     onShadowed: (names) =>
-      logger.warn({ names }, 'stored API keys are refused: CATRACA_KEYS has others of the same names'),
+      logger.warn(
+        { names },
+        'stored API keys are refused: CATRACA_KEYS defines other keys with the same names',
+      ),
   })
   catraca.keys.reserve(() => settings.bootstrapKeys().map(({ name }) => name))
   const accessLog = new AccessLog(logger, {
@@ -193,11 +199,11 @@ function createApp(context: ServerContext, logger: Logger): App {
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     exposeHeadRoutes: false,
-    // A stopping server refuses in its own words, see hooks.ts.
+    // hooks.ts refuses requests of a stopping server with a problem document.
     return503OnClosing: false,
     bodyLimit: bodyLimitBytes,
     genReqId: (request) => requestIdFrom(request.headers['x-request-id']),
-    // Longer than any URL that fits the headers: an id that is too long is for the library to refuse.
+    // Longer than any URL that the header limit allows: the library refuses ids that are too long.
     routerOptions: { maxParamLength: headerLimitBytes },
     schemaController: { compilersFactory: { buildSerializer } },
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
@@ -221,10 +227,10 @@ function createHttpServer(context: ServerContext, handler: Handler): Server {
   const { headerLimitBytes, keepAliveTimeoutMs, transferTimeoutMs, tls } = settings
   const parsing = {
     maxHeaderSize: headerLimitBytes,
-    // A missing `Host` is refused by hooks.ts, as a problem like any other.
+    // hooks.ts refuses a missing `Host` with a problem document.
     requireHostHeader: false,
     headersTimeout: transferTimeoutMs,
-    // Of bodies `bodies.ts` takes care, because an import may take as long as it takes.
+    // `bodies.ts` limits the time of bodies, because imports have no limit.
     requestTimeout: 0,
     connectionsCheckingInterval: Math.ceil(transferTimeoutMs / 4),
     keepAliveTimeout: keepAliveTimeoutMs,
@@ -237,16 +243,17 @@ function createHttpServer(context: ServerContext, handler: Handler): Server {
   }
   const server =
     tls === undefined ? createServer(parsing, listener) : createHttpsServer(tls(), parsing, listener)
-  // Whoever has asked and then stopped talking gets an answer all the same.
+  // A client that has half-closed its connection after a request still gets the response.
   Object.assign(server, { httpAllowHalfOpen: true })
-  // Without this Node hangs up, also on those who wait for the answers to the requests before it.
+  // Without this listener Node closes the connection, even while responses to earlier requests are pending.
   server.on('connect', (_request, socket: Socket) => {
     socket.on('error', () => socket.destroy())
     answerClientError({ code: 'HPE_INVALID_METHOD' }, socket)
   })
   server.timeout = transferTimeoutMs
   server.on('timeout', (socket: Socket) => {
-    // Nothing has moved for that long. What is worked on may take longer, and headers that are late are told so by Node.
+    // The socket was inactive for this time. Requests in flight may take longer, and Node itself handles late
+    // headers.
     if (socket.writableLength > 0 || Pipelines.isIdle(socket)) socket.destroy()
   })
   return server

@@ -9,7 +9,7 @@ export { HTTP_STATUS } from './http/problem.js'
 export { type RouteEntry, renderRouteTable } from './http/route-table.js'
 export { type BootstrapKey, SERVER_DEFAULTS, type ServerOptions } from './options.js'
 
-/** The server as a Fastify instance, to be listened with or put inside another. */
+/** The server as a Fastify instance, to call `listen` on or to mount inside another instance. */
 export async function createServer(catraca: Catraca, options: ServerOptions = {}): Promise<App> {
   return (await buildServer(catraca, options)).app
 }

@@ -7,69 +7,75 @@ import type { MetricsRegistry } from '../metrics/index.js'
 import type { LogLevel } from './http/logger.js'
 import type { TlsSource } from './http/tls.js'
 
-/** A key given by configuration instead of the store. */
+/** A key of the configuration, not of the store. */
 export type BootstrapKey = Pick<KeyRecord, 'name' | 'scopes' | 'hash'>
 
 export interface ServerOptions {
   host?: string
   port?: number
-  /** Not where its connections are accepted elsewhere and given to it with `take`. */
+  /** False when another process accepts the connections and passes them to `take`. */
   listens?: boolean
-  /** As `createLogger` makes it, when absent. */
+  /** Defaults to `createLogger`. */
   logger?: Logger
-  /** Share of answered requests that are logged, 0 to 1. Failures of the server are always logged. */
+  /** Share of answered requests that are logged, 0 to 1. Server errors are always logged. */
   accessLogSampling?: number
-  /** Log customer ids as they are, instead of hashed. */
+  /** Log customer ids in plain text instead of hashed. */
   logCustomerIds?: boolean
-  /** Key of those hashes: the same on every pod to find a customer across pods. Random when absent. */
+  /** Key for these hashes. Use the same on every pod to find a customer across pods. Random when absent. */
   logHashKey?: string
-  /** Keys beside those in the store; asked again at every refresh, since their file may change. */
+  /** Keys in addition to those in the store. Called at every refresh, because their file may change. */
   bootstrapKeys?: () => readonly BootstrapKey[]
-  /** Of JSON bodies; imports are streams and have none. */
+  /** Limit of a JSON body. Imports are streams and have no limit. */
   bodyLimitBytes?: number
   headerLimitBytes?: number
-  /** Of JSON bodies that are being received, of all callers together. */
+  /** Limit of all JSON bodies in flight together. */
   bodiesLimitBytes?: number
   /**
-   * How long the headers, and then the body, of a request may take to arrive; imports may take longer. Also how long a
-   * caller may leave an answer unread.
+   * Time limit for receiving the headers of a request, and then its body; imports may take longer. Also how long a
+   * client may leave a response unread.
    */
   transferTimeoutMs?: number
-  /** Connections at once; as many as file descriptors allow, up to 10,000, when absent. */
+  /** Limit of open connections. When absent: what file descriptors allow, at most 10,000. */
   maxConnections?: number
-  /** Requests of one connection that are worked on at once, when its caller does not wait for answers. */
+  /** Requests of one connection that are handled at the same time, when the client pipelines. */
   maxInFlightPerConnection?: number
-  /** How plain checks are answered: on the connection itself, before the framework, or by it as all other requests. */
+  /**
+   * How plain checks are answered: on the raw connection, before the framework, or by the framework like other
+   * requests.
+   */
   checkFastPath?: 'connection' | 'request' | 'off'
-  /** Idle connections are closed after this; longer than load balancers keep them, so that these do it. */
+  /**
+   * Idle connections are closed after this time. Longer than load balancers keep them, so that the balancer closes
+   * first.
+   */
   keepAliveTimeoutMs?: number
-  /** From `stop()` to the end, at the latest. */
+  /** Time limit from `stop()` to the end. */
   shutdownTimeoutMs?: number
-  /** How long a stopping server still answers "I am stopping" before it closes idle connections. */
+  /** How long a stopping server still responds with SHUTTING_DOWN before it closes idle connections. */
   drainMs?: number
-  /** Where the bodies of asynchronous imports wait. */
+  /** Directory for the bodies of asynchronous imports. */
   spoolDir?: string
-  /** Whether the instance is warm: until then `/ready` says 503. */
+  /** Whether the instance is warmed up. Until then `/ready` responds 503. */
   ready?: () => boolean
-  /** An engine that does not answer `/health` by then counts as down. */
+  /** An engine that does not answer the health probe within this time counts as down. */
   healthTimeoutMs?: number
   /** How often API keys are read again. */
   keyRefreshMs?: number
-  /** How long API keys of the store are trusted while it does not answer. */
+  /** How long API keys of the store are trusted while the store does not answer. */
   keyMaxStaleMs?: number
-  /** Told when somebody changes the log level here: processes that serve together change it together. */
+  /** Called when a request changes the log level: processes that serve together change it together. */
   onLogLevel?: (level: LogLevel, forSeconds: number | undefined) => void
-  /** Serves HTTPS with this, and follows it when it changes. */
+  /** Serves HTTPS with this certificate, and reloads it when it changes. */
   tls?: TlsSource
-  /** How often the certificate is looked at again. */
+  /** How often the certificate is read again. */
   tlsRefreshMs?: number
-  /** Where the built web console is, when not beside the compiled product. */
+  /** Directory of the built web console, when it is not beside the compiled code. */
   consoleDir?: string
-  /** What limits given in a request may do. */
+  /** What `limits` in a request may do. */
   inlineLimits?: InlineLimits
-  /** Whether requests are counted, and `/metrics` answers. */
+  /** Whether the server collects metrics and serves `/metrics`. */
   metrics?: boolean
-  /** Who makes the text of `/metrics` where other processes serve the same address; this one alone when absent. */
+  /** Renders `/metrics` when several processes serve the same address. When absent, this process alone. */
   shareMetrics?: (own: MetricsRegistry) => () => Promise<string>
 }
 

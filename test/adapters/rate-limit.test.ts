@@ -151,7 +151,7 @@ describe('adapters of rate limits, where no level configures the resource', () =
         assert.doesNotMatch(body, /nobody/)
       }
       assert.equal(told.length, 1)
-      assert.match(told[0]!, /the limits of nobody cannot be asked/)
+      assert.match(told[0]!, /the limits of nobody cannot be checked/)
     })
 
     it(`${name}: pass or refuse where that is said`, async (t) => {

@@ -21,7 +21,7 @@ const SCRIPT: [string[], RegExp, number][] = [
   [['delete', ...KEY], /^deleted CPF:123 from dict:entry:key\n$/, 0],
   [['delete', ...KEY, '--json'], /"deleted": true/, 0],
   [['get', ...KEY, '--json'], /"CACHE_KEY_NOT_FOUND"/, 1],
-  [['get', 'other', 'k'], /names no cache space other/, 1],
+  [['get', 'other', 'k'], /has no cache space other/, 1],
   [['stats'], /^SPACE +HIT RATE[^\n]+\ndict:entry:key +\d/, 0],
   [['stats', '--json'], /"dict:entry:key": \{/, 0],
 ]

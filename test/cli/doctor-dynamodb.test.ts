@@ -75,7 +75,7 @@ describe('catraca doctor on DynamoDB', () => {
 
   it('tells whether anybody relays', async () => {
     const { url, names } = await makeTables(server)
-    assert.match(foundBy(await look(url, {}, true), 'dynamodb.feed'), /nothing ever came through/)
+    assert.match(foundBy(await look(url, {}, true), 'dynamodb.feed'), /no write has ever arrived/)
     const relay = start(['relay', '--store', server.url(names)], { env: CREDENTIALS_ENV })
     await relay.said(/relays the changes/)
     const findings = await look(url, {}, true)

@@ -130,9 +130,9 @@ describe('catraca dynamodb', () => {
     const { stdout } = await run(['adopt', ...store])
     assert.match(
       stdout,
-      new RegExp(`^served to nobody: \\S+ ALLOWLIST#one CUSTOMER#${uuid}: a UUID .* import`, 'm'),
+      new RegExp(`^not found by checks: \\S+ ALLOWLIST#one CUSTOMER#${uuid}: a UUID .* import`, 'm'),
     )
-    assert.match(stdout, /^6 rows served to nobody, named above$/m)
+    assert.match(stdout, /^6 rows not found by checks, listed above$/m)
     const doctor = await command(['doctor', '--json', ...store], { env: CREDENTIALS_ENV })
     const findings = JSON.parse(doctor.stdout).findings as { id: string; level: string; found: string }[]
     const named = findings.filter(({ id, level }) => id === 'dynamodb.rows' && level === 'warning')

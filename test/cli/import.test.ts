@@ -81,7 +81,8 @@ for (const target of [STORE, SERVER]) {
       assert.equal(again.code, 0, again.stderr)
       assert.equal(started.exec(again.stderr)?.[1], importId)
       // Nobody was left to give the import up.
-      if (signal === 'SIGKILL' && target === STORE) assert.match(again.stderr, /waiting until it is free/)
+      if (signal === 'SIGKILL' && target === STORE)
+        assert.match(again.stderr, /waiting for its lease to expire/)
       assert.match(again.stdout, /the list holds 25,000 customers/)
       const { customerCount } = await json(['allowlist', 'get', id], options)
       assert.equal(customerCount, ROWS)

@@ -102,7 +102,7 @@ describe('wrong usage exits with 2 and one line', () => {
     [['allowlist', 'create', '--name', 'x', '--type', 'FIX'], /Allowed choices are FIXA, ONDA/],
     [['allowlist', 'create', '--name', 'x', '--type', 'ONDA', '--percentage', '1.1'], /share from 0 to 1/],
     [['allowlist', 'create', '--name', 'x', '--type', 'ONDA', '--start', '2026-01-01'], /ISO 8601 time/],
-    [['allowlist', 'create', '--name', 'x', '--type', 'ONDA', '--base', 'b'], /--strategy does not follow/],
+    [['allowlist', 'create', '--name', 'x', '--type', 'ONDA', '--base', 'b'], /--strategy is required/],
     [['allowlist', 'create', '--name', 'x', '--type', 'ONDA', '--config', '{'], /JSON object, or @FILE/],
     [
       ['allowlist', 'create', '--name', 'x', '--type', 'ONDA', '--config', '@no'],

@@ -249,7 +249,7 @@ describe('connections', () => {
   })
 
   it('cannot be more than file descriptors allow', async (t) => {
-    if (roomForConnections() === undefined) return t.skip('this system does not tell')
+    if (roomForConnections() === undefined) return t.skip('this system does not report it')
     await assert.rejects(serve(t, { maxConnections: 1_000_000_000 }), {
       code: 'CONFIG_INVALID',
       message: /server\.maxConnections/,

@@ -5,7 +5,7 @@ import { fieldWords } from '../texts/server-words.js'
 export type * from '../../../src/client/generated.js'
 export { CatracaApiError as ApiProblem } from '../../../src/client/index.js'
 
-/** The API with the session's key. A refused key ends the session. */
+/** The API client with the key of the session. A refused key ends the session. */
 export const api: CatracaClient = createClient({
   url: '',
   key: currentKey,
@@ -17,10 +17,10 @@ export const api: CatracaClient = createClient({
   },
 })
 
-/** The API as somebody with this key sees it, without any effect on the session. */
+/** An API client with another key, without effect on the session. */
 export const apiWith = (key: string | undefined): CatracaClient => createClient({ url: '', key })
 
-/** What browsers say when a page of the console cannot be fetched. */
+/** Messages of browsers when a page of the console cannot be loaded. */
 const NOT_LOADED = /dynamically imported module|Importing a module script failed|Unable to preload/i
 
 export function toProblem(error: unknown): CatracaApiError {

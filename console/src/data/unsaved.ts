@@ -2,8 +2,8 @@ import { useEffect } from 'react'
 import { announce } from '../parts/announcer.js'
 
 /**
- * What has been typed and not saved, by the name of its form, and uploads that are being sent. It is kept while the tab is
- * open, so that another page, or signing in again, loses nothing; the browser asks before the tab is closed or loaded anew.
+ * Unsaved input by the name of its form, and uploads in progress. It is kept while the tab is open, so that another
+ * page or a new sign-in loses nothing. The browser asks before the tab is closed or reloaded.
  */
 const unsaved = new Map<string, unknown>()
 
@@ -21,7 +21,7 @@ export function dropUnsaved(name: string): void {
   unsaved.delete(name)
 }
 
-/** For somebody else, who must not find it. */
+/** Called when another user signs in, who must not see it. */
 export function dropAllUnsaved(): void {
   unsaved.clear()
 }
@@ -30,7 +30,7 @@ export function unsavedOf<T>(name: string): T | undefined {
   return unsaved.get(name) as T | undefined
 }
 
-/** Keeps what a form holds; undefined when nothing is changed. Leaving the page then tells that it is kept. */
+/** Keeps the unsaved input of a form; undefined when there is none. Leaving the page then shows that it is kept. */
 export function useUnsaved(name: string, value: unknown, keptText: string): void {
   useEffect(() => {
     if (value === undefined) unsaved.delete(name)

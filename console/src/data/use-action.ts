@@ -2,14 +2,14 @@ import { useState } from 'react'
 import { type ApiProblem, toProblem } from '../api/client.js'
 
 export interface Action<A extends unknown[]> {
-  /** True when it succeeded. */
+  /** Resolves to true when it succeeded. */
   run(...args: A): Promise<boolean>
   running: boolean
   problem: ApiProblem | undefined
   reset(): void
 }
 
-/** Something that the user starts: runs once at a time, and keeps what went wrong. */
+/** An action of the user: runs once at a time, and keeps its error. */
 export function useAction<A extends unknown[]>(act: (...args: A) => Promise<unknown>): Action<A> {
   const [running, setRunning] = useState(false)
   const [problem, setProblem] = useState<ApiProblem>()

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 
 export interface Pages {
-  /** To ask for the page that is shown; undefined for the first. */
+  /** Cursor of the page that is shown; undefined for the first one. */
   cursor: string | undefined
   number: number
   next(nextCursor: string): void
@@ -13,13 +13,13 @@ interface Place {
   cursors: string[]
 }
 
-/** Pages that are known by the cursor of the one before. Another `id` (a new search) begins at the first. */
+/** Pages by cursor. Another `id` (a new search) starts at the first page. */
 export function usePages(id: string): Pages {
   const [state, setState] = useState<Place>(() => placeOf(id))
   const cursors = state.id === id ? state.cursors : []
   const go = (next: string[]): void => {
     const place = { id, cursors: next }
-    // In the history of the tab, so that who comes back comes back to the same page.
+    // Stored in the history of the tab, so that going back shows the same page.
     history.replaceState({ ...history.state, pages: place }, '')
     setState(place)
   }

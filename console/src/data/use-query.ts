@@ -3,22 +3,22 @@ import { type ApiProblem, toProblem } from '../api/client.js'
 
 export interface Query<T> {
   data: T | undefined
-  /** When the data came, by the clock of the browser. */
+  /** When the data arrived, by the clock of the browser. */
   at: number | undefined
   problem: ApiProblem | undefined
   /** Nothing to show yet. */
   loading: boolean
-  /** Asking, with or without something to show meanwhile. */
+  /** A request is in flight, with or without data to show. */
   asking: boolean
   reload(): void
 }
 
 export interface QueryOptions {
-  /** Asks again this long after each answer, while the tab is visible. */
+  /** Repeats the request this long after each response, while the tab is visible. */
   pollMs?: number
-  /** Waits while false. */
+  /** No request while false. */
   enabled?: boolean
-  /** Shows the old answer until the new question is answered, instead of nothing. */
+  /** Shows the data of the previous id until the new data arrives. */
   keepPrevious?: boolean
 }
 
@@ -30,8 +30,8 @@ interface State<T> {
 }
 
 /**
- * The answer to a question that `id` names: another id is another question. A question that is no longer wanted is
- * aborted, and its answer never shown.
+ * Loads data identified by `id`: another id is another request. A request that is no longer needed is aborted, and
+ * its response is never shown.
  */
 export function useQuery<T>(
   id: string,
@@ -44,7 +44,7 @@ export function useQuery<T>(
   const latest = useRef(load)
   latest.current = load
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `round` asks again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `round` repeats the request.
   useEffect(() => {
     if (!enabled) return setAsking(false)
     const controller = new AbortController()
@@ -57,7 +57,7 @@ export function useQuery<T>(
         if (!signal.aborted) setState({ id, data, at: Date.now() })
       } catch (error) {
         const problem = toProblem(error)
-        // What was known stays visible beside the problem, unless the problem is that it is gone.
+        // Known data stays visible beside the error, unless the error is that the object no longer exists.
         const isGone = problem.status === 404
         if (!signal.aborted) setState((old) => ({ ...(old.id === id && !isGone ? old : { id }), problem }))
       }

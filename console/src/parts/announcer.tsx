@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react'
 
 interface Announcement {
   text: string
-  /** Grows, so that the same words twice are said twice. */
+  /** Increments, so that a repeated text is announced again. */
   number: number
 }
 
@@ -17,7 +17,7 @@ function show(text: string): void {
   for (const listener of listeners) listener()
 }
 
-/** Tells the user that something was done: shown for a moment, and read out. */
+/** Tells the user that an action was done: shown for a moment, and announced to screen readers. */
 export function announce(text: string): void {
   clearTimeout(timer)
   show(text)

@@ -12,21 +12,21 @@ export interface ConfirmDialogProps {
   /** What will happen, and whether it can be undone. */
   children: ReactNode
   confirmLabel: string
-  /** For the worst: this word must be typed. */
+  /** For the most dangerous actions: the user must type this word. */
   typed?: string | undefined
   /** Closes when it succeeds; a problem is shown in the dialog. */
   onConfirm(): Promise<unknown>
-  /** Shows the problem in other words. */
+  /** Renders the error in other words. */
   problemView?(problem: ApiProblem | undefined): ReactNode
 }
 
-/** Asks before something that takes away. */
+/** Asks for confirmation before a destructive action. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { opened, onClose, title, children, confirmLabel, typed, onConfirm } = props
   const { common } = useTexts()
   const [word, setWord] = useState('')
   const { run, running, problem, reset } = useAction(onConfirm)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: begins anew whenever it opens.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: resets whenever it opens.
   useEffect(() => {
     setWord('')
     reset()

@@ -4,7 +4,7 @@ import { useTexts } from '../texts/language.js'
 import { announce } from './announcer.js'
 import { Icon } from './icons.js'
 
-/** `label` says what is copied, where "Copy" alone would not. */
+/** `label` names what is copied, when "Copy" alone is not clear. */
 export function CopyButton({ text, label }: { text: string; label?: string }) {
   const { common } = useTexts()
   const [done, setDone] = useState(false)

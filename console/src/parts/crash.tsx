@@ -2,7 +2,7 @@ import { Component, type ReactNode } from 'react'
 import { toProblem } from '../api/client.js'
 import { ProblemView } from './problem.js'
 
-/** A page that fails, or cannot be loaded, leaves the menu standing, and the next page is tried again. */
+/** When a page fails or cannot be loaded, the menu stays, and the next page is tried again. */
 export class Crash extends Component<{ place: string; children: ReactNode }, { error?: unknown }> {
   override state: { error?: unknown } = {}
 
@@ -20,7 +20,7 @@ export class Crash extends Component<{ place: string; children: ReactNode }, { e
   }
 }
 
-/** Only when the server is there: otherwise the browser would show its own error instead of the console. */
+/** Reloads only when the server answers: otherwise the browser would replace the console by its own error page. */
 async function loadAnew(): Promise<void> {
   const isThere = await fetch('/live').then(
     () => true,

@@ -4,12 +4,12 @@ import { CopyButton } from './copy-button.js'
 
 export interface CurlProps {
   method?: string
-  /** With its query, as it is sent. */
+  /** Path with query, as sent. */
   path: string
   body?: unknown
 }
 
-/** A call as a command line. The key is named, never shown. */
+/** A call as a command line. The key is referenced, never shown. */
 export function Curl({ method = 'GET', path, body }: CurlProps) {
   const { common } = useTexts()
   const { keysRequired } = useSignedIn()
@@ -39,7 +39,7 @@ export function curlCommand({ method = 'GET', path, body }: CurlProps, keysRequi
   return parts.join(' \\\n  ')
 }
 
-/** Nothing inside single quotes means anything to a shell, except their end. */
+/** In single quotes only the closing quote has a meaning for the shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -7,7 +7,7 @@ import { Icon } from './icons.js'
 import { ProblemView } from './problem.js'
 
 export interface Column<Row> {
-  /** Also the name by which the server sorts, when `sortable`. */
+  /** Also the field by which the server sorts, when `sortable`. */
   name: string
   header: string
   cell(row: Row): ReactNode
@@ -37,7 +37,7 @@ export interface DataTableProps<Row> {
 
 const SKELETON_ROWS = ['a', 'b', 'c', 'd', 'e']
 
-/** Rows that the server has sorted and paged. */
+/** Shows rows that the server has sorted and paged. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, columns, rows, rowKey, query, empty, pages } = props
   const { common } = useTexts()
@@ -48,7 +48,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           <ProblemView problem={query.problem} retry={query.reload} />
         </div>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard. */}
       <section className="table-scroll" aria-label={label} tabIndex={0}>
         <Table verticalSpacing={8} horizontalSpacing="md" highlightOnHover>
           <Table.Thead>

@@ -1,4 +1,7 @@
-/** Drawn here, so that nothing is loaded for a dozen lines. Always beside a text: hidden from screen readers. */
+/**
+ * Drawn here, so that no icon library is loaded. Icons always stand beside a text, so they are hidden from screen
+ * readers.
+ */
 const SHAPES = {
   overview: 'M4 19V11M10 19V5M16 19v-6M21 19H3',
   check: 'M5 12.5l4.5 4.5L19 7.5',

@@ -92,7 +92,7 @@ function MenuGroup({ group, routes }: MenuGroupProps) {
 
 const CURRENT = { 'aria-current': 'page' } as const
 
-/** The page of one list belongs to the entry of all lists. */
+/** The page of one list belongs to the menu entry of all lists. */
 function isCurrent(path: string, location: string): boolean {
   return location === path || (path !== '/' && location.startsWith(`${path}/`))
 }

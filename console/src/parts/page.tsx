@@ -2,7 +2,7 @@ import { Group, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { useTexts } from '../texts/language.js'
 
-/** The first page of a visit leaves the focus where the browser put it. */
+/** The first page of a visit leaves the focus where the browser set it. */
 let pagesShown = 0
 
 export interface PageProps {
@@ -13,7 +13,9 @@ export interface PageProps {
   children: ReactNode
 }
 
-/** Every page is one of these: it names the tab, and takes the focus so that the new page is read out. */
+/**
+ * The frame of every page: sets the title of the tab, and takes the focus so that screen readers announce the page.
+ */
 export function Page({ title, lead, actions, children }: PageProps) {
   const texts = useTexts()
   const heading = useRef<HTMLHeadingElement>(null)

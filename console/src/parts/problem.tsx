@@ -4,7 +4,7 @@ import { useTexts } from '../texts/language.js'
 import { fieldWords, problemWords } from '../texts/server-words.js'
 import { Icon } from './icons.js'
 
-/** What went wrong, in the server's words, with the fields it names and the id that finds it in the log. */
+/** An error in the words of the server, with its fields and the request id for the log. */
 export function ProblemView({ problem, retry }: { problem: ApiProblem | undefined; retry?: () => void }) {
   const { common } = useTexts()
   if (problem === undefined) return null

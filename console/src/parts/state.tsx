@@ -5,7 +5,7 @@ export type StateKind = 'good' | 'bad' | 'warning' | 'neutral'
 
 const ICONS: Record<StateKind, IconName> = { good: 'check', bad: 'cross', warning: 'warning', neutral: 'dot' }
 
-/** A state in a word, with a shape as well as a colour. */
+/** A state as a word, with a shape and a colour. */
 export function State({ kind, children }: { kind: StateKind; children: ReactNode }) {
   return (
     <span className={`state state-${kind}`}>

@@ -1,6 +1,9 @@
 import uPlot from 'uplot'
 
-/** What a line means; each has a colour in `styles.css` and a dash of its own, so that colour is not all there is. */
+/**
+ * The meaning of a line. Each has a colour in `styles.css` and a dash pattern, so that colour is not the only
+ * difference.
+ */
 export const TONES = { main: [], good: [], bad: [6, 3], low: [], middle: [6, 3], high: [2, 3] } as const
 export type Tone = keyof typeof TONES
 
@@ -9,7 +12,7 @@ export interface ChartLook {
   spanSeconds: number
   group: string | undefined
   width: number
-  /** Whether the axis is divided at midnight of UTC, and not of the user's zone. */
+  /** Whether the axis is divided at midnight UTC instead of the user's zone. */
   days: boolean
   format(value: number): string
   time(seconds: number): string
@@ -18,7 +21,7 @@ export interface ChartLook {
 
 const HEIGHT = 170
 const LEFT = 58
-/** Half of a label, which may stand at the very end of the axis. */
+/** Half of a label, which may be at the end of the axis. */
 export const RIGHT = 30
 const CHARACTER = 6.6
 

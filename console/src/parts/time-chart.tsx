@@ -16,19 +16,19 @@ export interface TimeChartProps {
   title: string
   /** Seconds since 1970, ascending. */
   times: readonly number[]
-  /** How far the axis reaches, in seconds up to the last time. */
+  /** Length of the axis in seconds, up to the last time. */
   spanSeconds: number
   series: readonly ChartSeries[]
   format(value: number): string
-  /** Times are days of UTC, and are shown as such. */
+  /** Times are UTC days and are shown as such. */
   days?: boolean
-  /** Charts of one group show the same moment under the pointer. */
+  /** Charts of one group share the moment under the pointer. */
   group?: string
 }
 
 const TABLE_ROWS = 12
 
-/** Lines over time. Its figures are also in words and in a table, for those who do not see it. */
+/** Lines over time. The figures are also in text and in a table, for users who cannot see the chart. */
 export function TimeChart(props: TimeChartProps) {
   const { title, series, times, format } = props
   const titleId = useId()
@@ -80,7 +80,7 @@ function Canvas(props: TimeChartProps & { onPoint(index: number | undefined): vo
   const latest = useRef({ data, format, onPoint })
   latest.current = { data, format, onPoint }
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: drawn anew in other colours or another language.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: redraws for other colours or another language.
   useEffect(() => {
     const element = place.current!
     const options = chartOptions({
@@ -109,7 +109,7 @@ function Canvas(props: TimeChartProps & { onPoint(index: number | undefined): vo
   return <div ref={place} className="chart-canvas" role="img" aria-label={useSummary(props)} />
 }
 
-/** The chart in a sentence. */
+/** The chart as a sentence. */
 function useSummary({ title, series, format }: TimeChartProps): string {
   const { common } = useTexts()
   const parts = series.map(({ label, values }) => {

@@ -5,7 +5,7 @@ export const IDLE_LIMIT_MS = 30 * 60_000
 const LOOK_EVERY_MS = 15_000
 const SIGNS_OF_LIFE = ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const
 
-/** Ends a session that nobody uses. Compares times, since timers stand still while a machine sleeps. */
+/** Signs out after inactivity. Compares times, because timers stop while a machine sleeps. */
 export function useIdleSignOut(active: boolean): void {
   useEffect(() => {
     if (!active) return

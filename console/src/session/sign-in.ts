@@ -2,12 +2,12 @@ import { ApiProblem, apiWith } from '../api/client.js'
 import { currentKey, signedIn, signOut } from './store.js'
 import { askTabs } from './tabs.js'
 
-/** Begins a session with this key, or without one where the server needs none. Throws what the server says. */
+/** Starts a session with this key, or without one when the server needs none. Throws the error of the server. */
 export async function signIn(key: string | undefined): Promise<void> {
   signedIn(await apiWith(key).getSession(), key)
 }
 
-/** At the start: goes on with the key of this tab, or of another one, or without. */
+/** Called at the start: continues with the key of this tab, of another tab, or without a key. */
 export async function resume(): Promise<void> {
   const key = currentKey()
   const status = await attempt(key)

@@ -20,7 +20,7 @@ export interface SessionInfo {
   scopes: readonly Scope[]
   keysRequired: boolean
   version: string
-  /** For those who may read. */
+  /** Only for keys with the scope `read`. */
   store?: string | undefined
 }
 
@@ -32,7 +32,10 @@ export type Session =
   | { status: 'signed-out'; because: SignedOutBecause }
   | { status: 'signed-in'; info: SessionInfo }
 
-/** Goes with the tab, which may tell it to others (`tabs.ts`); nothing that outlives them ever holds the key. */
+/**
+ * Session storage, which ends with the tab. Other tabs may request the key (`tabs.ts`); persistent storage never
+ * holds it.
+ */
 const STORAGE_NAME = 'catraca.key'
 
 let key: string | undefined = read()
@@ -53,7 +56,7 @@ function keep(value: string | undefined): void {
     if (value === undefined) sessionStorage.removeItem(STORAGE_NAME)
     else sessionStorage.setItem(STORAGE_NAME, value)
   } catch {
-    // Storage may be forbidden: the session then ends with a reload.
+    // Storage may be forbidden: a reload then ends the session.
   }
 }
 
@@ -64,7 +67,7 @@ function change(next: Session): void {
 
 export const currentKey = (): string | undefined => key
 
-/** Who was signed in last. */
+/** The name of the last signed-in caller. */
 let lastName: string | null | undefined
 
 export function signedIn(info: SessionInfo, withKey: string | undefined): void {
@@ -101,7 +104,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-/** The session of a page: pages are shown only when there is one. */
+/** The session, for pages, which are shown only with one. */
 export function useSignedIn(): SessionInfo & { can(scope: Scope): boolean } {
   const current = useSession()
   if (current.status !== 'signed-in') throw new Error('used outside of a session')
@@ -109,7 +112,7 @@ export function useSignedIn(): SessionInfo & { can(scope: Scope): boolean } {
   return { ...info, can: (scope) => allows(info, scope) }
 }
 
-/** `admin` may also read and check; no other scope implies another. */
+/** `admin` includes `read` and `check`; no other scope includes another. */
 export function allows({ scopes }: SessionInfo, scope: Scope): boolean {
   return scopes.includes(scope) || (scopes.includes('admin') && (scope === 'read' || scope === 'check'))
 }

@@ -1,6 +1,6 @@
 /**
- * Tabs of one browser share a session: a new one asks those that are signed in for the key. It goes from memory to memory,
- * within the origin; nothing that outlives the last tab holds it.
+ * Tabs of one browser share a session: a new tab requests the key from signed-in tabs. The key is sent from memory to
+ * memory within the origin, and nothing stores it after the last tab is closed.
  */
 type Message = { type: 'ask' } | { type: 'key'; key: string } | { type: 'signed-out' }
 
@@ -11,7 +11,7 @@ const channel = typeof BroadcastChannel === 'undefined' ? undefined : new Broadc
 const send = (message: Message): void => channel?.postMessage(message)
 
 export interface TabEvents {
-  /** The key of this tab, while it is signed in with one. */
+  /** The key of this tab, while it is signed in. */
   key(): string | undefined
   signedOut(): void
 }
@@ -24,10 +24,10 @@ export function answerTabs({ key, signedOut }: TabEvents): void {
   })
 }
 
-/** Signing out in one tab is signing out. */
+/** Signing out in one tab signs out all tabs. */
 export const tellSignedOut = (): void => send({ type: 'signed-out' })
 
-/** The key of another tab that is signed in; undefined when there is none. */
+/** The key of another signed-in tab; undefined when there is none. */
 export function askTabs(): Promise<string | undefined> {
   return new Promise((resolve) => {
     const end = (key: string | undefined): void => {

@@ -2,20 +2,20 @@
 export interface Format {
   number(value: number, digits?: number): string
   percent(share: number, digits?: number): string
-  /** Between whole numbers and their parts. */
+  /** Decimal separator. */
   decimalMark: string
   bytes(value: number): string
   dateTime(value: string | number): string
   /** Hours, minutes and seconds. */
   clock(value: string | number): string
   hourMinute(value: string | number): string
-  /** The day of UTC: 15 Nov. */
+  /** The UTC day: 15 Nov. */
   dayUtc(value: string | number): string
   /** As "3 minutes ago". */
   ago(value: string | number, nowMs?: number): string
-  /** Of microseconds: µs, ms or s, whichever reads best. */
+  /** Formats microseconds as µs, ms or s. */
   microseconds(value: number): string
-  /** Of seconds: "2 d 3 h", "4 min". */
+  /** Formats seconds: "2 d 3 h", "4 min". */
   uptime(seconds: number): string
 }
 

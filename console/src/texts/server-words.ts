@@ -1,13 +1,13 @@
 import { CODES, MESSAGES } from './pt-BR/server.js'
 
-/** The server speaks English. Whoever reads another language gets its sentences in that, as far as they are known. */
+/** The server writes English. For another language, known messages are translated. */
 let isPortuguese = false
 
 export function speakAs(language: string): void {
   isPortuguese = language === 'pt-BR'
 }
 
-/** What is wrong with one field. */
+/** Translates the error of one field. */
 export function fieldWords(message: string): string {
   if (!isPortuguese) return message
   for (const [pattern, words] of MESSAGES) {
@@ -16,7 +16,7 @@ export function fieldWords(message: string): string {
   return message
 }
 
-/** Several faults, each behind the name of its field: `customerId must be …; metadata must be …`. */
+/** Translates several errors, each after the name of its field: `customerId must be …; metadata must be …`. */
 export function faultWords(text: string): string {
   if (!isPortuguese) return text
   return text
@@ -28,7 +28,7 @@ export function faultWords(text: string): string {
     .join('; ')
 }
 
-/** What a problem says as a whole. */
+/** Translates the message of a problem. */
 export function problemWords(code: string, message: string): string {
   return (isPortuguese ? CODES[code] : undefined) ?? message
 }

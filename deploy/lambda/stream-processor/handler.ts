@@ -9,7 +9,10 @@ export interface StreamEvent {
   Records: LambdaRecord[]
 }
 
-/** Lambda goes on with the first of these, and gives up on it after the retries of the mapping: to the dead letters. */
+/**
+ * Lambda retries from the first of these records, and after the retries of the mapping sends it to the dead-letter
+ * queue.
+ */
 export interface BatchAnswer {
   batchItemFailures: { itemIdentifier: string }[]
 }
@@ -20,14 +23,14 @@ export interface HandlerParts {
   log(line: string): void
 }
 
-/** What Lambda calls with some records of one shard, in their order. */
+/** The Lambda handler: receives records of one shard, in order. */
 export function streamHandler({ sequencer, tables, log }: HandlerParts) {
   return async ({ Records: raw }: StreamEvent): Promise<BatchAnswer> => {
     const records = raw.flatMap((one) => readRecord(tableOf(one, tables), one) ?? [])
     if (records.length === 0) return { batchItemFailures: [] }
     const failures = await sequencer.process(records)
     for (const { listId, error } of failures) {
-      // Customers are in no message of ours; the records themselves are not logged.
+      // Error messages contain no customers; the records themselves are not logged.
       log(JSON.stringify({ level: 'error', listId, error: messageOf(error) }))
     }
     const failed = new Set(failures.map(({ sequence }) => sequence))

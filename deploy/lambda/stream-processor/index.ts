@@ -4,7 +4,7 @@ import { Sequencer } from '../../../src/engines/dynamodb/feed/sequencer.js'
 import { Topic } from '../../../src/engines/dynamodb/feed/topic.js'
 import { streamHandler } from './handler.js'
 
-/** Set by deploy/terraform and deploy/cloudformation; the region by Lambda, endpoints as the SDK reads them. */
+/** Set by deploy/terraform and deploy/cloudformation. Lambda sets the region; the SDK reads endpoints. */
 const {
   AWS_REGION: region = 'us-east-1',
   ALLOWLISTS_TABLE: allowlists = 'Allowlists',

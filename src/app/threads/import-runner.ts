@@ -94,7 +94,7 @@ async function runInThread(
       })
       worker.on('error', reject)
       worker.on('exit', () =>
-        reject(new CatracaError('INTERNAL', 'the thread of the import ended without a word')),
+        reject(new CatracaError('INTERNAL', 'the thread of the import exited without an error')),
       )
     })
   } finally {

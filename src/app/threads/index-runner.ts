@@ -39,7 +39,7 @@ export class IndexThreads {
         })
         worker.on('error', reject)
         worker.on('exit', () =>
-          reject(new CatracaError('INTERNAL', 'the thread of the build ended without a word')),
+          reject(new CatracaError('INTERNAL', 'the thread of the index build exited without an error')),
         )
       })
     } finally {

@@ -17,12 +17,15 @@ interface ListFlags extends PageFlags {
 export function addAuditCommands(program: Command): void {
   const audit = program.command('audit').description('the audit trail: who changed what')
   const list = dataCommand(audit, 'list', 'show changes of lists, members, limits and keys, the newest first')
-    .option('--target <kind:id>', 'of what, such as allowlist:vip, customer:alice, limit:RESOURCE, key:NAME')
-    .option('--actor <name>', 'by whom: name of a key, a user or a program')
-    .option('--search <text>', 'part of an id of what was changed, or of the name of who did it')
-    .option('--action <action>', 'which, such as allowlist.update, or its beginning')
-    .option('--from <time>', 'from then on, ISO 8601')
-    .option('--to <time>', 'before then, ISO 8601')
+    .option(
+      '--target <kind:id>',
+      'changed object, such as allowlist:vip, customer:alice, limit:RESOURCE, key:NAME',
+    )
+    .option('--actor <name>', 'who made the change: name of a key, a user or a program')
+    .option('--search <text>', 'part of the id of the changed object, or of the name of the actor')
+    .option('--action <action>', 'action such as allowlist.update, or its beginning')
+    .option('--from <time>', 'changes from this time on, ISO 8601')
+    .option('--to <time>', 'changes before this time, ISO 8601')
   addPageOptions(list).action(listEntries)
 }
 
@@ -45,7 +48,7 @@ function listEntries(flags: ListFlags): Promise<void> {
   })
 }
 
-/** A page may be empty where more follow: a person at a terminal wants to see something. */
+/** A page can be empty although more pages follow; a user at a terminal wants to see entries. */
 async function firstFound(audit: AuditApi, query: AuditQuery): Promise<AuditPage> {
   let page = await audit.list(query)
   while (page.items.length === 0 && page.nextCursor !== undefined) {

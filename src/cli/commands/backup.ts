@@ -24,17 +24,20 @@ export function addBackupCommands(program: Command): void {
       .description(description)
       .option('--json', 'print JSON')
       .addOption(settingOption('store', 'url'))
-      // Taken only to say why not: other commands have it.
+      // Accepted only to explain why it cannot be used: other commands have it.
       .addOption(new Option('--url <url>').hideHelp())
       .addOption(configOption())
   add(
     'backup <directory>',
-    'copy an embedded store into a new directory, while servers go on; secrets kept beside the data are in it',
+    'copy an embedded store into a new directory, while servers run; the copy includes the secrets of the store',
   )
-    .option('--cache', 'cached entries too; a restore then brings back what was removed from caches since')
+    .option(
+      '--cache',
+      'include cached entries; a restore then brings back entries that were deleted after the backup',
+    )
     .action(backup)
-  add('restore <backup>', 'make a data directory of a backup, all or nothing')
-    .option('--force', 'move aside the store that is there')
+  add('restore <backup>', 'create a data directory from a backup, all or nothing')
+    .option('--force', 'rename the existing store and restore in its place')
     .option('--verify', 'only check the backup')
     .action(restore)
 }
@@ -64,13 +67,13 @@ async function restore(source: string, flags: Flags): Promise<void> {
   if (flags.verify === true) {
     const manifest = await verifyStoreBackup(source, onProgress)
     if (flags.json) return printJson({ ok: true, ...manifest })
-    return printLine(`${source} is whole: ${sum(manifest)}, as of ${manifest.startedAt}`)
+    return printLine(`${source} is complete and undamaged: ${sum(manifest)}, as of ${manifest.startedAt}`)
   }
   const { manifest, movedTo } = await restoreStore(store, source, { force: flags.force === true, onProgress })
   if (flags.json)
     return printJson({ restored: source, ...(movedTo !== undefined && { movedTo }), ...manifest })
   printLine(`${sum(manifest)} restored, as of ${manifest.startedAt}`)
-  if (movedTo !== undefined) note(`What was there is in ${movedTo} now.`)
+  if (movedTo !== undefined) note(`The previous store is now in ${movedTo}.`)
 }
 
 function sum({ files }: Manifest): string {
@@ -78,7 +81,7 @@ function sum({ files }: Manifest): string {
   return `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${count(bytes)} bytes`
 }
 
-/** Nothing for what is done in a second. */
+/** Prints nothing when the work takes less than a second. */
 function printProgress({ json }: Flags, what: string): (doneBytes: number, totalBytes: number) => void {
   let toldMs = performance.now()
   return (doneBytes, totalBytes) => {

@@ -9,15 +9,15 @@ interface SetFlags extends CommonOptions {
 
 export function addCacheCommands(program: Command): void {
   const cache = program.command('cache').description('cache spaces of the configuration')
-  dataCommand(cache, 'get <space> <key>', 'show what is cached under a key').action(get)
+  dataCommand(cache, 'get <space> <key>', 'show a cached value').action(get)
   dataCommand(cache, 'set <space> <key> <value>', 'cache a value, given as JSON')
     .option('--ttl-ms <ms>', "how long, instead of the space's TTL", milliseconds)
     .action(set)
-  dataCommand(cache, 'delete <space> <key>', 'forget what is cached under a key, on all pods').action(remove)
+  dataCommand(cache, 'delete <space> <key>', 'delete a cached value, on all pods').action(remove)
   dataCommand(
     cache,
     'expire <space> <key>',
-    'let it be loaded anew, and keep it for a load that fails',
+    'mark a value as stale: the next request loads it again, and it serves if the load fails',
   ).action(expire)
   dataCommand(cache, 'stats', 'show hits, misses and the state of both tiers').action(showStats)
 }

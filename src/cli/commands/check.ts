@@ -11,10 +11,10 @@ interface CheckFlags extends CommonOptions, CheckOptions {
 }
 
 export function addCheckCommand(program: Command): void {
-  dataCommand(program, 'check <customer...>', 'ask whether customers may pass')
-    .requiredOption('--allowlists <ids>', 'allowlists to ask, separated by commas', list)
-    .addOption(new Option('--consistency <level>', 'ask the store itself').choices(['strong']))
-    .option('--at-least <token>', 'see at least the write that returned this token')
+  dataCommand(program, 'check <customer...>', 'check whether customers may pass')
+    .requiredOption('--allowlists <ids>', 'allowlists to check, separated by commas', list)
+    .addOption(new Option('--consistency <level>', 'strong: read the store, not memory').choices(['strong']))
+    .option('--at-least <token>', 'the check sees the write that returned this token')
     .option('--exit-code', 'exit with 3 when a customer may not pass')
     .action((customers: string[], flags: CheckFlags) => check(customers, flags))
 }

@@ -16,14 +16,20 @@ interface CodeFlags extends CommonOptions {
 
 export function addCodeCommands(program: Command): void {
   const otp = program.command('otp').description('one-time codes')
-  codeCommand(otp, 'issue', 'make a code, in the place of the one before').action(issue)
-  codeCommand(otp, 'verify [code]', 'is this the code? read from the terminal or standard input when absent')
-    .option('--exit-code', 'exit with 3 when it is not')
-    .action(verify)
-  codeCommand(otp, 'status', 'whether a code is pending and guesses are locked; never the code').action(
-    status,
+  codeCommand(otp, 'issue', 'issue a code; it replaces the pending one').action(issue)
+  codeCommand(
+    otp,
+    'verify [code]',
+    'verify a code; it is read from the terminal or standard input when absent',
   )
-  codeCommand(otp, 'revoke', 'have the pending code work no longer, and lift the lock').action(revoke)
+    .option('--exit-code', 'exit with 3 when the code is wrong')
+    .action(verify)
+  codeCommand(
+    otp,
+    'status',
+    'show whether a code is pending and whether the address is locked; never the code',
+  ).action(status)
+  codeCommand(otp, 'revoke', 'revoke the pending code, and unlock the address').action(revoke)
 }
 
 function codeCommand(parent: Command, name: string, description: string): Command {
@@ -80,7 +86,7 @@ async function verify(given: string | undefined, flags: CodeFlags): Promise<void
   })
 }
 
-/** Not as an argument: those are seen by everybody on the machine. */
+/** Not an argument: every user of the machine can see those. */
 async function askForCode(): Promise<string> {
   const input = createInterface({
     input: process.stdin,

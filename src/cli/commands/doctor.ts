@@ -16,7 +16,7 @@ export function addDoctorCommand(program: Command): void {
   dataCommand(
     program,
     'doctor',
-    'look for what is wrong with the configuration, the machine, the stores or a server, and say what to do; it changes nothing',
+    'diagnose the configuration, the machine, the stores or a server, and suggest repairs; it changes nothing',
   )
     .option('--strict', 'fail on warnings too')
     .action(doctor)
@@ -50,7 +50,7 @@ async function examine(flags: Flags): Promise<Finding[]> {
   if (config === undefined) {
     return [...findings, ...skipAll(SERVING_CHECKS, 'the settings cannot be read', undefined)]
   }
-  // Only here: a command that asks a server needs no engine.
+  // Imported here: a diagnosis of a server needs no engine.
   const { diagnoseStores } = await import('../doctor/stores.js')
   const { findings: ofStores, ...known } = await diagnoseStores(config)
   return [...findings, ...(await runChecks(SERVING_CHECKS, { ...look, ...known })), ...ofStores]
@@ -67,7 +67,7 @@ async function examineServer(url: string, { client }: Config): Promise<Finding[]
   return [...reached, ...(await runChecks(SERVER_CHECKS, look, { where }))]
 }
 
-/** One line each: how it is, which check, where, what was found, what to do. */
+/** One line per finding: state, check, place, finding, remedy. */
 function print(findings: readonly Finding[]): void {
   const width = Math.max(...findings.map(({ id }) => id.length))
   for (const { level, id, where, found, remedy } of findings) {

@@ -19,7 +19,7 @@ import { list } from './support/parse.js'
 import { type ConfigOptions, configOf, configOption, settingOption } from './support/session.js'
 
 const TOLD_EVERY_MS = 1000
-/** JSON is printed at the end; text names every row as it is found. */
+/** JSON output is printed at the end, so its rows are limited; text output prints every row as it is found. */
 const MAX_JSON_ROWS = 10_000
 
 interface Flags extends ConfigOptions {
@@ -40,13 +40,13 @@ export function addDynamodbCommands(program: Command): void {
       .addOption(configOption())
       .action(action)
   }
-  add('create', 'make the tables that are missing, and turn on what is off in the others', create)
+  add('create', 'create missing tables, and enable missing features of existing ones', create)
   add('describe', 'show the tables as they are', describe)
-  add('verify', 'name every difference between the tables and what this version expects', verify)
+  add('verify', 'list every difference between the tables and what this version expects', verify)
   dynamodb
     .command('adopt')
     .description(
-      'look through the whole table for allowlists that other programs made, and name every row that no check will find; reads, and costs, all of it',
+      'scan the whole table for allowlists that other programs wrote, and list every row that checks will not find; DynamoDB charges for the whole scan',
     )
     .option('--json', 'print JSON')
     .addOption(settingOption('store', 'url'))
@@ -74,7 +74,7 @@ async function withTables(flags: Flags, work: (tables: DynamodbTables) => Promis
 
 function create(flags: Flags): Promise<void> {
   return withTables(flags, async (tables) => {
-    if (!flags.json) note('making the tables, which can take a minute')
+    if (!flags.json) note('creating the tables; this can take a minute')
     const made = await tables.create()
     const differences = made.flatMap((one) => one.differences)
     if (flags.json) printJson({ tables: made.map(({ differences: _, ...facts }) => facts), differences })
@@ -134,24 +134,24 @@ async function adopt(flags: Flags): Promise<void> {
     onProgress: flags.json ? undefined : printProgress(),
     onUnserved(row) {
       if (!flags.json)
-        printLine(`served to nobody: ${row.table} ${row.partition} ${row.sort}: ${UNSERVED[row.why]}`)
+        printLine(`not found by checks: ${row.table} ${row.partition} ${row.sort}: ${UNSERVED[row.why]}`)
       else if (rows.length < MAX_JSON_ROWS) rows.push(row)
     },
   })
   if (flags.json) printJson({ scanned, lists, unserved, unservedRows: rows })
   else {
     printLine(`${sum(lists, 'allowlist')} in ${sum(scanned, 'item')}`)
-    if (unserved > 0) printLine(`${sum(unserved, 'row')} served to nobody, named above`)
+    if (unserved > 0) printLine(`${sum(unserved, 'row')} not found by checks, listed above`)
   }
 }
 
-/** Not every page: only after a second. */
+/** At most once a second. */
 function printProgress(): (progress: AdoptionProgress) => void {
   let toldMs = performance.now()
   return ({ scanned, lists }) => {
     if (performance.now() - toldMs < TOLD_EVERY_MS) return
     toldMs = performance.now()
-    note(`${sum(scanned, 'item')} looked at, ${sum(lists, 'allowlist')} found`)
+    note(`${sum(scanned, 'item')} scanned, ${sum(lists, 'allowlist')} found`)
   }
 }
 

@@ -19,9 +19,12 @@ interface ExportFlags extends CommonOptions {
 export function addExportCommand(allowlist: Command): void {
   dataCommand(allowlist, 'export <id>', 'write the members to standard output or to a file')
     .addOption(
-      new Option('--format <format>', 'by the ending of the file when absent, else csv').choices(FORMATS),
+      new Option(
+        '--format <format>',
+        'format of the rows; taken from the file extension when absent, else csv',
+      ).choices(FORMATS),
     )
-    .option('--spreadsheet', 'CSV for people: no cell is taken for a formula; not meant to be imported again')
+    .option('--spreadsheet', 'CSV for spreadsheets: no cell is run as a formula; not for importing again')
     .option('-o, --output <file>', 'file to write; compressed when it ends in .gz')
     .action(exportList)
 }
@@ -41,7 +44,10 @@ function exportList(id: string, flags: ExportFlags): Promise<void> {
   })
 }
 
-/** Under another name until it is complete, so that half an export is never taken for a whole one. */
+/**
+ * Writes under a temporary name until the export is complete, so that a partial export is never taken for a complete
+ * one.
+ */
 async function writeWhole(members: Readable, output: string): Promise<void> {
   const partial = `${output}.part-${process.pid}`
   const file = createWriteStream(partial)

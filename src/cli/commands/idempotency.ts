@@ -11,11 +11,13 @@ const FIELDS = [
 ] as (keyof RecordView)[]
 
 export function addIdempotencyCommands(program: Command): void {
-  const records = program.command('idempotency').description('records of requests that are done once')
+  const records = program.command('idempotency').description('idempotency records')
   dataCommand(records, 'get <operation> <key>', 'show a record').action(show)
-  dataCommand(records, 'delete <operation> <key>', 'forget a record: the request may be done again').action(
-    remove,
-  )
+  dataCommand(
+    records,
+    'delete <operation> <key>',
+    'delete a record: the request can be executed again',
+  ).action(remove)
 }
 
 function show(operation: string, key: string, flags: CommonOptions): Promise<void> {

@@ -22,19 +22,25 @@ interface ImportFlags extends CommonOptions {
 export function addImportCommands(allowlist: Command): void {
   dataCommand(allowlist, 'import <id> <file>', 'import customers from a file, or from standard input (-)')
     .addOption(
-      new Option('--format <format>', 'by the ending of the file when absent, else csv').choices(FORMATS),
+      new Option(
+        '--format <format>',
+        'format of the rows; taken from the file extension when absent, else csv',
+      ).choices(FORMATS),
     )
     .addOption(
-      new Option('--mode <mode>', 'add to the list, or make it hold exactly these')
+      new Option(
+        '--mode <mode>',
+        'add: add to the list; replace: the list holds exactly these customers afterwards',
+      )
         .choices(['add', 'replace'])
         .default('add'),
     )
     .option('--import-id <id>', 'name of the import; the same name resumes it')
-    .option('--added-by <who>', 'who adds them, where the rows do not say')
-    .option('--column <name>', 'of CSV: the column with the ids, by its heading or its number from 1')
-    .option('--no-progress', 'do not show how far it is')
+    .option('--added-by <who>', 'who added the customers, for rows without that field')
+    .option('--column <name>', 'CSV only: the column with the ids, by its heading or its number from 1')
+    .option('--no-progress', 'do not show the progress')
     .action(importList)
-  dataCommand(allowlist, 'import-status <id> <import>', 'show how far an import is').action(showStatus)
+  dataCommand(allowlist, 'import-status <id> <import>', 'show the status of an import').action(showStatus)
 }
 
 async function importList(id: string, file: string, flags: ImportFlags): Promise<void> {
@@ -88,8 +94,8 @@ async function runImport(session: Session, task: Task): Promise<ImportResult> {
 const ASK_AGAIN_MS = 500
 
 /**
- * A process that was killed in the middle holds its import until its lease runs out. Whoever runs the command
- * again should not have to know: wait that long, and no longer.
+ * A killed process holds its import until the lease expires. When the command is run again, it waits that long, and
+ * no longer.
  */
 async function whenFree<T>(
   { config }: Session,
@@ -103,13 +109,13 @@ async function whenFree<T>(
     } catch (error) {
       const mayWait = isCatracaError(error, 'IMPORT_IN_PROGRESS') && source.identity !== undefined
       if (!mayWait || signal.aborted || systemClock.now() > giveUpAt) throw error
-      if (!told) note('this import is held by another process, or by one that died: waiting until it is free')
+      if (!told) note('another process runs this import, or died during it: waiting for its lease to expire')
       await sleep(ASK_AGAIN_MS)
     }
   }
 }
 
-/** The first signal stops the import in good order; the second one stops at once. */
+/** The first signal stops the import in order; the second one exits at once. */
 function onInterrupt(): { signal: AbortSignal; ignore: () => void } {
   const controller = new AbortController()
   const interrupt = () => {
@@ -127,14 +133,14 @@ function onInterrupt(): { signal: AbortSignal; ignore: () => void } {
 }
 
 async function explainResume({ allowlists }: Session, { id, importId, source }: Task): Promise<void> {
-  // Without a status there is nothing to resume, or nobody to ask.
+  // Without a status there is nothing to resume, or the status cannot be read.
   const status = await allowlists.importStatus(id, importId).catch(() => undefined)
   if (status === undefined || status.state === 'completed') return
   const how =
     source.identity === undefined
       ? `give the same input again with --import-id ${importId}`
       : 'run the same command again'
-  note(`import ${importId}: ${count(status.rowsAcknowledged)} rows are stored; to go on, ${how}`)
+  note(`import ${importId}: ${count(status.rowsAcknowledged)} rows are stored; to continue, ${how}`)
 }
 
 function printResult(result: ImportResult): void {

@@ -15,8 +15,8 @@ export function addIndexCommands(allowlist: Command, program: Command): void {
   )
 
   const index = program.command('index').description('membership indexes')
-  dataCommand(index, 'build [ids...]', 'build the membership indexes of these allowlists anew')
-    .option('--all', 'of all FIXA allowlists')
+  dataCommand(index, 'build [ids...]', 'rebuild the membership indexes of these allowlists')
+    .option('--all', 'all FIXA allowlists')
     .action(build)
 }
 

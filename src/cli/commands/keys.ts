@@ -15,17 +15,17 @@ const SCOPES_HELP = `what the key may do, separated by commas: ${SCOPES.join(', 
 
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('API keys')
-  dataCommand(key, 'create <name>', 'make a key; it is shown once')
+  dataCommand(key, 'create <name>', 'create a key; it is shown only once')
     .requiredOption('--scopes <scopes>', SCOPES_HELP, list)
     .action(createKey)
-  dataCommand(key, 'list', 'show the keys, without what they are').action(listKeys)
-  dataCommand(key, 'revoke <name>', 'refuse a key from now on').action(revokeKey)
-  dataCommand(key, 'unlock', 'after the last key was revoked, let everybody on the machine in again').action(
+  dataCommand(key, 'list', 'list the keys: names and scopes, not the secrets').action(listKeys)
+  dataCommand(key, 'revoke <name>', 'revoke a key').action(revokeKey)
+  dataCommand(key, 'unlock', 'after the last key was revoked, serve this machine without keys again').action(
     unlockKeys,
   )
   key
     .command('generate <name>')
-    .description('make a key and its entry for CATRACA_KEYS, and store nothing')
+    .description('generate a key and its entry for CATRACA_KEYS, without storing it')
     .requiredOption('--scopes <scopes>', SCOPES_HELP, list)
     .option('--json', 'print JSON')
     .action(generateKey)
@@ -63,7 +63,7 @@ function unlockKeys(flags: CommonOptions): Promise<void> {
   return withSession(flags, async ({ keys, json }) => {
     await keys.unlock()
     if (json) printJson({ unlocked: true })
-    else printLine('unlocked: servers on a loopback address answer without a key within 5 seconds')
+    else printLine('unlocked: within 5 seconds, servers on a loopback address accept calls without a key')
   })
 }
 
@@ -79,5 +79,5 @@ function generateKey(name: string, flags: { scopes: string[]; json?: boolean }):
     return
   }
   printFacts({ key, entry: JSON.stringify(entry) })
-  note('The key goes to the caller; the entry into the array CATRACA_KEYS of the server.')
+  note('Give the key to the caller, and add the entry to the array CATRACA_KEYS of the server.')
 }

@@ -42,18 +42,21 @@ interface ResolveFlags extends CommonOptions {
 
 export function addLimitConfigCommands(program: Command): void {
   const config = program.command('config').description('configuration of rate limits')
-  levelCommand(config, 'get', 'show what a level says').action(getConfig)
-  levelCommand(config, 'set', 'set what a level says; fields that are absent are inherited')
+  levelCommand(config, 'get', 'show the configuration of a level').action(getConfig)
+  levelCommand(config, 'set', 'set the configuration of a level; absent fields are inherited')
     .option('--limits <json>', 'limits by name as JSON, or @FILE', jsonObject)
     .addOption(
-      new Option('--on-unavailable <policy>', 'when the store does not answer').choices(['allow', 'block']),
+      new Option('--on-unavailable <policy>', 'what to do when the store does not answer').choices([
+        'allow',
+        'block',
+      ]),
     )
     .addOption(flag('--auto-update <flag>', 'on system: bring an older stored schema to this version'))
     .addOption(flag('--strict-version <flag>', 'on system: refuse a newer stored schema'))
     .action(setConfig)
-  levelCommand(config, 'delete', 'have a level say nothing').action(deleteConfig)
+  levelCommand(config, 'delete', 'delete the configuration of a level').action(deleteConfig)
   dataCommand(config, 'resolve', 'show the effective limits of an entity, and where each field comes from')
-    .option('--entity <id>', 'whose; absent: of those of which no level says anything')
+    .option('--entity <id>', 'which entity; absent: one that has no configuration')
     .option('--identifier <id>', 'the same')
     .requiredOption('--resource <name>', 'what is limited')
     .action(resolveConfig)
@@ -62,19 +65,19 @@ export function addLimitConfigCommands(program: Command): void {
     'capped',
     'list the configurations whose lower capacity caps an inherited burst or refillAmount',
   ).action(listCapped)
-  const list = dataCommand(config, 'list', 'show all that a level says')
+  const list = dataCommand(config, 'list', 'list the configurations of a level')
     .addOption(levelOption())
-    .option('--resource <name>', 'on the entity level: only what is said of this resource')
+    .option('--resource <name>', 'on the entity level: only configurations of this resource')
     .option(
       '--scan',
-      'also what other programs wrote and nobody has used yet; on DynamoDB it reads the table',
+      'also find configurations that other programs wrote and that were not used yet; on DynamoDB it scans the table',
     )
   addPageOptions(list).action(listConfigs)
   dataCommand(config, 'plan <file>', 'show what a YAML file of limits would change')
-    .option('--prune', 'also what the file does not name, which would be deleted')
+    .option('--prune', 'also show configurations that the file does not name, which --prune deletes')
     .action(planFile)
   dataCommand(config, 'apply <file>', 'show what a YAML file of limits changes, and change it')
-    .option('--prune', 'delete what the file does not name')
+    .option('--prune', 'delete configurations that the file does not name')
     .action(applyFile)
 }
 
@@ -88,13 +91,13 @@ const levelOption = () =>
 function levelCommand(parent: Command, name: string, description: string): Command {
   return dataCommand(parent, name, description)
     .addOption(levelOption())
-    .option('--entity <id>', 'whose, on the entity level')
+    .option('--entity <id>', 'entity, on the entity level')
     .option('--identifier <id>', 'the same')
     .addOption(new Option('--resource <name>', 'what is limited').conflicts('allResources'))
     .option('--all-resources', 'the default for all resources, on the system and entity levels')
 }
 
-/** On the resource level either option names the resource. */
+/** On the resource level, either option names the resource. */
 function addressOf({
   level,
   entity,
@@ -136,7 +139,7 @@ function listConfigs(flags: ListFlags): Promise<void> {
   })
 }
 
-/** `rpm 60/60s` for each limit, as far as the level says it. */
+/** `rpm 60/60s` for each limit, as far as the level states it. */
 function summaryOf({ limits, unreadable = {} }: LevelConfig): string {
   const described = Object.entries(limits).map(
     ([name, { capacity = '?', refillPeriodSeconds = '?' }]) => `${name} ${capacity}/${refillPeriodSeconds}s`,
@@ -162,7 +165,8 @@ function setConfig(flags: SetFlags): Promise<void> {
       return
     }
     printLine(`set ${address.level} ${address.resource}`)
-    if (effective === undefined) note('the levels together do not make a complete limit yet')
+    if (effective === undefined)
+      note('the limit is not complete yet: a level must state its capacity and period')
     else printResolved(effective)
   })
 }
@@ -177,7 +181,7 @@ function deleteConfig(flags: AddressFlags): Promise<void> {
 }
 
 function notFound({ level, resource }: ConfigAddress): never {
-  throw new CatracaError('LIMIT_CONFIG_NOT_FOUND', `the ${level} level says nothing of ${resource}`)
+  throw new CatracaError('LIMIT_CONFIG_NOT_FOUND', `the ${level} level has no configuration for ${resource}`)
 }
 
 function printConfig({ limits, unreadable = {}, ...others }: LevelConfig): void {
@@ -216,7 +220,7 @@ const planFile = (file: string, flags: PlanFlags) => planOrApply(file, flags, fa
 const applyFile = (file: string, flags: PlanFlags) => planOrApply(file, flags, true)
 
 async function planOrApply(file: string, flags: PlanFlags, isApplied: boolean): Promise<void> {
-  // Only here: other commands need no YAML.
+  // Imported here: other commands need no YAML.
   const { apply, describeChange, plan, planPrune, readPlan } = await import('./support/config-plan.js')
   const records = readPlan(file)
   await withSession(flags, async ({ limits, json }) => {

@@ -8,7 +8,7 @@ import { type CommonOptions, dataCommand, withSession } from './support/session.
 interface SubjectFlags extends CommonOptions {
   entity: string
   resource: string
-  /** Of `status` and `acquire`. */
+  /** For `status` and `acquire`. */
   limits?: Limits
 }
 
@@ -26,19 +26,19 @@ interface UsageFlags extends CommonOptions {
 }
 
 export function addLimitCommands(program: Command): void {
-  const limits = program.command('limits').description('what is used of rate limits')
-  subjectCommand(limits, 'status', 'show what is left, taking nothing')
+  const limits = program.command('limits').description('usage of rate limits')
+  subjectCommand(limits, 'status', 'show what is left of the limits, without consuming')
     .addOption(limitsOption())
     .action(showStatus)
-  subjectCommand(limits, 'reset', 'forget what was used').action(reset)
-  subjectCommand(limits, 'acquire', 'take from all limits, or from none')
-    .option('--consume <costs>', 'what to take, such as rpm=1,tpm=500; 1 of each when absent', costs)
+  subjectCommand(limits, 'reset', 'reset the limits of an entity').action(reset)
+  subjectCommand(limits, 'acquire', 'consume from all limits of a resource, or from none')
+    .option('--consume <costs>', 'cost by limit, such as rpm=1,tpm=500; 1 of each when absent', costs)
     .addOption(limitsOption())
-    .option('--exit-code', 'exit with 3 when it may not pass')
+    .option('--exit-code', 'exit with 3 when it is denied')
     .action(acquire)
   dataCommand(limits, 'usage', 'show the cost admitted and denied of a resource, and its heaviest entities')
     .requiredOption('--resource <name>', 'what is limited')
-    .option('--entity <id>', 'only this one, for the hours in which it was among the heaviest')
+    .option('--entity <id>', 'only this entity, for hours in which it was among the heaviest')
     .option('--step <step>', 'hour or day', 'hour')
     .option('--from <time>', 'first hour or day, ISO 8601; the last day, or month, when absent')
     .option('--to <time>', 'end, ISO 8601')
@@ -54,7 +54,7 @@ function subjectCommand(parent: Command, name: string, description: string): Com
 const limitsOption = () =>
   new Option(
     '--limits <json>',
-    'limits of this call by name as JSON, or @FILE; they win over the configured ones, on a server as `limits.inline` says',
+    'limits for this call by name as JSON, or @FILE; they override the configured ones (on a server: see `limits.inline`)',
   ).argParser(jsonObject)
 
 /** `rpm=1,tpm=500`. */

@@ -39,7 +39,7 @@ type ListFlags = PageFlags & Pick<AllowlistQuery, 'search' | 'type' | 'sort' | '
 
 export function addListCommands(allowlist: Command): void {
   const create = ruleCommand(allowlist, 'create', 'create an allowlist')
-    .option('--id <id>', 'its id; made up when absent')
+    .option('--id <id>', 'its id; generated when absent')
     .requiredOption('--name <name>', 'its name')
     .addOption(
       new Option('--type <type>', 'FIXA: an explicit list; ONDA: a rule')
@@ -47,10 +47,10 @@ export function addListCommands(allowlist: Command): void {
         .makeOptionMandatory(),
     )
     .addOption(
-      new Option('--precision <precision>', 'trusted: checks never ask the store').choices([
-        'exact',
-        'trusted',
-      ]),
+      new Option(
+        '--precision <precision>',
+        'trusted: checks never read the store; a customer who is not on the list may rarely pass',
+      ).choices(['exact', 'trusted']),
     )
   addWaveOptions(create).action(createList)
 
@@ -58,9 +58,9 @@ export function addListCommands(allowlist: Command): void {
     withSession(flags, async ({ allowlists, json }) => printList(await allowlists.get(id), json)),
   )
   const list = dataCommand(allowlist, 'list', 'show the allowlists')
-    .option('--search <text>', 'only those with this in their id or name')
+    .option('--search <text>', 'only lists with this text in their id or name')
     .addOption(new Option('--type <type>', 'only these').choices(['FIXA', 'ONDA']))
-    .addOption(new Option('--sort <field>', 'by what to sort').choices(LIST_SORTS))
+    .addOption(new Option('--sort <field>', 'sort by this field').choices(LIST_SORTS))
     .addOption(new Option('--order <order>', 'in which order').choices(['asc', 'desc']))
   addPageOptions(list).action(listLists)
 
@@ -69,14 +69,11 @@ export function addListCommands(allowlist: Command): void {
     .option('--if-version <version>', 'change nothing unless the list has this version', wholeNumber)
   addWaveOptions(update).action(updateList)
 
-  dataCommand(
-    allowlist,
-    'pause <id>',
-    'have a wave let nobody pass, whatever others save; its rule is kept',
-  ).action((id: string, flags: CommonOptions) =>
-    withSession(flags, async ({ allowlists, json }) => printList(await allowlists.pause(id), json)),
+  dataCommand(allowlist, 'pause <id>', 'pause a wave: no customer passes, and its rule is kept').action(
+    (id: string, flags: CommonOptions) =>
+      withSession(flags, async ({ allowlists, json }) => printList(await allowlists.pause(id), json)),
   )
-  dataCommand(allowlist, 'resume <id>', 'give a paused wave its rule back')
+  dataCommand(allowlist, 'resume <id>', 'resume a paused wave with the rule that it had')
     .option('--if-version <version>', 'change nothing unless the list has this version', wholeNumber)
     .action((id: string, flags: CommonOptions & { ifVersion?: number }) =>
       withSession(flags, async ({ allowlists, json }) =>
@@ -86,14 +83,14 @@ export function addListCommands(allowlist: Command): void {
 
   dataCommand(allowlist, 'delete <id>', 'delete an allowlist and its members')
     .option('--yes', 'do not ask')
-    .option('--no-wait', 'return before the members are swept')
+    .option('--no-wait', 'return before the members are removed')
     .action(deleteList)
 }
 
 export function addPageOptions(command: Command): Command {
   return command
     .option('--limit <count>', 'how many at most, up to 1000', wholeNumber)
-    .option('--cursor <cursor>', 'go on where the page before ended')
+    .option('--cursor <cursor>', 'continue after a page: the cursor that it printed')
 }
 
 export function pageOf({ limit, cursor }: PageFlags): { limit?: number; cursor?: string } {
@@ -151,7 +148,7 @@ function updateList(id: string, flags: UpdateFlags): Promise<void> {
     ...(flags.name !== undefined && { name: flags.name }),
     ...(config && { config }),
   }
-  if (Object.keys(change).length === 0) throw invalid('options', 'must name something to change')
+  if (Object.keys(change).length === 0) throw invalid('options', 'must be given with something to change')
   const condition = flags.ifVersion === undefined ? {} : { ifVersion: flags.ifVersion }
   return withSession(common(flags), async ({ allowlists, json }) => {
     printList(await allowlists.update(id, change, condition), json)
@@ -172,7 +169,7 @@ async function deleteList(
 }
 
 async function confirm(id: string, customerCount: number): Promise<void> {
-  if (!process.stdin.isTTY) throw invalid('--yes', 'is needed where nobody can be asked')
+  if (!process.stdin.isTTY) throw invalid('--yes', 'is needed when there is no terminal to confirm')
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   const answer = await lines.question(`Delete ${id} with ${customers(customerCount)}? [y/N] `)
   lines.close()

@@ -25,18 +25,22 @@ export function addLockCommands(program: Command): void {
   dataCommand(
     lock,
     'run <name> <command...>',
-    'run a command while holding a lock; its fence is in CATRACA_FENCE',
+    'run a command while holding a lock; the fencing number is in CATRACA_FENCE',
   )
     .usage('[options] <name> -- <command...>')
-    .option('--ttl-ms <ms>', 'how long the lock outlives this process if it dies', whole, DEFAULT_TTL_MS)
+    .option('--ttl-ms <ms>', 'time after which the lock expires if this process dies', whole, DEFAULT_TTL_MS)
     .option('--wait-ms <ms>', 'how long to wait for the lock', whole, DEFAULT_WAIT_MS)
-    .option('--held-exit-code <code>', 'exit code when somebody else keeps it; 1 when absent', exitCode)
-    .option('--kill-after-ms <ms>', 'from SIGTERM to SIGKILL, when the lock is lost', whole, 5000)
+    .option(
+      '--held-exit-code <code>',
+      'exit code when the lock could not be acquired; 1 when absent',
+      exitCode,
+    )
+    .option('--kill-after-ms <ms>', 'when the lock is lost: time from SIGTERM to SIGKILL', whole, 5000)
     .action(run)
   dataCommand(lock, 'status <name>', 'show whether a lock is held').action(showStatus)
-  dataCommand(lock, 'release <name>', 'give a lock back')
-    .option('--token <token>', 'as the acquire returned it')
-    .option('--force', 'take it away from whoever has it')
+  dataCommand(lock, 'release <name>', 'release a lock')
+    .option('--token <token>', 'token that the acquire returned')
+    .option('--force', 'release it even though another caller holds it')
     .action(release)
 }
 
@@ -64,7 +68,7 @@ async function run(name: string, command: string[], flags: RunFlags): Promise<vo
       return heldExitCode
     })
     if (code === 'lost') {
-      note(`catraca: the lock ${name} was lost, and the command was ended`)
+      note(`catraca: the lock ${name} was lost, so the command was stopped`)
       throw new Exit(EXIT.failure)
     }
     if (code !== 0) throw new Exit(code)
@@ -86,7 +90,8 @@ function release(name: string, { token, force, ...flags }: ReleaseFlags): Promis
       throw new CatracaError('INVALID_INPUT', 'give either --token or --force')
     }
     const released = force ? await locks.forceRelease(name) : await locks.release(name, token!)
-    if (!released && !force) throw new CatracaError('LOCK_LOST', `the lock ${name} is not yours any more`)
+    if (!released && !force)
+      throw new CatracaError('LOCK_LOST', `the lock ${name} is no longer held with this token`)
     if (json) printJson({ name, released })
     else printLine(released ? `released ${name}` : `${name} was free`)
   })

@@ -12,10 +12,10 @@ interface AddFlags extends CommonOptions {
 }
 
 export function addMemberCommands(allowlist: Command): void {
-  dataCommand(allowlist, 'add <id> <customer>', 'add a customer, or replace what is said of it')
+  dataCommand(allowlist, 'add <id> <customer>', 'add a customer, or replace the attributes of a member')
     .option('--added-by <who>', 'who adds it')
     .option('--metadata <json>', 'a JSON object of up to 4 KB, or @FILE', jsonObject)
-    .option('--expires-at <time>', 'ISO 8601 time from which it no longer passes')
+    .option('--expires-at <time>', 'time from which the customer no longer passes, ISO 8601')
     .action(addMember)
   dataCommand(allowlist, 'remove <id> <customer>', 'remove a customer').action(removeMember)
   dataCommand(allowlist, 'member <id> <customer>', 'show one member').action(showMember)
@@ -34,7 +34,9 @@ function addMember(id: string, customer: string, flags: AddFlags): Promise<void>
   return withSession(flags, async ({ allowlists, json }) => {
     const result = await allowlists.add(id, customer, input)
     if (json) return printJson(result)
-    printLine(`${result.added ? 'added' : 'was there already; replaced'}; ${customers(result.customerCount)}`)
+    printLine(
+      `${result.added ? 'added' : 'was already a member; replaced'}; ${customers(result.customerCount)}`,
+    )
   })
 }
 

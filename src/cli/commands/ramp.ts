@@ -20,10 +20,14 @@ export function addRampCommand(allowlist: Command): void {
   dataCommand(allowlist, 'ramp <id>', 'open a PERCENTAGE wave further, now or by steps')
     .addOption(way('--to <share>', 'open to this share now, without further steps', 'to').argParser(share))
     .addOption(
-      way('--step <time=share>', 'from this time on this share; may be repeated', 'step').argParser(step),
+      way(
+        '--step <time=share>',
+        'from TIME on, SHARE of the customers may pass; may be repeated',
+        'step',
+      ).argParser(step),
     )
-    .addOption(way('--clear', 'forget the steps; the share without them holds', 'clear'))
-    .addOption(way('--pause', 'let nobody pass: the same as `allowlist pause`', 'pause'))
+    .addOption(way('--clear', 'remove the steps; the percentage of the rule applies', 'clear'))
+    .addOption(way('--pause', 'no customer passes: the same as `allowlist pause`', 'pause'))
     .action(ramp)
 }
 
@@ -35,7 +39,7 @@ function ramp(id: string, flags: RampFlags): Promise<void> {
     if (flags.pause) return printList(await allowlists.pause(id), json)
     const list = await allowlists.get(id)
     const change = { config: ramped(list, flags) }
-    // The version read: whoever changed the rule in between is not overwritten.
+    // The version that was read: a change that another user made meanwhile is not overwritten.
     printList(await allowlists.update(id, change, { ifVersion: list.version }), json)
   })
 }

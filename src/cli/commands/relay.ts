@@ -9,7 +9,7 @@ import { closeInTime, stopBy, stopSignal } from './support/stop-signal.js'
 export function addRelayCommand(program: Command): void {
   program
     .command('relay')
-    .description('read the table streams of a DynamoDB store and write the logs that pods follow')
+    .description('read the table streams of a DynamoDB store and write the change logs that pods read')
     .addOption(settingOption('store', 'url'))
     .addOption(settingOption('dynamodb.topicArn', 'arn'))
     .addOption(configOption())

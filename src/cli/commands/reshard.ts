@@ -8,7 +8,11 @@ import { type CommonOptions, dataCommand, withSession } from './support/session.
 const TOLD_EVERY_MS = 1000
 
 export function addReshardCommand(allowlist: Command): void {
-  dataCommand(allowlist, 'reshard <id>', 'move an allowlist to another number of shards while it serves')
+  dataCommand(
+    allowlist,
+    'reshard <id>',
+    'move an allowlist to another number of shards, while checks continue',
+  )
     .requiredOption('--shards <count>', 'number of shards', wholeNumber)
     .action((id: string, flags: CommonOptions & { shards: number }) =>
       withSession(flags, async ({ allowlists, json }) => {
@@ -20,7 +24,7 @@ export function addReshardCommand(allowlist: Command): void {
     )
 }
 
-/** Not every step: only when the phase changes, or after a second. */
+/** Prints only a new phase, or once a second. */
 function printProgress(): (status: ReshardStatus) => void {
   let phase = ''
   let toldMs = 0

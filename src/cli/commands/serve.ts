@@ -41,7 +41,7 @@ async function serve(options: ConfigOptions): Promise<void> {
   if (stores.some((store) => parseStoreUrl(store).engine === 'memory')) {
     throw new CatracaError('CONFIG_INVALID', 'a memory: store belongs to one process: --workers must be 1')
   }
-  // One key for all workers, or the log could not follow a customer from one to the other.
+  // One key for all workers, so that the hash of a customer is the same in all of them.
   const shared = logHashKey.read() === undefined ? { CATRACA_LOG_HASH_KEY: randomUUID() } : {}
   const { host, port } = config.server
   await superviseWorkers(workers, { host, port }, shutdownTimeoutMs, shared).catch((error) => {
@@ -50,9 +50,9 @@ async function serve(options: ConfigOptions): Promise<void> {
 }
 
 async function serveHere(config: Config): Promise<void> {
-  // From the very start: whoever reads the greeting may stop the server at once.
+  // Registered first: a script that reads the greeting may stop the server at once.
   const stopAsked = stopSignal()
-  // Only here: other commands must not pay for loading the server.
+  // Imported here: other commands must not load the server.
   const [{ openCatraca }, { startServer }, { createLogger }, { EmfReporter }] = await Promise.all([
     import('../../app/open-catraca.js'),
     import('../../server/index.js'),
@@ -73,7 +73,7 @@ async function serveHere(config: Config): Promise<void> {
   void catraca.ready.then(() => {
     isWarm = true
   })
-  // Should it fail, the first call is told.
+  // If it fails, the first call reports it.
   catraca.limits.warmUp().catch(() => {})
   try {
     const ready = () => isWarm
@@ -85,7 +85,7 @@ async function serveHere(config: Config): Promise<void> {
     followLogLevel(server)
     if (cluster.isWorker) {
       logger.info('serving connections that the supervisor accepts')
-      // Of several workers only the first one speaks, when it knows the port.
+      // The worker that the supervisor sends the port to prints the greeting.
       const port = takeConnections((socket) => server.take(socket))
       port.then((port) => greet(server.keyed, withPort(server.url, port), catraca.store))
     } else greet(server.keyed, server.url, catraca.store)

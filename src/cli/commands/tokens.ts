@@ -25,21 +25,21 @@ export function addTokenCommands(program: Command): void {
     'revoke tokens by id, or all of a subject that were issued before a time',
   )
     .addOption(
-      new Option('--expires-at <time>', 'when they expire by themselves, ISO 8601')
+      new Option('--expires-at <time>', 'when the tokens expire anyway, ISO 8601')
         .argParser(time)
         .makeOptionMandatory(),
     )
-    .option('--subject <id>', 'whose tokens, instead of ids')
+    .option('--subject <id>', 'revoke all tokens of this subject, instead of ids')
     .option(
       '--not-before <time>',
-      'those of the subject that were issued before, ISO 8601; now when absent',
+      'with --subject: tokens issued before this time, ISO 8601; now when absent',
       time,
     )
     .action(revoke)
-  dataCommand(token, 'check <jti>', 'was this token revoked?')
-    .option('--subject <id>', 'whose token it is')
-    .option('--issued-at <time>', 'when it was issued, ISO 8601', time)
-    .option('--exit-code', 'exit with 3 when it was')
+  dataCommand(token, 'check <jti>', 'check whether a token was revoked')
+    .option('--subject <id>', 'subject of the token')
+    .option('--issued-at <time>', 'when the token was issued, ISO 8601', time)
+    .option('--exit-code', 'exit with 3 when the token was revoked')
     .action(check)
 }
 

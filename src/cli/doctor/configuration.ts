@@ -25,15 +25,15 @@ import {
 import { type CatracaError, isCatracaError } from '../../core/errors.js'
 import { usesCodes } from '../settings.js'
 
-/** The configuration as far as it can be read, and what is wrong with it. */
+/** The valid part of the configuration, and its problems. */
 export interface ConfigFacts {
   env: Readonly<Record<string, string | undefined>>
   cwd: string
   configFile: string | undefined
-  /** Undefined when some setting is wrong. */
+  /** Undefined when a setting is wrong. */
   config: Config | undefined
   failure: CatracaError | undefined
-  /** API keys in the store, where that is known. */
+  /** API keys in the store, when known. */
   apiKeys?: KeysFound
 }
 
@@ -41,7 +41,7 @@ type Sources = Pick<ConfigFacts, 'env' | 'cwd' | 'configFile'>
 
 export function readConfiguration(sources: Sources, flags: Record<string, string | undefined>): ConfigFacts {
   const { cwd, configFile } = sources
-  // Variables that are no setting are a finding of their own, and hide nothing else.
+  // Unknown variables have their own finding, and must not hide other findings.
   const env = Object.fromEntries(Object.entries(sources.env).filter(([name, value]) => !isStray(name, value)))
   try {
     return { ...sources, config: loadConfig({ flags, configFile, env, cwd }), failure: undefined }
@@ -58,8 +58,8 @@ function isStray(name: string, value: string | undefined): boolean {
 
 const settingsCheck: Check<ConfigFacts> = {
   id: 'config.settings',
-  expects: 'Every setting can be read, in whichever source.',
-  remedy: 'Mend the setting: docs/reference/config.md says what it may be.',
+  expects: 'Every setting, in every source, is valid.',
+  remedy: 'Correct the setting: docs/reference/config.md lists the allowed values.',
   run({ failure }): CheckResult[] {
     if (failure === undefined) return [ok('all settings can be read')]
     const others = (failure.errors ?? []).map(({ path, message }) => `${path} ${message}`)
@@ -70,7 +70,7 @@ const settingsCheck: Check<ConfigFacts> = {
 const variableCheck: Check<ConfigFacts> = {
   id: 'config.variables',
   expects: 'Every variable CATRACA_… is a setting.',
-  remedy: 'Remove the variable or mend its name: with it no command and no server starts.',
+  remedy: 'Remove the variable or correct its name: no command and no server starts with it.',
   run({ env }): CheckResult[] {
     const stray = Object.entries(env).filter(([name, value]) => isStray(name, value))
     const { problems } = strayFindings(Object.fromEntries(stray))
@@ -88,20 +88,19 @@ function strayFindings(env: Record<string, string | undefined>): Findings {
 const secretFileCheck: Check<ConfigFacts> = {
   id: 'config.secret-files',
   expects: 'Files that hold secrets can be read by nobody but their owner and group.',
-  remedy:
-    'chmod 600 the file (640 if the group must read it), and change the secret if others may have read it.',
+  remedy: 'chmod 600 the file (640 if the group must read it). Change the secret if others may have read it.',
   run(context): CheckResult | CheckResult[] {
     const files = [...secretFiles(context)]
     const verdicts = files.flatMap((path): CheckResult[] => {
       const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
-      return (mode & 0o007) === 0 ? [] : [problem(`everybody on the machine may read ${path}`)]
+      return (mode & 0o007) === 0 ? [] : [problem(`every user of this machine can read ${path}`)]
     })
     if (verdicts.length > 0) return verdicts
     return ok(files.length === 0 ? 'no file holds a secret' : `${files.length} files, none open to others`)
   },
 }
 
-/** The files that settings name, and the configuration file if a secret stands in it. */
+/** The files that settings name, and the configuration file if it contains a secret. */
 function secretFiles({ env, cwd, configFile }: ConfigFacts): Set<string> {
   const named = configFile ?? env[CONFIG_FILE_ENV]
   const findings = emptyFindings()
@@ -129,11 +128,11 @@ function hasPassword(path: string, value: unknown): boolean {
 }
 
 const LOCKED_REMEDY =
-  'Make a key with `catraca key create --store URL`, or let everybody on the machine in with `catraca key unlock --store URL`.'
+  'Make a key with `catraca key create --store URL`, or serve this machine without keys: `catraca key unlock --store URL`.'
 
 const keyCheck: Check<ConfigFacts> = {
   id: 'config.keys',
-  expects: 'Whoever listens beyond this machine asks for API keys.',
+  expects: 'A server that other machines can reach requires API keys.',
   remedy:
     'Make a key (`catraca key create`, or `catraca key generate` for CATRACA_KEYS), or listen on 127.0.0.1.',
   run({ config, apiKeys }): CheckResult {
@@ -144,7 +143,7 @@ const keyCheck: Check<ConfigFacts> = {
     if (apiKeys?.isLocked) return problem('the last key was revoked: every call is refused', LOCKED_REMEDY)
     if (isLoopbackAddress(host)) return ok(`no key, and only this machine can reach ${host}`)
     return apiKeys === undefined
-      ? warning(`it listens on ${host}, and whether the store holds a key could not be told`)
+      ? warning(`it listens on ${host}, and it is not known whether the store holds a key`)
       : problem(`it listens on ${host}, and there is no key: the server does not start`)
   },
 }
@@ -153,7 +152,7 @@ const LEAST_PEPPER = 16
 
 const pepperCheck: Check<ConfigFacts> = {
   id: 'config.pepper',
-  expects: 'One-time codes have a pepper, and a long one.',
+  expects: 'One-time codes have a long pepper.',
   remedy: 'Set CATRACA_OTP_PEPPER_FILE to a file with a long random text, the same for all processes.',
   run({ config }): CheckResult {
     if (config === undefined) return skipped('the settings cannot be read')
@@ -165,14 +164,14 @@ const pepperCheck: Check<ConfigFacts> = {
         : ok('it is set')
     }
     const { engine } = parseStoreUrl(stores.codes ?? store)
-    if (engine === 'embedded' || engine === 'memory') return ok('the store makes and keeps one')
+    if (engine === 'embedded' || engine === 'memory') return ok('the store generates and keeps one')
     return usesCodes(config)
-      ? problem('none, and codes are to be used: the server does not start')
-      : ok('none, so that one-time codes are off')
+      ? problem('none, but one-time codes are in use: the server does not start')
+      : ok('none, so one-time codes are disabled')
   },
 }
 
-/** Those that hold wherever commands run. */
+/** Checks for every machine that runs commands. */
 export const SOURCE_CHECKS: readonly Check<ConfigFacts>[] = [settingsCheck, variableCheck, secretFileCheck]
-/** Those of whoever serves. */
+/** Checks for a machine that serves. */
 export const SERVING_CHECKS: readonly Check<ConfigFacts>[] = [keyCheck, pepperCheck]

@@ -9,7 +9,7 @@ const GIB = 1024 ** 3
 
 export interface MachineFacts {
   nodeVersion: string
-  /** Where imports are spooled and sorted. */
+  /** Directories in which imports are spooled and sorted. */
   spoolDirectories: readonly string[]
 }
 
@@ -31,7 +31,7 @@ const nodeCheck: Check<MachineFacts> = {
 
 const diskCheck: Check<MachineFacts> = {
   id: 'machine.disk',
-  expects: 'There is at least 1 GiB for the bodies and sorted runs of imports.',
+  expects: 'At least 1 GiB is free for the bodies and sorted runs of imports.',
   remedy: 'Make room, or set `server.spoolDir` and `import.spoolDir` to a larger disk.',
   run: ({ spoolDirectories }) =>
     spoolDirectories.map((directory): CheckResult => {
@@ -40,7 +40,7 @@ const diskCheck: Check<MachineFacts> = {
         const found = `${((bavail * bsize) / GIB).toFixed(1)} GiB are free in ${directory}`
         return bavail * bsize < GIB ? warning(found) : ok(found)
       } catch {
-        return problem(`${directory} cannot be looked at`)
+        return problem(`${directory} cannot be read`)
       }
     }),
 }
@@ -51,7 +51,7 @@ const fileCheck: Check<MachineFacts> = {
   remedy: 'Raise the limit: `ulimit -n`, `LimitNOFILE=` of systemd, `ulimits` of the container.',
   run(): CheckResult {
     const most = mostFiles()
-    if (most === undefined) return skipped('this system does not tell')
+    if (most === undefined) return skipped('this system does not report it')
     const found = `at most ${most} at once`
     if (most < TOO_FEW_FILES) return problem(found)
     return most < ENOUGH_FILES ? warning(found) : ok(found)

@@ -54,7 +54,7 @@ const isRefused = ({ body }: Answer): boolean => body.code === 'UNAUTHENTICATED'
 const liveCheck: Check<ServerFacts> = {
   id: 'server.live',
   expects: 'The server answers.',
-  remedy: 'Start it, and mend address or network.',
+  remedy: 'Start the server, or correct the address or the network.',
   async run(context) {
     try {
       const answer = await ask(context, '/live')
@@ -73,7 +73,7 @@ const liveCheck: Check<ServerFacts> = {
 const readyCheck: Check<ServerFacts> = {
   id: 'server.ready',
   expects: 'The server is ready for requests.',
-  remedy: 'Wait until its indexes are loaded; if it stays so, look into its log.',
+  remedy: 'Wait until its indexes are loaded; if that does not help, see its log.',
   async run(context) {
     const answer = await ask(context, '/ready')
     return isYes(answer) ? ok('ready') : problem(`not ready: ${String(answer.body.status ?? answer.status)}`)
@@ -86,7 +86,7 @@ const healthCheck: Check<ServerFacts> = {
   remedy: 'Look at `GET /health`, and run `catraca doctor --store …` where the server runs.',
   async run(context): Promise<CheckResult> {
     const answer = await ask(context, '/health', true)
-    if (isRefused(answer)) return skipped('it wants a key that may read: CATRACA_KEY')
+    if (isRefused(answer)) return skipped('it requires a key with the scope read: set CATRACA_KEY')
     const engines = Array.isArray(answer.body.engines)
       ? (answer.body.engines as Record<string, unknown>[])
       : []
@@ -100,19 +100,20 @@ const healthCheck: Check<ServerFacts> = {
 
 const versionCheck: Check<ServerFacts> = {
   id: 'server.version',
-  expects: 'Server and command line are of one version.',
+  expects: 'Server and command line have the same version.',
   remedy: 'Upgrade the older one.',
   async run(context) {
     const { body } = await ask(context, '/')
     const theirs = typeof body.version === 'string' ? body.version : undefined
-    if (theirs === undefined) return problem('it does not tell a version', 'Is it Catraca? Mend the address.')
+    if (theirs === undefined)
+      return problem('it does not report a version', 'Is it Catraca? Correct the address.')
     return theirs === version ? ok(theirs) : warning(`the server is ${theirs}, this is ${version}`)
   },
 }
 
 const keyCheck: Check<ServerFacts> = {
   id: 'server.keys',
-  expects: 'A server that other machines reach asks for API keys, and takes ours.',
+  expects: 'A server that other machines can reach requires API keys, and accepts the key of this command.',
   remedy: 'Make a key (`catraca key create`) and give it to the commands as CATRACA_KEY.',
   async run(context): Promise<CheckResult> {
     const path = '/allowlists?limit=1'
@@ -120,18 +121,20 @@ const keyCheck: Check<ServerFacts> = {
     const { hostname } = new URL(context.url)
     if (!isRefused(without)) {
       return isLoopbackAddress(hostname)
-        ? ok('no key is asked for, on this machine')
-        : problem('no key is asked for: whoever reaches it may change everything')
+        ? ok('no key is required, on this machine')
+        : problem('no key is required: any client that reaches it can change everything')
     }
-    if (context.key === undefined) return ok('a key is asked for')
-    return isRefused(withKey) ? problem('our key is refused') : ok('a key is asked for, and ours is taken')
+    if (context.key === undefined) return ok('a key is required')
+    return isRefused(withKey)
+      ? problem('the key of this command is refused')
+      : ok('a key is required, and the key of this command is accepted')
   },
 }
 
 const tlsCheck: Check<ServerFacts> = {
   id: 'server.tls',
-  expects: 'A server on another machine is reached by https.',
-  remedy: 'Use https: keys and customers can be read on the way otherwise.',
+  expects: 'A server on another machine is called over https.',
+  remedy: 'Use https: without it, others on the network can read keys and customers.',
   run({ url }) {
     const { protocol, hostname } = new URL(url)
     if (protocol === 'https:') return ok('https')
@@ -141,13 +144,13 @@ const tlsCheck: Check<ServerFacts> = {
 
 const clockCheck: Check<ServerFacts> = {
   id: 'server.clock',
-  expects: 'The clock of the server is that of this machine, to a second.',
-  remedy: 'Have both follow a time server (NTP).',
+  expects: 'The clocks of the server and of this machine differ by less than a second.',
+  remedy: 'Synchronize both with a time server (NTP).',
   async run(context) {
     const { date, sentAt, receivedAt } = await ask(context, '/live')
     const at = Date.parse(date ?? '')
-    if (Number.isNaN(at)) return skipped('it does not tell the time')
-    // Dates are cut to whole seconds.
+    if (Number.isNaN(at)) return skipped('it does not report the time')
+    // The `Date` header has whole seconds.
     return clockResult(at + 500 - (sentAt + receivedAt) / 2, 500 + (receivedAt - sentAt) / 2)
   },
 }
@@ -155,10 +158,10 @@ const clockCheck: Check<ServerFacts> = {
 const latencyCheck: Check<ServerFacts> = {
   id: 'server.latency',
   expects: 'The server answers in less than 10 ms.',
-  remedy: 'Look for a busy event loop, a slow store or a long way (docs/runbooks).',
+  remedy: 'Look for a busy event loop, a slow store or a distant network (docs/runbooks).',
   async run(context) {
     const tookMs: number[] = []
-    // The first one makes the connection.
+    // The first call opens the connection.
     for (let i = 0; i <= CALLS; i++) {
       const begunMs = performance.now()
       await ask(context, '/live')

@@ -7,7 +7,7 @@ import { openOptions } from '../settings.js'
 
 interface ConfiguredStore {
   url: string
-  /** The capabilities that are kept there. */
+  /** The capabilities whose data is there. */
   keeps: string[]
 }
 
@@ -28,7 +28,7 @@ export function configuredStores(config: Config): ConfiguredStore[] {
   return stores
 }
 
-/** API keys are with the allowlists. */
+/** Also reports the API keys, which are in the store of the allowlists. */
 export async function diagnoseStores(config: Config): Promise<{ findings: Finding[]; apiKeys?: KeysFound }> {
   const { embedded, redis, dynamodb } = openOptions(config, config.store)
   const cacheSpaces = config.cache.spaces.map(({ name }) => name)

@@ -1,6 +1,6 @@
 import type { HttpTransport } from '../remote/transport.js'
 
-/** How answers about members can be made, as the server counts them. */
+/** The sources of answers, as the server counts them. */
 const SOURCES = ['filtered', 'overlay', 'trusted', 'verified', 'confirmed', 'store'] as const
 export type AnswerSource = (typeof SOURCES)[number]
 export type AnswerCounts = Record<AnswerSource, number>
@@ -8,7 +8,7 @@ export type AnswerCounts = Record<AnswerSource, number>
 export interface AnswerShares {
   counts: AnswerCounts
   total: number
-  /** Of the total; `verified` is what the sources call answered by cache. */
+  /** Shares of the total; `verified` is what the source design calls answered by cache. */
   shares: AnswerCounts
 }
 
@@ -16,7 +16,7 @@ interface Health {
   cache?: { verificationCacheHits?: number; checks?: Partial<AnswerCounts> }
 }
 
-/** Undefined where the server does not say: an older one, or a key that may not read. */
+/** Undefined when the server does not report it: an older version, or a key without the scope `read`. */
 export async function readAnswers(transport: HttpTransport): Promise<AnswerCounts | undefined> {
   const health = await transport.json<Health>('GET', '/health').catch(() => undefined)
   const checks = health?.cache?.checks
@@ -30,7 +30,7 @@ export function answersBetween(before: AnswerCounts, after: AnswerCounts): Answe
     Object.fromEntries(SOURCES.map((source) => [source, value(source)])) as AnswerCounts
   const counts = of((source) => after[source] - before[source])
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
-  // A restart meanwhile, or another process behind the same address, counts from elsewhere.
+  // The counters of a restarted server, or of another process at the same address, are not comparable.
   if (total <= 0 || Object.values(counts).some((count) => count < 0)) return undefined
   return { counts, total, shares: of((source) => counts[source] / total) }
 }

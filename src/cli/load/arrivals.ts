@@ -1,18 +1,18 @@
 export type ArrivalKind = 'constant' | 'poisson'
 
-/** When requests are due, whatever becomes of those before: milliseconds from the start, one call after the other. */
+/** The times at which requests are due, in milliseconds from the start, independent of earlier responses. */
 export function arrivals(kind: ArrivalKind, perSecond: number, random: () => number): () => number {
   const gapMs = 1000 / perSecond
   if (kind === 'constant') {
     let i = 0
-    // Multiplied, not added up: rounding must not make a rate drift over hours.
+    // Multiplied, not summed: rounding errors must not change the rate over hours.
     return () => i++ * gapMs
   }
   let atMs = 0
   return () => (atMs -= gapMs * Math.log(1 - random()))
 }
 
-/** Numbers in [0, 1), the same ones for the same seed (mulberry32). */
+/** Pseudo-random numbers in [0, 1), the same for the same seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {

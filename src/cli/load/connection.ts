@@ -4,7 +4,7 @@ import type { Origin } from './origin.js'
 import type { LoadRequest } from './request.js'
 import { ResponseParser } from './response-parser.js'
 
-/** A request on its way. */
+/** A request in flight. */
 export interface RequestInFlight {
   readonly request: LoadRequest
   readonly dueMs: number
@@ -13,9 +13,9 @@ export interface RequestInFlight {
 
 export interface ConnectionEvents {
   opened(connection: Connection): void
-  /** An answer came whole. The connection may be used again if it says so. */
+  /** A whole response arrived. The connection can be reused if `isUsable`. */
   answered(connection: Connection, flight: RequestInFlight, status: number, body: string): void
-  /** The connection is gone; `flight` is what it took with it, `opened` false when it never was. */
+  /** The connection was lost, with the request in flight. `opened` is false when it was never established. */
   closed(connection: Connection, how: ClosedHow): void
 }
 
@@ -26,10 +26,10 @@ export interface ClosedHow {
 }
 
 const READ_BYTES = 65_536
-// Read one after the other and to the end, so all connections can share it.
+// Each read is parsed to its end before the next one, so all connections can share the buffer.
 const shared = Buffer.allocUnsafe(READ_BYTES)
 
-/** One connection with at most one request on its way. */
+/** One connection with at most one request in flight. */
 export class Connection {
   flight: RequestInFlight | undefined
   private readonly parser = new ResponseParser()
@@ -51,7 +51,7 @@ export class Connection {
       events.opened(this)
     })
     this.socket.on('error', () => {})
-    // A half-closed connection answers nothing any more.
+    // A half-closed connection sends no further response.
     this.socket.on('end', () => this.ended())
     this.socket.on('close', () => this.gone(false))
   }
@@ -62,7 +62,7 @@ export class Connection {
     this.socket.write(flight.request.text, 'latin1')
   }
 
-  /** Lets go of it without another word to whoever listens. */
+  /** Destroys the connection without notifying the listener. */
   abandon(): void {
     this.isGone = true
     this.socket.destroy()
@@ -71,7 +71,7 @@ export class Connection {
   private read(length: number): boolean {
     if (this.isGone) return true
     const { flight, parser } = this
-    // Bytes that nobody asked for, or that no answer can hold.
+    // Unexpected bytes: no request is in flight, or the response is not valid.
     if (flight === undefined) this.gone(true)
     else {
       const fed = parser.feed(shared, length)

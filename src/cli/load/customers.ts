@@ -5,7 +5,7 @@ import { identifier } from '../../core/identifiers.js'
 export const MAX_CUSTOMERS = 5_000_000
 const LINES_PER_CHUNK = 2000
 
-/** The same id for the same number, spread as random ids are. */
+/** The same id for the same number, distributed like random ids. */
 export function customerNumber(i: number): string {
   const mixed = ((i * 2_654_435_761) % 2 ** 32).toString(16).padStart(8, '0')
   return `${mixed}-0000-4000-8000-${i.toString(16).padStart(12, '0')}`
@@ -15,7 +15,7 @@ export function numberedCustomers(count: number): string[] {
   return Array.from({ length: count }, (_, i) => customerNumber(i))
 }
 
-/** One id a line. */
+/** Reads one id per line. */
 export function customersOf(file: string): string[] {
   let text: string
   try {

@@ -1,10 +1,10 @@
 import { count } from '../output/print.js'
 import type { Sample } from './result.js'
 
-/** Shows a run while it runs. */
+/** Shows the progress of a run. */
 export interface Display {
   sample(sample: Sample): void
-  /** A line that stays. */
+  /** Prints a line that stays. */
   say(line: string): void
   close(): void
 }
@@ -23,7 +23,7 @@ export function openDisplay(stream: NodeJS.WriteStream, isLive = stream.isTTY ==
   }
   return {
     sample(sample) {
-      // Cut to one line: one that wraps could not be drawn over.
+      // Cut to one line: a wrapped line could not be overwritten.
       stream.write(CLEAR_LINE + sampleLine(sample).slice(0, (stream.columns || 80) - 1))
       isDirty = true
     },

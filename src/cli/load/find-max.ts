@@ -1,12 +1,12 @@
 import type { LoadResult } from './result.js'
 
-/** What a run must keep to. */
+/** The limits that a run must not exceed. */
 export interface Bounds {
   maxP99Ms?: number
   maxErrors?: number
 }
 
-/** The bounds that a run broke, in words. */
+/** The limits that a run exceeded, in words. */
 export function broken({ latencyMs, errorCount }: LoadResult, { maxP99Ms, maxErrors }: Bounds): string[] {
   const wrong: string[] = []
   if (maxP99Ms !== undefined && !(latencyMs.p99 <= maxP99Ms))
@@ -19,7 +19,7 @@ export function broken({ latencyMs, errorCount }: LoadResult, { maxP99Ms, maxErr
 export interface Step {
   rate: number
   isKept: boolean
-  /** Why an attempt before did not count, where there was one. */
+  /** Why the first attempt did not count, if there was one. */
   firstBroke?: string[]
   result: LoadResult
 }
@@ -27,24 +27,24 @@ export interface Step {
 export interface Search {
   /** The first rate. */
   from: number
-  /** No higher rate is tried. */
+  /** The highest rate to try. */
   to: number
-  /** Told of each step. */
+  /** Called after each step. */
   onStep(step: Step): void
   isStopped?(): boolean
 }
 
-/** Done when what is unknown is no more than this share of the rate. */
+/** The search ends when the unknown range is at most this share of the rate. */
 const PRECISION = 0.05
-/** Answers that came, of those that were due: below that the server did not keep up, however fast each was. */
+/** Share of due requests that were answered. Below it the server did not keep up, however fast each response was. */
 const LEAST_ANSWERED = 0.98
 
-/** Like `broken`, with what goes without saying for the highest rate. */
+/** Like `broken`, plus the conditions that the highest rate always has to meet. */
 export function brokenBounds(result: LoadResult, bounds: Bounds): string[] {
   const wrong = broken(result, { maxErrors: 0, ...bounds })
   const { due, answered, achievedRate, seconds } = result
   if (answered < LEAST_ANSWERED * due) wrong.push(`${answered} of ${due} were answered`)
-  // A queue that only grows is emptied behind the run; where no time bounds it, nothing else tells.
+  // A queue that only grows is drained after the run. Without a latency limit, only the rate of responses shows it.
   else if (bounds.maxP99Ms === undefined && achievedRate * seconds < LEAST_ANSWERED * due)
     wrong.push(`only ${Math.round(achievedRate)}/s were answered in time`)
   return wrong
@@ -52,7 +52,7 @@ export function brokenBounds(result: LoadResult, bounds: Bounds): string[] {
 
 type Run = (rate: number) => Promise<LoadResult>
 
-/** A step that breaks the bounds is tried once more: another program may have had the machine for a moment. */
+/** A step that exceeds the limits is run once more: another program may have used the machine for a moment. */
 async function stepAt(rate: number, run: Run, bounds: Bounds): Promise<Step> {
   const first = await run(rate)
   const firstBroke = brokenBounds(first, bounds)
@@ -62,7 +62,7 @@ async function stepAt(rate: number, run: Run, bounds: Bounds): Promise<Step> {
   return { rate, isKept, firstBroke, result: second }
 }
 
-/** Doubles while the bounds are kept, then halves the distance to what breaks them. */
+/** Doubles the rate until a step exceeds the limits, then bisects. */
 export async function findMax(
   run: Run,
   bounds: Bounds,
@@ -89,7 +89,9 @@ export async function findMax(
 
 const RAMP_STEPS = 8
 
-/** One step after the other, each by the same factor higher; tells which was the highest that kept the bounds. */
+/**
+ * Runs steps one after another, each higher by the same factor; returns the highest that stayed within the limits.
+ */
 export async function ramp(
   run: Run,
   bounds: Bounds,

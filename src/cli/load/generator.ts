@@ -4,24 +4,24 @@ import { Pool, type PoolOptions } from './pool.js'
 import type { LoadObserver, NextRequest } from './request.js'
 
 export interface LoadPlan extends PoolOptions {
-  /** Requests a second. */
+  /** Requests per second. */
   rate: number
   durationMs: number
   arrivals: ArrivalKind
-  /** Turn round and round while the next request is near, for times finer than a timer's. Takes a whole core. */
+  /** Busy-wait while the next request is near, for times finer than a timer can give. Uses a whole core. */
   spin: boolean
   random: () => number
 }
 
-/** A timer may come a millisecond late. */
+/** A timer may fire a millisecond late. */
 const SPIN_BELOW_MS = 2
 const EXPIRE_EVERY_MS = 50
 const DRAIN_POLL_MS = 5
 const HASTY_DRAIN_MS = 500
 
 /**
- * Sends requests at the times they are due, and not when the ones before are answered: a server that stands still is
- * not spared the requests that come meanwhile, and neither are its figures.
+ * Sends requests when they are due, not when earlier ones are answered. So a server that stalls still gets the
+ * requests that become due meanwhile, and its latency counts them.
  */
 export class Generator {
   private readonly pool: Pool
@@ -50,7 +50,7 @@ export class Generator {
     return this.pool.peak
   }
 
-  /** Resolves when every request that was due has its answer, or was given up. */
+  /** Resolves when every due request was answered or timed out. */
   async run(onStart: (startMs: number) => void): Promise<void> {
     await this.pool.warmUp()
     this.startMs = performance.now()
@@ -72,7 +72,7 @@ export class Generator {
     }
   }
 
-  /** Ends early: nothing more becomes due. */
+  /** Ends early: no further request becomes due. */
   stop(): void {
     this.stopped = true
     this.finish()

@@ -4,8 +4,8 @@ const LARGEST = 2 ** 32 - 1
 const BUCKETS = 26 * STEPS
 
 /**
- * Times in buckets of which 128 lie between a time and its double, so that hours of them take no more room than
- * seconds, and what is told is at most 1/256 off. The unit is 100 ns; what is longer than 7 minutes counts as that.
+ * Latencies in buckets, 128 per doubling, so that hours of samples take no more memory than seconds, and a reported
+ * value is off by at most 1/256. The unit is 100 ns; values above 7 minutes count as 7 minutes.
  */
 export class Histogram {
   private readonly counts = new Float64Array(BUCKETS)
@@ -38,12 +38,12 @@ export class Histogram {
     return this.total === 0 ? Number.NaN : this.longest
   }
 
-  /** The time that this share of all does not exceed. */
+  /** The latency that this share of all samples does not exceed. */
   percentile(share: number): number {
     let seen = 0
     for (let bucket = 0; bucket < BUCKETS; bucket++) {
       seen += this.counts[bucket]!
-      // The middle of a bucket may lie beyond the longest time in it.
+      // The middle of a bucket may be above the longest sample in it.
       if (seen > 0 && seen >= share * this.total) return Math.min(middleMs(bucket), this.longest)
     }
     return Number.NaN

@@ -1,11 +1,11 @@
-/** Line plots as SVG: no script, no style from elsewhere. */
+/** Line plots as SVG, without scripts and without external styles. */
 
 export interface Line {
   name: string
-  /** Which of the colours of the page. */
+  /** Number of a colour of the page. */
   colour: 1 | 2 | 3
   points: readonly { x: number; y: number }[]
-  /** Where another line may lie upon it. */
+  /** For a line that may be drawn over another. */
   isDashed?: boolean
 }
 
@@ -14,9 +14,9 @@ export interface Plot {
   unit: string
   lines: readonly Line[]
   isLogarithmic?: boolean
-  /** Labels below the plot, at their places. */
+  /** Labels below the plot, with their positions. */
   ticks: readonly { x: number; label: string }[]
-  /** What lies before this place is shaded, and is called so. */
+  /** The area before this position is shaded, with this label. */
   before?: { x: number; label: string }
 }
 
@@ -72,7 +72,7 @@ function shade(scaleX: (x: number) => number, before: Plot['before']): string {
   return `<rect x="${LEFT}" y="${TOP}" width="${width}" height="${HEIGHT - TOP - BOTTOM}" class="shade"/><text x="${LEFT + 4}" y="${TOP + 12}">${escapeHtml(before.label)}</text>`
 }
 
-// A day has more seconds than a call may have arguments.
+// A run of a day has more samples than a call can have arguments.
 const least = (values: readonly number[]): number => values.reduce((a, b) => Math.min(a, b), Infinity)
 const most = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b), -Infinity)
 

@@ -15,7 +15,7 @@ th:first-child, td:first-child { text-align: left } figure { margin: 1.5rem 0 } 
 .tiles { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1rem 0; padding: 0 } .tiles div { flex: 1 1 8rem; border: 1px solid var(--soft); border-radius: 6px; padding: .5rem .75rem } .tiles dt { font-size: 13px } .tiles dd { margin: 0; font-size: 1.5rem; font-variant-numeric: tabular-nums }
 .scroll { overflow-x: auto } td { font-variant-numeric: tabular-nums; white-space: nowrap } h1 { overflow-wrap: anywhere } .bad { color: var(--c3) } .warning { border-left: 4px solid var(--c3); padding-left: .75rem }`
 
-/** One page that needs nothing from anywhere. */
+/** A self-contained page. */
 export function htmlReport(result: LoadResult, steps: readonly Step[] = []): string {
   const title = `Load test of ${result.url}`
   return `<!doctype html>
@@ -85,7 +85,7 @@ function answerRows({ counts, shares }: NonNullable<LoadResult['answers']>): str
   ])
 }
 
-/** Of a search: what was tried, and what this page is about. */
+/** The steps of a search, and which of them this page shows. */
 function stepTable(steps: readonly Step[]): string {
   const kept = steps.filter(({ isKept }) => isKept).map(({ rate }) => rate)
   const found =
@@ -104,7 +104,7 @@ function stepRow({ rate, isKept, firstBroke, result }: Step): (string | number)[
   ]
 }
 
-/** What is looked for first. */
+/** The most important figures. */
 function tiles({ achievedRate, latencyMs, errorCount }: LoadResult): string {
   const figures: [string, string, boolean?][] = [
     ['answered a second', count(Math.round(achievedRate))],
@@ -124,7 +124,7 @@ function plots({ samples, curve }: LoadResult): string[] {
   const seconds = samples.filter((_, i) => i % Math.max(1, Math.ceil(samples.length / 10)) === 0)
   const ticks = seconds.map(({ second }) => ({ x: second, label: `${second} s` }))
   const before = { x: 1, label: 'warm-up' }
-  // A share of 1 has no place on a scale of nines.
+  // A share of 1 has no place on this logarithmic scale.
   const shown = curve.filter(({ percentile }) => percentile < 1)
   const place = (percentile: number) => -Math.log10(1 - percentile)
   const labelled = [0, 0.5, 0.9, 0.99, 0.999, 0.9999]

@@ -8,14 +8,14 @@ import type { LoadResult, Sample } from './result.js'
 
 export interface Measurement {
   origin: Origin
-  /** For what the server says of itself; without it nothing is asked. */
+  /** To read the counters of the server; without it they are not read. */
   transport?: HttpTransport
   plan: LoadPlan
   warmUpMs: number
   mix: string
   next: NextRequest
   onSample?: (sample: Sample) => void
-  /** Ends the run early, with a result of what was seen. */
+  /** Ends the run early, with a result of what was measured. */
   signal?: AbortSignal
 }
 

@@ -4,9 +4,9 @@ import { Queue } from './queue.js'
 import type { FailureKind, LoadObserver, LoadRequest } from './request.js'
 
 export interface PoolOptions {
-  /** Opened at the start. */
+  /** Connections opened at the start. */
   connections: number
-  /** Opened when all are busy, up to so many. */
+  /** Most connections; more are opened when all are busy. */
   maxConnections: number
   timeoutMs: number
 }
@@ -17,13 +17,13 @@ interface PendingRequest {
   noticedMs: number
 }
 
-/** What waits for a connection, beyond which requests are given up unsent: a server that stands still for ever. */
+/** Limit of requests that wait for a connection. Beyond it requests fail unsent: the server has stalled. */
 const MAX_WAITING = 500_000
 
-/** Connections, and the requests that wait for one because all are busy. */
+/** The connections, and the requests that wait because all are busy. */
 export class Pool implements ConnectionEvents {
   private readonly all = new Set<Connection>()
-  /** Last in, first out: few connections do most of the work, and theirs are warm. */
+  /** Last in, first out: few connections do most of the work and stay warm. */
   private readonly free: Connection[] = []
   private readonly waiting = new Queue<PendingRequest>()
   private opening = 0
@@ -36,7 +36,7 @@ export class Pool implements ConnectionEvents {
     private readonly observer: LoadObserver,
   ) {}
 
-  /** Resolves when every connection of the start is open, or has failed to. */
+  /** Resolves when every initial connection was opened or has failed. */
   async warmUp(): Promise<void> {
     for (let i = 0; i < this.options.connections; i++) this.open()
     while (this.opening > 0) await new Promise((resolve) => setTimeout(resolve, 5))
@@ -46,12 +46,12 @@ export class Pool implements ConnectionEvents {
     return this.all.size - this.opening - this.free.length
   }
 
-  /** Nothing is on its way and nothing waits. */
+  /** No request is in flight or waiting. */
   get isIdle(): boolean {
     return this.waiting.length === 0 && this.inFlight === 0
   }
 
-  /** Sends it now, or as soon as a connection is free. */
+  /** Sends the request now, or as soon as a connection is free. */
   submit(request: LoadRequest, dueMs: number, noticedMs: number): void {
     const connection = this.free.pop()
     if (connection !== undefined) {
@@ -64,7 +64,7 @@ export class Pool implements ConnectionEvents {
     this.grow()
   }
 
-  /** Gives up what took too long. To be called some times a second: a timer for each request would cost more. */
+  /** Fails requests that timed out. Called a few times a second: a timer for each request would cost more. */
   expire(nowMs: number): void {
     const { timeoutMs } = this.options
     for (const connection of this.all) {
@@ -85,7 +85,7 @@ export class Pool implements ConnectionEvents {
     this.grow()
   }
 
-  /** Ends all connections; what is still on its way or waiting is told as unsent or timed out. */
+  /** Closes all connections; requests in flight count as timed out, waiting ones as unsent. */
   close(nowMs: number): void {
     this.isClosed = true
     for (const connection of this.all) {
@@ -117,7 +117,7 @@ export class Pool implements ConnectionEvents {
     const nowMs = performance.now()
     if (flight !== undefined) this.fail(flight, isProtocol ? 'protocol' : 'reset', nowMs)
     if (!opened) {
-      // Each failed attempt takes one request with it, or a dead server would be knocked at without end.
+      // Each failed attempt fails one request, so that the pool does not reconnect to a dead server without end.
       const first = this.waiting.shift()
       if (first !== undefined) this.observer.failed(first.request, 'refused', first.dueMs, undefined, nowMs)
     }

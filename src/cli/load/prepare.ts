@@ -12,7 +12,7 @@ const POLL_MS = 200
 const SWEEP_PATIENCE_MS = 60_000
 const IMPORT_ATTEMPTS = 5
 const RETRY_MS = 1000
-/** Nobody's number. */
+/** An id that is on no list. */
 const OUTSIDER = customerNumber(1_999_999_999)
 
 export interface Preparation {
@@ -23,7 +23,7 @@ export interface Preparation {
   tell(line: string): void
 }
 
-/** Makes the lists and whatever else the mixes ask about. */
+/** Creates the lists and other records that the mixes need. */
 export async function prepare({ target, transport, mixes, context, tell }: Preparation): Promise<void> {
   if (mixes.some(({ needsLists }) => needsLists)) {
     for (const id of context.lists) {
@@ -60,7 +60,7 @@ async function makeList(target: Target, id: string, members: readonly string[]):
   await target.allowlists.rebuild(id)
 }
 
-/** A store that is slow to take so much at once goes on where it stopped. */
+/** Resumes the import when the store is too slow to take all rows at once. */
 async function importMembers(target: Target, id: string, members: readonly string[]): Promise<void> {
   const importId = randomUUID()
   for (let attempt = 1; ; attempt++) {
@@ -81,7 +81,7 @@ async function deleteList(target: Target, id: string): Promise<void> {
   })
 }
 
-/** An index is loaded when somebody asks about its list. Waits until the filter has answered one question. */
+/** The first check of a list starts the loading of its index. Waits until the filter has answered one check. */
 async function answersFromMemory(
   target: Target,
   transport: HttpTransport,

@@ -1,6 +1,6 @@
 const COMPACT_FROM = 1024
 
-/** First in, first out, at constant cost: `Array.shift` moves all that is behind. */
+/** A FIFO queue with constant cost per operation; `Array.shift` moves all other elements. */
 export class Queue<T> {
   private items: (T | undefined)[] = []
   private head = 0

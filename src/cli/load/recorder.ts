@@ -2,7 +2,7 @@ import { Histogram } from './histogram.js'
 import type { FailureKind, LoadObserver, LoadRequest, Operation } from './request.js'
 import type { CurvePoint, GeneratorHealth, OperationResult, Sample, Summary } from './result.js'
 
-/** From here on a request counts as sent late by the generator. */
+/** A request that is sent later than this counts as delayed by the generator. */
 const LATE_MS = 5
 const SATURATED_LATE_SHARE = 0.01
 const CURVE = [
@@ -23,7 +23,7 @@ interface Window {
   errors: number
 }
 
-/** Counts what the generator tells. Whatever was due before `measureFromMs` was warm-up and does not count. */
+/** Counts the events of the generator. Requests that were due before `measureFromMs` are warm-up and do not count. */
 export class Recorder implements LoadObserver {
   private readonly latency = new Histogram()
   private readonly service = new Histogram()
@@ -36,15 +36,15 @@ export class Recorder implements LoadObserver {
     ...{ status: 0, refused: 0, reset: 0, timeout: 0, protocol: 0, unsent: 0 },
   }
   measureFromMs = 0
-  /** Answers that come later still count, but not as what was answered in a second. */
+  /** Later responses count for latency, but not for the rate. */
   measureUntilMs = Number.POSITIVE_INFINITY
-  /** Answers that came between both, also to what was due in the warm-up. */
+  /** Responses between both times, including those to requests of the warm-up. */
   answeredInTime = 0
   dueCount = 0
   private late = 0
   private waited = 0
 
-  /** `secondsBefore`: the number of the second before the first, below 0 where the run begins with a warm-up. */
+  /** `secondsBefore`: the number of the second before the first, negative when the run starts with a warm-up. */
   constructor(private readonly secondsBefore = 0) {}
 
   due(dueMs: number, noticedMs: number): void {
@@ -57,7 +57,7 @@ export class Recorder implements LoadObserver {
 
   sent(dueMs: number, noticedMs: number, sentMs: number): void {
     this.window.sent++
-    // Those noticed in one turn are written one after the other, which is no waiting for a connection.
+    // Requests that were noticed together are written one after another; that is not waiting for a connection.
     if (dueMs >= this.measureFromMs && sentMs - noticedMs > LATE_MS) this.waited++
   }
 
@@ -90,11 +90,11 @@ export class Recorder implements LoadObserver {
     this.errors[kind]++
     const tally = this.tallyOf(operation)
     tally.errors++
-    // Whoever was given up took at least so long; a refusal is quick, and would only flatter.
+    // A request that timed out took at least this time. Other failures are fast, and would lower the latency.
     if (kind === 'timeout') this.took(tally, endMs - dueMs, endMs - (sentMs ?? endMs))
   }
 
-  /** Closes a second. */
+  /** Ends a second and returns its sample. */
   sample(inFlight: number): Sample {
     const { latency, sent, answered, errors } = this.window
     const at = (share: number) => (latency.count === 0 ? 0 : latency.percentile(share))

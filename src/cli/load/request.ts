@@ -1,27 +1,27 @@
-/** A kind of request, counted by itself. */
+/** A kind of request, with its own counters. */
 export interface Operation {
   readonly name: string
-  /** Whether this status is one of its proper answers. */
+  /** Whether this status is a correct response. */
   expects(status: number): boolean
 }
 
 /** One request, ready to be written. */
 export interface LoadRequest {
   readonly operation: Operation
-  /** Its bytes, one a character. */
+  /** Its bytes, one per character. */
   readonly text: string
-  /** Told the answer, where a later request depends on it. */
+  /** Called with the response, when a later request depends on it. */
   readonly answered?: (status: number, body: string) => void
 }
 
-/** Makes the next request, whichever it is. */
+/** Makes the next request. */
 export type NextRequest = () => LoadRequest
 
 export type FailureKind = 'status' | 'refused' | 'reset' | 'timeout' | 'protocol' | 'unsent'
 
-/** Told of everything that happens to requests; times are those of `performance.now()`. */
+/** Called for every event of a request; times are those of `performance.now()`. */
 export interface LoadObserver {
-  /** It was due at one time and noticed by the generator at another; the difference is the generator's fault. */
+  /** When the request was due, and when the generator noticed it. The difference is a delay of the generator. */
   due(dueMs: number, noticedMs: number): void
   sent(dueMs: number, noticedMs: number, sentMs: number): void
   answered(request: LoadRequest, dueMs: number, sentMs: number, endMs: number, status: number): void

@@ -2,10 +2,10 @@ const MAX_HEAD_BYTES = 65_536
 const HEAD_END = '\r\n\r\n'
 
 type State = 'head' | 'length' | 'chunk-size' | 'chunk-data' | 'chunk-end' | 'trailer' | 'until-close'
-/** `more`: not all of it is there. `bad`: this is no answer, or more than one. */
+/** `more`: the response is incomplete. `bad`: it is not a valid response, or more than one. */
 export type Fed = 'more' | 'done' | 'bad'
 
-/** One HTTP/1.1 answer at a time, however its bytes come in pieces. */
+/** Parses one HTTP/1.1 response at a time, from chunks of any size. */
 export class ResponseParser {
   status = 0
   keepsOpen = true
@@ -15,7 +15,7 @@ export class ResponseParser {
   private line = ''
   private parts: string[] | undefined
 
-  /** Forgets the last answer. The body is kept only where somebody reads it. */
+  /** Resets the parser. The body is stored only if it is needed. */
   begin(wantsBody: boolean): void {
     this.state = 'head'
     this.head = ''
@@ -60,12 +60,12 @@ export class ResponseParser {
     return 'more'
   }
 
-  /** The other side has closed: for an answer without a length that is its end. */
+  /** True when a closed connection ends the response, because it has no length. */
   get endsByClose(): boolean {
     return this.state === 'until-close'
   }
 
-  /** Where to read on; below 0 when this is no head. */
+  /** Returns the position after the head; negative when the head is not valid. */
   private readHead(bytes: Buffer, at: number, length: number): number {
     const before = this.head.length
     this.head += bytes.toString('latin1', at, length)
@@ -81,7 +81,7 @@ export class ResponseParser {
     const first = /^HTTP\/1\.([01]) (\d{3})(?: |\r|$)/.exec(head)
     if (first === null) return false
     this.status = Number(first[2])
-    // An interim answer: the real one follows.
+    // An interim response: the final one follows.
     if (this.status < 200) return this.status !== 101
     const connection = /\r\nconnection:[ \t]*([^\r]*)/i.exec(head)?.[1]?.toLowerCase() ?? ''
     this.keepsOpen = first[1] === '1' ? !connection.includes('close') : connection.includes('keep-alive')

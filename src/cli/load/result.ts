@@ -13,7 +13,7 @@ export interface Summary {
 }
 
 export interface Sample {
-  /** The second of the run that it speaks of, from 1; below that it is warm-up. */
+  /** The second of the run, from 1; 0 and below are warm-up. */
   second: number
   sent: number
   answered: number
@@ -39,14 +39,14 @@ export interface CurvePoint {
 }
 
 export interface GeneratorHealth {
-  /** Requests that the generator itself noticed too late. */
+  /** Requests that the generator itself sent late. */
   late: number
   lateShare: number
   lagP99Ms: number
-  /** Requests that found every connection busy. */
+  /** Requests that had to wait because every connection was busy. */
   waited: number
   peakConnections: number
-  /** Why the figures say more of the generator than of the server; empty when they do not. */
+  /** Why the figures show the limits of the generator rather than of the server; empty when they do not. */
   saturation: string[]
 }
 
@@ -56,16 +56,16 @@ export interface LoadResult {
   arrivals: string
   startedAt: string
   rate: number
-  /** Of the measured part, without warm-up and without waiting for the last answers. */
+  /** Duration of the measured part, without warm-up and without the wait for the last responses. */
   seconds: number
   endedEarly: boolean
   due: number
   answered: number
-  /** Answers a second that came while it was measured; what came when nothing was due any more is not in it. */
+  /** Responses per second during the measurement; later responses are not included. */
   achievedRate: number
-  /** From the time a request was due to the end of its answer. */
+  /** From the time a request was due to the end of its response. */
   latencyMs: Summary
-  /** From the time it was written. */
+  /** From the time a request was written to the end of its response. */
   serviceMs: Summary
   errors: Record<FailureKind, number>
   errorCount: number
@@ -74,6 +74,6 @@ export interface LoadResult {
   generator: GeneratorHealth
   samples: Sample[]
   curve: CurvePoint[]
-  /** How the server made its answers, by its own count. */
+  /** How the server answered, from its own counters. */
   answers?: AnswerShares
 }

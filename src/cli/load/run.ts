@@ -22,7 +22,7 @@ import type { LoadResult } from './result.js'
 import { stepLine, textReport } from './text-report.js'
 
 const PREPARED_LIST = 'load-allowlist'
-/** Without a bound of its own `--find-max` ends here. */
+/** Where `--find-max` ends unless a limit is exceeded before. */
 const HIGHEST_RATE = 200_000
 
 interface Scene {
@@ -40,7 +40,7 @@ export async function runLoad(flags: LoadFlags): Promise<void> {
     throw new CatracaError('INVALID_INPUT', 'connections must not be more than max-connections')
   const scene = await openScene(flags)
   const { preparation, display, interrupted } = scene
-  // Once for a report of what there is; whoever asks again means it.
+  // The first interrupt ends the run with a report; a second one exits at once.
   const interrupt = () => (interrupted.signal.aborted ? process.exit(EXIT.failure) : interrupted.abort())
   process.on('SIGINT', interrupt)
   try {
@@ -85,7 +85,7 @@ function plainSpace(name: string): string {
 }
 
 interface Outcome {
-  /** Of the only run, of the best step, or of the last. */
+  /** Result of the only run, of the best step, or of the last one. */
   result: LoadResult
   steps: Step[]
 }
@@ -156,7 +156,7 @@ function save(file: string, text: string): void {
   }
 }
 
-/** The bounds decide about the exit code: of the run, or whether any step kept them. */
+/** The exit code says whether the run, or any step, stayed within the limits. */
 async function conclude(flags: LoadFlags, result: LoadResult, steps: Step[]): Promise<void> {
   if (steps.length > 0) {
     if (!steps.some(({ isKept }) => isKept)) throw new Exit(EXIT.failure)

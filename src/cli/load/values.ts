@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 
-/** Readers of the option values of a load test. */
+/** Parsers for option values of a load test. */
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 const MAX_RATE = 1_000_000
@@ -15,7 +15,7 @@ export function durationMs(text: string): number {
   return ms
 }
 
-/** Like a duration, and `0` for none. */
+/** A duration, or `0` for none. */
 export function pauseMs(text: string): number {
   return /^0(ms|s|m|h)?$/.test(text) ? 0 : durationMs(text)
 }

@@ -4,7 +4,7 @@ import { note, visible } from './print.js'
 
 export const EXIT = { ok: 0, failure: 1, usage: 2, denied: 3 } as const
 
-/** Ends the command with this code without a message: everything was said already. */
+/** Ends the command with this code and without a message: the message was printed already. */
 export class Exit extends Error {
   constructor(readonly code: number) {
     super(`exit ${code}`)
@@ -17,10 +17,10 @@ export interface ReportOptions {
   debug: boolean
 }
 
-/** Tells what went wrong on standard error, and the exit code that says so too. */
+/** Prints an error to standard error, and returns the exit code. */
 export function reportFailure(error: unknown, { json, debug }: ReportOptions): number {
   if (error instanceof Exit) return error.code
-  // Commander has printed its message by itself.
+  // Commander has printed its message already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
   const failure = asCatracaError(error)
   if (json) note(JSON.stringify(problem(failure), null, 2))
@@ -58,6 +58,6 @@ function problem(error: CatracaError): object {
 function printProblem(error: CatracaError): void {
   note(`catraca: ${visible(error.message)}`)
   const lines = (error.errors ?? []).map(({ path, message }) => `${path} ${message}`)
-  // An error in a single field is the message itself.
+  // The error of a single field is the message itself.
   for (const line of lines) if (line !== error.message) note(`  ${visible(line)}`)
 }

@@ -13,7 +13,7 @@ export function printJson(value: unknown): void {
 
 export type Cell = string | number | boolean | undefined | null
 
-/** Columns as wide as their widest cell; numbers to the right. */
+/** Columns as wide as their widest cell; numbers are right-aligned. */
 export function printTable(headers: string[], rows: Cell[][]): void {
   const texts = rows.map((row) => row.map(show))
   const widths = headers.map((header, i) => Math.max(header.length, ...texts.map((row) => row[i]!.length)))
@@ -26,14 +26,14 @@ export function printTable(headers: string[], rows: Cell[][]): void {
   for (const row of [headers, ...texts]) printLine(line(row))
 }
 
-/** One thing, a fact a line; facts that are absent are left out. */
+/** Prints one object, one field per line; undefined fields are skipped. */
 export function printFacts(facts: Record<string, Cell>): void {
   const known = Object.entries(facts).filter(([, value]) => value !== undefined)
   const width = Math.max(...known.map(([name]) => name.length))
   for (const [name, value] of known) printLine(`${name.padEnd(width)}  ${show(value)}`)
 }
 
-/** These fields in this order: a store and a server may tell them in another. */
+/** These fields in this order: a store and a server may return them in another order. */
 export function pick<T extends object, K extends keyof T & string>(
   value: T,
   names: readonly K[],
@@ -41,7 +41,7 @@ export function pick<T extends object, K extends keyof T & string>(
   return Object.fromEntries(names.map((name) => [name, value[name]])) as Pick<T, K>
 }
 
-/** Names and metadata come from elsewhere: a control character in them must not steer the terminal. */
+/** Names and metadata come from other parties: a control character in them must not control the terminal. */
 export function visible(text: string): string {
   return text.replace(/\p{Cc}/gu, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`

@@ -3,7 +3,7 @@ import { every } from '../../core/timers.js'
 import type { ImportProgress } from '../../guards/allowlist/types.js'
 import { count, duration, note } from './print.js'
 
-/** Shows how far an import is. */
+/** Shows the progress of an import. */
 export interface ProgressView {
   update(progress: ImportProgress): void
   stop(): void
@@ -62,13 +62,13 @@ function startLines(totalBytes: number | undefined, pace: Pace): ProgressView {
 }
 
 const NOTHING_YET: ImportProgress = { bytesRead: 0, rowsRead: 0, rowsAcknowledged: 0 }
-/** Long enough for reading and storing to take turns a few times. */
+/** Long enough for several rounds of reading and storing. */
 const WINDOW_MS = 60_000
 const SAMPLE_EVERY_MS = 200
 
 /**
- * How fast an import is. A row is half done when it is read and done when it is stored, since the two take turns
- * and cost about the same. Only the last minute counts: a resumed import races through what is stored already.
+ * The speed of an import. A row is half done when it is read and done when it is stored, because the two alternate
+ * and cost about the same. Only the last minute counts: a resumed import skips stored rows quickly.
  */
 export class Pace {
   private samples: { at: number; rows: number; bytes: number }[] = []

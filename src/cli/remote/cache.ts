@@ -4,7 +4,7 @@ import type { CacheApi } from '../../guards/cache/api.js'
 import type { CacheAnswer, FillLease, LeaseOptions, SpaceStats } from '../../guards/cache/types.js'
 import type { HttpTransport } from './transport.js'
 
-/** The cache of a server, with the answers and the errors of the library. */
+/** The cache over HTTP, with the results and errors of the library. */
 export class HttpCache implements CacheApi {
   constructor(private readonly http: HttpTransport) {}
 
@@ -55,7 +55,7 @@ export class HttpCache implements CacheApi {
     await this.http.json('POST', `${entryPath(space, key)}/expire`)
   }
 
-  /** The server does not tell whether there was one. */
+  /** The server does not report whether the key existed. */
   async delete(space: string, key: string): Promise<boolean> {
     await this.http.json('DELETE', entryPath(space, key))
     return true
@@ -66,7 +66,7 @@ export class HttpCache implements CacheApi {
   }
 }
 
-/** What the server answers to whoever asks for a lease, of whichever status. */
+/** The response to a lease request, for all of its statuses. */
 interface LeaseBody extends Partial<CacheAnswer<unknown>> {
   lease?: string
   expiresAt?: string

@@ -36,19 +36,19 @@ const MEDIA_TYPES: Record<ExportFormat, string> = {
 }
 
 const BUILD_POLL_MS = 200
-/** A build takes a moment to begin, perhaps behind others, and by another worker of the server. */
+/** A build may start with a delay: it may wait for other builds, or another worker of the server may run it. */
 const MAX_IDLE_POLLS = 50
 
 /**
- * Ids are checked before they become part of a path: an empty one or `..` would reach another route,
- * since URLs are normalised on the way.
+ * Ids are checked before they become part of a path: an empty id or `..` would reach another route, because URLs are
+ * normalised.
  */
 const listPath = (id: string): string => `/allowlists/${encodeURIComponent(plainName('allowlistId', id))}`
 const ifMatch = ({ ifVersion }: { ifVersion?: number }): Record<string, string> =>
   ifVersion === undefined ? {} : { 'if-match': `"${ifVersion}"` }
 const customerSegment = (id: string): string => encodeURIComponent(identifier('customerId', id))
 
-/** The allowlists of a server, with the answers and the errors of the library. */
+/** Allowlists over HTTP, with the results and errors of the library. */
 export class HttpAllowlists implements AllowlistsApi {
   constructor(private readonly http: HttpTransport) {}
 
@@ -150,7 +150,7 @@ export class HttpAllowlists implements AllowlistsApi {
     return this.http.json('GET', `${listPath(id)}/index`)
   }
 
-  /** The server answers at once; this waits until it is done. */
+  /** The server responds at once; this method waits until the build is done. */
   async rebuild(id: string): Promise<void> {
     const before: IndexStatus = await this.http.json('POST', `${listPath(id)}/rebuild`)
     let idlePolls = 0
@@ -160,12 +160,12 @@ export class HttpAllowlists implements AllowlistsApi {
       if (building) idlePolls = 0
       else if (lastBuild?.at !== before.lastBuild?.at) return
       else if (++idlePolls > MAX_IDLE_POLLS) {
-        throw new CatracaError('ENGINE_UNAVAILABLE', 'the server did not build the index; its log says why')
+        throw new CatracaError('ENGINE_UNAVAILABLE', 'the server did not build the index; see its log')
       }
     }
   }
 
-  /** The server answers at once; this waits until it is done. Aborted, it only stops waiting. */
+  /** The server responds at once; this method waits until the move is done. An abort only ends the wait. */
   async reshard(
     id: string,
     shards: number,
@@ -179,7 +179,7 @@ export class HttpAllowlists implements AllowlistsApi {
       status = await this.resharding(id)
     }
     if (status.shardCount === shards) return this.get(id)
-    throw new CatracaError('ENGINE_UNAVAILABLE', 'the server did not finish the move; its log says why')
+    throw new CatracaError('ENGINE_UNAVAILABLE', 'the server did not finish the move; see its log')
   }
 
   async resharding(id: string): Promise<ReshardStatus> {
@@ -205,7 +205,7 @@ export class HttpAllowlists implements AllowlistsApi {
   }
 }
 
-/** The customer first, as the library does: of two wrong ids both name the same one. */
+/** The customer is checked first, as in the library, so that both report the same id when two are wrong. */
 function memberPath(id: string, customerId: string): string {
   const segment = customerSegment(customerId)
   return `${listPath(id)}/customers/${segment}`

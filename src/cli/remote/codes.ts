@@ -4,7 +4,7 @@ import type { CodesApi } from '../../guards/one-time-code/api.js'
 import type { CodeAddress, CodeStatus, IssueAnswer, VerifyAnswer } from '../../guards/one-time-code/types.js'
 import type { HttpTransport } from './transport.js'
 
-/** The one-time codes of a server, with the answers and the errors of the library. */
+/** One-time codes over HTTP, with the results and errors of the library. */
 export class HttpCodes implements CodesApi {
   constructor(private readonly http: HttpTransport) {}
 
@@ -38,7 +38,7 @@ export class HttpCodes implements CodesApi {
   }
 }
 
-/** Before anything is sent, and in particular before the channel becomes part of a path. */
+/** Checked before anything is sent, and before the channel becomes part of a path. */
 function checked(request: CodeAddress): CodeAddress {
   const { channel, address, purpose } = codeKey(request)
   return { channel, address, ...(purpose !== '' && { purpose }) }

@@ -4,7 +4,7 @@ import type { IdempotencyApi } from '../../guards/idempotency/api.js'
 import type { RecordKey, RecordView } from '../../guards/idempotency/types.js'
 import type { HttpTransport } from './transport.js'
 
-/** The idempotency records of a server, with the answers and the errors of the library. */
+/** Idempotency records over HTTP, with the results and errors of the library. */
 export class HttpIdempotency implements IdempotencyApi {
   constructor(private readonly http: HttpTransport) {}
 

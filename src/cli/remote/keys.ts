@@ -16,9 +16,9 @@ export class HttpKeys implements KeysApi {
     return (await this.http.json<{ items: ApiKey[] }>('GET', '/keys')).items
   }
 
-  /** A server that has no key takes no call, so that there is none for this. */
+  /** A locked server accepts no call, so there is no route for this. */
   async unlock(): Promise<void> {
-    throw invalid('--store', 'must name the store: its lock cannot be lifted through a server')
+    throw invalid('--store', 'is needed: a server cannot be unlocked over HTTP')
   }
 
   async revoke(name: string): Promise<void> {

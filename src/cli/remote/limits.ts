@@ -31,7 +31,7 @@ const LEVEL_PATHS = {
   entity: '/config/entities',
 } as const
 
-/** The rate limits of a server, with the answers and the errors of the library. */
+/** Rate limits over HTTP, with the results and errors of the library. */
 export class HttpLimits implements LimitsApi {
   constructor(private readonly http: HttpTransport) {}
 
@@ -88,7 +88,7 @@ export class HttpLimits implements LimitsApi {
   }
 
   async listConfigs({ level, scan, ...query }: ConfigQuery): Promise<Page<ListedConfig>> {
-    if (scan) throw invalid('scan', 'reads the whole table, and is not offered by servers: give --store')
+    if (scan) throw invalid('scan', 'scans the whole table, which servers do not offer: use --store')
     return this.http.json('GET', LEVEL_PATHS[level], { query: { ...query } })
   }
 

@@ -11,17 +11,19 @@ import type {
 } from '../../guards/lock/types.js'
 import type { HttpTransport } from './transport.js'
 
-/** What one request may wait for; longer waits ask again. */
+/** Longest wait of one request; a longer wait sends further requests. */
 const MOST_WAIT_MS = 30_000
-/** A lock that was waited for may be this old when the answer comes: then it is extended, which tells its age. */
+/**
+ * When the wait took more than this share of the TTL, the lock is extended, which returns its exact remaining time.
+ */
 const OLD_SHARE = 0.1
 
-/** A server that has not answered so long after it should have counts as away: who holds a lock cannot wait for it. */
+/** A server that responds later than this counts as unavailable: the holder of a lock cannot wait for it. */
 const ANSWER_MS = 10_000
 
 type Told = Pick<AcquiredLock, 'token' | 'fence' | 'expiresAt'>
 
-/** The locks of a server, with the answers and the errors of the library. */
+/** Locks over HTTP, with the results and errors of the library. */
 export class HttpLocks implements LocksApi {
   constructor(
     private readonly http: HttpTransport,
@@ -83,7 +85,7 @@ export class HttpLocks implements LocksApi {
       return { ...answer, ...validitySince(startedMs, ttlMs, performance.now()) }
     }
     const extended = await this.extend(name, told.token, ttlMs).catch((error) => {
-      // Nobody else knows the token.
+      // No other caller knows the token.
       this.release(name, told.token).catch(() => {})
       throw error
     })

@@ -1,11 +1,11 @@
 import { CatracaError, ERROR_CODES, type ErrorCode, type FieldError } from '../../core/errors.js'
 
-/** The server's refusal as the error that the library would have thrown. */
+/** Turns a problem response into the error that the library would throw. */
 export function problemToError(url: string, status: number, contentType: string, text: string): CatracaError {
   const body = contentType.startsWith('application/problem+json') ? parseObject(text) : undefined
   const code = body?.code
   if (body === undefined || typeof code !== 'string' || !Object.hasOwn(ERROR_CODES, code)) {
-    // Not our server: a proxy in between, or something else on that port.
+    // Not a Catraca server: a proxy, or another program on that port.
     return new CatracaError('ENGINE_UNAVAILABLE', `${url} answered ${status}, not as a Catraca server does`)
   }
   const { type, title, status: _, detail, code: __, errors, instance, requestId, ...facts } = body
@@ -15,12 +15,12 @@ export function problemToError(url: string, status: number, contentType: string,
   })
 }
 
-/** No answer at all. The URL is named, because it is what the caller can correct. */
+/** There was no response. The message names the URL, because the caller can correct it. */
 export function unreachable(url: string, cause: unknown): CatracaError {
   return new CatracaError('ENGINE_UNAVAILABLE', `cannot reach ${url}: ${reason(cause)}`, { cause })
 }
 
-/** `fetch` says only "fetch failed" and keeps the reason in a chain of causes, some of them aggregates. */
+/** `fetch` says only "fetch failed" and has the reason in a chain of causes, some of them aggregates. */
 function reason(error: unknown): string {
   let deepest = error as { code?: string; message?: string; cause?: unknown; errors?: unknown[] }
   for (let depth = 0; depth < 5; depth++) {

@@ -3,7 +3,7 @@ import type { ImportProgress, ImportStatus } from '../../guards/allowlist/types.
 
 export interface WatchOptions {
   onProgress: ((progress: ImportProgress) => void) | undefined
-  /** Asks the server how far it is. */
+  /** Reads the progress from the server. */
   status: (() => Promise<ImportStatus>) | undefined
   gzip: boolean | undefined
 }
@@ -11,7 +11,7 @@ export interface WatchOptions {
 const ASK_EVERY_MS = 1000
 const NEWLINE = 0x0a
 
-/** Counts what goes over the wire, and asks the server now and then what of it is stored. */
+/** Counts the bytes sent, and reads from the server now and then how many rows are stored. */
 export function watchUpload(
   body: AsyncIterable<Uint8Array>,
   { onProgress, status, gzip }: WatchOptions,
@@ -26,7 +26,7 @@ export function watchUpload(
         progress.rowsRead = Math.max(progress.rowsRead, rowsAcknowledged)
         tell()
       },
-      // It may not know the import yet, and the upload itself tells of real trouble.
+      // The server may not know the import yet; real failures reach the upload itself.
       () => {},
     )
   }, ASK_EVERY_MS)

@@ -10,7 +10,7 @@ import type {
 } from '../../guards/token-denylist/types.js'
 import type { HttpTransport } from './transport.js'
 
-/** The token denylist of a server, with the answers and the errors of the library. */
+/** The token denylist over HTTP, with the results and errors of the library. */
 export class HttpTokens implements TokensApi {
   constructor(private readonly http: HttpTransport) {}
 
@@ -31,7 +31,7 @@ export class HttpTokens implements TokensApi {
     await this.http.json('PUT', path, { body: { notBefore: text(notBefore), expiresAt: text(expiresAt) } })
   }
 
-  /** A server is asked about a token, which may have a subject. */
+  /** The API checks a token, optionally with its subject. */
   check({ jti, subject, issuedAt }: TokenQuestion): Promise<TokenAnswer> {
     const query = {
       ...(subject !== undefined && { subject }),

@@ -16,7 +16,7 @@ export interface UploadCall {
   signal?: AbortSignal | undefined
 }
 
-/** Requests to one server, with its key, its failures turned into `CatracaError`. */
+/** Sends requests to one server with its API key, and turns failures into `CatracaError`. */
 export class HttpTransport {
   private readonly base: string
 
@@ -74,7 +74,7 @@ export class HttpTransport {
   ): Promise<Response> {
     const init: RequestInit = {
       method,
-      // A redirected POST would come out as a GET.
+      // `fetch` would repeat a redirected POST as a GET.
       redirect: 'manual',
       headers: {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),

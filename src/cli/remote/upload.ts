@@ -10,8 +10,8 @@ export interface UploadAnswer {
 }
 
 /**
- * A request whose body takes as long as it takes. Not `fetch`: that gives up when the answer does not begin
- * within five minutes of the last byte, and it hides an answer that came before the whole body was sent.
+ * Sends a request whose body may take any time. `fetch` cannot do this: it fails when the response does not begin
+ * within five minutes of the last byte, and it hides a response that arrives before the whole body was sent.
  */
 export async function upload(
   url: URL,
@@ -34,8 +34,8 @@ export async function upload(
 }
 
 /**
- * On a connection of its own, which is thrown away afterwards. It claims to stay open all the same: told to
- * close, a server that refuses would close at once, and its answer be lost among the bytes under way.
+ * Uses a new connection, which is closed afterwards, but sends `keep-alive`: with `close`, a server that refuses the
+ * body would close at once, and its response would be lost.
  */
 function open(url: URL, headers: Record<string, string>): ClientRequest {
   const options = { method: 'POST', headers }
@@ -48,7 +48,7 @@ function answerOf(request: ClientRequest): Promise<UploadAnswer> {
   return new Promise((resolve, reject) => {
     let answered = false
     request.on('error', (error) => {
-      // The server may refuse and stop reading: the broken pipe is then no news.
+      // The server may refuse and stop reading; the broken pipe is then expected.
       if (!answered) reject(error)
     })
     request.on('close', () => {

@@ -5,9 +5,9 @@ import { guarded } from '../../core/timers.js'
 import { roomForConnections } from '../../server/http/connections.js'
 
 /**
- * How connections get to the workers of one port. The supervisor accepts them and gives them to the workers in turn.
- * Node's own cluster does the same, but when workers close, it drops connections that it has accepted and not yet given
- * away, or that were on their way: their callers saw a reset in every stop.
+ * How connections reach the workers of one port. The supervisor accepts them and passes them to the workers in turn.
+ * Node's cluster module does the same, but when workers close, it drops connections that it has accepted and not
+ * passed on yet, or that are in transit: at every stop some clients saw a reset.
  */
 export interface Address {
   host: string
@@ -21,9 +21,9 @@ export interface ListeningMessage {
 
 const READY = { catraca: 'ready' } as const
 const CONNECTION = { catraca: 'connection' } as const
-/** Connections that are with no worker yet: more than a moment's worth means that the workers do not keep up. */
+/** Limit of accepted connections that no worker has yet. More of them means that the workers do not keep up. */
 const MOST_HELD = Math.min(512, roomForConnections() ?? 512)
-/** Of a stop, in which those who have connected so far are accepted. */
+/** Limit of event loop turns during a stop, in which pending connections are still accepted. */
 const MOST_TURNS = 1_000
 const IDLE_TURNS = 3
 const STOP = { catraca: 'stop' } as const
@@ -34,13 +34,13 @@ const isOf = (message: unknown, name: string): boolean =>
 export const isStop = (message: unknown): boolean => isOf(message, STOP.catraca)
 export const isReady = (message: unknown): boolean => isOf(message, READY.catraca)
 
-/** In the supervisor. */
+/** Runs in the supervisor. */
 export class Listener {
   private readonly server = createServer({ pauseOnConnect: true, allowHalfOpen: true })
   private readonly workers: Worker[] = []
   private accepted = 0
   private onTheirWay = 0
-  /** Accepted while there was no worker. */
+  /** Connections accepted while there was no worker. */
   private waiting: Socket[] = []
 
   constructor() {
@@ -69,10 +69,10 @@ export class Listener {
     if (at >= 0) this.workers.splice(at, 1)
   }
 
-  /** Takes no more connections. */
+  /** Stops accepting connections. */
   async close(): Promise<void> {
-    // Right behind turns in which nobody waited to be accepted: the kernel resets those who do when the port closes. A turn
-    // accepts one, and the turn of the signal none.
+    // Closes only after several turns without a new connection: when the port closes, the kernel resets connections
+    // that wait to be accepted. Each turn accepts one connection, and the turn of the signal none.
     let accepted = this.accepted
     for (let turn = 0, idle = 0; turn < MOST_TURNS && idle < IDLE_TURNS; turn++) {
       await new Promise((resolve) => setImmediate(resolve))
@@ -93,7 +93,7 @@ export class Listener {
       this.waiting.push(socket)
       return
     }
-    // In turn.
+    // Round robin: the worker moves to the end of the list.
     this.drop(worker)
     this.workers.push(worker)
     this.onTheirWay++
@@ -101,20 +101,20 @@ export class Listener {
   }
 }
 
-/** By the way on which connections come, not by a signal: those that were given to it before come first. */
+/** Sent as a message, not as a signal: messages are ordered, so connections that were passed before arrive first. */
 export function requestStop(worker: Worker): void {
   if (worker.isConnected()) worker.send(STOP)
   else worker.process.kill('SIGTERM')
 }
 
-/** In a worker: gets the connections that the supervisor gives it, and the port on which they came. */
+/** Runs in a worker: receives connections from the supervisor, and the port on which they arrived. */
 export function takeConnections(take: (socket: Socket) => void): Promise<number> {
   return new Promise((resolve) => {
     const hear = (message: unknown, socket: unknown) => {
       if (isOf(message, 'listening')) resolve((message as ListeningMessage).port)
-      // It may have been closed by its caller on the way.
+      // The client may have closed it in transit.
       if (!isOf(message, CONNECTION.catraca) || socket === undefined) return
-      // As Node's own HTTP server has its connections.
+      // Node's HTTP server creates its sockets with this option.
       Object.assign(socket as Socket, { allowHalfOpen: true })
       ;(socket as Socket).setNoDelay(true)
       take(socket as Socket)

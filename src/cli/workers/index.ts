@@ -9,14 +9,14 @@ import { MetricsExchange } from './metrics.js'
 
 const FIRST_DELAY_MS = 100
 const LONGEST_DELAY_MS = 30_000
-/** A worker that has served for so long was not born ill. */
+/** A worker that served for this long did not crash at its start. */
 const HEALTHY_MS = 2_000
 
-/** How long to wait before a worker that died is replaced: a crash loop must stay slow, and nothing else. */
+/** The delay before a dead worker is replaced: only a crash loop is slowed down. */
 export class RestartPauses {
   private earlyDeaths = 0
 
-  /** Undefined of a worker that never served. */
+  /** `servedMs` is undefined for a worker that never served. */
   afterDeath(servedMs: number | undefined): number {
     this.earlyDeaths = servedMs !== undefined && servedMs >= HEALTHY_MS ? 0 : this.earlyDeaths + 1
     return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.max(0, this.earlyDeaths - 1))
@@ -32,7 +32,7 @@ interface LogLevelMessage {
 const isLogLevel = (message: unknown): message is LogLevelMessage =>
   (message as LogLevelMessage | null)?.catraca === 'log-level'
 
-/** Has the other workers, if there are any, log what this one was told to log. */
+/** Sends a new log level to the other workers, if there are any. */
 export function broadcastLogLevel(level: LogLevel, forSeconds: number | undefined): void {
   if (cluster.isWorker) process.send?.({ catraca: 'log-level', level, forSeconds } satisfies LogLevelMessage)
 }
@@ -44,7 +44,7 @@ export function followLogLevel(server: RunningServer): void {
   })
 }
 
-/** Keeps so many workers serving, until a signal stops them all. */
+/** Keeps this number of workers running until a signal stops them all. */
 export async function superviseWorkers(
   count: number,
   address: Address,
@@ -56,13 +56,13 @@ export async function superviseWorkers(
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
   new MetricsExchange().start()
-  // One first: what is wrong with the configuration is then told once, not by every worker.
+  // Starts one worker first, so that a wrong configuration is reported once and not by every worker.
   await supervisor.start()
   for (let i = 1; i < count; i++) supervisor.fork()
   await supervisor.stopped
 }
 
-/** What the workers log, also those that start later. */
+/** The log level of all workers, including those that start later. */
 class SharedLogLevel {
   private last: { message: LogLevelMessage; at: number } | undefined
 
@@ -100,7 +100,7 @@ class Supervisor {
     })
   }
 
-  /** The port is opened when there is somebody to serve it. */
+  /** Opens the port once a worker can serve it. */
   async start(): Promise<void> {
     const worker = this.fork()
     const isServing = await new Promise<boolean>((resolve) => {
@@ -108,7 +108,7 @@ class Supervisor {
       worker.once('exit', () => resolve(false))
     })
     if (this.isStopping) return
-    // The worker has said why.
+    // The worker has printed the reason.
     if (!isServing) throw new Exit(EXIT.failure)
     try {
       const { port } = await this.listener.listen(this.address)
@@ -140,7 +140,7 @@ class Supervisor {
     return worker
   }
 
-  /** First nobody new comes in; then the workers finish, behind the last connections that were given to them. */
+  /** Stops accepting first; then the workers finish, including the last connections that they were given. */
   async stop(shutdownTimeoutMs: number): Promise<void> {
     if (this.isStopping) return
     this.isStopping = true

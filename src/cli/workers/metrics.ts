@@ -3,7 +3,7 @@ import { CatracaError } from '../../core/errors.js'
 import { guarded, later } from '../../core/timers.js'
 import { type MetricsJson, type MetricsRegistry, remainsOf, together } from '../../metrics/index.js'
 
-/** What workers and their supervisor say to each other. */
+/** Messages between workers and supervisor. */
 type Message =
   | { catraca: 'metrics-wanted'; id: number }
   | { catraca: 'metrics-read'; id: number }
@@ -11,8 +11,8 @@ type Message =
   | { catraca: 'metrics-of-all'; id: number; parts: MetricsJson[] }
 
 /**
- * A worker that is busy for longer is shown as it was last seen. Longer than it waits itself for an engine that hangs
- * (`engine-figures.ts`), or nobody would ever hear that one is down.
+ * A worker that takes longer is shown with its last known metrics. Longer than a worker waits for an engine that
+ * hangs (`engine-figures.ts`); otherwise the metric of that outage would never be seen.
  */
 const WORKER_TIMEOUT_MS = 2_500
 const SUPERVISOR_TIMEOUT_MS = 4_000
@@ -22,11 +22,11 @@ function messageOf(given: unknown): Message | undefined {
   return isOurs ? (given as Message) : undefined
 }
 
-/** In a worker: tells its own metrics to whoever asks, and makes the text of all workers together. */
+/** Runs in a worker: sends its own metrics on request, and renders the text of all workers together. */
 export function shareMetrics(own: MetricsRegistry): () => Promise<string> {
   const waiting = new Map<number, (parts: MetricsJson[]) => void>()
   let asked = 0
-  // A worker that stops may have gone from its supervisor while it was asking its engines.
+  // A stopping worker may have disconnected from the supervisor while it read its engines.
   const send = (message: Message) => process.connected && process.send?.(message)
   const hear = async (given: unknown) => {
     const message = messageOf(given)
@@ -50,9 +50,9 @@ export function shareMetrics(own: MetricsRegistry): () => Promise<string> {
 }
 
 const silent = () =>
-  new CatracaError('ENGINE_UNAVAILABLE', 'the supervisor of the workers did not tell their metrics')
+  new CatracaError('ENGINE_UNAVAILABLE', 'the supervisor did not send the metrics of the workers')
 
-/** In the supervisor: asks all workers for those of one of them, and remembers those that are gone. */
+/** Runs in the supervisor: collects the metrics of all workers for one of them, and keeps those of dead workers. */
 export class MetricsExchange {
   private readonly seen = new Map<number, MetricsJson>()
   private gone: Promise<MetricsJson> | undefined
@@ -92,16 +92,16 @@ export class MetricsExchange {
     this.reading.delete(id)
   }
 
-  /** Also when nobody waits for it any more: it is newer than what was seen before. */
+  /** Also stored when the request has timed out: it is newer than the last known metrics. */
   private heard(worker: Worker, id: number, metrics: MetricsJson): void {
-    // What it had counted is kept already.
+    // Its counts are kept already.
     if (worker.isDead()) return
     this.seen.set(worker.id, metrics)
     this.reading.get(id)?.(worker)
   }
 
   private keep(worker: Worker): void {
-    // Nobody waits for an answer that cannot come any more.
+    // A dead worker cannot respond any more.
     for (const answered of this.reading.values()) answered(worker)
     const last = this.seen.get(worker.id)
     if (last === undefined) return

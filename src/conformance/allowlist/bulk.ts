@@ -54,7 +54,7 @@ const begin = async (engine: AllowlistEngine, mode: 'add' | 'replace', importId?
 const add = (engine: AllowlistEngine, into: ImportSession, run: SortedCustomers, now = NOW) =>
   engine.bulk.add(into, run, 0, run.count, (added, unchanged) => checkpoint(run.count, added, unchanged), now)
 
-/** The checkpoint of a replace of so many rows. */
+/** The checkpoint of a replace of this many rows. */
 const replaced =
   (rows: number) =>
   (counts: ReplaceCounts): ImportCheckpoint => ({ ...checkpoint(rows, 0), ...counts })
@@ -175,7 +175,7 @@ export const bulkSuite = suite<AllowlistEngine>(
       const into = await begin(one, 'replace')
       const outcome = await replace(one, into, sorted(customers(40, 90)))
       assert.deepEqual(outcome, { outcome: 'replaced', added: 30, unchanged: 20, removed: 40 })
-      // Also if the process dies right here.
+      // Also true if the process dies at this point.
       const record = await two.bulk.status('a', 'i1', NOW)
       assert.deepEqual([record?.state, record?.rowsAcknowledged, record?.removed], ['completed', 7, 40])
       const end = await finish(one, into)

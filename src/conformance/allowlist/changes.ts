@@ -18,13 +18,16 @@ import {
 
 type Told = { log: number; sequence: number; changes: string[] | 'reset' }
 
-/** Where a new list begins, with as many logs as it has shards. */
+/** The start position of a new list, with as many logs as it has shards. */
 async function beginningOf(engine: AllowlistEngine, list: ListRef): Promise<Position> {
   const { shardCount } = (await engine.lists.get(list.id))!
   return Array.from({ length: shardCount }, () => ({ sequence: 0, mark: 0 }))
 }
 
-/** All logs of a list behind a position, in words: `+id` or `-id`. In each log the numbers must go on without holes. */
+/**
+ * The entries of all logs of a list after a position, as text: `+id` or `-id`. The numbers in each log must have no
+ * gaps.
+ */
 async function logsOf(engine: AllowlistEngine, list: ListRef, after?: Position): Promise<Told[]> {
   const told: Told[] = []
   const position: LogPosition[] = [...(after ?? (await beginningOf(engine, list)))]
@@ -40,10 +43,10 @@ async function logsOf(engine: AllowlistEngine, list: ListRef, after?: Position):
   }
 }
 
-/** What the logs tell, in the order of each; changes of one customer are all in one log. */
+/** The changes in the order of each log; all changes of one customer are in one log. */
 const changesOf = (told: Told[]): string[] => told.flatMap(({ changes }) => changes)
 
-/** How many entries all logs have together. */
+/** Number of entries in all logs. */
 async function entriesOf(engine: AllowlistEngine, list: ListRef): Promise<number | undefined> {
   const position = await engine.changes.position(list)
   return position?.reduce((sum, { sequence }) => sum + sequence, 0)
@@ -61,7 +64,7 @@ function wordsOf(entry: Uint8Array): string[] {
   return words
 }
 
-/** Members as they follow from the log alone. */
+/** The members that result from the log alone. */
 function replay(told: Told[]): string[] {
   const members = new Set<string>()
   for (const { changes } of told) {
@@ -120,7 +123,7 @@ export const changeSuiteOf = ({ largeReplace }: { largeReplace: number }) =>
         })
         const told = await logsOf(one, list, before)
         if (before.length > 1) return assertLastOfEach(told, before)
-        // That somebody is removed who is no member before the switch may be told or not.
+        // The removal of a customer who is not a member before the switch may be in the log or not.
         const meanwhile = changesOf(told.slice(0, -1)).filter((change) => change !== `-${customer(11)}`)
         assert.deepEqual(meanwhile, [`+${customer(0)} 0`])
         const last = told.at(-1)!.changes as string[]
@@ -185,7 +188,7 @@ export const changeSuiteOf = ({ largeReplace }: { largeReplace: number }) =>
 
 export const changeSuite = changeSuiteOf({ largeReplace: 10_001 })
 
-/** Logs of several shards cannot tell of a switch in one entry, so each ends in a reset. */
+/** Logs of several shards cannot record a switch in one entry, so each ends with a reset. */
 function assertLastOfEach(told: Told[], before: Position): void {
   for (const log of before.keys()) {
     assert.equal(told.filter((entry) => entry.log === log).at(-1)?.changes, 'reset', `log ${log}`)

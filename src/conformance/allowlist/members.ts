@@ -87,7 +87,8 @@ export const memberSuite = suite<AllowlistEngine>(
       const first = (await one.members.page('a', undefined, 5))!
       await one.members.remove('a', first.members.at(-1)!.customerId, NOW)
       const second = (await one.members.page('a', first.next, 100))!
-      // Nobody who stayed is missed; an engine without an order may tell some again when its store moves them about.
+      // No member that stayed may be missing. An engine without an order may return some again when its store moves
+      // them.
       const told = new Set([...first.members, ...second.members].map(({ customerId }) => customerId))
       assert.deepEqual([...told].toSorted(), customers(0, 10).toSorted())
       assert.equal(first.members.length, 5)

@@ -17,7 +17,7 @@ import {
   until,
 } from './support.js'
 
-/** Everything that must end the fills that began before it. */
+/** Each of these must end the fills that started before it. */
 const INVALIDATIONS: Record<string, (store: CacheStore) => Promise<unknown>> = {
   write: (store) => store.write(SPACE, [item('a', 'written')], now()),
   remove: (store) => store.remove(SPACE, ['a'], now()),
@@ -140,7 +140,7 @@ export const cacheFillSuite = suite<CacheStore>(
           assert.equal(await storeOne(one, token, item('a', 'old', { tags: ['red'] })), 'void')
           assert.equal(await readOne(one, 'a'), after)
           if (after !== undefined) return
-          // One that begins now is as good as any.
+          // A fill that starts now is valid.
           const next = await fill(two, 'a')
           assert.equal(await storeOne(two, next, item('a', 'new', { tags: ['red'] })), 'stored')
           assert.equal(await readOne(one, 'a'), 'new')

@@ -7,14 +7,14 @@ import type { CacheSpace } from '../../guards/cache/space.js'
 import { type Pair, suite } from '../suite.js'
 import { LIFE_MS, SPACE, until } from './support.js'
 
-/** Guards over both instances, as two pods have them: what the cache promises is promised over the engine. */
+/** Guards over both instances, like two pods: the promises of the cache must hold over the engine. */
 async function pods(
   { one, two }: Pair<CacheStore>,
   options: Partial<SpaceOptions<string>>,
   work: (a: CacheSpace<string>, b: CacheSpace<string>) => Promise<void>,
 ): Promise<void> {
   const caches = [one, two].map((store) => new Caches({ store, clock: systemClock, report: () => {} }))
-  // A machine at its limit must not pass for a store that is down.
+  // An overloaded machine must not be taken for a store that is down.
   const whole = { name: SPACE, ttlMs: LIFE_MS, timeoutMs: 20_000, jitter: 0, ...options }
   const [a, b] = caches.map((each) => each.space<string>(whole))
   try {
@@ -24,7 +24,7 @@ async function pods(
   }
 }
 
-/** A source whose answers come when they are let go. */
+/** A source whose loads complete when the test releases them. */
 function slowSource(value: () => string) {
   let letGo!: () => void
   const gate = new Promise<void>((resolve) => {
@@ -33,7 +33,7 @@ function slowSource(value: () => string) {
   const source = { loads: 0, letGo, load: async () => value() }
   source.load = async () => {
     source.loads++
-    // What the source says now, told later.
+    // The value at the time of the call, returned later.
     const answer = value()
     await gate
     return answer
@@ -45,7 +45,7 @@ const FORBIDDEN = async (): Promise<string> => assert.fail('nothing was to be lo
 
 type Space = CacheSpace<string>
 
-/** What must keep a fill that began before it from being kept, by either pod. */
+/** Each of these must prevent that a fill that started before it is stored, by either pod. */
 const INVALIDATIONS: Record<string, (space: Space) => Promise<unknown>> = {
   delete: (space) => space.delete('k'),
   deleteByTag: (space) => space.deleteByTag('red'),
@@ -63,7 +63,7 @@ async function fillAgainst(
   await until('the load', () => source.loads === 1)
   value = 'new'
   await invalidate(invalidating)
-  // Who asks after the invalidation is not answered by the fill from before it.
+  // A read after the invalidation must not get the result of a fill that started before it.
   const after = invalidating.getOrLoad('k', async () => value)
   source.letGo()
   assert.equal(await waiting, 'old')
@@ -141,7 +141,7 @@ export const cacheSpaceSuite = suite<CacheStore>(
       const feed = interruptible(two)
       await pods({ one, two: feed.store }, {}, async (a, b) => {
         await a.set('k', '1')
-        // What is read while the notice of the write comes in is not kept yet.
+        // A value that is read while the notice of its write arrives is not stored in the first tier yet.
         await until('the first tier holds it', async () => {
           assert.equal(await b.get('k'), '1')
           return b.stats().firstTierHits > 0
@@ -149,7 +149,7 @@ export const cacheSpaceSuite = suite<CacheStore>(
         const hits = b.stats().firstTierHits
         feed.cut()
         await a.set('k', '2')
-        // Not heard of, and still not answered wrongly: without the feed the second tier is asked.
+        // Pod b did not get the notice and still answers correctly: without the feed it reads the second tier.
         assert.equal(await b.get('k'), '2')
         assert.equal(await b.getOrLoad('k', FORBIDDEN), '2')
         assert.equal(b.stats().firstTierHits, hits)
@@ -259,7 +259,7 @@ export const cacheSpaceSuite = suite<CacheStore>(
   },
 )
 
-/** The store, with a feed that can be cut. */
+/** The store, with a feed that the test can interrupt. */
 function interruptible(store: CacheStore) {
   let isCut = false
   let tell: (notice: CacheNotice) => void = () => {}
@@ -276,7 +276,7 @@ function interruptible(store: CacheStore) {
   const wrapped = new Proxy(store, { get: (_, name) => (name === 'watch' ? watch : bound(String(name))) })
   return {
     store: wrapped,
-    /** As if notices took longer. */
+    /** Delays notices. */
     withhold() {
       isCut = true
     },

@@ -13,7 +13,7 @@ import type {
 export const SPACE = 'dict:entry:key'
 export const LIFE_MS = 60_000
 
-/** Engines expire by clocks of their own, so these suites live in real time, with lives that are short or long. */
+/** Engines expire entries by their own clocks, so these suites run in real time, with short or long lives. */
 export const now = (): number => Date.now()
 
 export const item = (key: string, value: CacheValue, facts: Partial<CacheItem> = {}): CacheItem => ({
@@ -41,7 +41,7 @@ export async function beginOne(
   return { ...start!, token }
 }
 
-/** The token of a fill that must be granted. */
+/** Claims a fill that must be granted, and returns its token. */
 export async function fill(store: CacheStore, key: string, claim: Partial<FillClaim> = {}, space = SPACE) {
   const { state, token } = await beginOne(store, key, claim, space)
   assert.equal(state, 'filling')
@@ -58,7 +58,7 @@ export async function storeOne(
   return outcome!
 }
 
-/** Waits for what others bring about; fails when it does not come. */
+/** Waits for an effect of another call; fails when it does not come. */
 export async function until(what: string, isThere: () => boolean | Promise<boolean>, withinMs = 5000) {
   const end = now() + withinMs
   while (!(await isThere())) {
@@ -72,7 +72,7 @@ export function heard(store: CacheStore): { notices: CacheNotice[]; stop(): void
   return { notices, stop: store.watch((notice) => notices.push(notice)) }
 }
 
-/** The same from when the store can miss nothing any more, which may take a look at its feed. */
+/** The same, after the store has started to receive every notice, which may take a read of its feed. */
 export async function followed(store: CacheStore): Promise<{ notices: CacheNotice[]; stop(): void }> {
   const hearing = heard(store)
   const { notices } = hearing

@@ -6,7 +6,7 @@ import { claimBy, claimed, found, JSON_ANSWER, KEY, LEASE_MS, LIFE_MS, owner, st
 
 const OTHER_ANSWER = { response: { encoding: 'json', text: '"other"' } } as const
 
-/** Every verb of an owner, by somebody. */
+/** Every verb that needs the owner, called with a given owner. */
 const verbs = {
   complete: (store: IdempotencyStore, by: string, now: number) => store.complete(KEY, by, OTHER_ANSWER, now),
   fail: (store: IdempotencyStore, by: string, now: number) => store.fail(KEY, by, 'other', now),

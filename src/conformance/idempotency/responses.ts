@@ -4,10 +4,10 @@ import { suite } from '../suite.js'
 import { NOW, parallel } from '../support.js'
 import { claimBy, claimed, found, KEY, LEASE_MS, noise, owner, sameBytes } from './support.js'
 
-/** More than an item of DynamoDB holds. */
+/** Larger than an item of DynamoDB. */
 const LARGE_BYTES = 500_000
 
-/** Completes, and gives what the other instance replays. */
+/** Completes a claim, and returns what the other instance replays. */
 async function replayed(
   { one, two }: { one: IdempotencyStore; two: IdempotencyStore },
   completion: Completion,

@@ -9,7 +9,7 @@ export const HASH = 'a1'.repeat(32)
 export const OTHER_HASH = 'b2'.repeat(32)
 export const KEY: RecordKey = { operation: 'PRODUCE', key: '5c1e0a56-4a58-4aaf-9359-83ec8f663f10' }
 
-/** What a guard would give: the hash of a token. */
+/** An owner as a guard passes it: the hash of a token. */
 export const owner = (i: number): string => i.toString(16).padStart(64, '0')
 
 export const claimBy = (i: number, changes: Partial<Claim> = {}): Claim => ({
@@ -36,7 +36,7 @@ export async function claimed(
 
 export async function found(store: IdempotencyStore, claim: Claim, now = NOW): Promise<StoredRecord> {
   const outcome = await store.claim(claim, now)
-  // Not the record itself: megabytes of a response as text take many seconds.
+  // Does not print the record: formatting megabytes of a response takes many seconds.
   assert.ok(outcome.outcome === 'found', `the outcome is ${outcome.outcome}`)
   assert.equal(outcome.at, now)
   return outcome.record
@@ -46,13 +46,13 @@ export async function statusOf(store: IdempotencyStore, now = NOW, key = KEY): P
   return (await store.read(key, now))?.status
 }
 
-/** Of the engine's own kind of bytes only the content counts. */
+/** Engines may return different byte types; only the content counts. */
 export function sameBytes(actual: Uint8Array, expected: Uint8Array): void {
   assert.equal(actual.byteLength, expected.byteLength)
   assert.equal(Buffer.compare(actual, expected), 0, 'the bytes differ')
 }
 
-/** Bytes that do not compress, the same at each run. */
+/** Bytes that do not compress, the same in each run. */
 export function noise(sizeBytes: number): Uint8Array {
   const bytes = new Uint8Array(sizeBytes)
   let state = 0x2545f491

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import type { AttemptOutcome, LockStore } from '../../guards/lock/port.js'
 
-/** A store of locks, and the time that it goes by. */
+/** A lock store, and its time. */
 export interface LockScene {
   readonly locks: LockStore
-  /** What callers give as their time. */
+  /** The time that callers pass. */
   now(): number
-  /** Lets time pass for the store, without anybody waiting: for both instances. */
+  /** Advances the time of the store for both instances, without waiting. */
   elapse(ms: number): Promise<void>
-  /** Forgets everything that is known of a name, as a store that lost it would. */
+  /** Deletes all data of a name, as a store that lost it would. */
   lose(name: string): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export function acquire(
   return locks.acquire({ name, owner, ttlMs, waits }, now())
 }
 
-/** Acquires what must be free; the fence. */
+/** Acquires a lock that must be free, and returns its fence. */
 export async function fenceFor(
   scene: LockScene,
   name: string,
@@ -38,7 +38,7 @@ export async function fenceFor(
   return fence
 }
 
-/** What must be somebody else's; for how long. */
+/** Asserts that another owner holds the lock; returns for how long. */
 export async function heldFor(scene: LockScene, name: string, owner: string): Promise<number> {
   const answer = await acquire(scene, name, owner)
   assert.equal(answer.outcome, 'held', `${name} by ${owner}`)

@@ -18,7 +18,7 @@ const config = (capacity: number): LevelConfig => ({
 type Told = [key: string, capacity: number]
 const told = (key: ConfigKey, capacity: number): Told => [JSON.stringify(key), capacity]
 
-/** Everything that a level says, page by page. */
+/** All records of a level, read page by page. */
 async function listAll(store: LimitConfigStore, level: Level, limit: number, of?: string): Promise<Told[]> {
   const all: Told[] = []
   let after: ConfigKey | undefined

@@ -25,7 +25,7 @@ async function runVector(
   }
 }
 
-/** One case for each algorithm, all its vectors at the same time on both instances. */
+/** One case for each algorithm; all its vectors run concurrently on both instances. */
 const vectorCases = Object.fromEntries(
   ALGORITHMS.map((algorithm) => [
     `the vectors of ${algorithm}`,

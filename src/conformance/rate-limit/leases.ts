@@ -84,7 +84,8 @@ export const limitLeaseSuite = suite<LimitStore>(
           const old = [of(entity, cost('x', ruleOf(algorithm, 5, 30), 1))]
           const used = [of(entity, cost('x', ruleOf(now, 100), 90))]
           await one.take(old, NOW)
-          // In the window of the old rule a moment, in that of the new one everything still counts.
+          // By then almost nothing counts any more in the 30 s window of the old rule; in that of the new rule everything
+          // still does.
           const later = NOW + 31_000
           await one.take(used, NOW + 1000)
           const before = await remaining(one, used[0]!, later)

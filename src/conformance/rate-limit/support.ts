@@ -36,7 +36,7 @@ export async function remaining(store: LimitStore, subject: SubjectCosts, now = 
 }
 
 let leases = 0
-/** The lease of what was taken, with a delta by limit. */
+/** The lease of a take, with a delta by limit. */
 export function lease(
   subjects: SubjectCosts[],
   deltas: Record<string, number> = {},

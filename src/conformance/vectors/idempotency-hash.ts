@@ -2,11 +2,11 @@ export interface RequestHashVector {
   name: string
   payload: unknown
   canonical: string
-  /** Of the canonical form in UTF-8, in hex. */
+  /** Hash of the canonical form in UTF-8, in hex. */
   sha256: string
 }
 
-/** Payloads, their canonical form and its hash: what every program that shares records must make of them. */
+/** Payloads, their canonical form and its hash: every program that shares records must compute these. */
 export const REQUEST_HASH_VECTORS: readonly RequestHashVector[] = [
   {
     name: 'the empty object',
@@ -76,5 +76,5 @@ export const REQUEST_HASH_VECTORS: readonly RequestHashVector[] = [
   },
 ]
 
-/** Of a request without a payload. */
+/** Hash of a request without a payload. */
 export const NO_PAYLOAD_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'

@@ -1,12 +1,12 @@
 export interface IdentifierVector {
   text: string
-  /** By `encodeIdentifier`. */
+  /** Result of `encodeIdentifier`. */
   identifier: string
-  /** By `encodeName`, where it differs. */
+  /** Result of `encodeName`, if it differs. */
   name?: string
 }
 
-/** What every program that shares identifiers must make of these texts. */
+/** Every program that shares identifiers must encode these texts like this. */
 export const IDENTIFIER_VECTORS: readonly IdentifierVector[] = [
   { text: 'ann', identifier: 'ann' },
   { text: 'ann@example.com', identifier: 'ann@example.com' },
@@ -23,7 +23,7 @@ export const IDENTIFIER_VECTORS: readonly IdentifierVector[] = [
   { text: 'a%b#c', identifier: 'a~25b~23c' },
   { text: '\u0000\n', identifier: '~00~0a' },
   { text: 'jos\u00e9', identifier: 'jos~c3~a9' },
-  // No form is made of another: whoever wants one normalises before.
+  // Unicode forms are not normalised: callers that need it normalise before.
   { text: 'jose\u0301', identifier: 'jose~cc~81' },
   { text: '\u{1f600}', identifier: '~f0~9f~98~80' },
 ]

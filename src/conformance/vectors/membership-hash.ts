@@ -1,4 +1,4 @@
-/** The hash that places a customer in a list's filter pages, as `docs/membership.md` defines it. */
+/** The hash that assigns a customer to a filter page of a list, as defined in `docs/membership.md`. */
 export interface MembershipHashVector {
   /** The list's 128-bit key, as 32 hexadecimal digits. */
   key: string
@@ -7,7 +7,7 @@ export interface MembershipHashVector {
   hash: string
 }
 
-/** Made in Python, by code that reproduces the published vectors of Chaskey, not with the code that they test. */
+/** Generated in Python by code that reproduces the published vectors of Chaskey, not with the code under test. */
 export const MEMBERSHIP_HASH_VECTORS: readonly MembershipHashVector[] = [
   {
     key: '9f86d081884c7d659a2feaa0c55ad015',

@@ -1,4 +1,4 @@
-/** Where a customer stands in a wave: the vectors that `docs/reference/wave-hash.md` publishes. */
+/** The place of a customer in a wave: the vectors of `docs/reference/wave-hash.md`. */
 export interface WaveHashVector {
   salt: string
   customerId: string
@@ -8,7 +8,7 @@ export interface WaveHashVector {
   place: string
 }
 
-/** Made with mmh3, the Python binding of the reference implementation, not with the code that they test. */
+/** Generated with mmh3, the Python binding of the reference implementation, not with the code under test. */
 export const WAVE_HASH_VECTORS: readonly WaveHashVector[] = [
   {
     salt: '0123456789abcdef0123456789abcdef',
@@ -76,7 +76,7 @@ export const WAVE_HASH_VECTORS: readonly WaveHashVector[] = [
   { salt: '9f86d081884c7d659a2feaa0c55ad015', customerId: '2373', hash: 'fff6c7b5', place: '0.9998593156' },
 ]
 
-/** Without salt. Made with Python's hashlib, not with the code that they test. */
+/** Without salt. Generated with Python's hashlib, not with the code under test. */
 export const UNSALTED_WAVE_VECTORS: readonly Omit<WaveHashVector, 'salt'>[] = [
   { customerId: '550e8400-e29b-4d4e-a164-426655440000', hash: '99b163eb', place: '0.6003630112' },
   { customerId: '018f3c5e-7b20-7000-8000-000000000001', hash: 'f2356969', place: '0.9461274988' },

@@ -197,7 +197,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
 function rightsWarnings(directory: string): string[] {
   return openToOthers(directory).length === 0
     ? []
-    : [`others on this machine may read the store: chmod -R go-rwx ${directory}`]
+    : [`other users of this machine can read the store: chmod -R go-rwx ${directory}`]
 }
 
 /** A directory that is removed when the process exits, even if the engine is never closed. */

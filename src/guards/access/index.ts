@@ -54,7 +54,7 @@ export class ApiKeys {
 
   async revoke(name: string): Promise<void> {
     if (this.reserved().includes(name)) {
-      const message = `the API key ${name} is one of CATRACA_KEYS: it is revoked by taking it out there`
+      const message = `the API key ${name} is defined in CATRACA_KEYS: remove it there to revoke it`
       throw new CatracaError('KEY_CONFIGURED', message)
     }
     if (!(await this.store.remove(identifier('name', name)))) {

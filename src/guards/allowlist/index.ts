@@ -106,7 +106,10 @@ export class Allowlists implements AllowlistsApi {
       case 'exists':
         throw new CatracaError('ALLOWLIST_EXISTS', `there is already an allowlist ${id}`)
       case 'being-deleted':
-        throw new CatracaError('ALLOWLIST_BEING_DELETED', `the deleted allowlist ${id} is still being swept`)
+        throw new CatracaError(
+          'ALLOWLIST_BEING_DELETED',
+          `the members of the deleted allowlist ${id} are still being removed`,
+        )
     }
   }
 
@@ -356,7 +359,7 @@ export class Allowlists implements AllowlistsApi {
       case 'replace-running':
         throw new CatracaError('REPLACE_IN_PROGRESS', `${list.id} is being replaced`)
       case 'reshard-running':
-        throw new CatracaError('RESHARD_IN_PROGRESS', `${list.id} is being moved already`)
+        throw new CatracaError('RESHARD_IN_PROGRESS', `${list.id} is already being moved to other shards`)
       default:
         return this.get(list.id)
     }
@@ -371,7 +374,7 @@ export class Allowlists implements AllowlistsApi {
   private reshardStore(): ReshardStore {
     const { resharding } = this.parts
     if (resharding !== undefined) return resharding
-    throw new CatracaError('STORE_UNSUPPORTED', 'this store does not cut lists into shards')
+    throw new CatracaError('STORE_UNSUPPORTED', 'this store does not split lists into shards')
   }
 
   /** Returns a promise only when the engine must wait, so the server can answer most checks synchronously. */

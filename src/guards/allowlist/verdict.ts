@@ -66,7 +66,7 @@ export function retryOnViewChange<T>(
   return answer.catch((error: unknown) => {
     if (!(error instanceof ViewChanged)) throw error
     if (tries === MAX_TRIES) {
-      throw new CatracaError('ENGINE_UNAVAILABLE', 'a list is replaced faster than it can be read')
+      throw new CatracaError('ENGINE_UNAVAILABLE', 'the list is being replaced faster than it can be read')
     }
     const next = again()
     return isPromise(next) ? retryOnViewChange(next, again, tries + 1) : next

@@ -187,6 +187,6 @@ function readEntry({ id, text }: StoredEntry): AuditEntry {
 }
 
 function notRecorded(cause: unknown): CatracaError {
-  const message = 'the change was made, and could not be recorded in the audit trail'
+  const message = 'the change was made, but could not be recorded in the audit trail'
   return new CatracaError('AUDIT_NOT_RECORDED', message, { cause, facts: { changed: true } })
 }

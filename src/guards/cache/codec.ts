@@ -66,7 +66,7 @@ export class ValueForm<T> {
 
   private get name(): string {
     return this.options.codec === undefined
-      ? 'JSON, the form of this space (see its option codec),'
+      ? 'JSON, the codec of this space (see its option codec),'
       : 'the codec'
   }
 
@@ -94,7 +94,7 @@ export class ValueForm<T> {
     const { codec } = this.options
     if (codec === undefined) {
       const text = JSON.stringify(value)
-      if (text === undefined) throw new TypeError('it has no JSON form')
+      if (text === undefined) throw new TypeError('it cannot be written as JSON')
       return text
     }
     const bytes = codec.encode(value)
@@ -112,7 +112,7 @@ export class ValueForm<T> {
   }
 
   private parse(text: string): T | undefined {
-    if (this.options.codec !== undefined && text !== NOTHING) throw new Error('written in another form')
+    if (this.options.codec !== undefined && text !== NOTHING) throw new Error('written with another codec')
     if (this.options.words.includes(text)) return text as T
     return (parseJson(text) ?? undefined) as T | undefined
   }

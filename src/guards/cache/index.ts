@@ -112,7 +112,7 @@ export class Caches implements CacheApi {
   private spaceNamed(name: string): CacheSpace<unknown> {
     const space = this.named.has(name) ? this.spaces.get(name)?.space : undefined
     if (space === undefined) {
-      throw new CatracaError('CACHE_SPACE_NOT_FOUND', `the configuration names no cache space ${name}`)
+      throw new CatracaError('CACHE_SPACE_NOT_FOUND', `the configuration has no cache space ${name}`)
     }
     return space
   }
@@ -135,8 +135,8 @@ export class Caches implements CacheApi {
       this.unwatch = this.options.store.watch((notice) => this.onNotice(notice))
     } catch (error) {
       if (isCatracaError(error, 'STORE_UNSUPPORTED')) throw error
-      // Without notices of changes, the first tiers are not trusted.
-      if (!this.isLost) this.options.report('cache: changes of others cannot be followed', error)
+      // Of a store that cannot even be watched the first tiers are not believed.
+      if (!this.isLost) this.options.report('cache: changes by other processes cannot be read', error)
       this.onNotice({ kind: 'lost' })
     }
   }

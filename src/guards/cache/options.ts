@@ -126,8 +126,7 @@ export function spaceSettings<T>(options: SpaceOptions<T>): SpaceSettings<T> {
     throw invalid('onUnavailable', `must be one of ${ON_UNAVAILABLE.join(', ')}`)
   if (!Array.isArray(words) || words.some((word) => typeof word !== 'string'))
     throw invalid('words', 'must be a list of texts')
-  if (RESERVED_NAMES.has(String(name).split(':')[0]!))
-    throw invalid('name', 'begins with a name that is taken')
+  if (RESERVED_NAMES.has(String(name).split(':')[0]!)) throw invalid('name', 'begins with a reserved name')
   return {
     ...DEFAULT_SPACE,
     ...defined(numbers),
@@ -148,7 +147,8 @@ export function parseSpaceOptions(value: unknown): SpaceOptions {
     throw invalid('space', 'must be an object with name and ttlMs')
   }
   const { codec, tags, ...plain } = value as SpaceOptions & Record<string, unknown>
-  if (codec !== undefined || tags !== undefined) throw invalid('space', 'takes codec and tags from code only')
+  if (codec !== undefined || tags !== undefined)
+    throw invalid('space', 'accepts codec and tags only from code')
   if (plain.l1 !== undefined && plain.l1 !== false && (typeof plain.l1 !== 'object' || plain.l1 === null)) {
     throw invalid('l1', 'must be an object, or false')
   }

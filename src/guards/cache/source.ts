@@ -30,7 +30,7 @@ export class Source<T> {
     if (!this.breaker.admits(beganAt)) {
       throw new CatracaError(
         'SOURCE_UNAVAILABLE',
-        `cache ${name}: the source has failed and is spared for a while`,
+        `cache ${name}: the source failed repeatedly and is not called for a while`,
       )
     }
     this.loads++

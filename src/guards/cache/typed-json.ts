@@ -40,7 +40,7 @@ function written(value: unknown): unknown {
     case 'boolean':
       return value
     default:
-      throw new TypeError(`a ${typeof value} has no form`)
+      throw new TypeError(`a ${typeof value} cannot be encoded`)
   }
 }
 
@@ -58,7 +58,7 @@ function writtenObject(value: object): unknown {
   if (types.isSet(value)) return tagged('set', Array.from(value, written))
   if (types.isTypedArray(value)) return writtenBytes(value)
   if (types.isArrayBuffer(value)) return tagged('ArrayBuffer', Buffer.from(value).toString('base64'))
-  if (!isPlainObject(value)) throw new TypeError(`the class ${value.constructor?.name} has no form`)
+  if (!isPlainObject(value)) throw new TypeError(`the class ${value.constructor?.name} cannot be encoded`)
   const members = Object.entries(value).flatMap(([name, member]) =>
     member === undefined ? [] : [[name, written(member)]],
   )

@@ -83,7 +83,7 @@ export function idempotentConsumer<Message, Result>(
 const neverEnded = (): CatracaError =>
   new CatracaError(
     'IDEMPOTENCY_OUTCOME_UNKNOWN',
-    'this message was begun as often as it may be, and never ended',
+    'this message was started as often as allowed, and never completed',
   )
 
 function decide<Message, Result>(

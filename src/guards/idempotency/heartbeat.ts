@@ -60,7 +60,7 @@ export class Heartbeat extends Waiter {
   /** Also fires after a process was suspended for longer than its lease. The claim is then lost and not renewed. */
   override onDue(now: number): void {
     if (now >= this.workEnd) this.lose(`it took longer than ${this.options.maxWorkMs} ms`)
-    else if (now >= this.leaseEnd) this.lose('its lease has passed and could not be extended')
+    else if (now >= this.leaseEnd) this.lose('its lease expired and could not be extended')
     else if (now >= this.nextBeat) void this.beat(now)
     else this.sleep(now)
   }
@@ -80,7 +80,7 @@ export class Heartbeat extends Waiter {
       // Ignored: the claim is not lost while the lease lasts.
     }
     if (this.stopped) return
-    if (outcome === 'lost') return this.lose('somebody else has taken it over')
+    if (outcome === 'lost') return this.lose('another caller took it over')
     if (outcome === 'done') this.leaseEnd = sentAt + leaseMs
     const now = monotonicMs()
     this.nextBeat = now + leaseMs / (outcome === 'done' ? BEATS_PER_LEASE : RETRIES_PER_LEASE)

@@ -96,9 +96,12 @@ export type Held = Pick<HeldClaim, 'attempt' | 'context' | 'complete' | 'fail' |
 
 export function assertOwned(outcome: OwnerOutcome): void {
   if (outcome === 'lost')
-    throw new CatracaError('IDEMPOTENCY_CLAIM_LOST', 'the token does not own this record any more')
+    throw new CatracaError('IDEMPOTENCY_CLAIM_LOST', 'the token no longer owns this record')
   if (outcome === 'differs')
-    throw new CatracaError('IDEMPOTENCY_ANSWER_DIFFERS', 'this was completed before, with another answer')
+    throw new CatracaError(
+      'IDEMPOTENCY_ANSWER_DIFFERS',
+      'this request was completed before with a different response',
+    )
 }
 
 function errorText(error: unknown): string | undefined {

@@ -222,7 +222,10 @@ export class Idempotency implements IdempotencyApi {
   /** The caller aborted, so release its claim. If that fails, the claim ends with its lease. */
   private async giveUp({ key, owner }: Claim, signal: AbortSignal): Promise<never> {
     await this.verbs.release(key, owner).catch((error) => {
-      this.parts.report('a claim that nobody wants any more stays until its lease has passed', error)
+      this.parts.report(
+        'a claim of an aborted call could not be released; it stays until its lease expires',
+        error,
+      )
     })
     throw aborted(signal)
   }
@@ -257,12 +260,12 @@ export class Idempotency implements IdempotencyApi {
     try {
       chosen = ending()
     } catch (failure) {
-      this.parts.report('the policy for failed requests failed itself', failure)
+      this.parts.report('the function that decides on failed requests threw', failure)
     }
     try {
       await (chosen === 'release' ? claim.release() : claim.fail(error))
     } catch (failure) {
-      this.parts.report('a failed request could not be recorded as such', failure)
+      this.parts.report('a failed request could not be recorded as failed', failure)
     }
   }
 

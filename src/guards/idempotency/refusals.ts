@@ -5,7 +5,7 @@ import type { EndingPolicy, Refused } from './types.js'
 export function refusalError({ reason, retryAfterMs }: Refused): CatracaError {
   switch (reason) {
     case 'in-progress':
-      return new CatracaError('IDEMPOTENCY_IN_PROGRESS', 'a request with this key is being worked on', {
+      return new CatracaError('IDEMPOTENCY_IN_PROGRESS', 'a request with this key is in progress', {
         facts: { retryAfterMs },
       })
     case 'other-request':
@@ -13,7 +13,7 @@ export function refusalError({ reason, retryAfterMs }: Refused): CatracaError {
     case 'unknown':
       return new CatracaError(
         'IDEMPOTENCY_OUTCOME_UNKNOWN',
-        'a request with this key was begun and never ended; it is not tried again by itself',
+        'a request with this key was started and never completed; it is not executed again automatically',
       )
   }
 }

@@ -43,7 +43,7 @@ export function writtenAnswer(value: unknown, maxBytes: number): WrittenAnswer |
   } catch (cause) {
     const failure = new CatracaError(
       'IDEMPOTENCY_ANSWER_NOT_WRITABLE',
-      `the work was done and is recorded as done, but its answer cannot be written as JSON: ${(cause as Error).message}`,
+      `the work was executed and recorded as completed, but its result cannot be written as JSON: ${(cause as Error).message}`,
       { cause },
     )
     return { completion: { omittedBytes: 0 }, failure }

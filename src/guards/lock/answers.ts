@@ -19,5 +19,5 @@ export const closed = (): CatracaError => new CatracaError('CLOSED', 'this insta
 
 export function unavailable(cause: unknown): CatracaError {
   const reason = cause instanceof Error ? cause.message : String(cause)
-  return new CatracaError(unavailability(cause), `the lock cannot be had: ${reason}`, { cause })
+  return new CatracaError(unavailability(cause), `the lock cannot be acquired: ${reason}`, { cause })
 }

@@ -90,7 +90,7 @@ export class Hold {
     try {
       await this.around.locks.release(this.name, this.token)
     } catch (error) {
-      this.around.report('a lock could not be released and stays until it ends', error)
+      this.around.report('a lock could not be released; it stays held until it expires', error)
     }
   }
 
@@ -125,6 +125,6 @@ export class Hold {
   }
 
   lostError(): CatracaError {
-    return new CatracaError('LOCK_LOST', `the lock ${this.name} is not held any more`)
+    return new CatracaError('LOCK_LOST', `the lock ${this.name} is no longer held`)
   }
 }

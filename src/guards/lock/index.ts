@@ -166,7 +166,7 @@ export class Locks implements LocksApi {
     this.undo(attempt, deciding)
     if (signal?.aborted) return signal.reason
     if (this.isClosed) return closed()
-    return unavailable(new Error(`the engine took longer than the ${attempt.ttlMs} ms that the lock lives`))
+    return unavailable(new Error(`the engine took longer than ${attempt.ttlMs} ms, the TTL of the lock`))
   }
 
   private held(name: string, retryAfterMs: number): HeldByOther {
@@ -181,7 +181,10 @@ export class Locks implements LocksApi {
       .then(giveBack, giveBack)
       .then(() => this.turns.released(name))
       .catch((error) =>
-        this.dependencies.report('a lock that nobody asked for any more stays until it ends', error),
+        this.dependencies.report(
+          'a lock of an aborted acquire could not be released; it stays held until it expires',
+          error,
+        ),
       )
   }
 

@@ -79,7 +79,7 @@ function heldLock(asked: readonly string[], holds: readonly Hold[], signal: Abor
     get fence() {
       const fence = fenceOf(asked[0]!)
       if (fence !== undefined) return fence
-      throw new CatracaError('STORE_UNSUPPORTED', 'this store gives no fences (Redlock does not)')
+      throw new CatracaError('STORE_UNSUPPORTED', 'this store has no fencing numbers (Redlock)')
     },
     fenceOf,
     signal,
@@ -99,5 +99,5 @@ function namesOf(names: string | readonly string[]): string[] {
 }
 
 export function lockHeld({ name, retryAfterMs }: HeldByOther): CatracaError {
-  return new CatracaError('LOCK_HELD', `somebody else has the lock ${name}`, { facts: { retryAfterMs } })
+  return new CatracaError('LOCK_HELD', `another caller holds the lock ${name}`, { facts: { retryAfterMs } })
 }

@@ -137,7 +137,7 @@ export class OneTimeCodes implements CodesApi {
     }
     throw new CatracaError(
       'ENGINE_UNAVAILABLE',
-      'the code was replaced again and again while it was verified',
+      'the code was replaced repeatedly while it was being verified',
     )
   }
 

@@ -12,6 +12,6 @@ export function issueDenied(denied: IssueDenied): CatracaError {
 export function issueDenialText({ violated, retryAfterMs }: IssueDenied): string {
   const why = violated.includes('lock')
     ? 'the address is locked after too many wrong codes'
-    : 'a code was asked for too often'
+    : 'codes were requested too often'
   return `${why}; try again in ${retryAfterMs} ms`
 }

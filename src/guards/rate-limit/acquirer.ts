@@ -315,7 +315,7 @@ export class Acquirer {
     if (onUnavailable === 'block') {
       this.counts.degradedBlocked++
       decisions.degraded_blocked++
-      const message = 'limits cannot be decided, and the configuration says to block'
+      const message = 'limits cannot be decided, and onUnavailable is block'
       throw new CatracaError(unavailability(error), message, { cause: error, facts: { degraded: true } })
     }
     this.counts.degradedAllowed++
@@ -326,7 +326,7 @@ export class Acquirer {
 
 function inlineLimits(limits: Limits | undefined, inline: InlineLimits): Limits | undefined {
   if (limits === undefined) return undefined
-  if (inline === 'never') throw invalid('limits', 'are not taken here: the setting limits.inline is never')
+  if (inline === 'never') throw invalid('limits', 'are not accepted: the setting limits.inline is never')
   return parseLimits(limits)
 }
 

@@ -11,7 +11,7 @@ const MAX_CURSOR_LENGTH = 1000
 export function parseConfigQuery({ level, resource }: ConfigQuery): { level: Level; resource?: string } {
   if (!LEVELS.includes(level)) throw invalid('level', `must be ${LEVELS.join(' or ')}`)
   if (resource === undefined) return { level }
-  if (level !== 'entity') throw invalid('resource', 'can be asked for on the entity level only')
+  if (level !== 'entity') throw invalid('resource', 'is accepted on the entity level only')
   return { level, resource: resourceOrAll('resource', resource) }
 }
 

@@ -70,7 +70,7 @@ export class LeaseSealer {
   /** Throws LEASE_NOT_FOUND for a token that was not encrypted with this secret, or has expired. */
   open(token: unknown, now: number): Lease {
     const content = this.decrypt(token)
-    if (content.expiresAt <= now) throw new CatracaError('LEASE_NOT_FOUND', 'the lease has run out')
+    if (content.expiresAt <= now) throw new CatracaError('LEASE_NOT_FOUND', 'the lease has expired')
     return content
   }
 

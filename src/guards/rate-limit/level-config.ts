@@ -104,7 +104,7 @@ function checkFields(
 ): Record<string, unknown> {
   const checked: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(input)) {
-    const check = Object.hasOwn(known, name) ? known[name]! : () => 'is not known here'
+    const check = Object.hasOwn(known, name) ? known[name]! : () => 'is not a known field'
     const message = value === undefined ? undefined : check(value)
     if (message !== undefined) errors.push({ path: `${prefix}${name.slice(0, 64)}`, message })
     else if (value !== undefined) checked[name] = value
@@ -118,7 +118,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /** Validates the address of a configuration. */
 export function configKeyOf({ level, entity, identifier: id, resource }: ConfigAddress): ConfigKey {
   if (entity === undefined) return parseConfigKey(level, id, resource)
-  if (level !== 'entity') throw invalid('entity', 'is taken on the entity level only')
+  if (level !== 'entity') throw invalid('entity', 'is accepted on the entity level only')
   const key = parseConfigKey(level, entity, resource)
   if (id !== undefined && identifier('identifier', id) !== identifier('entity', entity)) {
     throw invalid('identifier', 'must be the entity, where both are given')
@@ -132,7 +132,7 @@ export function configKeyOf({ level, entity, identifier: id, resource }: ConfigA
 export function parseConfigKey(level: unknown, id: unknown, resource: unknown): ConfigKey {
   switch (level) {
     case 'system':
-      if (id !== undefined) throw invalid('identifier', 'is not taken on the system level')
+      if (id !== undefined) throw invalid('identifier', 'is not accepted on the system level')
       return { level, resource: resourceOrAll('resource', resource) }
     case 'resource': {
       if (resource === ALL_RESOURCES || id === ALL_RESOURCES) {

@@ -139,7 +139,10 @@ function complete(found: Limit, name: string, resource: string): EffectiveLimit 
   const { capacity, refillPeriodSeconds } = found
   if (capacity === undefined || refillPeriodSeconds === undefined) {
     const missing = capacity === undefined ? 'capacity' : 'refillPeriodSeconds'
-    throw new CatracaError('LIMIT_INCOMPLETE', `no level says ${missing} of the limit ${name} of ${resource}`)
+    throw new CatracaError(
+      'LIMIT_INCOMPLETE',
+      `no level states ${missing} of the limit ${name} of ${resource}`,
+    )
   }
   return {
     capacity,

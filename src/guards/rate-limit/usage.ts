@@ -136,7 +136,7 @@ export class UsageCounter {
       )
       await this.store.count(hours, this.kept)
     } catch (error) {
-      this.report('usage of limits could not be written down, and is lost', error)
+      this.report('usage of limits could not be written, and is lost', error)
     }
   }
 

@@ -137,8 +137,8 @@ export class TokenFollower {
       } while (!this.closed && (this.lookAgain || (this.followed === undefined && !isNew)))
       this.failed = false
     } catch (error) {
-      // Reported once. Meanwhile checks query the store, which reports its own errors.
-      if (!this.failed && !this.closed) this.report('revoked tokens cannot be followed', error)
+      // The store is asked meanwhile, and tells its callers; here once is enough.
+      if (!this.failed && !this.closed) this.report('changes of revoked tokens cannot be read', error)
       this.failed = true
     }
   }

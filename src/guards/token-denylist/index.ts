@@ -165,7 +165,7 @@ export class TokenDenylist implements TokensApi {
   private unavailable(error: unknown): TokenAnswer {
     if (!isUnavailable(error)) throw error
     if (this.dependencies.options.onUnavailable === 'block') {
-      const message = 'whether the token was revoked cannot be told, and the setting says to block'
+      const message = 'it is not known whether the token was revoked, and tokens.onUnavailable is block'
       throw new CatracaError('ENGINE_UNAVAILABLE', message, { cause: error, facts: { degraded: true } })
     }
     this.counts.degraded++

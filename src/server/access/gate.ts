@@ -6,7 +6,7 @@ import type { Scope } from '../../guards/access/scopes.js'
 import { isForeign, isLoopbackHost, isLoopbackPeer } from './loopback.js'
 import type { KeyRegistry, KnownKey } from './registry.js'
 
-/** The key that was last found good on a connection, so that its next requests need no hashing. */
+/** The last valid key of a connection, so that its next requests need no hashing. */
 interface Verified {
   header: string
   epoch: number
@@ -16,26 +16,26 @@ interface Verified {
 const VERIFIED = Symbol('verified key')
 type KnownSocket = Socket & { [VERIFIED]?: Verified }
 
-/** Who sent this request: requests of others may come over its connection before it is answered. */
+/** The caller of this request. Other callers may send requests on the same connection before it is answered. */
 const CALLER = Symbol('caller')
 type KnownRequest = IncomingMessage & { [CALLER]?: Principal }
 
 const LOCKED_WITHOUT_KEYS =
-  'the last API key was revoked: make one with `catraca key create --store URL`, or let everybody on the machine in with `catraca key unlock --store URL`'
+  'the last API key was revoked: make one with `catraca key create --store URL`, or serve this machine without keys: `catraca key unlock --store URL`'
 
 const BEARER = /^Bearer +(\S{1,512})$/i
 
-/** Decides who may pass: by API key, or on a server without keys by coming from this machine. */
+/** Decides who may call: by API key, or, on a server without keys, only clients on this machine. */
 export class Gate {
   constructor(private readonly registry: KeyRegistry) {}
 
   /**
-   * Why the request may not have this scope; undefined when it may. Never waits: the hot path calls it. `isOperating`:
-   * for those who watch an outage, see `KeyRegistry.trusts`.
+   * Why the request may not use this scope; undefined when it may. Synchronous, because the hot path calls it.
+   * `isOperating`: the call is for operators who watch an outage, see `KeyRegistry.trusts`.
    */
   refusal(request: IncomingMessage, scope: Scope | 'any', isOperating = false): CatracaError | undefined {
     const { registry } = this
-    // A store that never had keys has none while it is silent.
+    // Until the first read of the store it is not known whether it has keys.
     if (!registry.keyed) return registry.wasRead ? this.keylessRefusal(request) : keysUnavailable()
     const header = request.headers.authorization
     if (header === undefined) return new CatracaError('UNAUTHENTICATED', this.missingKey())
@@ -48,17 +48,17 @@ export class Gate {
     return this.registry.hasKeys ? 'this call needs an API key' : LOCKED_WITHOUT_KEYS
   }
 
-  /** Whether keys are needed and known: then a key and its scopes are all that counts. */
+  /** Whether the server has keys and knows them: then only the key and its scopes decide. */
   isLocked(): boolean {
     return this.registry.keyed && !this.registry.isStale()
   }
 
-  /** What holds for every page of a server without keys, also those that need no scope. */
+  /** The rules of a server without keys, which also apply to routes without a scope. */
   openRefusal(request: IncomingMessage): CatracaError | undefined {
     return this.registry.keyed ? undefined : localOnlyRefusal(request)
   }
 
-  /** The caller whose key came with this request; also where it lacked the scope. */
+  /** The caller whose key came with this request, even if the key lacked the scope. */
   principal(request: IncomingMessage): Principal | undefined {
     return (request as KnownRequest)[CALLER]
   }
@@ -66,11 +66,11 @@ export class Gate {
   private keylessRefusal(request: IncomingMessage): CatracaError | undefined {
     const refusal = localOnlyRefusal(request)
     if (refusal !== undefined) return refusal
-    // Somebody who sends a key relies on it being checked.
+    // A caller that sends a key expects that it is checked.
     return request.headers.authorization === undefined ? undefined : unknownKey()
   }
 
-  /** Who sends this `Authorization` over this connection; undefined for a stranger. */
+  /** The key of this `Authorization` header on this connection; undefined when it is unknown. */
   identify(socket: KnownSocket, header: string): KnownKey | undefined {
     const { epoch } = this.registry
     const verified = socket[VERIFIED]
@@ -84,7 +84,9 @@ export class Gate {
   }
 }
 
-/** Remembers who it is, whom the log and the audit trail name; and why they may not, where they lack the scope. */
+/**
+ * Stores the caller on the request for the log and the audit trail. Returns an error when the key lacks the scope.
+ */
 function admit(
   request: IncomingMessage,
   principal: Principal,
@@ -104,7 +106,10 @@ function localOnlyRefusal(request: IncomingMessage): CatracaError | undefined {
   )
 }
 
-/** In constant time: a neighbour on the same connection (behind a proxy) must not learn a key letter by letter. */
+/**
+ * In constant time: behind a proxy, another client on the same connection must not learn a key character by
+ * character.
+ */
 export function sameText(known: string, given: string): boolean {
   if (known.length !== given.length) return false
   let difference = 0

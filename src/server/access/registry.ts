@@ -5,45 +5,45 @@ import type { KeyRecord, StoredKeys } from '../../guards/access/port.js'
 import { effectiveScopes } from '../../guards/access/scopes.js'
 import type { BootstrapKey } from '../options.js'
 
-/** Revocation must be seen within 5 s everywhere: unless told otherwise, stored keys are trusted no longer than this. */
+/** A revocation must take effect everywhere within 5 s, so by default stored keys are trusted no longer than this. */
 export const MAX_KEY_AGE_MS = 5_000
-/** Health and metrics tell of an outage: those who watch it may read them with the keys that were last known. */
+/** Operators need health and metrics during an outage, so the last known keys may read these for longer. */
 export const OPERATOR_KEY_AGE_MS = 15 * 60_000
 const REFRESH_TIMEOUT_MS = 1_500
-/** A store that comes back must not be waited for any longer than it was away. */
+/** When the store is back, the keys must be read soon. */
 const RETRY_MS = 500
-/** Reads within the time that keys are trusted, so that one slow read does no harm. */
+/** Reads per trusted period, so that one slow read does no harm. */
 const READS_WITHIN_AGE = 2.5
 
-/** Never jumps, unlike the time of day. */
+/** Unlike the time of day, this clock never jumps. */
 export const monotonicClock: Clock = { now: () => performance.now() }
 
-/** A key that is known, and whether it is one of the configuration, which holds also while the store is silent. */
+/** A known key. Keys of the configuration are valid even while the store does not answer. */
 export interface KnownKey extends Principal {
   readonly isConfigured: boolean
 }
 
 export interface RegistryOptions {
-  /** Reads what the store holds. */
+  /** Reads the keys of the store. */
   read: () => Promise<StoredKeys>
   bootstrap: () => readonly BootstrapKey[]
   refreshMs: number
   /** How long stored keys are trusted while the store does not answer. */
   maxStaleMs?: number
   clock?: Clock
-  /** Told of the first failure of a row. */
+  /** Called for the first of several failures in a row. */
   onError?: (error: unknown) => void
-  /** Told of stored keys that are refused because the configuration has others of their names. */
+  /** Called with the names of stored keys that are refused because the configuration has keys with the same names. */
   onShadowed?: (names: readonly string[]) => void
 }
 
-/** The API keys as this process knows them, read again every few seconds. */
+/** The API keys that this process knows, refreshed every few seconds. */
 export class KeyRegistry {
-  /** Grows whenever the keys change: what was verified in an earlier epoch is verified anew. */
+  /** Increments when the keys change: callers verified in an earlier epoch are verified again. */
   epoch = 0
   /**
-   * Whether keys are needed. A server that has had keys stays locked when the last one is revoked: taking a right away
-   * must never open a door. Only `catraca key unlock` does, where the configuration never had any.
+   * Whether calls need a key. A server that has had keys stays locked when the last one is revoked: removing a
+   * permission must never grant another. Only `catraca key unlock` unlocks it, if the configuration never had keys.
    */
   keyed = false
 
@@ -66,7 +66,7 @@ export class KeyRegistry {
     this.refreshMs = Math.min(options.refreshMs, this.maxStaleMs / READS_WITHIN_AGE)
   }
 
-  /** Whether the store has told of its keys at all. */
+  /** Whether the keys of the store were ever read. */
   get wasRead(): boolean {
     return this.readAt !== Number.NEGATIVE_INFINITY
   }
@@ -80,19 +80,25 @@ export class KeyRegistry {
     return this.clock.now() - this.readAt > this.maxStaleMs
   }
 
-  /** By the hash of a key: one look-up, however many there are. That its time depends on the hash tells nothing of a key. */
+  /**
+   * Finds a key by its hash, with one map lookup. The timing of the lookup depends on the hash and reveals nothing of
+   * the key.
+   */
   find(hash: string): KnownKey | undefined {
     return this.known.get(hash)
   }
 
-  /** Whether the key still counts, after the time since the store was last read. */
+  /** Whether the key is still valid, given the time since the last read of the store. */
   trusts({ isConfigured }: KnownKey, isOperating: boolean): boolean {
     if (isConfigured) return true
     const maxAgeMs = isOperating ? Math.max(this.maxStaleMs, OPERATOR_KEY_AGE_MS) : this.maxStaleMs
     return this.clock.now() - this.readAt <= maxAgeMs
   }
 
-  /** Reads the keys; throws when the store does not answer. Concurrent callers wait for a read that begins after their call. */
+  /**
+   * Reads the keys; throws when the store does not answer. Concurrent callers wait for a read that starts after their
+   * call.
+   */
   async refresh(): Promise<void> {
     while (this.pending !== undefined) await this.pending.catch(() => {})
     this.pending = this.read()
@@ -103,13 +109,13 @@ export class KeyRegistry {
     }
   }
 
-  /** After a key was made or revoked here. That stands, so a store that falls silent now is no failure of it. */
+  /** Called after this process created or revoked a key. The change is stored, so a failed read is not reported. */
   async changed(): Promise<void> {
     this.keyed = true
     await this.refresh().catch(() => {})
   }
 
-  /** Refreshes from now on in the background. */
+  /** Refreshes in the background from now on. */
   start(): void {
     const delayMs = this.isFailing ? Math.min(this.refreshMs, RETRY_MS) : this.refreshMs
     this.timer = later(async () => {
@@ -130,9 +136,9 @@ export class KeyRegistry {
   }
 
   private async read(): Promise<void> {
-    // Age counts from before the read: a revocation during it may be missed by it.
+    // The age counts from before the read, because the read may miss a revocation that happens during it.
     const startedAt = this.clock.now()
-    // Keys of the configuration come and go also while the store is silent.
+    // Keys of the configuration are updated even while the store does not answer.
     this.learn(this.options.bootstrap(), this.stored)
     const { records, lock } = await withTimeout(this.options.read(), REFRESH_TIMEOUT_MS)
     this.learn(this.options.bootstrap(), records)
@@ -151,7 +157,7 @@ export class KeyRegistry {
     this.stored = stored
     if (configured.length > 0) this.hasConfigured = true
     if (configured.length + stored.length > 0) this.keyed = true
-    // A name means one key: whoever could store another of the same name would act under it.
+    // A name must mean one key: otherwise a caller could store another key with the same name and act under it.
     const names = new Set(configured.map(({ name }) => name))
     const shadowed = stored.filter(({ name }) => names.has(name))
     const known = new Map<string, KnownKey>()

@@ -1,8 +1,8 @@
 import type { CheckAnswer, CheckResult } from '../../guards/allowlist/types.js'
 
 /**
- * A check answer as JSON. Every string in it is an identifier, a time or a constant, and none of these holds a
- * character that JSON escapes or that is not ASCII, so the parts are simply joined.
+ * The result of a check as JSON. Every string in it is an identifier, a time or a constant. None of these has a
+ * character that JSON escapes, or that is not ASCII, so the parts are concatenated.
  */
 export function answerJson({ customerId, results, overallAllowed, degraded }: CheckAnswer): string {
   let json = `{"customerId":"${customerId}","results":[`

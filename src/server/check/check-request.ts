@@ -7,12 +7,12 @@ import { CheckFacts } from './facts.js'
 
 type Outcome = { answer: CheckAnswer } | { error: unknown }
 
-/** One check that is answered without the framework: its id, its place in the metrics and its line in the log. */
+/** One check that is answered without the framework: its request id, its metrics and its log line. */
 export class CheckRequest {
   readonly requestId: string
-  /** Of those that are logged. */
+  /** Set only for requests that are logged. */
   private readonly facts: CheckFacts | undefined
-  /** 0 when nobody wants to know. */
+  /** 0 when the duration is not needed. */
   private readonly startedAt: number
 
   constructor(
@@ -25,12 +25,12 @@ export class CheckRequest {
     this.startedAt = this.facts !== undefined || context.metrics !== undefined ? performance.now() : 0
   }
 
-  /** The question was put; its answer may still be waited for. */
+  /** Called when the check was started; its result may still be pending. */
   asked(): void {
     this.facts?.asked()
   }
 
-  /** Counts the checkRequest, and logs it when it is one of the sample, or went wrong through our fault. */
+  /** Counts the request, and logs it when it is in the sample or failed by a fault of the server. */
   end(status: number, caller: { name: string } | undefined, outcome: Outcome): void {
     const { metrics, accessLog } = this.context
     const latencyMs = this.startedAt === 0 ? 0 : performance.now() - this.startedAt

@@ -1,19 +1,19 @@
 import type { Catraca } from '../../app/open-catraca.js'
 import type { CheckAnswer } from '../../guards/allowlist/types.js'
 
-/** Of a check, for its line in the log; names as in the source design. */
+/** Fields of a check for its log line; names as in the source design. */
 export interface CheckFields {
   checks: { allowlistId: string; type: string | null; reason: string }[]
-  /** Every part of the answer was in memory. */
+  /** Memory answered every part of the check. */
   cacheHit: boolean
-  /** Memory alone said of at least one list that the customer is not on it. */
+  /** Memory alone showed, for at least one list, that the customer is not on it. */
   bloomFiltered: boolean
 }
 
-/** The log is no place for a hundred lists. */
+/** Limits the length of a log line. */
 const MAX_LISTS = 10
 
-/** How a check was answered: what was counted while it was asked, since a check is asked in one go. */
+/** How a check was answered: the difference of the counters around the synchronous part of the check. */
 export class CheckFacts {
   private readonly before: Catraca['checkCounts']
   private cacheHit = false
@@ -23,7 +23,7 @@ export class CheckFacts {
     this.before = { ...catraca.checkCounts }
   }
 
-  /** Right after the question, before anything is waited for: others count too. */
+  /** Called right after the synchronous part, before other checks change the counters. */
   asked(): void {
     const { before } = this
     const after = this.catraca.checkCounts

@@ -12,10 +12,10 @@ import { answerHeaders, failureReply } from './reply.js'
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 /**
- * Answers plain checks before the framework sees them, because its lifecycle costs more than the check
- * (`docs/adr` has the figures). Only what is certain is answered here; everything else, refusals included, goes
- * through the route of the same name, so that there is one behaviour. What comes this way shares its connection
- * with other requests, or was not in one piece: the others are answered by `raw-connection.ts`.
+ * Answers plain checks before the framework, because its request lifecycle costs more than the check (figures in
+ * `docs/adr`). Everything that is not a plain check, and every mistake of the caller, goes to the route, so that there
+ * is one behaviour. Requests come here when they share their connection with other requests or arrived in pieces;
+ * `raw-connection.ts` answers the others.
  */
 export function withFastChecks(context: ServerContext, next: Handler): Handler {
   const { allowlists, tracing } = context.catraca
@@ -36,7 +36,7 @@ export function withFastChecks(context: ServerContext, next: Handler): Handler {
     }
     const fail = (error: unknown) => {
       const reply = failureReply(error, checkRequest.requestId)
-      // Mistakes of the caller's are told by the framework, which may find more of them.
+      // The framework reports mistakes of the caller, because it may find several.
       if (!isServerFault(reply.status)) return next(request, response)
       response.writeHead(reply.status, reply.headers)
       response.end(reply.body)
@@ -53,7 +53,7 @@ export function withFastChecks(context: ServerContext, next: Handler): Handler {
   }
 }
 
-/** Without a host, with a body, or part of a trace: the hooks of the framework know what to do. */
+/** Requests without a host, with a body, or part of a trace are left to the hooks of the framework. */
 function isUnusual({ headers }: IncomingMessage, { spans }: Tracing): boolean {
   return (
     headers.host === undefined ||
@@ -65,7 +65,7 @@ function isUnusual({ headers }: IncomingMessage, { spans }: Tracing): boolean {
 
 function sendAnswer(response: ServerResponse, requestId: string, json: string): void {
   response.writeHead(200, answerHeaders(requestId, json))
-  // In this order head and body leave in one write; `end(json)` would send an empty piece after them.
+  // This order sends head and body in one write; `end(json)` would add an empty chunk.
   response.write(json, 'latin1')
   process.nextTick(endResponse, response)
 }

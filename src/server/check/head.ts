@@ -1,6 +1,6 @@
 import { type PlainCheck, parsePlainCheck } from './query.js'
 
-/** What a check depends on of its headers. */
+/** The headers that affect a check. */
 export interface CheckHeaders {
   authorization: string
   requestId: string | undefined
@@ -11,8 +11,8 @@ const VERSION = ' HTTP/1.1\r\n'
 const END = '\r\n\r\n'
 
 /**
- * Splits a chunk that is exactly one request without a body into its check and the text of its headers.
- * Anything else, a second request or a part of one, gives undefined.
+ * Splits a chunk that is exactly one request without a body into its check and the text of its headers. Returns
+ * undefined for anything else, such as two requests or a part of one.
  */
 export function splitHead(text: string): { check: PlainCheck; headers: string } | undefined {
   if (!text.startsWith(METHOD) || text.indexOf(END) !== text.length - END.length) return undefined
@@ -21,10 +21,10 @@ export function splitHead(text: string): { check: PlainCheck; headers: string } 
   return check === undefined ? undefined : { check, headers: text.slice(end + VERSION.length) }
 }
 
-/** No space before the colon, nothing folded, nothing but printable ASCII. */
+/** No space before the colon, no folded line, and only printable ASCII. */
 const HEADER = /^([A-Za-z0-9-]+):[ \t]*([\x20-\x7e]*)$/
 
-/** Headers that announce a body, or ask for another treatment of the request or of its connection. */
+/** Headers that announce a body, or that need other handling of the request or the connection. */
 const MEANS_MORE = new Set([
   'content-length',
   'transfer-encoding',
@@ -32,16 +32,16 @@ const MEANS_MORE = new Set([
   'upgrade',
   'trailer',
   'te',
-  // To the parser of Node it is another name of `connection`.
+  // Node's parser treats it as `connection`.
   'proxy-connection',
 ])
-/** Node drops headers beyond its own count, which is far above this one. */
+/** Node drops headers beyond its own limit, which is far higher. */
 const MAX_HEADERS = 100
 
 /**
- * Reads the headers of a check. Whatever is not plainly harmless gives undefined: the parser of Node then decides,
- * so that there are never two opinions on where a request ends. The same for a request that is part of a trace, where
- * traces are collected.
+ * Reads the headers of a check. Returns undefined unless all are harmless: Node's parser then decides, so that two
+ * parsers never disagree about where a request ends. Also undefined for a request with a trace header, when tracing
+ * is on.
  */
 export function parseHeaders(text: string, isTracing = false): CheckHeaders | undefined {
   let host: string | undefined

@@ -1,10 +1,10 @@
 let text = ''
 let validUntilMs = 0
 
-/** The `Date` header of now, made once a second. */
+/** The current `Date` header, computed once a second. */
 export function httpDate(): string {
   const nowMs = Date.now()
-  // Also when the clock was set back.
+  // Also computed again when the clock was set back.
   if (nowMs >= validUntilMs || nowMs < validUntilMs - 1000) {
     validUntilMs = nowMs - (nowMs % 1000) + 1000
     text = new Date(nowMs).toUTCString()

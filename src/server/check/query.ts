@@ -1,6 +1,6 @@
 /**
- * The lists that a check asks about: `allowlists=a,b`, also repeated. Duplicates and order stay, and so do
- * empty names, for the library to refuse.
+ * The lists of a check: `allowlists=a,b`, also repeated. Duplicates, order and empty names stay; the library refuses
+ * wrong ones.
  */
 export function splitLists(value: string | readonly string[]): string[] {
   return typeof value === 'string' ? value.split(',') : value.flatMap((part) => part.split(','))
@@ -14,7 +14,7 @@ export interface PlainCheck {
 const BEFORE_CUSTOMER = '/customers/'
 const BEFORE_LISTS = '/check?allowlists='
 
-/** Characters of identifiers that mean themselves in a URL, and the comma between lists. A plus may mean a space. */
+/** Characters of identifiers that a URL does not encode, and the comma between lists. A plus may mean a space. */
 const PLAIN = new Uint8Array(256)
 for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~:@=-,') {
   PLAIN[character.charCodeAt(0)] = 1
@@ -26,8 +26,8 @@ function isPlain(url: string, start: number, end: number): boolean {
 }
 
 /**
- * Reads the URL of a plain check: only `allowlists`, and nothing written encoded. Any other URL gives undefined
- * and takes the long way, where it is decoded and refused properly.
+ * Parses the URL of a plain check: only `allowlists`, and no percent-encoding. Returns undefined for any other URL;
+ * the framework then decodes or refuses it.
  */
 export function parsePlainCheck(url: string): PlainCheck | undefined {
   if (!url.startsWith(BEFORE_CUSTOMER)) return undefined

@@ -17,13 +17,13 @@ import type { PlainCheck } from './query.js'
 import { failureReply, JSON_TYPE } from './reply.js'
 
 /**
- * Answers plain checks on the connection itself, as long as nothing else comes over it: Node's HTTP objects cost
- * more than the check (`docs/adr` has the figures). At the first byte that is not a plain check by a good key in one
- * piece, the connection goes to Node's HTTP server, with that byte, and stays there. `npm run proof -- http-paths`
- * holds its answers equal to those of the framework.
+ * Answers plain checks on the raw socket, as long as nothing else arrives on it: Node's HTTP objects cost more than
+ * the check (figures in `docs/adr`). At the first chunk that is not a whole plain check with a valid key, the
+ * connection and that chunk go to Node's HTTP server for good. `npm run proof -- http-paths` proves that the
+ * responses are equal to those of the framework.
  */
 export class RawCheckConnections {
-  /** Connections that wait here for their next request. */
+  /** Connections that are idle between requests. */
   private readonly waiting = new Set<Socket>()
 
   constructor(context: ServerContext, server: Server) {
@@ -33,15 +33,15 @@ export class RawCheckConnections {
     })
   }
 
-  /** Those that have not been asked anything yet are left to `Connections`. */
+  /** Connections without any request yet are left to `Connections`. */
   closeIdle(): void {
     for (const socket of this.waiting) if (socket.bytesRead > 0) socket.destroySoon()
   }
 }
 
-/** A connection over which only plain checks have come so far. */
+/** A connection on which only plain checks have arrived so far. */
 class CheckConnection {
-  /** The headers that were last found good, in which registry epoch, and what they say. */
+  /** The last headers that were accepted, their registry epoch, and their meaning. */
   private headers = ''
   private epoch = -1
   private caller: Principal | undefined
@@ -73,12 +73,12 @@ class CheckConnection {
 
   private readonly onEnd = (): void => {
     this.hasEnded = true
-    // Whoever asked last and then stopped talking still gets the answer.
+    // A client that half-closed its connection after a request still gets the response.
     if (this.waiting.has(this.socket)) this.socket.end()
   }
 
   private readonly onTimeout = (): void => {
-    // Before the first request as Node's server says it, after it as every server: without a word.
+    // As Node's server does: a 408 before the first request, a close without a response after it.
     if (this.hasAnswered) this.socket.destroy()
     else answerClientError({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, this.socket)
   }
@@ -99,7 +99,7 @@ class CheckConnection {
     return this.ask(head.check)
   }
 
-  /** Requests on one connection mostly repeat their headers, so these are read once. */
+  /** Requests of one connection mostly repeat their headers, so equal headers are parsed once. */
   private admits(headers: string): boolean {
     const { gate, registry, catraca } = this.context
     if (!gate.isLocked()) return false
@@ -114,7 +114,7 @@ class CheckConnection {
     return true
   }
 
-  /** False for a mistake of the caller's, which the framework tells. */
+  /** False for a mistake of the caller, which the framework reports. */
   private ask({ customerId, allowlists }: PlainCheck): boolean {
     const checkRequest = new CheckRequest(this.context, this.requestId, customerId)
     try {
@@ -134,7 +134,7 @@ class CheckConnection {
   private wait(pending: Promise<CheckAnswer>, checkRequest: CheckRequest): void {
     const { socket } = this
     socket.pause()
-    // However long the store takes: it has time limits of its own.
+    // The store has its own time limits.
     socket.setTimeout(0)
     this.waiting.delete(socket)
     pending
@@ -151,7 +151,7 @@ class CheckConnection {
 
   private goOn(): void {
     const { socket } = this
-    // The caller may have left meanwhile: then nobody would take it out of the set again.
+    // If the client has disconnected, nothing would remove it from the set again.
     if (socket.destroyed) return
     this.waiting.add(socket)
     if (this.hasEnded) socket.end()
@@ -184,7 +184,7 @@ class CheckConnection {
     if (!this.hasAnswered || socket.timeout === 0) socket.setTimeout(this.context.settings.keepAliveTimeoutMs)
     this.hasAnswered = true
     if (socket.write(text, encoding)) return
-    // A caller who asks and does not listen must not fill the memory with answers.
+    // A client that sends requests without reading responses must not fill the memory.
     socket.pause()
     socket.once('drain', () => socket.resume())
   }

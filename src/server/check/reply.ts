@@ -1,16 +1,16 @@
 import { renderProblem } from '../http/problem.js'
 
-/** As the framework writes them, and in its order. */
+/** As Fastify writes it. */
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
 export interface FailureReply {
   status: number
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   headers: string[]
   body: string
 }
 
-/** What a check that failed is answered. */
+/** The response to a check that failed. */
 export function failureReply(error: unknown, requestId: string): FailureReply {
   const { status, headers, body } = renderProblem(error, requestId)
   const { 'content-type': type, 'cache-control': _, ...others } = headers

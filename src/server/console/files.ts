@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join, relative, sep } from 'node:path'
 
-/** One form of a file: as it is, or compressed when the console was built. */
+/** One encoding of a file: plain, or compressed at build time. */
 export interface Representation {
   body: Buffer
   etag: string
@@ -11,7 +11,7 @@ export interface Representation {
 
 export interface ConsoleFile {
   type: string
-  /** The name has a hash of the content, so it never changes under that name. */
+  /** The name contains a hash of the content, so the content under this name never changes. */
   immutable: boolean
   plain: Representation
   compressed: Representation[]
@@ -19,7 +19,7 @@ export interface ConsoleFile {
 
 export interface ConsoleFiles {
   files: ReadonlyMap<string, ConsoleFile>
-  /** The page itself; the text `__STYLE_NONCE__` in it is replaced in every answer. */
+  /** The HTML page; `__STYLE_NONCE__` is replaced in every response. */
   page: string
 }
 
@@ -33,7 +33,7 @@ const TYPES: Record<string, string> = {
 }
 const COMPRESSED = { '.br': 'br', '.gz': 'gzip' } as const
 
-/** Everything of the built console, in memory; undefined when it was not built. */
+/** Reads all files of the built console into memory; undefined when it was not built. */
 export function readConsole(directory: string): ConsoleFiles | undefined {
   const pagePath = join(directory, 'index.html')
   if (!existsSync(pagePath)) return undefined
@@ -61,7 +61,7 @@ function represent(path: string, encoding?: 'br' | 'gzip'): Representation {
   return encoding === undefined ? { body, etag } : { body, etag, encoding }
 }
 
-/** The smallest form that the client takes; `br` comes before `gzip`. */
+/** The smallest encoding that the client accepts; `br` comes before `gzip`. */
 export function choose(file: ConsoleFile, acceptEncoding: string | undefined): Representation {
   const accepted = new Set(
     (acceptEncoding ?? '')

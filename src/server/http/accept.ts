@@ -1,4 +1,4 @@
-/** The media type that the caller likes best (RFC 9110, 12.5.1); undefined when it takes none of them. */
+/** The offered media type that the client prefers (RFC 9110, 12.5.1); undefined when it accepts none of them. */
 export function preferred(accept: string | undefined, offered: readonly string[]): string | undefined {
   if (accept === undefined || accept.trim() === '') return offered[0]
   const ranges = accept.split(',').map(parseRange)
@@ -22,7 +22,7 @@ function parseRange(text: string): Range {
   return { name, quality: quality >= 0 && quality <= 1 ? quality : 0 }
 }
 
-/** The most exact range decides, whatever the quality of the others. */
+/** The most specific range that matches decides, even if another has a higher quality. */
 function qualityOf(type: string, ranges: readonly Range[]): number {
   const group = `${type.slice(0, type.indexOf('/'))}/*`
   for (const name of [type, group, '*/*']) {

@@ -7,7 +7,7 @@ import { isCallersId } from './request-id.js'
 export interface AccessEntry {
   requestId: string
   method: string
-  /** The pattern of the route: a raw URL would carry customer ids into the log. */
+  /** The route pattern: a raw URL would write customer ids to the log. */
   route: string
   status: number
   latencyMs: number
@@ -24,7 +24,7 @@ export interface AccessLogOptions {
   hashKey: string | undefined
 }
 
-/** One line for a share of the requests, and for every failure of the server. */
+/** Logs a sample of the requests, and every server error. */
 export class AccessLog {
   private readonly hashKey: KeyObject
 
@@ -54,7 +54,7 @@ export class AccessLog {
     else this.logger.info(line, 'request')
   }
 
-  /** A bare hash of a short number such as a tax id is found by trying them all; a keyed one is not. */
+  /** A plain hash of a short number such as a tax id can be reversed by trying all numbers; a keyed hash cannot. */
   private customer(id: string): string {
     if (this.options.logCustomerIds) return id
     return createHmac('sha256', this.hashKey).update(id).digest('hex').slice(0, 16)

@@ -3,13 +3,13 @@ import type { ActorContext } from '../../guards/audit/actors.js'
 import type { App, RouteScope, ServerContext } from './context.js'
 import { isCallersId } from './request-id.js'
 
-/** Routes of these scopes that change something do so by the hand of somebody. */
+/** Writing routes of these scopes are recorded with their caller. */
 const ADMINISTRATION: readonly (RouteScope | undefined)[] = ['admin', 'tokens:revoke']
 const READING = ['GET', 'HEAD', 'OPTIONS']
 
 /**
- * Lets the audit trail know who asks, on the routes that change what is recorded. Only there: the calls that carry the
- * traffic must not pay for it.
+ * Gives the audit trail the caller of a request, on routes whose changes are recorded. Other routes are the hot path
+ * and must not pay for it.
  */
 export function recordActors(app: App, context: ServerContext): void {
   app.addHook('onRoute', (route) => {

@@ -5,7 +5,7 @@ import { answerClientError } from './client-error.js'
 
 const monotonicMs = (): number => performance.now()
 
-/** A request with a body has this on it until all of it has come. */
+/** Set on a request until its whole body has arrived. */
 const DEADLINE = Symbol('deadline of the body')
 type TimedRequest = IncomingMessage & { [DEADLINE]?: BodyDeadline }
 
@@ -20,8 +20,8 @@ class BodyDeadline extends Waiter {
 }
 
 /**
- * The bodies that are on their way to a server: each has to arrive in time, whoever reads it or does not, and what is
- * held of all of them together has a bound.
+ * The request bodies in flight. Each must arrive before its deadline, whether a handler reads it or not, and the
+ * bytes held for all of them are limited.
  */
 export class Bodies {
   private readonly deadlines = new SharedTimer(monotonicMs)
@@ -32,7 +32,7 @@ export class Bodies {
     private readonly maxHeldBytes: number,
   ) {}
 
-  /** Of every request, before anything else is done with it. */
+  /** Starts the deadline of a request. Called before anything else is done with it. */
   expect(request: TimedRequest): void {
     if (!announcesBody(request)) return
     const deadline = new BodyDeadline(request)
@@ -41,13 +41,16 @@ export class Bodies {
     request.once('close', () => this.deadlines.cancel(deadline))
   }
 
-  /** An import may take as long as it takes. */
+  /** Removes the deadline: an import may take any time. */
   takesItsTime(request: TimedRequest): void {
     const deadline = request[DEADLINE]
     if (deadline !== undefined) this.deadlines.cancel(deadline)
   }
 
-  /** All of a body as text, if it is not larger than that, and if the bodies of all callers leave room for it. */
+  /**
+   * Reads a whole body as text. Fails when it is larger than the limit, or when the bodies in flight leave no room
+   * for it.
+   */
   read(request: IncomingMessage, limitBytes: number): Promise<string> {
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = []
@@ -82,4 +85,7 @@ const tooLarge = () => new CatracaError('PAYLOAD_TOO_LARGE', 'the body is too la
 const cutOff = (cause: Error) => new CatracaError('INVALID_INPUT', 'the body was cut off', { cause })
 
 const overloaded = () =>
-  new CatracaError('OVERLOADED', 'the server is receiving as much from all callers as it may hold')
+  new CatracaError(
+    'OVERLOADED',
+    'the request bodies in flight fill the memory reserved for them (server.bodiesLimitBytes)',
+  )

@@ -13,12 +13,12 @@ const REFUSED = Symbol('refused')
 type RefusedSocket = Socket & { [REFUSED]?: true }
 
 /**
- * Answers what is not HTTP, or too much of it, behind the answers to the requests before it. Nothing more is read from
- * the connection, and it ends with this answer.
+ * Responds to input that is not valid HTTP or exceeds a limit, after the responses to earlier requests. The
+ * connection is read no further and closes after this response.
  */
 export function answerClientError({ code }: ParserError, socket: RefusedSocket): void {
   if (code === 'ECONNRESET' || socket.destroyed || socket[REFUSED]) return
-  // Something follows the last request, whose answer ends the connection.
+  // Data after the last request, whose response closes the connection.
   if (code === 'HPE_CLOSED_CONNECTION') return
   socket[REFUSED] = true
   socket.pause()
@@ -28,20 +28,20 @@ export function answerClientError({ code }: ParserError, socket: RefusedSocket):
   else answerWith(unfinished, code)
 }
 
-/** It is answered already, but its turn comes only when those before it are. */
+/** The request has its response already, but it waits for the responses before it. */
 function endBehind(response: ServerResponse, socket: Socket): void {
   if (response.socket !== null) socket.destroySoon()
   else response.once('socket', () => process.nextTick(() => socket.destroySoon()))
 }
 
-/** The body is what is wrong: the request has an answer of its own. */
+/** The body is at fault: the request exists, so its own response is used. */
 function answerWith(response: ServerResponse, code: string | undefined): void {
   const { status, headers, body } = reply(code)
   response.writeHead(status, headers)
   response.end(body)
 }
 
-/** There is no request yet, and so nothing of Node's to answer with. */
+/** No request was parsed, so Node has no response object. */
 function answerByHand(code: string | undefined, socket: Socket): void {
   const { status, headers, body } = reply(code)
   const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`]

@@ -6,14 +6,14 @@ import { guarded } from '../../core/timers.js'
 import type { ConnectionFigures } from '../../metrics/index.js'
 import { processFigures } from '../../metrics/process-figures.js'
 
-/** Enough for any service; where the system sets no limit, what strangers can take must have one all the same. */
+/** Enough for any service. Without a limit of the system, clients could open connections without end. */
 const MOST_BY_DEFAULT = 10_000
-/** File descriptors that connections leave to stores, threads, certificates and spooled imports, if there are so many. */
+/** File descriptors reserved for stores, threads, certificates and spooled imports. */
 const SPARE_FILES = 256
 
 /**
- * How many connections the limit of file descriptors allows, beside those that are open now and those that will be
- * needed; undefined where the system does not tell.
+ * How many connections the file descriptor limit allows, after the descriptors that are open now and the reserved
+ * ones; undefined where the system does not report them.
  */
 export function roomForConnections({ openFiles, maxFiles } = processFigures()): number | undefined {
   if (openFiles === undefined || maxFiles === undefined) return undefined
@@ -27,21 +27,24 @@ function limitOf(wanted: number | undefined): number {
   if (room === undefined || wanted <= room) return wanted
   throw new CatracaError(
     'CONFIG_INVALID',
-    `server.maxConnections is ${wanted}, but the limit of file descriptors of this process leaves only ${room}: raise it (ulimit -n)`,
+    `server.maxConnections is ${wanted}, but the file descriptor limit of this process allows only ${room}: raise it (ulimit -n)`,
   )
 }
 
-/** Whoever has just connected is about to send a request, and must not be cut off before. */
+/** A client that has just connected is about to send a request, and must not be disconnected before. */
 const SILENT_GRACE_MS = 1_000
 
-/** The open connections of a server: no more of them than it can bear. */
+/** The open connections of a server, limited in number. */
 export class Connections implements ConnectionFigures {
   readonly limit: number
   refused = 0
   private onAllClosed: () => void = () => {}
-  /** And since when. */
+  /** Open sockets, with the time at which each was accepted. */
   private readonly open = new Map<Socket, number>()
-  /** Those over which requests come, and since when: with TLS others than the ones that were accepted. */
+  /**
+   * Sockets that carry requests, with the time at which each became ready. With TLS these differ from the accepted
+   * sockets.
+   */
   private readonly usable = new Map<Socket, number>()
 
   constructor(
@@ -84,7 +87,7 @@ export class Connections implements ConnectionFigures {
     })
   }
 
-  /** Node counts a connection as idle only after its first request; one that stays silent is idle too. */
+  /** Closes connections that have sent no request. Node counts a connection as idle only after its first request. */
   closeSilent(): void {
     const before = performance.now() - SILENT_GRACE_MS
     for (const sockets of [this.open, this.usable]) {
@@ -98,12 +101,12 @@ export class Connections implements ConnectionFigures {
   }
 }
 
-/** The event of connections that are ready for requests. */
+/** The event for connections that are ready for requests. */
 export function usableEvent(server: Server): 'connection' | 'secureConnection' {
   return (server as unknown) instanceof TlsServer ? 'secureConnection' : 'connection'
 }
 
-/** Gets the connections of a server before those who listen for them now. */
+/** Receives the connections of a server before its present listeners. */
 export function takeBefore(
   server: Server,
   event: 'connection' | 'secureConnection',

@@ -22,30 +22,30 @@ export interface ServerContext {
   readonly bodies: Bodies
   readonly accessLog: AccessLog
   readonly logLevel: LogLevelSwitch
-  /** Absent where they are switched off. */
+  /** Undefined when metrics are disabled. */
   readonly metrics: ServerMetrics | undefined
-  /** Set by `stop()`: from then on no new work is taken. */
+  /** Set by `stop()`: from then on the server refuses new requests. */
   stopping: boolean
 }
 
-/** The scope that a route needs; `open` ones need none, and for `any` a key that is known is enough. */
+/** The scope that a route needs. `open` needs no key; `any` needs any valid key. */
 export type RouteScope = Scope | 'open' | 'any'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     scope?: RouteScope
-    /** Keys with `admin` may call it too: it looks at, or takes away, what callers with the scope have made. */
+    /** Keys with `admin` may call it too: it reads or deletes records that callers with the scope have made. */
     orAdmin?: boolean
-    /** Also answered while the server stops, and to strangers on a server without keys. */
+    /** Also answered while the server stops, and, on a server without keys, to callers of other machines. */
     always?: boolean
-    /** For those who watch an outage: the keys that were last known count for longer. */
+    /** For operators who watch an outage: the last known API keys are accepted for longer. */
     operating?: boolean
-    /** What it changes is recorded with who asked for it; so it is on every route of an administrator. */
+    /** The change is recorded in the audit trail with its caller. True for every admin route. */
     audited?: boolean
   }
 }
 
-/** Handlers get the types of their schemas. */
+/** Gives handlers the types of their schemas. */
 export interface SchemaTypes extends FastifyTypeProvider {
   validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown
   serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown

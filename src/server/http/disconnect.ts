@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /**
- * Acts when the caller leaves before it is answered. Whoever closes its connection looks like one that has only stopped
- * talking; a check is answered all the same, but what is waited for, or goes on for long, is not worth doing for nobody.
+ * Calls `act` when the client disconnects before the response. A full close looks like a half close, after which the
+ * client may still read. So short calls such as checks are answered anyway; only waiting or long work is stopped.
  */
 export function onClientDisconnect(
   { socket }: IncomingMessage,

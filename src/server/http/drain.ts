@@ -4,16 +4,16 @@ import { later } from '../../core/timers.js'
 const LINGER_BYTES = 64 * 1024 * 1024
 const LINGER_MS = 5_000
 
-/** Whether more of the body may come, which nobody is going to read. */
+/** Whether more of the body may arrive, which no handler will read. */
 export function isStillSending(request: IncomingMessage): boolean {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
   return !request.complete && !request.destroyed && (length !== '0' || encoding !== undefined)
 }
 
 /**
- * Answers a caller who is still sending. The whole answer goes out now, but it is only ended when the body is,
- * since the end may close the connection, and closing it under a sender loses the answer. A sender who takes
- * no notice for too long is hung up on.
+ * Responds to a client that is still sending its body. The whole response is written now, but ended only after the
+ * body: ending it may close the connection, and a close during an upload loses the response. A client that keeps
+ * sending for too long is disconnected.
  */
 export function answerSender(
   request: IncomingMessage,

@@ -7,17 +7,17 @@ import { answerSender, isStillSending } from './drain.js'
 import { isServerFault, renderProblem } from './problem.js'
 import type { RouteEntry } from './route-table.js'
 
-/** The fast path of checks sends them too. */
+/** Headers of every response. The fast path of checks sends them too. */
 const EVERY_ANSWER = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
 
-/** What every route has in common. Returns the routes, which are added to it as they are registered. */
+/** Adds the hooks of all routes. Returns the list of routes, which grows as they are registered. */
 export function addHooks(app: App, context: ServerContext): readonly RouteEntry[] {
   const routes = collectRoutes(app)
   recordActors(app, context)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.headers(EVERY_ANSWER)
-    // Before a body is read: nobody may send one to nowhere, or without a key.
+    // Checked before a body is read: a client must not upload to an unknown route, or without a key.
     done(refusal(request, context) ?? (request.is404 ? nowhere(request) : undefined))
   })
   app.addHook('onResponse', (request, reply, done) => {
@@ -41,11 +41,11 @@ function nowhere(request: FastifyRequest): CatracaError {
 
 const pathOf = (url: string): string => url.split('?', 1)[0]!
 
-/** A route without a scope must not exist, so it cannot be registered. */
+/** Collects the routes, and throws for a route without a scope. */
 function collectRoutes(app: App): RouteEntry[] {
   const routes: RouteEntry[] = []
   app.addHook('onRoute', (route) => {
-    // The pages of the documentation come from a plugin, which knows nothing of scopes.
+    // The plugin that serves the documentation pages knows nothing of scopes.
     if (route.url === '/docs' || route.url.startsWith('/docs/'))
       route.config = { ...route.config, scope: 'open' }
     const { scope, orAdmin = false } = route.config ?? {}
@@ -71,7 +71,7 @@ function refusal(request: FastifyRequest, context: ServerContext): CatracaError 
   return isAdmin ? undefined : refused
 }
 
-/** Answers with what went wrong. */
+/** Responds with the problem document of an error. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = renderProblem(error, request.id)
   const headers = { ...problem.headers, 'x-request-id': request.id }
@@ -81,14 +81,14 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
     answerSender(request.raw, reply.raw, { ...problem, headers: { ...headers, ...EVERY_ANSWER } })
     return
   }
-  // Fastify closes the connection after a bad body, without need.
+  // Fastify adds `connection: close` after a bad body; it is not needed.
   if (reply.hasHeader('connection')) reply.removeHeader('connection')
   reply.code(problem.status).headers(headers).send(problem.body)
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the answer was about, for the log. */
+    /** The error behind the response, for the log. */
     error?: unknown
     /** How a check was answered, for the log. */
     check?: CheckFields

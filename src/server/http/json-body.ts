@@ -3,13 +3,13 @@ import type { FastifyContentTypeParser } from 'fastify'
 import { CatracaError, invalid } from '../../core/errors.js'
 import type { App, ServerContext } from './context.js'
 
-/** JSON bodies, without the keys that change what an object is. No body at all is no mistake of the parser's. */
+/** Parses JSON bodies and refuses the keys `__proto__` and `constructor`. An absent body is not a parser error. */
 export function jsonParser(app: App, { bodies, settings }: ServerContext): FastifyContentTypeParser {
   const parse = app.getDefaultJsonParser('error', 'error')
   return (request, raw, done) => {
     const { 'content-encoding': encoding = 'identity' } = request.headers
     if (encoding.toLowerCase() !== 'identity') {
-      done(new CatracaError('UNSUPPORTED_MEDIA_TYPE', 'a JSON body must come without content encoding'))
+      done(new CatracaError('UNSUPPORTED_MEDIA_TYPE', 'a JSON body must not have a content encoding'))
       return
     }
     const judge = (text: string) => {
@@ -25,7 +25,7 @@ export function jsonParser(app: App, { bodies, settings }: ServerContext): Fasti
 }
 
 const BODY_RULE = 'must be JSON without the keys __proto__ and constructor'
-/** An escape may spell any key. */
+/** A `\u` escape may spell any key. */
 const MAY_HOLD_CONSTRUCTOR = /constructor|\\u/
 
 function holdsConstructor(root: unknown): boolean {

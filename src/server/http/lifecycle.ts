@@ -11,19 +11,19 @@ import type { LogLevel } from './logger.js'
 
 export interface RunningServer {
   readonly app: App
-  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  /** Address of the server, such as `http://127.0.0.1:8080`. */
   readonly url: string
   /** Whether callers need an API key. */
   readonly keyed: boolean
-  /** Serves a connection that somebody else has accepted. */
+  /** Serves a connection that another process has accepted. */
   take(socket: Socket): void
-  /** As `PUT /log-level` does. */
+  /** The same as `PUT /log-level`. */
   setLogLevel(level: LogLevel, forSeconds?: number): void
-  /** Takes no new work, finishes what has begun, and is over within `shutdownTimeoutMs`. */
+  /** Refuses new requests, finishes those in flight, and ends within `shutdownTimeoutMs`. */
   stop(): Promise<void>
 }
 
-/** The last part of the time to stop, kept for imports to record how far they came. */
+/** The last share of the time to stop: imports use it to record their progress. */
 const BREAK_OFF_SHARE = 0.25
 const BREAK_OFF_MAX_MS = 3_000
 
@@ -34,10 +34,10 @@ export async function startServer(catraca: Catraca, options: ServerOptions = {})
   const scheme = tls === undefined ? 'http' : 'https'
   try {
     if (!context.registry.keyed && !isLoopbackName(host)) throw notWithoutKeys(host)
-    // The framework did not make the server, and so does not know that it speaks TLS.
+    // Fastify did not create the HTTP server, so it does not know that it uses TLS.
     const listenTextResolver = (address: string) => `listening at ${address.replace(/^https?(?=:)/, scheme)}`
     if (listens) await app.listen({ host, port, listenTextResolver })
-    // Node begins to watch the time limits of connections with it.
+    // Node starts to enforce the timeouts of connections on this event.
     else app.server.emit('listening')
   } catch (error) {
     await app.close()
@@ -65,10 +65,11 @@ async function stopServer({ app, context, connections, closeIdle }: BuiltServer)
   const deadline = sleep(shutdownTimeoutMs, undefined, { signal: done.signal })
   let sweep: NodeJS.Timeout | undefined
   const finish = async () => {
-    // Callers on open connections are told first: a connection that just closes looks like a failure to them.
+    // First, clients on open connections get a response that says so: a connection that just closes looks like a
+    // failure.
     if (connections.count > 0) await sleep(Math.min(drainMs, shutdownTimeoutMs / 4))
     sweep = every(closeIdle, IDLE_CHECK_MS)
-    // The framework waits for connections only where it accepts them itself.
+    // Fastify waits only for connections that its own server accepted.
     await Promise.all([app.close(), context.imports.settled(), connections.allClosed()])
   }
   try {

@@ -2,7 +2,10 @@ import type { Logger } from 'pino'
 import { later } from '../../core/timers.js'
 import type { LogLevel } from './logger.js'
 
-/** The level of the log while the server runs: set for a time, so that nobody forgets it on `debug`. */
+/**
+ * Changes the log level while the server runs. A change can be limited in time, so that `debug` is not left on by
+ * mistake.
+ */
 export class LogLevelSwitch {
   readonly configured: string
   private timer: NodeJS.Timeout | undefined
@@ -21,7 +24,7 @@ export class LogLevelSwitch {
     return { level, configured, ...(until !== undefined && { until: new Date(until).toISOString() }) }
   }
 
-  /** `key`: the name of that of whoever wants it so. */
+  /** `key`: the name of the API key of the caller. */
   set(level: LogLevel, forSeconds: number | undefined, key?: string): void {
     clearTimeout(this.timer)
     this.change(level, { forSeconds, key }, 'the log level was changed')
@@ -30,17 +33,17 @@ export class LogLevelSwitch {
     this.until = this.now() + forSeconds * 1000
     this.timer = later(() => {
       this.until = undefined
-      this.change(this.configured, {}, 'the log level is as configured again')
+      this.change(this.configured, {}, 'the log level is back to the configured one')
     }, forSeconds * 1000).unref()
   }
 
-  /** Told before it may be hidden by the new level, or else when the old one hides it no longer. */
+  /** Logs the change before it, or after it when the old level hides warnings. */
   private change(
     level: string,
     facts: { forSeconds?: number | undefined; key?: string | undefined },
     message: string,
   ): void {
-    // Not as `level`, which every line has: the last of two would count.
+    // Not named `level`: every line has that field already, and the second of two would win.
     const tell = () => this.logger.warn({ logLevel: level, ...facts }, message)
     const wasSeen = this.logger.isLevelEnabled('warn')
     if (wasSeen) tell()

@@ -7,8 +7,8 @@ export type LogLevel = LevelWithSilent
 export const LOG_LEVELS = [...Object.keys(pino.levels.values), 'silent'] as readonly LogLevel[]
 
 /**
- * No code hands these to the log. Should some ever do, with a whole request or a body, they are not written: the
- * names are those of the API and of the libraries underneath.
+ * Fields that are never written to the log. No code passes them today; this protects against a whole request or body
+ * that is logged by mistake. The names are those of the API and of the libraries.
  */
 const SECRETS = ['authorization', 'password', 'pepper', 'code', 'address', 'token', 'key', 'cert', 'secret']
 const HOLDERS = ['req.headers', 'request.headers', 'headers', 'body', 'req.body', 'request.body', 'options']
@@ -22,8 +22,8 @@ export const REDACTED: readonly string[] = [
 ]
 
 /**
- * JSON lines on standard output. They are gathered and written by the block: a write per line would cost a
- * busy server more than the requests that it tells of. What is gathered is written out when the process exits.
+ * Writes JSON lines to standard output. Lines are buffered and written in blocks: one write per line would cost a
+ * busy server more than the requests themselves. The buffer is flushed when the process exits.
  */
 export function createLogger(level: LogLevel = 'info'): Logger {
   const destination = pino.destination({ sync: false, minLength: FLUSH_BYTES, periodicFlush: FLUSH_EVERY_MS })

@@ -62,7 +62,7 @@ export class Pipelines {
   static whenAnswered(socket: PipelinedSocket, act: () => void): void {
     const last = socket[PIPELINE]?.last.response
     if (last === undefined || last.writableFinished) act()
-    // Before Node ends a connection over which nothing more will come.
+    // Runs before Node closes a connection that will receive nothing more.
     else last.prependOnceListener('finish', act)
   }
 

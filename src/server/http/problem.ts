@@ -1,6 +1,6 @@
 import { CatracaError, ERROR_CODES, type ErrorCode, type FieldError } from '../../core/errors.js'
 
-/** The one place where an error code becomes an HTTP status. */
+/** The only place that maps an error code to an HTTP status. */
 export const HTTP_STATUS: Record<ErrorCode, number> = {
   INVALID_INPUT: 400,
   UNAUTHENTICATED: 401,
@@ -72,7 +72,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
 
-/** RFC 9457, plus the further facts of the error as members of their own. */
+/** A problem of RFC 9457, with the facts of the error as extension members. */
 export interface Problem {
   type: string
   title: string
@@ -90,7 +90,7 @@ export interface RenderedProblem {
   body: string
 }
 
-/** What the caller is told about an error. What was not meant for callers is called INTERNAL and kept back. */
+/** The problem that the caller sees. An error that is not meant for callers becomes INTERNAL, without its message. */
 export function toProblem(error: CatracaError, requestId: string, status = HTTP_STATUS[error.code]): Problem {
   const internal = error.code === 'INTERNAL'
   return {
@@ -105,7 +105,7 @@ export function toProblem(error: CatracaError, requestId: string, status = HTTP_
   }
 }
 
-/** Types that are registered elsewhere. */
+/** Problem types that are registered elsewhere. */
 const TYPES: Partial<Record<ErrorCode, string>> = {
   QUOTA_EXCEEDED: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
 }
@@ -114,7 +114,7 @@ const TITLES = Object.fromEntries(
   Object.entries(ERROR_CODES).map(([code, text]) => [code, text.replaceAll('`', '')]),
 ) as Record<ErrorCode, string>
 
-/** `otherStatus`: where the caller of a guard means something else by the error than the caller of the server. */
+/** `otherStatus`: the status for callers of an adapter, where it differs from that of the server. */
 export function renderProblem(error: unknown, requestId: string, otherStatus?: number): RenderedProblem {
   const { cause, status = otherStatus } = toCatracaError(error)
   const problem = toProblem(cause, requestId, status)
@@ -126,12 +126,12 @@ export function renderProblem(error: unknown, requestId: string, otherStatus?: n
   return { status: problem.status, headers, body: JSON.stringify(problem) }
 }
 
-/** At least one: a client that comes back at once is no help. */
+/** At least one second: a client that retries at once only adds load. */
 function wholeSeconds(ms: unknown): string {
   return String(Math.max(1, Math.ceil(Number(ms ?? 0) / 1000)))
 }
 
-/** What Fastify itself refuses, in the words of the product. */
+/** Errors of Fastify, with the codes and messages of Catraca. */
 const FASTIFY_CODES: Record<string, { code: ErrorCode; detail: string }> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
     code: 'UNSUPPORTED_MEDIA_TYPE',
@@ -157,7 +157,7 @@ interface FastifyErrorFacts {
   message: string
 }
 
-/** A failure of ours, as opposed to a mistake of the caller's. */
+/** A fault of the server, not of the caller. */
 export function isServerFault(status: number): boolean {
   return status >= 500
 }

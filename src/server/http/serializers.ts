@@ -7,8 +7,8 @@ type BuildSerializer = NonNullable<
 type Serialize = (answer: unknown) => string
 
 /**
- * Writes answers as JSON by their schemas. A schema is compiled when the first answer needs it, and once for all routes
- * that share it: most of the 250 answers that the routes declare are the same few problems, and most are never given.
+ * Serializes responses by their schemas. A schema is compiled when its first response is sent, and once for all
+ * routes that share it: the routes declare 250 responses, most are the same few problems, and most are never sent.
  */
 export const buildSerializer: BuildSerializer = (shared, options) => {
   const compile = SerializerSelector()(shared, options)

@@ -10,14 +10,14 @@ import type { ServerSettings } from '../options.js'
 
 export const CHECK_ROUTE = '/customers/:customerId/check'
 
-/** What a server counts of itself, and the registry that shows it. */
+/** The metrics of a server, and the registry that shows them. */
 export class ServerMetrics {
   readonly http = new HttpFigures()
   readonly registry: MetricsRegistry
-  /** For checks that are answered without the framework: nearly all requests, and nearly all alike. */
+  /** For checks that are answered without the framework: nearly all requests have this method, route and status. */
   readonly checkAnswered = this.http.counter('GET', CHECK_ROUTE, 200)
 
-  /** Of this process, or of all workers together. */
+  /** Metrics text of this process, or of all workers together. */
   readonly text: () => Promise<string>
   readonly series: Series
 

@@ -4,19 +4,19 @@ import type { Logger } from 'pino'
 import { CatracaError } from '../../core/errors.js'
 import { every } from '../../core/timers.js'
 
-/** What a server shows of itself, and whom it believes; PEM. */
+/** Certificate and key of the server, and the authorities of clients that it trusts; PEM. */
 export interface TlsMaterial {
   cert: string
   key: string
-  /** Authorities of clients: with them only clients that have a certificate of theirs are let in. */
+  /** Authorities of clients. When set, a client must present a certificate that one of them signed. */
   clientCa?: string | undefined
 }
 
-/** Asked again and again, because certificates are renewed while the server runs. */
+/** Called again at every refresh, because certificates are renewed while the server runs. */
 export type TlsSource = () => TlsMaterial
 
 const OPTIONS = { minVersion: 'TLSv1.2' } as const
-/** A connection that says nothing must not be kept for long. */
+/** Clients that connect and send nothing must not hold a connection for long. */
 export const HANDSHAKE_TIMEOUT_MS = 10_000
 
 export interface TlsOptions {
@@ -26,13 +26,13 @@ export interface TlsOptions {
   minVersion: 'TLSv1.2'
 }
 
-/** The material in Node's words, after it was seen to work. */
+/** Converts the material to Node's options, after a test that it works. */
 export function tlsOptions({ cert, key, clientCa }: TlsMaterial): TlsOptions {
   const options = { ...OPTIONS, cert, key, ...(clientCa !== undefined && { ca: clientCa }) }
   try {
     createSecureContext(options)
   } catch (error) {
-    // The message may quote what it could not read, which may be the key.
+    // OpenSSL's message may quote the input that it could not read, which may be the private key.
     const why = (error as NodeJS.ErrnoException).code ?? 'not valid PEM'
     throw new CatracaError(
       'CONFIG_INVALID',
@@ -42,7 +42,10 @@ export function tlsOptions({ cert, key, clientCa }: TlsMaterial): TlsOptions {
   return options
 }
 
-/** New connections get the renewed certificate; a pair that is half renewed is left for the next look. */
+/**
+ * Uses a renewed certificate for new connections. A pair of which only one file is renewed is retried at the next
+ * refresh.
+ */
 export function followTls(
   server: HttpsServer,
   source: TlsSource,
@@ -59,10 +62,10 @@ export function followTls(
       server.setSecureContext(tlsOptions(material))
       used = seen
       refused = ''
-      logger.info('the certificate of the server was renewed')
+      logger.info('the TLS certificate was reloaded')
     } catch (error) {
       refused = seen
-      logger.warn({ err: error }, 'the renewed certificate is not used')
+      logger.warn({ err: error }, 'the new TLS certificate is not valid; the old one stays in use')
     }
   }, everyMs).unref()
   return () => clearInterval(timer)

@@ -4,15 +4,15 @@ import type { TSchema } from './typebox.js'
 import { Compile } from './typebox.js'
 
 /**
- * Above this many values only the fact of the failure is told: listing what is wrong with a huge hostile body
- * would cost far more than refusing it.
+ * With more values than this, the response does not list the faults: listing all faults of a huge hostile body would
+ * cost far more than refusing it.
  */
 const MAX_VALUES_EXPLAINED = 5_000
 const WHOLE_NUMBER = /^\d{1,15}$/
 
 type Verdict = { value: unknown } | { error: Error }
 
-/** Checks the shape of requests. Nothing is coerced, except numbers in a query, which can only come as text. */
+/** Validates the shape of requests. Only numbers in a query are coerced, because a query has only text. */
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const validator = Compile(schema)
   return (input: unknown): Verdict => {
@@ -51,11 +51,11 @@ function toFieldErrors(errors: readonly unknown[], httpPart: string | undefined)
         found.push({ path: join(path, name), message: 'is required' })
       }
     } else if (error.keyword === 'boolean') {
-      found.push({ path, message: 'is not known here' })
+      found.push({ path, message: 'is not a known field' })
     } else if (error.keyword === 'enum') {
       found.push({ path, message: `must be one of ${(error.params.allowedValues ?? []).join(', ')}` })
     } else if (error.keyword !== 'additionalProperties') {
-      // additionalProperties only repeats what the boolean errors said one by one.
+      // `additionalProperties` only repeats the errors of the `boolean` keyword.
       found.push({ path: path === '' ? (httpPart ?? 'body') : path, message: error.message })
     }
   }
@@ -81,7 +81,7 @@ function join(path: string, name: string): string {
   return path === '' ? shown : `${path}.${shown}`
 }
 
-/** How many values a JSON value holds, counted no further than the limit. */
+/** Counts the values in a JSON value, and stops at the limit. */
 function countUpTo(root: unknown, limit: number): number {
   let count = 0
   const waiting = [root]

@@ -6,8 +6,8 @@ import { bodyChunks } from './body.js'
 import { type SpooledBody, spool } from './spool.js'
 
 /**
- * Receives the body, starts the import and returns as soon as it is under way. An import that is refused
- * (no such list, another one running) fails here, while there is still somebody to tell.
+ * Receives the body, starts the import and returns when it runs. An import that is refused (no such list, another one
+ * running) fails here, while the client still waits for a response.
  */
 export async function importInBackground(
   context: ServerContext,
@@ -16,7 +16,7 @@ export async function importInBackground(
 ): Promise<void> {
   const { id } = request.params as { id: string }
   const { allowlists } = context.catraca
-  // Asked first, so that nobody uploads a huge body to a list that is not there.
+  // Checked first, so that a client does not upload a huge body for a list that does not exist.
   await allowlists.get(id)
   const spooled = await receive(request, context.settings.spoolDir)
   let admitted = false
@@ -44,7 +44,7 @@ async function receive(request: FastifyRequest, spoolDir: string): Promise<Spool
   }
 }
 
-/** Tells when the first byte is asked for: the import has then been admitted. */
+/** Calls `begun` when the import reads its first byte: it has been admitted by then. */
 async function* announced(spooled: SpooledBody, begun: () => void): AsyncGenerator<Uint8Array> {
   begun()
   yield* spooled.read()

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { CatracaError } from '../../core/errors.js'
 import type { ImportFormat } from '../../guards/allowlist/types.js'
 
-/** The media types of an import. Of what is inside `application/gzip` the type says nothing. */
+/** The media types of an import. `application/gzip` does not say which format is inside. */
 export const IMPORT_TYPES: Record<string, ImportFormat | undefined> = {
   'text/csv': 'csv',
   'application/x-ndjson': 'ndjson',
@@ -17,7 +17,7 @@ export interface BodyKind {
   gzip?: true
 }
 
-/** Reads from the headers what the body is; refuses what cannot be read. */
+/** Reads from the headers how to decode the body; refuses bodies that cannot be read. */
 export function bodyKind(request: IncomingMessage, format: ImportFormat | undefined): BodyKind {
   const { 'content-type': contentType = '', 'content-encoding': encoding = 'identity' } = request.headers
   const mediaType = contentType.split(';', 1)[0]!.trim().toLowerCase()
@@ -40,8 +40,8 @@ function unsupportedType(mediaType: string): CatracaError {
 }
 
 /**
- * The body as chunks. Leaving it early must not destroy the request, as iterating it directly would: the
- * rest of the body is then for `drain.ts` to read.
+ * The body as chunks. A consumer that stops early must not destroy the request, as iterating the request directly
+ * would: `drain.ts` then reads the rest of the body.
  */
 export function bodyChunks(request: IncomingMessage): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) }

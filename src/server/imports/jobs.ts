@@ -1,9 +1,9 @@
-/** The imports that are under way, so that a stopping server can wait for them or break them off. */
+/** The running imports, so that a stopping server can wait for them or abort them. */
 export class ImportJobs {
   private readonly running = new Set<Promise<unknown>>()
   private readonly shutdown = new AbortController()
 
-  /** Runs an import until it ends, `stop` fires, or the server breaks everything off. */
+  /** Runs an import until it ends, `stop` fires, or the server aborts all imports. */
   run<T>(work: (signal: AbortSignal) => Promise<T>, stop?: AbortSignal): Promise<T> {
     const { signal } = this.shutdown
     const job = work(stop === undefined ? signal : AbortSignal.any([signal, stop]))

@@ -3,13 +3,13 @@ import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CatracaError } from '../../core/errors.js'
 
-/** A body that was put aside. Whoever gets it disposes of it. */
+/** A body that was written to a file. The receiver must dispose of it. */
 export interface SpooledBody {
   read(): AsyncIterable<Uint8Array>
   dispose(): Promise<void>
 }
 
-/** Receives a body in full into a file. */
+/** Writes a whole body to a file. */
 export async function spool(body: AsyncIterable<Uint8Array>, directory: string): Promise<SpooledBody> {
   const file = await openNameless(directory)
   try {
@@ -24,7 +24,7 @@ export async function spool(body: AsyncIterable<Uint8Array>, directory: string):
   }
 }
 
-/** The name is taken away at once: the space comes back when the process ends, however it ends. */
+/** The file is unlinked at once, so its space is freed when the process ends, even after a crash. */
 async function openNameless(directory: string): Promise<FileHandle> {
   await mkdir(directory, { recursive: true })
   const path = join(directory, `catraca-import-${randomBytes(12).toString('hex')}`)

@@ -2,7 +2,7 @@ import type { App } from '../http/context.js'
 import type { TSchema } from '../http/typebox.js'
 import * as schemas from './allowlist/schemas.js'
 
-/** What several routes answer, named in the OpenAPI document. */
+/** Schemas that several routes share, named in the OpenAPI document. */
 const SHARED = {
   Allowlist: schemas.allowlist,
   Member: schemas.member,
@@ -26,7 +26,7 @@ interface Answer {
   type?: string
 }
 
-/** Every route can also answer a problem. */
+/** Adds the problem response, which every route can send. */
 export function answers(byStatus: Record<number, Answer>): Record<string, unknown> {
   const documented = Object.entries(byStatus).map(([status, { description, schema, type }]) => [
     status,
@@ -35,7 +35,7 @@ export function answers(byStatus: Record<number, Answer>): Record<string, unknow
   return { ...Object.fromEntries(documented), '4xx': problem('Refused'), '5xx': problem('Failed') }
 }
 
-/** An answer without a body. */
+/** A response without a body. */
 export const empty = (description: string) => ({ type: 'null', description })
 
 function problem(description: string): unknown {

@@ -70,7 +70,7 @@ describe('DAX that does not answer', async () => {
     const text = await metricsOf(catraca).metrics()
     assert.match(text, /^catraca_dynamodb_dax_up 0$/m)
     assert.ok(Number(/^catraca_dynamodb_dax_missed_reads_total (\d+)$/m.exec(text)?.[1]) >= 3, text)
-    assert.deepEqual(reported, ['DAX does not answer: DynamoDB is read instead'])
+    assert.deepEqual(reported, ['DAX does not answer: reads go to DynamoDB'])
     console.error('of somebody else')
     // Node warns of its own version, and threads of this process do too.
     assert.deepEqual(
@@ -109,7 +109,7 @@ describe('DAX that does not answer', async () => {
     isUp = false
     await get()
     assert.equal(dax.state.error, 'gone')
-    assert.deepEqual(reported, ['DAX does not answer: DynamoDB is read instead', 'DAX answers again'])
+    assert.deepEqual(reported, ['DAX does not answer: reads go to DynamoDB', 'DAX answers again'])
     dax.close()
   })
 

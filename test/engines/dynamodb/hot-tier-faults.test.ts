@@ -94,7 +94,7 @@ describe('the hot tier with faults', async () => {
     await raw('HSET', `{allowlist:${id}}:meta`, 'name', 'of a store')
     await raw('SADD', `allowlist:${id}`, 'ghost')
     const pod = await open(id)
-    await until('it is told', () => pod.reports.some((report) => /keeping the hot set/.test(report)))
+    await until('it is told', () => pod.reports.some((report) => /updating the hot set/.test(report)))
     assert.deepEqual([await pod.check(customer(1)), await pod.check('ghost')], ['MEMBER', 'NOT_MEMBER'])
     assert.equal(await raw('SCARD', `allowlist:${id}`), 1)
   })

@@ -225,7 +225,7 @@ describe('embedded store on a machine with other users', () => {
     }
     assert.deepEqual(open(), [])
     for (const path of ['.', 'v2', 'v2/data.mdb']) chmodSync(join(directory, path), 0o755)
-    assert.match(open().join(), /others on this machine may read the store: chmod -R go-rwx/)
+    assert.match(open().join(), /other users of this machine can read the store: chmod -R go-rwx/)
     const levels = async () => {
       const { findings } = await diagnoseEmbedded({ directory }, 'here')
       return findings.find(({ id }) => id === 'embedded.rights')

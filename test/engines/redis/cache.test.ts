@@ -198,7 +198,7 @@ describe('caches on redis', () => {
       return engine.warnings.join()
     }
     assert.match(await warnings('caches'), /no maxmemory/)
-    assert.match(await warnings('caches', ['maxmemory', '100mb']), /noeviction.*nothing more is cached/)
+    assert.match(await warnings('caches', ['maxmemory', '100mb']), /noeviction.*nothing is cached any more/)
     assert.match(await warnings('caches', ['maxmemory-policy', 'allkeys-lru']), /tags.*volatile-lru/)
     assert.equal(await warnings('caches', ['maxmemory-policy', 'volatile-lru']), '')
     assert.match(await warnings('guards'), /set it to noeviction/)
@@ -209,7 +209,7 @@ describe('caches on redis', () => {
   it('keeps spaces away from what others keep in the same store', async () => {
     const caches = new Caches({ store: await open(), clock: systemClock, report: () => {} })
     for (const name of ['allowlist', 'ratelimit:config', 'lock', 'bridge:idempotency', 'cache'])
-      assert.throws(() => caches.space({ name, ttlMs: 1000 }), /name begins with a name that is taken/)
+      assert.throws(() => caches.space({ name, ttlMs: 1000 }), /name begins with a reserved name/)
     assert.throws(
       () => [caches.space({ name: 'a:b', ttlMs: 1000 }), caches.space({ name: 'a', ttlMs: 1000 })],
       /overlaps/,

@@ -83,7 +83,7 @@ test('one bad row and nothing changes: every error is named', async () => {
     ['line 2', 'line 8'],
   )
   assert.match(error.errors![0]!.message, /^customerId must be/)
-  assert.match(error.message, /because 2 of its rows/)
+  assert.match(error.message, /because 2 rows of the input/)
   assert.deepEqual(await list.names(), ['a'])
   const { state, rowsAcknowledged, rejected } = await list.record()
   assert.deepEqual([state, rowsAcknowledged, rejected], ['failed', 0, 2])

@@ -273,7 +273,7 @@ describe('answers', () => {
     const { idempotency } = open(t)
     await assert.rejects(
       idempotency.run(asked(), () => 5n),
-      { code: 'IDEMPOTENCY_ANSWER_NOT_WRITABLE', message: /the work was done.*BigInt/ },
+      { code: 'IDEMPOTENCY_ANSWER_NOT_WRITABLE', message: /the work was executed.*BigInt/ },
     )
     assert.deepEqual(await idempotency.run(asked(), mustNotRun), { outcome: 'omitted', sizeBytes: 0 })
     const { status, omittedBytes } = (await idempotency.get(asked()))!

@@ -9,7 +9,7 @@ import { fromInput, localZone } from './wave/zoned.js'
 
 export interface AddMemberDialogProps {
   id: string
-  /** Who to begin with; undefined while closed. */
+  /** Initial customer; undefined while the dialog is closed. */
   customer: string | undefined
   onClose(): void
   onAdded(): void
@@ -29,7 +29,7 @@ export function AddMemberDialog({ customer, onClose, ...props }: AddMemberDialog
   )
 }
 
-/** Undefined when nothing is said, null when it is no object. */
+/** Undefined when the text is empty, null when it is not an object. */
 function objectOf(text: string): Record<string, unknown> | undefined | null {
   if (text.trim() === '') return undefined
   try {

@@ -19,7 +19,7 @@ import { shareNow } from './wave/rule.js'
 
 const PAGE_SIZE = 50
 const TYPING_MS = 250
-/** Shares of waves change by themselves. */
+/** The shares of waves change over time. */
 const POLL_MS = 10_000
 const SORTS = ['name', 'customerCount', 'updatedAt'] as const
 
@@ -30,7 +30,7 @@ interface Filter {
   order: 'asc' | 'desc'
 }
 
-/** What is searched is in the address: coming back from a list shows the same again. */
+/** The filter is in the URL, so that going back from a list shows the same results. */
 function useFilter(): [Filter, (change: Partial<Filter>) => void] {
   const [params, setParams] = useSearchParams()
   const type = params.get('type')
@@ -178,7 +178,7 @@ function useColumns(): Column<Allowlist>[] {
   ]
 }
 
-/** A wave has no size of its own: the share that is in says more. */
+/** A wave has no size; its present share says more. */
 function Size({ list }: { list: Allowlist }) {
   const { allowlists: texts, waves } = useTexts()
   const format = useFormat()

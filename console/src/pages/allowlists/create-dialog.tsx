@@ -28,7 +28,7 @@ export function CreateDialog({ opened, onClose }: { opened: boolean; onClose(): 
   )
 }
 
-/** Whatever else a new wave opens to is said on its own page, with a look at the difference. */
+/** All other fields of a new wave are edited on its page, with a review of the difference. */
 function firstRule(strategy: Strategy, share: number): Rule {
   if (strategy === 'PERCENTAGE') return { strategy, percentage: share }
   if (strategy === 'EXPLICIT_LIST') return { strategy, customerIds: [] }

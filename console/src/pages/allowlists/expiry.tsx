@@ -2,10 +2,10 @@ import { State } from '../../parts/state.js'
 import { Time } from '../../parts/time.js'
 import { useTexts } from '../../texts/language.js'
 
-/** From its time on a member is not on the list any more, although it is swept only later. */
+/** From its expiry on a member is not on the list, although it is removed later. */
 export const isExpired = (at: string | undefined): boolean => at !== undefined && Date.parse(at) <= Date.now()
 
-/** Until when somebody is on a list. */
+/** Until when a customer is on a list. */
 export function Expiry({ at }: { at: string | undefined }) {
   const { allowlists } = useTexts()
   const texts = allowlists.members

@@ -9,13 +9,13 @@ import { download } from './download.js'
 
 const FORMATS = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
 
-/** Fetched with the key in a header and then handed to the browser: an address would have to hold the key. */
+/** Fetched with the key in a header and then passed to the browser: a download link would have to contain the key. */
 export function ExportMenu({ id }: { id: string }) {
   const { allowlists } = useTexts()
   const texts = allowlists.export
   const { run, running, problem } = useAction(async (format: keyof typeof FORMATS) => {
     announce(texts.preparing)
-    // People open CSV in a spreadsheet, which must run nothing of it.
+    // Users open CSV in a spreadsheet, which must not run formulas of it.
     const safely = format === 'csv' ? ({ spreadsheet: '1' } as const) : {}
     const response = await api.exportMembers({ id, accept: FORMATS[format], ...safely })
     const name = `${id}.${format}`

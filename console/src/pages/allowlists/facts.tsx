@@ -3,7 +3,7 @@ import { CopyButton } from '../../parts/copy-button.js'
 import { Time } from '../../parts/time.js'
 import { useFormat, useTexts } from '../../texts/language.js'
 
-/** What a list is, at a glance. */
+/** The basic facts of a list. */
 export function ListFacts({ list }: { list: Allowlist }) {
   const { allowlists } = useTexts()
   const texts = allowlists.facts

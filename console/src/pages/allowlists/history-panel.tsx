@@ -13,7 +13,7 @@ import { findEntries } from '../audit/find.js'
 
 const PAGE_SIZE = 10
 
-/** What the audit trail says of one list. */
+/** The audit entries of one list. */
 export function HistoryPanel({ id, changes }: { id: string; changes: number }) {
   const { audit, allowlists } = useTexts()
   const texts = allowlists.history

@@ -50,7 +50,7 @@ export function IndexPanel({ id, changes, onChanged }: IndexPanelProps) {
     query.reload()
   }
   const isBuilt = awaited !== undefined && query.data?.lastBuild?.at !== awaited.insteadOf
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the build that was asked for is there.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once, when the requested build is there.
   useEffect(() => {
     if (!isBuilt) return
     setAwaited(undefined)

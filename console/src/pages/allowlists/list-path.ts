@@ -1,2 +1,2 @@
-/** Ids have characters that mean something in addresses. */
+/** Ids may contain characters that have a meaning in URLs. */
 export const listPath = (id: string): string => `/allowlists/${encodeURIComponent(id)}`

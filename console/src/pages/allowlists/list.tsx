@@ -20,12 +20,12 @@ import { RenameDialog } from './rename-dialog.js'
 import { UploadPanel } from './upload/upload-panel.js'
 import { unsavedName, WavePanels } from './wave/wave-panels.js'
 
-/** What others change, such as a pause, is seen within this. */
+/** Changes by other users, such as a pause, appear within this time. */
 const POLL_MS = 3_000
 
 export default function ListPage() {
   const { id = '' } = useParams<{ id: string }>()
-  // Another list is another page: nothing typed for one may reach the other.
+  // Another list is another page: input for one must not reach the other.
   return <OneList key={id} id={id} />
 }
 
@@ -62,7 +62,7 @@ interface ShownProps {
 
 function Shown({ list, query, back }: ShownProps) {
   const { can } = useSignedIn()
-  // Grows with every change made here, so that the history shows it.
+  // Increments with every change made here, so that the history loads again.
   const [changes, setChanges] = useState(0)
   const changed = (): void => {
     setChanges((count) => count + 1)

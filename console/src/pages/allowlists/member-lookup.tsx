@@ -18,7 +18,7 @@ export interface MemberLookupProps {
   onRemove(customer: string): void
 }
 
-/** One customer of millions. The id stays out of the address: it may be a tax number. */
+/** Finds one customer among millions. The id is not put in the URL: it may be a tax number. */
 export function MemberLookup({ id, changes, onAdd, onRemove }: MemberLookupProps) {
   const { allowlists } = useTexts()
   const texts = allowlists.members

@@ -19,12 +19,12 @@ const PAGE_SIZE = 10
 
 export interface MembersPanelProps {
   list: Allowlist
-  /** Another number: something was changed, and is to be asked again. */
+  /** Another number means that something changed: load again. */
   changes: number
   onChanged(): void
 }
 
-/** The customers of an explicit list: find one, add, remove, leaf through. */
+/** The customers of an explicit list: find, add, remove, browse. */
 export function MembersPanel({ list, changes, onChanged }: MembersPanelProps) {
   const { allowlists } = useTexts()
   const texts = allowlists.members

@@ -17,7 +17,7 @@ export function RenameDialog({ list, opened, onClose, onChanged }: RenameDialogP
   const { allowlists, common } = useTexts()
   const texts = allowlists.rename
   const [name, setName] = useState(list.name)
-  // As it was looked at: the page goes on asking, and what others save meanwhile must not be taken for it.
+  // The list when the dialog was opened: the page keeps loading it, and changes of others must not be overwritten.
   const [seen, setSeen] = useState(list)
   const [isLoadingAnew, setLoadingAnew] = useState(false)
   const { run, running, problem, reset } = useAction(async () => {
@@ -33,9 +33,9 @@ export function RenameDialog({ list, opened, onClose, onChanged }: RenameDialogP
     setLoadingAnew(false)
     reset()
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: begins anew whenever it opens.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: resets whenever it opens.
   useEffect(look, [opened])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: and when it was told to, as soon as the list is another.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: also after a reload was requested, when the list has changed.
   useEffect(() => {
     if (isLoadingAnew && list.version !== seen.version) look()
   }, [isLoadingAnew, list.version])

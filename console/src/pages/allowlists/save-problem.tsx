@@ -3,7 +3,7 @@ import type { ApiProblem } from '../../api/client.js'
 import { ProblemView } from '../../parts/problem.js'
 import { useTexts } from '../../texts/language.js'
 
-/** Why something was not saved; that somebody else was faster is told in words, with the way out. */
+/** Why saving failed. A version conflict is explained in words, with a reload. */
 export function SaveProblem({ problem, onReload }: { problem: ApiProblem | undefined; onReload(): void }) {
   const { allowlists } = useTexts()
   const texts = allowlists.changedMeanwhile
@@ -21,5 +21,5 @@ export function SaveProblem({ problem, onReload }: { problem: ApiProblem | undef
   )
 }
 
-/** As `If-Match` wants it. */
+/** The format of `If-Match`. */
 export const etag = (version: number): string => `"${version}"`

@@ -18,7 +18,7 @@ export type Entry = ListAuditAnswer['items'][number]
 
 const PAGE_SIZE = 50
 
-/** The filter is in the address, so that other pages can link to one: `/audit?target=allowlist:vip`. */
+/** The filter is in the URL, so that other pages can link to it: `/audit?target=allowlist:vip`. */
 export default function AuditPage() {
   const { audit: texts } = useTexts()
   const [search] = useSearchParams()

@@ -4,7 +4,7 @@ import { useTexts } from '../../texts/language.js'
 import { ActionName, ActorName, type Entry } from './audit.js'
 import { fieldsOf, useFieldWords } from './fields.js'
 
-/** One change: the fields as they were and as they are. */
+/** One change: its fields before and after. */
 export function EntryDialog({ entry, onClose }: { entry: Entry | undefined; onClose(): void }) {
   const { audit: texts, common } = useTexts()
   return (
@@ -70,7 +70,7 @@ interface ChangesProps {
   after: unknown
 }
 
-/** What differs; of what was made or taken away, everything. */
+/** The differences; all fields of an object that was created or deleted. */
 function Changes({ label, before, after }: ChangesProps) {
   const { audit: texts } = useTexts()
   const words = useFieldWords()
@@ -82,7 +82,7 @@ function Changes({ label, before, after }: ChangesProps) {
   const cell = (name: string, value: string | undefined) =>
     value === undefined ? <span className="detail">{texts.nothing}</span> : words.value(name, value)
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
     <section className="table-scroll" aria-label={label} tabIndex={0}>
       <Table verticalSpacing={6}>
         <Table.Thead>

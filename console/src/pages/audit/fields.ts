@@ -22,7 +22,7 @@ export interface FieldWords {
   value(path: string, json: string): string
 }
 
-/** Names and values as people say them: shares in percent, times in their zone. What is not known stays as it is. */
+/** Names and values for readers: shares in percent, times in their zone. Unknown fields stay unchanged. */
 export function useFieldWords(): FieldWords {
   const { audit: texts } = useTexts()
   const format = useFormat()

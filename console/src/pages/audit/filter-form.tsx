@@ -4,11 +4,14 @@ import { Icon } from '../../parts/icons.js'
 import { Tag } from '../../parts/state.js'
 import { useTexts } from '../../texts/language.js'
 
-/** `target` and `actor` come from links of other pages; here one searches. */
+/** `target` and `actor` come from links of other pages; the form itself has a search. */
 export const NAMES = ['search', 'target', 'actor', 'action', 'from', 'to'] as const
 export type Filter = Record<(typeof NAMES)[number], string>
 
-/** Times are typed in the user's zone; the API wants UTC. What is no time is passed on, for the server to refuse. */
+/**
+ * Times are typed in the user's zone; the API expects UTC. Text that is not a time is passed on, and the server
+ * refuses it.
+ */
 export function isoOf(local: string): string | undefined {
   if (local === '') return undefined
   const time = new Date(local)

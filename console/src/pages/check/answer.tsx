@@ -14,7 +14,7 @@ type Step = Explained['steps'][number]
 export interface AnswerProps {
   customer: string
   lists: string[]
-  /** Whether the key may see why, and not only what. */
+  /** Whether the key may read the explanation, and not only the result. */
   explain: boolean
 }
 
@@ -86,7 +86,7 @@ function Steps({ list, steps }: { list: string; steps: readonly Step[] }) {
   const { check: texts } = useTexts()
   const format = useFormat()
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
     <section className="table-scroll" aria-label={`${texts.steps}: ${list}`} tabIndex={0}>
       <Table verticalSpacing={6} horizontalSpacing="md">
         <Table.Thead>

@@ -9,7 +9,7 @@ import { useTexts } from '../../texts/language.js'
 import { Answer } from './answer.js'
 import { CustomerLists } from './customer-lists.js'
 
-/** The question is in the address, so that other pages can link to one: `/check?customer=ana&lists=vip,beta`. */
+/** The check is in the URL, so that other pages can link to it: `/check?customer=ana&lists=vip,beta`. */
 export function checkPath(customer: string, lists: readonly string[]): string {
   return `/check?${new URLSearchParams({ customer, lists: lists.join(',') })}`
 }
@@ -21,7 +21,7 @@ export default function CheckPage() {
   const [, navigate] = useLocation()
   const customer = search.get('customer') ?? ''
   const lists = splitLists(search.get('lists') ?? '')
-  // Asking the same again must ask again.
+  // Submitting the same check again must run it again.
   const [round, setRound] = useState(0)
   const ask = (nextCustomer: string, nextLists: readonly string[]): void => {
     navigate(checkPath(nextCustomer, nextLists))
@@ -63,7 +63,7 @@ function Question({ customer, lists, onAsk }: QuestionProps) {
     event.preventDefault()
     const id = typed.trim()
     const ids = splitLists(typedLists)
-    // Without the scope to see a customer's lists, no list means no question.
+    // Without the scope to read the lists of a customer, a check without lists is not possible.
     const missing = {
       ...(id === '' ? { customer: texts.customerMissing } : {}),
       ...(ids.length === 0 && !can('read') ? { lists: texts.listsMissing } : {}),

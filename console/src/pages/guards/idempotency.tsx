@@ -21,10 +21,10 @@ const KINDS: Record<Situation, StateKind> = {
   FAILED: 'bad',
 }
 
-/** A claim ends, and a record is completed, at any moment. */
+/** A claim may end, and a record may be completed, at any moment. */
 const POLL_MS = 2000
 
-/** A claim that was not extended in time has ended, although nobody has written that down. */
+/** A claim that was not extended in time has expired, although the record still says in progress. */
 function situationOf({ status, leaseUntil }: GetIdempotencyRecordAnswer): Situation {
   const hasEnded = leaseUntil !== undefined && Date.parse(leaseUntil) <= Date.now()
   return status === 'IN_PROGRESS' && hasEnded ? 'CLAIM_ENDED' : status

@@ -13,7 +13,7 @@ import { useSignedIn } from '../../session/store.js'
 import { useTexts } from '../../texts/language.js'
 import { Facts, Found, Lookup, useAsked } from './lookup.js'
 
-/** A lock may be freed or taken at any moment. */
+/** A lock may be released or acquired at any moment. */
 const POLL_MS = 2000
 
 export default function LocksPage() {
@@ -55,7 +55,7 @@ function Lock({ lock, onChanged }: { lock: GetLockAnswer; onChanged(): void }) {
       <div className="record">
         <Facts
           items={[
-            // A name more than an amount: written as programs compare it.
+            // An identifier rather than an amount, so it is shown without thousands separators.
             fence === undefined ? undefined : [texts.fence, <code key="fence">{fence}</code>],
             expiresAt === undefined ? undefined : [texts.expiresAt, <Time key="expires" value={expiresAt} />],
           ]}

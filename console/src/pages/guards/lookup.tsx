@@ -11,15 +11,15 @@ export interface Field {
   name: string
   label: string
   hint?: string
-  /** A choice instead of a text; the first one is chosen. */
+  /** A choice instead of a text field; the first option is preselected. */
   options?: readonly { value: string; label: string }[]
-  /** May be left empty. */
+  /** The field may be empty. */
   optional?: boolean
 }
 
 export type Values = Record<string, string>
 
-/** What was asked, and how often: asking the same again asks again. */
+/** The submitted values, and a counter: submitting the same values again loads again. */
 export interface Asked {
   values: Values
   id: string
@@ -40,7 +40,7 @@ export interface LookupProps {
   onAsk(values: Values): void
 }
 
-/** Names one record. Nothing of it goes into the address of the page: it may be an e-mail. */
+/** Identifies one record. Its values are not put in the URL: they may contain an e-mail address. */
 export function Lookup({ fields, problem, onAsk }: LookupProps) {
   const { guards: texts } = useTexts()
   const [values, setValues] = useState<Values>(() =>
@@ -90,14 +90,14 @@ export function Lookup({ fields, problem, onAsk }: LookupProps) {
   )
 }
 
-/** What was found: the answer, or that there is none, read out when it comes. */
+/** The result, or that there is none; announced to screen readers when it arrives. */
 export function Found<T>({
   query,
   nothing,
   children,
 }: {
   query: Query<T>
-  /** Shown where the server says that there is no such thing. */
+  /** Shown when the server responds that the record does not exist. */
   nothing: string
   children(data: T): ReactNode
 }) {

@@ -19,7 +19,7 @@ export interface RevokeDialogProps {
 
 const DAY_MS = 86_400_000
 
-/** Revocations end when the tokens would have ended anyway, so somebody has to say when that is. */
+/** A revocation ends when the tokens would have expired anyway, so the user has to state when that is. */
 export function RevokeDialog({ target, opened, onClose, onRevoked }: RevokeDialogProps) {
   const { guards } = useTexts()
   const texts = guards.tokens
@@ -54,7 +54,7 @@ export function RevokeDialog({ target, opened, onClose, onRevoked }: RevokeDialo
   )
 }
 
-/** As such an input spells it: in the user's zone, to the minute. */
+/** The format of `datetime-local` inputs: in the user's zone, to the minute. */
 function localInput(at: number): string {
   const offsetMs = new Date(at).getTimezoneOffset() * 60_000
   return new Date(at - offsetMs).toISOString().slice(0, 16)

@@ -11,7 +11,7 @@ import { useTexts } from '../../texts/language.js'
 import { Facts, Found, Lookup, useAsked } from './lookup.js'
 import { type Revocable, RevokeDialog } from './revoke-dialog.js'
 
-/** Of a token there is only whether it is revoked; of a subject also since and until when. */
+/** For a token: only whether it is revoked. For a subject also the times. */
 type Answer = { revoked: boolean } & Partial<GetRevokedSubjectAnswer>
 
 export default function TokensPage() {

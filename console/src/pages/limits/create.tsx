@@ -14,7 +14,7 @@ import { LimitList } from './words.js'
 
 const LEVELS: readonly Level[] = ['resource', 'entity', 'system']
 
-/** Asks where a new configuration belongs, then leads to the form of that level. */
+/** Asks for the level of a new configuration, then opens its form. */
 export default function CreatePage() {
   const { limits: texts, guards, common } = useTexts()
   const [, navigate] = useLocation()

@@ -5,7 +5,7 @@ import { useSignedIn } from '../../session/store.js'
 import { useTexts } from '../../texts/language.js'
 import { resourcePath } from './model.js'
 
-/** The way back: to all limits, and from an entity to its resource. */
+/** Links back: to all limits, and from an entity to its resource. */
 export function Crumbs({ resource }: { resource?: string }) {
   const { limits: texts } = useTexts()
   return (
@@ -25,7 +25,7 @@ export function Crumbs({ resource }: { resource?: string }) {
   )
 }
 
-/** Who changed the limits of a resource, and how. */
+/** Link to the changes of the limits of a resource. */
 export function AuditLink({ resource }: { resource: string }) {
   const { limits: texts } = useTexts()
   if (!useSignedIn().can('admin')) return null

@@ -13,11 +13,11 @@ export interface DeleteDialogProps {
   onDeleted(): void
 }
 
-/** Says what applies when this level no longer says anything. */
+/** Shows which limits apply without this level. */
 export function DeleteDialog({ address, levels, opened, onClose, onDeleted }: DeleteDialogProps) {
   const { limits: texts } = useTexts()
   const { level, resource } = address
-  // For the system level the resource's own word stays, and is above it.
+  // The resource level is above the system level, so it stays when the system level is deleted.
   const stay = level === 'system' ? (['resource'] as const) : levelsBelow(level)
   const remaining = effectiveLimits(levels, stay)
   return (

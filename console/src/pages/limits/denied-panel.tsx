@@ -11,7 +11,7 @@ type Denied = ListDeniedAnswer['items'][number]
 
 const POLL_MS = 5000
 
-/** Who was denied most often, by the process that answers. */
+/** The entities denied most often, by the process that responds. */
 export function DeniedPanel({ resource, shown = 10 }: { resource?: string; shown?: number }) {
   const { limits: texts } = useTexts()
   const format = useFormat()

@@ -36,12 +36,12 @@ import { readConfig, writeConfig } from './store.js'
 export interface EditFormProps {
   address: Address
   levels: Levels
-  /** Put into the form, over what is there. */
+  /** Merged into the form, over its present values. */
   preset: LevelConfig | undefined
   onDone(): void
 }
 
-/** What was read anew when the preview was asked for: another may have changed it meanwhile. */
+/** The configuration read again for the preview, because another user may have changed it meanwhile. */
 interface Preview {
   before: LevelConfig | undefined
   after: LevelConfig
@@ -145,7 +145,7 @@ export function EditForm({ address, levels, preset, onDone }: EditFormProps) {
 function startOf(levels: Levels, level: Level, preset: LevelConfig | undefined): Draft {
   const config = levels[level]
   const draft = draftOf({ ...config, limits: { ...config?.limits, ...preset?.limits } })
-  // An empty card to begin with, where there is nothing to begin from.
+  // Shows an empty card when there is no limit to start from.
   const isNew = draft.limits.length === 0 && limitNames(levels, levelsFrom(level)).length === 0
   return isNew ? { ...draft, limits: [draftLimit('', {})] } : draft
 }
@@ -157,7 +157,7 @@ interface OthersProps {
   onChange(draft: Draft): void
 }
 
-/** What belongs to the level and to no limit. */
+/** Fields of the level that belong to no limit. */
 function Others({ draft, levels, address, onChange }: OthersProps) {
   const { limits: texts } = useTexts()
   const { level } = address

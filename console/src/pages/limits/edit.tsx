@@ -13,7 +13,7 @@ import { presetOf } from './presets.js'
 import { readLevels } from './store.js'
 import { LevelTag } from './words.js'
 
-/** Edits what a level says: of a resource by `/edit/:level`, of an entity by `/edit`. */
+/** Edits the configuration of a level: of a resource at `/edit/:level`, of an entity at `/edit`. */
 export default function EditPage() {
   const { resource, entity, level } = useNames<'resource' | 'entity' | 'level'>()
   const address: Address =

@@ -9,7 +9,7 @@ import { FoldedCurl } from './folded-curl.js'
 import { type ConfigField, configFields, LIMIT_FIELDS, type LimitField } from './model.js'
 import { fieldName, LevelTag, LimitList, shownField } from './words.js'
 
-/** What holds, with the level that each field comes from. */
+/** The effective limits, with the level that each field comes from. */
 export function EffectivePanel({ entity, resource, round }: SubjectProps & { round: number }) {
   const { limits: texts } = useTexts()
   const query = useQuery(
@@ -44,7 +44,7 @@ function Fields({ resolved }: { resolved: ResolveLimitsAnswer }) {
   const { limits: texts } = useTexts()
   const format = useFormat()
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
     <section className="table-scroll effective" aria-label={texts.effective} tabIndex={0}>
       <Table verticalSpacing={6} horizontalSpacing="sm">
         <Table.Thead>
@@ -76,7 +76,7 @@ function Fields({ resolved }: { resolved: ResolveLimitsAnswer }) {
   )
 }
 
-/** A number that a lower capacity caps, with what was stated. */
+/** A number that a lower capacity caps, with the stated number. */
 function CappedTag({
   resolved,
   name,

@@ -16,9 +16,9 @@ const PAGE = 10
 const TYPING_MS = 300
 
 export interface EntitiesPanelProps {
-  /** To say what the entity's own words mean together with those of its resource. */
+  /** To show the entity's configuration combined with that of its resource. */
   resources: Resources | undefined
-  /** Of this resource only. */
+  /** Only entities of this resource. */
   resource?: string
 }
 

@@ -28,11 +28,11 @@ export interface SubjectProps {
   resource: string
 }
 
-/** What holds for an entity and a resource, what is left of it, and what became of its calls. */
+/** The limits of an entity and a resource, what is left of them, and the results of its calls. */
 function Entity({ entity, resource }: SubjectProps) {
   const { limits: texts } = useTexts()
   const { can } = useSignedIn()
-  // Grows when something was changed here, so that every part asks again.
+  // Increments after a change, so that every part loads again.
   const [round, setRound] = useState(0)
   const changed = (): void => setRound(round + 1)
   const levels = useQuery(`levels ${round}`, (signal) => readLevels({ entity, resource }, { signal }), {

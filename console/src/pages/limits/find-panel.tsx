@@ -6,7 +6,7 @@ import { Panel } from '../../parts/panel.js'
 import { useTexts } from '../../texts/language.js'
 import { entityPath } from './model.js'
 
-/** Most entities have no configuration of their own, and so stand in no list: they are opened by name. */
+/** Most entities have no configuration and are in no list, so they are opened by name. */
 export function FindPanel({ resources }: { resources: readonly string[] }) {
   const { limits: texts, guards } = useTexts()
   const [, navigate] = useLocation()

@@ -1,7 +1,7 @@
 import { Curl, type CurlProps } from '../../parts/curl.js'
 import { useTexts } from '../../texts/language.js'
 
-/** Where a page has several parts, each with a call of its own: out of the way until it is wanted. */
+/** For pages with several parts that each have a call: collapsed until it is opened. */
 export function FoldedCurl(props: CurlProps) {
   const { common } = useTexts()
   return (

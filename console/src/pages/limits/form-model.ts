@@ -8,9 +8,9 @@ import {
   NUMBER_FIELDS,
 } from './model.js'
 
-/** A limit as it is typed: empty is inherited. */
+/** A limit as typed: an empty field is inherited. */
 export interface LimitDraft {
-  /** Stays while the name is typed. */
+  /** Stays the same while the name is typed. */
   key: number
   name: string
   fields: Record<LimitField, string>
@@ -43,21 +43,21 @@ export function draftOf(config: LevelConfig | undefined): Draft {
   }
 }
 
-/** The keys of cards do not count. */
+/** Compares without the keys of the cards. */
 export function sameDraft(one: Draft, other: Draft): boolean {
   const plain = ({ limits, others }: Draft): string =>
     JSON.stringify([limits.map(({ name, fields }) => [name, fields]), others])
   return plain(one) === plain(other)
 }
 
-/** A card in which nothing was typed is none. */
+/** A card without input does not count. */
 function filled({ limits }: Draft): LimitDraft[] {
   return limits.filter(
     ({ name, fields }) => name.trim() !== '' || Object.values(fields).some((value) => value.trim() !== ''),
   )
 }
 
-/** As the draft reads now; what is no number yet is left out. */
+/** The configuration of the draft; fields that are not numbers yet are left out. */
 export function configOf(draft: Draft, level: Level): LevelConfig {
   const limits = Object.fromEntries(filled(draft).map(({ name, fields }) => [name.trim(), limitFrom(fields)]))
   const others: Record<string, string | boolean> = {}
@@ -84,7 +84,7 @@ export const isNumberField = (field: LimitField): field is (typeof NUMBER_FIELDS
 
 const isAmount = (text: string): boolean => /^[1-9]\d{0,9}$/.test(text)
 
-/** By `key` and field; what else may be wrong the server says. */
+/** Errors by `key` and field; the server reports the others. */
 export function faultsOf(draft: Draft): Faults {
   const faults: Faults = {}
   const limits = filled(draft)

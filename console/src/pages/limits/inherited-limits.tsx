@@ -6,12 +6,12 @@ import { LevelTag, useLimitWords } from './words.js'
 export interface InheritedLimitsProps {
   levels: Levels
   order: readonly Level[]
-  /** Names that this level has a word on already. */
+  /** Names of limits that this level configures already. */
   taken: readonly string[]
   onOverride(name: string): void
 }
 
-/** Limits that hold here without a word of this level. */
+/** Limits that apply here and that this level does not configure. */
 export function InheritedLimits({ levels, order, taken, onOverride }: InheritedLimitsProps) {
   const { limits: texts } = useTexts()
   const words = useLimitWords()

@@ -14,7 +14,7 @@ export interface LevelPanelProps {
   onChanged(): void
 }
 
-/** What one level says itself, with nothing inherited. */
+/** The configuration of one level, without inherited values. */
 export function LevelPanel({ address, levels, onChanged }: LevelPanelProps) {
   const { limits: texts } = useTexts()
   const { can } = useSignedIn()

@@ -20,17 +20,17 @@ import { shownValue, useLimitWords } from './words.js'
 
 export interface LimitFieldsProps {
   draft: LimitDraft
-  /** With the draft in the place of its level. */
+  /** With the draft in place of its level. */
   levels: Levels
   level: Level
   faults: Faults
-  /** What the server refused. */
+  /** Error of the server. */
   problem: ApiProblem | undefined
   onChange(draft: LimitDraft): void
   onRemove(): void
 }
 
-/** One limit; what is left empty shows what it inherits, and from where. */
+/** The fields of one limit. An empty field shows the inherited value and its level. */
 export function LimitFields(props: LimitFieldsProps) {
   const { draft, levels, level, faults, problem, onChange, onRemove } = props
   const { limits: texts } = useTexts()
@@ -91,7 +91,7 @@ export function LimitFields(props: LimitFieldsProps) {
 interface FieldInputProps {
   field: LimitField
   value: string
-  /** What holds when it is left empty. */
+  /** The value that applies when the field is empty. */
   said: Said | undefined
   error: string | undefined
   onChange(value: string): void

@@ -15,7 +15,7 @@ const POLL_MS = 2000
 export const limitsPath = ({ entity, resource }: SubjectProps): string =>
   `/limits/${encodeURIComponent(entity)}/${encodeURIComponent(resource)}`
 
-/** What is left, asked every two seconds. No live region: who listens reads it when they want to. */
+/** What is left, refreshed every two seconds. Not a live region: screen readers read it on demand. */
 export function LivePanel({ entity, resource, round }: SubjectProps & { round: number }) {
   const { limits: texts } = useTexts()
   const query = useQuery(`status ${round}`, (signal) => api.getLimits({ entity, resource }, { signal }), {

@@ -1,7 +1,10 @@
 import type { GetSystemConfigAnswer } from '../../api/client.js'
 
 export type Level = 'system' | 'resource' | 'entity'
-/** `defaults`: no level says it, so the server's own word holds. With `*`: what a level says of all resources. */
+/**
+ * `defaults`: no level states it, so the default of the server applies. With `*`: the level's default for all
+ * resources.
+ */
 export type FieldLevel = Level | 'entity:*' | 'system:*' | 'defaults'
 export type LevelConfig = Omit<GetSystemConfigAnswer, 'unreadable'>
 export type Limit = NonNullable<LevelConfig['limits']>[string]
@@ -34,7 +37,7 @@ export const ALGORITHMS = [
 ] as const
 export const MODES = ['enforce', 'shadow'] as const
 
-/** The levels whose word holds where this one says nothing, the stronger first. */
+/** The levels that apply when this one states nothing, strongest first. */
 const BELOW: Record<Level, readonly Level[]> = {
   entity: ['resource', 'system'],
   resource: ['system'],
@@ -53,7 +56,7 @@ export interface Said {
   from: FieldLevel
 }
 
-/** What a field of a limit is when only these levels speak; undefined where somebody has to say it. */
+/** The value of a field when only these levels apply; undefined when one of them must state it. */
 export function saidOf(
   levels: Levels,
   order: readonly Level[],
@@ -74,12 +77,12 @@ export function limitOf(config: LevelConfig | undefined, name: string): Limit | 
   return Object.hasOwn(limits, name) ? limits[name] : undefined
 }
 
-/** One limit as these levels together say; what nobody says is absent. */
+/** One limit as these levels together define it; fields that no level states are absent. */
 export function effectiveLimit(levels: Levels, order: readonly Level[], name: string): Limit {
   const limit: Limit = { algorithm: 'token-bucket', mode: 'enforce' }
   for (const level of [...order].reverse()) {
     const said = limitOf(levels[level], name)
-    // As the server does: who lowers the capacity lowers with it what was said for a larger one.
+    // As the server does: a lower capacity also lowers values that were stated for a larger one.
     if (said?.capacity !== undefined && limit.capacity !== undefined && said.capacity < limit.capacity) {
       if (limit.burst !== undefined) limit.burst = Math.min(limit.burst, said.capacity)
       if (limit.refillAmount !== undefined) limit.refillAmount = Math.min(limit.refillAmount, said.capacity)
@@ -102,7 +105,7 @@ export function limitNames(levels: Levels, order: readonly Level[]): string[] {
 export interface NamedLimit {
   name: string
   limit: Limit
-  /** Every level that says something of it. */
+  /** Every level that states it. */
   from: Level[]
 }
 
@@ -115,14 +118,14 @@ export function effectiveLimits(levels: Levels, order: readonly Level[]): NamedL
 }
 
 export interface Difference {
-  /** Empty for the fields that belong to no limit. */
+  /** Empty for fields that belong to no limit. */
   limit: string
   field: LimitField | ConfigField | 'limit'
   before: string | number | boolean | undefined
   after: string | number | boolean | undefined
 }
 
-/** What changes, field by field. A limit without any field of its own is one `limit` that comes or goes. */
+/** The changes, field by field. A limit without fields is one `limit` that is added or removed. */
 export function differences(
   before: LevelConfig | undefined,
   after: LevelConfig | undefined,
@@ -152,14 +155,14 @@ export const resourcePath = (resource: string): string => `/limits/resources/${e
 export const entityPath = (entity: string, resource: string): string =>
   `/limits/entities/${encoded(entity)}/${encoded(resource)}`
 
-/** The page that edits what a level says. */
+/** Path of the page that edits the configuration of a level. */
 export function editPath({ level, resource, entity }: Address): string {
   return level === 'entity'
     ? `${entityPath(entity ?? '', resource)}/edit`
     : `${resourcePath(resource)}/edit/${level}`
 }
 
-/** Where the page of it is: of the entity, or of the resource. */
+/** Path of the page of the entity or the resource. */
 export function homePath({ level, resource, entity }: Address): string {
   return level === 'entity' ? entityPath(entity ?? '', resource) : resourcePath(resource)
 }

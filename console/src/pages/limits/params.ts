@@ -1,6 +1,6 @@
 import { useParams } from 'wouter'
 
-/** Parts of the address; wouter leaves `:` and `@` as they were encoded. */
+/** Parameters of the path; wouter leaves `:` and `@` percent-encoded. */
 export function useNames<Name extends string>(): Record<Name, string> {
   const params = useParams() as Record<Name, string>
   const names = Object.entries<string>(params).map(([name, value]) => [name, decoded(value)])

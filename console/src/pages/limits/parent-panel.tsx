@@ -14,7 +14,7 @@ import type { SubjectProps } from './entity.js'
 import { entityPath } from './model.js'
 import { orNothing } from './store.js'
 
-/** The entity whose limits hold for this one too. */
+/** The entity whose limits apply to this one too. */
 export function ParentPanel({ entity, resource, onChanged }: SubjectProps & { onChanged(): void }) {
   const { limits: texts } = useTexts()
   const { can } = useSignedIn()

@@ -23,12 +23,12 @@ export interface PreviewDialogProps {
   address: Address
   levels: Levels
   preview: { before: LevelConfig | undefined; after: LevelConfig } | undefined
-  /** Writes it; what the server refuses is also shown at the fields. */
+  /** Saves the configuration; errors of the server are also shown at the fields. */
   saving: Action<[LevelConfig]>
   onClose(): void
 }
 
-/** What will change, field by field and in words, before it is saved. */
+/** Shows what will change, field by field and in words, before it is saved. */
 export function PreviewDialog({ address, levels, preview, saving, onClose }: PreviewDialogProps) {
   const { limits: texts, common } = useTexts()
   return (
@@ -96,7 +96,7 @@ interface MeaningProps {
   after: LevelConfig
 }
 
-/** Each changed limit as it holds before and after, together with the levels below. */
+/** Each changed limit before and after, combined with the levels below. */
 function Meaning({ names, levels, level, before, after }: MeaningProps) {
   const { limits: texts } = useTexts()
   const words = useLimitWords()
@@ -136,7 +136,7 @@ interface ChangesProps {
 function Changes({ changes, levels, level }: ChangesProps) {
   const { limits: texts } = useTexts()
   const format = useFormat()
-  /** What holds where the level itself says nothing. */
+  /** The value that applies when the level itself states none. */
   const inherited = ({ limit, field }: Difference): string => {
     if (limit === '' || field === 'limit') return texts.nothingSaid
     const said = saidOf(levels, levelsBelow(level), limit, field as LimitField)
@@ -147,7 +147,7 @@ function Changes({ changes, levels, level }: ChangesProps) {
   const shown = (change: Difference, value: Difference['before']): string =>
     value === undefined ? inherited(change) : shownValue(value, format)
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
     <section className="table-scroll" aria-label={texts.previewTitle} tabIndex={0}>
       <Table verticalSpacing={5}>
         <Table.Thead>

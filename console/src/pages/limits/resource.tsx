@@ -15,7 +15,7 @@ import { useNames } from './params.js'
 import { readLevels } from './store.js'
 import { LimitList } from './words.js'
 
-/** What the levels say of a resource, and who has a word of its own. */
+/** The configuration of a resource on its levels, and the entities with their own configuration. */
 export default function ResourcePage() {
   const { limits: texts } = useTexts()
   const { resource } = useNames<'resource'>()

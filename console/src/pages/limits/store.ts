@@ -5,7 +5,7 @@ export type Listed = ListEntityConfigsAnswer['items'][number]
 
 type Options = { signal: AbortSignal }
 
-/** Undefined where the level says nothing. */
+/** Undefined when the level has no configuration. */
 export async function readConfig(address: Address, options?: Options): Promise<LevelConfig | undefined> {
   return orNothing(() => {
     const { level, resource, entity = '' } = address
@@ -56,11 +56,11 @@ const MAX_PAGES = 5
 export interface Resources {
   /** By name, sorted. */
   levels: ReadonlyMap<string, Levels>
-  /** False: there are more than a page should load. */
+  /** False when there are more than one page should load. */
   complete: boolean
 }
 
-/** Resources are operations and endpoints: few enough to have all of them here, and so to search in them. */
+/** Resources are operations and endpoints: few enough to load all of them, and to search among them. */
 export async function readResources(options: Options): Promise<Resources> {
   const [system, resource] = await Promise.all([
     readAll((page) => api.listSystemConfigs(page, options)),
@@ -93,13 +93,13 @@ async function readAll(list: ListPage): Promise<{ items: Listed[]; complete: boo
 
 export interface EntitiesQuery {
   resource: string | undefined
-  /** A part of the entity's name. */
+  /** Part of the entity name. */
   search: string
   cursor: string | undefined
   limit: number
 }
 
-/** The server lists entities and does not search them: a search looks through some thousands at a time. */
+/** The server lists entities but does not search them: a search reads some thousands at a time. */
 export async function readEntities(query: EntitiesQuery, options: Options): Promise<ListEntityConfigsAnswer> {
   const { resource, search, limit } = query
   const list = (cursor: string | undefined, size: number) =>

@@ -16,7 +16,7 @@ export interface TryPanelProps extends SubjectProps {
   onTaken(): void
 }
 
-/** Acquires as a program would, and says what came of it. */
+/** Acquires like a program, and shows the result. */
 export function TryPanel({ entity, resource, round, onTaken }: TryPanelProps) {
   const { limits: texts } = useTexts()
   // Only for the names of the limits: what is left is shown elsewhere.
@@ -78,7 +78,7 @@ export function TryPanel({ entity, resource, round, onTaken }: TryPanelProps) {
   )
 }
 
-/** A denial is an answer here, and not a problem. */
+/** A denial is a result here, not an error. */
 async function acquire(body: Parameters<typeof api.acquire>[0]['body']): Promise<AcquireAnswer | Denial> {
   try {
     return await api.acquire({ body })

@@ -84,7 +84,7 @@ function UsageChart({ name, step, items }: UsageChartProps) {
   )
 }
 
-/** Every step up to now; the server names only those in which something happened. */
+/** All steps up to now; the server returns only those with usage. */
 function stepsOf(name: string, step: Step, items: GetUsageAnswer['items']) {
   const seconds = STEP_SECONDS[step]
   const last = Math.floor(Date.now() / 1000 / seconds) * seconds

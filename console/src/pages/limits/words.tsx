@@ -4,7 +4,7 @@ import type { Format } from '../../texts/format.js'
 import { useFormat, useTexts } from '../../texts/language.js'
 import { type FieldLevel, type Limit, type LimitField, NUMBER_FIELDS } from './model.js'
 
-/** Without these a limit cannot be counted. */
+/** A limit is incomplete without these. */
 const NEEDED_FIELDS = ['capacity', 'refillPeriodSeconds'] as const
 
 const UNITS: [string, number][] = [
@@ -14,7 +14,7 @@ const UNITS: [string, number][] = [
   ['s', 1],
 ]
 
-/** The largest unit that divides it: 60 is "1 min", 90 is "90 s". */
+/** In the largest unit that divides it: 60 is "1 min", 90 is "90 s". */
 export function period(seconds: number, format: Format): string {
   const [unit, size] = UNITS.find(([, each]) => seconds % each === 0) ?? UNITS.at(-1)!
   return `${format.number(seconds / size)} ${unit}`
@@ -31,7 +31,7 @@ export function timeLeft(ms: number, format: Format): string {
   return rest === 0 ? first : `${first} ${rest} ${lesser}`
 }
 
-/** A limit in a sentence, as "100 every 1 min, bursts to 200". */
+/** A limit as a sentence, such as "100 every 1 min, bursts to 200". */
 export function useLimitWords(): (limit: Limit) => string {
   const { limits: texts } = useTexts()
   const format = useFormat()
@@ -67,7 +67,7 @@ export function useLimitWords(): (limit: Limit) => string {
   }, [texts, format])
 }
 
-/** The period is shown with its unit, so its name has none. */
+/** The period is shown with its unit, so its label has none. */
 export function fieldName(texts: Texts['limits'], field: LimitField): string {
   return field === 'refillPeriodSeconds' ? texts.period : texts.fields[field]
 }
@@ -80,13 +80,13 @@ export function shownValue(value: string | number | boolean | undefined, format:
   return typeof value === 'number' ? format.number(value) : String(value)
 }
 
-/** The level that something comes from: a word, and a colour beside it. */
+/** The level that a value comes from, as a word with a colour. */
 export function LevelTag({ level }: { level: FieldLevel }) {
   const { limits: texts } = useTexts()
   return <span className={`level level-${level.replace(':*', '')}`}>{texts.levels[level]}</span>
 }
 
-/** Limits by name, each in a sentence. */
+/** Limits by name, each as a sentence. */
 export function LimitList({ items }: { items: readonly { name: string; limit: Limit }[] }) {
   const words = useLimitWords()
   return (

@@ -7,7 +7,7 @@ import { useFormat, useTexts } from '../../texts/language.js'
 
 type Engine = HealthAnswer['engines'][number]
 
-/** Figures of the caches, as far as they are shown. */
+/** The cache figures that are shown. */
 interface CacheFigures {
   bloomFiltersCount?: number
   verificationCacheSize?: number
@@ -16,7 +16,7 @@ interface CacheFigures {
 
 const POLL_MS = 5_000
 
-/** A server that cannot serve says so with 503, and still tells the state of every engine. */
+/** A server that cannot serve responds 503, and still reports the state of every engine. */
 async function loadHealth(signal: AbortSignal): Promise<HealthAnswer> {
   try {
     return await api.health({}, { signal })
@@ -61,7 +61,7 @@ function HealthState({ status }: { status: string }) {
   return <State kind={healthy ? 'good' : 'bad'}>{healthy ? texts.healthy : texts.unhealthy}</State>
 }
 
-/** Engines tell what they have; names of facts are theirs. */
+/** Facts that an engine reports; the engine chooses their names. */
 function EngineFacts({ engine: { name: _, status: __, ...facts } }: { engine: Engine }) {
   const format = useFormat()
   const shown = (fact: string, value: unknown): string => {

@@ -12,7 +12,7 @@ import { Tiles } from './tiles.js'
 const POLL_MS = 5_000
 const MINUTES = 60
 
-/** Undefined where the server does not measure. */
+/** Undefined when the server collects no metrics. */
 async function loadFigures(signal: AbortSignal): Promise<{ figures: Figures | undefined }> {
   try {
     return { figures: figuresOf(await api.getSeries({ minutes: MINUTES }, { signal })) }

@@ -8,9 +8,9 @@ export interface Figures {
   of(name: string): Values
   /** Mean over the last minute; undefined when nothing was measured in it. */
   lately(name: string): number | undefined
-  /** The largest of the last minute. */
+  /** The largest value of the last minute. */
   worst(name: string): number | undefined
-  /** Sum over time of something that is per second. */
+  /** Sum over time of a rate per second. */
   total(name: string): number
 }
 

@@ -3,7 +3,7 @@ import { State } from '../../parts/state.js'
 import { useFormat, useTexts } from '../../texts/language.js'
 import type { Figures } from './series.js'
 
-/** What matters, readable from a distance. */
+/** The most important figures, readable from a distance. */
 export function Tiles({ figures }: { figures: Figures }) {
   const { overview: texts } = useTexts()
   const format = useFormat()

@@ -20,7 +20,7 @@ export function CreateKeyDialog({ opened, onClose, onCreated }: CreateKeyDialogP
   const { keysRequired } = useSignedIn()
   const [created, setCreated] = useState<CreateKeyAnswer>()
   const close = (): void => {
-    // The first key locks the server, so whoever made it goes on with it.
+    // After the first key every call needs a key, so the user who created it continues with it.
     if (created !== undefined && !keysRequired)
       void signIn(created.key).then(onCreated, () => location.reload())
     else if (created !== undefined) onCreated()
@@ -33,7 +33,7 @@ export function CreateKeyDialog({ opened, onClose, onCreated }: CreateKeyDialogP
       onClose={close}
       title={created === undefined ? texts.createTitle : texts.createdTitle}
       closeButtonProps={{ 'aria-label': common.close }}
-      // A key that was not copied is lost: a slip, by mouse or keyboard, must not close it.
+      // A key that was not copied is lost, so a stray click or key press must not close the dialog.
       closeOnClickOutside={created === undefined}
       closeOnEscape={created === undefined}
       withCloseButton={created === undefined}
@@ -93,7 +93,7 @@ function CreateForm({ onCreated, onCancel }: CreateFormProps) {
                 value={scope}
                 label={scope}
                 description={texts.scopesMeaning[scope]}
-                // Without a key that may administer nobody could make another one here.
+                // Without an admin key no further key could be created here.
                 disabled={!keysRequired && scope === 'admin'}
               />
             ))}

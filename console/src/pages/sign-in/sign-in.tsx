@@ -23,7 +23,7 @@ export function SignIn({ because }: { because: SignedOutBecause }) {
     setMissing(trimmed === '')
     if (trimmed !== '') void run(trimmed)
   }
-  // A key that cannot be sent is as wrong as one that is refused.
+  // A key that cannot be sent in a header is treated like a refused one.
   const isWrong = problem?.status === 401 || fieldProblem(problem, 'key') !== undefined
   const wrong = isWrong ? texts.wrongKey : undefined
   const reasons = {

@@ -1,4 +1,4 @@
-/** What every page uses. */
+/** Texts that every page uses. */
 export const common = {
   product: 'Catraca',
   console: 'Console',

@@ -1,4 +1,4 @@
-/** What the server says in English, as patterns, and the same in Portuguese. `$1` and so on are taken over. */
+/** Messages of the server in English, as patterns, with their Portuguese text. `$1` and so on are copied. */
 export const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^is required when there is no ramp$/, 'é obrigatório quando não há rampa'],
   [/^is required where there is no subject$/, 'é obrigatório quando não há sujeito'],
@@ -7,7 +7,6 @@ export const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^is missing$/, 'está faltando'],
   [/^or endTime is required$/, 'ou endTime é obrigatório'],
   [/^or config must be given$/, 'ou config deve ser informado'],
-  [/^is not known here$/, 'não é conhecido aqui'],
   [/^is not a known field$/, 'não é um campo conhecido'],
   [/^has the wrong shape$/, 'tem a forma errada'],
   [
@@ -95,7 +94,7 @@ export const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^is longer than (\d+) bytes$/, 'tem mais de $1 bytes'],
 ]
 
-/** By the code of the problem; where the server says more than its code, that is said as well. */
+/** Texts by error code. When the message says more than the code, the message is shown too. */
 export const CODES: Readonly<Partial<Record<string, string>>> = {
   INVALID_INPUT: 'Algo na requisição falta, está malformado ou fora do intervalo.',
   UNAUTHENTICATED: 'Nenhuma chave foi informada, ou a chave é desconhecida ou foi revogada.',

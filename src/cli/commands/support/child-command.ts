@@ -6,12 +6,12 @@ import { later } from '../../../core/timers.js'
 import type { HeldLock } from '../../../guards/lock/types.js'
 
 const FORWARDED = ['SIGTERM', 'SIGHUP', 'SIGUSR2'] as const
-/** A terminal sends these to the command by itself. */
+/** A terminal sends these signals to the command directly. */
 const FROM_TERMINALS = ['SIGINT', 'SIGQUIT'] as const
 
 /**
- * Runs a command, with the fence of the lock in its environment; its exit code, or that the lock was lost, in which case
- * it was told to end, and made to.
+ * Runs a command with the fencing number of the lock in its environment. Returns its exit code, or that the lock was
+ * lost; the command was then terminated.
  */
 export function runHeld(
   [file, ...args]: string[],
@@ -19,7 +19,7 @@ export function runHeld(
   fence: number | undefined,
   killAfterMs: number,
 ): Promise<number | 'lost'> {
-  // Inside another such command, the outer fence must not pass for that of a lock without one.
+  // When this runs inside another such command, the outer fencing number must not be inherited by a lock without one.
   const { CATRACA_FENCE: _, ...outer } = processEnvironment()
   const env = { ...outer, ...(fence !== undefined && { CATRACA_FENCE: String(fence) }) }
   const forward = (name: NodeJS.Signals) => {
@@ -32,7 +32,7 @@ export function runHeld(
     child.kill('SIGTERM')
     killing = later(() => child.kill('SIGKILL'), killAfterMs)
   }
-  // Before there is a command that could outlive this process: a signal that comes in between waits for it.
+  // Registered before the command starts, so that a signal cannot end this process while the command keeps running.
   for (const name of handled) process.on(name, forward)
   const child = spawn(file!, args, { stdio: 'inherit', env })
   signal.addEventListener('abort', lose, { once: true })
@@ -42,7 +42,7 @@ export function runHeld(
     })
     child.once('exit', (code, endedBy) => {
       if (signal.aborted) resolve('lost')
-      // As shells say it of a command that a signal has ended.
+      // The exit code that shells use for a command that a signal ended.
       else resolve(code ?? 128 + constants.signals[endedBy!])
     })
   }).finally(() => {

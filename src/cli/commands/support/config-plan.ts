@@ -16,21 +16,21 @@ export interface PlannedChange {
 
 interface PlannedConfig {
   address: ConfigAddress
-  /** Undefined: the file says `null`, the record is to go. */
+  /** Undefined when the file has `null`: the record is to be deleted. */
   config: LevelConfig | undefined
 }
 
 const SECTIONS = ['system', 'resources', 'entities']
 
 /**
- * A file of limits, YAML or JSON: `system` and `resources` by resource, `entities` by entity and resource. A record
- * that is `null` is to be deleted; records that the file does not name stay as they are, unless they are to be pruned.
+ * Reads a file of limits, YAML or JSON: `system` and `resources` by resource, `entities` by entity and resource. A
+ * record that is `null` is to be deleted. Records that the file does not name stay, unless `--prune` is given.
  */
 export function readPlan(file: string): PlannedConfig[] {
   const root = object('the file', load(file))
   for (const name of Object.keys(root)) {
     if (!SECTIONS.includes(name))
-      throw invalid(name, `is not known here; sections are ${SECTIONS.join(', ')}`)
+      throw invalid(name, `is not a known section; sections are ${SECTIONS.join(', ')}`)
   }
   return [
     ...section(root, 'system').map(([resource, config]) => wanted({ level: 'system', resource }, config)),
@@ -76,14 +76,14 @@ function wanted(address: ConfigAddress, value: unknown): PlannedConfig {
     return { address, config: value === null ? undefined : parseLevelConfig(level, value) }
   } catch (error) {
     if (!isCatracaError(error, 'INVALID_INPUT')) throw error
-    // One file holds many records: where the mistake is comes first.
+    // One file has many records, so the message begins with the place of the mistake.
     throw new CatracaError('INVALID_INPUT', `${path.join(' ')}: ${error.message}`, {
       errors: error.errors ?? [],
     })
   }
 }
 
-/** What would have to be changed, in the order of the file. */
+/** The changes to make, in the order of the file. */
 export async function plan(limits: LimitsApi, records: readonly PlannedConfig[]): Promise<PlannedChange[]> {
   const changes: PlannedChange[] = []
   for (const { address, config: after } of records) {
@@ -99,7 +99,7 @@ export async function plan(limits: LimitsApi, records: readonly PlannedConfig[])
   return changes
 }
 
-/** What the store has and the file does not name: with `--prune` it goes, in the store's own order. */
+/** The records in the store that the file does not name, in the order of the store: `--prune` deletes them. */
 export async function planPrune(
   limits: LimitsApi,
   records: readonly PlannedConfig[],
@@ -119,7 +119,7 @@ export async function planPrune(
   return changes
 }
 
-/** In canonical spelling, as the store has it. */
+/** In canonical spelling, as in the store. */
 const nameOf = ({ level, identifier, resource }: ConfigAddress): string =>
   JSON.stringify(parseConfigKey(level, level === 'resource' ? undefined : identifier, resource))
 
@@ -130,7 +130,7 @@ export async function apply(limits: LimitsApi, changes: readonly PlannedChange[]
   }
 }
 
-/** The difference in lines: `-` goes, `+` comes. */
+/** The difference as lines: `-` is removed, `+` is added. */
 export function describeChange({ action, address, before, after }: PlannedChange): string[] {
   const { level, identifier, resource } = address
   const head = `${action} ${[level, identifier, resource].filter((part) => part !== undefined).join(' ')}`

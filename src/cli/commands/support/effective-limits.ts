@@ -7,7 +7,7 @@ const PAGE = 1000
 /** Configurations that are resolved at the same time. */
 const AT_ONCE = 8
 
-/** A number that is lower than the level says that it comes from. */
+/** A number that takes effect lower than its level states it. */
 export interface CappedNumber {
   identifier?: string
   resource: string
@@ -19,7 +19,7 @@ export interface CappedNumber {
   by: string
 }
 
-/** What holds where a level was changed; undefined while the levels together are not complete. */
+/** The effective limits after a change of a level; undefined while no level completes them. */
 export async function effectiveOf(
   limits: LimitsApi,
   { level, entity, identifier, resource }: ConfigAddress,

@@ -4,7 +4,7 @@ export const FORMATS = ['csv', 'ndjson', 'text'] as const
 
 const ENDINGS: Record<string, ImportFormat> = { csv: 'csv', ndjson: 'ndjson', jsonl: 'ndjson', txt: 'text' }
 
-/** The format that the ending of a file names, also below `.gz`. */
+/** The format by the file extension, also with `.gz` after it. */
 export function formatOfFile(file: string): ImportFormat | undefined {
   const ending = /\.([a-z0-9]+)$/.exec(file.toLowerCase().replace(/\.gz$/, ''))?.[1]
   return ending === undefined || !Object.hasOwn(ENDINGS, ending) ? undefined : ENDINGS[ending]

@@ -6,15 +6,15 @@ import { invalid, isCatracaError } from '../../../core/errors.js'
 import type { AllowlistsApi } from '../../../guards/allowlist/api.js'
 import type { ImportMode } from '../../../guards/allowlist/types.js'
 
-/** Where the rows come from. */
+/** The source of the rows. */
 export interface ImportSource {
   readonly name: string
   readonly sizeBytes: number | undefined
-  /** Tells this content from another; absent for a stream, which cannot be told apart. */
+  /** Identifies the content; undefined for a stream. */
   readonly identity: string | undefined
-  /** Reads from the beginning, and can be called again only where `identity` is there. */
+  /** Reads from the beginning. Can be called again only if `identity` is set. */
   open(): AsyncIterable<Uint8Array>
-  /** Lets go of an input that is not at its end: it would keep the process alive. */
+  /** Releases an input that was not read to its end: it would keep the process alive. */
   close(): void
 }
 
@@ -39,15 +39,15 @@ export async function importSource(file: string): Promise<ImportSource> {
     open: () => (stream = createReadStream(file, { highWaterMark: READ_SIZE_BYTES })),
     close: () => stream?.destroy(),
   }
-  // A pipe or a device has no content yet that could be told apart.
+  // The content of a pipe or a device cannot be identified in advance.
   if (!facts.isFile()) return { name: file, sizeBytes: undefined, identity: undefined, ...access }
   const identity = JSON.stringify([resolve(file), facts.size, facts.mtimeMs])
   return { name: file, sizeBytes: facts.size, identity, ...access }
 }
 
 /**
- * The same file gives the same id, so that the same command resumes what was interrupted. A completed import
- * is not resumed but done again, under the next free id.
+ * The same file gives the same id, so that the same command resumes an interrupted import. A completed import is not
+ * resumed: it runs again under the next free id.
  */
 export async function chooseImportId(
   allowlists: AllowlistsApi,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { InvalidArgumentError } from 'commander'
 
-/** Readers of option values. What they refuse is wrong usage, told before anything is opened. */
+/** Parsers for option values. A wrong value is a usage error, reported before anything is opened. */
 
 export function list(text: string): string[] {
   const parts = text.split(',').map((part) => part.trim())
@@ -26,7 +26,7 @@ export function share(text: string): number {
 
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/
 
-/** Epoch milliseconds of an ISO 8601 time; a zone is asked for, so that it means the same everywhere. */
+/** Epoch milliseconds of an ISO 8601 time. A zone is required, so that it means the same everywhere. */
 export function time(text: string): number {
   const ms = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(ms)) {
@@ -35,7 +35,7 @@ export function time(text: string): number {
   return ms
 }
 
-/** JSON as it stands, or in a file named behind `@`. */
+/** JSON text, or the content of a file named after `@`. */
 export function jsonObject(text: string): Record<string, unknown> {
   let source = text
   if (text.startsWith('@')) {

@@ -24,7 +24,7 @@ export interface Session extends Target {
 
 const SETTINGS_GROUP = 'Settings:'
 
-/** The option that sets a setting, described as in the reference. */
+/** The option of a setting, with the description of the reference. */
 export function settingOption(path: string, placeholder: string): Option {
   const setting = SETTINGS.get(path)!
   const otherwise = setting.default === undefined ? '' : `; default ${setting.default}`
@@ -44,7 +44,10 @@ export function dataCommand(parent: Command, nameAndArguments: string, descripti
   return ruleCommand(parent, nameAndArguments, description).addOption(configOption())
 }
 
-/** The same where `--config` is the rule of a list: CATRACA_CONFIG alone names the configuration file there. */
+/**
+ * The same for commands in which `--config` is the rule of a list: there only CATRACA_CONFIG names the configuration
+ * file.
+ */
 export function ruleCommand(parent: Command, nameAndArguments: string, description: string): Command {
   return parent
     .command(nameAndArguments)

@@ -3,15 +3,15 @@ import { later } from '../../../core/timers.js'
 import { EXIT } from '../../output/failure.js'
 import { isStop } from '../../workers/connections.js'
 
-/** What is left of the time to stop is never less than this for the stores. */
+/** The stores always get at least this time to close. */
 const LEAST_MS = 1_000
 
-/** When a stop has to be over that begins now. */
+/** The deadline of a stop that starts now. */
 export const stopBy = (timeoutMs: number): number => performance.now() + timeoutMs
 
 /**
- * Closes what a stopping process has open. A store that does not answer is not waited for beyond the time of the stop:
- * the process then ends as it is, which every store has to survive anyway.
+ * Closes the open stores of a stopping process. Does not wait beyond the deadline for a store that does not answer:
+ * the process then exits without closing it, which every store must survive anyway.
  */
 export async function closeInTime(
   close: () => Promise<unknown>,
@@ -20,7 +20,9 @@ export async function closeInTime(
 ): Promise<void> {
   const timer = later(
     () => {
-      tell('the stores were not closed in time (server.shutdownTimeoutMs): the process ends without them')
+      tell(
+        'the stores were not closed in time (server.shutdownTimeoutMs): the process exits without closing them',
+      )
       process.exit(EXIT.failure)
     },
     Math.max(LEAST_MS, byMs - performance.now()),
@@ -28,12 +30,12 @@ export async function closeInTime(
   await close().finally(() => clearTimeout(timer))
 }
 
-/** The first signal asks for a stop in good order; the second one, by an impatient person, stops at once. */
+/** The first signal requests an orderly stop; the second one exits at once. */
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let isStopping = false
     const stop = () => {
-      // In a terminal ^C reaches a worker twice: by itself and through the process that supervises it.
+      // In a terminal ^C reaches a worker twice: directly and through the supervisor.
       if (isStopping && !cluster.isWorker) process.exit(EXIT.failure)
       isStopping = true
       resolve()
@@ -42,7 +44,7 @@ export function stopSignal(): Promise<void> {
     process.on('SIGINT', stop)
     if (!cluster.isWorker) return
     process.on('message', (message) => isStop(message) && stop())
-    // The supervisor died: nobody would ever stop this worker.
+    // The supervisor died: no other process would stop this worker.
     process.on('disconnect', stop)
   })
 }

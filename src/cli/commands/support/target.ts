@@ -14,7 +14,7 @@ import { openOptions } from '../../settings.js'
 
 export type KeysApi = Pick<ApiKeys, 'create' | 'list' | 'revoke' | 'unlock'>
 
-/** What a command works on: a store opened here, or a server. Both give the same answers. */
+/** What a command works on: a store opened in this process, or a server. Both return the same results. */
 export interface Target {
   readonly allowlists: AllowlistsApi
   readonly keys: KeysApi
@@ -25,19 +25,19 @@ export interface Target {
   readonly locks: LocksApi
   readonly cache: CacheApi
   readonly audit: AuditApi
-  /** Does the sweeping that a change left behind, where no server is there to do it. */
+  /** Removes what a change left behind, when no server does it. */
   settle(): Promise<void>
   close(): Promise<void>
 }
 
-/** A server when one is named and no store is named by flag; the store otherwise. */
+/** A server when one is configured and `--store` is not given; otherwise the store. */
 export async function openTarget(config: Config, storeFlag: string | undefined): Promise<Target> {
   const { url, key } = config.client
   if (url !== undefined && storeFlag === undefined) return openServer(url, () => key.read())
   return openStore(config)
 }
 
-/** Commands load what they need: a server, or a store. */
+/** Modules are imported here, so that a command loads only what it needs. */
 async function openServer(url: string, key: () => string | undefined): Promise<Target> {
   const { httpTarget } = await import('../../remote/target.js')
   return httpTarget(url, key)
@@ -50,16 +50,16 @@ async function openStore(config: Config): Promise<Target> {
     ...options,
     tokens: { ...options.tokens, compareIntervalMs: 0 },
     audit: { ...options.audit, actor: { kind: 'cli', name: userName() } },
-    // What a command leaves to sweep is swept by `settle`, or by the next server.
+    // Sweeping is done by `settle`, or by the next server.
     sweepIntervalMs: 0,
-    // One question is answered by the store before an index is even loaded.
+    // The store answers a single check before an index would be loaded.
     membership: { maxBytes: 0, build: 'off' },
   })
   catraca.keys.reserve(() => config.keys.read().map(({ name }) => name))
   return { ...catraca, settle: () => catraca.upkeep() }
 }
 
-/** Who types the command, as the system knows them; in some containers it knows only a number. */
+/** The user who runs the command; in some containers the system knows only a number. */
 function userName(): string {
   try {
     return userInfo().username

@@ -29,19 +29,19 @@ export function addWaveOptions(command: Command): Command {
     .addOption(
       new Option(
         '--strategy <strategy>',
-        'strategy of the rule; follows from the options when absent',
+        'strategy of the rule; derived from the other options when absent',
       ).choices(['PERCENTAGE', 'TIME_WINDOW', 'EXPLICIT_LIST']),
     )
     .option('--percentage <share>', 'share of customers that may pass, 0 to 1', share)
     .option('--customers <ids>', 'customers that may pass, separated by commas', list)
     .option('--start <time>', 'the wave opens at this time', time)
     .option('--end <time>', 'the wave closes at this time', time)
-    .option('--step <time=share>', 'from this time on this share; may be repeated', step)
+    .option('--step <time=share>', 'from TIME on, SHARE of the customers may pass; may be repeated', step)
     .option('--base <id>', 'only customers who pass this allowlist')
-    .option('--exclude <ids>', 'no customer who is on these allowlists', list)
+    .option('--exclude <ids>', 'no customer who passes one of these allowlists', list)
 }
 
-/** What the options say, or nothing when none of them was given. The library checks what it means. */
+/** The rule that the options state; undefined when none was given. The library validates it. */
 export function waveConfig(flags: WaveFlags): WaveConfig | undefined {
   if (flags.config !== undefined) return flags.config as unknown as WaveConfig
   if (SINGLE.every((name) => flags[name] === undefined)) return undefined
@@ -61,10 +61,10 @@ function inferStrategy({ percentage, step: steps, customers, start, end }: WaveF
   if (percentage !== undefined || steps) return 'PERCENTAGE'
   if (customers) return 'EXPLICIT_LIST'
   if (start !== undefined || end !== undefined) return 'TIME_WINDOW'
-  throw invalid('--strategy', 'does not follow from the options: give it')
+  throw invalid('--strategy', 'is required: the options do not determine it')
 }
 
-/** One line for a person; `--json` has the exact values. */
+/** One line for a reader; `--json` has the exact values. */
 export function describeWave(config: WaveConfig): string {
   const parts: string[] = [config.strategy]
   if (config.percentage !== undefined) parts.push(percent(config.percentage))

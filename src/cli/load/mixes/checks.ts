@@ -1,11 +1,11 @@
 import { customerNumber } from '../customers.js'
 import { below, type Mix, type MixContext, operation } from './mix.js'
 
-/** The source's profile: 80 % answered by cache, 15 % stopped by the filter, the rest confirmed by the store. */
+/** The profile of the source design: 80 % answered by cache, 15 % by the filter, the rest confirmed by the store. */
 const CACHED_SHARE = 0.8
 const FILTERED_SHARE = 0.15
 export const CONFIRMED_SHARE = 1 - CACHED_SHARE - FILTERED_SHARE
-/** Customers who come back again and again. */
+/** Customers that are checked again and again. */
 const HOT_CUSTOMERS = 100
 /** Numbers of customers who are on no list. */
 const OUTSIDERS_FROM = 2_000_000_000
@@ -15,7 +15,9 @@ function questions({ origin, lists }: MixContext): (customerId: string) => strin
   return (customerId) => origin.get(`/customers/${encodeURIComponent(customerId)}/check?allowlists=${asked}`)
 }
 
-/** Where the run begins to walk: one soon after another must not meet what the other has just confirmed. */
+/**
+ * The first member of the walk. It is random, so that a run does not meet members that an earlier run just confirmed.
+ */
 function startOf({ random, members }: MixContext): number {
   return below(random, members.length)
 }

@@ -1,7 +1,7 @@
 import { below, type Mix, operation } from './mix.js'
 
 const RESOURCE = 'load'
-/** Far more than one machine asks for: most are admitted, and denials are seen where it is too much. */
+/** Far more than one machine can consume, so most requests are allowed, and denials show overload. */
 const LIMIT = { capacity: 1_000_000, refillAmount: 1_000_000, refillPeriodSeconds: 1 }
 const HOUR_MS = 3_600_000
 const REVOKED_SHARE = 0.1

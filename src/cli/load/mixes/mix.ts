@@ -2,28 +2,28 @@ import type { Target } from '../../commands/support/target.js'
 import type { Origin } from '../origin.js'
 import type { NextRequest, Operation } from '../request.js'
 
-/** What a mix may know of the run. */
+/** What a mix knows of the run. */
 export interface MixContext {
   readonly origin: Origin
   /** In [0, 1). */
   readonly random: () => number
-  /** Lists to ask about. */
+  /** Lists to check. */
   readonly lists: readonly string[]
-  /** Customers who are on them. */
+  /** Members of these lists. */
   readonly members: readonly string[]
-  /** How many entities, locks, tokens and cached keys there are. */
+  /** Number of entities, locks, tokens and cached keys. */
   readonly keys: number
   readonly cacheSpace: string
-  /** Different in each run, so that what one run left behind does not answer the next. */
+  /** Different in each run, so that records of an earlier run do not answer this one. */
   readonly runId: string
 }
 
-/** A load by name: what it needs, and what it asks. */
+/** A named load: what it needs, and the requests that it sends. */
 export interface Mix {
   readonly description: string
-  /** Whether it asks about allowlists. */
+  /** Whether it checks allowlists. */
   readonly needsLists?: boolean
-  /** Makes what it asks about, except the lists. */
+  /** Creates what it needs, except the lists. */
   prepare?(target: Target, context: MixContext): Promise<void>
   cleanup?(target: Target, context: MixContext): Promise<void>
   open(context: MixContext): NextRequest

@@ -1,13 +1,13 @@
 import type { LoadRequest } from '../request.js'
 import { type Mix, operation } from './mix.js'
 
-/** What a server gave out and waits to get back. */
+/** A token that the server returned, to be used in a later request. */
 interface Held {
   name: string
   token: string
 }
 
-/** A body that is no JSON gives no token, and the next step is not taken. */
+/** A body that is not JSON gives no token, and the next step is skipped. */
 function tokenIn(body: string): string | undefined {
   try {
     const { token } = JSON.parse(body) as { token?: unknown }
@@ -19,7 +19,7 @@ function tokenIn(body: string): string | undefined {
 
 const MAX_REMEMBERED = 10_000
 
-/** Claim, complete, ask again: a third of each once it runs. */
+/** Claim, complete, claim again: a third of the requests each. */
 export const idempotencyMix: Mix = {
   description: 'claim, complete and replay, a third of each',
   open({ origin, runId }) {
@@ -60,7 +60,7 @@ export const idempotencyMix: Mix = {
   },
 }
 
-/** Each lock is taken and given back; nobody fights for one, because a refusal tells nothing of speed. */
+/** Each lock is acquired and released without contention, because a refusal says nothing about speed. */
 export const locksMix: Mix = {
   description: 'acquire and release, over names of their own',
   open({ origin, runId }) {

@@ -15,7 +15,7 @@ export const MIXES: Readonly<Record<string, Mix>> = {
   cache: cacheMix,
 }
 
-/** Names for several at once. The cache is not among them: its space has to be configured. */
+/** Names for combined mixes. The cache is not included: its space must be configured. */
 export const COMPOUNDS: Readonly<Record<string, string>> = {
   mixed: 'source=70,limits=12,idempotency=8,locks=5,tokens=5',
 }
@@ -45,7 +45,7 @@ export function parseMix(text: string): WeightedMix[] {
 
 export const mixesOf = (parts: readonly WeightedMix[]): Mix[] => parts.map(({ name }) => MIXES[name]!)
 
-/** Requests of all parts, each as often as its weight says. */
+/** Requests of all parts, in proportion to their weights. */
 export function openMix(parts: readonly WeightedMix[], context: MixContext): NextRequest {
   const total = parts.reduce((sum, { weight }) => sum + weight, 0)
   let bound = 0

@@ -72,7 +72,7 @@ export class BatchCounts {
       if (result.refusals.some(({ index }) => index > 0)) return 'refused'
       list = this.store.catalog.learned(listId, result.refusals[0]!.item)
       if (performance.now() > endsAt) {
-        throw new CatracaError('ENGINE_UNAVAILABLE', `others keep changing ${listId}; try again`)
+        throw new CatracaError('ENGINE_UNAVAILABLE', `other callers keep changing ${listId}; try again`)
       }
     }
     return 'gone'

@@ -82,7 +82,7 @@ export class BulkChanges {
       if (ofRecord !== undefined) return this.isThere(session)
       if (ofMeta !== undefined) list = catalog.learned(list.id, ofMeta.item)
       if (performance.now() > endsAt) {
-        throw new CatracaError('ENGINE_UNAVAILABLE', 'others keep changing these members; try again')
+        throw new CatracaError('ENGINE_UNAVAILABLE', 'other callers keep changing these members; try again')
       }
     }
     return 'list-not-found'

@@ -166,5 +166,8 @@ function verbOf(group: PendingWrite[]): string {
 }
 
 function contended(): CatracaError {
-  return new CatracaError('ENGINE_UNAVAILABLE', 'others keep changing this member or its list; try again')
+  return new CatracaError(
+    'ENGINE_UNAVAILABLE',
+    'other callers keep changing this member or its list; try again',
+  )
 }

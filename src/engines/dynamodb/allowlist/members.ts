@@ -128,7 +128,7 @@ function readPlace(list: StoredList, after: string | undefined): { shard: number
   const [, layout, shard, customerId] = /^(\d{1,9}):(\d{1,6}):(.+)$/.exec(after) ?? []
   if (customerId === undefined) throw invalid('cursor', 'is not a nextCursor that a page returned')
   if (Number(layout) !== list.layout) {
-    throw invalid('cursor', 'is of before the list was moved to other shards: begin again')
+    throw invalid('cursor', 'is older than the last move of the list to other shards: start again')
   }
   return { shard: Number(shard), customerId }
 }

@@ -98,7 +98,7 @@ export async function openStore(url: DynamodbUrl, options: OpenStoreOptions): Pr
 }
 
 const unservedNote = (count: number): string =>
-  `${count} rows that other programs wrote are served to nobody: catraca dynamodb adopt names them, and what to do`
+  `${count} rows that other programs wrote are not found by checks: catraca dynamodb adopt lists them, and what to do`
 
 function settingsOf(options: Partial<StoreSettings>): StoreSettings {
   const settings = { ...DEFAULT_STORE_SETTINGS }
@@ -115,7 +115,7 @@ async function refuseOtherTables(client: DynamoClient, url: DynamodbUrl): Promis
     ({ table, what, expected, found }) => `${table}: ${what} must be ${expected}, is ${found}`,
   )
   const command = `catraca dynamodb create --store '${redactDynamodb(url)}'`
-  throw new CatracaError('STORE_UNUSABLE', `${told.join('; ')}. Tables are made by: ${command}`)
+  throw new CatracaError('STORE_UNUSABLE', `${told.join('; ')}. To create the tables: ${command}`)
 }
 
 function both(one: CapacityCounter, two: CapacityCounter): CapacityCounter {

@@ -19,13 +19,13 @@ const MAX_REMEMBERED = 10_000
 /** Why a row is not served, and what to do about it. */
 export const UNSERVED = {
   'uuid-case':
-    'a UUID that is not in lower case, which is how checks ask for it: import the customer again, then delete the row',
+    'a UUID that is not in lower case, as checks look it up: import the customer again, then delete the row',
   'customer-id':
     'the customer id has characters, or a length, that are not accepted: write it in another spelling',
   'list-id':
-    'the list id has characters, a length or a case that are not accepted: make the list under another id',
-  'unreadable-list': 'the META of the list cannot be read: mend its attributes',
-  'no-list': 'the list has no META: make the list, or delete the row',
+    'the list id has characters, a length or a case that are not accepted: create the list with another id',
+  'unreadable-list': 'the META of the list cannot be read: correct its attributes',
+  'no-list': 'the list has no META: create the list, or delete the row',
   'other-place':
     'the list keeps this customer in another shard or table: import the customer again, then delete the row',
 } as const

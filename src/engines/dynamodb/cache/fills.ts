@@ -34,7 +34,7 @@ export class Fills {
       if (result.applied) return { state: 'filling' }
       item = result.item
     }
-    throw new CatracaError('ENGINE_UNAVAILABLE', 'others kept changing the same entry')
+    throw new CatracaError('ENGINE_UNAVAILABLE', 'other callers kept changing the same entry')
   }
 
   private judge(

@@ -104,7 +104,7 @@ async function untilDone<T>(
 }
 
 function leftOver(count: number): Error {
-  return Object.assign(new Error(`${count} of a batch were left unprocessed until the time was up`), {
+  return Object.assign(new Error(`${count} items of a batch were left unprocessed until the timeout`), {
     name: 'ThrottlingException',
   })
 }

@@ -31,7 +31,7 @@ export interface WriteTrace {
 /** A failure that must not be retried. It hides its cause from the SDK, which inspects causes. */
 export class NotRepeated extends Error {
   constructor(readonly failure: unknown) {
-    super('a write of unknown end is not repeated')
+    super('a write with an unknown outcome is not retried')
   }
 }
 

@@ -198,7 +198,7 @@ export class DaxReader implements ItemReader {
     this.tryAgainAt = time() + RETRY_MS
     if (time() - this.reportedAt < REPORT_EVERY_MS) return
     this.reportedAt = time()
-    report('DAX does not answer: DynamoDB is read instead', error)
+    report('DAX does not answer: reads go to DynamoDB', error)
   }
 
   private answersAgain(): void {

@@ -61,7 +61,7 @@ export function engineError(error: unknown, operation: string, mayBeApplied: boo
   if (mayBeApplied) return new CatracaError('UNKNOWN_OUTCOME', message, { cause: error })
   if (isTransient(failure)) return new CatracaError('ENGINE_UNAVAILABLE', message, { cause: error })
   if (failure.name === 'ResourceNotFoundException') {
-    return new CatracaError('STORE_UNUSABLE', `${message}; "catraca dynamodb create" makes the tables`, {
+    return new CatracaError('STORE_UNUSABLE', `${message}; "catraca dynamodb create" creates the tables`, {
       cause: error,
     })
   }

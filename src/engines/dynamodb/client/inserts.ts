@@ -127,7 +127,7 @@ function statements(
 }
 
 function throttled(count: number): Error {
-  return Object.assign(new Error(`${count} items were throttled until the time was up`), {
+  return Object.assign(new Error(`${count} items were throttled until the timeout`), {
     name: 'ThrottlingException',
   })
 }

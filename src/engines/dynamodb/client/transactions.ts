@@ -75,7 +75,7 @@ async function again(error: Cancelled, deadline: Deadline, attempt: number): Pro
 function asTransient(error: Cancelled): unknown {
   if (isTransient(error)) return error
   const codes = error.CancellationReasons?.map((reason) => reason.Code ?? 'None').join(', ')
-  return Object.assign(new Error(`cancelled until the time was up (${codes})`, { cause: error }), {
+  return Object.assign(new Error(`cancelled until the timeout (${codes})`, { cause: error }), {
     name: 'ThrottlingException',
   })
 }

@@ -32,7 +32,7 @@ const PATIENCE = { maxAttempts: 2, connectTimeoutMs: 1000, requestTimeoutMs: 200
 
 const credentialCheck: Check<DynamoClient> = {
   id: 'dynamodb.credentials',
-  expects: 'Credentials are found where the AWS SDK looks for them.',
+  expects: 'The AWS SDK finds credentials.',
   remedy: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the machine or pod a role.',
   async run({ sdk }) {
     try {
@@ -48,7 +48,7 @@ const connectCheck: Check<CheckResult> = {
   id: 'dynamodb.connect',
   expects: 'The tables can be described.',
   remedy:
-    'Mend region, endpoint or network, and allow DescribeTable, DescribeTimeToLive and DescribeContinuousBackups.',
+    'Correct the region, the endpoint or the network, and allow DescribeTable, DescribeTimeToLive and DescribeContinuousBackups.',
   run: (verdict) => verdict,
 }
 

@@ -31,11 +31,11 @@ const isThere = ({ tables }: DynamodbFacts, role: string): boolean =>
 
 export const clockCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.clock',
-  expects: 'The clock of this machine is that of DynamoDB, to a second.',
-  remedy: 'Have this machine follow a time server (NTP): leases, probes and expiry are judged by its clock.',
+  expects: 'The clocks of this machine and of DynamoDB differ by less than a second.',
+  remedy: 'Synchronize this machine with a time server (NTP): leases, probes and expiry depend on its clock.',
   run({ serverClock }) {
     const bounds = serverClock.known
-    if (bounds === undefined) return skipped('no answer has told the time')
+    if (bounds === undefined) return skipped('no response had the time')
     return clockResult((bounds.lowMs + bounds.highMs) / 2, (bounds.highMs - bounds.lowMs) / 2)
   },
 }
@@ -61,7 +61,7 @@ export const latencyCheck: Check<DynamodbFacts> = {
 export const rowsCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.rows',
   expects: 'Checks find every row that other programs have written.',
-  remedy: 'catraca dynamodb adopt names each row that they do not find, and what to do about it.',
+  remedy: 'catraca dynamodb adopt lists each row that they do not find, and what to do about it.',
   async run(context) {
     if (!context.hasAllowlists) return skipped('no allowlists are kept here')
     if (!isThere(context, 'allowlists')) return skipped('there is no table')
@@ -74,8 +74,8 @@ export const rowsCheck: Check<DynamodbFacts> = {
     const rows = await new UnservedRows(client, url.tables).among(page?.items ?? [], 'allowlists')
     if (rows.length > 0) return rows.slice(0, ROWS_NAMED).map(unservedRow)
     if (counted > 0)
-      return warning(`the last look through the table counted ${counted} that they do not find`)
-    return ok(`none of ${page?.scanned ?? 0} looked at is left out`)
+      return warning(`the last scan of the table found ${counted} rows that checks do not find`)
+    return ok(`checks find all of ${page?.scanned ?? 0} scanned rows`)
   },
 }
 
@@ -84,8 +84,8 @@ const unservedRow = ({ table, partition, sort, why }: UnservedRow): CheckResult 
 
 export const feedCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.feed',
-  expects: 'What is written comes through the streams into the logs: a relay, or the Lambda, is alive.',
-  remedy: 'Start `catraca relay`, or mend the Lambda: until then every check reads the table.',
+  expects: 'A relay, or the Lambda, copies writes from the streams into the change logs.',
+  remedy: 'Start `catraca relay`, or repair the Lambda: until then every check reads the table.',
   async run(context) {
     if (!context.hasAllowlists) return skipped('no allowlists are kept here')
     if (context.probeIntervalMs === 0) return skipped('dynamodb.probeIntervalMs is 0')
@@ -110,8 +110,8 @@ async function lookAtFeed(
     if (ageMs < tookMs + probeIntervalMs) return ok(`${table}: behind by ${Math.round(ageMs)} ms`)
     if (performance.now() > endsMs) {
       const age = Number.isFinite(ageMs)
-        ? `the logs are behind by ${Math.round(ageMs)} ms`
-        : 'nothing ever came through'
+        ? `the change logs are behind by ${Math.round(ageMs)} ms`
+        : 'no write has ever arrived in the change logs'
       return problem(`${table}: ${age}`)
     }
     await sleep(POLL_MS)
@@ -121,9 +121,10 @@ async function lookAtFeed(
 export const queueCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.queues',
   expects: 'With a topic, every pod has a queue on it.',
-  remedy: 'Mend `dynamodb.topicArn` and the rights to SNS and SQS; pods make their queues when they start.',
+  remedy:
+    'Correct `dynamodb.topicArn` and the permissions for SNS and SQS; pods create their queues when they start.',
   async run({ topicArn, queues }) {
-    if (topicArn === undefined) return skipped('no dynamodb.topicArn: pods compare every second')
+    if (topicArn === undefined) return skipped('no dynamodb.topicArn: pods poll every second')
     const sns = new SNSClient({ ...queues, maxAttempts: 2 })
     try {
       const endpoints = [...(await subscriptionsOf(sns, topicArn)).keys()]

@@ -6,7 +6,7 @@ const LAYOUT = new Set(['table', 'status', 'keys'])
 
 export const layoutCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.tables',
-  expects: 'Every table is there, active, with the keys that are expected.',
+  expects: 'Every table exists, is active, and has the expected keys.',
   remedy: 'catraca dynamodb create, or name other tables in the store URL.',
   run: (context) =>
     differing(context, (what) => LAYOUT.has(what), `${context.tables.length} tables as expected`),
@@ -28,8 +28,8 @@ export const streamCheck: Check<DynamodbFacts> = {
 
 export const expiryCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.ttl',
-  expects: 'Items that are over are deleted by TTL.',
-  remedy: 'catraca dynamodb create turns it on: without it what is over stays, and is paid for.',
+  expects: 'Expired items are deleted by TTL.',
+  remedy: 'catraca dynamodb create turns it on: without it expired items stay, and cost money.',
   run: (context) => differing(context, (what) => what === 'ttl', 'on, by the right attribute'),
 }
 
@@ -43,7 +43,7 @@ export const billingCheck: Check<DynamodbFacts> = {
 export const recoveryCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.recovery',
   expects: 'Point-in-time recovery is on.',
-  remedy: 'catraca dynamodb create turns it on: without it there is no way back from a mistake.',
+  remedy: 'catraca dynamodb create turns it on: without it a mistake cannot be undone.',
   run(context) {
     const known = context.tables.filter(({ pointInTimeRecovery }) => pointInTimeRecovery !== 'unknown')
     if (known.length === 0) return skipped('the endpoint does not tell')

@@ -61,7 +61,7 @@ export class ChangePublisher {
         return list === undefined ? [] : await this.tellOf(list, work)
       } catch (error) {
         if (!(error instanceof ListChanged)) throw error
-        await pause(attempt, `the list ${work.listId} changes all the time`)
+        await pause(attempt, `the list ${work.listId} changes too often to publish its changes`)
       }
     }
   }
@@ -165,7 +165,7 @@ export class ChangePublisher {
       if (entry === undefined) return undefined
       const sequence = await this.writer.append(ref, head, entry)
       if (sequence !== undefined && !head.isClosed) return sequence
-      await pause(attempt, `the log of ${list.id} moves on all the time`)
+      await pause(attempt, `other writers keep appending to the log of ${list.id}`)
     }
   }
 

@@ -190,7 +190,7 @@ export class PodQueue implements ChangeSource {
     try {
       if (isGone(error)) this.queue = await this.make()
     } catch (failure) {
-      report('making the queue of this pod anew failed', failure)
+      report('creating the queue of this pod again failed', failure)
     }
     this.wake()
   }
@@ -204,7 +204,7 @@ export class PodQueue implements ChangeSource {
       const Tags = { [HEARTBEAT_TAG]: String(this.options.now()) }
       await this.sqs.send(new TagQueueCommand({ QueueUrl: this.queue!.url, Tags }))
     } catch (error) {
-      this.options.report('the sign of life of this pod failed', error)
+      this.options.report('renewing the lease of this pod failed', error)
     }
     await this.sweep()
   }
@@ -214,7 +214,7 @@ export class PodQueue implements ChangeSource {
     try {
       await sweepOrphans(this.sns, this.sqs, { topicArn, prefix: this.prefix, before: now() - orphanAfterMs })
     } catch (error) {
-      if (!this.stopping.signal.aborted) report('sweeping the queues of dead pods failed', error)
+      if (!this.stopping.signal.aborted) report('removing the queues of dead pods failed', error)
     }
   }
 

@@ -91,7 +91,7 @@ export class Relay {
     const ended = await Promise.allSettled([...this.workers.values()].map((worker) => worker.stop()))
     const left = await Promise.allSettled([this.leases.leave()])
     for (const end of [...ended, ...left]) {
-      if (end.status === 'rejected') this.parts.report('giving shards back failed', end.reason)
+      if (end.status === 'rejected') this.parts.report('releasing shards failed', end.reason)
     }
     this.streams.destroy()
   }
@@ -100,7 +100,7 @@ export class Relay {
     this.round ??= this.findStreams()
       .then(() => this.look())
       .catch((error: unknown) => {
-        this.parts.report('looking for shards failed', error)
+        this.parts.report('listing shards failed', error)
       })
       .finally(() => {
         this.round = undefined

@@ -43,7 +43,7 @@ export class Topic implements MessageSink {
       failed = (await this.sns.send(command)).Failed?.length ?? 0
     } catch (cause) {
       const { name } = cause as Error
-      throw new CatracaError('ENGINE_UNAVAILABLE', `SNS took no messages: ${name}`, { cause })
+      throw new CatracaError('ENGINE_UNAVAILABLE', `SNS accepted no messages: ${name}`, { cause })
     }
     if (failed > 0) throw new CatracaError('ENGINE_UNAVAILABLE', `SNS refused ${failed} messages`)
   }

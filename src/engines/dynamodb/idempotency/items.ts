@@ -60,7 +60,7 @@ export function responseAttributes(response: StoredResponse): Item {
 export function readItem(key: RecordKey, item: Item, now: number): ReadRecord {
   const status = optionalText(item, 'status') ?? ''
   if (!STATUSES.includes(status)) {
-    throw new CatracaError('STORE_CORRUPT', 'an idempotency record has a status that is none')
+    throw new CatracaError('STORE_CORRUPT', 'an idempotency record has an unknown status')
   }
   const expiresAt = expiryOf(item)
   const updatedAt = momentOf(item, 'updatedAt') ?? now

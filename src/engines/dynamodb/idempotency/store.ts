@@ -255,4 +255,4 @@ const fitsRecord = (response: StoredResponse): boolean =>
   bytesIn(response).byteLength <= (response.encoding === 'json' ? MOST_TEXT_BYTES : MOST_COMPRESSED_BYTES)
 
 const crowded = (): CatracaError =>
-  new CatracaError('ENGINE_UNAVAILABLE', 'others keep changing this idempotency record')
+  new CatracaError('ENGINE_UNAVAILABLE', 'other callers keep changing this idempotency record')

@@ -55,7 +55,10 @@ export async function retryUntilDone<T>(
   } finally {
     deadline.end()
   }
-  throw new CatracaError('ENGINE_UNAVAILABLE', 'others kept changing the same limits until the time was up')
+  throw new CatracaError(
+    'ENGINE_UNAVAILABLE',
+    'other callers kept changing the same limits until the timeout',
+  )
 }
 
 function isTooLarge(error: unknown): boolean {
@@ -66,6 +69,6 @@ function isTooLarge(error: unknown): boolean {
 
 function tooLarge(cause: unknown): CatracaError {
   const message =
-    'the limits of a subject remember more than an item of DynamoDB holds: estimate windows (sliding-window-counter)'
+    'the limits of a subject are larger than an item of DynamoDB: use the algorithm sliding-window-counter'
   return new CatracaError('STORE_FULL', message, { cause })
 }

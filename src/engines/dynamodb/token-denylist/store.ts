@@ -71,7 +71,7 @@ export class DynamodbTokens implements TokenStore {
       if (performance.now() > endsAt) {
         throw new CatracaError(
           'ENGINE_UNAVAILABLE',
-          'others kept revoking tokens at the same time: nothing was changed',
+          'other callers kept revoking tokens at the same time: nothing was changed',
         )
       }
       await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS * Math.min(tries, 10)))

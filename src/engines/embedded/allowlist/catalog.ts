@@ -168,7 +168,7 @@ export class Catalog {
     const { settings } = this.environment
     const no = Number(settings.get('next-list') ?? 1)
     if (no >= 0xffffffff)
-      throw new CatracaError('STORE_FULL', 'four thousand million lists have been created')
+      throw new CatracaError('STORE_FULL', 'no list number is left: 4,294,967,295 lists have been created')
     settings.putSync('next-list', String(no + 1))
     return no
   }

@@ -62,7 +62,7 @@ export async function backUp(options: BackupOptions): Promise<Manifest> {
 function refuseTaken(target: string): void {
   const found = statSync(target, { throwIfNoEntry: false })
   if (found === undefined || (found.isDirectory() && readdirSync(target).length === 0)) return
-  throw new CatracaError('STORE_UNUSABLE', `${target} is there already: a backup is made under a new name`)
+  throw new CatracaError('STORE_UNUSABLE', `${target} exists already: name a new directory for the backup`)
 }
 
 function partsOf({ directory, withCache }: BackupOptions): Part[] {

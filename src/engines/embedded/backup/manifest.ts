@@ -44,7 +44,7 @@ export function sealManifest(manifest: Manifest): string {
 export function readManifest(directory: string): Manifest {
   const path = join(directory, MANIFEST)
   if (!existsSync(path))
-    throw broken(directory, `there is no ${MANIFEST}: it is no backup, or not a whole one`)
+    throw broken(directory, `there is no ${MANIFEST}: it is not a backup, or not a complete one`)
   let read: Manifest & { checksum: string }
   try {
     read = JSON.parse(readFileSync(path, 'utf8'))
@@ -76,14 +76,14 @@ export async function verifyFiles(
 ): Promise<void> {
   const named = new Set([MANIFEST, ...files.map(({ path }) => path)])
   for (const path of filesBelow(directory)) {
-    if (!named.has(path)) throw broken(directory, `${path} does not belong to it`)
+    if (!named.has(path)) throw broken(directory, `${path} is not part of the backup`)
   }
   for (const file of files) {
     const path = join(directory, file.path)
     const size = statSync(path, { throwIfNoEntry: false })?.size
     if (size === undefined) throw broken(directory, `${file.path} is missing`)
     const isSame = size === file.sizeBytes && (await hashFile(path, onBytes)) === file.sha256
-    if (!isSame) throw broken(directory, `${file.path} is not as it was written`)
+    if (!isSame) throw broken(directory, `${file.path} was changed since the backup`)
   }
 }
 

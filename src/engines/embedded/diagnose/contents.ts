@@ -36,7 +36,7 @@ export const formatCheck: Check<EmbeddedFacts> = {
 export const importCheck: Check<EmbeddedFacts> = {
   id: 'embedded.imports',
   expects: 'No import was interrupted.',
-  remedy: 'Resume it: the same file and `--import-id`. Otherwise it is swept after some days.',
+  remedy: 'Resume it with the same file and `--import-id`. Otherwise it is removed after some days.',
   run: inside((snapshotReader, now) => {
     const records = Array.from(
       snapshotReader.binary('imports')?.getRange({ limit: MOST }) ?? [],
@@ -47,14 +47,14 @@ export const importCheck: Check<EmbeddedFacts> = {
     const running = records.filter(({ state }) => state === 'running')
     const dead = running.filter(({ leaseUntil }) => leaseUntil <= now)
     if (dead.length > 0) return warning(`${dead.length} interrupted`)
-    return ok(running.length === 0 ? 'none is under way' : `${running.length} under way`)
+    return ok(running.length === 0 ? 'none is running' : `${running.length} under way`)
   }),
 }
 
 export const buildCheck: Check<EmbeddedFacts> = {
   id: 'embedded.builds',
   expects: 'No build of an index died.',
-  remedy: 'Nothing, while a server runs: it sweeps dead builds. Otherwise start one.',
+  remedy: 'Nothing, while a server runs: it removes dead builds. Otherwise start a server.',
   run: inside((snapshotReader, now) => {
     const claims = Array.from(
       snapshotReader.numbered('builds')?.getRange({ limit: MOST }) ?? [],
@@ -64,15 +64,15 @@ export const buildCheck: Check<EmbeddedFacts> = {
     )
     const dead = claims.filter(({ until }) => until <= now).length
     if (dead > 0) return warning(`${dead} died half-way`)
-    return ok(claims.length === 0 ? 'none is under way' : `${claims.length} under way`)
+    return ok(claims.length === 0 ? 'none is running' : `${claims.length} under way`)
   }),
 }
 
 export const rowCheck: Check<EmbeddedFacts> = {
   id: 'embedded.rows',
-  expects: 'Every row of a member belongs to a list, or is about to be swept.',
+  expects: 'Every row of a member belongs to a list, or is about to be removed.',
   remedy:
-    'Rows to be swept go while a server runs. Rows of no list only take room: export, and import into a new directory.',
+    'A running server removes such rows. Rows without a list only take space: to free it, export, and import into a new directory.',
   run: inside((snapshotReader) => {
     const numbers = snapshotReader.numbered('numbers')
     const sweeps = Array.from(snapshotReader.text('sweeps')?.getRange({ limit: MOST }) ?? [], ({ value }) => {
@@ -81,8 +81,8 @@ export const rowCheck: Check<EmbeddedFacts> = {
     const due = new Set(sweeps.map(({ no }) => no))
     const stored = listNumbers(snapshotReader)
     const lost = stored.filter((no) => numbers?.get(listStart(no)) === undefined && !due.has(no))
-    if (lost.length > 0) return warning(`${lost.length} lists that are gone have left rows behind`)
-    return ok(`${stored.length} lists have members; ${due.size} are being swept`)
+    if (lost.length > 0) return warning(`${lost.length} deleted lists have left rows behind`)
+    return ok(`${stored.length} lists have members; ${due.size} are being removed`)
   }),
 }
 
@@ -103,8 +103,8 @@ function listNumbers(snapshotReader: SnapshotReader): number[] {
 
 export const indexCheck: Check<EmbeddedFacts> = {
   id: 'embedded.indexes',
-  expects: 'Every index is whole and of the present format.',
-  remedy: 'Build it anew: `catraca index build --all`. Until then these lists are checked in the store.',
+  expects: 'Every index is complete and has the current format.',
+  remedy: 'Rebuild it: `catraca index build --all`. Until then checks of these lists read the store.',
   run: inside((snapshotReader) => {
     const lists = Array.from(
       snapshotReader.text('lists')?.getRange({ limit: MOST_INDEXES }) ?? [],
@@ -122,7 +122,7 @@ export const indexCheck: Check<EmbeddedFacts> = {
     const old = manifests.filter(({ manifest }) => manifest.format !== 2)
     const broken = manifests.filter((one) => one.manifest.format === 2 && !isWhole(one))
     if (broken.length > 0) return problem(`${broken.length} lack pages`)
-    if (old.length > 0) return warning(`${old.length} are of an earlier format`)
+    if (old.length > 0) return warning(`${old.length} have an earlier format`)
     return ok(`${manifests.length} of ${lists.length} lists have one`)
   }),
 }

@@ -10,31 +10,34 @@ import { bytesText, type EmbeddedFacts } from './context.js'
 
 const PASSING_FILE_SYSTEMS: Record<number, string> = {
   16914839: '9P: several processes may not see the same store',
-  16914836: 'tmpfs: the store is gone when the system restarts',
-  2240043254: 'ramfs: the store is gone when the system restarts',
-  2035054128: 'overlayfs: the store is gone with the container',
-  1702057286: 'FUSE: what a write survives is up to the program behind it',
+  16914836: 'tmpfs: the store is lost when the system restarts',
+  2240043254: 'ramfs: the store is lost when the system restarts',
+  2035054128: 'overlayfs: the store is lost with the container',
+  1702057286: 'FUSE: the program behind it decides what a write survives',
 }
 const LOW_SHARE = 0.1
 
 export const directoryCheck: Check<EmbeddedFacts> = {
   id: 'embedded.directory',
-  expects: 'The directory is there and may be written to.',
-  remedy: 'Give the user of the server the right to read and write the directory and its files.',
+  expects: 'The directory exists and is writable.',
+  remedy: 'Give the user of the server permission to read and write the directory and its files.',
   run({ directory }): CheckResult {
     const above = existingAbove(directory)
     if (!isDirectory(above)) return problem(`${above} is not a directory`, 'Name a directory.')
     if (above !== directory) {
       return isWritable(above)
-        ? warning('there is no such directory yet', 'Nothing, if it is new: the first start makes it.')
-        : problem('there is no such directory, and it cannot be made')
+        ? warning(
+            'the directory does not exist yet',
+            'Nothing, if the store is new: the first start creates it.',
+          )
+        : problem('the directory does not exist and cannot be created')
     }
     const main = mainDirectory(directory)
     const inside = [main, ...['data.mdb', 'lock.mdb', 'commit-lock'].map((name) => join(main, name))]
     const closed = [directory, ...inside.filter(existsSync)].filter((path) => !isWritable(path))
     return closed.length === 0
-      ? ok('it can be written to')
-      : problem(`no right to write: ${closed.join(', ')}`)
+      ? ok('it is writable')
+      : problem(`no permission to write: ${closed.join(', ')}`)
   },
 }
 
@@ -56,7 +59,7 @@ function isWritable(path: string): boolean {
 export const fileSystemCheck: Check<EmbeddedFacts> = {
   id: 'embedded.file-system',
   expects: 'The directory is on a local disk.',
-  remedy: 'Move the directory to a local disk: LMDB is not made for network file systems.',
+  remedy: 'Move the directory to a local disk: LMDB does not support network file systems.',
   run({ directory }): CheckResult {
     const type = fileSystemType(existingAbove(directory))
     const network = NETWORK_FILE_SYSTEMS[type]
@@ -64,14 +67,15 @@ export const fileSystemCheck: Check<EmbeddedFacts> = {
     const passing = PASSING_FILE_SYSTEMS[type]
     return passing === undefined
       ? ok(`a local file system (0x${type.toString(16)})`)
-      : warning(passing, 'Keep the directory on a disk or volume that stays.')
+      : warning(passing, 'Put the directory on a persistent disk or volume.')
   },
 }
 
 export const spaceCheck: Check<EmbeddedFacts> = {
   id: 'embedded.space',
-  expects: 'There is room on the disk, below `embedded.maxSizeBytes` and in the map.',
-  remedy: 'Make room on the disk, or raise `embedded.maxSizeBytes`: writes answer `STORE_FULL` without it.',
+  expects: 'There is free space on the disk, below `embedded.maxSizeBytes` and in the memory map.',
+  remedy:
+    'Free space on the disk, or raise `embedded.maxSizeBytes`: without space, writes fail with `STORE_FULL`.',
   run({ directory, minFreeBytes, maxSizeBytes, snapshotReader }): CheckResult {
     const { bavail, bsize, blocks } = statfsSync(existingAbove(directory))
     const freeBytes = bavail * bsize
@@ -90,12 +94,12 @@ export const spaceCheck: Check<EmbeddedFacts> = {
 
 export const processCheck: Check<EmbeddedFacts> = {
   id: 'embedded.processes',
-  expects: 'No process that has the store open is stopped.',
-  remedy: 'Let the stopped process go on, or kill it: while it holds the lock nobody can write.',
+  expects: 'No process that has the store open is suspended.',
+  remedy: 'Resume the suspended process, or kill it: while it holds the lock, no process can write.',
   run({ directory, snapshotReader }): CheckResult {
     const others = openProcesses(directory, snapshotReader?.readers())
     const stopped = others.filter(({ isStopped }) => isStopped).map(({ pid }) => pid)
-    if (stopped.length > 0) return problem(`stopped, with the store open: process ${stopped.join(', ')}`)
+    if (stopped.length > 0) return problem(`suspended, with the store open: process ${stopped.join(', ')}`)
     if (others.length === 0) return ok('no other process has it open')
     return ok(`open in process ${others.map(({ pid }) => pid).join(', ')}`)
   },
@@ -103,8 +107,8 @@ export const processCheck: Check<EmbeddedFacts> = {
 
 export const secretCheck: Check<EmbeddedFacts> = {
   id: 'embedded.secrets',
-  expects: 'Secrets that are kept beside the data are for the eyes of their owner only.',
-  remedy: 'chmod 600 the file, and change the secret if somebody may have read it.',
+  expects: 'Only the owner can read the secrets that are stored beside the data.',
+  remedy: 'chmod 600 the file, and change the secret if others may have read it.',
   run({ directory }): CheckResult {
     if (!existsSync(directory) || !isDirectory(directory)) return skipped('there is no directory')
     const files = secretFiles(readdirSync(directory))
@@ -116,9 +120,8 @@ export const secretCheck: Check<EmbeddedFacts> = {
 
 export const rightsCheck: Check<EmbeddedFacts> = {
   id: 'embedded.rights',
-  expects:
-    'Nobody but the owner may read the store: it holds members, hashes of keys and the secret of leases.',
-  remedy: 'chmod -R go-rwx the directory. If others may have read it, make API keys anew.',
+  expects: 'Only the owner can read the store: it holds members, hashes of keys and the secret of leases.',
+  remedy: 'chmod -R go-rwx the directory. If others may have read it, replace the API keys.',
   run({ directory }): CheckResult {
     if (!existsSync(directory) || !isDirectory(directory)) return skipped('there is no directory')
     const open = openToOthers(directory)
@@ -131,7 +134,7 @@ export const rightsCheck: Check<EmbeddedFacts> = {
 export const durabilityCheck: Check<EmbeddedFacts> = {
   id: 'embedded.durability',
   expects: 'An acknowledged write survives a loss of power.',
-  remedy: 'Set `embedded.durability` to `disk`, unless the last second may be lost with the power.',
+  remedy: 'Set `embedded.durability` to `disk`, unless a power loss may lose the last second.',
   run: ({ durability }) =>
     durability === 'disk'
       ? ok('writes wait for the disk')

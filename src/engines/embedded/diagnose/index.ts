@@ -32,8 +32,8 @@ const MIB = 1024 * 1024
 /** Runs first: the other checks need to know whether the store opens. */
 const openCheck: Check<CheckResult> = {
   id: 'embedded.open',
-  expects: 'The data file is whole and opens.',
-  remedy: 'Mend its rights, or restore a backup: docs/guides/backup-and-recovery.md.',
+  expects: 'The data file is complete and opens.',
+  remedy: 'Correct its permissions, or restore a backup: docs/guides/backup-and-recovery.md.',
   run: (verdict) => verdict,
 }
 

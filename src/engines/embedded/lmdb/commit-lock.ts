@@ -93,6 +93,6 @@ function refuseStoppedHolder(path: string, patienceMs: number): void {
   if ((error as NodeJS.ErrnoException | undefined)?.code !== 'ETIMEDOUT') return
   throw new CatracaError(
     'STORE_IN_USE',
-    `process ${stopped.join(', ')} has ${path} open, is stopped and keeps its lock: let it go on (kill -CONT), or end it`,
+    `process ${stopped.join(', ')} has ${path} open, is suspended and holds its lock: resume it (kill -CONT), or kill it`,
   )
 }

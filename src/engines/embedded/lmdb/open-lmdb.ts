@@ -63,7 +63,7 @@ function refuseUnwritable(path: string): void {
 export function sameNumber(directory: string, cause: unknown): CatracaError {
   return new CatracaError(
     'STORE_IN_USE',
-    `${directory} is open in another container, in a process with the same number (${process.pid}): let the containers share their process numbers, or give each its own directory`,
+    `${directory} is open in another container, in a process with the same process id (${process.pid}): let the containers share a process namespace, or give each its own directory`,
     { cause },
   )
 }

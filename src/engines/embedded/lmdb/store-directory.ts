@@ -58,7 +58,7 @@ export function refuseOlderLayout(directory: string): void {
   if (existsSync(signRecord) && readFileSync(signRecord, 'utf8') === idOf(sign)) throw missing(store)
   throw new CatracaError(
     'STORE_UNUSABLE',
-    `${directory} is as version 0.1.0 left it: stop that version, then run any other command on the store, such as "catraca allowlist list"`,
+    `${directory} has the layout of version 0.1.0: stop that version, then run any other command on the store, such as "catraca allowlist list"`,
   )
 }
 
@@ -75,7 +75,7 @@ export function takeOver(directory: string): void {
   if (format !== OLDER_FORMAT)
     throw new CatracaError(
       'STORE_NEWER_VERSION',
-      `${sign} was written in format ${format}, which is not known here`,
+      `${sign} was written in format ${format}, which this version does not know`,
     )
   if (!existsSync(store)) linkSync(sign, store)
   // The new name of the store must be on disk before the old name is removed.

@@ -48,7 +48,7 @@ function makeSecret(path: string): string {
 function whole(path: string): string {
   const secret = readFileSync(path, 'utf8').trim()
   if (secret !== '') return secret
-  throw new CatracaError('STORE_CORRUPT', `${path} is empty; remove it, and another secret is made`)
+  throw new CatracaError('STORE_CORRUPT', `${path} is empty; remove it, and a new secret is generated`)
 }
 
 /** The names in a data directory that are complete secret files. */

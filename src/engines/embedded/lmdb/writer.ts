@@ -97,7 +97,7 @@ export class Writer<All extends object = Stores> {
     if (this.worker !== worker) return
     this.worker = undefined
     for (const id of [...this.pending.keys()]) {
-      const message = 'the thread that writes ended before it answered'
+      const message = 'the writer thread exited before it answered'
       this.take(id)?.reject(new CatracaError('UNKNOWN_OUTCOME', message, { cause }))
     }
   }

@@ -143,8 +143,8 @@ export class LimitLink implements LimitStore {
     this.worker = undefined
     for (const [id, { reject }] of this.pending) {
       this.pending.delete(id)
-      const message = 'the thread that counts ended before it answered'
-      // The thread may have committed before it ended.
+      const message = 'the counter thread exited before it answered'
+      // It may have committed before it ended.
       reject(cause instanceof CatracaError ? cause : new CatracaError('UNKNOWN_OUTCOME', message, { cause }))
     }
   }

@@ -103,7 +103,7 @@ class Sender {
 
   private async goOnFrom(applied: number, added: number): Promise<undefined> {
     if (applied <= this.confirmed && ++this.failures > ATTEMPTS) {
-      throw new CatracaError('INTERNAL', 'a shard asks for the same rows again and again')
+      throw new CatracaError('INTERNAL', 'a shard requests the same rows repeatedly')
     }
     await this.skipped(applied)
     this.confirmed = this.next = applied

@@ -46,4 +46,4 @@ export async function repairShards(
 }
 
 export const neverReady = (listId: string): CatracaError =>
-  new CatracaError('ENGINE_UNAVAILABLE', `the shards of ${listId} are being changed for too long`)
+  new CatracaError('ENGINE_UNAVAILABLE', `the shards of ${listId} have been changing for too long`)

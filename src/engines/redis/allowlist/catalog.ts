@@ -119,7 +119,7 @@ export class Catalog {
     const { meta: key } = listKeys(id)
     const meta = readMeta(
       await this.redis.read(key, ['HGETALL', key]).catch((error: unknown) => {
-        throw isForeign(error) ? unreadableList(id, 'its key holds something else', error) : error
+        throw isForeign(error) ? unreadableList(id, 'its key holds data of another type', error) : error
       }),
     )
     const read = meta === undefined || meta.deleted !== undefined ? undefined : listOf(id, meta)

@@ -171,7 +171,7 @@ async function steady<T>(ask: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (!(error instanceof ViewChanged)) throw error
       if (tries < MAX_TRIES) continue
-      throw new CatracaError('ENGINE_UNAVAILABLE', 'a list is replaced faster than it can be read')
+      throw new CatracaError('ENGINE_UNAVAILABLE', 'the list is being replaced faster than it can be read')
     }
   }
 }

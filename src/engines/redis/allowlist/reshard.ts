@@ -49,7 +49,7 @@ export class Resharding implements ReshardStore {
       if (refusal === 'dead') await thawIfDead(this.context, list)
       if (refusal === 'dropping') await finishDropping(this.context, list)
     }
-    throw new CatracaError('ENGINE_UNAVAILABLE', `the shards of ${listId} are being changed by others`)
+    throw new CatracaError('ENGINE_UNAVAILABLE', `another process is changing the shards of ${listId}`)
   }
 
   /** The progress of a move; undefined if the list is not moving. */

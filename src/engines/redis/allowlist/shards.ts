@@ -77,7 +77,10 @@ export class Shards {
       const reply = (await attempt(shard)) as ShardReply
       if (reply[0] !== 'gone' && reply[0] !== 'stale' && reply[0] !== 'frozen') return { shard, reply }
       if (performance.now() > giveUpMs) {
-        throw new CatracaError('ENGINE_UNAVAILABLE', `a shard of ${first.id} is ${reply[0]} for too long`)
+        throw new CatracaError(
+          'ENGINE_UNAVAILABLE',
+          `a shard of ${first.id} has been ${reply[0]} for too long`,
+        )
       }
       if (reply[0] === 'frozen') {
         await this.mending?.thaw(list, number)

@@ -202,8 +202,8 @@ export class RedisCache implements CacheStore {
       const notice = isTold ? this.notices.textOf({ kind: 'changed', space, keys: [key] }) : ''
       return await this.redis.run(telling, [...keys, NOTICES_KEY], [...args, this.notices.channel, notice])
     } catch (error) {
-      // Without the key, which may name a person and must not appear in logs.
-      if (isForeign(error)) throw foreign(`${space}:…`, 'something else than an entry')
+      // Without the key, which may name a person and must not get into logs.
+      if (isForeign(error)) throw foreign(`${space}:…`, 'something other than an entry')
       throw error
     }
   }

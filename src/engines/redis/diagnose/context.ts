@@ -49,7 +49,7 @@ export async function ofEach(
   { servers }: RedisFacts,
   look: (server: Server) => CheckResult | Promise<CheckResult>,
 ): Promise<CheckResult[]> {
-  if (servers.length === 0) return [problem('no server takes writes')]
+  if (servers.length === 0) return [problem('no server accepts writes')]
   const verdicts: CheckResult[] = []
   for (const server of servers) verdicts.push(await look(server))
   const first = verdicts[0]!

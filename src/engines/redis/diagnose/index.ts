@@ -37,7 +37,7 @@ import { replicaCheck, roleCheck, topologyCheck } from './topology.js'
 const connectCheck: Check<CheckResult> = {
   id: 'redis.connect',
   expects: 'The servers can be reached, and accept the password.',
-  remedy: 'Start the servers, and mend address, network, TLS or password.',
+  remedy: 'Start the servers, or correct the address, the network, TLS or the password.',
   run: (verdict) => verdict,
 }
 

@@ -23,7 +23,7 @@ export const expiryCheck: Check<RedisFacts> = {
   id: 'redis.expiry',
   expects: 'Keys that should expire have a TTL.',
   remedy:
-    'Find who wrote them (another program, `PERSIST`, a restore) and delete them or give them a TTL: they stay for ever, and a lock or record among them blocks.',
+    'Find what wrote them (another program, `PERSIST`, a restore), and delete them or set a TTL: they never expire, and a lock or record among them blocks for ever.',
   run: (context) => ofEach(context, ({ address }) => lookForEver(context, address)),
 }
 
@@ -63,9 +63,9 @@ async function lookForEver(
 
 export const slowLogCheck: Check<RedisFacts> = {
   id: 'redis.slow-log',
-  expects: 'Nothing of the last hour is in the slow log.',
+  expects: 'The slow log has no entry of the last hour.',
   remedy:
-    'Look at what was slow: a script of ours may want smaller batches or more shards; `KEYS` and the like are others’.',
+    'Look at the slow commands: a script of Catraca may need smaller batches or more shards; `KEYS` and similar commands come from other programs.',
   run: (context) =>
     ofEach(context, async ({ address }) => {
       const entries = (await context.redis.readAt(address, ['SLOWLOG', 'GET', String(SLOW_ENTRIES)])) as [
@@ -92,7 +92,7 @@ function nameOf([command = '', second = '']: string[]): string {
 
 export const scriptCheck: Check<RedisFacts> = {
   id: 'redis.scripts',
-  expects: 'The server takes our scripts.',
+  expects: 'The server accepts the Lua scripts of Catraca.',
   remedy: 'Allow `SCRIPT LOAD`, `EVALSHA` and `EVALSHA_RO` to this user.',
   run: (context) =>
     ofEach(context, async ({ address }) => {

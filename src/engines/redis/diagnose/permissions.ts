@@ -50,7 +50,7 @@ export const permissionCheck: Check<RedisFacts> = {
       const ask = (args: readonly string[]): Promise<unknown> => context.redis.readAt(address, args)
       const user = String(await ask(['ACL', 'WHOAMI']).catch(() => ''))
       const isTold = user !== '' && (await ask(['ACL', 'DRYRUN', user, 'PING']).catch(() => '')) === 'OK'
-      if (!isTold) return skipped('this user may not ask what it may do (ACL WHOAMI, ACL DRYRUN)')
+      if (!isTold) return skipped('this user may not read its permissions (ACL WHOAMI, ACL DRYRUN)')
       const answers = await Promise.all(
         CALLS.map(async (call) => {
           const answer = await ask(['ACL', 'DRYRUN', user, ...call]).catch(() => 'no answer')

@@ -26,19 +26,19 @@ export const versionCheck: Check<RedisFacts> = {
       const version = info.get('redis_version') ?? ''
       const [major = 0, minor = 0] = version.split('.').map(Number)
       const isNew = major > LEAST_VERSION[0] || (major === LEAST_VERSION[0] && minor >= LEAST_VERSION[1])
-      return isNew ? ok(version) : problem(version === '' ? 'it does not tell its version' : version)
+      return isNew ? ok(version) : problem(version === '' ? 'it does not report its version' : version)
     }),
 }
 
 export const evictionCheck: Check<RedisFacts> = {
   id: 'redis.eviction',
-  expects: 'A server that keeps guards never drops keys; one for nothing but caches drops those that expire.',
+  expects: 'A server with guard data never evicts keys; a server with only caches evicts keys that expire.',
   remedy:
-    'Set `maxmemory-policy noeviction`, or `volatile-lru` where nothing but caches is kept: a key that was dropped denies customers, or lets them in.',
+    'Set `maxmemory-policy noeviction`, or `volatile-lru` if the server has only caches: an evicted key denies or allows customers wrongly.',
   run: (context) =>
     ofEach(context, (server) => {
       const policy = server.info.get('maxmemory_policy') ?? server.settings.get('maxmemory-policy')
-      if (policy === undefined) return skipped('it does not tell its maxmemory-policy')
+      if (policy === undefined) return skipped('it does not report its maxmemory-policy')
       const found = `maxmemory-policy is ${policy}`
       if (context.use === 'caches') return policy.startsWith('volatile-') ? ok(found) : warning(found)
       return policy === 'noeviction' ? ok(found) : problem(found)
@@ -53,7 +53,7 @@ export const maxmemoryCheck: Check<RedisFacts> = {
   run: (context) =>
     ofEach(context, (server) => {
       const bytes = numberOf(server, 'maxmemory')
-      if (Number.isNaN(bytes)) return skipped('it does not tell its maxmemory')
+      if (Number.isNaN(bytes)) return skipped('it does not report its maxmemory')
       return bytes === 0 ? warning('maxmemory is not set') : ok(`maxmemory is ${bytes} bytes`)
     }),
 }
@@ -66,7 +66,7 @@ export const memoryCheck: Check<RedisFacts> = {
     ofEach(context, (server) => {
       const usedBytes = numberOf(server, 'used_memory')
       const mostBytes = numberOf(server, 'maxmemory') || numberOf(server, 'total_system_memory')
-      if (!(mostBytes > 0)) return skipped('it does not tell how much memory there is')
+      if (!(mostBytes > 0)) return skipped('it does not report how much memory it has')
       const share = usedBytes / mostBytes
       const found = `${Math.round(share * 100)} % of ${mostBytes} bytes are used`
       if (share > TOO_FULL_SHARE) return problem(found)
@@ -76,22 +76,21 @@ export const memoryCheck: Check<RedisFacts> = {
 
 export const droppedCheck: Check<RedisFacts> = {
   id: 'redis.evictions',
-  expects: 'A server that keeps guards has dropped no key since it was started.',
+  expects: 'A server with guard data has evicted no key since it started.',
   remedy:
-    'Set `maxmemory-policy noeviction` and give it memory; import lists again that may have lost members; then `CONFIG RESETSTAT`.',
+    'Set `maxmemory-policy noeviction` and add memory; import lists again that may have lost members; then run `CONFIG RESETSTAT`.',
   run: (context) =>
     ofEach(context, (server) => {
       const dropped = numberOf(server, 'evicted_keys')
-      const found = `${dropped} keys dropped since its start`
+      const found = `${dropped} keys evicted since its start`
       return dropped > 0 && context.use === 'guards' ? problem(found) : ok(found)
     }),
 }
 
 export const persistenceCheck: Check<RedisFacts> = {
   id: 'redis.persistence',
-  expects: 'A server that keeps guards writes to its disk, and the last writing went well.',
-  remedy:
-    'Set `appendonly yes` and `appendfsync everysec`, and look into the log of the server for what failed.',
+  expects: 'A server with guard data writes to its disk, and the last write succeeded.',
+  remedy: 'Set `appendonly yes` and `appendfsync everysec`, and see the log of the server for failures.',
   run: (context) => ofEach(context, (server) => persistenceOf(server, context.use === 'caches')),
 }
 
@@ -100,23 +99,25 @@ function persistenceOf({ info, settings }: Server, isCache: boolean): CheckResul
     (field) => (info.get(field) ?? 'ok') !== 'ok',
   )
   if (failed.length > 0) return problem(`failed: ${failed.join(', ')}`)
-  if (isCache) return ok('nothing but caches is kept')
+  if (isCache) return ok('the server has only caches')
   if (info.get('aof_enabled') === '1') {
     const fsync = settings.get('appendfsync')
     const found = `append-only file${fsync === undefined ? '' : `, appendfsync ${fsync}`}`
-    return fsync === 'no' ? warning(`${found}: the system decides when it is on the disk`) : ok(found)
+    return fsync === 'no'
+      ? warning(`${found}: the operating system decides when data reaches the disk`)
+      : ok(found)
   }
   const save = settings.get('save')
-  if (save === undefined) return skipped('no append-only file; whether snapshots are made it does not tell')
+  if (save === undefined) return skipped('no append-only file; it does not report whether it makes snapshots')
   return save === ''
     ? warning('neither append-only file nor snapshots: a restart loses everything')
-    : warning(`snapshots only (save ${save}): a crash loses what came since the last one`)
+    : warning(`snapshots only (save ${save}): a crash loses the writes since the last one`)
 }
 
 export const clockCheck: Check<RedisFacts> = {
   id: 'redis.clock',
-  expects: 'The clock of the server is that of this machine, to a second.',
-  remedy: 'Have both follow a time server (NTP): leases, limits and expiry are judged by either clock.',
+  expects: 'The clocks of the server and of this machine differ by less than a second.',
+  remedy: 'Synchronize both with a time server (NTP): leases, limits and expiry depend on both clocks.',
   run: (context) =>
     ofEach(context, async ({ address }) => {
       let best = { offMs: Number.NaN, withinMs: Number.POSITIVE_INFINITY }
@@ -136,7 +137,7 @@ export const latencyCheck: Check<RedisFacts> = {
   id: 'redis.latency',
   expects: 'The server answers in less than 10 ms.',
   remedy:
-    'Bring server and pods nearer to each other, and look for slow commands, a busy disk or a swapping machine.',
+    'Place server and pods closer to each other, and look for slow commands, a busy disk or a swapping machine.',
   run: (context) =>
     ofEach(context, async ({ address }) => {
       const tookMs: number[] = []
@@ -151,9 +152,9 @@ export const latencyCheck: Check<RedisFacts> = {
 
 export const networkCheck: Check<RedisFacts> = {
   id: 'redis.network',
-  expects: 'Where the server is on another machine, there is TLS and a password.',
+  expects: 'A server on another machine is used with TLS and a password.',
   remedy:
-    'Use `rediss://` (or `tls=true`) and a password: everybody on the way can read and change the rest.',
+    'Use `rediss://` (or `tls=true`) and a password: without them, others on the network can read and change the data.',
   run({ url, hasPassword }): CheckResult {
     if (url.nodes.every(({ host }) => isLoopbackAddress(host))) return ok('it is on this machine')
     const missing = [...(url.tls ? [] : ['no TLS']), ...(hasPassword ? [] : ['no password'])]

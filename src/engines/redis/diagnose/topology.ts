@@ -20,8 +20,8 @@ export type TopologyFacts = Pick<RedisFacts, 'url' | 'connection'>
 
 export const topologyCheck: Check<TopologyFacts> = {
   id: 'redis.topology',
-  expects: 'Sentinels are all there, agree and have a quorum; a cluster is up and covers every slot.',
-  remedy: 'Start what is missing, and mend what they disagree about, before the next server fails.',
+  expects: 'All Sentinels answer, agree and have a quorum; a cluster is up and covers every slot.',
+  remedy: 'Start the missing servers, and resolve the disagreement, before the next server fails.',
   run(context): CheckResult | Promise<CheckResult> {
     const { topology } = context.url
     if (topology === 'sentinel') return lookAtSentinels(context)
@@ -70,7 +70,8 @@ async function lookAtSentinels(context: TopologyFacts): Promise<CheckResult> {
   if (masters.size > 1) return problem(`Sentinels name different masters: ${[...masters].join(', ')}`)
   if (masters.has('none')) return problem(`no Sentinel knows the master ${master}`)
   const without = answered.filter(({ answer }) => answer[1] === 'no')
-  if (without.length > 0) return problem(`no quorum, says ${without.map(({ name }) => name).join(', ')}`)
+  if (without.length > 0)
+    return problem(`no quorum, according to ${without.map(({ name }) => name).join(', ')}`)
   const silent = told.filter((one) => 'failure' in one).map(({ name }) => name)
   if (silent.length > 0) return warning(`no answer from the Sentinel at ${silent.join(', ')}`)
   const few = told.length < 3 ? ' of the URL' : ''
@@ -100,7 +101,7 @@ async function lookAtCluster(context: TopologyFacts): Promise<CheckResult> {
 
 export const roleCheck: Check<RedisFacts> = {
   id: 'redis.role',
-  expects: 'The server takes writes.',
+  expects: 'The server accepts writes.',
   remedy: 'Name the primary, or use `redis+sentinel://`, which finds it.',
   run: (context) =>
     ofEach(context, ({ info }) => {
@@ -111,12 +112,13 @@ export const roleCheck: Check<RedisFacts> = {
 
 export const replicaCheck: Check<RedisFacts> = {
   id: 'redis.replicas',
-  expects: 'There are as many replicas as writes wait for, and a primary without replicas takes no writes.',
+  expects:
+    'There are as many replicas as `redis.waitReplicas` requires, and a primary without replicas refuses writes.',
   remedy:
-    'Start replicas; set `min-replicas-to-write 1`, so that a primary that was replaced takes no more writes, and `redis.waitReplicas` where a write that was answered must survive a failover.',
+    'Start replicas; set `min-replicas-to-write 1`, so that an old primary refuses writes after a failover, and `redis.waitReplicas` if acknowledged writes must survive a failover.',
   run: (context) =>
     context.use === 'caches'
-      ? skipped('nothing but caches is kept')
+      ? skipped('the server has only caches')
       : ofEach(context, (server) => replicasOf(context, server)),
 }
 
@@ -128,8 +130,10 @@ function replicasOf({ url, waitReplicas }: RedisFacts, server: Server): CheckRes
   if (replicas < waitReplicas) return problem(`${found}: every write ends in UNKNOWN_OUTCOME`)
   if (replicas < Number(least ?? 0)) return problem(`${found}: every write is refused`)
   if (url.topology === 'single') return ok(found)
-  if (replicas === 0) return warning(`${found}: nobody can take over`)
+  if (replicas === 0) return warning(`${found}: no replica can take over`)
   return isNeeded
     ? ok(found)
-    : warning(`${found}: a primary that was replaced may take writes, which are lost, until it hears of it`)
+    : warning(
+        `${found}: after a failover the old primary may accept writes, which are lost, until it learns of the failover`,
+      )
 }

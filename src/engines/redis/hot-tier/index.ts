@@ -68,7 +68,7 @@ export class RedisHotSets implements HotSets {
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error)
         if (message !== told)
-          this.options.report?.('the hot tier cannot be reached; the store answers', error)
+          this.options.report?.('the hot tier cannot be reached; checks read the store', error)
         told = message
         await sleep(CONNECT_PAUSE_MS, undefined, { signal, ref: false }).catch(() => {})
       }

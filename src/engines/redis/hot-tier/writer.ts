@@ -38,7 +38,7 @@ export async function claimSet(
   const claimed = await redis.run(CLAIM, [keys.set, keys.control, keys.meta], args, { gathered: true })
   const [outcome, serverMs, fill, state, position] = claimed as Claimed
   if (outcome === 'foreign') {
-    const message = `${keys.set} belongs to a store in the database of the hot tier, which needs one of its own`
+    const message = `${keys.set} belongs to a store; the hot tier needs a database without a store`
     throw new CatracaError('CONFIG_INVALID', message)
   }
   if (outcome === 'taken') return undefined

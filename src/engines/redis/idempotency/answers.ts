@@ -35,7 +35,7 @@ function ownRecord(key: RecordKey, line: string, response: Buffer | null): Store
   const hasNone = isCompleted && rest?.startsWith('none') === true
   // The response was deleted or evicted. The request must not be executed again because of that.
   if (isCompleted && !hasNone && response === null)
-    throw new CatracaError('STORE_CORRUPT', 'the response of a completed request is gone from Redis')
+    throw new CatracaError('STORE_CORRUPT', 'the response of a completed request is missing in Redis')
   return {
     key,
     status,

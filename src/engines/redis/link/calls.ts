@@ -204,7 +204,7 @@ export class Calls {
     const long = this.closed || performance.now() - sinceMs >= commandTimeoutMs
     if (long || this.waiting.size >= maxWaiting) {
       call.reject(
-        unavailable(long ? reason : `${maxWaiting} calls wait for a connection already (${reason})`),
+        unavailable(long ? reason : `${maxWaiting} calls are already waiting for a connection (${reason})`),
       )
       return
     }

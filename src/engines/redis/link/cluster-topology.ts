@@ -146,7 +146,7 @@ export class ClusterTopology implements Topology {
       if (address !== undefined) owners.fill(this.node(address), from, to + 1)
     }
     this.owners = owners
-    this.reason = 'no server of the cluster has this slot'
+    this.reason = 'no server of the cluster serves this slot'
     const inUse = new Set(owners)
     for (const [name, node] of this.nodes) {
       if (inUse.has(node)) continue

@@ -93,7 +93,7 @@ export class Connection {
   /** Ends at the deadline at the latest. */
   send(flight: CallInFlight): void {
     if (this.lost || this.flights.size >= this.settings.maxInFlight) {
-      const reason = this.lost ? 'the connection was lost' : 'too many calls wait for an answer'
+      const reason = this.lost ? 'the connection was lost' : 'too many calls are waiting for an answer'
       flight.onFailure(new NoReply('not-sent', reason))
       return
     }

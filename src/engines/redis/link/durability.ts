@@ -6,17 +6,17 @@ export function durabilityWarnings({ topology, nodes }: RedisInfo, use: RedisUse
   if (use === 'caches') return []
   return nodes.flatMap(({ address, appendOnly, needsReplicas }) => {
     const warnings: string[] = []
-    const server = `the Redis server at ${address}, which keeps guards, has`
+    const server = `the Redis server at ${address}, which stores guard data, has`
     if (appendOnly === false) {
       warnings.push(
-        `${server} no append-only file: when it is restarted it forgets members, locks, limits and requests that ` +
-          'were done; set appendonly yes',
+        `${server} no append-only file: a restart loses members, locks, limits and records of requests that ` +
+          'were executed; set appendonly yes',
       )
     }
     if (needsReplicas === false && topology !== 'single') {
       warnings.push(
-        `${server} min-replicas-to-write 0: a primary that was replaced goes on taking writes, which are lost, until ` +
-          'it and the pods have heard of it; set min-replicas-to-write 1',
+        `${server} min-replicas-to-write 0: after a failover the old primary accepts writes, which are lost, until ` +
+          'it and the pods learn of the failover; set min-replicas-to-write 1',
       )
     }
     return warnings

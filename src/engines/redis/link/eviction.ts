@@ -10,18 +10,20 @@ export function evictionWarnings(info: RedisInfo, use: RedisUse): string[] {
 function warningsOfCaches({ nodes }: RedisInfo): string[] {
   return nodes.flatMap(({ address, maxmemoryPolicy: policy, maxmemoryBytes }) => {
     if (policy === undefined) return []
-    const server = `the Redis server at ${address}, which keeps caches, has`
+    const server = `the Redis server at ${address}, which stores caches, has`
     if (maxmemoryBytes === 0) {
-      return [`${server} no maxmemory: it grows as long as there is memory; set it, and volatile-lru`]
+      return [
+        `${server} no maxmemory: it grows until the machine has no memory left; set maxmemory, and volatile-lru`,
+      ]
     }
     if (policy === 'noeviction') {
       return [
-        `${server} maxmemory-policy noeviction: when it is full nothing more is cached; set volatile-lru`,
+        `${server} maxmemory-policy noeviction: when it is full, nothing is cached any more; set volatile-lru`,
       ]
     }
     if (!policy.startsWith('allkeys-')) return []
     return [
-      `${server} maxmemory-policy ${policy}: it may drop what it knows of tags, and a deletion by tag would miss ` +
+      `${server} maxmemory-policy ${policy}: it may evict the records of tags, and a deletion by tag would miss ` +
         'entries; set volatile-lru',
     ]
   })
@@ -33,8 +35,8 @@ function warningsOfGuards({ nodes }: RedisInfo): string[] {
     if (policy === undefined || policy === 'noeviction') return []
     const what = policy.startsWith('allkeys-') ? 'any key' : 'keys that expire'
     return [
-      `the Redis server at ${address} has maxmemory-policy ${policy}: when its memory is full it drops ${what}, ` +
-        'and customers would be denied or let in wrongly; set it to noeviction',
+      `the Redis server at ${address} has maxmemory-policy ${policy}: when its memory is full it evicts ${what}, ` +
+        'and customers would be denied or allowed wrongly; set it to noeviction',
     ]
   })
 }

@@ -118,7 +118,7 @@ export class ScriptRuns {
       if (found !== 'none' && wanted !== 'any' && found !== wanted)
         return foreign(key, `a ${found}, not a ${wanted}`)
     }
-    return foreign(keys.join(' or '), 'something else than is kept there')
+    return foreign(keys.join(' or '), 'data of another type')
   }
 
   private refused(script: Script, items: Item[], message: string, call: Call): boolean {

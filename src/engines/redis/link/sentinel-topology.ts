@@ -51,7 +51,7 @@ export class SentinelTopology implements Topology {
     if (this.pool === undefined) return { reason: this.sentinels.reason, sinceMs: this.bornMs }
     return this.pool.connection === undefined
       ? { reason: this.pool.reason, sinceMs: this.pool.downSinceMs }
-      : { reason: 'the Sentinels are asked for the master', sinceMs: performance.now() }
+      : { reason: 'asking the Sentinels for the master', sinceMs: performance.now() }
   }
 
   /** Only a cluster replies MOVED. Then the URL has the wrong scheme, and the error says so. */

@@ -36,7 +36,7 @@ export async function openRedlock(urls: readonly RedisUrl[], options: RedisOptio
   const open = (await Promise.all(servers.map((server) => server.open()))).filter(Boolean).length
   if (open >= lock.quorum) return lock
   await lock.close()
-  const message = `${open} of ${servers.length} servers of locks.redlock answer, and ${lock.quorum} must`
+  const message = `${open} of ${servers.length} servers of locks.redlock answer, and ${lock.quorum} are needed`
   throw new CatracaError('ENGINE_UNAVAILABLE', message)
 }
 

@@ -32,8 +32,8 @@ export class RedisCodes implements CodeStore {
     try {
       return { expiresAt: (await this.redis.run(PUT, [codeRedisKey(key)], args)) as number }
     } catch (error) {
-      // Without the address, which must not appear in logs.
-      if (isForeign(error)) throw foreign(`otp:${key.channel}:…`, 'something else than a code')
+      // Without the address, which must not get into logs.
+      if (isForeign(error)) throw foreign(`otp:${key.channel}:…`, 'something other than a code')
       throw error
     }
   }

@@ -75,5 +75,5 @@ export class Corrections {
 
 function unknown(cause: unknown): never {
   if (!isCatracaError(cause, 'ENGINE_UNAVAILABLE')) throw cause
-  throw new CatracaError('UNKNOWN_OUTCOME', 'of two subjects one was changed', { cause })
+  throw new CatracaError('UNKNOWN_OUTCOME', 'only one of two subjects was changed', { cause })
 }

@@ -34,7 +34,8 @@ export class HotChecks implements CheckStore {
     const { checks, seen, snapshotPosition } = parts
     const now = checks.view(undefined)
     const strong = checks.view('strong')
-    if (isPromise(now) || isPromise(strong)) throw new TypeError('a view of the present needs no waiting')
+    if (isPromise(now) || isPromise(strong))
+      throw new TypeError('a view of the present must not be asynchronous')
     const through = (view: CheckView, floor: (incarnation: number) => Position | undefined): CheckView => ({
       list: (listId) => view.list(listId),
       member: (list, customerId) => this.member(view, list, customerId, floor),
@@ -104,6 +105,6 @@ export class HotChecks implements CheckStore {
     this.pausedUntilMs = performance.now() + PAUSE_MS
     if (this.isFailing) return
     this.isFailing = true
-    this.parts.report('the hot tier does not answer; the store does', error)
+    this.parts.report('the hot tier does not answer; checks read the store', error)
   }
 }

@@ -45,7 +45,7 @@ export class HotSetUpdaters {
     try {
       await updater.release()
     } catch (error) {
-      this.parts.report(`leaving the hot set of ${listId} to others failed`, error)
+      this.parts.report(`releasing the hot set of ${listId} failed`, error)
     }
   }
 
@@ -64,8 +64,8 @@ export class HotSetUpdaters {
         kept.again ||= await kept.updater.round()
         kept.isFailing = false
       } catch (error) {
-        // Reported once, and tried again at the next round.
-        if (!kept.isFailing) this.parts.report(`keeping the hot set of ${listId} failed`, error)
+        // Told once, and tried again with the next look.
+        if (!kept.isFailing) this.parts.report(`updating the hot set of ${listId} failed`, error)
         kept.isFailing = true
       }
     }

@@ -21,6 +21,6 @@ export function checkpointOf(record: ImportRecord): ImportCheckpoint {
 export function inputChanged(): CatracaError {
   return new CatracaError(
     'IMPORT_INPUT_CHANGED',
-    'the rows are not those that this import began with; resume it with the same input, or begin another',
+    'the rows differ from those that this import started with; resume it with the same input, or start another import',
   )
 }

@@ -162,7 +162,7 @@ function refusal(outcome: Exclude<BeginOutcome, Begun>['outcome'], job: ImportJo
     case 'other-mode':
       return new CatracaError(
         'IMPORT_INPUT_CHANGED',
-        `import ${options.importId} began with another mode than ${options.mode}`,
+        `import ${options.importId} was started with another mode than ${options.mode}`,
       )
   }
 }

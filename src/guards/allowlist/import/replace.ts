@@ -68,7 +68,7 @@ export class ReplaceImport {
     const atLeast = rejected >= this.work.limits.maxErrors ? 'at least ' : ''
     throw new CatracaError(
       'INVALID_INPUT',
-      `nothing was replaced, because ${atLeast}${rejected} of its rows cannot be read`,
+      `nothing was replaced, because ${atLeast}${rejected} rows of the input cannot be read`,
       { errors: firstErrors.map(({ line, message }) => ({ path: `line ${line}`, message })) },
     )
   }

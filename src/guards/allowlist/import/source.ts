@@ -53,7 +53,7 @@ export class BodySource {
       head = head.length === 0 ? next.value : Buffer.concat([head, next.value])
     }
     const isGzip = this.options.gzip ?? (head[0] === 0x1f && head[1] === 0x8b)
-    if (isGzip && head.length === 0) throw invalid('body', 'is empty, where gzip was announced')
+    if (isGzip && head.length === 0) throw invalid('body', 'is empty, but must be gzip')
     return { head, isGzip }
   }
 

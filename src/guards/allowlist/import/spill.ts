@@ -66,7 +66,7 @@ export class Spill {
       const isFull =
         error instanceof Error && 'code' in error && ['ENOSPC', 'EDQUOT'].includes(String(error.code))
       if (isFull)
-        throw new CatracaError('STORE_FULL', 'no room on disk to sort this import', { cause: error })
+        throw new CatracaError('STORE_FULL', 'no space on the disk to sort this import', { cause: error })
       throw new CatracaError('STORE_UNUSABLE', 'the directory for sorting imports cannot be used', {
         cause: error,
       })

@@ -179,7 +179,7 @@ class Build {
 function takenOver(): CatracaError {
   return new CatracaError(
     'ENGINE_UNAVAILABLE',
-    'another process has taken over the build, or the list is gone',
+    'another process took over the build, or the list was deleted',
   )
 }
 

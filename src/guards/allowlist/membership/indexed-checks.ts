@@ -37,7 +37,8 @@ export class IndexedChecks implements CheckStore {
     direct: MaybePromise<CheckView> = engine.view('strong'),
   ) {
     const now = engine.view(undefined)
-    if (isPromise(now) || isPromise(direct)) throw new TypeError('a view of the present needs no waiting')
+    if (isPromise(now) || isPromise(direct))
+      throw new TypeError('a view of the present must not be asynchronous')
     this.inMemory = new IndexedView(now, direct, indexes, clock, this.counts)
     this.views = { engine: now, direct }
   }

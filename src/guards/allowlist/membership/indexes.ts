@@ -193,7 +193,7 @@ export class Indexes {
       if (!(error instanceof CorruptIndex)) throw error
       // Another build was published meanwhile, and the pages of this one were deleted.
       if ((await index.version(list)) !== manifest.version) return this.tryLoad(list, mayBuild)
-      report(`the index of ${list.id} is damaged and is built anew`, error)
+      report(`the index of ${list.id} is damaged and will be rebuilt`, error)
       this.drop(incarnation)
       if (mayBuild) this.build(list, true)
       return false

@@ -81,11 +81,11 @@ class PageThread {
     this.worker = new Worker(new URL('./page-worker.js', import.meta.url), { workerData: kind })
     this.worker.on('message', (pages: EncodedPage[]) => this.answer(pages))
     this.worker.on('error', (cause) => {
-      this.fail(new CatracaError('INTERNAL', `A thread could not make its page: ${cause.message}`, { cause }))
+      this.fail(
+        new CatracaError('INTERNAL', `A thread could not build its page: ${cause.message}`, { cause }),
+      )
     })
-    this.worker.on('exit', () =>
-      this.fail(new CatracaError('CLOSED', 'The thread that makes pages has ended')),
-    )
+    this.worker.on('exit', () => this.fail(new CatracaError('CLOSED', 'The thread that builds pages exited')))
     this.worker.unref()
   }
 

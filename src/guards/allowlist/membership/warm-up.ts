@@ -45,7 +45,7 @@ export class UseCounts {
     try {
       await this.indexes.saveUses()
     } catch (error) {
-      this.report('saving the counts of use failed', error)
+      this.report('saving the usage counts of lists failed', error)
     }
   }
 

@@ -14,7 +14,7 @@ export function keyRoutes(app: App, { catraca: { keys }, registry }: ServerConte
       schema: {
         tags,
         operationId: 'createKey',
-        summary: 'Create an API key; the first one locks the server',
+        summary: 'Create an API key; after the first one, every call needs a key',
         body: schemas.newKey,
         response: answers({ 201: { description: 'The key, shown only now', schema: schemas.createdKey } }),
       },

@@ -9,17 +9,21 @@ const session = Type.Object(
   {
     name: Type.Unsafe<string | null>({
       type: ['string', 'null'],
-      description: 'Of the API key; null on a server without keys',
+      description: 'Name of the API key; null on a server without keys',
     }),
-    scopes: Type.Array(oneOf(SCOPES), { description: 'Those that another one implies included' }),
+    scopes: Type.Array(oneOf(SCOPES), {
+      description: 'Scopes of the key, with those that other scopes imply',
+    }),
     keysRequired: Type.Boolean(),
     version: Type.String(),
-    store: Type.Optional(Type.String({ description: 'Without credentials; for those who may read' })),
+    store: Type.Optional(
+      Type.String({ description: 'Store URL without credentials; only for keys with the scope `read`' }),
+    ),
   },
   { additionalProperties: false },
 )
 
-/** Tells callers who they are, so that a console can show what they may do. */
+/** Returns the caller and its scopes, so that the console can show what the caller may do. */
 export function sessionRoutes(app: App, { catraca, gate, registry }: ServerContext): void {
   app.get(
     '/session',

@@ -11,14 +11,14 @@ import * as schemas from './schemas.js'
 const tags = ['checks']
 const closed = { additionalProperties: false } as const
 const freshness = {
-  consistency: Type.Optional(schemas.oneOf(['strong'], 'Ask the store itself')),
-  atLeast: Type.Optional(Type.String({ description: 'Token of a write that must be seen' })),
+  consistency: Type.Optional(schemas.oneOf(['strong'], '`strong`: read the store, not memory')),
+  atLeast: Type.Optional(Type.String({ description: 'Token of a write that the check must see' })),
 }
 
 const asked = Type.Array(Type.String(), { description: '1 to 100 ids, comma-separated or repeated' })
 const comma = { ...closed, style: 'form', explode: false } as const
 
-/** Before the schema is applied, which wants an array. */
+/** Runs before the schema, which requires an array. */
 const splitQuery = (request: FastifyRequest, _reply: unknown, done: () => void): void => {
   const query = request.query as { allowlists?: unknown }
   if (query.allowlists !== undefined) query.allowlists = splitLists(query.allowlists as string | string[])

@@ -7,7 +7,7 @@ import { Type } from '../../http/typebox.js'
 import { answers } from '../responses.js'
 import * as schemas from './schemas.js'
 
-/** The first is the default. */
+/** Formats by media type; the first one is the default. */
 const FORMATS: Record<string, { format: ExportFormat; extension: string }> = {
   'text/csv': { format: 'csv', extension: 'csv' },
   'application/x-ndjson': { format: 'ndjson', extension: 'ndjson' },
@@ -30,7 +30,7 @@ export function exportRoutes(app: App, { catraca: { allowlists } }: ServerContex
             spreadsheet: Type.Optional(
               schemas.oneOf(
                 ['0', '1', 'false', 'true'],
-                'CSV for people: cells that a spreadsheet would run as formulas get an apostrophe in front',
+                'CSV for spreadsheets: a cell that looks like a formula gets an apostrophe in front',
               ),
             ),
           },
@@ -61,7 +61,7 @@ export function exportRoutes(app: App, { catraca: { allowlists } }: ServerContex
   )
 }
 
-/** Fetches the first chunk before anything is sent, so that a list that is missing can still be a 404. */
+/** Reads the first chunk before anything is sent, so that a missing list can still be a 404. */
 async function started(chunks: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   const iterator = chunks[Symbol.asyncIterator]()
   const first = await iterator.next()

@@ -16,19 +16,23 @@ const closed = { additionalProperties: false } as const
 const query = Type.Object(
   {
     mode: Type.Optional(schemas.oneOf(['add', 'replace'], '`add` when absent')),
-    importId: Type.Optional(Type.String({ description: 'Names the import, so that it can be resumed' })),
-    addedBy: Type.Optional(Type.String({ description: 'Of rows that do not say it themselves' })),
+    importId: Type.Optional(Type.String({ description: 'Id of the import; the same id resumes it' })),
+    addedBy: Type.Optional(
+      Type.String({ description: 'Who added the customers, for rows without that field' }),
+    ),
     column: Type.Optional(
       Type.String({
-        description: 'Of CSV: the column with the ids, by its heading or its number from 1',
+        description: 'CSV only: the column with the ids, by its heading or its number from 1',
       }),
     ),
-    format: Type.Optional(schemas.oneOf(['csv', 'ndjson', 'text'], 'When the content type does not tell')),
+    format: Type.Optional(
+      schemas.oneOf(['csv', 'ndjson', 'text'], 'Format of the rows, when the content type does not say it'),
+    ),
     maxErrors: Type.Optional(
-      Type.Integer({ description: 'Rejected rows that are told one by one: up to 1,000; 100 when absent' }),
+      Type.Integer({ description: 'How many rejected rows the result lists: up to 1,000; 100 when absent' }),
     ),
     async: Type.Optional(
-      schemas.oneOf(['0', '1', 'false', 'true'], 'Answer as soon as the body is received'),
+      schemas.oneOf(['0', '1', 'false', 'true'], 'Respond as soon as the body is received'),
     ),
   },
   closed,
@@ -37,7 +41,7 @@ const query = Type.Object(
 export function importRoutes(app: App, context: ServerContext): void {
   const { allowlists } = context.catraca
 
-  // In its own scope, where every body is left unread: it is a stream, and `bodyKind` judges its type.
+  // A separate scope in which no body is parsed: the body is a stream, and `bodyKind` checks its type.
   app.register(async (scope: App) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (request, _body, done) => {
@@ -51,13 +55,16 @@ export function importRoutes(app: App, context: ServerContext): void {
         schema: {
           tags,
           operationId: 'importMembers',
-          summary: 'Import customers: CSV, NDJSON or one id a line, gzip too, of any size',
+          summary: 'Import customers from CSV, NDJSON or one id per line, also gzip, of any size',
           consumes: Object.keys(IMPORT_TYPES),
           params: Type.Object({ id: schemas.listId }, closed),
           querystring: query,
           response: answers({
             200: { description: 'Imported', schema: shared('ImportResult') },
-            202: { description: 'Received; ask at `Location` how far it is', schema: schemas.importAccepted },
+            202: {
+              description: 'Received; `Location` has the status of the import',
+              schema: schemas.importAccepted,
+            },
           }),
         },
       },
@@ -80,7 +87,7 @@ export function importRoutes(app: App, context: ServerContext): void {
       schema: {
         tags,
         operationId: 'getImport',
-        summary: 'How far an import is acknowledged',
+        summary: 'Read the status of an import',
         params: Type.Object({ id: schemas.listId, importId: Type.String() }, closed),
         response: answers({ 200: { description: 'Its state', schema: shared('ImportStatus') } }),
       },
@@ -102,7 +109,7 @@ async function importNow(
 ): Promise<ImportResult> {
   const { id } = request.params as { id: string }
   const clientGone = new AbortController()
-  onClientDisconnect(request.raw, reply.raw, () => clientGone.abort(new Error('the client went away')))
+  onClientDisconnect(request.raw, reply.raw, () => clientGone.abort(new Error('the client disconnected')))
   const { allowlists } = context.catraca
   try {
     return await context.imports.run(
@@ -114,11 +121,11 @@ async function importNow(
   }
 }
 
-/** The input was not at fault, so this must not look like it. */
+/** The input is not at fault, so the error must not say so. */
 function stoppedMidway(error: unknown): unknown {
   if (!isCatracaError(error, 'IMPORT_INTERRUPTED') && !isCatracaError(error, 'ABORTED')) return error
   const { facts } = error
-  return new CatracaError('SHUTTING_DOWN', 'the server stopped in the middle of the import; resume it', {
+  return new CatracaError('SHUTTING_DOWN', 'the server stopped during the import; resume it', {
     cause: error,
     ...(facts === undefined ? {} : { facts }),
   })

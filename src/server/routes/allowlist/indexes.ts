@@ -7,7 +7,7 @@ const tags = ['allowlists']
 const params = Type.Object({ id: schemas.listId }, { additionalProperties: false })
 const status = { description: 'The index as this process knows it', schema: schemas.indexStatus }
 
-/** The membership index: how it is, and building it anew. */
+/** The state of the membership index, and its rebuild. */
 export function indexRoutes(app: App, { catraca: { allowlists } }: ServerContext): void {
   app.get(
     '/allowlists/:id/index',
@@ -31,9 +31,9 @@ export function indexRoutes(app: App, { catraca: { allowlists } }: ServerContext
       schema: {
         tags,
         operationId: 'rebuildIndex',
-        summary: 'Build the membership index anew',
+        summary: 'Rebuild the membership index',
         params,
-        response: answers({ 202: { ...status, description: 'It is being built' } }),
+        response: answers({ 202: { ...status, description: 'The build has started' } }),
       },
     },
     async (request, reply) => {

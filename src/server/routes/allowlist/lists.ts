@@ -16,7 +16,7 @@ const page = Type.Object(
   {
     ...schemas.pageOf(shared('Allowlist')).properties,
     total: Type.Optional(
-      Type.Integer({ description: 'How many match, where something is searched for or sorted' }),
+      Type.Integer({ description: 'How many lists match, when the request searches or sorts' }),
     ),
   },
   { additionalProperties: false },
@@ -79,7 +79,8 @@ export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerCon
       schema: {
         tags,
         operationId: 'updateAllowlist',
-        summary: 'Change the name or the config of an allowlist, by `If-Match` only if nobody else did',
+        summary:
+          'Change the name or the config of an allowlist; with `If-Match`, only if its version is still the given one',
         params,
         headers,
         body: schemas.allowlistChange,
@@ -100,7 +101,7 @@ export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerCon
       schema: {
         tags,
         operationId: 'pauseAllowlist',
-        summary: 'Have a wave let nobody pass, whatever its version; its rule is kept',
+        summary: 'Pause a wave: no customer passes, and its rule is kept. Works on any version',
         params,
         response: answers({ 200: one('The paused wave') }),
       },
@@ -115,10 +116,10 @@ export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerCon
       schema: {
         tags,
         operationId: 'resumeAllowlist',
-        summary: 'Give a paused wave its rule back',
+        summary: 'Resume a paused wave with the rule that it had',
         params,
         headers,
-        response: answers({ 200: one('The wave with its rule') }),
+        response: answers({ 200: one('The resumed wave') }),
       },
     },
     async (request, reply) =>
@@ -150,20 +151,20 @@ export function answers204(description: string): Record<string, unknown> {
 
 const etag = (version: number): string => `"${version}"`
 
-/** A list, with the version that `If-Match` may name. */
+/** Sends a list with its version as ETag, for `If-Match`. */
 function versioned(reply: { header(name: string, value: string): unknown }, list: Allowlist): Allowlist {
   reply.header('etag', etag(list.version))
   return list
 }
 
-/** `"3"`, also `3` and `W/"3"`; `*` asks for nothing, since a list that is missing is a 404 anyway. */
+/** Parses `"3"`, also `3` and `W/"3"`. `*` sets no condition, because a missing list is a 404 anyway. */
 function precondition(headers: { 'if-match'?: string | undefined }): { ifVersion?: number } {
   const value = headers['if-match']?.trim()
   if (value === undefined || value === '*') return {}
   const version = /^(?:(?:W\/)?"(\d{1,15})"|(\d{1,15}))$/.exec(value)
   if (version !== null) return { ifVersion: Number(version[1] ?? version[2]) }
   if (/^(?:W\/)?"[^"]*"$/.test(value)) {
-    throw new CatracaError('VERSION_MISMATCH', 'If-Match names no version of an allowlist')
+    throw new CatracaError('VERSION_MISMATCH', 'If-Match is not a version of an allowlist')
   }
   throw invalid('If-Match', 'must be one version in quotes, or *')
 }

@@ -17,15 +17,15 @@ export function memberRoutes(app: App, { catraca: { allowlists } }: ServerContex
       schema: {
         tags,
         operationId: 'addMember',
-        summary: 'Add a customer, or replace what is said of one who is there',
+        summary: 'Add a customer, or replace the attributes of a member',
         params: memberParams,
         body: schemas.memberInput,
         response: answers({
-          200: { description: 'Already there', schema: schemas.addResult },
+          200: { description: 'Was already a member', schema: schemas.addResult },
           201: { description: 'Added', schema: schemas.addResult },
         }),
       },
-      // Nothing to say of the member: most callers then send no body at all.
+      // Without attributes, most clients send no body at all.
       preValidation: (request, _reply, done) => {
         if (request.body === undefined) request.body = {}
         done()
@@ -49,7 +49,7 @@ export function memberRoutes(app: App, { catraca: { allowlists } }: ServerContex
         summary: 'Remove a customer',
         params: memberParams,
         response: answers({
-          200: { description: 'Removed, or was not there', schema: schemas.removeResult },
+          200: { description: 'Removed, or was not a member', schema: schemas.removeResult },
         }),
       },
     },

@@ -17,8 +17,8 @@ import {
 import { type Static, type TSchema, Type } from '../../http/typebox.js'
 
 /**
- * The shape of what goes over the wire. What values mean (identifiers, ranges, dates) is judged by the library,
- * so that both faces of the product refuse the same things in the same words.
+ * The shape of requests and responses. The library validates the values (identifiers, ranges, dates), so that the
+ * library and the server refuse the same input with the same messages.
  */
 const closed = { additionalProperties: false } as const
 
@@ -312,7 +312,7 @@ export function pageOf<T extends TSchema>(item: T) {
   return Type.Object({ items: Type.Array(item), nextCursor: Type.Optional(Type.String()) }, closed)
 }
 
-/** Compiles only while schemas and types say the same. */
+/** Compiles only while schemas and types are equal. */
 type Same<A, B> = [A, B] extends [B, A] ? true : never
 type Agreement = [
   Same<Static<typeof newAllowlist>, NewAllowlist>,

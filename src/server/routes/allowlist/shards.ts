@@ -8,7 +8,7 @@ const tags = ['allowlists']
 const params = Type.Object({ id: schemas.listId }, { additionalProperties: false })
 const body = Type.Object({ shards: Type.Integer() }, { additionalProperties: false })
 
-/** The shards of a list, on engines that cut lists. */
+/** The shards of a list, for engines that split lists. */
 export function shardRoutes(app: App, { catraca: { allowlists } }: ServerContext): void {
   app.get(
     '/allowlists/:id/reshard',
@@ -17,7 +17,7 @@ export function shardRoutes(app: App, { catraca: { allowlists } }: ServerContext
       schema: {
         tags,
         operationId: 'getShards',
-        summary: 'Shards of an allowlist, and how far a move is',
+        summary: 'Read the shards of an allowlist, and the progress of a move',
         params,
         response: answers({ 200: { description: 'Its shards', schema: schemas.reshardStatus } }),
       },
@@ -32,23 +32,29 @@ export function shardRoutes(app: App, { catraca: { allowlists } }: ServerContext
       schema: {
         tags,
         operationId: 'reshardAllowlist',
-        summary: 'Move an allowlist to another number of shards while it serves',
+        summary: 'Move an allowlist to another number of shards, while checks continue',
         params,
         body,
         response: answers({
-          200: { description: 'It has so many already', schema: schemas.reshardStatus },
-          202: { description: 'It is being moved', schema: schemas.reshardStatus },
+          200: {
+            description: 'The allowlist has this number of shards already',
+            schema: schemas.reshardStatus,
+          },
+          202: { description: 'The move has started', schema: schemas.reshardStatus },
         }),
       },
     },
     async (request, reply) => {
       const { id } = request.params
-      // Whatever can be refused is refused before the answer; what comes later is for the log.
+      // Refusals are returned in the response; later failures go to the log.
       const begun = new Promise<ReshardStatus | undefined>((resolve, reject) => {
         allowlists.reshard(id, request.body.shards, { onProgress: resolve }).then(
           () => resolve(undefined),
           (error: unknown) => {
-            request.log.error({ err: error, requestId: request.id }, 'moving an allowlist failed')
+            request.log.error(
+              { err: error, requestId: request.id },
+              'moving an allowlist to other shards failed',
+            )
             reject(error)
           },
         )

@@ -4,7 +4,7 @@ import { pageOf } from '../allowlist/schemas.js'
 import { answers } from '../responses.js'
 import * as schemas from './schemas.js'
 
-/** The audit trail is read here and changed nowhere. */
+/** Reads the audit trail; no route changes it. */
 export function auditRoutes(app: App, { catraca: { audit } }: ServerContext): void {
   app.get(
     '/audit',
@@ -13,11 +13,12 @@ export function auditRoutes(app: App, { catraca: { audit } }: ServerContext): vo
       schema: {
         tags: ['audit'],
         operationId: 'listAudit',
-        summary: 'Who changed what, when, from what to what: the newest first',
+        summary: 'List the changes: who changed what, when, and the values before and after; newest first',
         querystring: schemas.auditQuery,
         response: answers({
           200: {
-            description: 'A page; one that is short, or empty, and has `nextCursor` is not the last',
+            description:
+              'A page. If it has `nextCursor` there may be more, even if the page is short or empty',
             schema: pageOf(schemas.auditEntry),
           },
         }),

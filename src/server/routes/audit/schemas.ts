@@ -2,7 +2,7 @@ import { AUDIT_ACTIONS } from '../../../guards/audit/types.js'
 import { Type } from '../../http/typebox.js'
 import { pageQuery } from '../allowlist/schemas.js'
 
-/** The shape of what goes over the wire about the audit trail; values are judged by the library. */
+/** The shape of requests and responses for the audit trail. The library validates the values. */
 const closed = { additionalProperties: false } as const
 
 export const auditQuery = Type.Object(
@@ -14,11 +14,11 @@ export const auditQuery = Type.Object(
       Type.String({ description: 'Name of the key, the user or the program; or id of the key' }),
     ),
     search: Type.Optional(
-      Type.String({ description: 'Part of an id of what was changed, or of the name of who did it' }),
+      Type.String({ description: 'Part of the id of the changed object, or of the name of the actor' }),
     ),
     action: Type.Optional(
       Type.String({
-        description: `Or its beginning, such as \`allowlist.member\`: ${AUDIT_ACTIONS.join(', ')}`,
+        description: `An action, or its beginning such as \`allowlist.member\`: ${AUDIT_ACTIONS.join(', ')}`,
       }),
     ),
     from: Type.Optional(Type.String({ description: 'ISO 8601: from then on' })),
@@ -49,17 +49,19 @@ export const auditEntry = Type.Object({
   actor,
   action: Type.String(),
   target,
-  before: Type.Optional(Type.Unknown({ description: 'The fields that were changed, as they were' })),
-  after: Type.Optional(Type.Unknown({ description: 'The same fields as they are' })),
+  before: Type.Optional(Type.Unknown({ description: 'The changed fields, before the change' })),
+  after: Type.Optional(Type.Unknown({ description: 'The same fields, after the change' })),
   outcome: Type.Optional(
     Type.String({
       description:
-        '`unknown`: whether it was done is not known. `partial`: it broke off. Absent: it was done',
+        '`unknown`: it is not known whether the change was made. `partial`: it stopped before the end. Absent: it was made',
     }),
   ),
   requestId: Type.Optional(Type.String()),
   requestIdFrom: Type.Optional(
-    Type.String({ description: '`caller`: who asked chose the request id. Absent: the server made it' }),
+    Type.String({
+      description: '`caller`: the caller chose the request id. Absent: the server generated it',
+    }),
   ),
   detail: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 })

@@ -23,7 +23,7 @@ function addReads(app: App, { catraca: { cache } }: ServerContext): void {
       schema: {
         tags,
         operationId: 'getCached',
-        summary: 'What is cached under a key',
+        summary: 'Read a cached value',
         params: schemas.entryParams,
         response: answers({ 200: { description: 'The value', schema: schemas.cached } }),
       },
@@ -61,7 +61,7 @@ function addWrites(app: App, { catraca: { cache } }: ServerContext): void {
       schema: {
         tags,
         operationId: 'setCached',
-        summary: 'Cache a value; with a lease, only while it holds',
+        summary: 'Cache a value; with a lease, only while the lease is valid',
         params: schemas.entryParams,
         body: schemas.newEntry,
         response: answers204('Cached'),
@@ -84,9 +84,10 @@ function addWrites(app: App, { catraca: { cache } }: ServerContext): void {
       schema: {
         tags,
         operationId: 'expireCached',
-        summary: 'Let it be loaded anew; what there is covers for a load that fails',
+        summary:
+          'Mark a value as stale: the next request loads it again, and the stale value serves if the load fails',
         params: schemas.entryParams,
-        response: answers204('It is stale on all pods'),
+        response: answers204('The value is stale on all pods'),
       },
     },
     async (request, reply) => {
@@ -102,9 +103,9 @@ function addWrites(app: App, { catraca: { cache } }: ServerContext): void {
       schema: {
         tags,
         operationId: 'deleteCached',
-        summary: 'Forget what is cached under a key, on all pods',
+        summary: 'Delete a cached value, on all pods',
         params: schemas.entryParams,
-        response: answers204('It is not cached any more'),
+        response: answers204('Deleted'),
       },
     },
     async (request, reply) => {
@@ -114,7 +115,9 @@ function addWrites(app: App, { catraca: { cache } }: ServerContext): void {
   )
 }
 
-/** Somebody elsewhere loads what is missing: one caller gets the lease, the others wait or get what is stale. */
+/**
+ * For callers that load missing values themselves: one caller gets the lease, the others wait or get the stale value.
+ */
 function addLeases(app: App, { catraca: { cache } }: ServerContext): void {
   const waiting = new Set<AbortController>()
   app.addHook('preClose', async () => {
@@ -127,16 +130,22 @@ function addLeases(app: App, { catraca: { cache } }: ServerContext): void {
       schema: {
         tags,
         operationId: 'leaseCached',
-        summary: 'What is cached, or the lease to load it',
+        summary: 'Read a cached value, or get the lease to load it',
         params: schemas.entryParams,
         body: schemas.leaseRequest,
         response: answers({
           200: {
-            description: 'It is cached; with a lease it is stale, and you load',
+            description: 'The cached value. If a lease comes with it, the value is stale and you load it',
             schema: schemas.cachedOrStale,
           },
-          201: { description: 'You load', schema: schemas.leased },
-          202: { description: 'Somebody else loads; Retry-After', schema: schemas.loading },
+          201: {
+            description: 'Nothing is cached: you hold the lease and load the value',
+            schema: schemas.leased,
+          },
+          202: {
+            description: 'Another caller loads the value; ask again after Retry-After',
+            schema: schemas.loading,
+          },
         }),
       },
     },
@@ -148,7 +157,7 @@ function addLeases(app: App, { catraca: { cache } }: ServerContext): void {
       const answer = await cache
         .lease(space, key, { ...request.body, signal: stop.signal })
         .catch((error: unknown) => {
-          throw stop.signal.aborted ? new CatracaError('SHUTTING_DOWN', 'the wait was ended') : error
+          throw stop.signal.aborted ? new CatracaError('SHUTTING_DOWN', 'the client disconnected') : error
         })
         .finally(() => waiting.delete(stop))
       if (answer.state === 'busy') {
@@ -158,7 +167,7 @@ function addLeases(app: App, { catraca: { cache } }: ServerContext): void {
       }
       if (answer.state === 'cached') return reply.code(200).send(shown(answer))
       const { lease, stale } = answer
-      // Nobody is there to load.
+      // The client disconnected, so it will not load.
       if (reply.raw.destroyed) await cache.release(space, key, lease)
       const expiresAt = answer.expiresAt.toISOString()
       if (stale === undefined) return reply.code(201).send({ lease, expiresAt })
@@ -173,9 +182,9 @@ function addLeases(app: App, { catraca: { cache } }: ServerContext): void {
       schema: {
         tags,
         operationId: 'releaseCached',
-        summary: 'Give a lease back, because the load failed',
+        summary: 'Release a lease, because the load failed',
         params: schemas.leaseParams,
-        response: answers204('Others may load at once'),
+        response: answers204('Released: another caller may load at once'),
       },
     },
     async (request, reply) => {

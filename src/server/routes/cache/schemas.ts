@@ -11,12 +11,12 @@ export const entryParams = Type.Object(
   closed,
 )
 
-const value = Type.Unknown({ description: 'Any JSON; null only with a lease: the source has none' })
+const value = Type.Unknown({ description: 'Any JSON. null only with a lease: the source has no value' })
 
 export const cached = Type.Object(
   {
     value,
-    ageMs: Type.Integer({ description: 'Since it was stored; on Redis at most so long' }),
+    ageMs: Type.Integer({ description: 'Milliseconds since it was stored; on Redis an upper bound' }),
     stale: Type.Optional(Type.Literal(true, { description: 'Older than its TTL' })),
     degraded: Type.Optional(Type.Literal(true, { description: 'The store did not answer' })),
   },
@@ -27,7 +27,9 @@ export const newEntry = Type.Object(
   {
     value,
     ttlMs: Type.Optional(Type.Integer({ description: "Instead of the space's" })),
-    lease: Type.Optional(Type.String({ maxLength: 100, description: 'Stored only while this lease holds' })),
+    lease: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Store only if this lease is still valid' }),
+    ),
   },
   closed,
 )
@@ -36,10 +38,10 @@ export const leaseRequest = Type.Object(
   {
     ttlMs: Type.Optional(Type.Integer({ description: 'How long the lease lasts, 100 ms to a day' })),
     waitMs: Type.Optional(
-      Type.Integer({ description: 'How long to wait for the load of another, up to 30 s' }),
+      Type.Integer({ description: 'How long to wait while another caller loads, up to 30 s' }),
     ),
     refresh: Type.Optional(
-      Type.Boolean({ description: 'The lease whatever is cached, and from whoever has it' }),
+      Type.Boolean({ description: 'Get the lease even if a value is cached or another caller holds it' }),
     ),
   },
   closed,
@@ -89,7 +91,7 @@ export const cacheStats = Type.Object(
     spaces: Type.Unsafe<Record<string, SpaceStats>>({
       type: 'object',
       additionalProperties: spaceStats,
-      description: 'By name, of this process since it began',
+      description: 'By space name, of this process since it started',
     }),
   },
   closed,

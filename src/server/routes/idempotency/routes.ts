@@ -25,16 +25,19 @@ function addClaim(app: App, { catraca: { idempotency } }: ServerContext): void {
       schema: {
         tags,
         operationId: 'claimRequest',
-        summary: 'Claim a request, or get the answer of who has done it',
+        summary: 'Claim a request, or get the recorded response',
         params: schemas.recordParams,
         headers: schemas.claimHeaders,
         body: schemas.claimRequest,
         response: answers({
-          200: { description: 'Done before: the answer', schema: schemas.replayed },
-          201: { description: 'Yours to do', schema: schemas.claimed },
+          200: { description: 'Executed before: the recorded response', schema: schemas.replayed },
+          201: {
+            description: 'Claimed: execute the request, then record the result',
+            schema: schemas.claimed,
+          },
         }),
       },
-      // A request that its key alone tells apart needs no body.
+      // A request that is identified by its key alone needs no body.
       preValidation: (request, _reply, done) => {
         if (request.body === undefined) request.body = {}
         done()
@@ -68,7 +71,7 @@ function addEndings(app: App, { catraca: { idempotency } }: ServerContext): void
       schema: {
         tags,
         operationId: 'completeRequest',
-        summary: 'Record the answer, once',
+        summary: 'Complete a claim: record the response, once',
         params: schemas.recordParams,
         body: schemas.completeRequest,
         response: answers({ 200: { description: 'Recorded', schema: schemas.completed } }),
@@ -87,7 +90,7 @@ function addEndings(app: App, { catraca: { idempotency } }: ServerContext): void
       schema: {
         tags,
         operationId: 'failRequest',
-        summary: 'Say that it failed: anybody may claim it again',
+        summary: 'Record that the request failed: it can be claimed again',
         params: schemas.recordParams,
         body: schemas.failRequest,
         response: answers({ 200: { description: 'Recorded', schema: schemas.failed } }),
@@ -106,7 +109,7 @@ function addEndings(app: App, { catraca: { idempotency } }: ServerContext): void
       schema: {
         tags,
         operationId: 'releaseRequest',
-        summary: 'Give the claim back: nothing was done, and nothing is recorded',
+        summary: 'Release a claim: nothing was executed, and nothing is recorded',
         params: schemas.recordParams,
         body: schemas.releaseRequest,
         response: answers204('Given back'),
@@ -127,7 +130,7 @@ function addExtend(app: App, { catraca: { idempotency } }: ServerContext): void 
       schema: {
         tags,
         operationId: 'extendRequest',
-        summary: 'Keep the claim for so long from now',
+        summary: 'Extend a claim',
         params: schemas.recordParams,
         body: schemas.extendRequest,
         response: answers({ 200: { description: 'Extended', schema: schemas.extended } }),
@@ -148,7 +151,7 @@ function addRecord(app: App, { catraca: { idempotency } }: ServerContext): void 
       schema: {
         tags,
         operationId: 'getIdempotencyRecord',
-        summary: 'The record, without the token of its owner',
+        summary: 'Read a record, without the token of its owner',
         params: schemas.recordParams,
         response: answers({ 200: { description: 'The record', schema: schemas.record } }),
       },
@@ -163,7 +166,7 @@ function addRecord(app: App, { catraca: { idempotency } }: ServerContext): void 
       schema: {
         tags,
         operationId: 'deleteIdempotencyRecord',
-        summary: 'Forget the record: the request may be done again',
+        summary: 'Delete a record: the request can be executed again',
         params: schemas.recordParams,
         response: answers204('Gone'),
       },
@@ -175,7 +178,7 @@ function addRecord(app: App, { catraca: { idempotency } }: ServerContext): void 
   )
 }
 
-/** In the words of the wire, which knows only seconds. */
+/** The API uses seconds; the library uses milliseconds. */
 function inMs(leaseSeconds: number): number {
   if (leaseSeconds >= 1 && leaseSeconds <= 86_400) return Math.round(leaseSeconds * 1000)
   throw invalid('leaseSeconds', 'must be from 1 to 86400')

@@ -2,7 +2,9 @@ import type { RecordView } from '../../../guards/idempotency/types.js'
 import { type Static, Type } from '../../http/typebox.js'
 import { oneOf } from '../allowlist/schemas.js'
 
-/** The shape of what goes over the wire about idempotency; values are judged by the library, as for the other schemas. */
+/**
+ * The shape of requests and responses for idempotency. The library validates the values, as for the other schemas.
+ */
 const closed = { additionalProperties: false } as const
 const isoTime = Type.String({ description: 'ISO 8601 in UTC' })
 
@@ -14,7 +16,7 @@ export const recordParams = Type.Object(
   closed,
 )
 
-/** Other headers are not this route's business. */
+/** Other headers are ignored. */
 export const claimHeaders = Type.Object({
   'idempotency-expiry-seconds': Type.Optional(
     Type.String({ description: 'Life of the record, within the configured range' }),
@@ -23,10 +25,14 @@ export const claimHeaders = Type.Object({
 
 export const claimRequest = Type.Object(
   {
-    payload: Type.Optional(Type.Unknown({ description: 'What makes it this request; not with requestHash' })),
-    requestHash: Type.Optional(Type.String({ description: 'The same, hashed by the caller' })),
+    payload: Type.Optional(
+      Type.Unknown({ description: 'What identifies the request; not together with requestHash' }),
+    ),
+    requestHash: Type.Optional(
+      Type.String({ description: 'SHA-256 of the payload, computed by the caller' }),
+    ),
     leaseSeconds: Type.Optional(
-      Type.Number({ description: 'The claim may be taken over when it was not extended for so long' }),
+      Type.Number({ description: 'The claim can be taken over when it was not extended for this time' }),
     ),
     onLeaseExpired: Type.Optional(
       oneOf(['reclaim', 'unknown'], 'Whether to take over a claim whose owner let its lease pass'),
@@ -38,7 +44,9 @@ export const claimRequest = Type.Object(
 export const claimed = Type.Object(
   {
     status: oneOf(['IN_PROGRESS']),
-    token: Type.String({ description: 'Ends and extends the claim; shown only this once' }),
+    token: Type.String({
+      description: 'Needed to extend, complete, fail or release the claim; returned only this once',
+    }),
     attempt: Type.Integer({ description: 'Counts claims of this record' }),
     expiresAt: isoTime,
     leaseUntil: isoTime,
@@ -51,13 +59,13 @@ export const replayed = Type.Object(
     status: oneOf(['COMPLETED']),
     response: Type.Optional(Type.Unknown({ description: 'As it was recorded' })),
     omittedBytes: Type.Optional(
-      Type.Integer({ description: 'There was a response of this size, too large to be kept' }),
+      Type.Integer({ description: 'Size of a response that was too large to be stored' }),
     ),
   },
   closed,
 )
 
-const token = Type.String({ description: 'As the claim returned it' })
+const token = Type.String({ description: 'Token that the claim returned' })
 export const completeRequest = Type.Object(
   { token, response: Type.Optional(Type.Unknown({ description: 'Any JSON' })) },
   closed,
@@ -65,7 +73,7 @@ export const completeRequest = Type.Object(
 export const completed = Type.Object(
   {
     status: oneOf(['COMPLETED']),
-    omitted: Type.Optional(Type.Literal(true, { description: 'The response is too large to be kept' })),
+    omitted: Type.Optional(Type.Literal(true, { description: 'The response is too large to be stored' })),
   },
   closed,
 )
@@ -99,6 +107,6 @@ export const record = Type.Object(
   closed,
 )
 
-/** Compiles only while schema and type say the same. */
+/** Compiles only while schema and type are equal. */
 type Same<A, B> = [A, B] extends [B, A] ? true : never
 export const recordSchemaAgrees: Same<Static<typeof record>, RecordView> = true

@@ -16,7 +16,7 @@ export function lockRoutes(app: App, context: ServerContext): void {
   addState(app, context)
 }
 
-/** A caller who is gone before it could be told: the lock must not be given to nobody. */
+/** Calls `act` when the client disconnected before the response: no client would hold that lock. */
 function whenUnanswered(raw: ServerResponse, act: () => void): void {
   raw.once('close', () => {
     if (!raw.writableFinished) act()
@@ -36,10 +36,10 @@ function addAcquire(app: App, context: ServerContext): void {
       schema: {
         tags,
         operationId: 'acquireLock',
-        summary: 'Take a lock, or wait for it',
+        summary: 'Acquire a lock, or wait for it',
         params: schemas.lockParams,
         body: schemas.acquireRequest,
-        response: answers({ 201: { description: 'It is yours', schema: schemas.acquired } }),
+        response: answers({ 201: { description: 'Acquired', schema: schemas.acquired } }),
       },
     },
     async (request, reply) => {
@@ -66,7 +66,7 @@ function addAcquire(app: App, context: ServerContext): void {
   )
 }
 
-const callerGone = () => new CatracaError('LOCK_HELD', 'the caller has gone')
+const callerGone = () => new CatracaError('LOCK_HELD', 'the client disconnected')
 
 function addOwnersCalls(app: App, { catraca: { locks } }: ServerContext): void {
   app.post(
@@ -76,10 +76,10 @@ function addOwnersCalls(app: App, { catraca: { locks } }: ServerContext): void {
       schema: {
         tags,
         operationId: 'extendLock',
-        summary: 'Let a lock live for longer, from now on',
+        summary: 'Extend a lock',
         params: schemas.lockParams,
         body: schemas.extendRequest,
-        response: answers({ 200: { description: 'Still yours', schema: schemas.extended } }),
+        response: answers({ 200: { description: 'Extended', schema: schemas.extended } }),
       },
     },
     async (request) => {
@@ -97,7 +97,7 @@ function addOwnersCalls(app: App, { catraca: { locks } }: ServerContext): void {
       schema: {
         tags,
         operationId: 'releaseLock',
-        summary: 'Give a lock back',
+        summary: 'Release a lock',
         params: schemas.lockParams,
         body: schemas.releaseRequest,
         response: answers204('Free again'),
@@ -119,7 +119,7 @@ function addState(app: App, { catraca: { locks } }: ServerContext): void {
       schema: {
         tags,
         operationId: 'getLock',
-        summary: 'Whether a lock is held, and until when; never by whom',
+        summary: 'Read whether a lock is held, and until when; never by whom',
         params: schemas.lockParams,
         response: answers({ 200: { description: 'Its state', schema: schemas.lockState } }),
       },
@@ -134,7 +134,8 @@ function addState(app: App, { catraca: { locks } }: ServerContext): void {
       schema: {
         tags,
         operationId: 'forceReleaseLock',
-        summary: 'Take a lock away from whoever has it; its holder is told by the fence, and when it extends',
+        summary:
+          'Release a lock that another caller holds. The holder notices when its fence is refused, or when it extends the lock',
         params: schemas.lockParams,
         response: answers204('Free'),
       },
@@ -147,5 +148,5 @@ function addState(app: App, { catraca: { locks } }: ServerContext): void {
 }
 
 function notYours(name: string): CatracaError {
-  return new CatracaError('LOCK_LOST', `the lock ${name} is not yours any more`)
+  return new CatracaError('LOCK_LOST', `the lock ${name} is no longer held with this token`)
 }

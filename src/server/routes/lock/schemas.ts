@@ -1,17 +1,20 @@
 import { Type } from '../../http/typebox.js'
 
-/** The shape of what goes over the wire about locks; values are judged by the library, as for the other schemas. */
+/** The shape of requests and responses for locks. The library validates the values, as for the other schemas. */
 const closed = { additionalProperties: false } as const
 
-const token = Type.String({ description: 'As the acquire returned it; a secret' })
+const token = Type.String({ description: 'Token that the acquire returned; a secret' })
 const ttlMs = Type.Optional(
   Type.Integer({
-    description: 'After so long without an extension the lock is free again; 30000 when absent',
+    description: 'The lock expires after this time unless it is extended; 30000 when absent',
   }),
 )
-const expiresAt = Type.String({ format: 'date-time', description: 'When it ends unless it is extended' })
+const expiresAt = Type.String({
+  format: 'date-time',
+  description: 'When the lock expires unless it is extended',
+})
 const fence = Type.Optional(
-  Type.Integer({ description: 'Grows with every holder of the name. Absent where Redlock is used' }),
+  Type.Integer({ description: 'Fencing number: grows with every holder of the name. Absent with Redlock' }),
 )
 
 export const lockParams = Type.Object(
@@ -25,7 +28,7 @@ export const acquireRequest = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: 30_000,
-        description: 'How long to wait for a lock that somebody else has; not at all when absent',
+        description: 'How long to wait while another caller holds the lock; no waiting when absent',
       }),
     ),
   },

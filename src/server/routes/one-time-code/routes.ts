@@ -5,7 +5,7 @@ import { answers } from '../responses.js'
 import * as schemas from './schemas.js'
 
 const tags = ['codes']
-/** Neither a code nor whether one was right belongs in anybody's cache. */
+/** No cache may store a code, or whether a code was right. */
 const UNCACHED = { 'cache-control': 'no-store' }
 
 export function codeRoutes(app: App, { catraca: { codes } }: ServerContext): void {
@@ -16,7 +16,7 @@ export function codeRoutes(app: App, { catraca: { codes } }: ServerContext): voi
       schema: {
         tags,
         operationId: 'issueCode',
-        summary: 'Make a one-time code, in the place of the one before',
+        summary: 'Issue a one-time code; it replaces the pending one',
         params: schemas.channelParams,
         body: schemas.issueRequest,
         response: answers({ 201: { description: 'The code, shown only now', schema: schemas.issuedCode } }),
@@ -41,10 +41,10 @@ export function codeRoutes(app: App, { catraca: { codes } }: ServerContext): voi
       schema: {
         tags,
         operationId: 'verifyCode',
-        summary: 'Is this the code? It works once',
+        summary: 'Verify a one-time code; a code works once',
         params: schemas.channelParams,
         body: schemas.verifyRequest,
-        response: answers({ 200: { description: 'Whether it is', schema: schemas.verified } }),
+        response: answers({ 200: { description: 'Whether the code is right', schema: schemas.verified } }),
       },
     },
     async (request, reply) => {
@@ -60,10 +60,10 @@ export function codeRoutes(app: App, { catraca: { codes } }: ServerContext): voi
       schema: {
         tags,
         operationId: 'getCodeStatus',
-        summary: 'Whether a code is pending and guesses are locked; never the code',
+        summary: 'Read whether a code is pending and whether the address is locked; never the code',
         params: schemas.channelParams,
         body: schemas.issueRequest,
-        response: answers({ 200: { description: 'What stands', schema: schemas.codeStatus } }),
+        response: answers({ 200: { description: 'The current state', schema: schemas.codeStatus } }),
       },
     },
     async (request, reply) => {
@@ -79,10 +79,12 @@ export function codeRoutes(app: App, { catraca: { codes } }: ServerContext): voi
       schema: {
         tags,
         operationId: 'revokeCode',
-        summary: 'Have the pending code work no longer, and lift the lock',
+        summary: 'Revoke the pending code, and unlock the address',
         params: schemas.channelParams,
         body: schemas.issueRequest,
-        response: answers({ 200: { description: 'Whether there was anything', schema: schemas.revoked } }),
+        response: answers({
+          200: { description: 'Whether there was a code or a lock to remove', schema: schemas.revoked },
+        }),
       },
     },
     (request) => codes.revoke({ ...request.params, ...request.body }),

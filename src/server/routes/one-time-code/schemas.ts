@@ -2,7 +2,7 @@ import { CHANNELS } from '../../../guards/one-time-code/types.js'
 import { Type } from '../../http/typebox.js'
 import { oneOf } from '../allowlist/schemas.js'
 
-/** The shape of what goes over the wire about one-time codes; values are judged by the library. */
+/** The shape of requests and responses for one-time codes. The library validates the values. */
 const closed = { additionalProperties: false } as const
 
 export const channelParams = Type.Object({ channel: oneOf(CHANNELS) }, closed)
@@ -13,7 +13,7 @@ const purpose = Type.Optional(Type.String({ description: 'Codes of different pur
 export const issueRequest = Type.Object({ address, purpose }, closed)
 export const issuedCode = Type.Object(
   {
-    code: Type.String({ description: 'For the caller to send; told only now' }),
+    code: Type.String({ description: 'For the caller to send; returned only this once' }),
     expiresAt: Type.String({ description: 'ISO 8601' }),
   },
   closed,
@@ -32,14 +32,14 @@ export const verified = Type.Object(
 
 export const codeStatus = Type.Object(
   {
-    pending: Type.Boolean({ description: 'A code was sent that can still be used' }),
+    pending: Type.Boolean({ description: 'There is a code that can still be used' }),
     expiresAt: Type.Optional(Type.String({ description: 'ISO 8601' })),
-    failures: Type.Integer({ description: 'Wrong guesses that count' }),
+    failures: Type.Integer({ description: 'Wrong attempts that count toward the lock' }),
     lockedUntil: Type.Optional(Type.String({ description: 'ISO 8601' })),
   },
   closed,
 )
 export const revoked = Type.Object(
-  { revoked: Type.Boolean({ description: 'False: there was neither a code nor a failure' }) },
+  { revoked: Type.Boolean({ description: 'False: there was neither a code nor a wrong attempt' }) },
   closed,
 )

@@ -7,7 +7,7 @@ import type { App, ServerContext } from '../../http/context.js'
 
 const BUILT = fileURLToPath(new URL('../../../../console/', import.meta.url))
 
-/** Paths of pages may hold ids with dots in them, so only these are surely meant as files. */
+/** Page paths may contain ids with dots, so only these paths are treated as files. */
 const FILE_NAME = /^assets\/|^[^/]*\.[^/]*$/
 
 const HEADERS = {
@@ -18,7 +18,7 @@ const HEADERS = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 }
 
-/** Styles of the component library need the nonce; scripts come from files only. */
+/** Styles of the component library need the nonce; scripts are loaded only from files. */
 function policy(styleNonce?: string): string {
   return [
     "default-src 'none'",
@@ -33,7 +33,7 @@ function policy(styleNonce?: string): string {
   ].join('; ')
 }
 
-/** The web console: files that were built, read once, and the page for every path that names none. */
+/** Serves the built files of the web console from memory, and its page for every path that is not a file. */
 export function consoleRoutes(app: App, { settings }: ServerContext): void {
   const built = readConsole(settings.consoleDir ?? BUILT)
   const options = { config: { scope: 'open' }, exposeHeadRoute: true, schema: { hide: true } } as const
@@ -73,7 +73,7 @@ function answer(
   return reply.send(body)
 }
 
-/** Proxies that pack anew mark a tag as weak; for this question that makes no difference. */
+/** Proxies that recompress mark an ETag as weak; for `If-None-Match` that makes no difference. */
 function isKnown(etag: string, ifNoneMatch = ''): boolean {
   return ifNoneMatch.split(',').some((tag) => [etag, `W/${etag}`, '*'].includes(tag.trim()))
 }

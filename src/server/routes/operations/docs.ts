@@ -4,11 +4,12 @@ import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import { version } from '../../../core/version.js'
 import type { App } from '../../http/context.js'
 
-/** The page brings all it needs; nothing may come from, or go to, another host. */
+/** The page is self-contained: it may load nothing from another host, and send nothing there. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
-  // The page has one style sheet inside its script, named by its hash, and positions some parts by attributes.
+  // The script of the page contains one style sheet, allowed by its hash, and sets some positions by style
+  // attributes.
   "style-src 'self' 'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='",
   "style-src-attr 'unsafe-inline'",
   "img-src 'self' data:",
@@ -19,7 +20,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The bar offers to load documents from elsewhere, which the policy forbids anyway. */
+/** Hides the bar that loads documents from other hosts, which the policy forbids anyway. */
 const STYLE = '.swagger-ui .topbar { display: none }'
 
 /** Must be registered before the routes that it describes. */
@@ -41,7 +42,7 @@ export async function documentRoutes(app: App): Promise<void> {
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: CONTENT_SECURITY_POLICY,
-    // Without this the page asks an external host to validate the document.
+    // Without this the page calls an external host to validate the document.
     uiConfig: { validatorUrl: null as never, docExpansion: 'list', tryItOutEnabled: true },
     theme: { title: 'Catraca API', css: [{ filename: 'catraca.css', content: STYLE }] },
   })
@@ -62,7 +63,7 @@ function describe(schema: FastifySchema, config: FastifyContextConfig | undefine
     ...schema,
     description: isOpen ? 'Open to all.' : needs,
     ...(isOpen ? { security: [] } : {}),
-    // A body that is a stream has no schema to be validated by; in the document it must have one.
+    // A stream body has no schema for validation, but the document needs one.
     ...(schema?.consumes === undefined ? {} : { body: { type: 'string', format: 'binary' } }),
   }
 }

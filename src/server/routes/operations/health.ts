@@ -23,7 +23,10 @@ const health = Type.Object(
   { additionalProperties: true },
 )
 
-/** Also to callers whose key nobody can verify: how the engines are, and nothing else of them. */
+/**
+ * Responds while API keys cannot be read, so callers cannot be verified: only the state of the engines, without
+ * details.
+ */
 async function sendUnreadKeys(
   error: unknown,
   request: FastifyRequest,
@@ -60,7 +63,7 @@ export function operationRoutes(app: App, context: ServerContext): void {
       schema: {
         tags,
         operationId: 'ready',
-        summary: 'Should it get requests?',
+        summary: 'Should the server get requests?',
         response: answers({
           200: { description: 'Yes', schema: state },
           503: { description: 'Not yet, or no longer', schema: state },
@@ -84,8 +87,8 @@ export function operationRoutes(app: App, context: ServerContext): void {
         operationId: 'health',
         summary: 'State of every engine',
         response: answers({
-          200: { description: 'It can serve', schema: health },
-          503: { description: 'It cannot', schema: health },
+          200: { description: 'The server can serve', schema: health },
+          503: { description: 'The server cannot serve', schema: health },
         }),
       },
     },

@@ -8,12 +8,12 @@ const tags = ['operations']
 const closed = { additionalProperties: false } as const
 const DAY_SECONDS = 86_400
 
-const level = schemas.oneOf(LOG_LEVELS, 'Least severe messages that are logged')
+const level = schemas.oneOf(LOG_LEVELS, 'Lowest severity that is logged')
 const state = Type.Object(
   {
     level: Type.String(),
-    configured: Type.String({ description: 'What it is after a restart' }),
-    until: Type.Optional(Type.String({ description: 'When it becomes that again by itself' })),
+    configured: Type.String({ description: 'The level after a restart' }),
+    until: Type.Optional(Type.String({ description: 'When the level returns to the configured one' })),
   },
   closed,
 )
@@ -26,7 +26,7 @@ export function logLevelRoutes(app: App, { logLevel, settings, gate }: ServerCon
       schema: {
         tags,
         operationId: 'getLogLevel',
-        summary: 'What is logged',
+        summary: 'Read the log level',
         response: answers({ 200: { description: 'The level', schema: state } }),
       },
     },
@@ -40,7 +40,7 @@ export function logLevelRoutes(app: App, { logLevel, settings, gate }: ServerCon
       schema: {
         tags,
         operationId: 'setLogLevel',
-        summary: 'Log more, or less, for a time or until the restart',
+        summary: 'Change the log level, for a time or until the restart',
         body: Type.Object(
           { level, forSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: DAY_SECONDS })) },
           closed,

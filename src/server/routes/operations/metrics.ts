@@ -11,7 +11,7 @@ const series = Type.Object({
   stepSeconds: Type.Number(),
   from: Type.String({ description: 'When the first step began' }),
   points: Type.Record(Type.String(), Type.Array(Type.Union([Type.Number(), Type.Null()])), {
-    description: 'Oldest first; null where there was nothing to measure',
+    description: 'Oldest first; null when there was nothing to measure',
   }),
 })
 
@@ -43,7 +43,7 @@ export function metricsRoutes(app: App, context: ServerContext): void {
       schema: {
         tags,
         operationId: 'getSeries',
-        summary: 'The last hour of this process, in steps of 5 s',
+        summary: 'Figures of this process over the last hour, in steps of 5 s',
         querystring: Type.Object(
           {
             minutes: Type.Optional(
@@ -60,6 +60,6 @@ export function metricsRoutes(app: App, context: ServerContext): void {
 }
 
 function switchedOn({ metrics }: ServerContext): ServerMetrics {
-  if (metrics === undefined) throw new CatracaError('ROUTE_NOT_FOUND', 'metrics are switched off')
+  if (metrics === undefined) throw new CatracaError('ROUTE_NOT_FOUND', 'metrics are disabled')
   return metrics
 }

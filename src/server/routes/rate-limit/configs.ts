@@ -9,7 +9,7 @@ import * as schemas from './schemas.js'
 
 const tags = ['limits']
 
-/** Each level with the path of its records; of a request's parameters it makes the address. */
+/** Each level with the path of its records, and a function from path parameters to the address of a record. */
 const LEVELS = [
   {
     level: 'system',
@@ -69,7 +69,7 @@ function addResolve(app: App, { catraca: { limits } }: ServerContext): void {
         tags,
         operationId: 'resolveLimits',
         summary:
-          'The effective limits of an entity, or of those of which no level says anything, and the level each field comes from',
+          'Read the effective limits of an entity, or without `entity` of one that has no configuration, and the level that each field comes from',
         querystring: schemas.resolveQuery,
         response: answers({ 200: { description: 'Resolved', schema: schemas.resolvedConfig } }),
       },
@@ -90,7 +90,7 @@ function addList(
       schema: {
         tags,
         operationId: `list${operation}s`,
-        summary: `All that ${name} says of limits`,
+        summary: `List the limit configurations of ${name}`,
         querystring: level === 'entity' ? schemas.entityConfigsQuery : pageQuery,
         response: answers({ 200: { description: 'A page', schema: schemas.listedConfigs } }),
       },
@@ -111,7 +111,7 @@ function addLevel(
       schema: {
         tags,
         operationId: `get${operation}`,
-        summary: `What ${name} says of limits`,
+        summary: `Read the limit configuration of ${name}`,
         params,
         response: answers(one('As it was set')),
       },
@@ -129,7 +129,7 @@ function addLevel(
       schema: {
         tags,
         operationId: `set${operation}`,
-        summary: `Set what ${name} says of limits; fields that are absent are inherited`,
+        summary: `Set the limit configuration of ${name}; absent fields are inherited`,
         params,
         body: schemas.levelConfig,
         response: answers(one('As it is now')),
@@ -149,7 +149,7 @@ function addLevel(
       schema: {
         tags,
         operationId: `delete${operation}`,
-        summary: `Have ${name} say nothing of limits`,
+        summary: `Delete the limit configuration of ${name}`,
         params,
         response: answers204('Gone'),
       },
@@ -163,7 +163,7 @@ function addLevel(
 }
 
 function notFound({ level, resource }: ConfigAddress): never {
-  throw new CatracaError('LIMIT_CONFIG_NOT_FOUND', `the ${level} level says nothing of ${resource}`)
+  throw new CatracaError('LIMIT_CONFIG_NOT_FOUND', `the ${level} level has no configuration for ${resource}`)
 }
 
 function addEntities(app: App, { catraca: { limits } }: ServerContext): void {
@@ -181,7 +181,7 @@ function addEntities(app: App, { catraca: { limits } }: ServerContext): void {
       schema: {
         tags,
         operationId: 'getEntity',
-        summary: 'The parent of an entity',
+        summary: 'Read the parent of an entity',
         params,
         response: answers(stored),
       },
@@ -196,7 +196,7 @@ function addEntities(app: App, { catraca: { limits } }: ServerContext): void {
       schema: {
         tags,
         operationId: 'setEntity',
-        summary: 'Give an entity a parent, from which its calls take too',
+        summary: 'Set the parent of an entity; its calls consume from the parent too',
         params,
         body: schemas.entityRecord,
         response: answers(stored),
@@ -215,7 +215,7 @@ function addEntities(app: App, { catraca: { limits } }: ServerContext): void {
       schema: {
         tags,
         operationId: 'deleteEntity',
-        summary: 'Forget the parent of an entity',
+        summary: 'Remove the parent of an entity',
         params,
         response: answers204('Forgotten'),
       },

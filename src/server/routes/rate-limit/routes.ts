@@ -34,9 +34,9 @@ function addDenied(app: App, { catraca: { limits } }: ServerContext): void {
       schema: {
         tags,
         operationId: 'listDenied',
-        summary: 'The entities most often denied by this process in the last hour',
+        summary: 'List the entities that this process denied most often in the last hour',
         querystring: schemas.deniedQuery,
-        response: answers({ 200: { description: 'The most first', schema: schemas.topDenied } }),
+        response: answers({ 200: { description: 'Most denied first', schema: schemas.topDenied } }),
       },
     },
     async (request) => limits.topDenied(request.query),
@@ -51,7 +51,7 @@ function addResourceUsage(app: App, { catraca: { limits } }: ServerContext): voi
       schema: {
         tags,
         operationId: 'getResourceUsage',
-        summary: 'Cost admitted and denied of a resource by hour or day, and of its heaviest entities',
+        summary: 'Read the usage of a resource by hour or day, and of its heaviest entities',
         querystring: schemas.resourceUsageQuery,
         response: answers({ 200: { description: 'Oldest first', schema: schemas.resourceUsage } }),
       },
@@ -68,9 +68,9 @@ function addAcquire(app: App, { catraca: { limits }, settings: { inlineLimits } 
       schema: {
         tags,
         operationId: 'acquire',
-        summary: 'Take from all limits of a resource, or from none',
+        summary: 'Acquire: consume from all limits of a resource, or from none',
         body: schemas.acquireRequest,
-        response: answers({ 200: { description: 'It may pass', schema: schemas.acquired } }),
+        response: answers({ 200: { description: 'Allowed', schema: schemas.acquired } }),
       },
     },
     async (request, reply) => {
@@ -90,7 +90,7 @@ function addLeases(app: App, { catraca: { limits } }: ServerContext): void {
       schema: {
         tags,
         operationId: 'adjustLease',
-        summary: 'Correct what was taken; may drive a bucket below nothing',
+        summary: 'Adjust the cost of a lease; a bucket may go below zero',
         params: schemas.leaseParams,
         body: schemas.leaseDelta,
         response: answers({ 200: { description: 'Corrected', schema: schemas.leaseChange } }),
@@ -106,7 +106,7 @@ function addLeases(app: App, { catraca: { limits } }: ServerContext): void {
       schema: {
         tags,
         operationId: 'releaseLease',
-        summary: 'Give everything back; a second time changes nothing',
+        summary: 'Give back all that a lease consumed; a second call changes nothing',
         params: schemas.leaseParams,
         response: answers204('Given back'),
       },
@@ -126,7 +126,7 @@ function addStatus(app: App, { catraca: { limits }, settings: { inlineLimits } }
       schema: {
         tags,
         operationId: 'getLimits',
-        summary: 'What is left, taking nothing',
+        summary: 'Read what is left of the limits, without consuming',
         params: schemas.subjectParams,
         querystring: schemas.statusQuery,
         response: answers({ 200: { description: 'By limit', schema: schemas.limitsStatus } }),
@@ -145,9 +145,9 @@ function addStatus(app: App, { catraca: { limits }, settings: { inlineLimits } }
       schema: {
         tags,
         operationId: 'resetLimits',
-        summary: 'Forget what was used',
+        summary: 'Reset the limits of an entity',
         params: schemas.subjectParams,
-        response: answers204('All is there again'),
+        response: answers204('The limits are full again'),
       },
     },
     async (request, reply) => {
@@ -163,7 +163,7 @@ function addStatus(app: App, { catraca: { limits }, settings: { inlineLimits } }
       schema: {
         tags,
         operationId: 'getUsage',
-        summary: 'Cost of an entity by hour or day, where it was among the heaviest of its resource',
+        summary: 'Read the usage of an entity by hour or day, for hours in which it was among the heaviest',
         params: schemas.subjectParams,
         querystring: schemas.usageQuery,
         response: answers({ 200: { description: 'Oldest first', schema: schemas.usage } }),

@@ -9,7 +9,7 @@ import type {
 import { Type } from '../../http/typebox.js'
 import { oneOf, pageOf, pageQuery } from '../allowlist/schemas.js'
 
-/** The shape of what goes over the wire about limits; values are judged by the library, as for the other schemas. */
+/** The shape of requests and responses for limits. The library validates the values, as for the other schemas. */
 const closed = { additionalProperties: false } as const
 const byName = <T>(item: object, description: string) =>
   Type.Unsafe<Record<string, T>>({ type: 'object', additionalProperties: item, description })
@@ -41,11 +41,12 @@ export const acquireRequest = Type.Object(
       Type.Unsafe<Limits>({
         type: 'object',
         additionalProperties: { type: 'object' },
-        description: 'Limits of this call, as a level states them; what they may do says `limits.inline`',
+        description:
+          'Limits for this call, in the form of a configuration; allowed by the setting `limits.inline`',
       }),
     ),
     cascade: Type.Optional(
-      Type.Boolean({ description: 'Take from the parent too; absent: as the entity says' }),
+      Type.Boolean({ description: 'Consume from the parent too; absent: as configured for the entity' }),
     ),
   },
   closed,
@@ -54,7 +55,7 @@ export const acquireRequest = Type.Object(
 export const statusQuery = Type.Object(
   {
     limits: Type.Optional(
-      Type.String({ description: 'Limits of this call as JSON; what they may do says `limits.inline`' }),
+      Type.String({ description: 'Limits for this call as JSON; allowed by the setting `limits.inline`' }),
     ),
   },
   closed,
@@ -62,9 +63,9 @@ export const statusQuery = Type.Object(
 
 const limitStatus = Type.Object(
   {
-    limit: Type.Integer({ description: 'The most that can be there' }),
+    limit: Type.Integer({ description: 'The most that can be available' }),
     remaining: Type.Integer(),
-    resetMs: Type.Integer({ description: 'Until everything is there again' }),
+    resetMs: Type.Integer({ description: 'Milliseconds until everything is available again' }),
   },
   closed,
 )
@@ -78,7 +79,7 @@ const violation = Type.Object(
 export const acquired = Type.Object(
   {
     allowed: Type.Literal(true),
-    leaseId: Type.String({ description: 'Sealed; adjusts and gives back what was taken' }),
+    leaseId: Type.String({ description: 'Opaque id, to adjust or give back what was consumed' }),
     limits: statuses,
     parent: Type.Optional(parent),
     shadowViolations: Type.Optional(Type.Unsafe<Violation[]>({ type: 'array', items: violation })),
@@ -91,13 +92,13 @@ export const leaseDelta = Type.Object(
   {
     delta: amounts('What to add to each cost; may be negative'),
     adjustmentId: Type.Optional(
-      Type.String({ description: 'Names the adjustment, which counts once however often it is asked for' }),
+      Type.String({ description: 'Id of the adjustment: repeated requests with the same id count once' }),
     ),
   },
   closed,
 )
 export const leaseChange = Type.Object(
-  { applied: Type.Boolean({ description: 'False: it was given back before' }) },
+  { applied: Type.Boolean({ description: 'False: the lease was given back before' }) },
   closed,
 )
 export const limitsStatus = Type.Object({ limits: statuses }, closed)
@@ -111,7 +112,7 @@ const limit = {
     refillAmount: { type: 'integer' },
     refillPeriodSeconds: {
       type: 'integer',
-      description: 'Also the window, or how long a slot is held at most',
+      description: 'Period of the refill, length of the window, or longest hold of a concurrency slot',
     },
     algorithm: { type: 'string', enum: ALGORITHMS },
     mode: { type: 'string', enum: ['enforce', 'shadow'] },
@@ -132,7 +133,7 @@ export const levelConfig = Type.Object(
 
 const unreadable = Type.Optional(
   Type.Record(Type.String(), Type.String(), {
-    description: 'Limits that another program wrote and that cannot be used, with what is wrong',
+    description: 'Limits that another program wrote and that cannot be used, each with the reason',
   }),
 )
 export const storedConfig = Type.Object({ ...levelConfig.properties, unreadable }, closed)
@@ -187,7 +188,7 @@ export const resolvedConfig = Type.Object(
       Type.Unsafe<NonNullable<ResolvedConfig['capped']>>({
         type: 'object',
         description:
-          'Inherited numbers that a lower capacity caps: what was stated, and the level that caps it',
+          'Inherited numbers that a lower capacity caps: the stated number, and the level that caps it',
         additionalProperties: {
           type: 'object',
           properties: { burst: cappedNumber, refillAmount: cappedNumber },

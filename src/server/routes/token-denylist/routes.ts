@@ -15,10 +15,12 @@ export function tokenRoutes(app: App, { catraca: { tokens } }: ServerContext): v
       schema: {
         tags,
         operationId: 'checkToken',
-        summary: 'Was this token revoked, by itself or with all of its subject?',
+        summary: 'Check whether a token was revoked, alone or with all tokens of its subject',
         params: schemas.tokenParams,
         querystring: schemas.tokenQuery,
-        response: answers({ 200: { description: 'Whether it was', schema: schemas.tokenAnswer } }),
+        response: answers({
+          200: { description: 'Whether the token is revoked', schema: schemas.tokenAnswer },
+        }),
       },
     },
     async (request, reply) => {
@@ -71,9 +73,9 @@ export function tokenRoutes(app: App, { catraca: { tokens } }: ServerContext): v
       schema: {
         tags,
         operationId: 'getRevokedSubject',
-        summary: 'Were tokens of this subject revoked, and which?',
+        summary: 'Read which tokens of a subject are revoked',
         params: schemas.subjectParams,
-        response: answers({ 200: { description: 'What stands', schema: schemas.subjectStatus } }),
+        response: answers({ 200: { description: 'The current state', schema: schemas.subjectStatus } }),
       },
     },
     (request) => tokens.subject(request.params.subject),

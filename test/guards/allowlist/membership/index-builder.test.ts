@@ -123,13 +123,13 @@ describe('the index builder', () => {
     const makeAll = async (): Promise<void> => {
       for await (const _ of pool.make([tooMany])) assert.fail('a page came out')
     }
-    await assert.rejects(makeAll, /could not make its page: .* too big/)
-    await assert.rejects(makeAll, /could not make its page/)
+    await assert.rejects(makeAll, /could not build its page: .* too big/)
+    await assert.rejects(makeAll, /could not build its page/)
     await pool.close()
     const closed = new PagePool({ fingerprintBits: 32, keyCheck: 0, splitAbove: 1000 }, 2)
     await closed.close()
     const late = closed.make([{ ...tooMany, chunks: [] }])
-    await assert.rejects(late.next(), /has ended/)
+    await assert.rejects(late.next(), /exited/)
   })
 
   it('can be left before its last page', async () => {

@@ -8,7 +8,7 @@ export interface CsvColumnsProps {
   onChoice(choice: ColumnChoice): void
 }
 
-/** The first rows of a CSV file, what becomes of each column, and a choice of the one with the ids. */
+/** The first rows of a CSV file, the use of each column, and a choice of the id column. */
 export function CsvColumns({ preview, choice, onChoice }: CsvColumnsProps) {
   const { allowlists } = useTexts()
   const texts = allowlists.columns
@@ -44,7 +44,7 @@ export function CsvColumns({ preview, choice, onChoice }: CsvColumnsProps) {
           onChange={(event) => onChoice({ ...choice, isHeader: event.currentTarget.checked })}
         />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard. */}
       <section className="table-scroll csv-preview" aria-label={texts.title} tabIndex={0}>
         <Table verticalSpacing={4}>
           <Table.Thead>
@@ -82,7 +82,7 @@ export function CsvColumns({ preview, choice, onChoice }: CsvColumnsProps) {
 
 type Use = 'customerId' | 'addedBy' | 'metadata' | 'expiresAt'
 
-/** What each column is taken for. */
+/** The use of each column. */
 function usesOf(preview: CsvPreview, choice: ColumnChoice): Partial<Record<number, Use>> {
   const uses: Partial<Record<number, Use>> = {}
   try {
@@ -91,7 +91,7 @@ function usesOf(preview: CsvPreview, choice: ColumnChoice): Partial<Record<numbe
       if (columns[use] >= 0) uses[columns[use]] = use
     }
   } catch {
-    // A heading that stands there twice: the server refuses the file, and says so.
+    // A repeated heading: the server refuses the file with a message.
   }
   return uses
 }

@@ -1,4 +1,4 @@
-/** A spreadsheet takes such cells for formulas, whoever wrote them. */
+/** A spreadsheet runs cells that begin like this as formulas. */
 const FORMULA = /^[=+\-@\t\r]/
 
 export function csvCell(value: string | number): string {

@@ -9,7 +9,7 @@ export interface DropZoneProps {
   onFile(file: File): void
 }
 
-/** By mouse it takes a file that is dropped; by keyboard and touch its button opens the usual dialog. */
+/** Takes a dropped file; for keyboard and touch, its button opens the file dialog. */
 export function DropZone({ file, disabled, onFile }: DropZoneProps) {
   const { allowlists } = useTexts()
   const texts = allowlists.upload
@@ -53,7 +53,7 @@ export function DropZone({ file, disabled, onFile }: DropZoneProps) {
         onChange={(event) => {
           const [chosen] = event.currentTarget.files ?? []
           if (chosen !== undefined) onFile(chosen)
-          // The same file again, corrected, must count as chosen too.
+          // Choosing the same file again, after a correction, must fire the event again.
           event.currentTarget.value = ''
         }}
       />

@@ -1,14 +1,14 @@
 import { type CsvHead, readHead } from '../../../../../src/guards/allowlist/import/csv-header.js'
 import { kindOf } from './send.js'
 
-/** The beginning of a CSV file, cell by cell. */
+/** The first rows of a CSV file. */
 export interface CsvPreview {
   rows: string[][]
-  /** Whether the server takes the first row for a header by itself. */
+  /** Whether the server takes the first row as a header by default. */
   isHeader: boolean
 }
 
-/** Which column has the ids, and whether the first row names the columns. */
+/** The id column, and whether the first row is a header. */
 export interface ColumnChoice {
   place: number
   isHeader: boolean
@@ -17,7 +17,7 @@ export interface ColumnChoice {
 const HEAD_BYTES = 64 * 1024
 const ROWS = 6
 
-/** Undefined for files without columns, and for what cannot be read: the server says what is wrong with it. */
+/** Undefined for files without columns, and for files that cannot be read: the server reports what is wrong. */
 export async function previewOf(file: File): Promise<CsvPreview | undefined> {
   const { contentType, format } = kindOf(file.name)
   if (format !== 'csv') return undefined
@@ -29,7 +29,7 @@ export async function previewOf(file: File): Promise<CsvPreview | undefined> {
   }
 }
 
-/** The first bytes of the file as text, without a row that is cut off. */
+/** The first bytes of the file as text, without an incomplete last row. */
 async function headOf(file: File, isGzip: boolean): Promise<string> {
   const bytes = isGzip ? await unzipped(file) : new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer())
   const text = new TextDecoder().decode(bytes)
@@ -81,17 +81,17 @@ export function parseRows(text: string): string[][] {
   return rows
 }
 
-/** What the server makes of a first row; with a choice, what it makes of it then. */
+/** How the server interprets a first row, with or without a chosen column. */
 export function headFor(first: string[], column?: string): CsvHead {
   return readHead(first, column)
 }
 
-/** What the server would take by itself. */
+/** The default of the server. */
 export function defaultChoice({ rows, isHeader }: CsvPreview): ColumnChoice {
   return { place: headFor(rows[0]!).columns.customerId, isHeader }
 }
 
-/** How the choice is told to the server; nothing where it would choose the same. */
+/** The choice as a parameter for the server; undefined when it is the default. */
 export function columnOf(preview: CsvPreview, choice: ColumnChoice): string | undefined {
   const usual = defaultChoice(preview)
   if (choice.place === usual.place && choice.isHeader === usual.isHeader) return undefined

@@ -6,7 +6,7 @@ import { currentKey, signOut } from '../../../session/store.js'
 import type { UploadInput } from './uploads.js'
 
 export interface Sending {
-  /** When the server has begun the import. */
+  /** Resolves when the server has started the import. */
   done: Promise<void>
   cancel(): void
 }
@@ -20,7 +20,7 @@ const TYPES: Record<string, ImportMembersInput['contentType']> = {
 }
 const FORMATS = { csv: 'csv', ndjson: 'ndjson', jsonl: 'ndjson', txt: 'text' } as const
 
-/** By the name of the file: browsers know the types of few such files, and differ. */
+/** By the file name: browsers know few of these media types, and differ. */
 export function kindOf(name: string): Pick<ImportMembersInput, 'contentType' | 'format'> {
   const [, ending = '', isGzip] = /\.([a-z]+)(\.gz)?$/i.exec(name) ?? []
   const kind = ending.toLowerCase()
@@ -29,7 +29,7 @@ export function kindOf(name: string): Pick<ImportMembersInput, 'contentType' | '
   return { contentType: TYPES[kind] ?? 'text/csv', format }
 }
 
-/** `fetch` tells nothing of what is sent so far; the older way does. */
+/** Uses XMLHttpRequest, because `fetch` does not report the progress of an upload. */
 export function send(
   { file, ...named }: UploadInput & { id: string; importId: string },
   onProgress: (sentBytes: number) => void,

@@ -18,7 +18,7 @@ export interface UploadPanelProps {
   onChanged(): void
 }
 
-/** A file of customers, added to the list or in its place. */
+/** Imports a file of customers: adds them to the list, or replaces the list. */
 export function UploadPanel({ list, onChanged }: UploadPanelProps) {
   const { allowlists } = useTexts()
   const texts = allowlists.upload
@@ -110,10 +110,10 @@ function UnderWay({ upload, onCancel }: UnderWayProps) {
   const { allowlists } = useTexts()
   const texts = allowlists.upload
   const format = useFormat()
-  // All of it sent: from here on it cannot be taken back.
+  // After all bytes are sent, the import can no longer be cancelled.
   if (upload.phase === 'sending' && upload.sentBytes < upload.totalBytes) {
     const { totalBytes } = upload
-    // What is counted has headers on top.
+    // The count includes headers.
     const sent = Math.min(upload.sentBytes, totalBytes)
     const percent = totalBytes === 0 ? 100 : (sent / totalBytes) * 100
     return (

@@ -57,7 +57,7 @@ function Rejected({ id, status: { firstErrors, rejected } }: { id: string; statu
           {texts.download}
         </Button>
       </Group>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard. */}
       <section className="table-scroll rejected" aria-label={texts.title} tabIndex={0}>
         <Table verticalSpacing={5}>
           <Table.Thead>

@@ -15,17 +15,17 @@ export type Mode = 'add' | 'replace'
 export interface UploadInput {
   file: File
   mode: Mode
-  /** The column with the ids, where it is another than the server would take. */
+  /** The id column, when it differs from the server's default. */
   column?: string | undefined
 }
 
 const POLL_MS = 400
 const MAX_FAILURES = 30
 const IDLE: Upload = { phase: 'idle' }
-/** The last import of each list that began in this tab, so that it is found again when the page is loaded anew. */
+/** The last import of each list that this tab started, so that it is found again after a reload. */
 const STORAGE_NAME = 'catraca.imports'
 
-/** By list. They belong to the tab, not to a page: who leaves the page finds them again. */
+/** Uploads by list. They belong to the tab, not to a page, so leaving the page does not lose them. */
 const uploads = new Map<string, Upload>()
 const sendings = new Map<string, Sending>()
 const listeners = new Set<() => void>()
@@ -42,12 +42,12 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-/** The upload to a list. `onEnded` is called for each that ends while the page is shown. */
+/** The upload of a list. `onEnded` is called for each upload that ends while the page is shown. */
 export function useUpload(id: string, onEnded: (status: ImportStatus) => void): Upload {
   const upload = useSyncExternalStore(subscribe, () => uploads.get(id) ?? IDLE)
   useEffect(() => findAgain(id), [id])
   const ended = upload.phase === 'ended' ? upload.status : undefined
-  // biome-ignore lint/correctness/useExhaustiveDependencies: told once for each that ends.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: called once for each upload that ends.
   useEffect(() => {
     if (ended === undefined || told.has(ended)) return
     told.add(ended)
@@ -58,7 +58,7 @@ export function useUpload(id: string, onEnded: (status: ImportStatus) => void): 
 
 const told = new WeakSet<ImportStatus>()
 
-/** `crypto.randomUUID` is there on secure pages only. */
+/** `crypto.randomUUID` exists only on secure pages. */
 function newId(): string {
   return `upload-${[...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join('')}`
 }
@@ -76,7 +76,7 @@ export async function startUpload(id: string, input: UploadInput): Promise<void>
   } catch (error) {
     const problem = toProblem(error)
     if (problem.code !== 'ABORTED') set(id, { phase: 'refused', problem })
-    // Giving up can come a moment too late.
+    // A cancellation may come too late.
     else if (await hasBegun(id, importId)) await follow(id, importId)
     else set(id, { phase: 'cancelled' })
   } finally {
@@ -99,7 +99,7 @@ const hasBegun = (id: string, importId: string): Promise<boolean> =>
     () => false,
   )
 
-/** The import goes on whether it is watched or not: a hiccup on the way is no reason to call it broken. */
+/** The import continues without this tab, so a failed status request does not mean that it failed. */
 async function follow(id: string, importId: string): Promise<void> {
   remember(id, importId)
   set(id, { phase: 'storing', status: undefined })
@@ -113,7 +113,10 @@ async function follow(id: string, importId: string): Promise<void> {
   }
 }
 
-/** After the page was loaded anew: the import that this tab began. One that the server has forgotten is forgotten here. */
+/**
+ * After a reload: the import that this tab started. An import that the server does not know any more is forgotten
+ * here too.
+ */
 function findAgain(id: string): void {
   const importId = remembered()[id]
   if (uploads.has(id) || importId === undefined) return
@@ -139,6 +142,6 @@ function remember(id: string, importId: string | undefined): void {
     if (Object.keys(kept).length === 0) sessionStorage.removeItem(STORAGE_NAME)
     else sessionStorage.setItem(STORAGE_NAME, JSON.stringify(kept))
   } catch {
-    // Storage may be forbidden: the import is then not found again.
+    // Storage may be forbidden: the import is then not found after a reload.
   }
 }

@@ -18,7 +18,7 @@ export interface DifferenceProps {
   words: Words
 }
 
-/** Two rules beside each other: only what differs, and what it means at once. */
+/** Two rules side by side: only the differences, and their immediate effect. */
 export function Difference({ before, after, now, words }: DifferenceProps) {
   const { waves } = useTexts()
   const texts = waves.difference
@@ -27,7 +27,7 @@ export function Difference({ before, after, now, words }: DifferenceProps) {
   const isFewer = becomes < was
   return (
     <div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard. */}
       <section className="table-scroll difference" aria-label={texts.lead} tabIndex={0}>
         <Table verticalSpacing={6}>
           <Table.Thead>
@@ -93,7 +93,7 @@ function useRows(before: Rule, after: Rule, words: Words): Row[] {
     return { name, before: read(before), after: read(after) }
   }
 
-  /** Thousands of names cannot be compared by eye: who comes and who goes. */
+  /** Thousands of names cannot be compared by eye, so only added and removed ones are shown. */
   function namedRow(): Row {
     const [was, is] = [before.customerIds ?? [], after.customerIds ?? []]
     const [had, has] = [new Set(was), new Set(is)]

@@ -2,7 +2,7 @@ import type { Texts } from '../../../texts/en.js'
 import type { Rule, Step, Strategy } from './rule.js'
 import { fromInput, toInput } from './zoned.js'
 
-/** What is in a field, and what it means; the meaning of a field that was not touched is exactly what was saved. */
+/** The text of a field, and its value. A field that was not edited keeps exactly the saved value. */
 export interface Typed {
   text: string
   value: number | undefined
@@ -14,7 +14,7 @@ export interface DraftStep {
   share: Typed
 }
 
-/** The rule while it is being edited. Fields of other strategies are kept until it is saved. */
+/** The rule while it is edited. Fields of other strategies are kept until it is saved. */
 export interface Draft {
   strategy: Strategy
   share: Typed
@@ -66,7 +66,7 @@ export function draftOf(rule: Rule, zone: string): Draft {
   }
 }
 
-/** The same moments, as the clocks of another zone show them. */
+/** The same moments in another time zone. */
 export function inZone(draft: Draft, zone: string): Draft {
   const moved = (typed: Typed): Typed => (typed.value === undefined ? typed : timeOf(typed.value, zone))
   return {
@@ -81,7 +81,7 @@ export function customersOf(text: string): string[] {
   return [...new Set(text.split(/[\s,;]+/).filter((id) => id !== ''))]
 }
 
-/** The rule that would be saved; fields that are wrong are left out. */
+/** The rule that would be saved; wrong fields are left out. */
 export function ruleOf(draft: Draft): Rule {
   const { strategy, start, end, base, exclude } = draft
   const ramp = draft.ramp
@@ -99,7 +99,7 @@ export function ruleOf(draft: Draft): Rule {
   }
 }
 
-/** What is wrong, by the name of the field; steps of the ramp are `at KEY` and `share KEY`. */
+/** Errors by field name; steps of the ramp are `at KEY` and `share KEY`. */
 export function problemsOf(draft: Draft, texts: Texts['waves']['errors']): Problems {
   const problems: Problems = {}
   const { strategy, start, end, base, exclude } = draft
@@ -130,16 +130,16 @@ function rampProblems({ ramp }: Draft, texts: Texts['waves']['errors']): Problem
 }
 
 const STRIDES = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1]
-/** A step by more than this, in shares, leaves no time to see what goes wrong. */
+/** A larger step, as a share, leaves no time to notice problems. */
 const LARGEST_STRIDE = 0.5
 
-/** A step further than what the ramp has come to. */
+/** The next step after the present end of the ramp. */
 export function nextShare({ ramp, share }: Draft): number {
   const reached = (ramp.at(-1)?.share ?? share).value ?? 0
   return STRIDES.find((stride) => stride > reached) ?? 1
 }
 
-/** What can be saved and may not be meant, by the key of the step. */
+/** Warnings about values that can be saved but may be mistakes, by the key of the step. */
 export function warningsOf(draft: Draft, texts: Texts['waves']['warnings']): Problems {
   const warnings: Problems = {}
   if (draft.strategy !== 'PERCENTAGE') return warnings
@@ -154,7 +154,7 @@ export function warningsOf(draft: Draft, texts: Texts['waves']['warnings']): Pro
   return warnings
 }
 
-/** Fields that are absent and fields that are empty mean the same. */
+/** Absent fields and empty fields mean the same. */
 export function sameRule(one: Rule, other: Rule): boolean {
   return JSON.stringify(plain(one)) === JSON.stringify(plain(other))
 }

@@ -4,18 +4,18 @@ import { useTexts } from '../../../texts/language.js'
 import { type Rule, shareNow } from './rule.js'
 import type { Words } from './use-words.js'
 
-/** Excluded lists whose sizes are asked for. */
+/** Excluded lists whose sizes are loaded. */
 const MAX_ASKED = 20
 
 export interface Estimate {
-  /** About how many; absent when nobody can know. */
+  /** Approximate number; absent when it cannot be known. */
   count?: string
   how: string
-  /** What it leaves out. */
+  /** What the number leaves out. */
   less?: string
 }
 
-/** About how many the rule lets in: a share of the base list, where there is one that has a size. */
+/** Approximately how many customers pass the rule: a share of the base list, if there is one with a size. */
 export function useEstimate(rule: Rule, now: number, words: Words): Estimate {
   const { waves } = useTexts()
   const texts = waves.now

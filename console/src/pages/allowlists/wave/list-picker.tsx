@@ -15,12 +15,12 @@ interface Option {
 interface PickerProps {
   label: string
   hint: string
-  /** A list cannot rest on itself. */
+  /** A list cannot refer to itself. */
   without: string
   disabled: boolean
 }
 
-/** The server searches: there may be thousands of lists. */
+/** The server searches, because there may be thousands of lists. */
 const asFound = ({ options }: { options: unknown }): never => options as never
 
 function useLists(typed: string, without: string, chosen: readonly string[]): Option[] {

@@ -24,7 +24,7 @@ export interface NowPanelProps {
   onChanged(): void
 }
 
-/** What the wave does at this moment, and what it does next. */
+/** The present state of the wave, and its next change. */
 export function NowPanel({ list, rule, now, zone, readAt, isStale, onChanged }: NowPanelProps) {
   const { waves } = useTexts()
   const texts = waves.now

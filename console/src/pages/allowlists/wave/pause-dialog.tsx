@@ -12,7 +12,9 @@ export interface PauseDialogProps {
   onChanged(): void
 }
 
-/** Wins whatever anybody has saved meanwhile: in an emergency nobody should have to look first. */
+/**
+ * Pauses any version of the list, even if another user saved meanwhile: in an emergency no review is needed first.
+ */
 export function PauseDialog({ list, rule, opened, onClose, onChanged }: PauseDialogProps) {
   const { waves } = useTexts()
   const texts = waves.pause

@@ -9,13 +9,13 @@ import { useWords } from './use-words.js'
 
 export interface RampChartProps {
   rule: Rule
-  /** To be compared with. */
+  /** The rule to compare with. */
   saved: Rule | undefined
   now: number
   zone: string
 }
 
-/** The share over time as steps, with a line where now is; in words and as a table too. */
+/** The share over time as steps, with a line at the present; also in words and as a table. */
 export function RampChart(props: RampChartProps) {
   const { rule, saved } = props
   const { waves } = useTexts()
@@ -51,9 +51,9 @@ function Canvas({ rule, saved, now, zone }: RampChartProps) {
   const scheme = useComputedColorScheme()
   const place = useRef<HTMLDivElement>(null)
   const id = JSON.stringify([rule, saved])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: rules are made anew at each rendering; `id` compares them.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each rendering creates new rules; `id` compares them.
   const picture = useMemo(() => pictureOf(rule, saved, now), [id, now])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: drawn anew in other colours.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: redraws for other colours.
   useEffect(() => {
     const element = place.current!
     const options = rampOptions(picture, {

@@ -3,7 +3,7 @@ import { labelSpace, RIGHT } from '../../../parts/time-chart-options.js'
 import { type Rule, shareNow, turns } from './rule.js'
 
 export interface Picture {
-  /** Seconds, then the shares of the rule and of the one to compare with. */
+  /** Seconds, then the shares of the rule and of the rule to compare with. */
   data: uPlot.AlignedData
   from: number
   to: number
@@ -20,14 +20,14 @@ export interface PictureLook {
 }
 
 const DAY_SECONDS = 86_400
-/** Labels that only name the day must not come twice a day. */
+/** Labels that name only the day must not occur twice a day. */
 const DAYS = [1, 2, 7, 14, 30, 60, 90, 180, 365, 730].map((days) => days * DAY_SECONDS)
 const HEIGHT = 190
 const DAY_MS = 86_400_000
-/** What is further away would squeeze all the rest. */
+/** Times further away would squeeze the rest. */
 const FAR_MS = 5 * 365 * DAY_MS
 
-/** The points at which the line turns, over a span that shows all of them and now. */
+/** The points at which the line changes, over a range that includes all of them and the present. */
 export function pictureOf(rule: Rule, saved: Rule | undefined, now: number): Picture {
   const all = [...turns(rule), ...(saved === undefined ? [] : turns(saved))]
   const near = all.filter((at) => Math.abs(at - now) < FAR_MS)

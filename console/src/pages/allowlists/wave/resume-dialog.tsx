@@ -19,7 +19,7 @@ export interface ResumeDialogProps {
   onChanged(): void
 }
 
-/** Gives a paused wave the rule back that it had. */
+/** Resumes a paused wave with the rule that it had. */
 export function ResumeDialog({ list, rule, now, words, opened, onClose, onChanged }: ResumeDialogProps) {
   const { waves, common } = useTexts()
   const texts = waves.resume
@@ -33,7 +33,7 @@ export function ResumeDialog({ list, rule, now, words, opened, onClose, onChange
     announce(texts.resumed)
     leave()
   })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: begins anew whenever it opens.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: resets whenever it opens.
   useEffect(reset, [opened])
   return (
     <Modal

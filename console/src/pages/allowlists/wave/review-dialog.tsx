@@ -16,7 +16,7 @@ export interface Reviewed {
 }
 
 export interface ReviewDialogProps extends Reviewed {
-  /** What may not be meant. */
+  /** Settings that may be mistakes. */
   warnings: readonly string[]
   now: number
   zone: string
@@ -25,7 +25,7 @@ export interface ReviewDialogProps extends Reviewed {
   onChanged(): void
 }
 
-/** Shows what would change, and saves it unless somebody else was faster. */
+/** Shows the changes, and saves them unless another user saved first. */
 export function ReviewDialog({ list, before, after, warnings, now, zone, opened, ...on }: ReviewDialogProps) {
   const { waves, common } = useTexts()
   const texts = waves.difference
@@ -39,7 +39,7 @@ export function ReviewDialog({ list, before, after, warnings, now, zone, opened,
     announce(texts.saved)
     leave()
   })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: begins anew whenever it opens.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: resets whenever it opens.
   useEffect(reset, [opened])
   return (
     <Modal

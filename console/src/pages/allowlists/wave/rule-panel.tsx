@@ -15,9 +15,9 @@ import { WindowFields } from './window-fields.js'
 
 export interface RulePanelProps {
   list: Allowlist
-  /** As it is saved. */
+  /** The saved rule. */
   rule: Rule
-  /** As it would be. */
+  /** The edited rule. */
   next: Rule
   draft: Draft
   onDraft(draft: Draft): void
@@ -25,7 +25,7 @@ export interface RulePanelProps {
   problems: Problems
   warnings: Problems
   isChanged: boolean
-  /** Somebody saved another rule since the editing began. */
+  /** Another user saved a rule since the edit started. */
   isOutdated: boolean
   now: number
   zone: string
@@ -33,13 +33,13 @@ export interface RulePanelProps {
   onChanged(): void
 }
 
-/** The rule of a wave: read by all, changed by admins after a look at the difference. */
+/** The rule of a wave: all users read it; admins change it after a review of the difference. */
 export function RulePanel(props: RulePanelProps) {
   const { list, rule, next, problems, isChanged, isOutdated, now, zone } = props
   const { waves, common } = useTexts()
   const texts = waves.rule
   const { can } = useSignedIn()
-  // As it was when the review began: what is saved is what was looked at.
+  // The rule when the review started: exactly this is saved.
   const [reviewed, setReviewed] = useState<Reviewed>()
   const isWrong = Object.keys(problems).length > 0
   const hasPicture = next.strategy === 'PERCENTAGE' || turns(next).length > 0

@@ -9,7 +9,7 @@ export const STRATEGIES: readonly Strategy[] = ['PERCENTAGE', 'TIME_WINDOW', 'EX
 export const insideWindow = ({ startTime, endTime }: Rule, at: number): boolean =>
   at >= (startTime ?? Number.NEGATIVE_INFINITY) && at <= (endTime ?? Number.POSITIVE_INFINITY)
 
-/** The share that the rule lets in at a time, from 0 to 1. Of named customers only whether they are let in. */
+/** The share that passes the rule at a time, from 0 to 1. For named customers: 1 or 0. */
 export function shareNow(rule: Rule, at: number): number {
   if (!insideWindow(rule, at)) return 0
   if (rule.strategy !== 'PERCENTAGE') return 1
@@ -28,19 +28,19 @@ export function turns(rule: Rule): number[] {
   return [...new Set(all)].toSorted((a, b) => a - b)
 }
 
-/** The next time at which the share is another than now. */
+/** The next time at which the share differs from now. */
 export function nextTurn(rule: Rule, now: number): { at: number; share: number } | undefined {
   const share = shareNow(rule, now)
   const at = turns(rule).find((time) => time > now && shareNow(rule, time) !== share)
   return at === undefined ? undefined : { at, share: shareNow(rule, at) }
 }
 
-/** Nobody is in, and nothing that is planned changes that. */
+/** No customer passes, and no planned step changes that. */
 export function isShut(rule: Rule, now: number): boolean {
   return shareNow(rule, now) === 0 && nextTurn(rule, now) === undefined
 }
 
-/** When the customer at this place gets in; undefined when they never do. */
+/** When the customer at this place starts to pass; undefined when never. */
 export function reachedAt(rule: Rule, place: number, now: number): number | undefined {
   return turns(rule).find((at) => at > now && shareNow(rule, at) > place)
 }

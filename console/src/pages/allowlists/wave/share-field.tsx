@@ -13,7 +13,7 @@ export interface ShareFieldProps {
   onShare(share: Typed): void
 }
 
-/** Roughly by the slider, exactly by the number beside it. */
+/** The slider sets it roughly, the number beside it exactly. */
 export function ShareField({ label, share, error, disabled, onShare }: ShareFieldProps) {
   const { waves } = useTexts()
   const texts = waves.rule
@@ -59,7 +59,7 @@ export interface ShareNumberProps extends Omit<NumberInputProps, 'value' | 'onCh
   onShare(share: Typed): void
 }
 
-/** A share in percent, exactly, with the decimal mark of the language; a point is understood too. */
+/** An exact share in percent, with the decimal mark of the language; a point works too. */
 export function ShareNumber({ share, onShare, ...more }: ShareNumberProps) {
   const format = useFormat()
   return (

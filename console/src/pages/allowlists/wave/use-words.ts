@@ -2,9 +2,9 @@ import { useMemo } from 'react'
 import { useLanguage } from '../../../texts/language.js'
 
 export interface Words {
-  /** A moment as the clocks of the chosen zone show it, with the zone's name. */
+  /** A moment in the chosen zone, with the name of the zone. */
   moment(at: number): string
-  /** The same without the zone, for tables whose heading has it. */
+  /** The same without the zone, for tables whose heading names it. */
   short(at: number): string
   utc(at: number): string
   /** In the browser's own zone. */
@@ -13,7 +13,7 @@ export interface Words {
   number(value: number): string
 }
 
-/** How the pages of a wave say times and shares. */
+/** How the pages of a wave show times and shares. */
 export function useWords(zone: string): Words {
   const { language, format } = useLanguage()
   return useMemo(() => {

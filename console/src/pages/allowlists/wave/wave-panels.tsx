@@ -22,7 +22,7 @@ export interface WavePanelsProps {
   onChanged(): void
 }
 
-/** What is being edited: the draft, the saved rule that it began from, and the zone of its times. */
+/** The edit in progress: the draft, the saved rule that it started from, and the zone of its times. */
 interface Edit {
   from: Rule
   draft: Draft
@@ -33,7 +33,7 @@ const editOf = (rule: Rule, zone: string): Edit => ({ from: rule, draft: draftOf
 
 export const unsavedName = (id: string): string => `wave ${id}`
 
-/** A wave: what it lets in now, its rule, and who is in. */
+/** A wave: who passes now, its rule, and single customers. */
 export function WavePanels({ list, rule, readAt, isStale, onChanged }: WavePanelsProps) {
   const { waves, common } = useTexts()
   const { can } = useSignedIn()
@@ -47,7 +47,7 @@ export function WavePanels({ list, rule, readAt, isStale, onChanged }: WavePanel
   const isEdited = isWrong || !sameRule(edit.from, next)
   const isChanged = isWrong || !sameRule(rule, next)
   const isOutdated = !sameRule(edit.from, rule)
-  // A rule that was saved, here or elsewhere, is followed, unless that would lose what is being typed.
+  // Follows a newly saved rule, unless that would lose unsaved input.
   if (isOutdated && (!isEdited || !isChanged)) setEdit(editOf(rule, zone))
   useUnsaved(name, isChanged ? edit : undefined, common.unsavedKept)
   return (

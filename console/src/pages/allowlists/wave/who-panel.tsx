@@ -13,7 +13,7 @@ import { useWords } from './use-words.js'
 export interface WhoPanelProps {
   id: string
   rule: Rule
-  /** With changes that are not saved. */
+  /** The rule with unsaved changes. */
   next: Rule | undefined
   now: number
   zone: string

@@ -14,7 +14,7 @@ export interface WindowFieldsProps {
   onChange(change: Partial<Draft>): void
 }
 
-/** From when to when, in the zone that the times of the page are in. */
+/** Start and end, in the time zone of the page. */
 export function WindowFields({ draft, problems, zone, disabled, onZone, onChange }: WindowFieldsProps) {
   const { waves } = useTexts()
   const texts = waves.rule
@@ -62,7 +62,7 @@ interface MomentProps {
   onChange(value: Typed): void
 }
 
-/** A time as it is typed, and what that is for the reader and in UTC. */
+/** A time as typed, and the same time in the browser's zone and in UTC. */
 function Moment({ label, value, zone, error, disabled, onChange }: MomentProps) {
   const { waves } = useTexts()
   const texts = waves.rule

@@ -1,4 +1,4 @@
-/** Times as such inputs spell them (`2026-01-31T09:00`) in a time zone, and back. */
+/** Converts times between a time zone and the format of `datetime-local` inputs (`2026-01-31T09:00`). */
 
 const MINUTE_MS = 60_000
 const formats = new Map<string, Intl.DateTimeFormat>()
@@ -22,7 +22,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   return format
 }
 
-/** How far the clocks of the zone are ahead of UTC then. */
+/** The offset of the zone from UTC at that time. */
 function offsetMs(zone: string, at: number): number {
   const parts = Object.fromEntries(
     formatOf(zone)
@@ -46,8 +46,8 @@ export function toInput(at: number, zone: string): string {
 }
 
 /**
- * Undefined for what is no time. An hour that clocks show twice is the first of them; one that they jump over is taken
- * as if they had not.
+ * Undefined for text that is not a time. An hour that occurs twice means the first one; an hour that clocks skip is
+ * taken as if they did not.
  */
 export function fromInput(text: string, zone: string): number | undefined {
   const wall = Date.parse(`${text}Z`)

@@ -140,7 +140,7 @@ async function routesPage() {
     load('index.js'),
     load('server/app.js'),
     load('server/http/logger.js'),
-    load('server/http/route-table.js'),
+    load('server/http/routes-page.js'),
   ])
   const catraca = await openCatraca({ store: 'memory:' })
   const { app, routes } = await buildServer(catraca, { logger: createLogger('silent') })

@@ -6,7 +6,7 @@ import type { ServerOptions } from './options.js'
 export { type RunningServer, startServer } from './http/lifecycle.js'
 export { createLogger, type LogLevel } from './http/logger.js'
 export { HTTP_STATUS } from './http/problem.js'
-export { type RouteEntry, renderRouteTable } from './http/route-table.js'
+export { type RouteEntry, renderRouteTable } from './http/routes-page.js'
 export { type BootstrapKey, SERVER_DEFAULTS, type ServerOptions } from './options.js'
 
 /** The server as a Fastify instance, to call `listen` on or to mount inside another instance. */

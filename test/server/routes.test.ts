@@ -7,7 +7,7 @@ import { SCOPES } from '../../src/guards/access/scopes.js'
 import { buildServer } from '../../src/server/app.js'
 import type { App, ServerContext } from '../../src/server/http/context.js'
 import { addHooks } from '../../src/server/http/hooks.js'
-import { renderRouteTable } from '../../src/server/http/route-table.js'
+import { renderRouteTable } from '../../src/server/http/routes-page.js'
 import { serve } from './support.js'
 
 /** What callers do, by scopes of their own. */

@@ -5,7 +5,7 @@ import { recordActors } from './actors.js'
 import type { App, ServerContext } from './context.js'
 import { answerSender, isStillSending } from './drain.js'
 import { isServerFault, renderProblem } from './problem.js'
-import type { RouteEntry } from './route-table.js'
+import type { RouteEntry } from './routes-page.js'
 
 /** Headers of every response. The fast path of checks sends them too. */
 const EVERY_ANSWER = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const

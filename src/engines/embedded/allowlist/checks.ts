@@ -9,7 +9,7 @@ import type {
 import type { Environment } from '../lmdb/environment.js'
 import type { Catalog, EmbeddedList } from './catalog.js'
 import { CustomerRef } from './keys.js'
-import { addedAtOf, expiresAtOf, visibleBytes } from './rows.js'
+import { addedAtOf, expiresAtOf, visibleBytes } from './member-row-codec.js'
 
 /**
  * Checks read one LMDB snapshot per turn of the event loop. A turn takes about a millisecond, so a check may miss

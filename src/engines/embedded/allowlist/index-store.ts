@@ -3,7 +3,7 @@ import type { IndexStore, KeyBlock, Manifest } from '../../../guards/allowlist/m
 import type { Environment } from '../lmdb/environment.js'
 import type { Catalog } from './catalog.js'
 import { listEnd, listStart, pageKey } from './keys.js'
-import { visibleBytes } from './rows.js'
+import { visibleBytes } from './member-row-codec.js'
 
 const SCAN_ROWS = 10_000
 /** Use counts are halved when one gets this high, so that old use counts less. */

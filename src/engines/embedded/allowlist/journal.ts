@@ -3,7 +3,7 @@ import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../guards/allow
 import type { Counters } from './catalog.js'
 import type { ChangeLog } from './change-log.js'
 import type { CustomerRef } from './keys.js'
-import { attributesAt, type Row } from './rows.js'
+import { attributesAt, type Row } from './member-row-codec.js'
 
 /** Records what a write transaction does to the members of a list, and appends it to the list's change log. */
 export class Journal {

@@ -12,8 +12,16 @@ import { DifferenceList } from './difference-list.js'
 import type { ImportRecords } from './imports.js'
 import type { Journal } from './journal.js'
 import { listEnd, listStart } from './keys.js'
+import {
+  attributesAt,
+  decodeRow,
+  isMember,
+  newRow,
+  type Row,
+  sameAttributes,
+  visible,
+} from './member-row-codec.js'
 import { MemberRows, tally } from './member-rows.js'
-import { attributesAt, decodeRow, isMember, newRow, type Row, sameAttributes, visible } from './rows.js'
 import { addSweep, dropSweep } from './sweeps.js'
 
 /** Rows per write transaction: it holds the write lock for some milliseconds. */

@@ -5,8 +5,8 @@ import { ImportRecords } from './imports.js'
 import type { EmbeddedIndexStore } from './index-store.js'
 import type { Journal } from './journal.js'
 import { listEnd, listStart, readNumber } from './keys.js'
+import { attributesAt, decodeRow, FOREVER, type Row, visible } from './member-row-codec.js'
 import { MemberRows, tally } from './member-rows.js'
-import { attributesAt, decodeRow, FOREVER, type Row, visible } from './rows.js'
 import { addSweep, dropSweep, pendingSweeps, type Sweep, sweepKey } from './sweeps.js'
 
 /** Rows per step: it holds the write lock for some milliseconds. */

@@ -13,7 +13,7 @@ import { Corrections } from './corrections.js'
 import { logKey, rowKey } from './keys.js'
 import type { Notices } from './notices.js'
 import { DECIDING, type Plan, planOf } from './plan.js'
-import { takeForm } from './take-form.js'
+import { takeForm } from './take-batch.js'
 
 /** One file for different keys: a row; row and log; row and log of two subjects. */
 const taking = {

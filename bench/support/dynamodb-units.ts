@@ -127,16 +127,16 @@ async function prepareLists({ allowlists }: Catraca): Promise<void> {
 
 /** What a process does again and again in order to hear of changes, each time; nothing has changed. */
 async function looks({ keys, tokens, limits, capacity, health }: DynamodbEngine): Promise<CountedUnits> {
+  // The names of limits that were used before may still be written in the background.
+  const asks = (verbs: readonly string[], work: () => Promise<unknown>): Promise<Units> =>
+    unitsOf(capacity, work, verbs)
   return {
-    'look at the API keys': await unitsOf(capacity, () => keys.list()),
-    'look for revoked tokens': await unitsOf(capacity, () => tokens.read({ sequence: 0, mark: 0 })),
-    // Names of limits that were used before may still be written down in the background.
-    'look for changes of limits and their configuration': await unitsOf(
-      capacity,
-      () => limits.counters.take([], NOW),
-      ['limit.watch'],
+    'look at the API keys': await asks(['keys'], () => keys.list()),
+    'look for revoked tokens': await asks(['tokens'], () => tokens.read({ sequence: 0, mark: 0 })),
+    'look for changes of limits and their configuration': await asks(['limit.watch'], () =>
+      limits.counters.take([], NOW),
     ),
-    'look for `/health`, and for a scrape of `/metrics`': await unitsOf(capacity, () => health()),
+    'look for `/health`, and for a scrape of `/metrics`': await asks(['health'], () => health()),
   }
 }
 

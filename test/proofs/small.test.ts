@@ -71,7 +71,7 @@ describe('proofs, small', () => {
 
   it('dynamodb-pods: all that live end exact, whatever is killed or lost', async () => {
     const figures = await dynamodbPods({
-      pods: 2,
+      pods: 3,
       seconds: 2,
       changesPerSecond: 25,
       members: 50,

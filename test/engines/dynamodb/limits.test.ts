@@ -51,8 +51,9 @@ describe('what DynamoDB decides', () => {
     let now = START + random(100_000)
     let rule = newRule()
     for (let step = 0; step < 50; step++) {
-      // Mostly on, sometimes far, now and then back; and now and then the other process.
-      now += random(10) === 0 ? -random(5000) : random(4) === 0 ? random(30_000) : random(700)
+      // Mostly on, sometimes far, now and then back, and far back; and now and then the other process.
+      const back = random(30) === 0 ? random(100_000) : random(10) === 0 ? random(5000) : 0
+      now += back > 0 ? -back : random(4) === 0 ? random(30_000) : random(700)
       const { counters } = engines[random(5) === 0 ? 1 : 0]
       if (random(15) === 0) rule = newRule()
       const asked = [cost('x', rule, random(rule.capacity + 1)), cost('y.z', bucket(7), random(2), true)]
@@ -64,7 +65,8 @@ describe('what DynamoDB decides', () => {
         assert.deepEqual({ allowed, views }, { allowed: expected.allowed, views: expected.views }, where)
         states = expected.states[0] ?? states
       } else {
-        const takenAt = now - random(3000)
+        // A lease may be of a time before the clock was set back.
+        const takenAt = random(6) === 0 ? now + random(60_000) : now - random(3000)
         const held = asked.map((limit) => ({ ...limit, delta: random(9) - 4 }))
         const deltas = held.map(({ cost: held, delta }) => Math.max(delta, -held))
         const use = { id: `${entity}-${step}`, takenAt, expiresAt: now + 60_000 }

@@ -60,7 +60,7 @@ export class DynamodbLimits implements LimitStore {
       const { allowed, views, states } = decide([statesOf(known)], [subject], at)
       const draft = allowed ? draftTake(known, limits, views[0]!, states[0], at, isContended) : undefined
       if (draft === undefined) {
-        const rewinding = allowed ? undefined : draftRewind(known, limits, at)
+        const rewinding = draftRewind(known, limits, at)
         if (isSeen && rewinding !== undefined) {
           known = (await this.send(subject, rewinding)).after
           return undefined
@@ -107,7 +107,7 @@ export class DynamodbLimits implements LimitStore {
         allowed ? draftTake(known[i]!, limits, views[i]!, states[i], at, isContended) : undefined,
       )
       if (drafts.every((draft) => draft === undefined)) {
-        const rewinding = allowed ? [] : known.map((one, i) => draftRewind(one, subjects[i]!.limits, at))
+        const rewinding = known.map((one, i) => draftRewind(one, subjects[i]!.limits, at))
         if (isSeen && rewinding.some((draft) => draft !== undefined)) {
           const sent = rewinding.map(async (draft, i) =>
             draft === undefined ? known[i]! : (await this.send(subjects[i]!, draft)).after,

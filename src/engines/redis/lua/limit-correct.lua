@@ -48,6 +48,7 @@ end
 local function correct(row, log_key, rule, amount, taken, now)
   if limit_row.is_other(row, rule) then return 0 end
   local algorithm = rule.algorithm
+  limit_row.rewind(row, rule, now)
   local a, b, c, d = algorithm.correct(rule, amount, taken, now, log_key, limit_row.get(row, rule))
   limit_row.put(row, rule, a, b, c, d)
   return (select(2, algorithm.take(rule, 0, now, log_key, a, b, c, d)))

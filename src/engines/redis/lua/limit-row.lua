@@ -29,7 +29,12 @@ local function remove(row, i)
   row[1] = row[1] - 1
 end
 
-local function fields(text) return { unpack_bytes(format_of(byte(text)), text) } end
+-- Behind the fields of the row stands where the rest of the text begins: there must be none.
+local function fields(text)
+  local row = { unpack_bytes(format_of(byte(text)), text) }
+  if row[FIRST + row[1] * SIZE] ~= #text + 1 then error('there is more than a row') end
+  return row
+end
 
 -- The state of a limit; nil where there is none of its kind.
 local function get(row, rule)

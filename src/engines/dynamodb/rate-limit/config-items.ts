@@ -81,6 +81,7 @@ function flattened(item: Item): Item {
 
 /** The limit, or the attribute that cannot be used. */
 function limitOf(item: Item): Limit | string {
+  if (isGiven(item.data) && item.data.M === undefined) return 'data'
   const limit: Limit = {}
   for (const [field, attribute] of Object.entries(NUMBERS)) {
     const value = item[attribute]

@@ -75,6 +75,16 @@ export const limitLeaseSuite = suite<LimitStore>(
       }
     },
 
+    async 'a lease runs out by the time that decides, and then changes nothing'({ one, two }) {
+      const taken = [of('a', cost('rpm', ruleOf('fixed-window', 10, 3600), 4))]
+      await one.take(taken, NOW)
+      const use = lease(taken, { rpm: 1 })
+      assert.equal(await two.adjust(use, next(), use.expiresAt - 1), 'done')
+      assert.equal(await one.adjust(use, next(), use.expiresAt), 'expired')
+      assert.equal(await two.giveBack(use, use.expiresAt), 'expired')
+      assert.deepEqual(await remaining(one, taken[0]!), [5])
+    },
+
     async 'what was taken before the clock was set back is given back once, on every algorithm'({
       one,
       two,

@@ -166,8 +166,22 @@ describe('what is stored', () => {
   it('refuses a lease that has run out, so that it cannot be given back once more', async () => {
     const taken = [of('over', cost('rpm', bucket(60), 60))]
     await one.counters.take(taken, START)
-    assert.equal(await one.counters.giveBack({ ...lease(taken), expiresAt: START }, START), 'given-back')
+    assert.equal(await one.counters.giveBack({ ...lease(taken), expiresAt: START }, START), 'expired')
     assert.deepEqual(await remaining(one.counters, taken[0]!, START), [0])
+  })
+})
+
+describe('an item that cannot be read', () => {
+  it('is refused by name, and stays when it is no item of ours', async () => {
+    const Key = { PK: { S: 'SUBJECT#odd#gpt-4' }, SK: { S: 'STATE' } }
+    const put = (item: Item) =>
+      limits.server.client().putItem('test', { TableName: table, Item: { ...Key, ...item } })
+    const odd = of('odd', cost('rpm', bucket(5), 1))
+    await put({ mark: { S: 'm' }, 'rule#rpm': { S: 'spiral 1' } })
+    await assert.rejects(two.counters.take([odd], START), { code: 'STORE_CORRUPT', message: /rule#rpm/ })
+    await put({ theirs: { S: 'value' } })
+    await assert.rejects(two.counters.reset(odd), { code: 'STORE_CORRUPT', message: /SUBJECT#odd#gpt-4/ })
+    assert.equal((await itemOf('odd'))?.theirs?.S, 'value')
   })
 })
 

@@ -175,7 +175,7 @@ describe('the clock of limits', () => {
     const subject = of('a', cost('rpm', bucket(60), 60))
     const { at } = await counters.take([subject], 0)
     const over = { ...lease([subject], {}, at), expiresAt: at }
-    assert.equal(await counters.giveBack(over, 0), 'given-back')
+    assert.equal(await counters.giveBack(over, 0), 'expired')
     assert.deepEqual(await remaining(counters, subject), [0])
   })
 })

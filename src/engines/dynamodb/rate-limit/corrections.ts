@@ -75,7 +75,7 @@ export class Corrections {
     const { guards, times, memory } = this.parts
     const time = times.since(now)
     // What is known of a lease goes when it has run out: it could be given back once more.
-    if (time() >= lease.expiresAt) return 'given-back'
+    if (time() >= lease.expiresAt) return 'expired'
     let record: LeaseRecord = noRecord(lease)
     const subjects: Corrected[] = lease.subjects.map((subject) => ({
       known: memory.get(subject),

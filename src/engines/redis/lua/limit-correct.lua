@@ -9,7 +9,8 @@
           when that was, when the lease runs out, how (see `limit-plan`), the name of the adjustment
 
   Output
-    1, or 0 when the lease was given back or has run out; and 1 when something was freed that others may have been denied
+    1, 0 when the lease was given back, or -1 when it has run out; and 1 when something was freed that others may have
+    been denied
 
   Runs after `limit-plan` and `limit-row-one`; makes `limit-row`.
 ]]
@@ -59,7 +60,7 @@ return function(keys, args)
   local taken, ends, now = tonumber(args[3]), tonumber(args[4]), (limit_plan.how(args[5]))
   local known = false
   if verb ~= 'undo' then
-    if ends <= now then return { 0, 0 } end
+    if ends <= now then return { -1, 0 } end
     known = redis.call('GET', keys[3])
     if known == BACK then return { 0, 0 } end
   end

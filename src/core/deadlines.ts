@@ -127,10 +127,12 @@ const UNAVAILABLE = [
   'STORE_FULL',
   'STORE_UNUSABLE',
   'STORE_IN_USE',
-  'STORE_CORRUPT',
 ] as const
 
-/** Whether the engine failed, as opposed to invalid input. */
+/**
+ * Whether the engine failed, as opposed to invalid input. STORE_CORRUPT is no outage: the engine answered that a
+ * value is damaged or belongs to another program. That does not end by itself, so callers get it by its name.
+ */
 export function isUnavailable(error: unknown): boolean {
   return UNAVAILABLE.some((code) => isCatracaError(error, code))
 }

@@ -4,7 +4,7 @@ import { ALGORITHMS, type CompleteLimit, compileRule } from '../../guards/rate-l
 import { type Pair, suite } from '../suite.js'
 import { NOW, parallel } from '../support.js'
 import { LIMIT_VECTORS, type LimitStep, type LimitVector, VECTOR_START } from '../vectors/rate-limit.js'
-import { bucket, cost, lease, MINUTE_MS, of, remaining, ruleOf, view } from './support.js'
+import { bucket, cost, HOUR_MS, lease, MINUTE_MS, of, remaining, ruleOf, view } from './support.js'
 
 async function runVector(
   store: LimitStore,
@@ -97,6 +97,26 @@ export const limitSuite = suite<LimitStore>(
       assert.deepEqual(await remaining(one, watched), [8, 0])
       const enforced = of('a', cost('rpm', bucket(10), 9), cost('tpm', bucket(100), 1, true))
       assert.equal((await one.take([enforced], NOW)).allowed, false)
+    },
+
+    async 'a limit in shadow mode goes on after the clock was set back'({ one, two }) {
+      for (const algorithm of ALGORITHMS) {
+        for (const enforced of [[], [cost('rpm', bucket(100), 1)]]) {
+          const watched = of(
+            `${algorithm}-${enforced.length}`,
+            ...enforced,
+            cost('x', ruleOf(algorithm, 2), 2, true),
+          )
+          const takeAt = async (store: LimitStore, now: number) => {
+            const { allowed, views } = await store.take([watched], now)
+            assert.equal(allowed, true)
+            return views[0]!.at(-1)!.retryAfterMs
+          }
+          assert.equal(await takeAt(one, NOW + HOUR_MS), 0, algorithm)
+          assert.ok((await takeAt(two, NOW)) > 0, algorithm)
+          assert.equal(await takeAt(one, NOW + 3 * MINUTE_MS), 0, algorithm)
+        }
+      }
     },
 
     async 'a reset forgets one subject, all its limits'({ one, two }) {

@@ -3,7 +3,7 @@ import type { LimitStore } from '../../guards/rate-limit/port.js'
 import { ALGORITHMS } from '../../guards/rate-limit/rule.js'
 import { suite } from '../suite.js'
 import { NOW, parallel } from '../support.js'
-import { bucket, cost, lease, MINUTE_MS, of, remaining, ruleOf } from './support.js'
+import { bucket, cost, HOUR_MS, lease, MINUTE_MS, of, remaining, ruleOf } from './support.js'
 
 let adjustments = 0
 const next = (): string => `adjustment-${++adjustments}`
@@ -72,6 +72,33 @@ export const limitLeaseSuite = suite<LimitStore>(
         await one.take(taken, NOW + MINUTE_MS)
         assert.equal(await one.giveBack(lease(taken), NOW + MINUTE_MS), 'done')
         assert.deepEqual(await remaining(one, taken[0]!, NOW + MINUTE_MS), [6], algorithm)
+      }
+    },
+
+    async 'a lease runs out by the time that decides, and then changes nothing'({ one, two }) {
+      const taken = [of('a', cost('rpm', ruleOf('fixed-window', 10, 3600), 4))]
+      await one.take(taken, NOW)
+      const use = lease(taken, { rpm: 1 })
+      assert.equal(await two.adjust(use, next(), use.expiresAt - 1), 'done')
+      assert.equal(await one.adjust(use, next(), use.expiresAt), 'expired')
+      assert.equal(await two.giveBack(use, use.expiresAt), 'expired')
+      assert.deepEqual(await remaining(one, taken[0]!), [5])
+    },
+
+    async 'what was taken before the clock was set back is given back once, on every algorithm'({
+      one,
+      two,
+    }) {
+      for (const algorithm of ALGORITHMS) {
+        const taken = [of(algorithm, cost('x', ruleOf(algorithm, 10), 4))]
+        await one.take(taken, NOW + HOUR_MS)
+        await two.take(taken, NOW + HOUR_MS)
+        assert.equal((await one.take(taken, NOW)).allowed, false, algorithm)
+        const use = lease(taken, {}, NOW + HOUR_MS)
+        assert.equal(await two.giveBack(use, NOW), 'done', algorithm)
+        assert.deepEqual(await remaining(one, taken[0]!), [6], algorithm)
+        assert.equal(await one.giveBack(use, NOW), 'given-back', algorithm)
+        assert.deepEqual(await remaining(two, taken[0]!), [6], algorithm)
       }
     },
 

@@ -4,6 +4,7 @@ import { type Algorithm, compileRule } from '../../guards/rate-limit/rule.js'
 import { NOW } from '../support.js'
 
 export const MINUTE_MS = 60_000
+export const HOUR_MS = 3_600_000
 const LEASE_MS = 600_000
 
 export const ruleOf = (algorithm: Algorithm, capacity: number, refillPeriodSeconds = 60) =>

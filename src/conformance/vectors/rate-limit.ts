@@ -374,6 +374,29 @@ export const LIMIT_VECTORS: readonly LimitVector[] = [
     ],
   },
   {
+    name: 'fixed window: behind a clock that was set back, the use counts in the next window at the latest',
+    limit: { algorithm: 'fixed-window', capacity: 5, burst: 5, refillAmount: 5, refillPeriodSeconds: 60 },
+    steps: [
+      [7200000, 5, true, 0, 60000, 0],
+      [3600000, 1, false, 0, 120000, 120000],
+      [3659999, 1, false, 0, 60001, 60001],
+      [3660000, 1, false, 0, 60000, 60000],
+      [3719999, 1, false, 0, 1, 1],
+      [3720000, 2, true, 3, 60000, 0],
+      [3720000, 3, true, 0, 60000, 0],
+      [7260000, 2, true, 3, 60000, 0],
+      [3630000, 0, true, 3, 90000, 0],
+      [3630000, 3, true, 0, 90000, 0],
+      [3630000, 1, false, 0, 90000, 90000],
+      [3720000, 5, true, 0, 60000, 0],
+      // Back over the start of the window: it stays where it is.
+      [3780000, 5, true, 0, 60000, 0],
+      [3750000, 1, false, 0, 90000, 90000],
+      [3839999, 1, false, 0, 1, 1],
+      [3840000, 1, true, 4, 60000, 0],
+    ],
+  },
+  {
     name: 'fixed window: capacity changed in mid-flight',
     limit: { algorithm: 'fixed-window', capacity: 5, burst: 5, refillAmount: 5, refillPeriodSeconds: 60 },
     steps: [
@@ -458,6 +481,30 @@ export const LIMIT_VECTORS: readonly LimitVector[] = [
       [5000, 1, false, 0, 15000, 10000],
       [14999, 1, false, 0, 5001, 1],
       [15000, 1, true, 0, 10000, 0],
+    ],
+  },
+  {
+    name: 'sliding window: behind a clock that was set back, what is ahead counts as admitted now',
+    limit: { algorithm: 'sliding-window', capacity: 3, burst: 3, refillAmount: 3, refillPeriodSeconds: 60 },
+    steps: [
+      [7200000, 2, true, 1, 60000, 0],
+      [7201000, 1, true, 0, 60000, 0],
+      [3600000, 1, false, 0, 60000, 60000],
+      [3659999, 1, false, 0, 1, 1],
+      [3660000, 1, true, 2, 60000, 0],
+      // What is not ahead stays where it is.
+      [3690000, 2, true, 0, 60000, 0],
+      [3670000, 1, false, 0, 60000, 50000],
+      [3719999, 1, false, 0, 10001, 1],
+      [3720000, 1, true, 0, 60000, 0],
+      [3720000, 1, false, 0, 60000, 10000],
+      [3730000, 2, true, 0, 60000, 0],
+      // A look changes nothing: the time begins with the first call that asks for something.
+      [7200000, 3, true, 0, 60000, 0],
+      [3600000, 0, true, 0, 60000, 0],
+      [3630000, 1, false, 0, 60000, 60000],
+      [3660000, 1, false, 0, 30000, 30000],
+      [3690000, 3, true, 0, 60000, 0],
     ],
   },
   {
@@ -569,6 +616,27 @@ export const LIMIT_VECTORS: readonly LimitVector[] = [
     ],
   },
   {
+    name: 'two counters: behind a clock that was set back, the use counts in the next window at the latest',
+    limit: {
+      algorithm: 'sliding-window-counter',
+      capacity: 10,
+      burst: 10,
+      refillAmount: 10,
+      refillPeriodSeconds: 60,
+    },
+    steps: [
+      [7200000, 10, true, 0, 120000, 0],
+      [3600000, 1, false, 0, 180000, 126000],
+      [3719999, 1, false, 0, 60001, 6001],
+      [3725999, 1, false, 0, 54001, 1],
+      [3726000, 1, true, 0, 114000, 0],
+      [7200000, 4, true, 6, 120000, 0],
+      [3600000, 6, true, 0, 180000, 0],
+      [3600000, 1, false, 0, 180000, 126000],
+      [3840000, 10, true, 0, 120000, 0],
+    ],
+  },
+  {
     name: 'two counters: capacity changed in mid-flight',
     limit: {
       algorithm: 'sliding-window-counter',
@@ -611,6 +679,18 @@ export const LIMIT_VECTORS: readonly LimitVector[] = [
       [30000, 1, true, 0, 30000, 0],
       [30000, 1, false, 0, 30000, 1000],
       [31000, 1, true, 0, 30000, 0],
+    ],
+  },
+  {
+    name: 'concurrency: slots taken before the clock was set back run out by the new time',
+    limit: { algorithm: 'concurrency', capacity: 2, burst: 2, refillAmount: 2, refillPeriodSeconds: 30 },
+    steps: [
+      [7200000, 2, true, 0, 30000, 0],
+      [3600000, 1, false, 0, 30000, 30000],
+      [3629999, 1, false, 0, 1, 1],
+      [3630000, 1, true, 1, 30000, 0],
+      [3630000, 1, true, 0, 30000, 0],
+      [3630000, 1, false, 0, 30000, 30000],
     ],
   },
   {

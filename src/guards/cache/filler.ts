@@ -5,7 +5,7 @@ import type { Entry } from './first-tier.js'
 import { Flight } from './flight.js'
 import { FlightEndings, mayBeInvalidated, type SpaceParts } from './flight-endings.js'
 import { Loader, type Work } from './loader.js'
-import { DOWN } from './second-tier.js'
+import { DOWN, StoreTime } from './second-tier.js'
 
 const FIRST_WAIT_MS = 10
 const LONGEST_WAIT_MS = 100
@@ -52,11 +52,12 @@ export class Filler<T> {
     // entry that lives clearly longer comes from another pod's refresh.
     const leftMs = entry.keepUntil - clock.now() + Math.min(settings.timeoutMs, settings.ttlMs / 10)
     void this.ending([flight], async () => {
-      const { toLoad, held } = await this.beginFills([flight], work, leftMs)
+      const time = new StoreTime()
+      const { toLoad, held } = await this.beginFills([flight], work, leftMs, time)
       for (const busy of held) this.detach(busy.key)
       // Callers that joined after the entry expired still need an answer.
       const waiting = held.filter(({ callers }) => callers > 0)
-      await Promise.all([this.loader.load(toLoad, work), this.waitFor(waiting, work)])
+      await Promise.all([this.loader.load(toLoad, work, time), this.waitFor(waiting, work)])
     })
   }
 
@@ -69,9 +70,10 @@ export class Filler<T> {
     void this.ending([flight], async () => {
       const { second, settings } = this.parts
       const claim = { token: randomUUID(), leaseMs: settings.leaseMs, freshAboveMs: Infinity, takeOver: true }
-      if ((await second.begin([key], claim)) === DOWN) flight.isDegraded = true
+      const time = new StoreTime()
+      if ((await second.begin([key], claim, time)) === DOWN) flight.isDegraded = true
       else flight.token = claim.token
-      await this.loader.load([flight], work)
+      await this.loader.load([flight], work, time)
     })
     return flight.answer
   }
@@ -115,11 +117,12 @@ export class Filler<T> {
 
   private run(flights: readonly Flight<T>[], work: Work<T>): Promise<void> {
     return this.ending(flights, async () => {
-      const missing = await this.readSecond(flights, work)
+      const time = new StoreTime()
+      const missing = await this.readSecond(flights, work, time)
       if (missing.length === 0) return
-      const { toLoad, held } = await this.beginFills(missing, work, this.parts.settings.staleMs)
+      const { toLoad, held } = await this.beginFills(missing, work, this.parts.settings.staleMs, time)
       const waiting = held.filter((flight) => !this.endings.stale(flight))
-      await Promise.all([this.loader.load(toLoad, work), this.waitFor(waiting, work)])
+      await Promise.all([this.loader.load(toLoad, work, time), this.waitFor(waiting, work)])
     })
   }
 
@@ -138,10 +141,17 @@ export class Filler<T> {
   }
 
   /** Resolves flights from the second tier or, if it is down, from the first. */
-  private async readSecond(flights: readonly Flight<T>[], work: Work<T>): Promise<Flight<T>[]> {
+  private async readSecond(
+    flights: readonly Flight<T>[],
+    work: Work<T>,
+    time: StoreTime,
+  ): Promise<Flight<T>[]> {
     const { second, clock, first } = this.parts
     const askedAt = clock.now()
-    const found = await second.read(flights.map(({ key }) => key))
+    const found = await second.read(
+      flights.map(({ key }) => key),
+      time,
+    )
     const missing: Flight<T>[] = []
     for (const [i, flight] of flights.entries()) {
       if (found === DOWN) {
@@ -150,7 +160,7 @@ export class Filler<T> {
         if (!this.endings.degraded(flight)) missing.push(flight)
         continue
       }
-      const decoded = this.endings.decoded(flight.key, found[i], askedAt)
+      const decoded = this.endings.decoded(flight.key, found[i], askedAt, time)
       // Most are already decoded, and an `await` has a cost.
       const entry = decoded instanceof Promise ? await decoded : decoded
       if (entry !== undefined && clock.now() < entry.freshUntil) this.found(flight, entry, work)
@@ -168,7 +178,12 @@ export class Filler<T> {
     this.onFound(flight.key, entry, work)
   }
 
-  private async beginFills(flights: readonly Flight<T>[], work: Work<T>, freshAboveMs: number) {
+  private async beginFills(
+    flights: readonly Flight<T>[],
+    work: Work<T>,
+    freshAboveMs: number,
+    time: StoreTime,
+  ) {
     const toLoad = flights.filter(({ isDegraded }) => isDegraded)
     const held: Flight<T>[] = []
     const asking = flights.filter(({ isDegraded }) => !isDegraded)
@@ -178,12 +193,13 @@ export class Filler<T> {
     const starts = await this.parts.second.begin(
       asking.map(({ key }) => key),
       claim,
+      time,
     )
     for (const [i, flight] of asking.entries()) {
       const start = starts === DOWN ? undefined : starts[i]!
       if (start?.state === 'held') held.push(flight)
       else if (start?.state === 'found') {
-        const entry = await this.endings.decoded(flight.key, start.entry, askedAt)
+        const entry = await this.endings.decoded(flight.key, start.entry, askedAt, time)
         if (entry === undefined) toLoad.push(flight)
         else this.found(flight, entry, work)
       } else {
@@ -204,12 +220,13 @@ export class Filler<T> {
     let waiting = flights
     for (let waitMs = FIRST_WAIT_MS; waiting.length > 0; waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 1.5)) {
       await pause(waitMs)
-      const { toLoad, held } = await this.beginFills(waiting, work, settings.staleMs)
-      loads.push(this.loader.load(toLoad, work))
+      const time = new StoreTime()
+      const { toLoad, held } = await this.beginFills(waiting, work, settings.staleMs, time)
+      loads.push(this.loader.load(toLoad, work, time))
       waiting = held
       if (performance.now() < giveUpAt) continue
       // Loads without a lease: the value goes to the waiting callers and is not stored.
-      loads.push(this.loader.load(waiting, work))
+      loads.push(this.loader.load(waiting, work, time))
       break
     }
     await Promise.all(loads)

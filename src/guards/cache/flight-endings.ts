@@ -6,7 +6,7 @@ import type { Entry, FirstTier } from './first-tier.js'
 import type { Flight } from './flight.js'
 import type { SpaceSettings } from './options.js'
 import type { StoredValue } from './port.js'
-import type { SecondTier } from './second-tier.js'
+import type { SecondTier, StoreTime } from './second-tier.js'
 import type { Source } from './source.js'
 
 /** The parts that a space shares with its helpers. */
@@ -81,18 +81,19 @@ export class FlightEndings<T> {
     key: string,
     stored: StoredValue | undefined,
     askedAt: number,
+    time?: StoreTime,
   ): Entry<T> | undefined | Promise<Entry<T> | undefined> {
     if (stored === undefined) return undefined
     try {
       const entry = this.parts.entries.read(stored, askedAt)
-      return entry instanceof Promise ? entry.catch(() => this.unreadable(key)) : entry
+      return entry instanceof Promise ? entry.catch(() => this.unreadable(key, time)) : entry
     } catch {
-      return this.unreadable(key)
+      return this.unreadable(key, time)
     }
   }
 
-  private async unreadable(key: string): Promise<undefined> {
+  private async unreadable(key: string, time: StoreTime | undefined): Promise<undefined> {
     this.parts.counts.unreadable++
-    await this.parts.second.remove([key])
+    await this.parts.second.remove([key], time)
   }
 }

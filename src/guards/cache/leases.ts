@@ -6,7 +6,7 @@ import { FlightEndings, type SpaceParts } from './flight-endings.js'
 import { checkEntry, checkLease } from './options.js'
 import type { FillStart } from './port.js'
 import type { Reader } from './reader.js'
-import { DOWN } from './second-tier.js'
+import { DOWN, StoreTime } from './second-tier.js'
 import type { CacheAnswer, EntryOptions, FillLease, LeaseOptions } from './types.js'
 
 const FIRST_WAIT_MS = 10
@@ -29,13 +29,15 @@ export class Leases<T> {
     checkLease(options)
     const { refresh = false, waitMs = 0, signal } = options
     const leaseMs = options.ttlMs ?? this.parts.settings.hardLoadTimeoutMs
-    const cached = refresh ? undefined : (await this.reader.read([key], true)).get(key)
+    let time = new StoreTime()
+    const cached = refresh ? undefined : (await this.reader.read([key], true, time)).get(key)
     if (cached !== undefined && !cached.stale) return { state: 'cached', ...cached }
     const giveUpAtMs = performance.now() + waitMs
     for (let pauseMs = FIRST_WAIT_MS; ; pauseMs = Math.min(LONGEST_WAIT_MS, pauseMs * 1.5)) {
-      const answer = await this.begin(key, leaseMs, refresh, cached)
+      const answer = await this.begin(key, leaseMs, refresh, cached, time)
       const leftMs = giveUpAtMs - performance.now()
       if (answer.state !== 'busy' || leftMs <= 0) return answer
+      time = new StoreTime()
       await pause(Math.min(pauseMs, leftMs), undefined, signal === undefined ? {} : { signal })
     }
   }
@@ -68,18 +70,20 @@ export class Leases<T> {
     leaseMs: number,
     refresh: boolean,
     stale: CacheAnswer<T> | undefined,
+    time: StoreTime,
   ): Promise<FillLease<T>> {
     const { second, settings, clock } = this.parts
     const lease = `${refresh ? FORCED : ''}${randomUUID()}`
     const askedAt = clock.now()
     const freshAboveMs = refresh ? Number.POSITIVE_INFINITY : settings.staleMs
-    const starts = await second.begin([key], { token: lease, leaseMs, freshAboveMs, takeOver: refresh })
+    const claim = { token: lease, leaseMs, freshAboveMs, takeOver: refresh }
+    const starts = await second.begin([key], claim, time)
     if (starts === DOWN) throw unavailable()
     const start = starts[0] as FillStart
     if (start.state === 'found') {
-      const entry = await this.endings.decoded(key, start.entry, askedAt)
+      const entry = await this.endings.decoded(key, start.entry, askedAt, time)
       // An unreadable entry was deleted, so the next attempt finds none.
-      if (entry === undefined) return this.begin(key, leaseMs, refresh, undefined)
+      if (entry === undefined) return this.begin(key, leaseMs, refresh, undefined, time)
       return { state: 'cached', ...answerOf(findingOf(entry, clock.now())) }
     }
     if (start.state === 'filling')
@@ -90,10 +94,11 @@ export class Leases<T> {
   /** Stores nothing and removes the earlier entry, which the source has just contradicted. */
   private async forgo(key: string, lease: string): Promise<boolean> {
     const { second, first, settings } = this.parts
-    const renewed = await second.renew([key], lease, settings.leaseMs)
+    const time = new StoreTime()
+    const renewed = await second.renew([key], lease, settings.leaseMs, time)
     if (renewed === DOWN) throw unavailable()
     if (renewed[0] !== true) return false
-    await second.remove([key])
+    await second.remove([key], time)
     first.drop(key)
     return true
   }

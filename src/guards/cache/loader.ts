@@ -4,7 +4,7 @@ import type { Entry } from './first-tier.js'
 import type { Flight } from './flight.js'
 import type { FlightEndings, SpaceParts } from './flight-endings.js'
 import type { CacheItem, FilledItem, StoreOutcome } from './port.js'
-import { DOWN, type OrDown } from './second-tier.js'
+import { DOWN, type OrDown, type StoreTime } from './second-tier.js'
 import type { EntryOptions, LoadMany } from './types.js'
 
 /** How to load the values of flights. */
@@ -27,7 +27,8 @@ export class Loader<T> {
     private readonly endings: FlightEndings<T>,
   ) {}
 
-  async load(flights: readonly Flight<T>[], { load, options }: Work<T>): Promise<void> {
+  /** `time`: what the flights have waited for the store before. The time of the source does not count. */
+  async load(flights: readonly Flight<T>[], { load, options }: Work<T>, time: StoreTime): Promise<void> {
     if (flights.length === 0) return
     const { source, counts } = this.parts
     const timers = [this.softTimer(flights), this.renewing(flights)]
@@ -36,10 +37,10 @@ export class Loader<T> {
         flights.map(({ key }) => key),
         load,
       )
-      await this.store(flights, values, options)
+      await this.store(flights, values, options, time)
     } catch (error) {
       // Also when the tier was closed meanwhile: a failed release must not become an unhandled rejection.
-      await this.release(flights).catch(() => {})
+      await this.release(flights, time).catch(() => {})
       for (const flight of flights) if (!this.endings.stale(flight)) flight.reject(error)
     } finally {
       for (const timer of timers) clearTimeout(timer)
@@ -66,14 +67,16 @@ export class Loader<T> {
     }, settings.leaseMs / 2).unref()
   }
 
-  private async release(flights: readonly Flight<T>[]): Promise<void> {
-    await Promise.all([...byToken(flights)].map(([token, keys]) => this.parts.second.release(keys, token)))
+  private async release(flights: readonly Flight<T>[], time: StoreTime): Promise<void> {
+    const { second } = this.parts
+    await Promise.all([...byToken(flights)].map(([token, keys]) => second.release(keys, token, time)))
   }
 
   private async store(
     flights: readonly Flight<T>[],
     values: ReadonlyMap<string, T | undefined | null>,
     options: EntryOptions<T>,
+    time: StoreTime,
   ): Promise<void> {
     const { entries } = this.parts
     const made = await Promise.all(
@@ -81,9 +84,10 @@ export class Loader<T> {
         return { flight, ...(await entries.make(flight.key, values.get(flight.key) ?? undefined, options)) }
       }),
     )
-    const outcomes = await this.storeLeased(made)
-    await this.removeUnpublished(made, outcomes)
-    await this.removeUnstorable(made.filter(({ item }) => item === undefined).map(({ flight }) => flight))
+    const outcomes = await this.storeLeased(made, time)
+    await this.removeUnpublished(made, outcomes, time)
+    const unstorable = made.filter(({ item }) => item === undefined).map(({ flight }) => flight)
+    await this.removeUnstorable(unstorable, time)
     for (const one of made) this.settle(one, one.flight.isDegraded ? DOWN : outcomes.get(one.flight.key))
   }
 
@@ -91,32 +95,38 @@ export class Loader<T> {
   private async removeUnpublished(
     made: readonly Made<T>[],
     outcomes: ReadonlyMap<string, OrDown<StoreOutcome>>,
+    time: StoreTime,
   ): Promise<void> {
     const unpublished = made.filter(
       ({ flight, item }) =>
         flight.isForced && item !== undefined && (flight.isDegraded || outcomes.get(flight.key) === DOWN),
     )
-    if (unpublished.length > 0) await this.parts.second.remove(unpublished.map(({ flight }) => flight.key))
+    const keys = unpublished.map(({ flight }) => flight.key)
+    if (keys.length > 0) await this.parts.second.remove(keys, time)
   }
 
   /** Stores nothing and removes the earlier entries, which the source has just contradicted. */
-  private async removeUnstorable(flights: readonly Flight<T>[]): Promise<void> {
+  private async removeUnstorable(flights: readonly Flight<T>[], time: StoreTime): Promise<void> {
     const { first, second } = this.parts
     const contradicted = flights
       .filter(({ fallback, isForced }) => fallback !== undefined || isForced)
       .map(({ key }) => key)
-    if (contradicted.length > 0) await second.remove(contradicted)
+    if (contradicted.length > 0) await second.remove(contradicted, time)
     for (const key of contradicted) first.drop(key)
-    await this.release(flights.filter(({ key }) => !contradicted.includes(key)))
+    const others = flights.filter(({ key }) => !contradicted.includes(key))
+    await this.release(others, time)
   }
 
-  private async storeLeased(made: readonly Made<T>[]): Promise<Map<string, OrDown<StoreOutcome>>> {
+  private async storeLeased(
+    made: readonly Made<T>[],
+    time: StoreTime,
+  ): Promise<Map<string, OrDown<StoreOutcome>>> {
     const fills: FilledItem[] = []
     for (const { flight, item } of made) {
       if (item !== undefined && flight.token !== undefined)
         fills.push({ ...item, token: flight.token, isChange: flight.isForced })
     }
-    const outcomes = fills.length === 0 ? [] : await this.parts.second.store(fills)
+    const outcomes = fills.length === 0 ? [] : await this.parts.second.store(fills, time)
     return new Map(fills.map(({ key }, i) => [key, outcomes === DOWN ? DOWN : outcomes[i]!]))
   }
 

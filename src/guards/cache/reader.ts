@@ -1,7 +1,7 @@
 import { isNone } from './content.js'
 import { answerOf, findingOf } from './entries.js'
 import { FlightEndings, mayBeInvalidated, type SpaceParts } from './flight-endings.js'
-import { DOWN } from './second-tier.js'
+import { DOWN, type StoreTime } from './second-tier.js'
 import type { CacheAnswer } from './types.js'
 
 /** Reads the second tier, and never loads. */
@@ -16,16 +16,20 @@ export class Reader<T> {
    * Reads in one round trip. Includes stale values, marked. Values whose invalidation may have been missed are
    * returned only to callers that see the mark.
    */
-  async read(keys: readonly string[], seesMarks: boolean): Promise<Map<string, CacheAnswer<T>>> {
+  async read(
+    keys: readonly string[],
+    seesMarks: boolean,
+    time?: StoreTime,
+  ): Promise<Map<string, CacheAnswer<T>>> {
     const { first, second, clock, counts } = this.parts
     const answers = new Map<string, CacheAnswer<T>>()
     const pins = keys.map((key) => first.pin(key))
     const askedAt = clock.now()
-    const found = await second.read(keys)
+    const found = await second.read(keys, time)
     const doubts = found === DOWN && mayBeInvalidated(this.parts)
     for (const [i, key] of keys.entries()) {
       const entry =
-        found === DOWN ? first.entries?.get(key) : await this.endings.decoded(key, found[i], askedAt)
+        found === DOWN ? first.entries?.get(key) : await this.endings.decoded(key, found[i], askedAt, time)
       const now = clock.now()
       if (entry === undefined || now >= entry.keepUntil || (doubts && !seesMarks)) counts.misses++
       else {

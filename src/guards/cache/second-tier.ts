@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.js'
-import { Deadlines } from '../../core/deadlines.js'
+import { Deadlines, monotonicMs } from '../../core/deadlines.js'
 import { isCatracaError } from '../../core/errors.js'
 import { every } from '../../core/timers.js'
 import { Breaker } from './breaker.js'
@@ -26,6 +26,15 @@ const RETRY_MS = 1000
 const LONGEST_STEP_MS = 600_000
 
 export const secondTierBreaker = (): Breaker => new Breaker({ failures: 3, pauseMs: 1000 })
+
+/**
+ * The time that one call of a caller has waited for the store, over all its steps. Once the store was down for a
+ * step, the later steps do not ask it: they get `DOWN` at once.
+ */
+export class StoreTime {
+  spentMs = 0
+  isDown = false
+}
 
 export interface SecondTierParts {
   store: CacheStore
@@ -72,18 +81,18 @@ export class SecondTier {
     return this.pending.size > 0 || this.isFlushSlow || this.parts.breaker.isOpen(this.parts.clock.now())
   }
 
-  read(keys: readonly string[]): Promise<OrDown<readonly (StoredValue | undefined)[]>> {
-    return this.ask((store, now) => store.read(this.space, keys, now))
+  read(keys: readonly string[], time?: StoreTime): Promise<OrDown<readonly (StoredValue | undefined)[]>> {
+    return this.ask((store, now) => store.read(this.space, keys, now), time)
   }
 
-  begin(keys: readonly string[], claim: FillClaim): Promise<OrDown<readonly FillStart[]>> {
-    return this.ask((store, now) => store.begin(this.space, keys, claim, now))
+  begin(keys: readonly string[], claim: FillClaim, time?: StoreTime): Promise<OrDown<readonly FillStart[]>> {
+    return this.ask((store, now) => store.begin(this.space, keys, claim, now), time)
   }
 
   /** If another program has written under the key, nothing is stored, but the caller still gets the loaded value. */
-  async store(fills: readonly FilledItem[]): Promise<OrDown<readonly StoreOutcome[]>> {
+  async store(fills: readonly FilledItem[], time?: StoreTime): Promise<OrDown<readonly StoreOutcome[]>> {
     try {
-      return await this.ask((store, now) => store.store(this.space, fills, now))
+      return await this.ask((store, now) => store.store(this.space, fills, now), time)
     } catch (error) {
       if (!isCatracaError(error, 'STORE_CORRUPT')) throw error
       this.parts.report(`cache ${this.space}: nothing was stored`, error)
@@ -91,12 +100,17 @@ export class SecondTier {
     }
   }
 
-  renew(keys: readonly string[], token: string, leaseMs: number): Promise<OrDown<readonly boolean[]>> {
-    return this.ask((store, now) => store.renew(this.space, keys, { token, leaseMs }, now))
+  renew(
+    keys: readonly string[],
+    token: string,
+    leaseMs: number,
+    time?: StoreTime,
+  ): Promise<OrDown<readonly boolean[]>> {
+    return this.ask((store, now) => store.renew(this.space, keys, { token, leaseMs }, now), time)
   }
 
-  release(keys: readonly string[], token: string): Promise<OrDown<void>> {
-    return this.ask((store) => store.release(this.space, keys, token))
+  release(keys: readonly string[], token: string, time?: StoreTime): Promise<OrDown<void>> {
+    return this.ask((store) => store.release(this.space, keys, token), time)
   }
 
   /**
@@ -109,8 +123,8 @@ export class SecondTier {
     return outcome
   }
 
-  async remove(keys: readonly string[]): Promise<OrDown<readonly boolean[]>> {
-    const outcome = await this.ask((store, now) => store.remove(this.space, keys, now))
+  async remove(keys: readonly string[], time?: StoreTime): Promise<OrDown<readonly boolean[]>> {
+    const outcome = await this.ask((store, now) => store.remove(this.space, keys, now), time)
     if (outcome === DOWN) this.pend(() => this.pending.addKeys(keys))
     return outcome
   }
@@ -134,17 +148,38 @@ export class SecondTier {
     clearInterval(this.timer)
   }
 
-  private ask<R>(work: (store: CacheStore, now: number) => Promise<R>): Promise<OrDown<R>> {
-    if (this.pending.size === 0 && this.telling === undefined) return this.tryOnce(work)
-    return this.isFlushed().then((isTold) => (isTold ? this.tryOnce(work) : DOWN))
+  private ask<R>(work: (store: CacheStore, now: number) => Promise<R>, time?: StoreTime): Promise<OrDown<R>> {
+    if (time === undefined && !this.mustFlush) return this.tryOnce(work)
+    return this.askInTime(work, time ?? new StoreTime())
+  }
+
+  private async askInTime<R>(
+    work: (store: CacheStore, now: number) => Promise<R>,
+    time: StoreTime,
+  ): Promise<OrDown<R>> {
+    const from = monotonicMs()
+    const since = from - time.spentMs
+    if (time.isDown || this.deadlines.isOver(since)) return DOWN
+    try {
+      const isReady = !this.mustFlush || (await this.isFlushed(since))
+      const result = isReady ? await this.tryOnce(work, since) : DOWN
+      if (result === DOWN) time.isDown = true
+      return result
+    } finally {
+      time.spentMs += monotonicMs() - from
+    }
+  }
+
+  private get mustFlush(): boolean {
+    return this.pending.size > 0 || this.telling !== undefined
   }
 
   /** Whether all pending invalidations were sent within a caller's timeout. */
-  private async isFlushed(): Promise<boolean> {
+  private async isFlushed(since: number): Promise<boolean> {
     if (this.isFlushSlow) return false
     const flushing = this.flushPending()
     try {
-      return await this.deadlines.within(flushing)
+      return await this.deadlines.within(flushing, since)
     } catch (error) {
       if (isCatracaError(error, 'CLOSED')) throw error
       this.isFlushSlow = this.telling === flushing
@@ -152,13 +187,16 @@ export class SecondTier {
     }
   }
 
-  private async tryOnce<R>(work: (store: CacheStore, now: number) => Promise<R>): Promise<OrDown<R>> {
+  private async tryOnce<R>(
+    work: (store: CacheStore, now: number) => Promise<R>,
+    since?: number,
+  ): Promise<OrDown<R>> {
     const { breaker, clock } = this.parts
     if (!breaker.admits(clock.now())) {
       this.skipped++
       return DOWN
     }
-    return this.attempt(work, this.deadlines)
+    return this.attempt(work, this.deadlines, since)
   }
 
   /** Never used as the trial call of an open breaker: all other spaces would wait for it to end. */
@@ -170,11 +208,12 @@ export class SecondTier {
   private async attempt<R>(
     work: (store: CacheStore, now: number) => Promise<R>,
     deadlines: Deadlines,
+    since?: number,
   ): Promise<OrDown<R>> {
     const { store, breaker, clock, report, onUse } = this.parts
     try {
       onUse()
-      const result = await deadlines.within(work(store, clock.now()))
+      const result = await deadlines.within(work(store, clock.now()), since)
       breaker.succeed()
       return result
     } catch (error) {

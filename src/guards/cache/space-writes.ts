@@ -6,7 +6,7 @@ import type { Entry, Pin } from './first-tier.js'
 import type { SpaceParts } from './flight-endings.js'
 import { checkEntry } from './options.js'
 import type { CacheNotice } from './port.js'
-import { DOWN } from './second-tier.js'
+import { DOWN, StoreTime } from './second-tier.js'
 import type { EntryOptions } from './types.js'
 
 /** All changes of cached entries, also those by other instances. Keys are already validated. */
@@ -42,7 +42,9 @@ export class SpaceWrites<T> {
     await this.make(key, value, options)
     const { second, settings } = this.parts
     const token = randomUUID()
-    await second.begin([key], { token, leaseMs: settings.leaseMs, freshAboveMs: 0, takeOver: true })
+    const time = new StoreTime()
+    const claim = { token, leaseMs: settings.leaseMs, freshAboveMs: 0, takeOver: true }
+    await second.begin([key], claim, time)
     const renewing = every(() => {
       second.renew([key], token, settings.leaseMs).catch(() => {})
     }, settings.leaseMs / 2)
@@ -50,30 +52,37 @@ export class SpaceWrites<T> {
       await writeToSource()
     } catch (error) {
       // The write may have succeeded anyway.
-      await this.remove([key])
+      await this.remove([key], time)
       throw error
     } finally {
       clearInterval(renewing)
     }
-    await this.storeSaved(key, value, token, options)
+    await this.storeSaved(key, value, token, options, time)
   }
 
-  private async storeSaved(key: string, value: T, token: string, options: EntryOptions<T>): Promise<void> {
+  private async storeSaved(
+    key: string,
+    value: T,
+    token: string,
+    options: EntryOptions<T>,
+    time: StoreTime,
+  ): Promise<void> {
     const { first, second } = this.parts
     this.forget(key)
     const pin = first.pin(key)
     const { entry, item } = await this.make(key, value, options)
-    const outcome = item === undefined ? undefined : await second.store([{ ...item, token, isChange: true }])
+    const fills = item === undefined ? [] : [{ ...item, token, isChange: true }]
+    const outcome = fills.length === 0 ? undefined : await second.store(fills, time)
     const isStored = outcome !== undefined && outcome !== DOWN && outcome[0] === 'stored'
     this.replace(pin, isStored && first.isTrusted ? entry : undefined)
     first.unpin(pin)
     // Another caller saved or deleted meanwhile, so the order is unknown.
-    if (!isStored) await this.remove([key])
+    if (!isStored) await this.remove([key], time)
   }
 
-  async remove(keys: readonly string[]): Promise<number> {
+  async remove(keys: readonly string[], time?: StoreTime): Promise<number> {
     for (const key of keys) this.forget(key)
-    const removed = await this.parts.second.remove(keys)
+    const removed = await this.parts.second.remove(keys, time)
     // A read in between may have been answered before the removal took effect.
     for (const key of keys) this.forget(key)
     return removed === DOWN ? 0 : removed.filter(Boolean).length

@@ -42,7 +42,7 @@ export type ConsumerDecision<Result> =
 
 /**
  * `recording`: the work was executed, but that could not be recorded; the next delivery resolves it. `failed`: the
- * work threw. `unavailable`: the engine did not answer, and nothing was executed.
+ * work threw. `unavailable`: the engine did not answer or the record cannot be read, and nothing was executed.
  */
 export type RedeliveryReason = 'in-progress' | 'failed' | 'unavailable' | 'recording'
 
@@ -93,7 +93,8 @@ function decide<Message, Result>(
 ): ConsumerDecision<never> {
   if (isDone) return { action: 'redeliver', delayMs: retryDelayMs, why: 'recording', error }
   if (!hasBegun) {
-    if (isUnavailable(error)) return { action: 'redeliver', delayMs: retryDelayMs, why: 'unavailable', error }
+    const isRefused = isUnavailable(error) || isCatracaError(error, 'STORE_CORRUPT')
+    if (isRefused) return { action: 'redeliver', delayMs: retryDelayMs, why: 'unavailable', error }
     if (isCatracaError(error, 'INVALID_INPUT')) return { action: 'reject', why: 'invalid', error }
   }
   if (attempt >= maxAttempts) return { action: 'reject', why: 'attempts', error }

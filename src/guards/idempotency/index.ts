@@ -1,7 +1,7 @@
 import { aborted, follow } from '../../core/abort.js'
 import { type Clock, isoTime } from '../../core/clock.js'
 import { isUnavailable } from '../../core/deadlines.js'
-import { invalid, isCatracaError } from '../../core/errors.js'
+import { invalid } from '../../core/errors.js'
 import { SharedTimer } from '../../core/shared-timer.js'
 import type { IdempotencyApi } from './api.js'
 import { Heartbeat } from './heartbeat.js'
@@ -128,8 +128,7 @@ export class Idempotency implements IdempotencyApi {
       } catch (error) {
         // Execute without a claim only if the engine does not answer. A damaged record means the request was
         // executed: it must not run again.
-        const isSilent = isUnavailable(error) && !isCatracaError(error, 'STORE_CORRUPT')
-        if (onUnavailable === 'allow' && isSilent) return this.runUnguarded()
+        if (onUnavailable === 'allow' && isUnavailable(error)) return this.runUnguarded()
         throw error
       }
       onUnavailable = 'block'

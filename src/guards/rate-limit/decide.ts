@@ -1,7 +1,8 @@
-import type { AlgorithmResult, LimitState, LimitView } from './algorithms/algorithm.js'
+import { type AlgorithmResult, KIND_OF, type LimitState, type LimitView } from './algorithms/algorithm.js'
 import { ALGORITHM } from './algorithms/index.js'
-import { isAhead, rewound } from './algorithms/rewound.js'
+import { rewound } from './algorithms/rewound.js'
 import type { LeasedLimit, LimitCost } from './port.js'
+import type { Rule } from './rule.js'
 
 /** States of the limits of one subject, by name. Unused limits are absent. */
 export type SubjectState = readonly (readonly [name: string, state: LimitState])[]
@@ -51,15 +52,23 @@ export function rewind(
   limits: readonly LimitCost[],
   now: number,
 ): SubjectState | undefined {
-  const isAsked = (name: string) => limits.some((limit) => limit.name === name && limit.cost > 0)
-  if (!states.some(([name, state]) => isAhead(state, now) && isAsked(name))) return undefined
-  return states.map(([name, state]) => [name, isAsked(name) ? rewound(state, now) : state] as const)
+  const after = states.map(([name, state]) => {
+    const asked = limits.find((limit) => limit.name === name && limit.cost > 0)
+    return [name, asked === undefined ? state : present(state, asked.rule, now)] as const
+  })
+  return after.some(([, state], i) => state !== states[i]![1]) ? after : undefined
 }
+
+/** The state in the present time. A state of another algorithm than that of the rule counts for nothing. */
+const present = (state: LimitState, { algorithm }: Rule, now: number): LimitState =>
+  state[0] === KIND_OF[algorithm] ? rewound(state, now) : state
 
 function judge(states: SubjectState, { name, rule }: LimitCost, cost: number, now: number): AlgorithmResult {
   const state = stateOf(states, name)
-  const verdict = ALGORITHM[rule.algorithm].take(state && rewound(state, now), rule, cost, now)
-  return verdict.retryAfterMs > 0 || cost === 0 ? { ...verdict, state } : verdict
+  const current = state && present(state, rule, now)
+  const verdict = ALGORITHM[rule.algorithm].take(current, rule, cost, now)
+  if (cost === 0) return { ...verdict, state }
+  return verdict.retryAfterMs > 0 ? { ...verdict, state: current } : verdict
 }
 
 export function stateOf(states: SubjectState, name: string): LimitState | undefined {
@@ -109,7 +118,7 @@ export function correct(
     const state = stateOf(before, name)
     const amount = amounts[i]!
     if (amount === 0) return { state }
-    const current = state && rewound(state, now)
+    const current = state && present(state, rule, now)
     return { state: ALGORITHM[rule.algorithm].correct(current, rule, amount, takenAt, now) }
   })
   return merge(before, limits, after)

@@ -47,8 +47,9 @@ export class Leases {
     return this.sealer!.leaseOf(number, content)
   }
 
+  /** Whether the lease has run out, the engine decides: its clock issued the lease. */
   read(leaseId: string): Lease {
-    return this.sealer!.open(leaseId, this.clock.now())
+    return this.sealer!.open(leaseId)
   }
 
   /** Counts once per `adjustmentId`. Without one, each call is a new adjustment. */
@@ -97,6 +98,8 @@ export class Leases {
     // The lease of an answer given without the engine took nothing.
     if (subjects.length === 0) return { applied: true }
     const work = verb({ ...lease, subjects }, this.clock.now())
-    return { applied: (await this.deadlines.change(work)) === 'done' }
+    const outcome = await this.deadlines.change(work)
+    if (outcome === 'expired') throw new CatracaError('LEASE_NOT_FOUND', 'the lease has run out')
+    return { applied: outcome === 'done' }
   }
 }

@@ -62,8 +62,8 @@ export interface LeaseUse {
   subjects: readonly (Subject & { limits: readonly LeasedLimit[] })[]
 }
 
-/** `given-back`: the lease was given back earlier, and nothing was changed. */
-export type LeaseOutcome = 'done' | 'given-back'
+/** `given-back`: the lease was given back earlier. `expired`: it has run out by the engine's clock. Neither changes anything. */
+export type LeaseOutcome = 'done' | 'given-back' | 'expired'
 
 /** Which subject's cached denials are no longer valid. Undefined: those of all subjects. */
 export type Freed = Subject | undefined

@@ -83,7 +83,12 @@ describe('records of configuration', () => {
   })
 
   it('that cannot be used are named, and leave those beside them alone', async () => {
-    const bad: Item[] = [{ capacity: { N: '0.5' } }, { capacity: { S: 'many' } }, { algorithm: { S: 'x' } }]
+    const bad: Item[] = [
+      { capacity: { N: '0.5' } },
+      { capacity: { S: 'many' } },
+      { algorithm: { S: 'x' } },
+      { data: { S: '{"capacity":9}' } },
+    ]
     for (const [i, wrong] of bad.entries()) {
       const name = `bad-${i}`
       const PK = { S: `RESOURCE#${name}` }

@@ -51,8 +51,9 @@ describe('what DynamoDB decides', () => {
     let now = START + random(100_000)
     let rule = newRule()
     for (let step = 0; step < 50; step++) {
-      // Mostly on, sometimes far, now and then back; and now and then the other process.
-      now += random(10) === 0 ? -random(5000) : random(4) === 0 ? random(30_000) : random(700)
+      // Mostly on, sometimes far, now and then back, and far back; and now and then the other process.
+      const back = random(30) === 0 ? random(100_000) : random(10) === 0 ? random(5000) : 0
+      now += back > 0 ? -back : random(4) === 0 ? random(30_000) : random(700)
       const { counters } = engines[random(5) === 0 ? 1 : 0]
       if (random(15) === 0) rule = newRule()
       const asked = [cost('x', rule, random(rule.capacity + 1)), cost('y.z', bucket(7), random(2), true)]
@@ -64,7 +65,8 @@ describe('what DynamoDB decides', () => {
         assert.deepEqual({ allowed, views }, { allowed: expected.allowed, views: expected.views }, where)
         states = expected.states[0] ?? states
       } else {
-        const takenAt = now - random(3000)
+        // A lease may be of a time before the clock was set back.
+        const takenAt = random(6) === 0 ? now + random(60_000) : now - random(3000)
         const held = asked.map((limit) => ({ ...limit, delta: random(9) - 4 }))
         const deltas = held.map(({ cost: held, delta }) => Math.max(delta, -held))
         const use = { id: `${entity}-${step}`, takenAt, expiresAt: now + 60_000 }
@@ -164,8 +166,22 @@ describe('what is stored', () => {
   it('refuses a lease that has run out, so that it cannot be given back once more', async () => {
     const taken = [of('over', cost('rpm', bucket(60), 60))]
     await one.counters.take(taken, START)
-    assert.equal(await one.counters.giveBack({ ...lease(taken), expiresAt: START }, START), 'given-back')
+    assert.equal(await one.counters.giveBack({ ...lease(taken), expiresAt: START }, START), 'expired')
     assert.deepEqual(await remaining(one.counters, taken[0]!, START), [0])
+  })
+})
+
+describe('an item that cannot be read', () => {
+  it('is refused by name, and stays when it is no item of ours', async () => {
+    const Key = { PK: { S: 'SUBJECT#odd#gpt-4' }, SK: { S: 'STATE' } }
+    const put = (item: Item) =>
+      limits.server.client().putItem('test', { TableName: table, Item: { ...Key, ...item } })
+    const odd = of('odd', cost('rpm', bucket(5), 1))
+    await put({ mark: { S: 'm' }, 'rule#rpm': { S: 'spiral 1' } })
+    await assert.rejects(two.counters.take([odd], START), { code: 'STORE_CORRUPT', message: /rule#rpm/ })
+    await put({ theirs: { S: 'value' } })
+    await assert.rejects(two.counters.reset(odd), { code: 'STORE_CORRUPT', message: /SUBJECT#odd#gpt-4/ })
+    assert.equal((await itemOf('odd'))?.theirs?.S, 'value')
   })
 })
 

@@ -56,8 +56,40 @@ describe('what another program keeps under a key of ours stays, and is refused b
       // With a parent both are taken from, or neither.
       await refused('{ratelimit:b:gpt-4}:log', type, () => counters.take([used, slots], 0))
     }
-    await refused('ratelimit:a:gpt-4', 'list', () => counters.reset(used))
+    for (const type of ['string', 'list'] as const)
+      await refused('ratelimit:a:gpt-4', type, () => counters.reset(used))
     assert.deepEqual(await remaining(counters, used), [5])
+  })
+
+  it('guards: no outage, also where they let pass in one', async (t) => {
+    const [node] = redis.url().nodes
+    const { limits, locks, tokens, close } = await openCatraca({
+      store: `redis://${node!.host}:${node!.port}/0`,
+      tokens: { onUnavailable: 'allow' },
+    })
+    t.after(close)
+    await limits.setConfig(
+      { level: 'system', resource: 'r' },
+      { limits: { x: { capacity: 5, refillPeriodSeconds: 60 } }, onUnavailable: 'allow' },
+    )
+    for (const type of ['string', 'list'] as const) {
+      await refused('ratelimit:a:r', type, () => limits.acquire({ entity: 'a', resource: 'r' }))
+      await refused('ratelimit:a:r', type, () => limits.reset('a', 'r'))
+      await refused('{lock:n}:fence', type, () => locks.acquire('n'))
+    }
+    // Begins as what is used of one limit does.
+    await raw('SET', 'ratelimit:a:r', '\x01theirs')
+    for (const call of [() => limits.acquire({ entity: 'a', resource: 'r' }), () => limits.reset('a', 'r')])
+      await assert.rejects(call, (error) => isCatracaError(error, 'STORE_CORRUPT'))
+    assert.equal(await raw('GET', 'ratelimit:a:r'), '\x01theirs')
+    await raw('DEL', 'ratelimit:a:r')
+    await refused('lock:n', 'list', () => locks.forceRelease('n'))
+    assert.equal((await limits.acquire({ entity: 'a', resource: 'r' })).allowed, true)
+    const isAsItWas = await put('{jwt:blacklist}:subjects', 'string')
+    await assert.rejects(tokens.isRevoked({ subject: 's' }), (error) =>
+      isCatracaError(error, 'STORE_CORRUPT'),
+    )
+    await isAsItWas()
   })
 
   it('locks', async () => {

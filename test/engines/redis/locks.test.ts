@@ -61,6 +61,11 @@ describe('locks on Redis', () => {
     assert.equal((await one.locks.acquire(NAME)).acquired, false)
     assert.equal(await one.locks.extend(NAME, 'token'), undefined)
     assert.equal(await one.locks.release(NAME, 'token'), false)
+    await assert.rejects(one.locks.forceRelease(NAME), { code: 'STORE_CORRUPT', message: /holds a hash/ })
+    assert.equal(await redis.read(KEY, ['HGET', KEY, 'a']), 'b')
+    await redis.write(KEY, ['DEL', KEY])
+    // A string is a lock, whoever holds it.
+    await redis.write(KEY, ['SET', KEY, 'foreign, for ever'])
     assert.equal(await one.locks.forceRelease(NAME), true)
     const answer = await one.locks.acquire(NAME)
     assert.ok(answer.acquired)

@@ -25,6 +25,17 @@ async function open(t: TestContext, options: Partial<OpenOptions> = {}): Promise
 }
 
 describe('limits over Redis', () => {
+  it('have leases that run out by the clock of the server, whatever a process believes', async (t) => {
+    for (const offMs of [7_200_000, -7_200_000]) {
+      const { limits } = await open(t, { clock: { now: () => Date.now() + offMs } })
+      await limits.setConfig(system, { limits: perHour(5) })
+      const answer = await limits.acquire(subject)
+      assert.ok(answer.allowed)
+      assert.deepEqual(await limits.adjust(answer.leaseId, { rpm: 1 }), { applied: true })
+      assert.deepEqual(await limits.giveBack(answer.leaseId), { applied: true })
+    }
+  })
+
   it('are shared by all processes, given back, and counted', async (t) => {
     const [one, two] = [await open(t), await open(t)]
     await one.limits.setConfig(system, { limits: perHour(3) })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { CacheSpace } from '../../../src/guards/cache/space.js'
 import { openSpace, storedValue, TTL_MS } from './support.js'
 
 const fail = async (): Promise<never> => {
@@ -94,6 +95,37 @@ describe('a second tier that is down or slow', () => {
     assert.ok(performance.now() - began < 5000, 'ten loads')
     assert.equal(space.stats().secondTier.failures, 3)
     assert.ok(space.stats().secondTier.skipped > 0)
+  })
+
+  it('is waited for once in a call, and what could not be removed is removed later', async () => {
+    const calls: Record<string, (space: CacheSpace<string>) => Promise<unknown>> = {
+      lease: (space) => assert.rejects(space.lease('k'), { code: 'ENGINE_UNAVAILABLE' }),
+      'lease to refresh': (space) =>
+        assert.rejects(space.lease('k', { refresh: true }), { code: 'ENGINE_UNAVAILABLE' }),
+      fill: (space) => assert.rejects(space.fill('k', undefined, 'lease'), { code: 'ENGINE_UNAVAILABLE' }),
+      refresh: async (space) => assert.equal(await space.refresh('k', () => 'new'), 'new'),
+      'refresh to nothing': async (space) =>
+        assert.equal(await space.refresh('k', () => undefined), undefined),
+      save: (space) => space.save('k', 'new', async () => {}),
+      'save that fails': (space) =>
+        assert.rejects(space.save('k', 'new', () => Promise.reject(new Error('no')))),
+      set: (space) => space.set('k', 'new'),
+      expire: (space) => space.expire('k'),
+    }
+    for (const [name, call] of Object.entries(calls)) {
+      const scene = openSpace<string>({ timeoutMs: 30, l1: false })
+      const { space, tier, clock } = scene
+      await space.set('k', 'old')
+      tier.state = 'silent'
+      tier.calls = 0
+      await call(space)
+      assert.equal(tier.calls, 1, name)
+      tier.state = 'up'
+      clock.advance(2000)
+      const changes = !name.startsWith('lease') && name !== 'fill'
+      await space.get('other')
+      assert.equal((await storedValue(scene, 'k')) === undefined, changes, name)
+    }
   })
 
   it('is told of what was deleted meanwhile before it is asked again', async () => {

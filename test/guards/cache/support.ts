@@ -13,6 +13,8 @@ export const TTL_MS = 60_000
 /** A real store that can be taken away: it refuses, or it never answers. */
 export class Interruptible {
   state: 'up' | 'refusing' | 'silent' = 'up'
+  /** How often it was called. */
+  calls = 0
   /** Answers are kept back until then. */
   hold: Promise<void> | undefined
   readonly store: CacheStore
@@ -30,6 +32,7 @@ export class Interruptible {
   }
 
   private call(work: () => unknown): unknown {
+    this.calls++
     if (this.state === 'silent') return new Promise(() => {})
     if (this.state === 'refusing')
       return Promise.reject(new CatracaError('ENGINE_UNAVAILABLE', 'taken away on purpose'))

@@ -216,6 +216,47 @@ describe('every algorithm', () => {
   }
 })
 
+describe('a clock that is set back', () => {
+  const stepsBack = fc.integer({ min: 10_001, max: 10_000_000 })
+  /** In any window of real time; a burst at the end of one window and at the start of the next is in the rule. */
+  const most: Partial<Record<Algorithm, number>> = {
+    'sliding-window': 1,
+    concurrency: 1,
+    'fixed-window': 2,
+    'sliding-window-counter': 2,
+  }
+
+  for (const algorithm of ALGORITHMS) {
+    it(`${algorithm}: goes on, and never admits more than its rule`, () => {
+      fc.assert(
+        fc.property(limits, calls, calls, stepsBack, (limit, before, after, backMs) => {
+          const rule = compiled(algorithm, limit)
+          const admissions: Admission[] = []
+          let states: SubjectState = []
+          let at = START
+          const take = (cost: number, now: number) => {
+            const asked = [{ limits: [{ name: 'x', rule, cost, shadow: false }] }]
+            const { allowed, states: next } = decide([states], asked, now)
+            states = next[0] ?? states
+            if (allowed && cost > 0) admissions.push({ at, cost })
+            return allowed
+          }
+          const costOf = (share: number) => Math.floor(share * (rule.capacity + 1) * 0.999)
+          for (const { afterMs, share } of before) take(costOf(share), (at += afterMs))
+          for (const { afterMs, share } of after) take(costOf(share), (at += afterMs) - backMs)
+          if (most[algorithm] !== undefined) {
+            assert.ok(mostInWindow(admissions, rule.periodMs) <= most[algorithm] * rule.capacity)
+          }
+          take(1, at - backMs)
+          const fullMs = Math.ceil((rule.capacity * rule.unitsPerToken) / rule.unitsPerMs)
+          at += 10_000 + (algorithm === 'token-bucket' ? fullMs : 3 * rule.periodMs)
+          assert.equal(take(rule.capacity, at - backMs), true, 'all is there again')
+        }),
+      )
+    })
+  }
+})
+
 describe('several limits together', () => {
   it('are taken all or none, whatever their kinds', () => {
     const kinds = fc.array(

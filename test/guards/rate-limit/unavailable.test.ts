@@ -25,6 +25,23 @@ describe('an engine that does not answer', () => {
     await assert.rejects(limits.acquire({ ...subject, consume: { rpm: 11 } }), { code: 'INVALID_INPUT' })
   })
 
+  it('is not one that finds what another program has written: refused by name, whatever a level says', async (t) => {
+    const { limits, fault, clock } = await open(t)
+    await limits.setConfig(allow, { limits: {}, onUnavailable: 'allow' })
+    await limits.acquire(subject)
+    const foreign = () => Promise.reject(new CatracaError('STORE_CORRUPT', 'the key k holds a list'))
+    const refused = { code: 'STORE_CORRUPT', message: /the key k/ }
+    fault.take = foreign
+    await assert.rejects(limits.acquire(subject), refused)
+    await assert.rejects(limits.acquire({ ...subject, entity: 'user-2' }), refused)
+    fault.take = () => Promise.resolve()
+    clock.advance(120_000)
+    fault.config = foreign
+    await assert.rejects(limits.acquire(subject), refused)
+    const { degradedAllowed, degradedBlocked } = limits.stats()
+    assert.deepEqual([degradedAllowed, degradedBlocked], [0, 0])
+  })
+
   it('counts as one when it takes too long, and what it then takes for nobody is given back', async (t) => {
     const { limits, fault } = await open(t, { timeoutMs: 300 })
     await limits.warmUp()

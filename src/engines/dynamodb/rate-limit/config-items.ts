@@ -84,6 +84,7 @@ function flattened(item: Item): Item {
 
 /** The limit, or the attribute that is unusable. */
 function limitOf(item: Item): Limit | string {
+  if (isGiven(item.data) && item.data.M === undefined) return 'data'
   const limit: Limit = {}
   for (const [field, attribute] of Object.entries(NUMBERS)) {
     const value = item[attribute]

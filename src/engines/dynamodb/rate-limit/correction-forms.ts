@@ -1,3 +1,4 @@
+import { KIND } from '../../../guards/rate-limit/algorithms/algorithm.js'
 import { isAhead } from '../../../guards/rate-limit/algorithms/rewound.js'
 import type { LeasedLimit } from '../../../guards/rate-limit/port.js'
 import { MAX_UNITS } from '../../../guards/rate-limit/rule.js'
@@ -22,6 +23,7 @@ export interface Correction {
  */
 export function correctionForm(correction: Correction): Form | undefined {
   const { limit, known } = correction
+  if (known !== undefined && isAhead(known.state, correction.now)) return undefined
   const [kind] = known?.rule.split(' ') ?? []
   switch (kind) {
     case undefined:
@@ -45,7 +47,6 @@ function ofBucket(correction: Correction): Form | undefined {
   const { limit, amount, known, isContended } = correction
   const { name, rule } = limit
   const { rule: counted, state } = known!
-  if (isAhead(state, correction.now)) return undefined
   const now = countedAt(known!, correction.now)
   const units = BigInt(amount) * BigInt(state[3]!)
   const nowUnits = unitsAt(now, unitsPerMsOf(counted))
@@ -69,7 +70,7 @@ function ofWindow({ limit: { name, rule }, amount, takenAt, known, now }: Correc
   const { rule: counted, state } = known!
   const [, start, used, before] = state as [number, number, number, number]
   if (counted === ruleText(rule) && start < startOf(rule, now)) return undefined
-  const isCurrent = takenAt >= start
+  const isCurrent = takenAt >= start || state[0] === KIND.fixed
   const least = Math.max(0, -amount)
   if ((isCurrent ? used : before) <= least) return undefined
   return (draft) => {

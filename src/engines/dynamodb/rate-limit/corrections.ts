@@ -74,8 +74,8 @@ export class Corrections {
   private async use(lease: LeaseUse, now: number, change: Change): Promise<LeaseOutcome> {
     const { guards, times, memory } = this.parts
     const time = times.since(now)
-    // The state of a lease is deleted after it expires: it could be given back a second time.
-    if (time() >= lease.expiresAt) return 'given-back'
+    // What is known of a lease goes when it has run out: it could be given back once more.
+    if (time() >= lease.expiresAt) return 'expired'
     let record: LeaseRecord = noRecord(lease)
     const subjects: Corrected[] = lease.subjects.map((subject) => ({
       known: memory.get(subject),

@@ -1,3 +1,4 @@
+import { CatracaError } from '../../../core/errors.js'
 import { decide } from '../../../guards/rate-limit/decide.js'
 import type {
   Freed,
@@ -8,6 +9,7 @@ import type {
   Taken,
 } from '../../../guards/rate-limit/port.js'
 import type { Subject } from '../../../guards/rate-limit/types.js'
+import { Expression } from '../client/expression.js'
 import { Corrections } from './corrections.js'
 import type { Draft } from './draft.js'
 import { subjectKey } from './keys.js'
@@ -60,7 +62,7 @@ export class DynamodbLimits implements LimitStore {
       const { allowed, views, states } = decide([statesOf(known)], [subject], at)
       const draft = allowed ? draftTake(known, limits, views[0]!, states[0], at, isContended) : undefined
       if (draft === undefined) {
-        const rewinding = allowed ? undefined : draftRewind(known, limits, at)
+        const rewinding = draftRewind(known, limits, at)
         if (isSeen && rewinding !== undefined) {
           known = (await this.send(subject, rewinding)).after
           return undefined
@@ -107,7 +109,7 @@ export class DynamodbLimits implements LimitStore {
         allowed ? draftTake(known[i]!, limits, views[i]!, states[i], at, isContended) : undefined,
       )
       if (drafts.every((draft) => draft === undefined)) {
-        const rewinding = allowed ? [] : known.map((one, i) => draftRewind(one, subjects[i]!.limits, at))
+        const rewinding = known.map((one, i) => draftRewind(one, subjects[i]!.limits, at))
         if (isSeen && rewinding.some((draft) => draft !== undefined)) {
           const sent = rewinding.map(async (draft, i) =>
             draft === undefined ? known[i]! : (await this.send(subjects[i]!, draft)).after,
@@ -174,8 +176,13 @@ export class DynamodbLimits implements LimitStore {
 
   async reset(subject: Subject): Promise<boolean> {
     const { client, table } = this.guards
-    const input = { TableName: table, Key: subjectKey(subject), ReturnValues: 'ALL_OLD' } as const
-    const { item } = await client.deleteItem('limit.reset', input)
+    const Key = subjectKey(subject)
+    const expression = new Expression()
+    // Every write of ours leaves its mark.
+    const ConditionExpression = `${expression.absent('PK')} OR ${expression.exists('mark')}`
+    const input = { TableName: table, Key, ConditionExpression, ...expression.parts() }
+    const { applied, item } = await client.deleteItem('limit.reset', { ...input, ReturnValues: 'ALL_OLD' })
+    if (!applied) throw new CatracaError('STORE_CORRUPT', `the item ${Key.PK.S} is of another program`)
     this.memory.forget(subject)
     await this.notices.publishFreed([subject])
     return statesOf(readKnown(item)).length > 0

@@ -96,7 +96,10 @@ function readState(item: Item, name: string, rule: string): LimitState {
     case 'slots':
       return [KIND.slots, ...readLog(item, name)]
     default:
-      throw new CatracaError('STORE_CORRUPT', 'a limit has a state that this version does not know')
+      throw new CatracaError(
+        'STORE_CORRUPT',
+        `${RULE_PREFIX}${name} of ${item.PK?.S ?? 'an item'} is no rule that this version knows`,
+      )
   }
 }
 

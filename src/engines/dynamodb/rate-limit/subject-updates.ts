@@ -58,7 +58,7 @@ export function draftTake(
     const question = { limit, known: known.limits.get(limit.name), now, isContended }
     return isTaken(limit) ? takeForm(question) : denyForm(question)
   })
-  const draft = apply(forms) ?? replace(known, taken, states ?? statesOf(known), asAsked)
+  const draft = apply(forms) ?? replaceTaken(known, asked, taken, states ?? statesOf(known))
   draft.keepUntil(known, endOf(taken, states ?? [], asAsked, now))
   return draft
 }
@@ -105,7 +105,20 @@ function apply(forms: readonly (Form | undefined)[]): Draft | undefined {
   return draft
 }
 
-/** Writes the decided states, if the item was not written since. */
+/** A limit in shadow mode of which nothing is taken keeps its rule: its state changes only if the clock was set back. */
+function replaceTaken(
+  known: CachedSubject,
+  asked: readonly LimitCost[],
+  taken: readonly LimitCost[],
+  states: SubjectState,
+): Draft {
+  const replaced = asked.filter((limit) => taken.includes(limit) || known.limits.has(limit.name))
+  return replace(known, replaced, states, (limit) =>
+    taken.some(({ name }) => name === limit.name) ? ruleText(limit.rule) : known.limits.get(limit.name)!.rule,
+  )
+}
+
+/** Writes states as they were decided, if nobody has written since. */
 function replace(
   known: CachedSubject,
   limits: readonly Named[],
@@ -154,7 +167,7 @@ function endOfState(rule: string, state: LimitState | undefined): number {
   }
 }
 
-/** Resets buckets whose clock was set back; undefined if there are none. */
+/** Moves states to the present whose clock was set back; undefined where none is. */
 export function draftRewind(
   known: CachedSubject,
   limits: readonly LimitCost[],

@@ -23,6 +23,7 @@ export interface TakeRequest {
 
 /** Consumes the cost. Undefined if the condition must be the whole item as it was read. */
 export function takeForm(asked: TakeRequest): Form | undefined {
+  if (asked.known !== undefined && isAhead(asked.known.state, asked.now)) return undefined
   switch (asked.limit.rule.algorithm) {
     case 'token-bucket':
       return takeOfBucket(asked)
@@ -39,7 +40,7 @@ export function takeForm(asked: TakeRequest): Form | undefined {
 export function denyForm(asked: TakeRequest): Form | undefined {
   const { limit, known, now } = asked
   const { name, rule, cost } = limit
-  if (known?.rule !== ruleText(rule)) return undefined
+  if (known?.rule !== ruleText(rule) || isAhead(known.state, now)) return undefined
   switch (rule.algorithm) {
     case 'token-bucket':
       return (draft) => {
@@ -70,7 +71,6 @@ export const countedAt = ({ state }: KnownLimit, now: number): number =>
 function takeOfBucket({ limit: { name, rule, cost }, known, now: asked }: TakeRequest): Form | undefined {
   const wanted = ruleText(rule)
   const units = BigInt(cost * rule.unitsPerToken)
-  if (known !== undefined && known.rule === wanted && isAhead(known.state, asked)) return undefined
   const now = known?.rule === wanted ? countedAt(known, asked) : asked
   const nowUnits = unitsAt(now, rule.unitsPerMs)
   if (known === undefined || (known.rule === wanted && isFull(known, rule, now))) {

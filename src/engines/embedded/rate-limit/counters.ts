@@ -53,6 +53,7 @@ export class LimitCounters {
 
   adjust(lease: LeaseUse, adjustment: string, now: number): Promise<LeaseOutcome> {
     return this.environment.write(() => {
+      if (lease.expiresAt <= now) return 'expired'
       const row = this.leaseRow(lease.id)
       if (row?.[1] === null) return 'given-back'
       const known = row?.[2] ?? []
@@ -70,6 +71,7 @@ export class LimitCounters {
 
   giveBack(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
     return this.environment.free(() => {
+      if (lease.expiresAt <= now) return 'expired'
       const row = this.leaseRow(lease.id)
       if (row?.[1] === null) return 'given-back'
       const amounts = lease.subjects.map(({ limits }, i) =>

@@ -8,13 +8,14 @@ import type {
   OwnerOutcome,
   StoredLock,
 } from '../../../guards/lock/port.js'
+import { isForeign } from '../link/failures.js'
 import type { RedisOptions } from '../link/options.js'
 import type { Redis } from '../link/redis.js'
 import { RedlockServer } from './redlock-server.js'
 import { RedisLocks } from './store.js'
 
-/** The reply of one server: a result, or none in time. */
-type Vote<T> = { server: number; said: T } | { server: number; isFull: boolean }
+/** What one server says: yes, no, or nothing in time. */
+type Vote<T> = { server: number; said: T } | { server: number; error: unknown }
 
 /**
  * A server that has not voted by then counts as silent. A small share of the lock's lifetime, so that most of it
@@ -86,7 +87,10 @@ class Redlock implements OpenedRedlock {
 
   async remove(name: string): Promise<boolean> {
     const votes = await this.vote(SILENT_AFTER_MS, (store) => store.remove(name))
-    return votes.filter((vote) => 'said' in vote && vote.said).length >= this.quorum
+    const freed = votes.filter((vote) => 'said' in vote && vote.said).length
+    const [foreign] = foreignIn(votes)
+    if (freed < this.quorum && foreign !== undefined) throw foreign
+    return freed >= this.quorum
   }
 
   async read(name: string, now: number): Promise<StoredLock | undefined> {
@@ -166,7 +170,7 @@ class Redlock implements OpenedRedlock {
           .ask((redis) => ask(this.storeOf(redis)))
           .then(
             (said) => count({ server, said }),
-            (error) => count({ server, isFull: isCatracaError(error, 'STORE_FULL') }),
+            (error) => count({ server, error }),
           )
       })
     })
@@ -182,9 +186,15 @@ class Redlock implements OpenedRedlock {
 const shortest = (times: readonly number[], otherwise: number): number =>
   times.length === 0 ? otherwise : Math.min(...times)
 
-function silence(votes: readonly Vote<unknown>[], servers: number): CatracaError {
+/** The errors of servers where another program has written under the key. */
+const foreignIn = (votes: readonly Vote<unknown>[]): unknown[] =>
+  votes.flatMap((vote) => ('error' in vote && isForeign(vote.error) ? [vote.error] : []))
+
+function silence(votes: readonly Vote<unknown>[], servers: number): unknown {
   const said = votes.filter((vote) => 'said' in vote).length
-  const full = votes.filter((vote) => 'isFull' in vote && vote.isFull).length
+  const foreign = foreignIn(votes)
+  if (foreign.length > 0 && said + foreign.length > servers / 2) return foreign[0]
+  const full = votes.filter((vote) => 'error' in vote && isCatracaError(vote.error, 'STORE_FULL')).length
   if (said + full > servers / 2) {
     return new CatracaError('STORE_FULL', `${full} of ${servers} servers are out of memory: no majority`)
   }

@@ -6,7 +6,7 @@ import type {
   StoredLock,
 } from '../../../guards/lock/port.js'
 import type { Redis } from '../link/redis.js'
-import { defineScript } from '../link/script.js'
+import { defineScript, type Script } from '../link/script.js'
 import { FreedLocks } from './freed.js'
 import { fenceKey, lockKey, waitingKey } from './keys.js'
 
@@ -19,6 +19,8 @@ const ACQUIRE_OR_WAIT = defineScript('lock-acquire', {
   together,
 })
 const RELEASE = defineScript('lock-release', { keys: ['any', 'string'], write: true, together })
+/** Whoever holds it: a string. What is of another type is no lock, and is refused. */
+const REMOVE = defineScript('lock-release', { keys: ['string', 'string'], write: true, together })
 const EXTEND = defineScript('lock-extend', { keys: ['any', 'string'], write: true, together })
 const READ = defineScript('lock-read', { keys: 2, write: false })
 
@@ -62,11 +64,11 @@ export class RedisLocks implements LockStore {
   }
 
   release(name: string, owner: string): Promise<OwnerOutcome> {
-    return this.free(name, owner).then((isFreed) => (isFreed ? 'done' : 'lost'))
+    return this.free(RELEASE, name, owner).then((isFreed) => (isFreed ? 'done' : 'lost'))
   }
 
   remove(name: string): Promise<boolean> {
-    return this.free(name)
+    return this.free(REMOVE, name)
   }
 
   async read(name: string, now: number): Promise<StoredLock | undefined> {
@@ -95,9 +97,9 @@ export class RedisLocks implements LockStore {
     return this.freed.close()
   }
 
-  private free(name: string, ...owner: string[]): Promise<boolean> {
+  private free(script: Script, name: string, ...owner: string[]): Promise<boolean> {
     const key = lockKey(name)
     const args = [this.freed.channel, name, ...owner]
-    return this.redis.run(RELEASE, [key, waitingKey(key)], args).then((freed) => freed === 1)
+    return this.redis.run(script, [key, waitingKey(key)], args).then((freed) => freed === 1)
   }
 }

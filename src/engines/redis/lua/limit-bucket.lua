@@ -2,13 +2,14 @@
   Token bucket, equal to src/guards/rate-limit/algorithms/token-bucket.ts, in whole numbers below 2^53;
   src/conformance/vectors/rate-limit.ts compares them.
 
-  A state is up to four numbers; the first is nil if nothing was used.
-    take(rule, cost, now, _, a, b, c, d)               remaining, resetMs, retryAfterMs, and the state to store
-    correct(rule, amount, taken, now, _, a, b, c, d)   the state to store
+  A state is up to four numbers; the first is nil where nothing was used.
+    take(rule, cost, now, _, a, b, c, d)               remaining, resetMs, retryAfterMs, and the state to keep
+    correct(rule, amount, taken, now, _, a, b, c, d)   the state to keep
+    rewound(now, a, b, c, d)                           the state after the clock was set back; nil where it was not
 ]]
 local floor, ceil, min, max = math.floor, math.ceil, math.min, math.max
 local MAX_UNITS = 9007199254740991
-local MAX_AHEAD_MS = 10000 -- as in src/guards/rate-limit/algorithms/rewound.ts
+local is_ahead = limit_rewound.is_ahead
 
 -- Rounds up, so that a fraction of a token is never given away.
 local function rescale(units, from, to)
@@ -34,7 +35,7 @@ local function bucket_used(rule, now, used, at, per_token, capacity)
   if per_token ~= rule.per_token or capacity ~= rule.capacity then
     used = carry_over(used, per_token, capacity, rule)
   end
-  if at - now > MAX_AHEAD_MS then at = now end
+  if is_ahead(now, at) then at = now end
   used = used - max(0, now - at) * rule.per_ms
   if used <= 0 then return 0, max(now, at) end
   return min(used, MAX_UNITS), max(now, at)
@@ -53,9 +54,9 @@ return {
     return max(0, floor((full - used) / per_token)), reset, retry, used, from, per_token, capacity
   end,
 
-  -- Whether to store the state although nothing is consumed: otherwise it would wait until the time before the clock
-  -- was set back.
-  is_ahead = function(now, used, at) return used ~= nil and at - now > MAX_AHEAD_MS end,
+  rewound = function(now, a, b, c, d)
+    if is_ahead(now, b) then return a, now, c, d end
+  end,
 
   -- A lease may be older than the rule that the state was counted with. Then, and if less was used, which needs no
   -- refill, the counting of the state is not changed.

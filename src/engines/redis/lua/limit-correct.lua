@@ -9,8 +9,8 @@
           when that was, when the lease expires, how (see `limit-plan`), the name of the adjustment
 
   Output
-    1, or 0 if the lease was given back or has expired; and 1 if capacity was freed that other callers may have been
-    denied
+    1, 0 when the lease was given back, or -1 when it has run out; and 1 when something was freed that others may have
+    been denied
 
   Runs after `limit-plan` and `limit-row-one`; loads `limit-row`.
 ]]
@@ -49,6 +49,7 @@ end
 local function correct(row, log_key, rule, amount, taken, now)
   if limit_row.is_other(row, rule) then return 0 end
   local algorithm = rule.algorithm
+  limit_row.rewind(row, rule, now)
   local a, b, c, d = algorithm.correct(rule, amount, taken, now, log_key, limit_row.get(row, rule))
   limit_row.put(row, rule, a, b, c, d)
   return (select(2, algorithm.take(rule, 0, now, log_key, a, b, c, d)))
@@ -59,7 +60,7 @@ return function(keys, args)
   local taken, ends, now = tonumber(args[3]), tonumber(args[4]), (limit_plan.how(args[5]))
   local known = false
   if verb ~= 'undo' then
-    if ends <= now then return { 0, 0 } end
+    if ends <= now then return { -1, 0 } end
     known = redis.call('GET', keys[3])
     if known == BACK then return { 0, 0 } end
   end

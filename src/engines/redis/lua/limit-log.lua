@@ -4,11 +4,14 @@
 
   If the set was deleted, or a limit has members but no state, they are outdated and do not count.
 
-    take(rule, cost, now, key, total)               remaining, resetMs, retryAfterMs, total, first that counts
+    take(rule, cost, now, key, total)               remaining, resetMs, retryAfterMs, total, first that counts; moves
+                                                    members to the present where the clock was set back, unless the
+                                                    cost is 0
     admit(rule, now, key, total, since)             writes what `take` has decided
     correct(rule, amount, taken, now, key, total)   total to store; nil if nothing is left
 ]]
-local max = math.max
+local max, min = math.max, math.min
+local is_ahead = limit_rewound.is_ahead
 local format, match = string.format, string.match
 local NEVER = 9007199254740991
 
@@ -72,9 +75,36 @@ local function add(key, rule, time, amount)
   return after - before
 end
 
+-- The clock was set back: what was admitted at times to come counts as admitted now. The sum is added before the rest is
+-- removed, because a set without members would lose its expiry.
+local function rewind(key, rule, now)
+  local ahead = 0
+  for _, member in ipairs(redis.call('ZRANGEBYLEX', key, from(rule, now + 1), beyond(rule))) do
+    ahead = ahead + select(2, time_and_amount(member))
+  end
+  add(key, rule, now, ahead)
+  redis.call('ZREMRANGEBYLEX', key, from(rule, now + 1), beyond(rule))
+end
+
+-- Removes an amount, oldest first, from what counts since a time, and answers what that changed.
+local function free_oldest(key, rule, since, amount)
+  local left = amount
+  while left > 0 do
+    local oldest = redis.call('ZRANGEBYLEX', key, from(rule, since), beyond(rule), 'LIMIT', 0, 1)[1]
+    if oldest == nil then break end
+    local time, of_it = time_and_amount(oldest)
+    left = left + add(key, rule, time, -min(left, of_it))
+  end
+  return left - amount
+end
+
 return {
   take = function(rule, cost, now, key, total)
     local used, latest, since = living(key, rule, now, total)
+    if latest ~= nil and is_ahead(now, latest) then
+      if cost > 0 then rewind(key, rule, now) end
+      latest = now
+    end
     local retry = 0
     if cost > 0 then
       local missing = used + cost - rule.capacity
@@ -98,12 +128,20 @@ return {
   -- Admissions that have left the window no longer count. The rest is not changed: it may be counted with another
   -- rule than that of the lease.
   correct = function(rule, amount, taken, now, key, total)
+    local latest = total ~= nil and latest_of(key, rule) or nil
+    if latest ~= nil and is_ahead(now, (time_and_amount(latest))) then rewind(key, rule, now) end
     if taken <= now - rule.period then return total end
-    if total == nil or latest_of(key, rule) == nil then
+    if latest == nil then
       drop_dead(key, rule, NEVER)
       total = 0
     end
-    total = total + add(key, rule, taken, amount)
+    if not is_ahead(now, taken) then
+      total = total + add(key, rule, taken, amount)
+    elseif amount > 0 then
+      total = total + add(key, rule, now, amount)
+    else
+      total = total + free_oldest(key, rule, now - rule.period + 1, -amount)
+    end
     if total == 0 then return nil end
     return total
   end,

@@ -5,6 +5,7 @@
   Runs after `limit-plan`.
 ]]
 local ONE = '<BdsBdddd'
+local SIZE = 43 -- without the name
 local LEAST_MS = 1000
 local call = redis.call
 
@@ -32,7 +33,7 @@ return {
   read = function(key, rule)
     local text = call('GET', key)
     if not text then return 0 end
-    if string.byte(text) ~= 1 then return false end
+    if string.byte(text) ~= 1 or #text ~= SIZE + #rule.name then return false end
     local _, ends, name, kind, a, b, c, d = struct.unpack(ONE, text)
     if name ~= rule.name then return false end
     if kind ~= rule.kind then return ends end

@@ -29,9 +29,49 @@ local function remove(row, i)
   row[1] = row[1] - 1
 end
 
-local function fields(text) return { unpack_bytes(format_of(byte(text)), text) } end
+-- Behind the fields of the row stands where the rest of the text begins: there must be none.
+local function fields(text)
+  local row = { unpack_bytes(format_of(byte(text)), text) }
+  if row[FIRST + row[1] * SIZE] ~= #text + 1 then error('there is more than a row') end
+  return row
+end
+
+-- The state of a limit; nil where there is none of its kind.
+local function get(row, rule)
+  local i = find(row, rule.name)
+  if i == nil or row[i + 1] ~= rule.kind then return nil end
+  return row[i + 2], row[i + 3], row[i + 4], row[i + 5]
+end
+
+-- Without a first number nothing is kept.
+local function put(row, rule, a, b, c, d)
+  local i = find(row, rule.name)
+  if a == nil then
+    if i ~= nil then remove(row, i) end
+    return
+  end
+  if i == nil then
+    i = FIRST + row[1] * SIZE
+    row[1] = row[1] + 1
+    row[i] = rule.name
+  end
+  row[i + 1], row[i + 2], row[i + 3], row[i + 4], row[i + 5] = rule.kind, a, b or 0, c or 0, d or 0
+end
 
 return {
+  get = get,
+  put = put,
+
+  -- Moves a state to the present where the clock was set back, and answers whether it was. Logs do so by themselves.
+  rewind = function(row, rule, now)
+    local rewound, a, b, c, d = rule.algorithm.rewound, get(row, rule)
+    if a == nil or rewound == nil then return false end
+    a, b, c, d = rewound(now, a, b, c, d)
+    if a == nil then return false end
+    put(row, rule, a, b, c, d)
+    return true
+  end,
+
   read = function(key)
     local text = call('GET', key)
     if not text then return { 0, 0 } end
@@ -41,32 +81,10 @@ return {
     return row
   end,
 
-  -- The state of a limit; nil if there is none of its kind.
-  get = function(row, rule)
-    local i = find(row, rule.name)
-    if i == nil or row[i + 1] ~= rule.kind then return nil end
-    return row[i + 2], row[i + 3], row[i + 4], row[i + 5]
-  end,
-
   -- Whether another algorithm than that of the rule has counted since.
   is_other = function(row, rule)
     local i = find(row, rule.name)
     return i ~= nil and row[i + 1] ~= rule.kind
-  end,
-
-  -- Without a first number nothing is stored.
-  put = function(row, rule, a, b, c, d)
-    local i = find(row, rule.name)
-    if a == nil then
-      if i ~= nil then remove(row, i) end
-      return
-    end
-    if i == nil then
-      i = FIRST + row[1] * SIZE
-      row[1] = row[1] + 1
-      row[i] = rule.name
-    end
-    row[i + 1], row[i + 2], row[i + 3], row[i + 4], row[i + 5] = rule.kind, a, b or 0, c or 0, d or 0
   end,
 
   write = function(key, log_key, row, ends, now)

@@ -9,12 +9,11 @@
 ]]
 local SUBJECTS = KEYS_PER_ITEM == 4 and 2 or 1
 local WIDTH = KEYS_PER_ITEM / SUBJECTS
-local BUCKET = 0
 local HEAD = 3 -- numbers before those of its limits
 local limit_row = limit_row()
 local get, put = limit_row.get, limit_row.put
--- For each subject of the current item.
-local rows = {}
+-- Of the item at hand, for each of its subjects; and whether the clock was set back since they were written.
+local rows, are_rewound = {}, {}
 
 local function row_key(first_key, subject) return KEYS[first_key + (subject - 1) * WIDTH] end
 
@@ -30,8 +29,18 @@ local function refuse_foreign(log)
   if found ~= 'zset' and found ~= 'none' then error({ err = 'WRONGTYPE a log is something else' }, 0) end
 end
 
--- Appends the result of each limit to the reply, from a position on, and puts into the row what to store if all
--- admit. Returns whether all admit.
+-- What is asked for begins anew at the present where the clock was set back: also where nothing is taken, because the wait
+-- would last until the time before the step.
+local function rewind(row, rules, now)
+  local is_rewound = false
+  for i = 1, #rules do
+    if rules[i].amount > 0 and limit_row.rewind(row, rules[i], now) then is_rewound = true end
+  end
+  return is_rewound
+end
+
+-- Tells what each limit says, from a place of the answer on, and puts into the row what is to be kept if all admit it;
+-- answers whether they do.
 local function judge(answer, at, row, rules, log, now)
   local admits = true
   for i = 1, #rules do
@@ -48,7 +57,7 @@ local function judge(answer, at, row, rules, log, now)
   return admits
 end
 
-local function take(answer, at, row, rules, key, log, now)
+local function take(answer, at, row, rules, key, log, now, is_rewound)
   local longest = 0
   for i = 1, #rules do
     local rule, told = rules[i], at + i * 3
@@ -58,24 +67,20 @@ local function take(answer, at, row, rules, key, log, now)
       longest = math.max(longest, answer[told - 1])
     end
   end
-  if longest > 0 then limit_row.write(key, log, row, now + longest, now) end
+  if longest > 0 or is_rewound then limit_row.write(key, log, row, now + longest, now) end
 end
 
 -- If one limit denies, nothing is consumed: reports the limits from a row without the changes.
 local function deny(answer, at, rules, key, log, now)
-  local row, longest = limit_row.read(key), 0
+  local row = limit_row.read(key)
+  local is_rewound = rewind(row, rules, now)
   for i = 1, #rules do
     local rule, told = rules[i], at + i * 3
     if answer[told] == 0 and rule.amount > 0 then
       answer[told - 2], answer[told - 1] = rule.algorithm.take(rule, 0, now, log, get(row, rule))
     end
-    if rule.kind == BUCKET and rule.amount > 0 and rule.algorithm.is_ahead(now, get(row, rule)) then
-      local _, reset, _, a, b, c, d = rule.algorithm.take(rule, 0, now, log, get(row, rule))
-      put(row, rule, a, b, c, d)
-      longest = math.max(longest, reset)
-    end
   end
-  if longest > 0 then limit_row.write(key, log, row, now + longest, now) end
+  if is_rewound then limit_row.write(key, log, row, now, now) end
 end
 
 return function(first_key, plans, now, is_look, answer, last)
@@ -83,6 +88,7 @@ return function(first_key, plans, now, is_look, answer, last)
   for i = 1, SUBJECTS do
     refuse_foreign(log_key(first_key, i))
     rows[i] = limit_row.read(row_key(first_key, i))
+    are_rewound[i] = rewind(rows[i], plans[i], now)
     local admits = judge(answer, at, rows[i], plans[i], log_key(first_key, i), now)
     allowed = allowed and admits
     at = at + #plans[i] * 3
@@ -91,7 +97,7 @@ return function(first_key, plans, now, is_look, answer, last)
   for i = 1, SUBJECTS do
     local key, log = row_key(first_key, i), log_key(first_key, i)
     if allowed then
-      take(answer, told, rows[i], plans[i], key, log, now)
+      take(answer, told, rows[i], plans[i], key, log, now, are_rewound[i])
     else
       deny(answer, told, plans[i], key, log, now)
     end

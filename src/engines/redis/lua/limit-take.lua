@@ -18,16 +18,19 @@
 local SUBJECTS = KEYS_PER_ITEM == 4 and 2 or 1
 local answer, last = {}, 0
 local take_all = nil
-local BUCKET = 0
 
 -- Most items: one limit of one subject, whose row has only this limit. False if it is not so.
 local function take_one(key, rule, now)
   local known_end, a, b, c, d = limit_row_one.read(key, rule)
   if not known_end then return false end
-  local remaining, reset, retry
-  local is_ahead = rule.kind == BUCKET and rule.extra == 0 and rule.algorithm.is_ahead(now, a, b)
-  remaining, reset, retry, a, b, c, d = rule.algorithm.take(rule, rule.amount, now, nil, a, b, c, d)
-  if rule.amount > 0 and (retry == 0 or is_ahead) then limit_row_one.write(key, rule, known_end, now + reset, now, a, b, c, d) end
+  local algorithm = rule.algorithm
+  local remaining, reset, retry, e, f, g, h = algorithm.take(rule, rule.amount, now, nil, a, b, c, d)
+  -- After the clock was set back the state is also kept where nothing is taken.
+  if retry ~= 0 then
+    e = nil
+    if a ~= nil then e, f, g, h = algorithm.rewound(now, a, b, c, d) end
+  end
+  if rule.amount > 0 and e ~= nil then limit_row_one.write(key, rule, known_end, now + reset, now, e, f, g, h) end
   local at = last
   answer[at + 1], answer[at + 2], answer[at + 3], answer[at + 4], answer[at + 5], answer[at + 6] =
     (retry == 0 or rule.extra == 1) and 1 or 0, now, 1, remaining, reset, retry

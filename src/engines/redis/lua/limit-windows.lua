@@ -2,11 +2,13 @@
   The two counters of a sliding window, equal to src/guards/rate-limit/algorithms/sliding-window-counter.ts, in whole
   numbers below 2^53; src/conformance/vectors/rate-limit.ts compares them.
 
-  A state is up to four numbers; the first is nil if nothing was used.
-    take(rule, cost, now, _, a, b, c, d)               remaining, resetMs, retryAfterMs, and the state to store
-    correct(rule, amount, taken, now, _, a, b, c, d)   the state to store
+  A state is up to four numbers; the first is nil where nothing was used.
+    take(rule, cost, now, _, a, b, c, d)               remaining, resetMs, retryAfterMs, and the state to keep
+    correct(rule, amount, taken, now, _, a, b, c, d)   the state to keep
+    rewound(now, a, b, c, d)                           the state after the clock was set back; nil where it was not
 ]]
 local floor, max = math.floor, math.max
+local rewound_start = limit_rewound.start
 
 -- Counts an amount in the window of its time, unless that window is past.
 local function count(period, start, current, previous, at, amount)
@@ -19,6 +21,7 @@ end
 local function windows_at(rule, now, stored, current, previous, period)
   local start = now - now % rule.period
   if stored == nil then return start, 0, 0 end
+  stored = rewound_start(now, stored, period)
   if period ~= rule.period then
     local now_current, now_previous = count(rule.period, start, 0, 0, stored, current)
     return start, count(rule.period, start, now_current, now_previous, stored - 1, previous)
@@ -64,6 +67,11 @@ return {
       reset = start + period - now
     end
     return max(0, floor((limit - weight) / period)), reset, retry, start, current, previous, period
+  end,
+
+  rewound = function(now, a, b, c, d)
+    local start = rewound_start(now, a, d)
+    if start ~= a then return start, b, c, d end
   end,
 
   correct = function(rule, amount, taken, now, _, a, b, c, d)

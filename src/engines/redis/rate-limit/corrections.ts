@@ -14,7 +14,8 @@ const CORRECT = defineScript('limit-correct', {
 })
 
 type Verb = 'adjust' | 'back' | 'undo'
-type Corrected = [isDone: number, isFreed: number]
+type Corrected = [outcome: number, isFreed: number]
+const OUTCOMES = { 1: 'done', 0: 'given-back', [-1]: 'expired' } as const
 
 /**
  * Corrects consumed amounts. The state of a lease is stored with each subject that it consumed from, and is checked
@@ -43,10 +44,10 @@ export class Corrections {
       const row = rowKey(subject)
       const keys = [row, logKey(row), leaseKey(row, id)]
       const correcting = this.correct(verb, subject, keys, limits, [takenAt, expiresAt, adjustment], now)
-      // The first part is done. Repeating the call does the rest.
-      const isDone = await (outcome === undefined ? correcting : correcting.catch(unknown))
-      outcome ??= isDone ? 'done' : 'given-back'
-      if (verb === 'adjust' && !isDone) break
+      // Half of it was done: whoever asks again has the rest done.
+      const here = await (outcome === undefined ? correcting : correcting.catch(unknown))
+      outcome ??= here
+      if (verb === 'adjust' && here !== 'done') break
     }
     return outcome ?? 'done'
   }
@@ -64,12 +65,12 @@ export class Corrections {
     limits: readonly LeasedLimit[],
     [takenAt, expiresAt, adjustment]: readonly [number, number, string],
     now: number,
-  ): Promise<boolean> {
+  ): Promise<LeaseOutcome> {
     const args = [verb, leasePlan(limits), String(takenAt), String(expiresAt), this.how(now), adjustment]
-    const [isDone, isFreed] = (await this.redis.run(CORRECT, keys, args)) as Corrected
-    // The correction is done. Instances that miss the notice deny no longer than their retry time.
+    const [outcome, isFreed] = (await this.redis.run(CORRECT, keys, args)) as Corrected
+    // It is done. Others who do not hear of it deny no longer than they were told to.
     if (isFreed === 1) await this.notices.publishFreed(subject).catch(() => {})
-    return isDone === 1
+    return OUTCOMES[outcome as keyof typeof OUTCOMES]
   }
 }
 

@@ -24,7 +24,7 @@ const taking = {
 export const TAKE = defineScript('limit-take', { keys: ['string'], ...taking })
 const TAKE_LOGGED = defineScript('limit-take', { keys: ['string', 'zset'], ...taking })
 const TAKE_BOTH = defineScript('limit-take', { keys: ['string', 'zset', 'string', 'zset'], ...taking })
-const RESET = defineScript('limit-reset', { keys: ['string', 'zset'], write: true })
+const RESET = defineScript('limit-reset', { keys: ['string', 'zset'], write: true, ...DECIDING })
 
 /** Whose clock decides: the server's, or the caller's, which is for test suites and vectors. */
 export type LimitClock = 'server' | 'caller'

@@ -1,19 +1,11 @@
-import { KIND } from '../../../guards/rate-limit/algorithms/algorithm.js'
+import { KIND, KIND_OF } from '../../../guards/rate-limit/algorithms/algorithm.js'
 import type { LeasedLimit, LimitCost } from '../../../guards/rate-limit/port.js'
-import type { Algorithm, Rule } from '../../../guards/rate-limit/rule.js'
-
-const KIND_OF: Record<Algorithm, number> = {
-  'token-bucket': KIND.bucket,
-  'fixed-window': KIND.fixed,
-  'sliding-window-counter': KIND.counter,
-  'sliding-window': KIND.log,
-  concurrency: KIND.slots,
-}
+import type { Rule } from '../../../guards/rate-limit/rule.js'
 
 /** The files of scripts that decide. Only the algorithms that a plan names are run. */
 export const DECIDING = {
   offers: ['limit-bucket', 'limit-fixed', 'limit-windows', 'limit-log', 'limit-row'],
-  uses: ['limit-plan', 'limit-row-one'],
+  uses: ['limit-rewound', 'limit-plan', 'limit-row-one'],
 } as const
 
 /** Limits in the format of `lua/limit-plan.lua`. */

@@ -1,5 +1,6 @@
 import type { Rule } from '../rule.js'
 import { type AlgorithmResult, KIND, type LimitAlgorithm, type LimitState } from './algorithm.js'
+import { MAX_AHEAD_MS } from './rewound.js'
 
 /**
  * State: kind, then time and amount of each millisecond in which calls were admitted, oldest first. An amount
@@ -28,6 +29,18 @@ function add(log: number[], at: number, amount: number): void {
     if (left === 0) log.splice(i - 2, 2)
     else log[i - 1] = left
   } else if (amount > 0) log.splice(i, 0, at, amount)
+}
+
+/** Removes an amount, oldest first, from what was admitted after a time. */
+function freeOldest(log: number[], after: number, amount: number): void {
+  let i = 1
+  while (i < log.length && log[i]! <= after) i += 2
+  for (let left = amount; left > 0 && i < log.length; ) {
+    const freed = Math.min(left, log[i + 1]!)
+    left -= freed
+    log[i + 1]! -= freed
+    if (log[i + 1] === 0) log.splice(i, 2)
+  }
 }
 
 const kept = (log: number[]): LimitState | undefined => (log.length === 1 ? undefined : log)
@@ -60,12 +73,15 @@ function admissionLog(kind: number): LimitAlgorithm {
 
     /**
      * Amounts that have left the window are ignored. The rest of the log stays unchanged, because it may be
-     * counted by another rule than that of the lease.
+     * counted by another rule than that of the lease. If the clock was set back since the lease was taken, `rewound`
+     * may have moved its amount, so the oldest amount is given back: never one that counts for longer.
      */
     correct(state, rule, amount, takenAt, now) {
       if (takenAt <= now - rule.periodMs || (state !== undefined && state[0] !== kind)) return state
       const log = state === undefined ? [kind] : [...state]
-      add(log, takenAt, amount)
+      if (takenAt - now <= MAX_AHEAD_MS) add(log, takenAt, amount)
+      else if (amount > 0) add(log, now, amount)
+      else freeOldest(log, now - rule.periodMs, -amount)
       return kept(log)
     },
   }

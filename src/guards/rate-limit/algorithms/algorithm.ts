@@ -1,4 +1,4 @@
-import type { Rule } from '../rule.js'
+import type { Algorithm, Rule } from '../rule.js'
 
 /**
  * The state of one limit: whole numbers. The first one is the algorithm, so that a state is never read by another
@@ -8,6 +8,14 @@ export type LimitState = readonly number[]
 
 /** The number that begins the states of each algorithm. Stored, so a number must never change its meaning. */
 export const KIND = { bucket: 0, fixed: 1, counter: 2, log: 3, slots: 4 } as const
+
+export const KIND_OF: Record<Algorithm, number> = {
+  'token-bucket': KIND.bucket,
+  'fixed-window': KIND.fixed,
+  'sliding-window-counter': KIND.counter,
+  'sliding-window': KIND.log,
+  concurrency: KIND.slots,
+}
 
 /** What is left of a limit, after the call if it was admitted. */
 export interface LimitView {

@@ -31,13 +31,17 @@ export const fixedWindow: LimitAlgorithm = {
     }
   },
 
-  /** An amount taken in a window that has ended is ignored. */
+  /**
+   * An amount taken in a window that has ended is ignored. While the clock is behind the window, nobody can tell
+   * whether the amount was taken in it: more use counts, less does not.
+   */
   correct(state, rule, amount, takenAt, now) {
     if (state !== undefined && (state[0] !== KIND.fixed || state[3] !== rule.periodMs)) {
       return correctOther(state, rule, amount, takenAt, now)
     }
     const window = windowAt(state, rule, now)
-    if (takenAt - (takenAt % rule.periodMs) < window.start - (window.start % rule.periodMs)) return state
+    const isOver = takenAt - (takenAt % rule.periodMs) < window.start - (window.start % rule.periodMs)
+    if (isOver && (amount < 0 || now >= window.start)) return state
     return stateOf(rule, { start: window.start, used: Math.max(0, window.used + amount) })
   },
 }
@@ -52,7 +56,8 @@ function correctOther(
 ): LimitState | undefined {
   const [kind, start, used, countedMs] = state as [number, number, number, number]
   const isOver = takenAt - (takenAt % periodMs) + periodMs <= now
-  if (kind !== KIND.fixed || isOver || takenAt < start) return state
+  const isBefore = takenAt < start && (amount < 0 || now >= start)
+  if (kind !== KIND.fixed || isOver || isBefore) return state
   const left = Math.max(0, used + amount)
   return left === 0 ? undefined : [kind, start, left, countedMs]
 }

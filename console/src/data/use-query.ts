@@ -1,9 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { type ApiProblem, toProblem } from '../api/client.js'
+import { serverNow } from '../api/server-clock.js'
 
 export interface Query<T> {
   data: T | undefined
-  /** When the data came, by the clock of the browser. */
+  /** When the data came, by the clock of the server. */
   at: number | undefined
   problem: ApiProblem | undefined
   /** Nothing to show yet. */
@@ -54,7 +55,7 @@ export function useQuery<T>(
       setAsking(true)
       try {
         const data = await latest.current(signal)
-        if (!signal.aborted) setState({ id, data, at: Date.now() })
+        if (!signal.aborted) setState({ id, data, at: serverNow() })
       } catch (error) {
         const problem = toProblem(error)
         // What was known stays visible beside the problem, unless the problem is that it is gone.

@@ -1,3 +1,5 @@
+import { serverNow } from '../api/server-clock.js'
+
 /** Numbers and times in the user's language and zone. */
 export interface Format {
   number(value: number, digits?: number): string
@@ -50,7 +52,7 @@ export function makeFormat(language: string): Format {
     clock: (value) => clock.format(new Date(value)),
     hourMinute: (value) => hourMinute.format(new Date(value)),
     dayUtc: (value) => dayUtc.format(new Date(value)),
-    ago: (value, nowMs = Date.now()) => {
+    ago: (value, nowMs = serverNow()) => {
       const seconds = (new Date(value).getTime() - nowMs) / 1000
       const [unit, size] = AGO_UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? (['second', 1] as const)
       return relative.format(Math.round(seconds / size), unit)

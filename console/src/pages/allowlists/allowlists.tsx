@@ -3,6 +3,7 @@ import { Anchor, Button, NativeSelect, TextInput } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { Link, useSearchParams } from 'wouter'
 import { type Allowlist, api } from '../../api/client.js'
+import { serverNow } from '../../api/server-clock.js'
 import { usePages } from '../../data/use-pages.js'
 import { useQuery } from '../../data/use-query.js'
 import { type Column, DataTable, type Sort } from '../../parts/data-table.js'
@@ -183,7 +184,7 @@ function Size({ list }: { list: Allowlist }) {
   const { allowlists: texts, waves } = useTexts()
   const format = useFormat()
   if (list.config === undefined) return <span className="figure">{format.number(list.customerCount)}</span>
-  const share = shareNow(list.config, Date.now())
+  const share = shareNow(list.config, serverNow())
   const named = list.config.customerIds?.length
   if (list.config.strategy === 'EXPLICIT_LIST' && named !== undefined && share > 0) {
     return <span className="figure detail">{waves.rule.customersCount(format.number(named))}</span>

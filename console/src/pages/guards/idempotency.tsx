@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { api, type GetIdempotencyRecordAnswer } from '../../api/client.js'
+import { serverNow } from '../../api/server-clock.js'
 import { useQuery } from '../../data/use-query.js'
 import { announce } from '../../parts/announcer.js'
 import { ConfirmDialog } from '../../parts/confirm-dialog.js'
@@ -26,7 +27,7 @@ const POLL_MS = 2000
 
 /** A claim that was not extended in time has ended, although nobody has written that down. */
 function situationOf({ status, leaseUntil }: GetIdempotencyRecordAnswer): Situation {
-  const hasEnded = leaseUntil !== undefined && Date.parse(leaseUntil) <= Date.now()
+  const hasEnded = leaseUntil !== undefined && Date.parse(leaseUntil) <= serverNow()
   return status === 'IN_PROGRESS' && hasEnded ? 'CLAIM_ENDED' : status
 }
 
@@ -113,7 +114,7 @@ function Record({ record, asked, onGone }: RecordProps) {
           onClose={() => setDeleting(false)}
           title={texts.forgetTitle}
           confirmLabel={texts.forget}
-          typed={isUnderWay ? key : undefined}
+          typed={record.status === 'IN_PROGRESS' ? key : undefined}
           onConfirm={async () => {
             await api.deleteIdempotencyRecord({ operation, key })
             announce(texts.forgotten)

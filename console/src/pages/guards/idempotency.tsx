@@ -13,11 +13,12 @@ import { Time } from '../../parts/time.js'
 import { useFormat, useTexts } from '../../texts/language.js'
 import { type Asked, Facts, Found, Lookup, useAsked } from './lookup.js'
 
-type Situation = GetIdempotencyRecordAnswer['status'] | 'CLAIM_ENDED'
+type Situation = GetIdempotencyRecordAnswer['status'] | 'CLAIM_ENDED' | 'OUTCOME_UNKNOWN'
 
 const KINDS: Record<Situation, StateKind> = {
   IN_PROGRESS: 'warning',
   CLAIM_ENDED: 'neutral',
+  OUTCOME_UNKNOWN: 'bad',
   COMPLETED: 'good',
   FAILED: 'bad',
 }
@@ -26,9 +27,10 @@ const KINDS: Record<Situation, StateKind> = {
 const POLL_MS = 2000
 
 /** A claim that was not extended in time has ended, although nobody has written that down. */
-function situationOf({ status, leaseUntil }: GetIdempotencyRecordAnswer): Situation {
+function situationOf({ status, leaseUntil, onLeaseExpired }: GetIdempotencyRecordAnswer): Situation {
   const hasEnded = leaseUntil !== undefined && Date.parse(leaseUntil) <= serverNow()
-  return status === 'IN_PROGRESS' && hasEnded ? 'CLAIM_ENDED' : status
+  if (status !== 'IN_PROGRESS' || !hasEnded) return status
+  return onLeaseExpired === 'unknown' ? 'OUTCOME_UNKNOWN' : 'CLAIM_ENDED'
 }
 
 export default function IdempotencyPage() {
@@ -71,11 +73,10 @@ function Record({ record, asked, onGone }: RecordProps) {
   const { operation, key } = keyOf(asked)
   const path = `/idempotency/${encodeURIComponent(operation)}/${encodeURIComponent(key)}`
   const situation = situationOf(record)
-  const isUnderWay = situation === 'IN_PROGRESS'
   return (
     <Panel
       title={`${record.operationType} ${record.idempotencyKey}`}
-      lead={situation === 'CLAIM_ENDED' && texts.claimEnded}
+      lead={texts.situations[situation]}
       actions={<State kind={KINDS[situation]}>{texts.states[situation]}</State>}
     >
       <div className="record">
@@ -88,6 +89,9 @@ function Record({ record, asked, onGone }: RecordProps) {
             record.leaseUntil === undefined
               ? undefined
               : [texts.leaseUntil, <Time key="lease" value={record.leaseUntil} />],
+            record.onLeaseExpired === undefined
+              ? undefined
+              : [texts.onLeaseExpired, texts.leaseExpired[record.onLeaseExpired]],
             record.requestHash === undefined
               ? undefined
               : [
@@ -95,6 +99,14 @@ function Record({ record, asked, onGone }: RecordProps) {
                   <code key="hash" className="mono">
                     {record.requestHash}
                   </code>,
+                ],
+            record.omittedBytes === undefined
+              ? undefined
+              : [
+                  texts.omitted,
+                  record.omittedBytes === 0
+                    ? texts.omittedNotJson
+                    : texts.omittedSize(format.bytes(record.omittedBytes)),
                 ],
             record.error === undefined ? undefined : [texts.error, record.error],
           ]}
@@ -121,11 +133,7 @@ function Record({ record, asked, onGone }: RecordProps) {
             onGone()
           }}
         >
-          {isUnderWay
-            ? texts.forgetUnderWay
-            : situation === 'CLAIM_ENDED'
-              ? texts.forgetEnded
-              : texts.forgetText}
+          {texts.forgetting[situation]}
         </ConfirmDialog>
       </div>
     </Panel>

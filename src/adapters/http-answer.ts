@@ -33,7 +33,7 @@ export const BODY_OMITTED_HEADER = 'idempotency-body-omitted'
 export const DEGRADED_HEADER = 'idempotency-degraded'
 
 /** `body` undefined: it was not kept. */
-export function keepAnswer(
+export function recordResponse(
   status: number,
   header: HeaderReader,
   body: Uint8Array | undefined,

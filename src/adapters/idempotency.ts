@@ -8,7 +8,7 @@ import type { HoldResult } from '../guards/idempotency/index.js'
 import { refusalError } from '../guards/idempotency/refusals.js'
 import type { Ending, HoldRequest, WorkContext } from '../guards/idempotency/types.js'
 import { type RenderedProblem, renderProblem } from '../server/http/problem.js'
-import { asAnswer, type HeaderReader, type HttpAnswer, keepAnswer } from './http-answer.js'
+import { asAnswer, type HeaderReader, type HttpAnswer, recordResponse } from './http-answer.js'
 import { parseExpirySeconds, parseIdempotencyKey } from './idempotency-key.js'
 
 /** What the adapters of all frameworks have in common. */
@@ -171,7 +171,7 @@ export async function endRequest<Request>(
     return undefined
   }
   try {
-    await claim.complete(keepAnswer(status, header, body, options.keptHeaders))
+    await claim.complete(recordResponse(status, header, body, options.keptHeaders))
     return undefined
   } catch (error) {
     return renderProblem(error, requestId(asked))

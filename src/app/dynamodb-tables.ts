@@ -2,16 +2,24 @@ import { parseStoreUrl } from '../config/store-url.js'
 import type { DynamodbUrl } from '../config/store-url-dynamodb.js'
 import { invalid } from '../core/errors.js'
 import { type Fields, KnownFields } from '../core/fields.js'
-import type { AdoptionProgress, LookOptions } from '../engines/dynamodb/allowlist/adoption.js'
+import type { AdoptionProgress, ScanOptions } from '../engines/dynamodb/allowlist/adoption.js'
 import { UNSERVED, type UnservedRow } from '../engines/dynamodb/allowlist/unserved.js'
 import type { TableCreation } from '../engines/dynamodb/tables/create-tables.js'
 import type { Difference, TableState } from '../engines/dynamodb/tables/table-state.js'
 import { TABLE_ROLES, type TableRole } from '../engines/dynamodb/tables/tables.js'
 
-export type { AdoptionProgress, Difference, LookOptions, TableCreation, TableRole, TableState, UnservedRow }
+export type {
+  AdoptionProgress,
+  Difference,
+  ScanOptions as LookOptions,
+  TableCreation,
+  TableRole,
+  TableState,
+  UnservedRow,
+}
 export { TABLE_ROLES, UNSERVED }
 
-const LOOK_FIELDS: Fields<LookOptions> = { onProgress: true, onUnserved: true }
+const LOOK_FIELDS: Fields<ScanOptions> = { onProgress: true, onUnserved: true }
 const KNOWN_OF_LOOK = new KnownFields(LOOK_FIELDS)
 
 /** Creates and inspects the tables of a store. */
@@ -53,7 +61,7 @@ export async function openDynamodbTables(
  * Scans the whole table for lists that other programs made, so that they appear in pages like any other, and for
  * rows that no check will find. It reads, and costs, the whole table.
  */
-export async function adoptLists(store: string, options: LookOptions = {}): Promise<AdoptionProgress> {
+export async function adoptLists(store: string, options: ScanOptions = {}): Promise<AdoptionProgress> {
   KNOWN_OF_LOOK.check(options)
   const url = dynamodbUrl(store)
   const { openDynamodb } = await import('../engines/dynamodb/index.js')

@@ -163,7 +163,7 @@ async function openEmbeddedEngine(options: EmbeddedOptions): Promise<StoreEngine
     codes: engine.codes,
     tokens: engine.tokens,
     audit: engine.audit,
-    keptSecret: (name) => engine.keptSecret(name),
+    keptSecret: (name) => engine.storedSecret(name),
     locks: engine.locks,
     cache: engine.cache,
     forThreads: () => ({ engine: 'embedded', options: { ...options, directory, gate, writes: 'here' } }),

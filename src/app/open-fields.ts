@@ -26,7 +26,7 @@ const REDIS: Fields<RedisEngineOptions> = {
 const DYNAMODB: Fields<NonNullable<OpenOptions['dynamodb']>> = {
   ...{ connectTimeoutMs: true, requestTimeoutMs: true, readTimeoutMs: true, writeTimeoutMs: true },
   ...{ batchTimeoutMs: true, maxAttempts: true, maxSockets: true, credentials: true, random: true },
-  ...{ revalidateAfterMs: true, staleAfterMs: true, maxCachedLists: true },
+  ...{ revalidateAfterMs: true, staleAfterMs: true, maxCachedLists: true, maxDifferences: true },
   ...{ daxEndpoint: true, counter: true, checkTables: true, topicArn: true, queues: true },
   ...{ probeIntervalMs: true, sizes: true, idempotencyReadFirst: true, limitClock: true },
   ...{ now: true, monotonicMs: true, report: true },

@@ -6,12 +6,12 @@ import { fileSecret, fixedSecret } from './secret.js'
 import {
   CONFIG_FILE_ENV,
   emptyFindings,
-  type Found,
   kubernetesHint,
   type Problem,
   readEnvironment,
   readFile,
   readFlags,
+  type SettingSource,
 } from './sources.js'
 
 export interface LoadOptions {
@@ -51,7 +51,12 @@ export function storeOf(config: Config, capability: keyof Config['stores']): str
   return config.stores[capability] ?? config.store
 }
 
-function read(setting: Setting<unknown>, found: Found, options: LoadOptions, problems: Problem[]): unknown {
+function read(
+  setting: Setting<unknown>,
+  found: SettingSource,
+  options: LoadOptions,
+  problems: Problem[],
+): unknown {
   try {
     if (found.inFile) {
       if (typeof found.value !== 'string' || found.value === '')

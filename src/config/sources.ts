@@ -5,7 +5,7 @@ import { isSetting, SCHEMA, SETTINGS } from './schema.js'
 export type SourceKind = 'flag' | 'environment' | 'file'
 
 /** A value as it was found, and where. */
-export interface Found {
+export interface SettingSource {
   value: unknown
   /** As text (flags, environment) or as JSON (file). */
   as: 'text' | 'json'
@@ -24,7 +24,7 @@ export interface Problem {
 
 /** What the sources say, by the path of the setting, best source first. */
 export interface Findings {
-  found: Map<string, Found[]>
+  found: Map<string, SettingSource[]>
   problems: Problem[]
 }
 
@@ -37,7 +37,7 @@ export function emptyFindings(): Findings {
   return { found: new Map(), problems: [] }
 }
 
-function record(findings: Findings, path: string, found: Found): void {
+function record(findings: Findings, path: string, found: SettingSource): void {
   const others = findings.found.get(path)
   const twin = others?.find((other) => other.kind === found.kind)
   if (twin !== undefined) {

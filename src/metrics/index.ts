@@ -7,9 +7,9 @@ export { METRIC_GROUPS } from './catalog.js'
 export { type EmfOptions, EmfReporter } from './emf.js'
 export type { ConnectionFigures, MetricFacts, MetricGroup, MetricsSource } from './group.js'
 export { HttpFigures } from './http-figures.js'
+export { type MetricsJson, mergeMetrics as together, remainsOf } from './merge.js'
 export { MetricsRegistry } from './registry.js'
 export { Series, type SeriesAnswer, type SeriesName } from './series.js'
-export { type MetricsJson, remainsOf, together } from './together.js'
 
 /**
  * The metrics of an instance, as a registry of prom-client of their own: `await metricsOf(catraca).metrics()` is the

@@ -3,11 +3,11 @@ import { describe, it } from 'node:test'
 import { CreateTableCommand, DeleteTableCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { createTableInput, TABLE_ROLES, TABLES } from '../../src/engines/dynamodb/tables/tables.js'
 import { CREDENTIALS_ENV, startDynamo } from '../support/dynamodb-server.js'
-import { catraca, serve } from './run.js'
+import { command, serve } from './run.js'
 
 const server = await startDynamo('dynoxide')
 const { sdk } = server.client()
-const run = (args: string[]) => catraca(['dynamodb', ...args], { env: CREDENTIALS_ENV })
+const run = (args: string[]) => command(['dynamodb', ...args], { env: CREDENTIALS_ENV })
 
 describe('catraca dynamodb', () => {
   const names = server.names()
@@ -91,7 +91,7 @@ describe('catraca dynamodb', () => {
     )
     for (const id of ['one', 'two']) await put(`ALLOWLIST#${id}`, 'META', 'FIXA')
     await put('ALLOWLIST#one', 'CUSTOMER#alice')
-    const list = () => catraca(['allowlist', 'list', '--json', ...store], { env: CREDENTIALS_ENV })
+    const list = () => command(['allowlist', 'list', '--json', ...store], { env: CREDENTIALS_ENV })
     const ids = async () => JSON.parse((await list()).stdout).items.map(({ id }: { id: string }) => id)
     assert.deepEqual(await ids(), [])
     const plain = await run(['adopt', ...store])
@@ -133,7 +133,7 @@ describe('catraca dynamodb', () => {
       new RegExp(`^served to nobody: \\S+ ALLOWLIST#one CUSTOMER#${uuid}: a UUID .* import`, 'm'),
     )
     assert.match(stdout, /^6 rows served to nobody, named above$/m)
-    const doctor = await catraca(['doctor', '--json', ...store], { env: CREDENTIALS_ENV })
+    const doctor = await command(['doctor', '--json', ...store], { env: CREDENTIALS_ENV })
     const findings = JSON.parse(doctor.stdout).findings as { id: string; level: string; found: string }[]
     const named = findings.filter(({ id, level }) => id === 'dynamodb.rows' && level === 'warning')
     assert.ok(named.length > 0, doctor.stdout)
@@ -143,12 +143,12 @@ describe('catraca dynamodb', () => {
     const uuid = '0A0B0C0D-0000-4000-8000-00000000000F'
     const check = async () =>
       (
-        await catraca(['check', uuid, '--exit-code', '--allowlists', 'one', ...store], {
+        await command(['check', uuid, '--exit-code', '--allowlists', 'one', ...store], {
           env: CREDENTIALS_ENV,
         })
       ).code
     assert.equal(await check(), 3)
-    await catraca(['allowlist', 'add', 'one', uuid, ...store], { env: CREDENTIALS_ENV })
+    await command(['allowlist', 'add', 'one', uuid, ...store], { env: CREDENTIALS_ENV })
     assert.equal(await check(), 0)
   })
 
@@ -167,7 +167,7 @@ describe('catraca dynamodb', () => {
   it('serve stops in time when the store has gone away', async () => {
     const gone = await startDynamo('dynoxide')
     const store = gone.url(gone.names())
-    assert.equal((await catraca(['dynamodb', 'create', '--store', store], { env: CREDENTIALS_ENV })).code, 0)
+    assert.equal((await command(['dynamodb', 'create', '--store', store], { env: CREDENTIALS_ENV })).code, 0)
     const env = { ...CREDENTIALS_ENV, CATRACA_SHUTDOWN_TIMEOUT_MS: '1000' }
     const serving = await serve(['--store', store], { env })
     const body = JSON.stringify({

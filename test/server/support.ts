@@ -111,8 +111,11 @@ export async function until(
   withinMs = 60_000,
 ): Promise<void> {
   const deadline = Date.now() + withinMs
+  let pauseMs = 10
   while (!(await met())) {
     if (Date.now() > deadline) throw new Error(`${what}: not within ${withinMs} ms`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    // Soon at first, then seldom: whoever is asked needs the processor for what is waited for.
+    pauseMs = Math.min(pauseMs * 1.5, 100)
   }
 }

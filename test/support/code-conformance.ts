@@ -7,7 +7,7 @@ import type { AuditStore } from '../../src/guards/audit/port.js'
 import type { CodeStore } from '../../src/guards/one-time-code/port.js'
 import type { TokenStore } from '../../src/guards/token-denylist/port.js'
 import type { Choose } from './dynamodb-conformance.js'
-import { CREDENTIALS, type DynamoServer } from './dynamodb-server.js'
+import { CREDENTIALS, type DynamoServer, PATIENCE } from './dynamodb-server.js'
 
 /** What the suites here need of an opened engine, whichever it is. */
 export interface CodeEngine {
@@ -49,7 +49,7 @@ export async function codeConformanceOnDynamodb(server: DynamoServer, choose?: C
     // A case needs an empty table for guards, and looks at no other.
     const { guards } = await server.emptyTables(['guards'])
     const url = parseStoreUrl(server.url({ ...shared, guards })) as DynamodbUrl
-    const options = { credentials: CREDENTIALS, probeIntervalMs: 0, checkTables: false } as const
+    const options = { ...PATIENCE, credentials: CREDENTIALS, probeIntervalMs: 0, checkTables: false } as const
     const openOne = () => openDynamodb(url, { ...options, limitClock: 'caller' })
     return Promise.all([openOne(), openOne()])
   }

@@ -22,7 +22,7 @@ import { openCore } from '../../src/engines/dynamodb/core.js'
 import { runImport } from '../../src/guards/allowlist/import/pipeline.js'
 import type { AllowlistEngine } from '../../src/guards/allowlist/port.js'
 import type { ImportMode, ImportResult } from '../../src/guards/allowlist/types.js'
-import { CREDENTIALS, type DynamoServer } from './dynamodb-server.js'
+import { CREDENTIALS, type DynamoServer, PATIENCE } from './dynamodb-server.js'
 
 /** All of the engine but the feed, which bulk work does not need. */
 export type BulkEngine = AllowlistEngine & { store: OpenedStore; work: BulkWork }
@@ -43,7 +43,8 @@ export async function openWithoutFeed(
   interfere?: Interfere,
   { sizes, ...options }: Partial<OpenStoreOptions> & { sizes?: readonly SizeStep[] } = {},
 ): Promise<BulkEngine> {
-  const opened = await openStore(url, { credentials: CREDENTIALS, checkTables: false, ...options })
+  const given = { ...PATIENCE, credentials: CREDENTIALS, checkTables: false, ...options }
+  const opened = await openStore(url, given)
   const client = interfere === undefined ? opened.client : watched(opened.client, interfere)
   const store = { ...opened, client }
   const core = openCore(store)
@@ -66,7 +67,7 @@ function watched(client: DynamoClient, interfere: Interfere): DynamoClient {
   })
 }
 
-/** Where a process dies: at the nth such call, before it is sent or when its answer has come. */
+/** Where somebody dies: at the nth such call, before it is sent or when its answer has come. */
 export interface Death {
   call: string
   nth: number
@@ -80,8 +81,45 @@ export interface Task {
   death: Death
 }
 
-/** Runs a task in a process of its own, which kills itself with SIGKILL. */
+/** Calls `die` where a task dies. */
+export function dying({ call: where, nth, when }: Death, die: () => void): Interfere {
+  let calls = 0
+  return async (call, run) => {
+    const isHere = call === where && ++calls === nth
+    if (isHere && when === 'before') die()
+    const answer = await run()
+    if (isHere) die()
+    return answer
+  }
+}
+
+export async function runTask({ url, listId, job }: Task, interfere: Interfere): Promise<void> {
+  const engine = await openWithoutFeed(url, interfere)
+  if ('to' in job) await engine.work.mover.move(listId, job.to, { leaseMs: 300 })
+  else await importIds(engine, listId, job.ids, job)
+}
+
+/** Runs a task until it dies. From there on it sends nothing, as if its process had been killed. */
 export async function dies(task: Task): Promise<void> {
+  const sent: Promise<unknown>[] = []
+  let isDead = false
+  const atDeath = dying(task.death, () => {
+    isDead = true
+  })
+  const send = async (run: () => Promise<unknown>): Promise<unknown> => {
+    if (isDead) throw new Error('dead')
+    sent.push(run())
+    return sent.at(-1)
+  }
+  await runTask(task, (call, run) => atDeath(call, () => send(run))).catch((error: unknown) => {
+    if (!isDead) throw error
+  })
+  assert.ok(isDead, `${task.death.call} was reached ${task.death.nth} times`)
+  await Promise.allSettled(sent)
+}
+
+/** Runs a task in a process of its own, which kills itself with SIGKILL. */
+export async function isKilled(task: Task): Promise<void> {
   const file = fileURLToPath(new URL('./dynamodb-bulk-process.js', import.meta.url))
   const child = fork(file, [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   child.send(task)

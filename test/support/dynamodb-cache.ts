@@ -6,7 +6,7 @@ import { DynamoClient } from '../../src/engines/dynamodb/client/client.js'
 import { ServerClock } from '../../src/engines/dynamodb/client/server-clock.js'
 import type { CacheStore } from '../../src/guards/cache/port.js'
 import type { Choose } from './dynamodb-conformance.js'
-import { CREDENTIALS, type DynamoServer, REGION } from './dynamodb-server.js'
+import { CREDENTIALS, type DynamoServer, PATIENCE, REGION } from './dynamodb-server.js'
 
 export interface OpenedCache {
   cache: CacheStore
@@ -27,7 +27,7 @@ export class CacheServer {
     const counts = new CapacityCounts()
     const serverClock = new ServerClock()
     const client = new DynamoClient({
-      ...{ region: REGION, endpoint, credentials: CREDENTIALS, counter: counts, serverClock },
+      ...{ ...PATIENCE, region: REGION, endpoint, credentials: CREDENTIALS, counter: counts, serverClock },
     })
     const cache = openCache({ client, table, server: serverClock })
     const close = async () => {

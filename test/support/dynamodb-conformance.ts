@@ -1,6 +1,7 @@
 import { after, describe, it } from 'node:test'
 import { parseStoreUrl } from '../../src/config/store-url.js'
 import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
+import { changeSuite, changeSuiteOf } from '../../src/conformance/allowlist/changes.js'
 import {
   accessSuites,
   allowlistSuites,
@@ -15,10 +16,21 @@ import type { TableNames } from '../../src/engines/dynamodb/tables/tables.js'
 import type { ChangeFeed } from '../../src/guards/allowlist/changes/port.js'
 import type { AllowlistEngine } from '../../src/guards/allowlist/port.js'
 import { StreamDrain } from './dynamodb-feed.js'
-import { CREDENTIALS, type DynamoServer } from './dynamodb-server.js'
+import { CREDENTIALS, type DynamoServer, PATIENCE } from './dynamodb-server.js'
 
+/** More customers than are taken at once, and more changes than a part of a stream has. */
+const MAX_DIFFERENCES = 2000
 /** The logs are as complete as the drain makes them: nothing else writes here. */
-const OPTIONS: DynamodbOptions = { credentials: CREDENTIALS, probeIntervalMs: 0, checkTables: false }
+const OPTIONS: DynamodbOptions = {
+  ...PATIENCE,
+  credentials: CREDENTIALS,
+  probeIntervalMs: 0,
+  checkTables: false,
+  maxDifferences: MAX_DIFFERENCES,
+}
+const LIST_SUITES = allowlistSuites.map((suite) =>
+  suite === changeSuite ? changeSuiteOf({ largeReplace: MAX_DIFFERENCES + 1 }) : suite,
+)
 const LISTS = ['allowlists', 'giant'] as const
 
 /** Which cases of a suite are run; all unless told otherwise. */
@@ -32,7 +44,7 @@ export async function conform(
 ): Promise<void> {
   const runner = { describe, it, after }
   const { emulator } = server
-  for (const suite of allowlistSuites.filter(({ port }) => wanted.test(port))) {
+  for (const suite of LIST_SUITES.filter(({ port }) => wanted.test(port))) {
     const isFollowed = suite.port === 'allowlist changes'
     const open = isFollowed ? openFollowedPair : openPair
     register(runner, emulator, choose(suite), async () =>

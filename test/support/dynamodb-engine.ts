@@ -6,7 +6,7 @@ import type { DynamoClient } from '../../src/engines/dynamodb/client/client.js'
 import { type DynamodbEngine, type DynamodbOptions, openDynamodb } from '../../src/engines/dynamodb/index.js'
 import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
 import type { TableNames } from '../../src/engines/dynamodb/tables/tables.js'
-import { CREDENTIALS, type DynamoServer } from './dynamodb-server.js'
+import { CREDENTIALS, type DynamoServer, PATIENCE } from './dynamodb-server.js'
 
 /** Tables of one's own, the items in them as they are, and engines on them. */
 export interface Tables {
@@ -27,7 +27,8 @@ export async function makeTables(server: DynamoServer): Promise<Tables> {
     names,
     url,
     client,
-    open: (options) => openDynamodb(url, { credentials: CREDENTIALS, probeIntervalMs: 0, ...options }),
+    open: (options) =>
+      openDynamodb(url, { ...PATIENCE, credentials: CREDENTIALS, probeIntervalMs: 0, ...options }),
     async put(Item, table = 'allowlists') {
       await client.putItem('test', { TableName: names[table], Item })
     },

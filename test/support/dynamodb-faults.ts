@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { atEnd } from './at-end.js'
 
 /** What DynamoDB, or the way to it, does on demand; each as AWS documents it. */
 export type Fault =
@@ -63,7 +63,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     server.closeAllConnections()
     await closed
   }
-  after(close)
+  atEnd(close)
   return {
     endpoint: `http://127.0.0.1:${(server.address() as { port: number }).port}`,
     inject: (fault, options = {}) => void pending.push({ fault, ...options }),

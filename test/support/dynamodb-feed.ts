@@ -15,7 +15,7 @@ import type { TableNames } from '../../src/engines/dynamodb/tables/tables.js'
 import { isReset, readEntry } from '../../src/guards/allowlist/changes/entry.js'
 import type { ListRef, LogPosition, Position } from '../../src/guards/allowlist/changes/port.js'
 import { readCustomerKey } from '../../src/guards/allowlist/customer-key.js'
-import { CREDENTIALS, type DynamoServer, REGION } from './dynamodb-server.js'
+import { CREDENTIALS, type DynamoServer, PATIENCE, REGION } from './dynamodb-server.js'
 
 /** Reads the streams of both tables by itself, from their beginning, each record once. */
 export class StreamDrain {
@@ -94,7 +94,7 @@ export async function openFeed(server: DynamoServer, given?: { now?: () => numbe
   const tables = server.names()
   await createTables(server.client().sdk, tables, ['allowlists', 'giant', 'idempotency', 'guards'])
   const url = parseStoreUrl(server.url(tables)) as DynamodbUrl
-  const store = await openStore(url, { credentials: CREDENTIALS })
+  const store = await openStore(url, { ...PATIENCE, credentials: CREDENTIALS })
   const { client, applied } = store
   const messages: FeedMessage[] = []
   const sink = { publish: async (some: readonly FeedMessage[]) => void messages.push(...some) }

@@ -7,7 +7,7 @@ import { ServerClock } from '../../src/engines/dynamodb/client/server-clock.js'
 import { type LimitClock, type OpenLimits, openLimits } from '../../src/engines/dynamodb/rate-limit/index.js'
 import type { LimitEngine } from '../../src/guards/rate-limit/port.js'
 import type { Choose } from './dynamodb-conformance.js'
-import { CREDENTIALS, type DynamoServer, REGION } from './dynamodb-server.js'
+import { CREDENTIALS, type DynamoServer, PATIENCE, REGION } from './dynamodb-server.js'
 
 export interface LimitsOptions {
   clock?: LimitClock
@@ -34,10 +34,16 @@ export class LimitsServer {
     const counts = new CapacityCounts()
     const serverClock = new ServerClock(now)
     const client = new DynamoClient({
-      ...{ region: REGION, endpoint, credentials: CREDENTIALS, counter: counts, serverClock },
+      ...{ ...PATIENCE, region: REGION, endpoint, credentials: CREDENTIALS, counter: counts, serverClock },
       ...options.client,
     })
-    const limits = openLimits({ client, table, timeoutMs: 10_000, clock, server: serverClock })
+    const limits = openLimits({
+      client,
+      table,
+      timeoutMs: PATIENCE.writeTimeoutMs,
+      clock,
+      server: serverClock,
+    })
     let isClosed = false
     const close = async () => {
       if (isClosed) return

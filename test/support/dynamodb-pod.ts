@@ -8,7 +8,7 @@ import { isReset, readEntry } from '../../src/guards/allowlist/changes/entry.js'
 import { type Followed, Follower } from '../../src/guards/allowlist/changes/follower.js'
 import type { ListRef, LogEntry, LogPosition } from '../../src/guards/allowlist/changes/port.js'
 import { readCustomerKey } from '../../src/guards/allowlist/customer-key.js'
-import { CREDENTIALS } from './dynamodb-server.js'
+import { CREDENTIALS, PATIENCE } from './dynamodb-server.js'
 
 /** The members of one list, read once and then followed. */
 class Replica implements Followed {
@@ -66,7 +66,7 @@ export class Pod {
   }
 
   static async start({ url, list, compareIntervalMs, queue }: PodOptions): Promise<Pod> {
-    const store = await openStore(url, { credentials: CREDENTIALS })
+    const store = await openStore(url, { ...PATIENCE, credentials: CREDENTIALS })
     const { client, tables, applied } = store
     const wakes = queue && (await PodQueue.open(queue))
     const freshness = new Freshness({ client, tables, now: Date.now, probeIntervalMs: 200 })

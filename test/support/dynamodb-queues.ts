@@ -1,5 +1,5 @@
-import { after } from 'node:test'
 import { buildApp } from 'fauxqs'
+import { atEnd } from './at-end.js'
 import { CREDENTIALS, REGION } from './dynamodb-server.js'
 
 export interface QueueServer {
@@ -15,6 +15,6 @@ export async function startQueues(): Promise<QueueServer> {
   const endpoint = await app.listen({ port: 0, host: '127.0.0.1' })
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => (stopped ??= Promise.resolve(app.close()))
-  after(stop)
+  atEnd(stop)
   return { endpoint, stop, clientOptions: { region: REGION, endpoint, credentials: CREDENTIALS } }
 }

@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
-import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CreateTableCommand, DescribeTableCommand } from '@aws-sdk/client-dynamodb'
 import { DynamoClient, type DynamoOptions } from '../../src/engines/dynamodb/client/client.js'
@@ -13,6 +12,7 @@ import {
   type TableNames,
   type TableRole,
 } from '../../src/engines/dynamodb/tables/tables.js'
+import { atEnd } from './at-end.js'
 
 export const EMULATORS = ['dynoxide', 'extenddb'] as const
 export type Emulator = (typeof EMULATORS)[number]
@@ -28,6 +28,18 @@ export const CREDENTIALS_ENV = {
   AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
 }
 export const REGION = 'us-east-1'
+
+/**
+ * Times for every test that is not about times: on a busy machine an emulator, or the test itself, may get no processor
+ * for seconds, and a write whose end is unknown is not repeated.
+ */
+export const PATIENCE = {
+  connectTimeoutMs: 60_000,
+  requestTimeoutMs: 60_000,
+  readTimeoutMs: 60_000,
+  writeTimeoutMs: 60_000,
+  batchTimeoutMs: 120_000,
+} as const
 
 export interface DynamoServer {
   readonly emulator: Emulator
@@ -49,7 +61,8 @@ export interface DynamoServer {
   stop(): Promise<void>
 }
 
-const START_TIMEOUT_MS = 15_000
+/** Far longer than it takes, also on a busy machine. */
+const START_TIMEOUT_MS = 120_000
 
 /** Starts an emulator on a free loopback port; it ends with the tests of this file. */
 export async function startDynamo(emulator: Emulator = 'dynoxide'): Promise<DynamoServer> {
@@ -66,9 +79,11 @@ export async function startDynamo(emulator: Emulator = 'dynoxide'): Promise<Dyna
     for (const client of clients.splice(0)) client.close()
     await end(child)
   }
-  after(stop)
+  atEnd(stop)
   const client = (options: Partial<DynamoOptions> = {}): DynamoClient => {
-    const made = new DynamoClient({ region: REGION, endpoint, credentials: CREDENTIALS, ...options })
+    const made = new DynamoClient({
+      ...{ ...PATIENCE, region: REGION, endpoint, credentials: CREDENTIALS, ...options },
+    })
     clients.push(made)
     return made
   }

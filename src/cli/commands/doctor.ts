@@ -3,7 +3,7 @@ import { processEnvironment } from '../../config/environment.js'
 import type { Config } from '../../config/schema.js'
 import { type Finding, type Level, runChecks, skipAll } from '../../core/diagnosis.js'
 import { readConfiguration, SERVING_CHECKS, SOURCE_CHECKS } from '../doctor/configuration.js'
-import { hereAndNow, MACHINE_CHECKS } from '../doctor/machine.js'
+import { MACHINE_CHECKS, readMachineFacts } from '../doctor/machine.js'
 import { EXIT, Exit } from '../output/failure.js'
 import { printJson, printLine, visible } from '../output/print.js'
 import { type CommonOptions, dataCommand } from './support/session.js'
@@ -41,7 +41,7 @@ async function examine(flags: Flags): Promise<Finding[]> {
   const { config } = look
   const findings = [
     ...(await runChecks(SOURCE_CHECKS, look)),
-    ...(await runChecks(MACHINE_CHECKS, hereAndNow(config?.server.spoolDir, config?.import.spoolDir))),
+    ...(await runChecks(MACHINE_CHECKS, readMachineFacts(config?.server.spoolDir, config?.import.spoolDir))),
   ]
   const url = config?.client.url
   if (url !== undefined && flags.store === undefined) {

@@ -9,7 +9,7 @@ import { reportFailuresTo } from '../../core/timers.js'
 import { note } from '../output/print.js'
 import { serverOptions, servingOptions } from '../settings.js'
 import { takeConnections } from '../workers/connections.js'
-import { followLogLevel, superviseWorkers, tellLogLevel } from '../workers/index.js'
+import { broadcastLogLevel, followLogLevel, superviseWorkers } from '../workers/index.js'
 import { shareMetrics } from '../workers/metrics.js'
 import { type ConfigOptions, configOf, configOption, settingOption } from './support/session.js'
 import { closeInTime, stopBy, stopSignal } from './support/stop-signal.js'
@@ -78,7 +78,7 @@ async function serveHere(config: Config): Promise<void> {
   try {
     const ready = () => isWarm
     const sharing = cluster.isWorker ? { shareMetrics, listens: false } : {}
-    const options = { ...serverOptions(config), ...sharing, logger, ready, onLogLevel: tellLogLevel }
+    const options = { ...serverOptions(config), ...sharing, logger, ready, onLogLevel: broadcastLogLevel }
     const server = await startServer(catraca, options).catch((error) => {
       throw listenFailure(error, config)
     })

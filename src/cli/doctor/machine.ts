@@ -13,7 +13,7 @@ export interface MachineFacts {
   spoolDirectories: readonly string[]
 }
 
-export const hereAndNow = (...directories: (string | undefined)[]): MachineFacts => ({
+export const readMachineFacts = (...directories: (string | undefined)[]): MachineFacts => ({
   nodeVersion: process.versions.node,
   spoolDirectories: [...new Set(directories.map((directory) => directory ?? tmpdir()))],
 })

@@ -40,7 +40,7 @@ const PRECISION = 0.05
 const LEAST_ANSWERED = 0.98
 
 /** Like `broken`, with what goes without saying for the highest rate. */
-export function notKept(result: LoadResult, bounds: Bounds): string[] {
+export function brokenBounds(result: LoadResult, bounds: Bounds): string[] {
   const wrong = broken(result, { maxErrors: 0, ...bounds })
   const { due, answered, achievedRate, seconds } = result
   if (answered < LEAST_ANSWERED * due) wrong.push(`${answered} of ${due} were answered`)
@@ -55,10 +55,10 @@ type Run = (rate: number) => Promise<LoadResult>
 /** A step that breaks the bounds is tried once more: another program may have had the machine for a moment. */
 async function stepAt(rate: number, run: Run, bounds: Bounds): Promise<Step> {
   const first = await run(rate)
-  const firstBroke = notKept(first, bounds)
+  const firstBroke = brokenBounds(first, bounds)
   if (first.endedEarly || firstBroke.length === 0) return { rate, isKept: !first.endedEarly, result: first }
   const second = await run(rate)
-  const isKept = !second.endedEarly && notKept(second, bounds).length === 0
+  const isKept = !second.endedEarly && brokenBounds(second, bounds).length === 0
   return { rate, isKept, firstBroke, result: second }
 }
 

@@ -102,7 +102,7 @@ export class Listener {
 }
 
 /** By the way on which connections come, not by a signal: those that were given to it before come first. */
-export function tellToStop(worker: Worker): void {
+export function requestStop(worker: Worker): void {
   if (worker.isConnected()) worker.send(STOP)
   else worker.process.kill('SIGTERM')
 }

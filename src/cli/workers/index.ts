@@ -4,7 +4,7 @@ import { guarded, later } from '../../core/timers.js'
 import type { LogLevel, RunningServer } from '../../server/index.js'
 import { EXIT, Exit } from '../output/failure.js'
 import { note } from '../output/print.js'
-import { type Address, isReady, Listener, type ListeningMessage, tellToStop } from './connections.js'
+import { type Address, isReady, Listener, type ListeningMessage, requestStop } from './connections.js'
 import { MetricsExchange } from './metrics.js'
 
 const FIRST_DELAY_MS = 100
@@ -33,7 +33,7 @@ const isLogLevel = (message: unknown): message is LogLevelMessage =>
   (message as LogLevelMessage | null)?.catraca === 'log-level'
 
 /** Has the other workers, if there are any, log what this one was told to log. */
-export function tellLogLevel(level: LogLevel, forSeconds: number | undefined): void {
+export function broadcastLogLevel(level: LogLevel, forSeconds: number | undefined): void {
   if (cluster.isWorker) process.send?.({ catraca: 'log-level', level, forSeconds } satisfies LogLevelMessage)
 }
 
@@ -150,7 +150,7 @@ class Supervisor {
     }, shutdownTimeoutMs + 2000).unref()
     await this.listener.close()
     const workers = Object.values(cluster.workers ?? {})
-    for (const worker of workers) if (worker !== undefined) tellToStop(worker)
+    for (const worker of workers) if (worker !== undefined) requestStop(worker)
     if (workers.length === 0) this.finish()
   }
 

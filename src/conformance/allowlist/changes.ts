@@ -75,111 +75,115 @@ function replay(told: Told[]): string[] {
   return [...members]
 }
 
-export const changeSuite = suite<AllowlistEngine>(
-  'allowlist changes',
-  {
-    async 'every change is told once, in order, without holes'({ one, two }) {
-      const list = await newFixa(one, 'a')
-      assert.deepEqual(await logsOf(one, list), [])
-      assert.deepEqual(await one.changes.position(list), await beginningOf(one, list))
-      await one.members.add('a', customer(1), {}, NOW)
-      await two.members.add('a', customer(2), { expiresAt: NOW + 9 }, NOW + 1)
-      const second = await two.changes.position(list)
-      await two.members.remove('a', customer(1), NOW)
-      await one.members.remove('a', customer(1), NOW)
-      const told = await logsOf(two, list)
-      const about = (id: string) => changesOf(told).filter((change) => change.includes(id))
-      assert.deepEqual(about(customer(1)), [`+${customer(1)} 0`, `-${customer(1)}`])
-      assert.deepEqual(about(customer(2)), [`+${customer(2)} 1..9`])
-      assert.equal(told.length, 3)
-      if (second!.length === 1) assert.equal(told[1]!.changes[0], `+${customer(2)} 1..9`)
-      assert.equal(await entriesOf(one, list), 3)
-      assert.deepEqual(changesOf(await logsOf(one, list, second)), [`-${customer(1)}`])
-    },
+/** `largeReplace`: of so many customers a replace is told as a reset. */
+export const changeSuiteOf = ({ largeReplace }: { largeReplace: number }) =>
+  suite<AllowlistEngine>(
+    'allowlist changes',
+    {
+      async 'every change is told once, in order, without holes'({ one, two }) {
+        const list = await newFixa(one, 'a')
+        assert.deepEqual(await logsOf(one, list), [])
+        assert.deepEqual(await one.changes.position(list), await beginningOf(one, list))
+        await one.members.add('a', customer(1), {}, NOW)
+        await two.members.add('a', customer(2), { expiresAt: NOW + 9 }, NOW + 1)
+        const second = await two.changes.position(list)
+        await two.members.remove('a', customer(1), NOW)
+        await one.members.remove('a', customer(1), NOW)
+        const told = await logsOf(two, list)
+        const about = (id: string) => changesOf(told).filter((change) => change.includes(id))
+        assert.deepEqual(about(customer(1)), [`+${customer(1)} 0`, `-${customer(1)}`])
+        assert.deepEqual(about(customer(2)), [`+${customer(2)} 1..9`])
+        assert.equal(told.length, 3)
+        if (second!.length === 1) assert.equal(told[1]!.changes[0], `+${customer(2)} 1..9`)
+        assert.equal(await entriesOf(one, list), 3)
+        assert.deepEqual(changesOf(await logsOf(one, list, second)), [`-${customer(1)}`])
+      },
 
-    async 'a batch is one entry of each log, with the customers that it changed'({ one }) {
-      const list = await newFixa(one, 'a')
-      await one.members.add('a', customer(3), {}, NOW)
-      const before = (await one.changes.position(list))!
-      await addAll(one, 'a', customers(0, 5))
-      const batch = await logsOf(one, list, before)
-      assert.equal(new Set(batch.map(({ log }) => log)).size, batch.length)
-      const expected = [0, 1, 2, 4].map((i) => `+${customer(i)} 0`)
-      assert.deepEqual(changesOf(batch).toSorted(), expected.toSorted())
-    },
+      async 'a batch is one entry of each log, with the customers that it changed'({ one }) {
+        const list = await newFixa(one, 'a')
+        await one.members.add('a', customer(3), {}, NOW)
+        const before = (await one.changes.position(list))!
+        await addAll(one, 'a', customers(0, 5))
+        const batch = await logsOf(one, list, before)
+        assert.equal(new Set(batch.map(({ log }) => log)).size, batch.length)
+        const expected = [0, 1, 2, 4].map((i) => `+${customer(i)} 0`)
+        assert.deepEqual(changesOf(batch).toSorted(), expected.toSorted())
+      },
 
-    async 'a small replace is one entry, with its differences as they end up'({ one }) {
-      const list = await newFixa(one, 'a')
-      await addAll(one, 'a', customers(0, 10))
-      const before = (await one.changes.position(list))!
-      await replaceBy(one, 'a', customers(3, 12), async () => {
-        await one.members.add('a', customer(0), {}, NOW + 1)
-        await one.members.remove('a', customer(11), NOW)
-      })
-      const told = await logsOf(one, list, before)
-      if (before.length > 1) return assertLastOfEach(told, before)
-      // That somebody is removed who is no member before the switch may be told or not.
-      const meanwhile = changesOf(told.slice(0, -1)).filter((change) => change !== `-${customer(11)}`)
-      assert.deepEqual(meanwhile, [`+${customer(0)} 0`])
-      const last = told.at(-1)!.changes as string[]
-      assert.ok(last.includes(`+${customer(10)} 0`))
-      assert.ok(last.includes(`-${customer(1)}`) && last.includes(`-${customer(2)}`))
-      assert.deepEqual(replay(await logsOf(one, list)).toSorted(), (await allMembers(one, 'a')).toSorted())
-    },
+      async 'a small replace is one entry, with its differences as they end up'({ one }) {
+        const list = await newFixa(one, 'a')
+        await addAll(one, 'a', customers(0, 10))
+        const before = (await one.changes.position(list))!
+        await replaceBy(one, 'a', customers(3, 12), async () => {
+          await one.members.add('a', customer(0), {}, NOW + 1)
+          await one.members.remove('a', customer(11), NOW)
+        })
+        const told = await logsOf(one, list, before)
+        if (before.length > 1) return assertLastOfEach(told, before)
+        // That somebody is removed who is no member before the switch may be told or not.
+        const meanwhile = changesOf(told.slice(0, -1)).filter((change) => change !== `-${customer(11)}`)
+        assert.deepEqual(meanwhile, [`+${customer(0)} 0`])
+        const last = told.at(-1)!.changes as string[]
+        assert.ok(last.includes(`+${customer(10)} 0`))
+        assert.ok(last.includes(`-${customer(1)}`) && last.includes(`-${customer(2)}`))
+        assert.deepEqual(replay(await logsOf(one, list)).toSorted(), (await allMembers(one, 'a')).toSorted())
+      },
 
-    async 'a large replace is told as a reset'({ one }) {
-      const list = await newFixa(one, 'a')
-      const before = (await one.changes.position(list))!
-      await replaceBy(one, 'a', customers(0, 10_001))
-      assertLastOfEach(await logsOf(one, list), before)
-    },
+      async 'a large replace is told as a reset'({ one }) {
+        const list = await newFixa(one, 'a')
+        const before = (await one.changes.position(list))!
+        await replaceBy(one, 'a', customers(0, largeReplace))
+        assertLastOfEach(await logsOf(one, list), before)
+      },
 
-    async 'expiry is told as a removal'({ one, two }) {
-      const list = await newFixa(one, 'a')
-      await one.members.add('a', customer(1), { expiresAt: NOW + 1 }, NOW)
-      await sweepAll(two, NOW + 5)
-      const told = await logsOf(one, list)
-      assert.deepEqual(told.at(-1), { log: told[0]!.log, sequence: 2, changes: [`-${customer(1)}`] })
-    },
+      async 'expiry is told as a removal'({ one, two }) {
+        const list = await newFixa(one, 'a')
+        await one.members.add('a', customer(1), { expiresAt: NOW + 1 }, NOW)
+        await sweepAll(two, NOW + 5)
+        const told = await logsOf(one, list)
+        assert.deepEqual(told.at(-1), { log: told[0]!.log, sequence: 2, changes: [`-${customer(1)}`] })
+      },
 
-    async 'a list that is gone has no position, and its log no continuation'({ one }) {
-      const list = await newFixa(one, 'a')
-      await one.members.add('a', customer(1), {}, NOW)
-      const before = await one.changes.position(list)
-      await one.lists.delete('a', NOW)
-      assert.equal(await one.changes.position(list), undefined)
-      await sweepAll(one)
-      assert.equal(await one.changes.read(list, before!), 'gap')
-    },
+      async 'a list that is gone has no position, and its log no continuation'({ one }) {
+        const list = await newFixa(one, 'a')
+        await one.members.add('a', customer(1), {}, NOW)
+        const before = await one.changes.position(list)
+        await one.lists.delete('a', NOW)
+        assert.equal(await one.changes.position(list), undefined)
+        await sweepAll(one)
+        assert.equal(await one.changes.read(list, before!), 'gap')
+      },
 
-    async 'whoever follows is woken, or can tell by itself, when another instance writes'({ one, two }) {
-      await newFixa(one, 'a')
-      let woken = 0
-      const watch = two.changes.watch(() => woken++)
-      two.changes.hasChanges()
-      await one.members.add('a', customer(1), {}, NOW)
-      for (let i = 0; woken === 0 && !two.changes.hasChanges(); i++) {
-        assert.ok(i < 500, 'woken in time')
-        await new Promise((resolve) => setTimeout(resolve, 2))
-      }
-      watch.stop()
+      async 'whoever follows is woken, or can tell by itself, when another instance writes'({ one, two }) {
+        await newFixa(one, 'a')
+        let woken = 0
+        const watch = two.changes.watch(() => woken++)
+        two.changes.hasChanges()
+        await one.members.add('a', customer(1), {}, NOW)
+        for (let i = 0; woken === 0 && !two.changes.hasChanges(); i++) {
+          assert.ok(i < 500, 'woken in time')
+          await new Promise((resolve) => setTimeout(resolve, 2))
+        }
+        watch.stop()
+      },
     },
-  },
-  {
-    async 'the log of many writers replays to what the list holds'(pair) {
-      const list = await newFixa(pair.one, 'a')
-      await parallel(pair, 200, (engine, i): Promise<unknown> => {
-        const id = customer((i * 7) % 23)
-        return Math.imul(i, 0x9e3779b1) & 0x10000
-          ? engine.members.add('a', id, {}, NOW)
-          : engine.members.remove('a', id, NOW)
-      })
-      const told = await logsOf(pair.two, list)
-      assert.equal(told.length, await entriesOf(pair.one, list))
-      assert.deepEqual(replay(told).toSorted(), (await allMembers(pair.one, 'a')).toSorted())
+    {
+      async 'the log of many writers replays to what the list holds'(pair) {
+        const list = await newFixa(pair.one, 'a')
+        await parallel(pair, 200, (engine, i): Promise<unknown> => {
+          const id = customer((i * 7) % 23)
+          return Math.imul(i, 0x9e3779b1) & 0x10000
+            ? engine.members.add('a', id, {}, NOW)
+            : engine.members.remove('a', id, NOW)
+        })
+        const told = await logsOf(pair.two, list)
+        assert.equal(told.length, await entriesOf(pair.one, list))
+        assert.deepEqual(replay(told).toSorted(), (await allMembers(pair.one, 'a')).toSorted())
+      },
     },
-  },
-)
+  )
+
+export const changeSuite = changeSuiteOf({ largeReplace: 10_001 })
 
 /** Logs of several shards cannot tell of a switch in one entry, so each ends in a reset. */
 function assertLastOfEach(told: Told[], before: Position): void {

@@ -13,7 +13,7 @@ import { DynamodbMembers } from './allowlist/members.js'
 import type { Store } from './allowlist/store.js'
 import type { TaskHandlers } from './allowlist/upkeep.js'
 
-/** What stands on the table alone: all but bulk work and the feed. */
+/** The parts that need only the table: all but bulk work and the feed. */
 export interface Core extends Pick<AllowlistEngine, 'lists' | 'members' | 'checks' | 'index'> {
   readonly keys: KeyStore
   readonly tasks: TaskHandlers

@@ -9,7 +9,7 @@ import type { LockStore } from '../../guards/lock/port.js'
 import type { CodeStore } from '../../guards/one-time-code/port.js'
 import type { LimitEngine } from '../../guards/rate-limit/port.js'
 import type { TokenStore } from '../../guards/token-denylist/port.js'
-import type { AdoptionProgress, LookOptions } from './allowlist/adoption.js'
+import type { AdoptionProgress, ScanOptions } from './allowlist/adoption.js'
 import { openBulkWork } from './allowlist/bulk-work.js'
 import { STORE_KEY } from './allowlist/items.js'
 import { memberSource } from './allowlist/member-scan.js'
@@ -34,20 +34,28 @@ import { TableWatch } from './tables/table-watch.js'
 import { DynamodbTokens } from './token-denylist/store.js'
 
 export interface DynamodbOptions extends OpenStoreOptions {
-  /** The topic to which the relay, or the Lambda, publishes: this pod gets a queue of its own, and follows at once. */
+  /**
+   * The topic to which the relay, or the Lambda, publishes. This pod creates its own queue and sees changes at once.
+   */
   topicArn?: string
-  /** For clients of queues, where they differ from those of the tables. */
+  /** Options of the queue clients, where they differ from those of the tables. */
   queues?: QueueClientOptions
-  /** How often, over all pods, it is tried how far behind the logs are. 0: never, and they are taken as complete. */
+  /**
+   * How often, over all pods, a probe measures how far the logs are behind. 0: never; the logs are assumed to be
+   * complete.
+   */
   probeIntervalMs?: number
   /** From how many customers on a list is moved to more shards, or to the table for giants. */
   sizes?: readonly SizeStep[]
-  /** Whether idempotency records are read before they are claimed; `auto` unless told otherwise. */
+  /** Whether idempotency records are read before they are claimed. Default: `auto`. */
   idempotencyReadFirst?: ReadFirst
-  /** Whose time decides limits: the caller's as corrected by DynamoDB, or, for suites and vectors, as it is. */
+  /**
+   * Whose clock decides on limits: the caller's corrected by DynamoDB's or, for test suites and vectors, the caller's
+   * unchanged.
+   */
   limitClock?: LimitClock
   now?: () => number
-  /** By which it is told how long a lock gave no sign of life. */
+  /** The clock that measures how long a lock was not renewed. */
   monotonicMs?: () => number
 }
 
@@ -65,43 +73,43 @@ export interface DynamodbEngine {
   readonly cache: CacheStore
   /** Moves lists to other shards. */
   readonly resharding: ReshardStore
-  /** For those who copy members elsewhere. */
+  /** Reads members for copies elsewhere (the hot tier). */
   readonly source: MemberSource
   readonly writeTimeoutMs: number
-  /** What calls have cost. */
+  /** Consumed capacity of all calls. */
   readonly capacity: CapacityCounts
-  /** Attempts of calls that failed on the way to DynamoDB, so far. */
+  /** Number of attempts that failed on the way to DynamoDB so far. */
   connectionFailures(): number
-  /** Of DAX, where it is used. */
+  /** State of DAX, if it is used. */
   dax(): DaxState | undefined
-  /** The lists that checks know without asking the store. */
+  /** Figures of the lists that are cached in memory for checks. */
   listCache(): { size: number; hits: number; misses: number }
-  /** Rejects when the table cannot be read. */
+  /** Rejects if the table cannot be read. */
   health(): Promise<DynamodbHealth>
-  /** Looks through the whole table for lists that other programs made, so that they are paged like any other. */
-  adopt(options?: LookOptions): Promise<AdoptionProgress>
+  /** Scans the whole table for lists that other programs created, so that they are listed like any other. */
+  adopt(options?: ScanOptions): Promise<AdoptionProgress>
   close(): Promise<void>
 }
 
 export interface DynamodbHealth {
   region: string
   tables: { allowlists: string; giant: string; guards: string; idempotency: string }
-  /** As DynamoDB last said of each, such as `ACTIVE`; absent where this process may not ask, or has no answer yet. */
+  /** The last status of each table, such as `ACTIVE`. Absent if this process may not query it, or has no answer yet. */
   tableStatus?: Record<string, string>
-  /** `partial`: the table was too large to be looked through for lists of other programs; `adopt` does. */
+  /** `partial`: the table was too large to scan for lists of other programs at the start; `adopt` does it. */
   adoption: 'partial' | 'complete'
-  /** Rows of other programs that no check finds, as the last look counted them; absent where there are none. */
+  /** Rows of other programs that no check finds, counted by the last scan. Absent if there are none. */
   unservedRows?: number
   /**
-   * Behind the table by so much are the logs that images are kept fresh from: null when nothing has come through yet,
-   * because no relay runs; absent when it is not tried.
+   * How far the logs that keep indexes fresh are behind the table. Null if no probe has arrived yet, because no relay
+   * runs. Absent if it is not measured.
    */
   feedAgeMs?: number | null
-  /** Of DAX, where it is used. A cluster that does not answer makes nothing unhealthy: DynamoDB is read instead. */
+  /** State of DAX, if it is used. An unreachable cluster is not unhealthy: DynamoDB is read instead. */
   dax?: DaxState
 }
 
-/** Opens the tables; refuses those that are missing or other than expected. */
+/** Opens the tables. Refuses tables that are missing or differ from their definition. */
 export async function openDynamodb(url: DynamodbUrl, options: DynamodbOptions = {}): Promise<DynamodbEngine> {
   const store = await openStore(url, options)
   try {

@@ -26,29 +26,29 @@ import { openStores } from './stores.js'
 const MIB = 1024 * 1024
 
 export interface EmbeddedOptions {
-  /** Where the data is; absent: a temporary directory that is removed on close. */
+  /** Directory of the data. Without it, a temporary directory that is removed on close. */
   directory?: string
   durability?: Durability
-  /** The same for what is used of rate limits; see rate-limit-directory.ts. */
+  /** Durability of the rate-limit counters; see rate-limit/directory.ts. */
   limitsDurability?: Durability
   maxSizeBytes?: number
   minFreeBytes?: number
   maxLogBytes?: number
-  /** Bytes of cached entries above which some of them make room. */
+  /** Entries are evicted when the cache holds more bytes than this. */
   cacheMaxBytes?: number
-  /** After so long a write is reported as of unknown outcome. */
+  /** A write that takes longer fails with UNKNOWN_OUTCOME. */
   writeTimeoutMs?: number
-  /** Of the instance that this one is a thread of. */
+  /** The gate of the instance, when this engine is opened in one of its worker threads. */
   gate?: ExitGate
-  /** `here`: on the calling thread, for threads that may wait. */
+  /** `here`: writes run on the calling thread, which may block. Default: on a writer thread. */
   writes?: 'thread' | 'here'
 }
 
 export interface EmbeddedEngine {
   readonly directory: string
-  /** For the threads of this instance. */
+  /** To pass to the worker threads of this instance. */
   readonly gate: ExitGate
-  /** All but `bulk` may be called from a thread that must not wait; bulk work is done on the calling thread. */
+  /** Bulk work runs on the calling thread and blocks it. Everything else may be called from an event loop. */
   readonly allowlists: AllowlistEngine
   readonly keys: KeyStore
   readonly limits: LimitEngine
@@ -56,16 +56,16 @@ export interface EmbeddedEngine {
   readonly codes: CodeStore
   readonly tokens: TokenStore
   readonly audit: AuditStore
-  /** A secret that is kept beside the data, made when it is first asked for. */
-  keptSecret(name: string): string
+  /** A secret stored beside the data. The first call creates it. */
+  storedSecret(name: string): string
   readonly locks: LockStore
   readonly cache: CacheStore
-  /** What an operator should know about how the store is set up. */
+  /** Problems of the setup that an operator should know about. */
   readonly warnings: readonly string[]
   readonly writeTimeoutMs: number
   /** The next read sees everything that was committed before this call, also by other threads. */
   refresh(): void
-  /** The lists that checks know without asking the store. */
+  /** Figures of the lists that are cached in memory for checks. */
   listCache(): { size: number; hits: number; misses: number }
   /** Throws when the store cannot be read. */
   health(): EmbeddedHealth
@@ -76,7 +76,7 @@ export interface EmbeddedEngine {
 export interface EmbeddedHealth {
   sizeBytes: number
   freeBytes: number
-  /** What will go wrong when nobody does anything. */
+  /** Problems that will cause failures unless an operator acts. */
   warnings?: string[]
 }
 
@@ -86,7 +86,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
   const settings: EnvironmentOptions = {
     directory: mainDirectory(directory),
     isShared: temporary === undefined,
-    // A store that goes away with the process has no use for the disk.
+    // A temporary store does not outlive the process, so it does not wait for the disk.
     durability: temporary === undefined ? (options.durability ?? 'disk') : 'process',
     minFreeBytes: options.minFreeBytes ?? 64 * MIB,
     maxLogBytes: options.maxLogBytes ?? 16 * MIB,
@@ -114,9 +114,9 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
   )
   const cache = new CacheLink(
     () => ({
-      // Not how large the file may grow: it never shrinks, and would take nothing more for ever.
+      // No limit on the file size: an LMDB file never shrinks, so a full one would refuse writes for ever.
       ...{ ...settings, maxSizeBytes: Number.POSITIVE_INFINITY },
-      // What is cached may be lost with the system.
+      // Cached entries may be lost in a crash of the system.
       durability: 'process',
       directory: bootDirectory(join(directory, 'cache')),
       origin: randomUUID(),
@@ -156,11 +156,11 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       'release',
       'extend',
       'remove',
-      'dropOver',
+      'deleteExpired',
     ]),
     codes: forward('codes', stores.codes, ['put', 'attempt', 'revoke', 'sweep']),
     tokens: forward('tokens', stores.tokens, ['revoke', 'sweep']),
-    keptSecret: (name) => storedSecret(directory, name),
+    storedSecret: (name) => storedSecret(directory, name),
     audit: forward('audit', stores.audit, ['append', 'sweep']),
     locks: forward('locks', stores.locks, ['acquire', 'extend', 'release', 'remove', 'sweep']),
     cache,
@@ -185,21 +185,22 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
     async close() {
       const ended = [await counters.close(), await cache.close(), await writer.close()]
       await environment.close()
-      // A thread that still waits for the lock would keep the process from ending.
+      // If a thread still waits for the lock, the gate stays in place: without it, that thread would block the
+      // process from exiting.
       if (!ended.includes(false)) openGate()
       temporary?.remove()
     },
   }
 }
 
-/** Rights are never taken away unasked: somebody may count on them. */
+/** Permissions are only reported, never changed: another program may rely on them. */
 function rightsWarnings(directory: string): string[] {
   return openToOthers(directory).length === 0
     ? []
     : [`others on this machine may read the store: chmod -R go-rwx ${directory}`]
 }
 
-/** A directory that goes away with the process, also when nobody closes it. */
+/** A directory that is removed when the process exits, even if the engine is never closed. */
 function temporaryDirectory() {
   const path = mkdtempSync(join(tmpdir(), 'catraca-'))
   const clear = () => rmSync(path, { recursive: true, force: true })

@@ -13,18 +13,18 @@ import { EmbeddedAudit } from './audit/store.js'
 import { EmbeddedIdempotency } from './idempotency/store.js'
 import { Environment, type EnvironmentOptions, type Opening } from './lmdb/environment.js'
 import { asStoreError } from './lmdb/failures.js'
-import { keepSign, refuseOlderVersion, takeOver } from './lmdb/store-directory.js'
+import { ensureVersionMarker, refuseOlderVersion, takeOver } from './lmdb/store-directory.js'
 import { EmbeddedLocks } from './lock/store.js'
 import { EmbeddedCodes } from './one-time-code/store.js'
 import { EmbeddedLimitConfigs } from './rate-limit/configs.js'
 import { EmbeddedUsage } from './rate-limit/usage.js'
 import { EmbeddedTokens } from './token-denylist/store.js'
 
-/** Every store of the engine over one environment, for one thread. */
+/** All stores of the engine over one environment. Each thread opens its own. */
 export function openStores(options: EnvironmentOptions, opening: Opening = {}) {
   const root = dirname(options.directory)
   if (options.isShared) asStoreError(root, () => refuseOlderVersion(root))
-  const around = { before: () => takeOver(root), after: () => keepSign(root) }
+  const around = { before: () => takeOver(root), after: () => ensureVersionMarker(root) }
   const environment = Environment.open(options, { ...opening, ...(options.isShared && around) })
   const catalog = new Catalog(environment)
   const changes = new ChangeLog(environment, catalog)

@@ -26,21 +26,24 @@ import { RedisTokens } from './token-denylist/store.js'
 const MIB = 1024 * 1024
 
 export interface RedisEngineOptions extends RedisOptions {
-  /** What the log of a shard may take; followers that were away for longer load their image anew. */
+  /**
+   * Maximum bytes of the change log of a shard. Followers that were disconnected for longer load the whole index
+   * again.
+   */
   maxLogBytes?: number
-  /** What is known of a list for longer than this is read again before it answers. */
+  /** Data about a list that is older than this is read again before it answers a check. */
   staleAfterMs?: number
-  /** Members of a shard beyond which upkeep moves a list to more shards. */
+  /** If a shard has more members than this, upkeep moves the list to more shards. */
   shardAbove?: number
-  /** Shards of new lists: more than one only where lists are known to become large. */
+  /** Shards of new lists. Use more than one only if lists are known to become large. */
   initialShards?: number
-  /** Whose time decides of rate limits and codes: the server's unless told otherwise, which suites do. */
+  /** Whose clock decides on rate limits and codes. Default: the server's. Test suites use the caller's. */
   limitClock?: LimitClock
-  /** The same for idempotency. */
+  /** Whose clock decides on idempotency. */
   idempotencyClock?: IdempotencyClock
-  /** How the keys of idempotency records are named. */
+  /** How the keys of idempotency records are built. */
   idempotencyNaming?: RecordNaming
-  /** `caches`: nothing else is kept there, so that it should be set up to make room. */
+  /** `caches`: the servers hold only caches, so they should be configured to evict keys. */
   use?: RedisUse
 }
 
@@ -54,20 +57,20 @@ export interface RedisEngine {
   readonly audit: AuditStore
   readonly locks: LockStore
   readonly cache: CacheStore
-  /** Moves lists to another number of shards, and tells how far that is. */
+  /** Moves lists to another number of shards and reports the progress. */
   readonly resharding: ReshardStore
-  /** What operators should know, as it was found at the start. */
+  /** Problems found at the start that operators should know about. */
   readonly warnings: readonly string[]
   readonly writeTimeoutMs: number
-  /** The lists that checks know without asking the store. */
+  /** Figures of the lists that are cached in memory for checks. */
   listCache(): { size: number; hits: number; misses: number }
-  /** Rejects when the store does not answer. */
+  /** Rejects if Redis does not answer. */
   health(): Promise<Record<string, unknown>>
-  /** What INFO says of each primary that answers. */
+  /** INFO of each primary that answers. */
   servers(): Promise<RedisNode[]>
-  /** How long servers took to answer, by command. */
+  /** Response times of the servers, by command. */
   commandTimes(): ReadonlyMap<string, Durations>
-  /** Connections that could not be made, or were lost, so far. */
+  /** Number of connections that failed or were lost so far. */
   connectionFailures(): number
   close(): Promise<void>
 }

@@ -34,7 +34,7 @@ export interface StoreOptions {
   initialShards: number
 }
 
-/** Every store of the engine over one connection. */
+/** All stores of the engine over one Redis link. */
 export function openStores(redis: Redis, options: StoreOptions) {
   const { maxLogBytes } = options
   const wake = new ChangeChannel(redis, options.database)
@@ -85,7 +85,7 @@ export function openStores(redis: Redis, options: StoreOptions) {
 
 function deadBuilds(index: RedisIndexStore): Task {
   return async (id, { incarnation }, now) => {
-    const { buried, leaseEndsAt } = await index.buryDead({ id, incarnation }, now)
+    const { buried, leaseEndsAt } = await index.endExpired({ id, incarnation }, now)
     return {
       swept: Number(buried),
       more: false,

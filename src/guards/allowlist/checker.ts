@@ -7,7 +7,7 @@ import {
   admits,
   EXCLUDED,
   endsExclusion,
-  isUnknown,
+  isUndecidable,
   judgeMember,
   MAX_CHAIN,
   NOT_FOUND,
@@ -176,10 +176,10 @@ export class Checker {
     if (depth >= MAX_CHAIN) return TOO_DEEP
     const ask = (other: string) => this.ask(inquiry, other, depth + 1)
     return whenReady(firstAdmitting(exclude ?? [], ask), (excluding) => {
-      if (excluding !== undefined) return isUnknown(excluding) ? excluding : EXCLUDED
+      if (excluding !== undefined) return isUndecidable(excluding) ? excluding : EXCLUDED
       if (base === undefined) return strategyVerdict(wave, customerId, now)
       return whenReady(ask(base), (verdict) => {
-        if (isUnknown(verdict)) return verdict
+        if (isUndecidable(verdict)) return verdict
         return admits(verdict) ? strategyVerdict(wave, customerId, now) : OUT_OF_WAVE
       })
     })

@@ -6,7 +6,7 @@ import {
   admits,
   EXCLUDED,
   endsExclusion,
-  isUnknown,
+  isUndecidable,
   judgeMember,
   MAX_CHAIN,
   NOT_FOUND,
@@ -140,11 +140,11 @@ async function judgeWave(
   if ((base !== undefined || list.config!.exclude !== undefined) && depth >= MAX_CHAIN) return TOO_DEEP
   for (const other of exclude) {
     const verdict = await rest(inquiry, note, 'exclude', other, depth + 1)
-    if (endsExclusion(verdict)) return isUnknown(verdict) ? verdict : EXCLUDED
+    if (endsExclusion(verdict)) return isUndecidable(verdict) ? verdict : EXCLUDED
   }
   if (base !== undefined) {
     const verdict = await rest(inquiry, note, 'base', base, depth + 1)
-    if (isUnknown(verdict)) return verdict
+    if (isUndecidable(verdict)) return verdict
     if (!admits(verdict)) return OUT_OF_WAVE
   }
   return judgeStrategy(inquiry, note, wave)
@@ -167,7 +167,7 @@ async function rest(
     verdict = await one(inquiry, note, listId, depth).finally(() => known.delete(listId))
     known.set(listId, verdict)
   }
-  const outcome = isUnknown(verdict) ? 'unknown' : admits(verdict) ? 'passes' : 'does-not-pass'
+  const outcome = isUndecidable(verdict) ? 'unknown' : admits(verdict) ? 'passes' : 'does-not-pass'
   note(step, outcome, beganMs, { detail: `${listId}: ${verdict.reason}` })
   return verdict
 }

@@ -41,10 +41,10 @@ export function unlessUnavailable(error: unknown): Verdict {
   throw error
 }
 
-export const isUnknown = (verdict: Verdict): boolean => verdict === TOO_DEEP || verdict === UNREADABLE
+export const isUndecidable = (verdict: Verdict): boolean => verdict === TOO_DEEP || verdict === UNREADABLE
 
 /** Whether the verdict on an excluded list ends the search. */
-export const endsExclusion = (verdict: Verdict): boolean => admits(verdict) || isUnknown(verdict)
+export const endsExclusion = (verdict: Verdict): boolean => admits(verdict) || isUndecidable(verdict)
 
 export function judgeMember(member: MemberState | undefined, now: number): Verdict {
   if (member === undefined) return NOT_MEMBER

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Actor } from './types.js'
 
 /** The actor and request of the running call. */
-export interface Acting {
+export interface ActorContext {
   actor: Actor
   requestId?: string
   requestIdFrom?: 'caller'
@@ -10,16 +10,16 @@ export interface Acting {
 
 /** Carries the actor through everything that a call awaits. */
 export class Actors {
-  private readonly storage = new AsyncLocalStorage<Acting>()
+  private readonly storage = new AsyncLocalStorage<ActorContext>()
   private running = 0
 
   constructor(private readonly otherwise: Actor) {}
 
-  current(): Acting {
+  current(): ActorContext {
     return this.storage.getStore() ?? { actor: this.otherwise }
   }
 
-  run<T>(acting: Acting, work: () => T): T {
+  run<T>(acting: ActorContext, work: () => T): T {
     this.running++
     let result: T
     try {

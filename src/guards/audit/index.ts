@@ -3,7 +3,7 @@ import { type Clock, isoTime } from '../../core/clock.js'
 import { ChangeDeadlines } from '../../core/deadlines.js'
 import { CatracaError, invalid } from '../../core/errors.js'
 import { KnownFields } from '../../core/fields.js'
-import { type Acting, Actors } from './actors.js'
+import { type ActorContext, Actors } from './actors.js'
 import type { AuditApi } from './api.js'
 import { Appender } from './appender.js'
 import { boundedText } from './bounded.js'
@@ -67,12 +67,12 @@ export class AuditTrail implements AuditApi {
   }
 
   /** Like `as`, for callers that know more about the actor. */
-  acting<T>(acting: Acting, work: () => T): T {
+  acting<T>(acting: ActorContext, work: () => T): T {
     return this.actors.run(acting, work)
   }
 
   /** The current actor. Read it when a call begins, before any `await`. */
-  current(): Acting {
+  current(): ActorContext {
     return this.actors.current()
   }
 
@@ -80,7 +80,11 @@ export class AuditTrail implements AuditApi {
    * Writes the entries. Resolves when they are written, or when writing failed and `onFailure` is `report`.
    * `since`: when the change began; change and entries share one deadline.
    */
-  async record(acting: Acting, auditedActions: readonly AuditedAction[], since?: number): Promise<void> {
+  async record(
+    acting: ActorContext,
+    auditedActions: readonly AuditedAction[],
+    since?: number,
+  ): Promise<void> {
     const { options, report } = this.dependencies
     try {
       const adding = this.appender.add(auditedActions.map((audited) => this.stored(acting, audited)))
@@ -117,7 +121,7 @@ export class AuditTrail implements AuditApi {
     this.counts.entries[action] = (this.counts.entries[action] ?? 0) + 1
   }
 
-  private stored(acting: Acting, audited: AuditedAction): StoredEntry {
+  private stored(acting: ActorContext, audited: AuditedAction): StoredEntry {
     const at = this.dependencies.clock.now()
     return { id: this.nextId(at), text: textOf(acting, audited, at) }
   }
@@ -161,7 +165,11 @@ export class AuditTrail implements AuditApi {
   }
 }
 
-function textOf({ actor, requestId, requestIdFrom }: Acting, audited: AuditedAction, at: number): string {
+function textOf(
+  { actor, requestId, requestIdFrom }: ActorContext,
+  audited: AuditedAction,
+  at: number,
+): string {
   const { action, target, before, after, outcome, detail } = audited
   // JSON leaves out fields that are undefined.
   const who = { at: isoTime(at), actor }

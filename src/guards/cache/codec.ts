@@ -3,7 +3,7 @@ import { gunzip, gzip } from 'node:zlib'
 import { invalid } from '../../core/errors.js'
 import { type Content, deepFreeze, NO_CONTENT } from './content.js'
 import type { CacheValue } from './port.js'
-import { firstChange } from './unchanged.js'
+import { firstChange } from './round-trip.js'
 
 /** A value format other than JSON. Its version number precedes each value, so that formats are never confused. */
 export interface Codec<T> {

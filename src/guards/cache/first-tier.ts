@@ -15,7 +15,7 @@ export interface Entry<T> {
 }
 
 /** An entry stored with its answer, so that a hit allocates nothing, not even a promise. */
-export interface KeptEntry<T> extends Entry<T> {
+export interface CachedEntry<T> extends Entry<T> {
   /** Undefined if each reader gets a copy. */
   readonly answer: Promise<T | undefined> | undefined
   /** The source has no value. */
@@ -37,7 +37,7 @@ const ENTRY_BYTES = 200
 /** The tier in this process. A value that was invalidated while it was in flight is not stored. */
 export class FirstTier<T> {
   /** Undefined if the first tier is off. The space reads it directly, because that path must be short. */
-  readonly entries: LRUCache<string, KeptEntry<T>> | undefined
+  readonly entries: LRUCache<string, CachedEntry<T>> | undefined
   /** Whether every invalidation is received. */
   isTrusted = true
   evictions = 0
@@ -45,7 +45,7 @@ export class FirstTier<T> {
 
   constructor(private readonly options: FirstTierOptions | false) {
     if (options === false) return
-    this.entries = new LRUCache<string, KeptEntry<T>>({
+    this.entries = new LRUCache<string, CachedEntry<T>>({
       max: options.maxEntries,
       maxSize: options.maxBytes,
       dispose: (_, __, reason) => {
@@ -70,7 +70,7 @@ export class FirstTier<T> {
     const useUntil = Math.min(entry.freshUntil, now + (this.options.ttlMs ?? Number.POSITIVE_INFINITY))
     const { shared, copy } = entry.content
     const answer = copy === undefined ? Promise.resolve(shared) : undefined
-    const kept: KeptEntry<T> = { ...entry, useUntil, answer, isNegative: isNone(entry.content) }
+    const kept: CachedEntry<T> = { ...entry, useUntil, answer, isNegative: isNone(entry.content) }
     this.entries.set(pin.key, kept, { size: entry.bytes + pin.key.length + ENTRY_BYTES })
   }
 

@@ -5,7 +5,7 @@ import { Counts } from './counts.js'
 import { FURTHEST, refreshesEarly } from './early-refresh.js'
 import { answerOf, Entries, type Finding, findingOf } from './entries.js'
 import { Filler } from './filler.js'
-import { type Entry, FirstTier, type KeptEntry } from './first-tier.js'
+import { type CachedEntry, type Entry, FirstTier } from './first-tier.js'
 import type { SpaceParts } from './flight-endings.js'
 import { Leases } from './leases.js'
 import type { Work } from './loader.js'
@@ -247,7 +247,7 @@ export class CacheSpace<T> {
   }
 
   /** Creates no closure, promise or object: most calls end here. */
-  private hit(key: string, now: number): KeptEntry<T> | undefined {
+  private hit(key: string, now: number): CachedEntry<T> | undefined {
     const { first } = this
     if (first.entries === undefined || !first.isTrusted) return undefined
     const kept = first.entries.get(key)
@@ -257,7 +257,7 @@ export class CacheSpace<T> {
     return kept
   }
 
-  private isNearExpiry({ freshUntil }: KeptEntry<T>, now: number): boolean {
+  private isNearExpiry({ freshUntil }: CachedEntry<T>, now: number): boolean {
     const { settings, source } = this.parts
     return freshUntil - now < source.loadTime.ms * settings.beta * FURTHEST
   }

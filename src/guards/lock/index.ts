@@ -8,7 +8,6 @@ import { checkTtl, checkWait, type LockOptions, validitySince } from './options.
 import type { Attempt, LockStore } from './port.js'
 import { systemTiming, type Timing } from './timing.js'
 import { checkToken, newToken, ownerOf } from './token.js'
-import { WaitQueues } from './turns.js'
 import type {
   AcquireOptions,
   Extended,
@@ -19,6 +18,7 @@ import type {
   LockState,
   WithLockOptions,
 } from './types.js'
+import { WaitQueues } from './wait-queues.js'
 import { type Holding, holdAll, holdWhile } from './with-lock.js'
 
 export interface LockStats {

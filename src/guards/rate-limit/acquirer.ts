@@ -9,14 +9,14 @@ import { Admission } from './admission.js'
 import { type CallCosts, denial, leaseOf, parentOf, statusesOf, violationsOf } from './answers.js'
 import { areCosts, costsOf, parentCostsOf } from './costs.js'
 import { DeniedTop } from './denied-top.js'
+import type { EngineStart } from './engine-start.js'
 import { Exhausted } from './exhausted.js'
-import type { EngineStart } from './first-call.js'
 import { type Leases, NO_LEASE } from './leases.js'
 import { parseLimits } from './level-config.js'
 import { resourceName } from './levels.js'
 import type { LimitOptions } from './options.js'
 import { type AcquireCall, PendingAcquire } from './pending-acquire.js'
-import type { KnownSubject, Policies } from './policies.js'
+import type { Policies, ResolvedSubject } from './policies.js'
 import type { LimitStore, SubjectCosts, Taken } from './port.js'
 import type {
   AcquireAnswer,
@@ -137,7 +137,7 @@ export class Acquirer {
   private findCached(
     { entity, resource, consume, cascade }: AcquireRequest,
     now: number,
-  ): KnownSubject | undefined {
+  ): ResolvedSubject | undefined {
     const { policies, beginning } = this.parts
     const known = beginning.isDone ? policies.findHere(entity, resource, now) : undefined
     if (known === undefined || known.policy.unreadable !== undefined) return undefined
@@ -145,7 +145,7 @@ export class Acquirer {
     return known.record !== undefined && (cascade ?? known.record.cascade) ? undefined : known
   }
 
-  private decide(known: KnownSubject, request: AcquireRequest, now: number): Promise<AcquireAnswer> {
+  private decide(known: ResolvedSubject, request: AcquireRequest, now: number): Promise<AcquireAnswer> {
     const { takeHere } = this.parts
     const { entity, resource, consume, signal } = request
     const { told, onUnavailable } = known.policy

@@ -1,7 +1,7 @@
 import type { LimitView } from './algorithms/algorithm.js'
 import type { PolicyCost } from './costs.js'
 import type { LeaseContent } from './lease-token.js'
-import type { KnownSubject } from './policies.js'
+import type { ResolvedSubject } from './policies.js'
 import type { Taken } from './port.js'
 import type { Denied, LimitPolicy, LimitStatus, Subject, Violation } from './types.js'
 
@@ -10,7 +10,7 @@ export interface CallCosts extends Subject {
   limits: readonly PolicyCost[]
   policies: Record<string, LimitPolicy>
   /** The cached configuration of the subject, if it was at hand. */
-  known: KnownSubject | undefined
+  known: ResolvedSubject | undefined
 }
 
 export function statusesOf({ limits }: CallCosts, views: readonly LimitView[]): Record<string, LimitStatus> {

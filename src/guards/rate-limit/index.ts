@@ -15,7 +15,7 @@ import type {
   UsageQuery,
 } from './api.js'
 import type { CacheFigures } from './config-cache.js'
-import { EngineStart } from './first-call.js'
+import { EngineStart } from './engine-start.js'
 import type { Lease } from './lease-token.js'
 import { Leases, NO_LEASE } from './leases.js'
 import { resourceName } from './levels.js'

@@ -27,7 +27,7 @@ export interface SubjectPolicy {
 }
 
 /** A subject configuration with its policy resolved. */
-export type KnownSubject = SubjectConfig & { policy: Policy }
+export type ResolvedSubject = SubjectConfig & { policy: Policy }
 
 /** Highest priority first. */
 const LEVELS = [
@@ -96,7 +96,7 @@ export class Policies {
    * Like `find`, but only from memory. Undefined if the names are not in canonical spelling or the configuration
    * is invalid; `find` reports the error.
    */
-  findHere(entity: string, resource: string, now: number): KnownSubject | undefined {
+  findHere(entity: string, resource: string, now: number): ResolvedSubject | undefined {
     const config = this.cache.peek(entity, resource, now)
     if (config === undefined) return undefined
     try {
@@ -104,7 +104,7 @@ export class Policies {
     } catch {
       return undefined
     }
-    return config as KnownSubject
+    return config as ResolvedSubject
   }
 
   /** Used when the configuration cannot be read: the last known value, however old. */

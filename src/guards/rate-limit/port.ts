@@ -162,7 +162,7 @@ export interface UsageHour {
   entities: readonly EntityUse[]
 }
 
-export interface UsageKept {
+export interface UsageRetention {
   /** At least this many entities of an hour are stored, and at most twice as many. */
   entities: number
   /** How long an hour is stored. */
@@ -172,7 +172,7 @@ export interface UsageKept {
 /** One record per resource and hour. Its size does not grow with the number of entities. */
 export interface UsageStore {
   /** Adds to the stored counts. When an hour has too many entities, those with the lowest use are removed. */
-  count(hours: readonly UsageHour[], kept: UsageKept): Promise<void>
+  count(hours: readonly UsageHour[], kept: UsageRetention): Promise<void>
   /** Oldest first, `from` inclusive, `to` exclusive. Within an hour, sorted by entity and limit. */
   read(resource: string, from: number, to: number): Promise<UsageHour[]>
   /**

@@ -1,6 +1,6 @@
 import { every } from '../../core/timers.js'
 import type { LimitView } from './algorithms/algorithm.js'
-import type { EntityUse, LimitUse, SubjectCosts, UsageHour, UsageKept, UsageStore } from './port.js'
+import type { EntityUse, LimitUse, SubjectCosts, UsageHour, UsageRetention, UsageStore } from './port.js'
 import type { Subject, UsageStep } from './types.js'
 import { addUp, heaviest } from './usage-hours.js'
 
@@ -38,7 +38,7 @@ export class UsageCounter {
   constructor(
     private readonly store: UsageStore,
     private readonly isOn: boolean,
-    private readonly kept: UsageKept,
+    private readonly kept: UsageRetention,
     flushMs: number,
     private readonly report: (message: string, error: unknown) => void,
   ) {

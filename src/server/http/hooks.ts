@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CatracaError, invalid } from '../../core/errors.js'
 import type { CheckFields } from '../check/facts.js'
-import { nameActors } from './acting.js'
+import { recordActors } from './actors.js'
 import type { App, ServerContext } from './context.js'
 import { answerSender, isStillSending } from './drain.js'
 import { isServerFault, renderProblem } from './problem.js'
@@ -13,7 +13,7 @@ const EVERY_ANSWER = { 'cache-control': 'no-store', 'x-content-type-options': 'n
 /** What every route has in common. Returns the routes, which are added to it as they are registered. */
 export function addHooks(app: App, context: ServerContext): readonly RouteEntry[] {
   const routes = collectRoutes(app)
-  nameActors(app, context)
+  recordActors(app, context)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.headers(EVERY_ANSWER)

@@ -7,6 +7,7 @@ import {
   dies,
   holdsExactly,
   importIds,
+  isKilled,
   LEASE_MS,
   openWithoutFeed,
   plainTables,
@@ -113,7 +114,7 @@ describe('a replace that is killed', () => {
     const engine = await opened()
     await importIds(engine, listId, OLD, { mode: 'add', importId: 'fill' })
     const death: Death = { call: 'transactWrite allowlist.import', nth: 2, when: 'after' }
-    await dies({ url: engine.url, listId, job: { mode: 'replace', importId: 'r', ids: NEW }, death })
+    await isKilled({ url: engine.url, listId, job: { mode: 'replace', importId: 'r', ids: NEW }, death })
     await holdsExactly(engine, listId, NEW)
     const again = await importIds(engine, listId, NEW, { mode: 'replace', importId: 'r', now: LATER })
     assert.deepEqual([again.added, again.unchanged, again.removed], [100, 100, 100])

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, beforeEach, describe, it } from 'node:test'
+import { beforeEach, describe, it } from 'node:test'
 import {
   claimBy,
   claimed,
@@ -16,6 +16,7 @@ import { CatracaError } from '../../../src/core/errors.js'
 import { openDynamodb } from '../../../src/engines/dynamodb/index.js'
 import type { IdempotencyStore } from '../../../src/guards/idempotency/port.js'
 import type { RecordKey } from '../../../src/guards/idempotency/types.js'
+import { atEnd } from '../../support/at-end.js'
 import { startFaultProxy } from '../../support/dynamodb-faults.js'
 import { makeRecords } from '../../support/dynamodb-idempotency.js'
 import { CREDENTIALS, startDynamo } from '../../support/dynamodb-server.js'
@@ -34,7 +35,7 @@ const throughProxy = (options = {}) =>
 const faulty = await throughProxy()
 const store = faulty.idempotency
 const brief = await throughProxy({ readTimeoutMs: TIMEOUT_MS, writeTimeoutMs: TIMEOUT_MS })
-after(async () => {
+atEnd(async () => {
   for (const engine of [direct, faulty, brief]) await engine.close()
 })
 beforeEach(() => proxy.clear())

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import type { Item } from '../../../src/engines/dynamodb/client/attributes.js'
 import { CapacityCounts } from '../../../src/engines/dynamodb/client/capacity.js'
 import { NoticeLog } from '../../../src/engines/dynamodb/rate-limit/notice-log.js'
@@ -8,6 +8,7 @@ import { RateLimits } from '../../../src/guards/rate-limit/index.js'
 import { DEFAULT_LIMITS } from '../../../src/guards/rate-limit/options.js'
 import type { ConfigKey, Level, LevelConfig } from '../../../src/guards/rate-limit/types.js'
 import { until } from '../../server/support.js'
+import { atEnd } from '../../support/at-end.js'
 import { LimitsServer } from '../../support/dynamodb-limits.js'
 import { startDynamo } from '../../support/dynamodb-server.js'
 
@@ -15,7 +16,7 @@ const limits = new LimitsServer(await startDynamo())
 const table = await limits.table()
 const [one, two] = [limits.open(table), limits.open(table)]
 const raw = limits.server.client()
-after(() => Promise.all([one.close(), two.close()]))
+atEnd(() => Promise.all([one.close(), two.close()]))
 
 const system = (resource: string): ConfigKey => ({ level: 'system', resource })
 const resource = (name: string): ConfigKey => ({ level: 'resource', resource: name })

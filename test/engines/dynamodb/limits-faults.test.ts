@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, describe, it } from 'node:test'
+import { afterEach, describe, it } from 'node:test'
 import { bucket, cost, lease, of, remaining } from '../../../src/conformance/rate-limit/support.js'
 import { isCatracaError } from '../../../src/core/errors.js'
 import { until } from '../../server/support.js'
+import { atEnd } from '../../support/at-end.js'
 import { startFaultProxy } from '../../support/dynamodb-faults.js'
 import { LimitsServer } from '../../support/dynamodb-limits.js'
 import { startDynamo } from '../../support/dynamodb-server.js'
@@ -13,7 +14,7 @@ const proxy = await startFaultProxy(limits.server.endpoint)
 const far = limits.open(table, { endpoint: proxy.endpoint })
 const near = limits.open(table)
 const NOW = 1_900_000_000_000
-after(() => Promise.all([far.close(), near.close()]))
+atEnd(() => Promise.all([far.close(), near.close()]))
 afterEach(() => proxy.clear())
 
 const left = (entity: string, capacity = 10) =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { catraca, type Served, serve } from '../../cli/run.js'
+import { command, type Served, serve } from '../../cli/run.js'
 import { send, until } from '../../server/support.js'
 import { CREDENTIALS_ENV, startDynamo } from '../../support/dynamodb-server.js'
 
@@ -8,7 +8,7 @@ import { CREDENTIALS_ENV, startDynamo } from '../../support/dynamodb-server.js'
 const env = CREDENTIALS_ENV
 const dynamo = await startDynamo()
 const store = dynamo.url(dynamo.names())
-const on = (...args: string[]) => catraca([...args, '--store', store], { env })
+const on = (...args: string[]) => command([...args, '--store', store], { env })
 
 describe('rate limits over DynamoDB', () => {
   let pods: [Served, Served]

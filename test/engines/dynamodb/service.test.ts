@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import {
   catraca,
+  command,
   customers,
   type Running,
   type Served,
@@ -17,7 +18,7 @@ import { CREDENTIALS_ENV, startDynamo } from '../../support/dynamodb-server.js'
 const env = CREDENTIALS_ENV
 const dynamo = await startDynamo()
 
-const on = (store: string, ...args: string[]) => catraca([...args, '--store', store], { env })
+const on = (store: string, ...args: string[]) => command([...args, '--store', store], { env })
 
 /** Tables of one's own, made as an operator does. */
 async function madeStore(): Promise<string> {
@@ -85,8 +86,8 @@ describe('two servers and a relay over one table', () => {
     const list = { id: 'vip', name: 'VIP', type: 'FIXA' }
     assert.equal((await send(one.url, 'POST', '/allowlists', { body: list })).status, 201)
     assert.equal((await send(two.url, 'POST', '/allowlists', { body: list })).status, 409)
-    const { json } = await send(one.url, 'POST', '/allowlists/vip/import', textBody(customers(500)))
-    assert.deepEqual([json.added, json.customerCount], [500, 500])
+    const { json } = await send(one.url, 'POST', '/allowlists/vip/import', textBody(customers(120)))
+    assert.deepEqual([json.added, json.customerCount], [120, 120])
     for (const id of customers(5)) assert.equal(await reason(two, id, `&atLeast=${json.token}`), 'MEMBER')
     assert.equal((await send(two.url, 'POST', '/allowlists/vip/rebuild')).status, 202)
     await bothFollow()
@@ -97,7 +98,7 @@ describe('two servers and a relay over one table', () => {
     for (let i = 0; i < 10; i++) {
       const [writer, reader] = i % 2 === 0 ? [one, two] : [two, one]
       const added = await send(writer.url, 'PUT', `/allowlists/vip/customers/new-${i}`, { body: {} })
-      assert.deepEqual([added.status, added.json.customerCount], [201, 501])
+      assert.deepEqual([added.status, added.json.customerCount], [201, 121])
       assert.equal(await reason(reader, `new-${i}`, `&atLeast=${added.json.token}`), 'MEMBER')
       const removed = await send(writer.url, 'DELETE', `/allowlists/vip/customers/new-${i}`)
       assert.equal(await reason(reader, `new-${i}`, `&atLeast=${removed.json.token}`), 'NOT_MEMBER')
@@ -110,10 +111,10 @@ describe('two servers and a relay over one table', () => {
 
   it('switch together when the members are replaced', async () => {
     const [one, two] = pods
-    const next = [...customers(490), 'fresh']
+    const next = [...customers(110), 'fresh']
     const { json } = await send(one.url, 'POST', '/allowlists/vip/import?mode=replace', textBody(next))
-    assert.deepEqual([json.added, json.removed, json.customerCount], [1, 10, 491])
-    const [gone = ''] = customers(1, 495)
+    assert.deepEqual([json.added, json.removed, json.customerCount], [1, 10, 111])
+    const [gone = ''] = customers(1, 115)
     assert.equal(await reason(two, 'fresh', `&atLeast=${json.token}`), 'MEMBER')
     assert.equal(await reason(two, gone, `&atLeast=${json.token}`), 'NOT_MEMBER')
     await becomes(two, 'fresh', 'MEMBER')
@@ -128,7 +129,7 @@ describe('two servers and a relay over one table', () => {
       for (const id of customers(3)) assert.equal(await reason(two, id), 'MEMBER')
       return (await send(two.url, 'GET', '/allowlists/vip/reshard')).json.shardCount === 10
     })
-    assert.equal((await send(one.url, 'GET', '/allowlists/vip')).json.customerCount, 491)
+    assert.equal((await send(one.url, 'GET', '/allowlists/vip')).json.customerCount, 111)
     assert.equal((await send(two.url, 'POST', '/allowlists/vip/rebuild')).status, 202)
     await bothFollow()
     await send(two.url, 'PUT', '/allowlists/vip/customers/moved', { body: {} })
@@ -193,32 +194,33 @@ describe('commands on DynamoDB', () => {
 
   it('import, reshard, export and check', async () => {
     const store = await madeStore()
-    const command = (...args: string[]) => on(store, ...args)
-    await command('allowlist', 'create', '--id', 'vip', '--name', 'VIP', '--type', 'FIXA')
+    const type = (...args: string[]) => on(store, ...args)
+    await type('allowlist', 'create', '--id', 'vip', '--name', 'VIP', '--type', 'FIXA')
     const ids = customers(300)
     writeFileSync(directory.file('ids.txt'), `${ids.join('\n')}\n`)
-    const imported = await command('allowlist', 'import', 'vip', directory.file('ids.txt'), '--json')
+    const rows = ['allowlist', 'import', 'vip', directory.file('ids.txt'), '--json', '--store', store]
+    const imported = await catraca(rows, { env })
     assert.equal(JSON.parse(imported.stdout).added, 300, imported.stderr)
-    const moved = await command('allowlist', 'reshard', 'vip', '--shards', '10', '--json')
+    const moved = await type('allowlist', 'reshard', 'vip', '--shards', '10', '--json')
     assert.deepEqual([JSON.parse(moved.stdout).shardCount, JSON.parse(moved.stdout).customerCount], [10, 300])
-    const exported = await command('allowlist', 'export', 'vip', '--format', 'text')
+    const exported = await type('allowlist', 'export', 'vip', '--format', 'text')
     assert.deepEqual(exported.stdout.trim().split('\n').sort(), [...ids].sort())
-    const checked = await command('check', ids[0]!, 'nobody', '--allowlists', 'vip', '--json')
+    const checked = await type('check', ids[0]!, 'nobody', '--allowlists', 'vip', '--json')
     const { results } = JSON.parse(checked.stdout) as { results: { overallAllowed: boolean }[] }
     assert.deepEqual(
       results.map(({ overallAllowed }) => overallAllowed),
       [true, false],
     )
-    const verified = await command('dynamodb', 'verify')
+    const verified = await type('dynamodb', 'verify')
     assert.deepEqual([verified.code, verified.stdout], [0, 'the tables are as expected\n'], verified.stderr)
   })
 
   it('and servers that find no tables print the command that makes them', async () => {
     const store = dynamo.url(dynamo.names())
-    for (const command of [['serve', '--port', '0'], ['allowlist', 'list'], ['relay']]) {
-      const { code, stdout, stderr } = await on(store, ...command)
-      assert.deepEqual([code, stdout], [1, ''], command.join(' '))
-      assert.match(stderr, /catraca dynamodb create/, command.join(' '))
+    for (const words of [['serve', '--port', '0'], ['allowlist', 'list'], ['relay']]) {
+      const { code, stdout, stderr } = await on(store, ...words)
+      assert.deepEqual([code, stdout], [1, ''], words.join(' '))
+      assert.match(stderr, /catraca dynamodb create/, words.join(' '))
     }
     const { stderr } = await on(store, 'allowlist', 'list')
     const [, given = ''] = /--store '([^']+)'/.exec(stderr) ?? []

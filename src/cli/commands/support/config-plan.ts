@@ -14,7 +14,7 @@ export interface PlannedChange {
   after?: LevelConfig
 }
 
-interface Wanted {
+interface PlannedConfig {
   address: ConfigAddress
   /** Undefined: the file says `null`, the record is to go. */
   config: LevelConfig | undefined
@@ -26,7 +26,7 @@ const SECTIONS = ['system', 'resources', 'entities']
  * A file of limits, YAML or JSON: `system` and `resources` by resource, `entities` by entity and resource. A record
  * that is `null` is to be deleted; records that the file does not name stay as they are, unless they are to be pruned.
  */
-export function readPlan(file: string): Wanted[] {
+export function readPlan(file: string): PlannedConfig[] {
   const root = object('the file', load(file))
   for (const name of Object.keys(root)) {
     if (!SECTIONS.includes(name))
@@ -69,7 +69,7 @@ function object(path: string, value: unknown): Record<string, unknown> {
 const section = (root: Record<string, unknown>, name: string): [string, unknown][] =>
   Object.entries(object(name, root[name] ?? {}))
 
-function wanted(address: ConfigAddress, value: unknown): Wanted {
+function wanted(address: ConfigAddress, value: unknown): PlannedConfig {
   const path = [`${address.level}`, address.identifier, address.resource].filter((part) => part !== undefined)
   try {
     const { level } = parseConfigKey(address.level, address.identifier, address.resource)
@@ -84,7 +84,7 @@ function wanted(address: ConfigAddress, value: unknown): Wanted {
 }
 
 /** What would have to be changed, in the order of the file. */
-export async function plan(limits: LimitsApi, records: readonly Wanted[]): Promise<PlannedChange[]> {
+export async function plan(limits: LimitsApi, records: readonly PlannedConfig[]): Promise<PlannedChange[]> {
   const changes: PlannedChange[] = []
   for (const { address, config: after } of records) {
     const before = await limits.getConfig(address)
@@ -100,7 +100,10 @@ export async function plan(limits: LimitsApi, records: readonly Wanted[]): Promi
 }
 
 /** What the store has and the file does not name: with `--prune` it goes, in the store's own order. */
-export async function planPrune(limits: LimitsApi, records: readonly Wanted[]): Promise<PlannedChange[]> {
+export async function planPrune(
+  limits: LimitsApi,
+  records: readonly PlannedConfig[],
+): Promise<PlannedChange[]> {
   const named = new Set(records.map(({ address }) => nameOf(address)))
   const changes: PlannedChange[] = []
   for (const level of ['system', 'resource', 'entity'] as const) {

@@ -38,7 +38,7 @@ export class DynamodbKeys implements KeyStore {
     return applied
   }
 
-  /** A key that is added in between sets the mark again, and while it is there the mark does not count. */
+  /** A key that is added in between sets the mark again. While there are keys, the mark has no effect. */
   async unlock(): Promise<boolean> {
     const { records } = await this.list()
     if (records.length > 0) return false

@@ -7,38 +7,38 @@ import { GIANT_STORAGE, type StoredList } from './meta.js'
 import { judgedPages, type UnservedRow, UnservedRows } from './unserved.js'
 
 const VERB = 'allowlist.adopt'
-/** Pages of 1 MB that are looked at when a table is opened for the first time: two thousand units at most. */
+/** Pages of 1 MB that are scanned when a table is opened for the first time: two thousand units at most. */
 const FIRST_LOOK_PAGES = 16
 const MAX_REMEMBERED = 10_000
 const LIST_TYPES = new Set(['FIXA', 'ONDA'])
 
 export interface AdoptionProgress {
-  /** Items of the table that were looked at. */
+  /** Items scanned. */
   scanned: number
-  /** Lists that were found, whoever made them. */
+  /** Lists found, of all programs. */
   lists: number
   /** Rows that no check will find. */
   unserved: number
 }
 
-export interface LookOptions {
+export interface ScanOptions {
   onProgress?: ((progress: AdoptionProgress) => void) | undefined
   onUnserved?: ((row: UnservedRow) => void) | undefined
 }
 
 export interface StoreIdentity {
-  /** Tells this store from every other, so that a token of another one is noticed. */
+  /** Identifies this store, so that a write token of another store is recognised. */
   id: string
-  /** Whether the table was looked through for lists of other programs: as far as the first look goes, or to its end. */
+  /** How far the table was scanned for lists of other programs: the first pages, or all of it. */
   adoption?: 'partial' | 'complete'
-  /** Rows of other programs that no check will find, as the last look counted them. */
+  /** Rows of other programs that no check will find, counted by the last scan. */
   unserved?: number
 }
 
 /**
- * Lists that other programs made are not in the registry, by which lists are paged. They are entered there when they
- * are first used, when the stream tells of them, and by looking through the whole table: a little at the first start,
- * all of it by command, because it is read, and paid, whole.
+ * Lists of other programs are not in the registry, from which lists are paged. They are registered when they are
+ * first used, when the stream reports them, and by a scan: some pages at the first start, the whole table by command,
+ * because the whole table must be read and paid.
  */
 export class Adoption {
   private readonly noticedIds = new Set<string>()
@@ -52,7 +52,7 @@ export class Adoption {
     return this.tables.allowlists
   }
 
-  /** Of a list that another program made; nobody waits for it. */
+  /** Registers a list of another program; not awaited. */
   noticed(list: StoredList): void {
     if (this.noticedIds.has(list.id)) return
     if (this.noticedIds.size >= MAX_REMEMBERED) this.noticedIds.clear()
@@ -66,10 +66,10 @@ export class Adoption {
     }
   }
 
-  /** Looks through the tables; `isWhole` is false when it stopped before the end. */
+  /** Scans the tables; `isWhole` is false if it stopped before the end. */
   async look(
     maxPages: number,
-    { onProgress = () => {}, onUnserved = () => {} }: LookOptions = {},
+    { onProgress = () => {}, onUnserved = () => {} }: ScanOptions = {},
   ): Promise<AdoptionProgress & { isWhole: boolean }> {
     const progress: AdoptionProgress = { scanned: 0, lists: 0, unserved: 0 }
     const rows = new UnservedRows(this.client, this.tables)
@@ -97,7 +97,7 @@ export class Adoption {
     return { ...progress, isWhole: true }
   }
 
-  /** The identity of the store, made when nobody has opened it before. */
+  /** The identity of the store. The first process that opens it creates it. */
   async open(): Promise<StoreIdentity> {
     const identity = (await this.read()) ?? (await this.create())
     if (identity.adoption !== undefined) return identity

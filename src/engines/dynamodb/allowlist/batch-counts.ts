@@ -19,7 +19,10 @@ export class BatchCounts {
     private readonly records: ImportRecords,
   ) {}
 
-  /** The list with the batch, or, when it has changed or is not plain, as it is now. */
+  /**
+   * `opened`: whether META has the batch now. It does not if the list has changed since it was read. `list`: the
+   * current list.
+   */
   async open(list: StoredList, batch: OpenBatch): Promise<{ opened: boolean; list: StoredList | undefined }> {
     const expression = new Expression()
     const attribute = batchAttribute(batch.nonce)
@@ -37,14 +40,14 @@ export class BatchCounts {
       { repeatable: true },
     )
     const known = this.store.catalog.learned(list.id, result.item)
-    // A first attempt whose answer was lost may be what refused the second.
+    // A first attempt whose response was lost may have refused the second.
     const isOpen = known?.openBatches.some(({ name }) => name === batch.name) === true
     return { opened: isOpen, list: known }
   }
 
   /**
-   * Counts a batch and closes it. `added`: how many rows it has added, as far as its writer knows; without that, or
-   * when some were taken meanwhile, they are counted in the table. `further`: what is stored in the same step.
+   * Counts a batch and closes it. `added`: the number of added rows, if its writer knows it. Without it, or if rows
+   * were taken meanwhile, they are counted in the table. `further`: items of the same transaction.
    */
   async close(
     listId: string,
@@ -57,7 +60,7 @@ export class BatchCounts {
     let list = await this.store.catalog.read(listId)
     while (list !== undefined) {
       const open = list.openBatches.find((one) => one.name === name)
-      // Somebody else has counted it.
+      // Another process has counted it.
       if (open === undefined) return 'refused'
       const isCertain = added !== undefined && open.taken === 0
       const count = isCertain ? added : (await this.stored(list, open)) + open.taken
@@ -75,8 +78,8 @@ export class BatchCounts {
     return 'gone'
   }
 
-  /** Of an import that is not at work: its batch is counted as far as it came. The record as it is then. */
-  async settle(list: StoredList, record: StoredImport): Promise<StoredImport> {
+  /** For an import that is not running: counts its batch as far as it came. Returns the updated record. */
+  async closeLeftOpen(list: StoredList, record: StoredImport): Promise<StoredImport> {
     const open = list.openBatches.find(({ nonce }) => nonce === record.nonce)
     if (open === undefined) return record
     const settled = { ...record, unpublished: [...record.unpublished, open.name] }
@@ -84,7 +87,7 @@ export class BatchCounts {
     return settled
   }
 
-  /** Waits until nothing is written that does not know what META now says. Undefined: the list is gone. */
+  /** Waits until no batch is open that does not know the current META. Undefined: the list was deleted. */
   async allClosed(listId: string, now: () => number): Promise<StoredList | undefined> {
     for (;;) {
       const list = await this.store.catalog.read(listId)
@@ -92,7 +95,7 @@ export class BatchCounts {
       for (const { importId, name } of list.openBatches) {
         const record = await this.records.read(list, importId)
         if (record?.state === 'running' && record.leaseUntil > now()) continue
-        if (record !== undefined) await this.settle(list, record)
+        if (record !== undefined) await this.closeLeftOpen(list, record)
         else await this.close(listId, name, undefined, undefined, [])
       }
       await sleep(WAIT_MS)
@@ -108,7 +111,7 @@ export class BatchCounts {
     const expression = new Expression()
     const attribute = batchAttribute(nonce)
     const by = expression.value(number(count))
-    // What it has added is plain, so that a replace which began meanwhile sees it too.
+    // The added rows have no generation window, so a replace that began meanwhile sees them too.
     const counts = list.replacing === undefined ? ['customerCount'] : ['customerCount', 'pendingCount']
     const adds = counts.map((one) => `${expression.name(one)} ${by}`).join(', ')
     const set =
@@ -130,7 +133,7 @@ export class BatchCounts {
     }
   }
 
-  /** Rows of the batch that are there. */
+  /** The number of stored rows of the batch. */
   private async stored(list: StoredList, { name, first, last }: OpenBatch): Promise<number> {
     let count = 0
     for (const { table, partition } of allPlaces(list.id, list)) {

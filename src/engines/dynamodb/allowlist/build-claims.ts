@@ -7,7 +7,7 @@ import { type StoredList, sameList } from './meta.js'
 import type { Store } from './store.js'
 
 const VERB = 'allowlist.index'
-/** Of a build whose process may die: the part is the list. */
+/** Upkeep task of a build whose process may die; the part is the list. */
 export const BUILD = 'BUILD'
 
 export interface Claim {
@@ -16,7 +16,7 @@ export interface Claim {
   incarnation: number
 }
 
-/** Who builds the index of a list. */
+/** The leases of index builds. */
 export class BuildClaims {
   constructor(private readonly store: Store) {}
 
@@ -57,7 +57,7 @@ export class BuildClaims {
     return (await this.store.client.transactWrite(VERB, [this.isThere(stored), { Update }])).applied
   }
 
-  /** Whether the owner still is the builder, of a list that is still there. */
+  /** Whether the owner still is the builder, and the list still exists. */
   async isHeld(list: ListRef, owner: string): Promise<boolean> {
     const [stored, claim] = await Promise.all([this.store.catalog.read(list.id), this.read(list.id)])
     const { incarnation } = list
@@ -70,7 +70,7 @@ export class BuildClaims {
     return item && readClaim(item)
   }
 
-  /** False: it is not this claim any more. */
+  /** False: another claim has replaced this one. */
   async end(list: ListRef, { owner, until }: Claim): Promise<boolean> {
     const expression = new Expression()
     const ConditionExpression = all(
@@ -87,7 +87,7 @@ export class BuildClaims {
     return result.applied || (result.maybeOwn && result.item === undefined)
   }
 
-  /** Ends it as a step of a transaction. */
+  /** Ends the claim as an item of a transaction. */
   endStep(list: ListRef, owner: string): TransactionItem {
     const expression = new Expression()
     const ConditionExpression = isBuilder(expression, list, owner)

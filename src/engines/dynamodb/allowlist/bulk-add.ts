@@ -32,7 +32,7 @@ export class BatchOfAdds {
   private readonly entrants: ImportedCustomer[]
   private readonly lease: ImportLease
   private added = 0
-  /** Rows that the batch has put, and that are not counted yet. */
+  /** Rows that the batch has inserted and not counted yet. */
   private inserted = 0
 
   constructor(
@@ -67,7 +67,7 @@ export class BatchOfAdds {
     }
   }
 
-  /** Before they are members, so that none is forgotten. */
+  /** Recorded before they are members, so that none is missed. */
   private async noteExpiries(): Promise<void> {
     const expiring = this.entrants.flatMap(({ customerId, given }) =>
       given?.expiresAt === undefined ? [] : [{ customerId, expiresAt: given.expiresAt }],
@@ -118,9 +118,9 @@ export class BatchOfAdds {
 
   private async change(entrants: readonly ImportedCustomer[]): Promise<void> {
     if (entrants.length === 0) return
-    // Written down first: a row that was counted must be told of as added by whoever resumes this.
+    // Recorded first: if the import is resumed, a row that was counted must be reported as added.
     const unpublished = [...this.record.unpublished, this.rows.counted]
-    if (!(await this.records.noteUntold(this.session, unpublished))) throw new Stopped('lost')
+    if (!(await this.records.recordUnpublished(this.session, unpublished))) throw new Stopped('lost')
     const byId = new Map(entrants.map((entrant) => [entrant.customerId, entrant]))
     const outcome = await this.changes.apply(
       this.session,
@@ -143,7 +143,7 @@ export class BatchOfAdds {
       const found = chunk.filter((entrant) => !absent.includes(entrant))
       found.push(...(await this.insertChunk(list, absent)))
       present.push(...found)
-      // A refused insertion costs as much as one that succeeds, and much more than a look.
+      // A refused insert costs as much as a successful one, and much more than a read.
       looksFirst = found.length > chunk.length / 2
     })
     const odd: ImportedCustomer[] = []
@@ -158,7 +158,7 @@ export class BatchOfAdds {
     return chunk.filter(({ customerId }) => !items.has(customerId))
   }
 
-  /** Those that have a row already. */
+  /** Returns those that already have a row. */
   private async insertChunk(
     list: StoredList,
     chunk: readonly ImportedCustomer[],
@@ -178,7 +178,7 @@ export class BatchOfAdds {
     return chunk.filter((_, i) => !ends[i]!.inserted)
   }
 
-  /** Customers who have a row. Those who need more than other attributes are handed back. */
+  /** Handles customers who have a row. Returns those who need more than other attributes. */
   private async meet(list: StoredList, chunk: readonly ImportedCustomer[]): Promise<ImportedCustomer[]> {
     const items = await readItems(this.store, list, idsOf(chunk))
     const odd: ImportedCustomer[] = []
@@ -186,7 +186,7 @@ export class BatchOfAdds {
       const item = items.get(entrant.customerId)
       const row = rowOf(item, list)
       if (row?.batch === this.rows.batch) {
-        // Put by an attempt whose answer was lost.
+        // Inserted by an attempt whose response was lost.
         this.added++
         this.inserted++
         return
@@ -204,7 +204,7 @@ export class BatchOfAdds {
     return odd
   }
 
-  /** Other attributes for a member: no count changes. False: it was changed by somebody else meanwhile. */
+  /** Writes other attributes of a member; no count changes. False: another writer changed it meanwhile. */
   private async rewrite(
     list: StoredList,
     customerId: string,

@@ -19,7 +19,7 @@ export type DecideMany = (
   customerId: string,
 ) => Row | undefined | 'as it is'
 
-/** What became of one customer. */
+/** The result for one customer. */
 export interface BulkChange {
   customerId: string
   before: Row | undefined
@@ -27,9 +27,9 @@ export interface BulkChange {
 }
 
 /**
- * Changes many members with their counts, as many in a transaction as fit. It costs twice what plain writes do, and
- * holds META for as long as it takes: for what plain writes cannot do, because a replace or a move is running, or a
- * row is in the way that nobody sees.
+ * Changes many members with their counts, as many per transaction as fit. It costs twice as much as plain writes, and
+ * blocks META meanwhile. It is for cases that plain writes cannot handle: a replace or a move is running, or there is
+ * a row that no generation sees.
  */
 export class BulkChanges {
   constructor(
@@ -88,7 +88,7 @@ export class BulkChanges {
     return 'list-not-found'
   }
 
-  /** The record goes with its list. */
+  /** The record is deleted with its list. */
   private async isThere(session: ImportSession): Promise<'lost' | 'list-not-found'> {
     const list = await this.store.catalog.read(session.listId)
     return list?.incarnation === session.incarnation ? 'lost' : 'list-not-found'
@@ -110,7 +110,7 @@ export class BulkChanges {
   }
 }
 
-/** The rows that count, consistently, by customer. */
+/** The authoritative rows, read consistently, by customer. */
 export async function readItems(
   store: Store,
   list: StoredList,

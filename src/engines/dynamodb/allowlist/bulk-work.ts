@@ -9,7 +9,7 @@ import { DEFAULT_SIZES, type SizeStep } from './shard-sizes.js'
 import type { Store } from './store.js'
 import type { TaskHandlers } from './upkeep.js'
 
-/** Imports, replaces and moves, with what they leave to upkeep. */
+/** Imports, replaces and moves, and their upkeep. */
 export interface BulkWork {
   readonly bulk: DynamodbBulk
   readonly mover: Mover

@@ -28,7 +28,7 @@ import { UNPROVABLE } from './tokens.js'
 import type { TaskResult } from './upkeep.js'
 
 const VERB = 'allowlist.import'
-/** Of an import whose process may die: the parts are its list and its id. */
+/** Upkeep task of an import whose process may die; the parts are its list and its id. */
 export const IMPORT = 'IMPORT'
 
 export class DynamodbBulk implements BulkStore {
@@ -70,9 +70,9 @@ export class DynamodbBulk implements BulkStore {
     if (refused !== undefined) return refused
     const record = newRecord(request, list.incarnation, existing, now)
     if (!(await this.claim(list, request, record, existing))) return 'again'
-    // What an earlier owner has left open.
+    // Closes a batch that an earlier owner has left open.
     const current = await this.store.catalog.read(list.id)
-    if (current !== undefined) await this.counts.settle(current, record)
+    if (current !== undefined) await this.counts.closeLeftOpen(current, record)
     const outcome = existing === undefined ? 'begun' : 'resumed'
     return { outcome, session, record: publicRecord(record, now) }
   }
@@ -94,7 +94,7 @@ export class DynamodbBulk implements BulkStore {
     return applied
   }
 
-  /** What keeps a replace from beginning; what can be put right is put right. */
+  /** What prevents a replace from beginning. What can be repaired is repaired. */
   private async clearTheWay(list: StoredList, now: number): Promise<BeginOutcome | 'again' | undefined> {
     if (list.moving !== undefined) {
       throw new CatracaError(
@@ -124,7 +124,7 @@ export class DynamodbBulk implements BulkStore {
     const owned = await this.records.owned(session)
     if (typeof owned === 'string') return { outcome: owned }
     const { list } = owned
-    const record = await this.counts.settle(list, owned.record)
+    const record = await this.counts.closeLeftOpen(list, owned.record)
     const { store } = this
     const parts = [store, this.records, this.counts, this.changes] as const
     return new BatchOfAdds(...parts, session, record, run, from, to, now).toEnd(list, advance)
@@ -167,7 +167,7 @@ export class DynamodbBulk implements BulkStore {
     if (layoutFor(this.sizes, list.customerCount).shardCount > list.shardCount) {
       await this.store.due.note([{ kind: MOVE, at: now, parts: [list.id] }])
     }
-    // Nobody can tell by a position of the log that all of an import is in an image: the store is asked.
+    // No log position proves that an index contains a whole import, so checks with this token read the table.
     const token = this.store.tokens.write(list, UNPROVABLE)
     return { customerCount: Math.max(0, list.customerCount), token }
   }
@@ -180,7 +180,7 @@ export class DynamodbBulk implements BulkStore {
     error: string | undefined,
     now: number,
   ): Promise<boolean> {
-    const settled = await this.counts.settle(list, record)
+    const settled = await this.counts.closeLeftOpen(list, record)
     const ended: StoredImport = { ...checkpointed(settled, checkpoint, session, now), state, leaseUntil: 0 }
     if (error !== undefined) ended.error = error
     const isReplacing = list.replacing?.importId === session.importId
@@ -196,13 +196,13 @@ export class DynamodbBulk implements BulkStore {
     return record && publicRecord(record, now)
   }
 
-  /** For upkeep: an import whose process died is counted as far as it came, a replace is given up. */
+  /** For upkeep: counts an import whose process died as far as it came, and abandons a replace. */
   async watch({ parts: [listId = '', importId = ''] }: DueTask, now: number): Promise<TaskResult> {
     const list = await this.store.catalog.read(listId)
     const record = list && (await this.records.read(list, importId))
     if (list === undefined || record === undefined) return 'done'
     if (record.state === 'running' && record.leaseUntil > now) return { again: record.leaseUntil }
-    await this.counts.settle(list, record)
+    await this.counts.closeLeftOpen(list, record)
     if (list.replacing?.importId === importId) {
       await this.store.client.transactWrite(VERB, abandonSteps(this.store, list, now))
       this.store.catalog.forget(list.id)

@@ -9,36 +9,36 @@ import type { WriteState } from './tokens.js'
 interface Entry {
   /** Undefined: there is no such list. */
   stored: StoredList | undefined
-  /** The same object for as long as nothing of it has changed: whoever derives something from it keys it so. */
+  /** The same object until the list changes, so that derived data can be keyed by it. */
   known: KnownList | undefined
   signature: string
-  /** When the question was asked whose answer this is. */
+  /** When the read was sent. */
   askedAtMs: number
-  /** Somebody has changed it since. */
+  /** The list was changed since. */
   isVoid: boolean
 }
 
 const VERB = 'allowlist.meta'
 const ABSENT_FOR_MS = 1000
 
-/** What is known of lists. Checks ask here, and in a busy list wait for nothing. */
+/** Cached lists. Checks read them here; for a list in use they wait for nothing. */
 export class Catalog {
   private readonly entries = new Map<string, Entry>()
   private readonly reading = new Map<string, Promise<KnownList | undefined>>()
   private hits = 0
   private misses = 0
-  /** Told of every list that another program has made. */
+  /** Called for every list of another program. */
   onForeign: (list: StoredList) => void = () => {}
 
   constructor(
     private readonly client: DynamoClient,
     private readonly table: string,
     private readonly settings: StoreSettings,
-    /** Milliseconds that only grow. */
+    /** A monotonic clock in milliseconds. */
     private readonly elapsedMs: () => number = () => performance.now(),
   ) {}
 
-  /** For checks: from memory as long as it is fresh enough. */
+  /** For checks: from memory, if it is fresh enough. */
   known(id: string): MaybePromise<KnownList | undefined> {
     const entry = this.entries.get(id)
     if (entry !== undefined && !entry.isVoid) {
@@ -67,24 +67,24 @@ export class Catalog {
     return this.knownNow(id)
   }
 
-  /** As it is now. */
+  /** Reads the current list. */
   async knownNow(id: string): Promise<KnownList | undefined> {
     const stored = await this.read(id)
     return stored && this.same(id, knownOf(stored))
   }
 
-  /** The list as it is now, with its counts; one that is being deleted is not there. */
+  /** The current list with its counts; undefined if it is being deleted. */
   async read(id: string): Promise<StoredList | undefined> {
     const stored = await this.readAny(id)
     return stored?.deletedAt === undefined ? stored : undefined
   }
 
-  /** Also one that is being deleted. */
+  /** Also a list that is being deleted. */
   async readAny(id: string): Promise<StoredList | undefined> {
     return this.ask(id, true)
   }
 
-  /** For writes, which find out by their condition when it is not true any more; counts may be old. */
+  /** For writes, whose condition detects an outdated list. Counts may be old. */
   async recent(id: string, maxAgeMs = this.settings.staleAfterMs): Promise<StoredList | undefined> {
     const entry = this.entries.get(id)
     const isUsable =
@@ -92,17 +92,17 @@ export class Catalog {
     return isUsable ? entry.stored : this.read(id)
   }
 
-  /** What a refused write, or anybody else, has just found. */
+  /** Stores the META item that a refused write, or another read, has returned. */
   learned(id: string, item: Item | undefined): StoredList | undefined {
     const stored = item === undefined ? undefined : decodeMeta(item)
     this.keep(id, stored, this.elapsedMs())
     return stored?.deletedAt === undefined ? stored : undefined
   }
 
-  /** Something was changed by somebody: what is known is asked for again before it is used. */
+  /** The list was changed: it is read again before its next use. */
   forget(id: string): void {
     const entry = this.entries.get(id)
-    // An answer that is on its way may be from before the change.
+    // A response in flight may be older than the change.
     const askedAtMs = this.elapsedMs()
     const nothing = { stored: undefined, known: undefined, signature: '' }
     this.entries.set(id, { ...(entry ?? nothing), askedAtMs, isVoid: true })
@@ -116,7 +116,7 @@ export class Catalog {
   private revalidate(id: string): Promise<KnownList | undefined> {
     let reading = this.reading.get(id)
     if (reading === undefined) {
-      // The first time there is nothing that an answer from a replica that is behind could be measured by.
+      // The first read is consistent: there is nothing to compare an outdated replica with.
       const entry = this.entries.get(id)
       const isFirst = entry?.known === undefined || entry.isVoid
       reading = this.ask(id, isFirst)
@@ -127,7 +127,7 @@ export class Catalog {
     return reading
   }
 
-  /** The object that is known already, if it says the same. */
+  /** The known object, if it has the same content. */
   private same(id: string, known: KnownList): KnownList {
     const entry = this.entries.get(id)
     return entry?.known !== undefined && entry.signature === JSON.stringify(known) ? entry.known : known
@@ -150,7 +150,7 @@ export class Catalog {
     const before = this.entries.get(id)
     if (before !== undefined && before.askedAtMs > askedAtMs) return
     const known = isThere(stored) ? this.same(id, knownOf(stored)) : undefined
-    // Callers choose ids: what is remembered must not grow without end.
+    // Callers choose ids, so the number of cached lists is limited.
     if (before === undefined && this.entries.size >= this.settings.maxCachedLists) {
       this.entries.delete(this.entries.keys().next().value!)
     }
@@ -163,7 +163,7 @@ export class Catalog {
 const isThere = (stored: StoredList | undefined): stored is StoredList =>
   stored !== undefined && stored.deletedAt === undefined
 
-/** Whether what a replica said can be newer than what is known. */
+/** Whether the answer of a replica can be newer than the known list. */
 function follows(before: StoredList | undefined, after: StoredList | undefined): boolean {
   if (before === undefined) return true
   return (

@@ -21,8 +21,8 @@ const PROJECTION = {
 }
 
 /**
- * Ordinary checks read what a replica has, for half a unit. Those that ask for more read consistently, and never
- * through DAX.
+ * Ordinary checks use eventually consistent reads, for half a unit. `strong` and `atLeast` read consistently, and
+ * never through DAX.
  */
 export class DynamodbChecks implements CheckStore {
   private readonly present: CheckView
@@ -54,7 +54,7 @@ export class DynamodbChecks implements CheckStore {
   private async ordinary(list: CheckedList, customerId: string): Promise<MemberState | undefined> {
     const { reader, client } = this.store
     const state = await this.read(reader, list, customerId, false)
-    // A cache may have noted that somebody was absent long before they were added.
+    // DAX may have cached, long before, that the customer is not a member.
     return state === undefined && reader !== client ? this.consistent(list, customerId) : state
   }
 

@@ -20,7 +20,7 @@ import type { TaskResult } from './upkeep.js'
 const VERB = 'allowlist.upkeep'
 const REMOVED_PER_STEP = 1000
 
-/** Sweeps lists that were deleted: members first, what stands beside META next, META and the id last. */
+/** Sweeps deleted lists: first the members, then the items beside META, last META and the id. */
 export class DeletedLists {
   constructor(private readonly store: Store) {}
 
@@ -36,7 +36,7 @@ export class DeletedLists {
     return 'done'
   }
 
-  /** Everything in a partition but META, up to so many items. */
+  /** Deletes up to this many items of a partition, but not META. */
   private async remove({ table, partition }: Place, room: number): Promise<number> {
     const TableName = this.store.tables[table]
     let removed = 0
@@ -60,7 +60,7 @@ export class DeletedLists {
     return removed
   }
 
-  /** From here on the id is free. */
+  /** After this the id is free. */
   private async drop({ id, incarnation, foreign, deletedAt }: StoredList): Promise<void> {
     const { client, tables, catalog } = this.store
     const expression = new Expression()
@@ -84,7 +84,7 @@ export class DeletedLists {
   }
 }
 
-/** Where members of the list may be, whatever was being done to it. */
+/** All places where members of the list may be. */
 function placesOf(list: StoredList): Place[] {
   const layouts = [list, list.moving, list.dropping].filter((layout) => layout !== undefined)
   const places = layouts.flatMap((layout) => allPlaces(list.id, layout))

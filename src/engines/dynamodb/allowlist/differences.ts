@@ -2,20 +2,19 @@ import { readCustomerKey } from '../../../guards/allowlist/customer-key.js'
 import { type Item, number, numberOf, optionalBytes } from '../client/attributes.js'
 import { differencesKey } from './items.js'
 
-/** What a replace changed: told one by one in place of a reset. */
+/** The customers that a replace changed, logged one by one instead of a reset. */
 export interface Differences {
   /** The generation that checks saw before the switch. */
   previous: number
   customers: string[]
 }
 
-/** More than this is not told one by one; nor is what does not fit an item. */
-export const MAX_DIFFERENCES = 10_000
+/** Above this size, differences are not logged one by one. */
 export const MAX_DIFFERENCE_BYTES = 330 * 1024
 
 /**
- * To be stored before the switch to `generation`. `packed`: for each customer the length of its key less one, in a
- * byte, and the key (customer-key.ts).
+ * An item to be stored before the switch to `generation`. `packed`: for each customer the length of its key less one,
+ * in a byte, and the key (customer-key.ts).
  */
 export function encodeDifferences(
   listId: string,

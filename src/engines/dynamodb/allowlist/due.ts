@@ -3,7 +3,7 @@ import { type Item, number, text } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
 import { DUE_PARTITIONS, type Key, keyOf } from './items.js'
 
-/** A piece of upkeep, from a moment on. It may be noted for nothing: whoever does it looks first. */
+/** An upkeep task, due from a time on. It may be recorded needlessly: its handler checks first. */
 export interface DueTask {
   /** Upper-case letters and `_`. */
   kind: string
@@ -19,15 +19,15 @@ export interface NotedTask extends DueTask {
 
 const VERB = 'allowlist.upkeep'
 const TIME_DIGITS = 15
-/** What nobody has done for so long, DynamoDB forgets. */
+/** DynamoDB deletes a task that was not done for this long. */
 const KEPT_SECONDS = 90 * 24 * 3600
 
-/** Of one member that expires. */
+/** Upkeep task of one member that expires. */
 export const EXPIRE = 'EXPIRE'
-/** Of all members of a list that have expired by then. */
+/** Upkeep task of all members of a list that have expired by then. */
 export const EXPIRE_ALL = 'EXPIRE_ALL'
 
-/** More members than this that expire are noted together. */
+/** If more members than this expire, they are recorded together. */
 const MAX_SINGLE_EXPIRIES = 100
 const MAX_MOMENTS = 25
 const HOUR_MS = 3_600_000
@@ -38,7 +38,7 @@ export class DueTasks {
     private readonly table: string,
   ) {}
 
-  /** To be put in the same step as what makes it necessary. */
+  /** The item of a task, to be written in the transaction that makes it necessary. */
   item(task: DueTask): Item {
     return { ...taskKey(task), expiresAt: number(Math.ceil(task.at / 1000) + KEPT_SECONDS) }
   }
@@ -56,7 +56,7 @@ export class DueTasks {
     }
   }
 
-  /** The oldest that are due, at most so many of each partition. */
+  /** The oldest due tasks, at most `limit` per partition. */
   async due(now: number, limit: number): Promise<{ tasks: NotedTask[]; more: boolean }> {
     const pages = await Promise.all(
       DUE_PARTITIONS.map((partition) =>
@@ -81,7 +81,9 @@ export class DueTasks {
   }
 }
 
-/** What to note for members that expire: each of a few, or the moments of many, rounded up to hours if need be. */
+/**
+ * Tasks for members that expire: one each for a few, or one per expiry time for many, rounded up to hours if needed.
+ */
 export function expiryTasks(
   listId: string,
   members: readonly { customerId: string; expiresAt: number }[],
@@ -97,7 +99,7 @@ export function expiryTasks(
   return [...chosen].map((at) => ({ kind: EXPIRE_ALL, at, parts: [listId] }))
 }
 
-/** A batch takes no key twice. */
+/** A batch accepts no key twice. */
 function unique(tasks: DueTask[]): DueTask[] {
   return [...new Map(tasks.map((task) => [taskSort(task), task])).values()]
 }

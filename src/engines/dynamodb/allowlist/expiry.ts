@@ -10,16 +10,16 @@ import { inTurns, type TaskResult } from './upkeep.js'
 const VERB = 'allowlist.upkeep'
 const PAGE = 500
 const PAGES_PER_STEP = 10
-/** They go together: see member-writes.ts. */
+/** They are removed in one transaction, see member-writes.ts. */
 const AT_ONCE = 48
 
 /**
- * Removes members that have expired, each with its count. DynamoDB would delete them too, some time later and without
- * lowering the count: then whoever reads the stream does that.
+ * Removes expired members, each with its count. TTL would delete them too, some time later and without lowering the
+ * count: then the sequencer does that.
  */
 export class ExpirySweeps {
   private readonly reads: MemberReads
-  /** How far each walk over a list has come; after a restart it begins again. */
+  /** How far each walk over a list has come. After a restart it begins again. */
   private readonly positions = new Map<string, { shard: number; behind: string | undefined }>()
 
   constructor(
@@ -34,7 +34,7 @@ export class ExpirySweeps {
     return 'done'
   }
 
-  /** Walks over the list, a stretch at a time. */
+  /** Walks over the list, one batch per call. */
   async all({ parts: [listId = ''], at }: DueTask, now: number): Promise<TaskResult> {
     const list = await this.store.catalog.read(listId)
     const name = `${at}#${listId}`
@@ -53,7 +53,7 @@ export class ExpirySweeps {
     return 'more'
   }
 
-  /** Up to which customer it came; undefined at the end of the shard. */
+  /** The last customer; undefined at the end of the shard. */
   private async stretch(
     list: StoredList,
     { shard, behind }: { shard: number; behind: string | undefined },
@@ -79,7 +79,7 @@ export class ExpirySweeps {
 }
 
 function hasExpired({ generation }: StoredList, row: Row | undefined, now: number): boolean {
-  // Given other attributes by a replace that is running: the walk that follows it notes their expiry anew.
+  // A running replace gave it other attributes. The sweep after the replace records their expiry again.
   if (row === undefined || (row.next !== undefined && row.next.from > generation)) return false
   const { expiresAt } = attributesAt(row, generation)
   return expiresAt !== undefined && expiresAt <= now

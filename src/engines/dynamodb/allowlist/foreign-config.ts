@@ -1,12 +1,12 @@
 import type { Pause, StoredConfig } from '../../../guards/allowlist/pause.js'
 import type { RampStep, WaveStrategy } from '../../../guards/allowlist/types.js'
 
-/** Lets nobody in. */
+/** Admits no customer. */
 const CLOSED: StoredConfig = { strategy: 'EXPLICIT_LIST', customerIds: [] }
 
 /**
- * The rule of a wave as it stands in the table. Another program may have written it, so nothing of it is taken for
- * granted: what has not the type that it should have is left out, and a wave without a rule lets nobody in.
+ * The configuration of a wave in the table. Another program may have written it, so every value is checked: values of
+ * the wrong type are ignored, and a wave without a valid configuration admits no customer.
  */
 export function readConfig(stored: unknown): StoredConfig {
   if (!isObject(stored) || typeof stored.strategy !== 'string') return CLOSED

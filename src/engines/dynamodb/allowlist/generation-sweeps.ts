@@ -24,10 +24,10 @@ interface GuardedWrite {
 
 type Mend = (row: Row) => Row | undefined | 'as it is'
 
-/** Clears up behind replaces. No count changes, because nothing that a generation sees is touched. */
+/** Cleans up after replaces. No count changes, because no row that a generation sees is changed. */
 export class GenerationSweeps {
   private readonly reads: MemberReads
-  /** How far each walk over a list has come; after a restart it begins again. */
+  /** How far each walk over a list has come. After a restart it begins again. */
   private readonly positions = new Map<string, { shard: number; behind: string | undefined }>()
 
   constructor(private readonly store: Store) {
@@ -39,7 +39,7 @@ export class GenerationSweeps {
     const list = await this.store.catalog.read(listId)
     const generation = Number(text)
     if (list === undefined || list.generation < generation) return 'done'
-    // A copy that is being made would not learn of it.
+    // A copy that is being made would miss the change.
     if (list.moving !== undefined) return { again: now + AFTER_MOVE_MS }
     const name = `${list.incarnation} ${generation}`
     if (!(await this.walk(list, name, (row) => afterSwitch(row, generation)))) return 'more'
@@ -48,7 +48,7 @@ export class GenerationSweeps {
     return 'done'
   }
 
-  /** For upkeep, and for whoever waits for it: after a replace was given up. */
+  /** For upkeep, and for callers that wait for it: after a replace was abandoned. */
   async undo(listId: string): Promise<'done' | 'more'> {
     const list = await this.store.catalog.read(listId)
     const generation = list?.undoing
@@ -60,7 +60,7 @@ export class GenerationSweeps {
     return 'done'
   }
 
-  /** The next stretch of a list; true at its end. */
+  /** Processes the next batch of a list; true at its end. */
   private async walk(list: StoredList, name: string, mend: Mend): Promise<boolean> {
     const { shard, behind } = this.positions.get(name) ?? { shard: 0, behind: undefined }
     const place = shardPlace(list.id, list, shard)
@@ -82,7 +82,7 @@ export class GenerationSweeps {
 
   private async mendPage(list: StoredList, place: Place, page: FoundRow[], mend: Mend): Promise<void> {
     const touched = page.filter(({ item }) => mend(decodeRow(item)) !== 'as it is')
-    // Their expiry may have been passed over while they had two lives.
+    // Their expiry may have been skipped while they had attributes for two generations.
     const expiring = touched.flatMap(({ customerId, item }) => {
       const after = mend(decodeRow(item)) as Row | undefined
       return after?.expiresAt === undefined ? [] : [{ customerId, expiresAt: after.expiresAt }]
@@ -91,7 +91,7 @@ export class GenerationSweeps {
     await inTurns(touched, AT_ONCE, ({ customerId, item }) => this.mend(list, place, customerId, item, mend))
   }
 
-  /** Who changes the row meanwhile writes it whole, so that there may be nothing left to mend. */
+  /** A concurrent writer replaces the whole row, so there may be nothing left to repair. */
   private async mend(
     list: StoredList,
     place: Place,
@@ -123,7 +123,7 @@ export class GenerationSweeps {
   }
 }
 
-/** The change id stays, because nothing changes that anybody sees. */
+/** The change id stays, because no visible value changes. */
 function afterSwitch(row: Row, generation: number): Row | undefined | 'as it is' {
   if (row.tombstone) return row.pin <= generation ? undefined : 'as it is'
   if (row.until <= generation) return undefined
@@ -139,7 +139,7 @@ function afterUndo(row: Row, generation: number): Row | undefined | 'as it is' {
   return changed.until === row.until && changed.next === row.next ? 'as it is' : changed
 }
 
-/** The row with what this generation sees as its only life. */
+/** The row with only the attributes that this generation sees. */
 export function folded(row: Row, generation: number): Row {
   if (row.next === undefined || row.next.from > generation) return row
   const { addedAt, from, until, pin, tombstone, changeId, batch, incarnation } = row

@@ -1,7 +1,7 @@
 import { isCatracaError } from '../../../core/errors.js'
 import type { ImportSession } from '../../../guards/allowlist/port.js'
 
-/** An engine that is slower than the lease is asked again for so long. */
+/** How long to retry, if the engine is slower than the lease. */
 const PATIENCE_MS = 60_000
 
 export class Stopped extends Error {
@@ -11,8 +11,8 @@ export class Stopped extends Error {
 }
 
 /**
- * Lets an import write rows only while it is certainly its own: they are written without asking META or the record,
- * and one that came late would be somebody else's.
+ * Lets an import write rows only while it certainly holds its lease: they are written without a condition on META or
+ * the record, and a late one would belong to another import.
  */
 export class ImportLease {
   private heldUntil: number
@@ -28,8 +28,8 @@ export class ImportLease {
   }
 
   /**
-   * Does a write that may be repeated, in the time that the lease leaves, and again when that was too short.
-   * `repeated`: an attempt before the last has an unknown end. Throws `Stopped` when the import is lost.
+   * Executes a repeatable write within the time that the lease leaves, and repeats it if that was too short.
+   * `repeated`: an earlier attempt has an unknown outcome. Throws `Stopped` if the lease is lost.
    */
   async within<T>(write: (timeoutMs: number) => Promise<T>): Promise<{ value: T; repeated: boolean }> {
     const endsAt = performance.now() + PATIENCE_MS

@@ -14,26 +14,26 @@ import { importKey } from './items.js'
 import type { StoredList } from './meta.js'
 import type { Store } from './store.js'
 
-/** An import as its item has it, with who may work on it until when. */
+/** An import as stored in its item, with its lease. */
 export interface StoredImport extends ImportRecord {
   incarnation: number
   owner: string
   leaseUntil: number
-  /** Names the rows that it writes; random, so that an import of the same id years later has others. */
+  /** Part of the name of its rows. Random, so that a later import of the same id has other names. */
   nonce: string
-  /** Batches that were counted, but whose rows were not yet told of as added: the run that wrote them comes again. */
+  /** Batches that were counted, but whose rows were not reported as added yet: the run that wrote them is repeated. */
   unpublished: string[]
 }
 
 const VERB = 'allowlist.import'
-/** How long a record is kept after it was last written. */
+/** How long a record is stored after its last write. */
 const KEPT_MS = 7 * 24 * 3600 * 1000
 
 /** Records of imports, beside META. */
 export class ImportRecords {
   constructor(private readonly store: Store) {}
 
-  /** Of this list, not of another one of its id. */
+  /** The record of this incarnation of the list. */
   async read(list: StoredList, importId: string): Promise<StoredImport | undefined> {
     const Key = importKey(list.id, importId)
     const item = await this.store.client.getItem(VERB, { ...this.table, Key, ConsistentRead: true })
@@ -41,7 +41,7 @@ export class ImportRecords {
     return record?.incarnation === list.incarnation ? record : undefined
   }
 
-  /** The list and the record, if the session still owns the import and the list is still the same. */
+  /** The list and the record, if the session still owns the import and the list was not recreated. */
   async owned(
     session: ImportSession,
   ): Promise<{ list: StoredList; record: StoredImport } | 'lost' | 'list-not-found'> {
@@ -51,18 +51,18 @@ export class ImportRecords {
     return record?.owner === session.owner ? { list, record } : 'lost'
   }
 
-  /** Whether somebody is working on it. */
+  /** Whether a worker holds its lease. */
   async isLive(list: StoredList, importId: string, now: number): Promise<boolean> {
     const record = await this.read(list, importId)
     return record !== undefined && record.state === 'running' && record.leaseUntil > now
   }
 
-  /** Takes the place of `before`, as it was read. */
+  /** Replaces `before`, if it is unchanged since it was read. */
   claim(record: StoredImport, before: StoredImport | undefined): TransactionItem {
     const expression = new Expression()
     const isAsRead =
       before === undefined
-        ? // One of another list of this id counts as none.
+        ? // A record of another list with this id counts as none.
           `${expression.absent('PK')} OR ${expression.name('incarnation')} <> ${expression.value(number(record.incarnation))}`
         : all(
             expression.equals('owner', text(before.owner)),
@@ -74,14 +74,14 @@ export class ImportRecords {
     }
   }
 
-  /** A step of a transaction that stores the record, as long as its owner owns it. */
+  /** Transaction item that stores the record, if its owner still owns it. */
   put(record: StoredImport): TransactionItem {
     const expression = new Expression()
     const ConditionExpression = isOwned(expression, record)
     return { Put: { ...this.table, Item: encode(record), ConditionExpression, ...expression.parts() } }
   }
 
-  /** A step of a transaction that demands that the session owns the import. */
+  /** Transaction item that requires that the session owns the import. */
   check(session: ImportSession): TransactionItem {
     const expression = new Expression()
     return {
@@ -94,21 +94,21 @@ export class ImportRecords {
     }
   }
 
-  /** False: lost. */
+  /** False: the lease is lost. */
   async save(record: StoredImport): Promise<boolean> {
     const { Put } = this.put(record)
     const { applied } = await this.store.client.putItem(VERB, Put!)
     return applied
   }
 
-  /** False: lost. */
+  /** False: the lease is lost. */
   renew(session: ImportSession, now: number): Promise<boolean> {
     const leaseUntil = number(now + session.leaseMs)
     return this.set(session, { leaseUntil, updatedAt: number(now), expiresAt: expiryOf(now) })
   }
 
-  /** False: lost. */
-  noteUntold(session: ImportSession, unpublished: readonly string[]): Promise<boolean> {
+  /** False: the lease is lost. */
+  recordUnpublished(session: ImportSession, unpublished: readonly string[]): Promise<boolean> {
     return this.set(session, { unpublished: { L: unpublished.map(text) } })
   }
 
@@ -149,7 +149,7 @@ export function newRecord(
   now: number,
 ): StoredImport {
   const { listId, importId, mode, owner, leaseMs } = request
-  // A replace begins anew: nothing of an earlier attempt was kept.
+  // A replace starts again from the beginning: nothing of an earlier attempt is reused.
   const kept = mode === 'add' ? existing : undefined
   const { error: _, ...checkpoint }: Partial<StoredImport> & ImportCheckpoint = kept ?? NOTHING_YET
   return {

@@ -6,8 +6,8 @@ import type { Store } from './store.js'
 const VERB = 'allowlist.index'
 
 /**
- * Pages of an index, one item each, and beside each a small item that names it: to list the pages themselves would
- * cost as much as to read them. The name is there before its page, so that no page can be forgotten.
+ * Pages of an index, one item each, and beside each a small item with its name: listing the pages themselves would
+ * cost as much as reading them. The name is written before its page, so that no page can be lost.
  */
 export class IndexPages {
   constructor(private readonly store: Store) {}
@@ -31,7 +31,7 @@ export class IndexPages {
     })
   }
 
-  /** The names of all pages of the list, with who wrote them. */
+  /** The names of all pages of the list, with their writers. */
   async names(list: ListRef): Promise<Map<string, string>> {
     const prefix = pageNamePrefix(list)
     const names = new Map<string, string>()

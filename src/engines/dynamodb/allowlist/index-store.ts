@@ -15,7 +15,7 @@ import type { Store } from './store.js'
 import type { TaskResult } from './upkeep.js'
 
 const VERB = 'allowlist.index'
-/** How old the version may be that followers compare with theirs; checks of a busy list bring it along for nothing. */
+/** Maximum age of the version that followers compare with theirs. Checks of a busy list refresh it at no cost. */
 const VERSION_AGE_MS = 2000
 
 export class DynamodbIndexStore implements IndexStore {
@@ -35,7 +35,7 @@ export class DynamodbIndexStore implements IndexStore {
     const packed = item && optionalBytes(item, 'buffer')
     if (packed === undefined) return undefined
     const manifest = JSON.parse(gunzipSync(packed).toString()) as Manifest
-    // One of an earlier format, or of another list of this id, counts as none.
+    // A manifest of an earlier format, or of another list with this id, is ignored.
     return manifest.format === 2 && manifest.incarnation === list.incarnation ? manifest : undefined
   }
 
@@ -50,7 +50,7 @@ export class DynamodbIndexStore implements IndexStore {
 
   async claim(list: ListRef, owner: string, leaseMs: number, now: number): Promise<boolean> {
     if (!(await this.claims.take(list, owner, now + leaseMs, now))) return false
-    // What a builder that died has written must not be taken for this one's.
+    // Pages of a dead builder must not be mixed with those of this build.
     await this.pages.drop(list, await this.unnamed(list))
     return true
   }
@@ -69,7 +69,7 @@ export class DynamodbIndexStore implements IndexStore {
     if (!(await this.claims.isHeld(list, owner))) return false
     await this.pages.write(list, owner, name, page)
     if (await this.claims.isHeld(list, owner)) return true
-    // Taken over meanwhile, by somebody who may have cleared up before this page came.
+    // Another builder has taken over meanwhile, and may have cleaned up before this page was written.
     await this.pages.drop(list, [name])
     return false
   }
@@ -95,7 +95,7 @@ export class DynamodbIndexStore implements IndexStore {
     if (claim?.owner === owner && claim.incarnation === list.incarnation) await this.end(list, claim)
   }
 
-  /** For upkeep: a build whose process died leaves pages that no manifest names. */
+  /** For upkeep: if the process of a build died, deletes the pages that no manifest names. */
   async endDead({ parts: [listId = ''] }: DueTask, now: number): Promise<TaskResult> {
     const claim = await this.claims.read(listId)
     if (claim === undefined) return 'done'
@@ -116,7 +116,7 @@ export class DynamodbIndexStore implements IndexStore {
     return this.uses.most(limit)
   }
 
-  /** What the builder has written is noted before the claim ends: what comes later is somebody else's. */
+  /** The builder's pages are listed before the claim ends: later pages belong to another builder. */
   private async end(list: ListRef, claim: Claim): Promise<void> {
     const litter = await this.unnamed(list, claim.owner)
     if (await this.claims.end(list, claim)) await this.pages.drop(list, litter)
@@ -148,7 +148,7 @@ export class DynamodbIndexStore implements IndexStore {
   }
 }
 
-/** With the attributes of the source's filter items, so that whoever looks at the table understands it. */
+/** With the attributes of the filter items of the source design, for people who read the table. */
 function encodeManifest(list: ListRef, manifest: Manifest): Item {
   return {
     ...manifestKey(list.id),

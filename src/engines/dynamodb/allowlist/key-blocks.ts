@@ -8,7 +8,7 @@ import { rowOf, visible } from './rows.js'
 import type { Store } from './store.js'
 
 const VERB = 'allowlist.scan'
-/** Enough to tell whether a generation sees the row. */
+/** Enough to decide whether a generation sees the row. */
 const ATTRIBUTES = ['fromGen', 'untilGen', 'tombstone', 'incarnation'] as const
 
 /** The keys of all members, shard by shard. */
@@ -47,7 +47,7 @@ function grown(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return larger
 }
 
-/** Asks for the next page while the one before it is being used. */
+/** Requests the next page while the previous one is being used. */
 export async function* ahead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
   let next = pages.next()
   try {
@@ -55,7 +55,7 @@ export async function* ahead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
       const { done, value } = await next
       if (done) return
       next = pages.next()
-      // Its failure is told when it is its turn.
+      // Its failure is thrown when it is consumed.
       next.catch(() => {})
       yield value
     }

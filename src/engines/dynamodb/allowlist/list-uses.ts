@@ -5,10 +5,10 @@ import { inTurns } from './upkeep.js'
 
 const VERB = 'allowlist.uses'
 const AT_ONCE = 8
-/** Counts are halved when they get this high, so that what was busy long ago is forgotten. */
+/** Counts are halved when one gets this high, so that old use counts less. */
 const MAX_USES = 1e9
 
-/** How often lists were checked, roughly. */
+/** How often lists were checked, approximately. */
 export class ListUses {
   constructor(private readonly store: Store) {}
 

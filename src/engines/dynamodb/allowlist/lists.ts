@@ -12,7 +12,7 @@ import { LIST_PREFIX, listPartition, metaKey, REGISTRY_PARTITION, readListId, re
 import { encodeMeta, newIncarnation, readableMeta, type StoredList, toRecord } from './meta.js'
 import type { Store } from './store.js'
 
-/** Of a list that is to be swept. */
+/** Upkeep task of a deleted list. */
 export const DELETE = 'DELETE'
 
 export class DynamodbLists implements ListStore {
@@ -142,7 +142,7 @@ export class DynamodbLists implements ListStore {
   }
 }
 
-/** Where another program has counted no versions, the list has the first. */
+/** If another program has stored no version, the list has version 1. */
 function versionIs(expression: Expression, version: number): string {
   const same = expression.equals('version', number(version))
   return version === 1 ? `${same} OR ${expression.absent('version')}` : same

@@ -8,11 +8,11 @@ export interface FoundRow {
   item: Item
 }
 
-/** Reads rows of members in the order of their keys. */
+/** Reads rows of members in key order. */
 export class MemberReads {
   constructor(private readonly store: Store) {}
 
-  /** One by one, behind a customer. `pageSize`: how many are asked for at a time. */
+  /** One by one, after a customer. `pageSize`: rows per request. */
   async *rows(
     verb: string,
     place: Place,
@@ -22,7 +22,7 @@ export class MemberReads {
     for await (const page of this.pages(verb, place, { behind, pageSize })) yield* page
   }
 
-  /** Whole pages, as DynamoDB cuts them; some may be empty. `attributes`: only these, beside the key. */
+  /** Whole pages, as DynamoDB returns them; some may be empty. `attributes`: only these, beside the key. */
   async *pages(
     verb: string,
     place: Place,
@@ -49,7 +49,7 @@ export class MemberReads {
   }
 }
 
-/** Whether an id that another program has written can be asked for here. */
+/** Whether an id of another program is valid here, so that it can be checked. */
 export function isIdentifier(id: string): boolean {
   try {
     return identifier('customerId', id) === id

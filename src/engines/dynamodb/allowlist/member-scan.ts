@@ -9,7 +9,7 @@ import type { Store } from './store.js'
 
 const VERB = 'allowlist.copy'
 
-/** For a tier in front of the table. Other tables may have lists of the same incarnation: those that were restored. */
+/** For a tier in front of the table. Another table, restored from a backup, may have lists of the same incarnation. */
 export function memberSource(store: Store, region: string): MemberSource {
   const place = `${region}/${store.tables.allowlists}`
   return {
@@ -32,7 +32,7 @@ async function* scan(store: Store, list: ListRef): AsyncGenerator<HotMember[]> {
   }
 }
 
-/** As one generation sees them: whoever copies looks at its end whether it is still the same. */
+/** As one generation sees them. The copier checks at the end whether the generation is still the same. */
 function membersOf(rows: FoundRow[], list: StoredList): HotMember[] {
   return rows.flatMap(({ customerId, item }) => {
     const row = rowOf(item, list)

@@ -8,7 +8,7 @@ import { countSteps, encodeRow, type Row, unchangedRow, visible } from './rows.j
 
 export type Tables = Readonly<Record<Place['table'], string>>
 
-/** One member that is changed: `item` is its row as it was found, `after` what becomes of it. */
+/** A change of one member: `item` is its row as it was read, `after` the new row. */
 export interface MemberStep {
   customerId: string
   now?: number | undefined
@@ -17,12 +17,12 @@ export interface MemberStep {
   after: Row | undefined
 }
 
-/** Which item of the transaction is META's. */
+/** Index of the META item in the transaction. */
 export const META_STEP = 0
 
 /**
- * A transaction that changes members and the counts of their list, if all of them are still as they were found.
- * `owners`: for each item of it, the change whose row it is on the condition of.
+ * A transaction that changes members and the counts of their list, if all of them are unchanged since they were read.
+ * `owners`: for each of its items, the change whose row is its condition.
  */
 export function changeSteps(
   tables: Tables,
@@ -50,8 +50,8 @@ export function changeSteps(
 }
 
 /**
- * A row that an import has put is counted when its batch is (open-batches.ts), by the name that it carries. Whoever
- * writes it again leaves the name there, as long as the row counts.
+ * A row that an import has inserted is counted with its batch (open-batches.ts), by the batch name in the row. A
+ * later write preserves the name while the row counts.
  */
 export function withBatch(list: StoredList, before: Row | undefined, after: Row): Row
 export function withBatch(list: StoredList, before: Row | undefined, after: Row | undefined): Row | undefined
@@ -68,7 +68,7 @@ export function withBatch(
 const isTaken = (before: Row | undefined, after: Row | undefined): boolean =>
   before?.batch !== undefined && after?.batch !== before.batch
 
-/** Writes a row at every place of it; only the first is on the condition that it is still as it was found. */
+/** Writes a row at all its places. Only the first has the condition that the row is unchanged. */
 export function rowSteps(
   tables: Tables,
   list: StoredList,
@@ -78,7 +78,7 @@ export function rowSteps(
 ): TransactionItem[] {
   return placesOf(list, customerId).map((place, i): TransactionItem => {
     const expression = new Expression()
-    // The first place decides; the second, to which the list is being moved, follows it.
+    // The first place decides. The second, to which the list is being moved, follows it.
     const condition = i === 0 ? { ConditionExpression: unchangedRow(expression, item) } : {}
     const guard = { TableName: tables[place.table], ...condition, ...expression.parts() }
     if (after === undefined) return { Delete: { ...guard, Key: rowKey(place, customerId) } }
@@ -92,8 +92,8 @@ export const rowKey = ({ partition }: Place, customerId: string): Key =>
   keyOf(partition, customerSort(customerId))
 
 /**
- * The step of a transaction that moves the counts of a list, if it is still as `list` says. `taken`: rows of imports
- * that are gone with it, or that count no more.
+ * Transaction item that changes the counts of a list, if the list is unchanged. `taken`: rows of imports that are
+ * deleted by the transaction, or no longer count.
  */
 export function countStep(
   table: string,
@@ -116,7 +116,7 @@ export function countStep(
   return UpdateExpression === '' ? { ConditionCheck: where } : { Update: { ...where, UpdateExpression } }
 }
 
-/** Where the row of a member is that counts. */
+/** The location of a member's authoritative row. */
 export function rowLocation(
   tables: Tables,
   listId: string,

@@ -6,32 +6,32 @@ import type { StoredList } from './meta.js'
 import { type Row, rowOf } from './rows.js'
 import type { Store } from './store.js'
 
-/** What becomes of a row: another one, none, or nothing at all is done. */
+/** The new row, undefined to delete it, or 'as it is' for no change. */
 export type Decide = (list: StoredList, before: Row | undefined) => Row | undefined | 'as it is'
 
 export interface Change {
   listId: string
   customerId: string
   decide: Decide
-  /** When the list's members were changed; absent where nobody asked for the change. */
+  /** When the members of the list were changed; absent if no caller requested the change. */
   now?: number
-  /** What the row is taken for at first; absent: it is read. */
+  /** The assumed row of the first attempt; absent: it is read. */
   assume?: { item: Item | undefined }
 }
 
 export interface Changed {
-  /** In this state of the list it was made; its counts may be old. */
+  /** The list with which the change was made; its counts may be old. */
   list: StoredList
   before: Row | undefined
   after: Row | undefined | 'as it is'
-  /** Read behind the change: a transaction does not tell it. Undefined when the list is gone by then. */
+  /** Read after the change, because a transaction does not return it. Undefined if the list was deleted by then. */
   customerCount: number | undefined
 }
 
 interface PendingWrite {
   verb: string
   change: Change
-  /** The row as it was found last. */
+  /** The row as last read. */
   known: { item: Item | undefined } | undefined
   resolve(changed: Changed | undefined): void
   reject(error: unknown): void
@@ -47,16 +47,16 @@ interface Decided {
 const MAX_GROUP = 48
 
 /**
- * Changes members and the counts of their list in one transaction, on the condition that all of them are still as
- * they were when it was decided; otherwise it is decided again. Changes of one list that wait for each other go
- * together: META is written once for all of them, and nobody here gets in the way of anybody else here.
+ * Changes members and the counts of their list in one transaction, if all of them are unchanged since the decision;
+ * otherwise decides again. Pending changes of one list share a transaction: META is written once for all of them, and
+ * changes of this process do not conflict.
  */
 export class MemberWrites {
   private readonly queues = new Map<string, PendingWrite[]>()
 
   constructor(private readonly store: Store) {}
 
-  /** Undefined when there is no such list. */
+  /** Undefined if there is no such list. */
   change(verb: string, change: Change): Promise<Changed | undefined> {
     return new Promise((resolve, reject) => {
       const waiting: PendingWrite = { verb, change, known: change.assume, resolve, reject }
@@ -70,7 +70,7 @@ export class MemberWrites {
     })
   }
 
-  /** The row that counts, consistently. */
+  /** The authoritative row, read consistently. */
   readItem(verb: string, list: StoredList, customerId: string): Promise<Item | undefined> {
     const where = rowLocation(this.store.tables, list.id, list as Layout, customerId)
     return this.store.client.getItem(verb, { ...where, ConsistentRead: true })
@@ -78,7 +78,7 @@ export class MemberWrites {
 
   private async run(listId: string): Promise<void> {
     const queue = this.queues.get(listId)!
-    // Whoever calls in the same turn comes along.
+    // Changes of the same event-loop turn are included.
     await Promise.resolve()
     while (queue.length > 0) {
       const group = takeGroup(queue)
@@ -110,7 +110,7 @@ export class MemberWrites {
       const ofMeta = result.refusals.find(({ index }) => index === META_STEP)
       if (ofMeta !== undefined) {
         list = catalog.learned(listId, ofMeta.item)
-        // The rows may be elsewhere in the new state of the list.
+        // In the new state of the list, the rows may be elsewhere.
         for (const waiting of group) waiting.known = undefined
       }
       if (performance.now() > endsAt) throw contended()
@@ -137,7 +137,7 @@ export class MemberWrites {
   }
 }
 
-/** The first that wait, no customer twice: a transaction takes no key twice. */
+/** The first pending changes, no customer twice: a transaction accepts no key twice. */
 function takeGroup(queue: PendingWrite[]): PendingWrite[] {
   const customers = new Set<string>()
   const group: PendingWrite[] = []

@@ -18,7 +18,7 @@ import { isMember, newRow, type Row, rowOf, toMember, visible } from './rows.js'
 import type { Store } from './store.js'
 import { removalOf, UNPROVABLE } from './tokens.js'
 
-/** A page never looks at more rows than this, so that rows waiting to be swept cannot hold up a caller. */
+/** A page reads at most this many rows, so that rows waiting to be swept cannot delay a caller. */
 const MAX_SCANNED = 5000
 
 export class DynamodbMembers implements MemberStore {
@@ -66,7 +66,8 @@ export class DynamodbMembers implements MemberStore {
       now,
       decide: ({ replacing }, before) => {
         if (replacing === undefined) return before === undefined ? 'as it is' : undefined
-        // The running replace may still come to this customer, and must find that it was removed since.
+        // The running replace may still reach this customer. The tombstone tells it that the customer was removed
+        // since.
         return { ...newRow(undefined, now), pin: replacing.generation, tombstone: true }
       },
     })
@@ -105,7 +106,7 @@ export class DynamodbMembers implements MemberStore {
       const behind = shard === start.shard ? start.customerId : undefined
       for await (const { customerId, item } of this.reads.rows('allowlist.members', place, behind, limit)) {
         scanned++
-        // Another program may have ids that nobody can ask for here, and that a cursor cannot carry.
+        // Ids of another program may be invalid here: they cannot be checked, and a cursor cannot contain them.
         if (!isIdentifier(customerId)) continue
         const row = rowOf(item, list)
         if (visible(row, list.generation)) members.push(toMember(customerId, row!, list.generation))

@@ -18,8 +18,8 @@ import type { Store } from './store.js'
 const VERB = 'allowlist.memberships'
 
 /**
- * The lists of a customer. The index only proposes: it is behind the table by a moment, and names rows that no
- * generation sees, so every list is asked. Giant lists have no index, and are all asked.
+ * The lists of a customer. The index only gives candidates: it is a moment behind the table, and contains rows that
+ * no generation sees, so every list is checked. Giant lists have no index, and are all checked.
  */
 export class Memberships {
   constructor(private readonly store: Store) {}
@@ -36,7 +36,7 @@ export class Memberships {
     return found.slice(0, limit)
   }
 
-  /** By id; `end`: up to where all of them are known, absent at the end of all. */
+  /** By id. `end`: all candidates up to it are known; absent if there are no more. */
   private async candidates(
     customerId: string,
     after: string | undefined,

@@ -17,42 +17,42 @@ import { readConfig } from './foreign-config.js'
 import { type Layout, metaKey, type Place, placeOf, readListId, samePlace } from './items.js'
 import { type OpenBatch, readOpenBatches } from './open-batches.js'
 
-/** A replace that is building this generation. */
+/** A running replace that builds this generation. */
 export interface Replacing {
   generation: number
   importId: string
 }
 
-/** A move of the members to another layout. Until its end every change of a member is made in both. */
+/** A running move of the members to another layout. Until it ends, every change of a member is made in both. */
 export interface Moving extends Layout {
-  /** The layout number that it will have. */
+  /** The new layout number. */
   layout: number
 }
 
-/** A list as its META item has it. */
+/** A list as stored in its META item. */
 export interface StoredList extends ListRecord, Layout {
-  /** Counts moves to another number of shards, or to the other table. */
+  /** Number of moves to another number of shards, or to the other table. */
   layout: number
-  /** The generation that checks see, and the last one ever begun. */
+  /** The generation that checks see, and the last one that a replace began. */
   generation: number
   lastGeneration: number
   replacing?: Replacing
   /** Customers of the generation that a replace is building. */
   pendingCount?: number
   moving?: Moving
-  /** The layout that it was moved from, as long as members may still be there. */
+  /** The layout that it was moved from, while members may still be there. */
   dropping?: Moving
-  /** A replace to this generation was given up, and what it has written is not undone yet. */
+  /** A replace to this generation was abandoned, and its rows are not undone yet. */
   undoing?: number
   /** Batches of imports that are being written. */
   openBatches: readonly OpenBatch[]
-  /** Deleted then, and not yet swept. */
+  /** When it was deleted; it is not swept yet. */
   deletedAt?: number
-  /** Of the snapshot of its index. */
+  /** Version of its index snapshot. */
   indexVersion?: string
   /**
-   * Made by another program: the attributes of ours are absent, and derived where they are needed. What tells this
-   * list from another of its id is then `createdAt`, as it is spelled.
+   * Created by another program: our attributes are absent, and derived where they are needed. Then the text of
+   * `createdAt` distinguishes this list from another with its id.
    */
   foreign?: { createdAt: string | undefined }
 }
@@ -82,7 +82,7 @@ export function encodeMeta(list: StoredList): Item {
   return item
 }
 
-/** META of our own and of other programs; what those do not say has the value that the source design implies. */
+/** Reads META of this product and of other programs. Missing values have the defaults of the source design. */
 export function decodeMeta(item: Item): StoredList {
   const id = readListId(item.PK?.S ?? '') ?? ''
   try {
@@ -93,7 +93,7 @@ export function decodeMeta(item: Item): StoredList {
   }
 }
 
-/** The same; undefined where there is none that can be read. */
+/** The same; undefined if there is none or it is unreadable. */
 export function readableMeta(item: Item | undefined): StoredList | undefined {
   return item === undefined ? undefined : readable([() => decodeMeta(item)])[0]
 }
@@ -150,7 +150,7 @@ function typeOf(item: Item): AllowlistType {
   throw new CatracaError('STORE_CORRUPT', 'its type is neither FIXA nor ONDA')
 }
 
-/** The same for every program that reads the item, and another when the list is made anew. */
+/** The same for every process that reads the item, and different when the list is recreated. */
 function derivedIncarnation(id: string, createdAt = ''): number {
   return fold(
     createHash('sha256')
@@ -173,7 +173,7 @@ export function toRecord(list: StoredList): ListRecord {
     type,
     precision,
     salt,
-    // Counts of other programs may be off; ours never are.
+    // Counts of other programs may be wrong; ours never are.
     customerCount: Math.max(0, list.customerCount),
     version,
     shardCount,
@@ -190,7 +190,7 @@ export function knownOf(list: StoredList): KnownList {
   return { ...checked, giant, layout, generation }
 }
 
-/** The list is there, and still the same one. */
+/** Condition: the list exists and was not recreated. */
 export function sameList(
   expression: Expression,
   { incarnation, foreign }: Pick<StoredList, 'incarnation' | 'foreign'>,
@@ -204,7 +204,7 @@ export function sameList(
   )
 }
 
-/** Everything about the list that may not change under a write of a member: holds while META is as `list` says. */
+/** Condition: everything that a write of a member depends on is still as in `list`. */
 export function unchangedMeta(expression: Expression, list: StoredList): string {
   const { generation, layout, replacing, moving } = list
   return all(
@@ -216,7 +216,7 @@ export function unchangedMeta(expression: Expression, list: StoredList): string 
   )
 }
 
-/** Both places of a member while its list is moved, the one that counts first. */
+/** Both places of a member while its list is moved, the authoritative one first. */
 export function placesOf(
   list: Pick<StoredList, 'id' | 'shardCount' | 'giant' | 'moving'>,
   customerId: string,

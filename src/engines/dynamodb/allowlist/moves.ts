@@ -14,13 +14,13 @@ import type { StoredList } from './meta.js'
 import type { Store } from './store.js'
 
 /**
- * `wait` for batches that do not know of the move, `copy` members, `check` that every member is there, `clean` away
- * what should not be there, `drop` what is left at the old places.
+ * `wait` for batches that do not know of the move, `copy` members, `check` that every member was copied, `clean` up
+ * wrong copies, `drop` what is left at the old places.
  */
 export const MOVE_PHASES = ['wait', 'copy', 'check', 'clean', 'drop'] as const
 export type MovePhase = (typeof MOVE_PHASES)[number]
 
-/** How far a move is. */
+/** The progress of a move. */
 export interface MoveState {
   listId: string
   incarnation: number
@@ -29,25 +29,25 @@ export interface MoveState {
   phase: MovePhase
   owner: string
   leaseUntil: number
-  /** Within the phase: all up to this customer of this shard. */
+  /** Within the phase: done up to this customer of this shard. */
   shard: number
   behind?: string
   /** Members when it began. */
   total: number
   copied: number
   checked: number
-  /** Of those, members that had to be copied again, or removed. */
+  /** Of those, members that had to be copied again or removed. */
   repaired: number
   dropped: number
   startedAt: number
   updatedAt: number
-  /** From then on nobody can need the old places. */
+  /** From then on no process can need the old places. */
   dropAt?: number
 }
 
 const VERB = 'allowlist.move'
 
-/** The item beside META that says how far a move is. */
+/** The item beside META with the progress of a move. */
 export class Moves {
   constructor(private readonly store: Store) {}
 
@@ -58,7 +58,7 @@ export class Moves {
     return state?.incarnation === list.incarnation ? state : undefined
   }
 
-  /** A first state, where there is none of this list. */
+  /** The first state, if there is none of this list. */
   create(state: MoveState): TransactionItem {
     const expression = new Expression()
     const other = `${expression.name('incarnation')} <> ${expression.value(number(state.incarnation))}`
@@ -66,7 +66,7 @@ export class Moves {
     return { Put: { ...this.table, Item: encode(state), ConditionExpression, ...expression.parts() } }
   }
 
-  /** The step of a transaction that stores the state, as long as `before` is what is there. */
+  /** Transaction item that stores the state, if `before` is still stored. */
   put(state: MoveState, before: Pick<MoveState, 'owner' | 'incarnation'> = state): TransactionItem {
     return { Put: { Item: encode(state), ...this.guard(before) } }
   }
@@ -75,12 +75,12 @@ export class Moves {
     return { Delete: { Key: moveKey(state.listId), ...this.guard(state) } }
   }
 
-  /** False: somebody else has taken over. */
+  /** False: another process has taken over. */
   async save(state: MoveState): Promise<boolean> {
     return (await this.store.client.putItem(VERB, this.put(state).Put!)).applied
   }
 
-  /** Takes over from an owner whose lease has run out. */
+  /** Takes over from an owner whose lease has expired. */
   async takeOver(state: MoveState, owner: string, leaseUntil: number): Promise<MoveState | undefined> {
     const taken = { ...state, owner, leaseUntil }
     const expression = new Expression()

@@ -5,20 +5,20 @@ import type { Expression } from '../client/expression.js'
 import type { Row } from './rows.js'
 
 /**
- * A batch of an import that is being written. Its rows are inserted without asking META and carry the name of the
- * batch; META learns their number when all are stored. Until then META says so in an attribute of its own
- * (`importing-…`), and whoever takes such a row away notes that there: what the batch has added is then the rows that
- * still carry its name, and those that were taken, also when the process that wrote them is gone.
+ * A batch of an import that is being written. Its rows are inserted without a condition on META and contain the name
+ * of the batch. Their number is added to META when all are stored. Until then META has a separate attribute for the
+ * batch (`importing-…`). A writer that removes such a row counts that there. So the number of added rows is the rows
+ * that still have the name plus those that were taken, even if the process that wrote them died.
  */
 export interface OpenBatch {
-  /** Of the import's record: the last part of the attribute's name. */
+  /** From the import's record: the last part of the attribute name. */
   nonce: string
   importId: string
-  /** What its rows carry as `batch`. */
+  /** The value of `batch` in its rows. */
   name: string
-  /** Rows of it that are gone again. */
+  /** Rows of it that were removed again. */
   taken: number
-  /** Its customers are between these, as the table sorts them. */
+  /** Its customers are between these, in key order. */
   first: string
   last: string
 }
@@ -47,7 +47,7 @@ export function readOpenBatches(meta: Item): OpenBatch[] {
     })
 }
 
-/** What an update of META must say and demand, so that batches which are not counted yet learn what was taken. */
+/** The additions and conditions of an update of META, so that open batches count the rows that were taken. */
 export function takeFromBatches(
   expression: Expression,
   open: readonly OpenBatch[],

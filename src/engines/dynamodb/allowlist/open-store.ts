@@ -18,13 +18,13 @@ export interface OpenStoreOptions
     Partial<StoreSettings> {
   /** `dax://…` or `daxs://…`: ordinary confirmations are read through it. */
   daxEndpoint?: string
-  /** Told of every unit, beside the counts that the engine keeps. */
+  /** Receives all capacity, in addition to the engine's own counts. */
   counter?: CapacityCounter
-  /** False where the same process has looked already. */
+  /** False if the same process has checked them already. */
   checkTables?: boolean
   /** The clock of this process. */
   now?: () => number
-  /** Something is wrong that nobody is waiting for. */
+  /** Reports a failure that no caller waits for. */
   report?: (message: string, error: unknown) => void
 }
 
@@ -34,12 +34,12 @@ export interface OpenedStore extends Store {
   readonly capacity: CapacityCounts
   readonly serverClock: ServerClock
   readonly dax: DaxReader | undefined
-  /** Attempts that failed on the way, so far. */
+  /** Number of failed attempts so far. */
   connectionFailures(): number
   close(): void
 }
 
-/** Opens the tables, or says what is wrong with them. */
+/** Opens the tables, or throws if something is wrong with them. */
 export async function openStore(url: DynamodbUrl, options: OpenStoreOptions): Promise<OpenedStore> {
   const { region, endpoint, tables } = url
   const { daxEndpoint, counter, checkTables = true, now, report, ...given } = options

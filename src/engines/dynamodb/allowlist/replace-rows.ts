@@ -13,23 +13,26 @@ import {
   visible,
 } from './rows.js'
 
-/** What a replace has to do about one customer. */
+/** What a replace does for one customer. */
 export interface RowDecision {
   count: 'added' | 'unchanged' | 'removed' | undefined
   /** Undefined: nothing is written. */
   row: Row | undefined
-  /** By how much the next generation grows. */
+  /** Change of the next generation's member count. */
   step: number
 }
 
-/** A customer of the new list, with what its row says, or a member that the new list does not hold. */
+/** A customer of the new list, with the attributes of its row, or a member that the new list does not contain. */
 export interface DesiredRow {
   customerId: string
   stays: boolean
   given?: MemberAttributes | undefined
 }
 
-/** Only differences are written, as windows on rows (rows.ts), so that nobody sees any of it before the switch. */
+/**
+ * Only differences are written, as generation windows on rows (rows.ts), so that no reader sees them before the
+ * switch.
+ */
 export function judge(
   list: StoredList,
   item: Item | undefined,
@@ -39,7 +42,7 @@ export function judge(
 ): RowDecision {
   const generation = list.replacing!.generation
   const found = rowOf(item, list)
-  // What a replace before this one has left in the row, and nobody has swept yet.
+  // Removes what an earlier replace left in the row and no sweep has cleaned yet.
   const row = found && folded(found, list.generation)
   if (!stays) {
     if (row === undefined || row.pin === generation || !visible(row, generation)) return NOTHING
@@ -54,7 +57,7 @@ export function judge(
     return { count: 'unchanged', row: { ...row!, next, changeId: newChangeId() }, step: 0 }
   }
   const attributes = addedBy === undefined ? (given ?? {}) : { addedBy, ...given }
-  // An expired member is seen until the switch, so its new life must not show before.
+  // An expired member is visible until the switch, so its new attributes must not show before.
   const after = visible(row, generation)
     ? { ...row!, next: { from: generation, attributes }, changeId: newChangeId() }
     : { ...newRow(attributes, now), from: generation }

@@ -5,12 +5,12 @@ import { metaKey } from './items.js'
 import { type StoredList, unchangedMeta } from './meta.js'
 import type { Store } from './store.js'
 
-/** Rows that no generation sees any more, after a replace: the parts are the list and the generation. */
+/** Upkeep task: rows that no generation sees any more, after a replace. The parts are the list and the generation. */
 export const GENERATION = 'GENERATION'
-/** What a replace that never switched has written: the part is the list. */
+/** Upkeep task: rows of an abandoned replace. The part is the list. */
 export const UNDO = 'UNDO'
 
-/** From here on changes of members are made for the next generation too. */
+/** After this, changes of members are made for the next generation too. */
 export function beginStep(table: string, list: StoredList, importId: string): TransactionItem {
   const expression = new Expression()
   const generation = number(list.lastGeneration + 1)
@@ -18,13 +18,13 @@ export function beginStep(table: string, list: StoredList, importId: string): Tr
   const sets = [
     `${expression.name('replacing')} = ${expression.value(replacing)}`,
     `${expression.name('lastGeneration')} = ${expression.value(generation)}`,
-    // Adopted lists may lack the count.
+    // Lists of other programs may lack the count.
     `${expression.name('pendingCount')} = if_not_exists(${expression.name('customerCount')}, ${expression.value(number(0))})`,
   ]
   return metaStep(table, list, expression, `SET ${sets.join(', ')}`, expression.absent('undoing'))
 }
 
-/** Gives up the replace that is running: what it has written is undone by a sweep. */
+/** Abandons the running replace. A sweep undoes its rows. */
 export function abandonSteps(store: Store, list: StoredList, now: number): TransactionItem[] {
   const expression = new Expression()
   const undoing = `${expression.name('undoing')} = ${expression.value(number(list.replacing!.generation))}`
@@ -35,14 +35,17 @@ export function abandonSteps(store: Store, list: StoredList, now: number): Trans
   ]
 }
 
-/** Nothing of it is left. */
+/** All rows of an abandoned replace are undone. */
 export function undoneStep(table: string, list: StoredList): TransactionItem {
   const expression = new Expression()
   const condition = expression.equals('undoing', number(list.undoing!))
   return metaStep(table, list, expression, `REMOVE ${expression.name('undoing')}`, condition)
 }
 
-/** The one step after which everybody sees the new members. `difference`: to the count that others have kept. */
+/**
+ * The single step after which every reader sees the new members. `difference`: to the count that other writers have
+ * maintained.
+ */
 export function switchStep(
   table: string,
   list: StoredList,

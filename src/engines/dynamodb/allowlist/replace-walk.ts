@@ -4,15 +4,15 @@ import type { StoredList } from './meta.js'
 import type { Store } from './store.js'
 
 const VERB = 'allowlist.import'
-/** Of one shard at a time; with many shards as many pages are in memory. */
+/** Rows per page and shard; with many shards, as many pages are in memory. */
 const PAGE = 500
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 export const isUuid = (customerId: string): boolean => UUID.test(customerId)
 
 /**
- * The members of one shard in the order of an import: UUIDs first, then everything else. The table sorts them as one,
- * so that it is read twice where both occur.
+ * The members of one shard in the order of an import: UUIDs first, then everything else. The table sorts them
+ * together, so it is read twice if both occur.
  */
 export class ShardWalk {
   private readonly reads: MemberReads
@@ -29,7 +29,7 @@ export class ShardWalk {
     this.reads = new MemberReads(store)
   }
 
-  /** The rest of what comes up to a customer (all of it when undefined), at most so many. */
+  /** The next members up to a customer (all if undefined), at most `limit`. */
   async upTo(customerId: string | undefined, limit: number): Promise<FoundRow[]> {
     const found: FoundRow[] = []
     while (found.length < limit) {
@@ -42,10 +42,10 @@ export class ShardWalk {
     return found
   }
 
-  /** Whether any are left behind all UUIDs; begins with them. */
+  /** Starts with the ids that are not UUIDs. Returns whether there are any. */
   turnToOthers(): boolean {
     this.ofUuids = false
-    // Those that were added since are somebody's wish, and are left alone by a replace.
+    // Those added since were added by callers, and a replace does not change them.
     this.rows = this.sawOthers ? undefined : nothing()
     this.next = undefined
     return this.sawOthers

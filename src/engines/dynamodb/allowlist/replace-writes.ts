@@ -24,7 +24,7 @@ interface Judged {
   verdict: RowDecision
 }
 
-/** What a replace writes in one step, each row on the condition that it is as it was judged. */
+/** The writes of one step of a replace. Each row has the condition that it is unchanged since it was evaluated. */
 export class ReplaceWrites {
   private readonly counts: ReplaceCounts = { added: 0, unchanged: 0, removed: 0 }
   private difference = 0
@@ -45,7 +45,7 @@ export class ReplaceWrites {
     else this.due.push({ wish, item, verdict })
   }
 
-  /** Writes it, and tells what came of it. */
+  /** Writes them, and returns the results. */
   async end(): Promise<{ counts: ReplaceCounts; difference: number; customers: string[] }> {
     const expiring = this.due.flatMap(({ wish: { customerId, given } }) =>
       given?.expiresAt === undefined ? [] : [{ customerId, expiresAt: given.expiresAt }],
@@ -73,7 +73,7 @@ export class ReplaceWrites {
     if (row !== undefined) this.customers.push(customerId)
   }
 
-  /** Those that have a row after all, judged by it. */
+  /** Returns those that have a row after all, evaluated with it. */
   private async insert(chunk: Judged[]): Promise<Judged[]> {
     const items = chunk.map(({ wish, verdict }) => this.encode(wish, verdict.row!))
     const table = this.store.tables[placeOf(this.list.id, this.list, chunk[0]!.wish.customerId).table]
@@ -111,14 +111,14 @@ export class ReplaceWrites {
     }
   }
 
-  /** Judged anew, unless it was this very write that is in the way, or nothing is to be written any more. */
+  /** Evaluates the row again, unless its own write was already stored, or nothing needs to be written any more. */
   private refused(one: Judged, item: Item | undefined, maybeOwn: boolean): Judged[] {
     const { wish, verdict } = one
     if (item !== undefined && item.changeId?.S === verdict.row!.changeId) {
       this.count(wish, verdict)
       return []
     }
-    // Somebody may have written over what was written here, or over what was there before it: the counts differ.
+    // Another writer may have overwritten this write, or the row before it: the counts would differ.
     if (maybeOwn)
       throw new CatracaError('UNKNOWN_OUTCOME', 'a member was changed while its row was being written')
     const again = this.judge(item, wish)

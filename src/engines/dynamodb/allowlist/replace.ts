@@ -9,7 +9,7 @@ import type {
 import { shardOf } from '../../../guards/allowlist/shard.js'
 import type { BatchCounts } from './batch-counts.js'
 import { importedCustomers } from './bulk-rows.js'
-import { encodeDifferences, MAX_DIFFERENCE_BYTES, MAX_DIFFERENCES } from './differences.js'
+import { encodeDifferences, MAX_DIFFERENCE_BYTES } from './differences.js'
 import { ImportLease, Stopped } from './import-lease.js'
 import type { ImportRecords, StoredImport } from './imports.js'
 import type { StoredList } from './meta.js'
@@ -21,14 +21,14 @@ import { graceMs, type Store } from './store.js'
 import { inTurns } from './upkeep.js'
 
 const VERB = 'allowlist.import'
-/** Customers looked at before the list is asked again whether this goes on. */
+/** Customers processed before the list is read again, to check that the replace may continue. */
 const STEP = 2000
 const SHARDS_AT_ONCE = 8
 
 /** Builds the next generation of a list by walking its members and the new customers side by side. */
 export class Replacement {
   private readonly counts: ReplaceCounts = { added: 0, unchanged: 0, removed: 0 }
-  /** To the count that others keep of the next generation. */
+  /** Difference to the count of the next generation that other writers maintain. */
   private difference = 0
   private readonly differences: Buffer[] = []
   private differenceBytes = 0
@@ -67,7 +67,7 @@ export class Replacement {
     }
   }
 
-  /** Batches that were being written when the replace began do not know of it: they come first. */
+  /** Batches that were open when the replace began do not know of it: it waits for them. */
   private async begun(): Promise<StoredList> {
     await this.owned()
     await this.batches.allClosed(this.session.listId, this.now)
@@ -96,7 +96,7 @@ export class Replacement {
     for (const walk of this.walks) walk.turnToOthers()
   }
 
-  /** Deals with these customers, and with the members between them. */
+  /** Processes these customers, and the members between them. */
   private async admit(entrants: { customerId: string; given: DesiredRow['given'] }[]): Promise<void> {
     const writes = await this.writes()
     await inTurns(this.walks, SHARDS_AT_ONCE, async (walk) => {
@@ -149,7 +149,8 @@ export class Replacement {
   }
 
   private get isTooMuchToTell(): boolean {
-    return this.differing > MAX_DIFFERENCES || this.differenceBytes > MAX_DIFFERENCE_BYTES
+    const { maxDifferences } = this.store.settings
+    return this.differing > maxDifferences || this.differenceBytes > MAX_DIFFERENCE_BYTES
   }
 
   private async switch(): Promise<void> {
@@ -163,7 +164,7 @@ export class Replacement {
       }
       const now = this.now()
       const checkpoint = this.advance(this.counts)
-      // Recorded with the switch itself: a crash behind it must not make the import look unfinished.
+      // Recorded in the transaction of the switch: after a crash, the import must not look unfinished.
       const ended: StoredImport = { ...record, ...checkpoint, state: 'completed', updatedAt: now }
       const { applied } = await client.transactWrite(VERB, [
         switchStep(tables.allowlists, list, this.difference, now),

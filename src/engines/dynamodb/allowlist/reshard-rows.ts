@@ -27,14 +27,14 @@ const VERB = 'allowlist.move'
 const REQUESTS_AT_ONCE = 4
 const REPAIRED_AT_ONCE = 8
 
-/** A stretch of one shard. */
+/** A batch of one shard's rows. */
 export interface RowPage {
   rows: FoundRow[]
-  /** Where the next one begins; absent at the end of the shard. */
+  /** Where the next batch begins; absent at the end of the shard. */
   behind?: string
 }
 
-/** What a move does to the rows of one stretch. Each of it can be done again. */
+/** What a move does to the rows of one batch. Each step can be repeated. */
 export class ReshardRows {
   private readonly reads: MemberReads
 
@@ -59,8 +59,8 @@ export class ReshardRows {
   }
 
   /**
-   * Copies members to where nothing is yet: who changes one meanwhile writes both. Who is removed after the copy was
-   * read comes back there, and is found by `clean`.
+   * Copies members to places where there is no row yet. Concurrent changes write both places. If a member is removed
+   * after it was read here, its copy comes back, and `clean` removes it.
    */
   async copy(rows: readonly FoundRow[], lease: ImportLease): Promise<number> {
     const copies = rows.flatMap(({ customerId, item }) => {
@@ -74,7 +74,7 @@ export class ReshardRows {
     return copies.length
   }
 
-  /** Sees that every member of a stretch of the old layout is in the new one. */
+  /** Makes sure that every member of a batch of the old layout is in the new one. */
   async check(rows: readonly FoundRow[]): Promise<number> {
     const seen = rows.filter(({ customerId, item }) => this.isSeen(item) && this.moves(customerId))
     const copies = await this.atPlaces(seen, this.to)
@@ -82,7 +82,7 @@ export class ReshardRows {
     return this.repair(odd)
   }
 
-  /** Sees that a stretch of the new layout holds nobody but members of the old one. */
+  /** Makes sure that a batch of the new layout contains only members of the old one. */
   async clean(rows: readonly FoundRow[]): Promise<number> {
     const moved = rows.filter(({ customerId }) => this.moves(customerId))
     const originals = await this.atPlaces(moved, this.from)
@@ -90,7 +90,7 @@ export class ReshardRows {
     return this.repair(odd)
   }
 
-  /** Deletes what is at old places and belongs elsewhere now. */
+  /** Deletes rows at old places that belong elsewhere now. */
   async drop(shard: number, limit: number): Promise<{ dropped: number; more: boolean }> {
     const place = shardPlace(this.list.id, this.from, shard)
     const table = this.store.tables[place.table]
@@ -125,7 +125,7 @@ export class ReshardRows {
     return !samePlace(here, there)
   }
 
-  /** What no generation sees is not taken along. */
+  /** Rows that no generation sees are not copied. */
   private isSeen(item: Item): boolean {
     return visible(rowOf(item, this.list), this.list.generation)
   }
@@ -156,7 +156,10 @@ export class ReshardRows {
     return repaired
   }
 
-  /** Makes the copy of one member what the original is, in one step that sees both. False: it was so already. */
+  /**
+   * Makes the copy of one member equal to the original, in one transaction with conditions on both. False: they were
+   * equal.
+   */
   private async align(customerId: string): Promise<boolean> {
     const [here, there] = this.places(customerId)
     const { client, tables } = this.store
@@ -167,7 +170,7 @@ export class ReshardRows {
         ConsistentRead: true,
       })
     for (;;) {
-      // The original first: whoever changes both between the reads is then seen in the copy.
+      // The original first: a change of both between the reads then shows in the copy.
       const original = await read(here)
       const copy = await read(there)
       const isSeen = original !== undefined && this.isSeen(original)
@@ -204,7 +207,7 @@ export class ReshardRows {
   }
 }
 
-/** Rows of other programs have no change id: all of them is compared. */
+/** Rows of other programs have no change id: the whole rows are compared. */
 function isSameVersion(a: Item | undefined, b: Item | undefined): boolean {
   if (a === undefined || b === undefined) return a === b
   if (a.changeId !== undefined || b.changeId !== undefined) return a.changeId?.S === b.changeId?.S

@@ -9,7 +9,7 @@ import type { Mover } from './reshard.js'
 import type { SizeStep } from './shard-sizes.js'
 import type { Store } from './store.js'
 
-/** Moves of lists as everybody asks for them: by the number of shards alone. */
+/** The common interface of moves: by the number of shards only. */
 export class DynamodbResharding implements ReshardStore {
   constructor(
     private readonly store: Store,
@@ -17,7 +17,7 @@ export class DynamodbResharding implements ReshardStore {
     private readonly sizes: readonly SizeStep[],
   ) {}
 
-  /** More shards than any list of the ordinary table has are those of the table for giants. */
+  /** If it is more shards than any list of the ordinary table has, the list moves to the table for giants. */
   async reshard(listId: string, shards: number, options: ReshardOptions = {}): Promise<ReshardOutcome> {
     const { onProgress, signal, leaseMs } = options
     const ordinary = this.sizes.filter(({ giant }) => !giant).map(({ shardCount }) => shardCount)
@@ -50,7 +50,7 @@ export class DynamodbResharding implements ReshardStore {
   }
 }
 
-/** Changes never wait here: they are made at both places. */
+/** Changes never wait during a move: they are made at both places. */
 function progressOf({ phase, copied, total }: MoveState): ReshardProgress {
   const isCopying = phase === 'wait' || phase === 'copy'
   return { phase: isCopying ? 'copying' : 'following', copied, total }

@@ -15,7 +15,7 @@ import type { TaskResult } from './upkeep.js'
 const VERB = 'allowlist.move'
 const DROPPED_AT_ONCE = 1000
 
-/** What upkeep does for moves, a step at a time. */
+/** Upkeep of moves, one step at a time. */
 export class MoveUpkeep {
   private readonly moves: Moves
   private readonly owner = randomUUID()
@@ -28,7 +28,7 @@ export class MoveUpkeep {
     this.moves = new Moves(store)
   }
 
-  /** Goes on with a move whose process died, clears the old places, begins moves that are due. */
+  /** Continues a move whose process died, deletes the old places, and begins moves that are due. */
   async watch({ parts: [listId = ''] }: DueTask, now: number): Promise<TaskResult> {
     const list = await this.store.catalog.read(listId)
     if (list === undefined) return 'done'

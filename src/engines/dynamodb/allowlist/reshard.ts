@@ -14,7 +14,7 @@ import { ReshardRows } from './reshard-rows.js'
 import { graceMs, type Store } from './store.js'
 
 const VERB = 'allowlist.move'
-/** Of a list that is moved, or may have to be: the part is its id. */
+/** Upkeep task of a list that is moved, or may have to be; the part is its id. */
 export const MOVE = 'MOVE'
 const STRETCH = 500
 export const MOVE_LEASE_MS = 30_000
@@ -23,19 +23,19 @@ export interface MoveOptions {
   now?: () => number
   leaseMs?: number
   onProgress?: (state: MoveState) => void
-  /** Ends it between two steps; it can be resumed. */
+  /** Stops it between two steps; it can be resumed. */
   signal?: AbortSignal
 }
 
-/** `moved`: from here on the new places count; the old ones are cleared by upkeep. */
+/** `moved`: from now on the new places are authoritative; upkeep deletes the old ones. */
 export type MoveOutcome =
   | { outcome: 'moved' | 'stopped'; state: MoveState }
-  /** A replace is running; or somebody else is moving the list, or it still has to be cleared up behind a move. */
+  /** A replace is running; or another process moves the list, or an earlier move is not cleaned up yet. */
   | { outcome: 'list-not-found' | 'already-there' | 'replace-running' | 'move-running' }
 
 type NotBegun = Exclude<MoveOutcome, { state: MoveState }>
 
-/** Moves lists to another number of shards, or to the table for giants, while they serve. */
+/** Moves lists to another number of shards, or to the table for giants, without interrupting checks. */
 export class Mover {
   private readonly moves: Moves
   private readonly batches: BatchCounts
@@ -47,7 +47,7 @@ export class Mover {
     this.generations = new GenerationSweeps(store)
   }
 
-  /** Begins, or goes on where somebody stopped, and returns when the new places count. */
+  /** Begins or resumes a move, and returns when the new places are authoritative. */
   async move(listId: string, to: Layout, options: MoveOptions = {}): Promise<MoveOutcome> {
     const { now = Date.now, leaseMs = MOVE_LEASE_MS, onProgress, signal } = options
     const owner = randomUUID()
@@ -56,7 +56,7 @@ export class Mover {
     let state = begun
     while (state.phase !== 'drop') {
       if (signal?.aborted === true) {
-        // Nobody has to wait for the lease.
+        // Releases the lease, so that it can be resumed at once.
         await this.moves.save({ ...state, leaseUntil: 0 })
         return { outcome: 'stopped', state }
       }
@@ -91,7 +91,7 @@ export class Mover {
         continue
       }
       if (isSame(list, to)) return { outcome: 'already-there' }
-      // What the move before has left must be gone: its places may be the ones that are needed.
+      // An earlier move must be cleaned up first: its old places may be needed.
       if (running !== undefined) return { outcome: 'move-running' }
       if (list.replacing !== undefined) return { outcome: 'replace-running' }
       if (list.undoing !== undefined) {
@@ -115,14 +115,14 @@ export class Mover {
       this.moves.create(state),
       due.put({ kind: MOVE, at: state.leaseUntil, parts: [list.id] }),
     ]
-    // Before anything is there: it may name too many, never too few.
+    // Before any member is there: it may contain too many lists, but never too few.
     if (state.to.giant) steps.push({ Put: { TableName: tables.allowlists, Item: giantKey(list.id) } })
     const { applied } = await client.transactWrite(VERB, steps)
     catalog.forget(list.id)
     return applied
   }
 
-  /** A bounded piece; undefined: it is somebody else's now. */
+  /** Does a limited amount of work. Undefined: another process has taken over. */
   async step(state: MoveState, leaseMs: number, now: () => number): Promise<MoveState | undefined> {
     const list = await this.store.catalog.read(state.listId)
     if (list?.incarnation !== state.incarnation || list.moving === undefined) return undefined
@@ -188,7 +188,7 @@ export class Mover {
     }
   }
 
-  /** The one step after which everybody looks at the new places. */
+  /** The single step after which every reader uses the new places. */
   private async flip(list: StoredList, state: MoveState): Promise<MoveState | undefined> {
     const expression = new Expression()
     const old = { M: { ...encodeLayout(state.from).M, layout: number(list.layout) } }

@@ -25,20 +25,20 @@ import { customerSort, keyOf, listPartition, type Place } from './items.js'
 
 export { attributesAt, FOREVER, isMember, toMember, visible }
 
-/** A member as it is stored; `addedAt` is 0 when another program has not said it. */
+/** A stored member; `addedAt` is 0 if another program has not set it. */
 export interface Row extends WindowedRow {
   /** New at every write; rows of other programs have none. */
   changeId?: string
-  /** The batch of an import that wrote it last: a batch sent again must not count it twice. */
+  /** The batch of an import that last wrote it, so that a repeated batch does not count it twice. */
   batch?: string
   /**
-   * Of the list. Only on rows written without asking META in the same step: such a write may land when the list is
-   * already gone, and must not count for the next one of its id.
+   * Incarnation of the list. Only on rows written without a condition on META: such a write may arrive after the list
+   * was deleted, and must not count for the next list with its id.
    */
   incarnation?: number
 }
 
-/** 80 random bits. Letters and digits only: it becomes part of tokens. */
+/** 80 random bits. Letters and digits only, because it becomes part of tokens. */
 export const newChangeId = (): string => randomBytes(10).toString('hex')
 
 export interface RowPlace extends Pick<Place, 'partition'> {
@@ -52,7 +52,7 @@ export function encodeRow(place: RowPlace, row: Row): Item {
     ...keyOf(partition, customerSort(customerId)),
   }
   if (row.addedAt !== 0) item.addedAt = text(new Date(row.addedAt).toISOString())
-  // A tombstone is nobody's membership, so that the index by customer must not name it.
+  // A tombstone is not a membership, so the index by customer must not contain it.
   if (!row.tombstone) {
     item.GSI1PK = text(customerSort(customerId))
     item.GSI1SK = text(listPartition(listId))
@@ -74,8 +74,8 @@ export function encodeRow(place: RowPlace, row: Row): Item {
 }
 
 /**
- * `expiresAt` is what DynamoDB deletes by: whole seconds, not before the member has really expired, nor while
- * another generation still needs the row. The exact moment stands beside it where the two differ.
+ * `expiresAt` is the TTL attribute: whole seconds, not before the member has really expired, nor while another
+ * generation still needs the row. If the exact time differs, it is stored beside it.
  */
 function encodeExpiry(item: Item, { expiresAt, next }: Row): void {
   const last = next === undefined ? expiresAt : later(expiresAt, next.attributes.expiresAt)
@@ -88,7 +88,7 @@ function encodeExpiry(item: Item, { expiresAt, next }: Row): void {
 const later = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? undefined : Math.max(a, b)
 
-/** What `stateOf` needs of a row. */
+/** The attributes that `stateOf` needs. */
 export const WINDOW_ATTRIBUTES = [
   'addedAt',
   'expiresAt',
@@ -112,7 +112,7 @@ export function decodeRow(item: Item): Row {
   const metadata = optionalJson(item, 'metadata')
   const expiresAt = expiryOf(item)
   if (addedBy !== undefined) row.addedBy = addedBy
-  // Another program may keep something else under this name.
+  // Another program may use this name for something else.
   if (isObject(metadata)) row.metadata = metadata
   if (expiresAt !== undefined) row.expiresAt = expiresAt
   if (item.next?.M !== undefined) {
@@ -128,7 +128,7 @@ export function decodeRow(item: Item): Row {
   return row
 }
 
-/** The row, unless it is a leftover of another list of this id. */
+/** The row, unless it is a leftover of another list with this id. */
 export function rowOf(item: Item | undefined, list: { incarnation: number }): Row | undefined {
   if (item === undefined) return undefined
   const row = decodeRow(item)
@@ -140,7 +140,7 @@ function expiryOf(item: Item): number | undefined {
   const exact = item.expiresAtMs === undefined ? undefined : Number(item.expiresAtMs.N)
   if (item.next !== undefined) return exact
   if (seconds === undefined || Number.isNaN(seconds)) return undefined
-  // Another program may have moved the one without knowing of the other.
+  // Another program may have changed one without the other.
   return exact !== undefined && Math.ceil(exact / 1000) === seconds ? exact : Math.ceil(seconds * 1000)
 }
 
@@ -164,7 +164,7 @@ export function sameAttributes(a: MemberAttributes, b: MemberAttributes): boolea
   )
 }
 
-/** DynamoDB does not keep the order of a map. */
+/** DynamoDB does not preserve the order of a map. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (!isObject(value)) return value
@@ -172,7 +172,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** What a check sees of an item; undefined when it sees no member. */
+/** What a check sees of an item; undefined if it sees no member. */
 export function stateOf(
   item: Item | undefined,
   { incarnation, generation }: { incarnation: number; generation: number },
@@ -187,7 +187,7 @@ export function stateOf(
   return state
 }
 
-/** Which counts of a list a change of one row moves, and by how much. */
+/** Which counts of a list a change of one row changes, and by how much. */
 export function countSteps(
   list: { generation: number; replacing?: { generation: number } },
   before: Row | undefined,
@@ -203,7 +203,7 @@ function step(before: Row | undefined, after: Row | undefined, generation: numbe
   return Number(visible(after, generation)) - Number(visible(before, generation))
 }
 
-/** Holds as long as nobody has written the row since it was read like this. */
+/** Condition: the row was not written since it was read. */
 export function unchangedRow(expression: Expression, item: Item | undefined): string {
   if (item === undefined) return expression.absent('PK')
   if (item.changeId !== undefined) return expression.equals('changeId', item.changeId)

@@ -1,11 +1,11 @@
 import type { Layout } from './items.js'
 
-/** Up to so many customers a list has this layout. */
+/** A list of up to this many customers has this layout. */
 export interface SizeStep extends Layout {
   upTo: number
 }
 
-/** As the source design has it. */
+/** The values of the source design. */
 export const DEFAULT_SIZES: readonly SizeStep[] = [
   { upTo: 20_000_000, shardCount: 1, giant: false },
   { upTo: 50_000_000, shardCount: 10, giant: false },

@@ -4,10 +4,10 @@ import type { DueTasks } from './due.js'
 import type { Place } from './items.js'
 import type { AppliedChanges, Tokens } from './tokens.js'
 
-/** What every part of the engine works with. */
+/** Shared by all parts of the allowlist. */
 export interface Store {
   readonly client: DynamoClient
-  /** For reads that may be a little old: DAX, where it is set, else the client. */
+  /** For eventually consistent reads: DAX if it is configured, else the client. */
   readonly reader: ItemReader
   readonly tables: Readonly<Record<Place['table'], string>>
   readonly catalog: Catalog
@@ -18,13 +18,15 @@ export interface Store {
 }
 
 export interface StoreSettings {
-  /** What a check knows of a list is read again in the background when it is used and older than this. */
+  /** A cached list that is used and older than this is read again in the background. */
   revalidateAfterMs: number
-  /** Older than this it must be read again before it answers. */
+  /** A cached list that is older than this must be read again before it answers. */
   staleAfterMs: number
   maxCachedLists: number
-  /** A write that others keep getting in the way of is given up after this. */
+  /** A write that keeps conflicting with others fails after this time. */
   writeTimeoutMs: number
+  /** A replace that changes more customers than this is told as a reset, not one by one. */
+  maxDifferences: number
 }
 
 export const DEFAULT_STORE_SETTINGS: StoreSettings = {
@@ -32,10 +34,12 @@ export const DEFAULT_STORE_SETTINGS: StoreSettings = {
   staleAfterMs: 3000,
   maxCachedLists: 10_000,
   writeTimeoutMs: 10_000,
+  maxDifferences: 10_000,
 }
 
 /**
- * After a switch of generation or layout, what only the state before it needs stays for so long: whoever knows a list
- * by an old META must find its members whole. With room for a check that began just before its META became stale.
+ * After a switch of generation or layout, data that only the previous state needs stays for this long: a process with
+ * an old META must still find its members complete. Includes time for a check that began just before its META became
+ * stale.
  */
 export const graceMs = ({ staleAfterMs }: StoreSettings): number => 2 * staleAfterMs + 10_000

@@ -13,17 +13,17 @@ export interface DynamodbToken extends WriteToken {
   readonly layout: number
 }
 
-/** In a token in place of a change id: nothing can prove that an image holds the write, so the store is asked. */
+/** In a token instead of a change id: nothing can prove that an index contains the write, so the table is read. */
 export const UNPROVABLE = '-'
-/** What the log calls the removal of the row that had this change id. */
+/** The name in the log for the removal of the row that had this change id. */
 export const removalOf = (changeId: string): string => `-${changeId}`
 
 const FORM =
   /^d\.([0-9a-z]{1,32})\.([0-9a-z]{1,11})\.([0-9a-z]{1,11})\.([0-9a-z]{1,11})\.(-?[0-9A-Za-z_]{0,64}(?:~-?[0-9A-Za-z_]{1,64}){0,99})$/
 
 /**
- * Tokens are `d.STORE.INCARNATION.GENERATION.LAYOUT.CHANGES`, numbers in base 36; the changes are change ids, those
- * of removals with a `-` before them, with `~` between them.
+ * Write tokens are `d.STORE.INCARNATION.GENERATION.LAYOUT.CHANGES`, numbers in base 36. The changes are change ids
+ * separated by `~`; those of removals begin with `-`.
  */
 export class Tokens {
   constructor(
@@ -36,7 +36,7 @@ export class Tokens {
     return ['d', this.storeId, ...numbers, changes.join('~')].join('.')
   }
 
-  /** Throws INVALID_INPUT for what is not a token of this store. */
+  /** Throws INVALID_INPUT if the token does not belong to this store. */
   read(token: string): DynamodbToken {
     const [, store, ...parts] = FORM.exec(token) ?? []
     if (store === undefined) throw invalid('atLeast', 'is not a token that a write returned')
@@ -59,13 +59,13 @@ interface LogPlace {
   mark: number
 }
 
-/** Which changes the log entries that were read here carried. Of the oldest nothing is known any more. */
+/** The change ids of the log entries that were read here. The oldest are forgotten. */
 export class AppliedChanges {
   private readonly places = new Map<string, LogPlace>()
 
   constructor(private readonly capacity = 100_000) {}
 
-  /** For every entry that is read from a log. */
+  /** Called for every entry that is read from a log. */
   note(incarnation: number, log: number, sequence: number, mark: number, changeIds: Iterable<string>): void {
     for (const changeId of changeIds) {
       this.places.set(changeId, { incarnation, log, sequence, mark })
@@ -73,7 +73,7 @@ export class AppliedChanges {
     }
   }
 
-  /** Whether an image at this position holds the change for certain. */
+  /** Whether an index at this position certainly contains the change. */
   isIn(incarnation: number, changeId: string, position: Position): boolean {
     const place = this.places.get(changeId)
     const reached = place && position[place.log]

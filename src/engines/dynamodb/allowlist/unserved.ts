@@ -37,11 +37,11 @@ export interface UnservedRow {
   why: keyof typeof UNSERVED
 }
 
-/** The attributes that tell rows of our own, which may lie where no check looks while a list is moved or swept. */
+/** The attributes that identify our own rows, which checks may not find while a list is moved or swept. */
 const OWN = ['changeId', 'batch', 'incarnation'] as const
 const JUDGED_ATTRIBUTES = ['PK', 'SK', 'type', 'storage', ...OWN] as const
 
-/** What there is of lists and members in a table, page by page, with what is needed to judge it. */
+/** The lists and members in a table, page by page, with the attributes needed to evaluate them. */
 export async function* judgedPages(client: DynamoClient, TableName: string): AsyncGenerator<ScanPage> {
   let start: Item | undefined
   do {
@@ -60,7 +60,7 @@ export async function* judgedPages(client: DynamoClient, TableName: string): Asy
 
 type Known = StoredList | 'unreadable' | undefined
 
-/** Finds rows that other programs wrote and that no check will ever find. */
+/** Finds rows of other programs that no check will ever find. */
 export class UnservedRows {
   private readonly lists = new Map<string, Promise<Known>>()
 
@@ -94,7 +94,7 @@ export class UnservedRows {
     if (OWN.some((name) => item[name] !== undefined)) return undefined
     const list = await this.list(of.listId)
     if (list === undefined) return 'no-list'
-    // The list itself is named.
+    // The list itself is reported.
     if (list === 'unreadable' || list.deletedAt !== undefined) return undefined
     const isServed = placesOf(list, customerId).some(
       (place) => place.table === table && place.partition === partition,

@@ -2,9 +2,11 @@ import type { UpkeepStore } from '../../../guards/allowlist/port.js'
 import type { DueTask, NotedTask } from './due.js'
 import type { Store } from './store.js'
 
-/** `more`: there is more to do at once; `again`: it is due anew at this moment. */
+/** `more`: there is more to do at once; `again`: when it is due again. */
 export type TaskResult = 'done' | 'more' | { again: number }
-/** A bounded piece of a task. It may be called by several processes at once, and for what was never done. */
+/**
+ * Does a limited part of a task. Several processes may call it at once, also for a task that was recorded needlessly.
+ */
 export type TaskHandler = (task: DueTask, now: number) => Promise<TaskResult>
 export type TaskHandlers = Record<string, TaskHandler>
 
@@ -12,7 +14,7 @@ const TASKS_PER_PARTITION = 50
 const AT_ONCE = 48
 const UNKNOWN_AGAIN_MS = 3_600_000
 
-/** Does what is due. Any process may, and several at once do no harm: every step finds out whether it is needed. */
+/** Executes due tasks. Any process may, and several at once do no harm: every step checks whether it is needed. */
 export class DynamodbUpkeep implements UpkeepStore {
   constructor(
     private readonly store: Store,
@@ -33,7 +35,7 @@ export class DynamodbUpkeep implements UpkeepStore {
         else done.push(task)
         if (typeof result === 'object') later.push({ ...task, at: result.again })
       } catch (error) {
-        // What cannot be done must not keep the rest from being done.
+        // A task that fails must not prevent the others.
         failures.push(error)
       }
     })
@@ -45,7 +47,7 @@ export class DynamodbUpkeep implements UpkeepStore {
 
   private handle(task: NotedTask, now: number): Promise<TaskResult> {
     const handler = Object.hasOwn(this.handlers, task.kind) ? this.handlers[task.kind] : undefined
-    // A newer version knows what it is.
+    // A newer version of the product knows this task.
     return handler?.(task, now) ?? Promise.resolve({ again: now + UNKNOWN_AGAIN_MS })
   }
 }

@@ -5,11 +5,11 @@ import { type Item, number, text, textOf } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
 
 const VERB = 'audit'
-/** A day is spread over so many partitions, each good for 1,000 writes a second. */
+/** Each day is spread over this many partitions, each good for 1,000 writes a second. */
 const PARTITIONS = 4
 const DAYS_READ = 31
 const ENTRY = 'ENTRY#'
-/** Days that this process has noted; more than it ever writes to at the same time. */
+/** Cached days of this process; more than it ever writes to at the same time. */
 const NOTED_DAYS = 16
 
 const partitionOf = (day: number, part: number): string => `AUDIT#${dayName(day)}#${part}`
@@ -19,10 +19,10 @@ const dayFrom = (item: Item): number => dayOf(Date.parse(`${textOf(item, 'SK').s
 
 const seconds = (ms: number): number => Math.ceil(ms / 1000)
 
-/** By the number in its id, which grows by one: entries of a process go round. */
+/** By the counter in its id, which grows by one: the entries of a process rotate through the partitions. */
 const partOf = (id: string): number => Number.parseInt(id.slice(12, 18), 16) % PARTITIONS
 
-/** The audit trail: an item for each entry in the table for guards, a few partitions for each day, deleted by TTL. */
+/** The audit trail: one item per entry in the table for guards, a few partitions per day, deleted by TTL. */
 export class DynamodbAudit implements AuditStore {
   private readonly noted = new Map<number, number>()
 
@@ -44,7 +44,7 @@ export class DynamodbAudit implements AuditStore {
     )
   }
 
-  /** First the day and then its entries: a reader looks only into days that it finds. */
+  /** First the day, then its entries: a reader queries only days that it finds. */
   private async noteDays(days: ReadonlySet<number>, retentionMs: number): Promise<void> {
     for (const day of days) {
       if (this.noted.get(day) === retentionMs) continue
@@ -86,7 +86,7 @@ export class DynamodbAudit implements AuditStore {
     limit: number,
   ): Promise<StoredEntry[]> {
     const entries: StoredEntry[] = []
-    // One more, because the reader has the first one already; a page ends early at 1 MB.
+    // One more, because the reader has the first one already. A page may end early, at 1 MB.
     const asked = this.between(partitionOf(day, part), ENTRY + from, ENTRY + below)
     for await (const items of this.client.queryPages(VERB, { ...asked, Limit: limit + 1 })) {
       for (const item of items) {
@@ -108,7 +108,7 @@ export class DynamodbAudit implements AuditStore {
     }
   }
 
-  /** DynamoDB deletes what has expired. */
+  /** TTL deletes expired items. */
   async sweep(): Promise<{ more: boolean }> {
     return { more: false }
   }

@@ -12,7 +12,7 @@ import {
 import type { Marks } from './marks.js'
 import { ttlOf } from './table.js'
 
-/** A lease as it stands in the item of its key. */
+/** The lease of a fill, as stored in the item of its key. */
 export interface Lease {
   token: string
   until: number
@@ -22,7 +22,7 @@ export interface Lease {
 
 export const LEASE_ATTRIBUTES = ['fill', 'fillUntil', 'fillVersion'] as const
 
-/** The attributes of an entry but for its version. `stamp`: other for every one that was ever stored. */
+/** The attributes of an entry without its version. `stamp`: unique for every stored entry. */
 export function entryAttributes(item: CacheItem, stamp: string, now: number): Item {
   const goneAt = now + item.lifeMs
   return {
@@ -38,7 +38,7 @@ export function entryAttributes(item: CacheItem, stamp: string, now: number): It
 const valueAttribute = (value: CacheValue): Attribute =>
   typeof value === 'string' ? text(value) : bytes(value)
 
-/** What counts of an item: undefined when it is over, was removed, or is only a lease. */
+/** The valid entry of an item; undefined if it expired, was removed, or is only a lease. */
 export function readEntry(item: Item | undefined, marks: Marks, now: number): StoredValue | undefined {
   if (item?.stamp === undefined || item.value === undefined) return undefined
   const goneAt = numberOf(item, 'goneAt')

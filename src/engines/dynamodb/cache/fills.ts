@@ -9,16 +9,16 @@ import { entryKey } from './keys.js'
 import type { Marks } from './marks.js'
 import { type CacheTable, ttlOf } from './table.js'
 
-/** A lease may be renewed for as long, and its item must not be deleted meanwhile. */
+/** A lease may be renewed for this long, and TTL must not delete its item meanwhile. */
 const LONGEST_LOAD_MS = 86_400_000
-/** Others get in the way of one key so often only when something is wrong. */
+/** More conflicts on one key mean that something is wrong. */
 const MOST_ATTEMPTS = 20
 
-/** Leases of fills, each in the item of its key, so that whatever removes or replaces the item ends it. */
+/** Leases of fills, each in the item of its key, so that removing or replacing the item ends its lease. */
 export class Fills {
   constructor(private readonly guards: CacheTable) {}
 
-  /** By the item as it was read; when it has changed, by what it is now. */
+  /** Uses the item as it was read; if it has changed since, the current one. */
   async begin(
     space: string,
     key: string,
@@ -69,7 +69,7 @@ export class Fills {
       `${words.name('ttl')} = ${words.value(number(ttl))}`,
     ]
     const { table: TableName, client } = this.guards
-    // Neither another's lease nor another's entry has come since the item was read.
+    // Condition: no other lease or entry was written since the item was read.
     const asRead = takeOver
       ? {}
       : {
@@ -100,9 +100,9 @@ export class Fills {
     })
     if (result.applied) return 'stored'
     const { item = {}, maybeOwn } = result
-    // The answer to an earlier attempt may have been lost.
+    // The response to an earlier attempt may have been lost.
     if (maybeOwn && optionalText(item, 'stamp') === fill.token) return 'stored'
-    // Its space or a tag was removed: others may begin at once.
+    // Its space or a tag was removed: other fills may begin at once.
     if (optionalText(item, 'fill') === fill.token) await this.release(space, fill.key, fill.token)
     return 'void'
   }
@@ -124,7 +124,7 @@ export class Fills {
     })
   }
 
-  /** Ends the lease, and the entry by then. The new stamp keeps a lease from beginning on what was read before. */
+  /** Ends the lease, and limits the life of the entry. The new stamp prevents a lease based on an older read. */
   async endBy(space: string, key: string, until: number): Promise<void> {
     const words = new Expression()
     const goneAt = words.name('goneAt')

@@ -6,9 +6,9 @@ export type { DynamodbCache } from './store.js'
 
 export interface CacheParts {
   client: DynamoClient
-  /** The table of guards. */
+  /** The table for guards. */
   table: string
-  /** The time of this process, and what to add to it. */
+  /** The clock of this process, and its offset to the server's. */
   server: { now: () => number; offsetMs(): number }
 }
 

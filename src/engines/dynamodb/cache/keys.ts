@@ -1,13 +1,13 @@
 import { type Key, keyOf } from '../allowlist/items.js'
 
 /**
- * Names of everything that caches keep in the table of guards (see README.md). No identifier holds a `#`, so no space and
- * no key can forge the name of something else.
+ * Keys of all items of caches in the table for guards (see README.md). No identifier contains a `#`, so no space and
+ * no key can forge another key.
  */
 
 /** An entry, the lease of its fill, or both. */
 export const entryKey = (space: string, key: string): Key => keyOf(`CACHE#${space}#${key}`, 'ENTRY')
-/** What was removed of a space as a whole. */
+/** The removals of a space as a whole. */
 export const marksKey = (space: string): Key => keyOf(`CACHE#${space}`, 'MARKS')
 
 const NOTICES = 'CACHE#'

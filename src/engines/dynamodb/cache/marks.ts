@@ -2,18 +2,19 @@ import { type Item, number, optionalNumber } from '../client/attributes.js'
 import { marksKey } from './keys.js'
 import type { CacheTable } from './table.js'
 
-/** As many as make the item stay below 4 KB, which is one unit to read. */
+/** Keeps the item below 4 KB, which is one read unit. */
 const BUCKETS = 256
 
 /**
- * What was removed of a space as a whole, or of a tag. Removals are numbered; an entry has the last number of when its
- * fill began, and counts while neither its space nor one of its tags has a greater one. Tags share 256 places, so that what
- * is read with every entry stays small: at times a removal takes entries of another tag along, which costs a load.
+ * Removals of a whole space or of a tag. Removals are numbered. An entry has the last number when its fill began, and
+ * is valid while neither its space nor one of its tags has a greater one. Tags share 256 buckets, so that the item,
+ * which is read with every entry, stays small. So a removal sometimes also removes entries of another tag, which
+ * costs a load.
  */
 export interface Marks {
   /** The number of the last removal. */
   version: number
-  /** The least number with which an entry of these tags counts. */
+  /** The lowest number with which an entry of these tags is valid. */
   least(tags: readonly string[]): number
 }
 
@@ -34,7 +35,7 @@ export const markTag = (table: CacheTable, space: string, tag: string): Promise<
   mark(table, space, placeOf(tag))
 export const markCleared = (table: CacheTable, space: string): Promise<void> => mark(table, space, 'cleared')
 
-/** Done twice it marks what was removed between the two, which costs loads and nothing else. */
+/** Repeated, it also removes entries stored between the two calls, which only costs loads. */
 async function mark({ client, table }: CacheTable, space: string, name: string): Promise<void> {
   const next = 'if_not_exists(#version, :none) + :one'
   const input = {
@@ -50,7 +51,7 @@ async function mark({ client, table }: CacheTable, space: string, name: string):
 const FNV_OFFSET = 0x811c9dc5
 const FNV_PRIME = 0x01000193
 
-/** The attribute of a tag. */
+/** The attribute of a tag's bucket. */
 function placeOf(tag: string): string {
   let hash = FNV_OFFSET
   for (let i = 0; i < tag.length; i++) hash = Math.imul(hash ^ tag.charCodeAt(i), FNV_PRIME)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { every } from '../../../core/timers.js'
+import { FeedTimeout } from '../../../guards/cache/feed-timeout.js'
 import type { CacheNotice } from '../../../guards/cache/port.js'
-import { FeedTimeout } from '../../../guards/cache/silence.js'
 import { type Item, number, numberOf, optionalNumber, text, textOf } from '../client/attributes.js'
 import { HEAD_KEY, NOTICE_PARTITION, noticeKey, noticeSort } from './keys.js'
 import { type CacheTable, ttlOf } from './table.js'
@@ -10,20 +10,20 @@ export type ChangeNotice = Exclude<CacheNotice, { kind: 'lost' | 'resumed' }>
 type Listener = (notice: CacheNotice) => void
 
 const POLL_MS = 600
-/** A number may be read a moment before its notice is there. */
+/** The number may be read a moment before its notice exists. */
 const GRACE_MS = 150
 const KEPT_MS = 3_600_000
-/** More than these are not read one by one. */
+/** If there are more new notices, they are not read one by one. */
 const MOST_READ = 100
-/** Of what is put into one notice, about. */
+/** Approximate maximum size of one notice. */
 const MOST_TOLD_BYTES = 200_000
 
 /**
- * What instances tell each other of their caches: a log in the table, numbered without gaps, whose last number everybody
- * looks at. A number without a notice, left by one that died in between, counts as missed.
+ * Invalidations that instances share: a log in the table, numbered without gaps, whose last number every instance
+ * polls. A number without a notice, left by a process that died in between, counts as missed.
  */
 export class CacheNotices {
-  /** Of this instance, which is not told of what it did itself. */
+  /** Id of this instance. Its own changes are not reported to it. */
   private readonly origin = randomUUID()
   private readonly listeners = new Set<Listener>()
   private waiting: { notice: ChangeNotice; resolve: () => void; reject: (error: unknown) => void }[] = []
@@ -43,7 +43,7 @@ export class CacheNotices {
     this.listeners.add(listener)
     if (this.timer === undefined) {
       this.timer = every(() => this.poll(), POLL_MS).unref()
-      // Until the first number is read nobody knows what was told before it.
+      // Until the first number is read, it is unknown what was published before it.
       this.isLost = true
       this.poll()
     }
@@ -54,7 +54,7 @@ export class CacheNotices {
     }
   }
 
-  /** Together with all that are told while one is on its way. */
+  /** Batched with all notices that arrive while a write is in flight. */
   tell(notice: ChangeNotice): Promise<void> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ notice, resolve, reject })
@@ -97,7 +97,7 @@ export class CacheNotices {
     return this.waiting.splice(0, count)
   }
 
-  /** Counted first, then told: a number without a notice makes everybody believe nothing that they kept. */
+  /** Counts first, then writes the notice: a number without a notice makes every instance drop its cached entries. */
   private async write(notices: readonly ChangeNotice[]): Promise<void> {
     const { client, table: TableName } = this.guards
     const count = {

@@ -3,7 +3,7 @@ import { entryKey, marksKey } from './keys.js'
 import { type Marks, readMarks } from './marks.js'
 import type { CacheTable } from './table.js'
 
-/** Items by key, and what was removed of their space, all of one moment or later. */
+/** Items by key, and the removals of their space, all at least as new as one moment. */
 export interface Reading {
   items: ReadonlyMap<string, Item>
   marks: Marks
@@ -14,7 +14,7 @@ interface Gathering {
   reading: Promise<Reading>
 }
 
-/** Reads entries: those that are asked for in one turn of the event loop together, by space. */
+/** Reads entries. Reads of one event-loop turn are batched by space. */
 export class Reads {
   private readonly gathered = new Map<string, Gathering>()
 
@@ -36,7 +36,7 @@ export class Reads {
     this.gathered.delete(space)
     const { client, table } = this.guards
     const wanted = [marksKey(space), ...Array.from(keys, (key) => entryKey(space, key))]
-    // Consistent: after a removal whoever was told of it would else read, and keep, what was there before.
+    // Consistent: otherwise an instance that was notified of a removal could read, and cache, the old value.
     const found = await client.batchGetItem('cache.read', { table, keys: wanted, consistent: true })
     const prefix = `CACHE#${space}#`.length
     const marks = found.find(({ SK }) => SK?.S === 'MARKS')

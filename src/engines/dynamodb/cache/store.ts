@@ -19,10 +19,10 @@ import type { CacheNotices } from './notices.js'
 import { Reads } from './reads.js'
 import type { CacheTable } from './table.js'
 
-/** For names, tags and the rest of an item. */
+/** Reserved for attribute names, tags and the rest of an item. */
 const AROUND_VALUE_BYTES = 20 * 1024
 
-/** The second tier in DynamoDB: an item for each key. */
+/** The second cache tier in DynamoDB: one item per key. */
 export class DynamodbCache implements CacheStore {
   readonly maxValueBytes = MAX_ITEM_BYTES - AROUND_VALUE_BYTES
   private readonly reads: Reads
@@ -142,7 +142,7 @@ export class DynamodbCache implements CacheStore {
     return this.notices.watch(listener)
   }
 
-  /** TTL deletes what is over. */
+  /** TTL deletes expired items. */
   async sweep(): Promise<{ more: boolean }> {
     return { more: false }
   }

@@ -1,14 +1,14 @@
 import type { DynamoClient } from '../client/client.js'
 
-/** What every part of the cache works with. */
+/** Shared by all parts of the cache. */
 export interface CacheTable {
   readonly client: DynamoClient
-  /** The table of guards. */
+  /** The table for guards. */
   readonly table: string
-  /** The caller's time as DynamoDB's clock corrects it: lives are kept as moments, which pods compare. */
+  /** The caller's time, corrected by DynamoDB's clock: expiries are stored as times, which pods compare. */
   at(now: number): number
 }
 
-/** When TTL may delete what ends then: content decides, so it may well be later. */
+/** Margin after which TTL may delete an expired item. The content decides, so later is fine. */
 const TTL_MARGIN_SECONDS = 300
 export const ttlOf = (endsAt: number): number => Math.ceil(endsAt / 1000) + TTL_MARGIN_SECONDS

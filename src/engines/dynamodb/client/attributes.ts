@@ -1,7 +1,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { CatracaError, invalid } from '../../../core/errors.js'
 
-/** The typed values of DynamoDB, written and read by hand: a general marshaller costs more than a small read. */
+/** Typed values of DynamoDB, written and read by hand: a general marshaller costs more than a small read. */
 export type Attribute = AttributeValue
 export type Item = Record<string, Attribute>
 
@@ -51,7 +51,7 @@ export function optionalJson(item: Item, name: string): unknown {
   return value === undefined ? undefined : toJson(value)
 }
 
-/** Any JSON value. `path` names it in the error when DynamoDB has no room for it. */
+/** Converts any JSON value. `path` names it in the error if DynamoDB cannot store it. */
 export function fromJson(value: unknown, path: string): Attribute {
   if (value === null) return { NULL: true }
   switch (typeof value) {
@@ -85,7 +85,7 @@ export function toJson(value: Attribute): unknown {
   if (value.M !== undefined) {
     return Object.fromEntries(Object.entries(value.M).map(([name, entry]) => [name, toJson(entry)]))
   }
-  // Other programs may have used sets and binary; JSON has neither.
+  // Other programs may use sets and binary, which JSON does not have.
   if (value.SS !== undefined) return [...value.SS]
   if (value.NS !== undefined) return value.NS.map(Number)
   if (value.B !== undefined) return Buffer.from(value.B).toString('base64')
@@ -103,7 +103,7 @@ function storableNumber(value: number, path: string): string {
   return String(value)
 }
 
-/** The message names the attribute and the kind of item, never a value: it may be personal. */
+/** The message names the attribute and the kind of item, never a value, which may be personal. */
 function unreadable(item: Item, name: string, wanted: string): never {
   const kind = item.SK?.S?.split('#')[0]
   const where = kind === undefined ? 'an item' : `an item of kind ${kind}`

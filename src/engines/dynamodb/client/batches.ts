@@ -25,7 +25,7 @@ export interface BatchGetInput {
   attributes?: string[]
 }
 
-/** Puts and deletes end the same however often they are done, so what was left is sent again. */
+/** Puts and deletes can be repeated without harm, so unprocessed items are sent again. */
 export function batchWrite(
   client: DynamoDBClient,
   calls: Calls,
@@ -41,7 +41,7 @@ export function batchWrite(
         calls.count(call, 'write', answer)
         const rest = answer.UnprocessedItems ?? {}
         const restCount = Object.values(rest).reduce((sum, requests) => sum + requests.length, 0)
-        // From here on a part is stored: a later failure leaves neither all nor nothing.
+        // From here on a part is stored: after a later failure the outcome is neither all nor nothing.
         if (restCount < leftCount) trace.mayBeApplied = true
         return [rest, restCount]
       })
@@ -76,7 +76,7 @@ export function batchGet(
   })
 }
 
-/** Sends, and sends what was left again, with jitter, until nothing is left or the time is up. */
+/** Sends, then sends unprocessed items again, with jitter, until none is left or the time is up. */
 async function untilDone<T>(
   deadline: Deadline,
   calls: Calls,
@@ -139,7 +139,7 @@ function byTable(writes: BatchWrite[]): Record<string, WriteRequest[]> {
   return requests
 }
 
-/** Names are always written as placeholders: many plain words are reserved. */
+/** Names are always placeholders, because many plain words are reserved. */
 export function projectionOf(attributes: string[] | undefined): object {
   if (attributes === undefined) return {}
   const names = attributes.map((name, i) => [`#${i}`, name] as const)

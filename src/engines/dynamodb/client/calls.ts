@@ -6,7 +6,7 @@ import { NotRepeated, traceWrite, type WriteTrace } from './connection.js'
 import { Deadline, type Random } from './deadline.js'
 import { engineError, type SdkFailure } from './failures.js'
 
-/** One call as it is made: for what, by which operation, and in how much time with all its attempts. */
+/** One call: its purpose, its operation, and the time for all its attempts. */
 export interface Call {
   verb: string
   operation: string
@@ -24,24 +24,24 @@ export interface SendOptions {
 
 export interface Applied {
   applied: true
-  /** What `ReturnValues` asked for. */
+  /** The item that `ReturnValues` requested. */
   item?: Item
 }
 
 export interface Refused {
   applied: false
-  /** The item that did not meet the condition; absent when there is none. */
+  /** The item that did not meet the condition; absent if there is none. */
   item?: Item
   /**
-   * An earlier attempt of this same call has an unknown end, so what refused may be what it wrote itself.
-   * Only a mark in the item (a token, a change id) can tell.
+   * An earlier attempt of this call has an unknown outcome, so the refusing item may be its own write. Only a mark in
+   * the item (a token, a change id) can tell.
    */
   maybeOwn: boolean
 }
 
 export type WriteResult = Applied | Refused
 
-/** Every call goes through here: bounded in time, counted, and failing only in our words. */
+/** Every call goes through here: it is limited in time and counted, and fails only with a CatracaError. */
 export class Calls {
   private isClosed = false
 
@@ -54,7 +54,7 @@ export class Calls {
     return this.within(call, undefined, work)
   }
 
-  /** `repeatable`: whether an attempt of unknown end may be followed by another. */
+  /** `repeatable`: whether another attempt may follow one with an unknown outcome. */
   write<T>(
     call: Call,
     repeatable: boolean,
@@ -64,7 +64,7 @@ export class Calls {
     return this.within(call, trace, (deadline) => work(deadline, trace))
   }
 
-  /** A write of one item, whose refusal by its condition is an answer. */
+  /** A write of one item. A refusal by its condition is a result, not an error. */
   writeItem(
     call: Call,
     input: object,

@@ -1,8 +1,8 @@
 import type { ConsumedCapacity } from '@aws-sdk/client-dynamodb'
 
-/** One answered call, as the engine's client tells it. */
+/** Consumed capacity of one call. */
 export interface CapacityUse {
-  /** What it was for, in the words of the product, such as `allowlist.check`. */
+  /** Purpose of the call in product terms, such as `allowlist.check`. */
   verb: string
   /** The operation of DynamoDB, such as `GetItem`. */
   operation: string
@@ -11,12 +11,12 @@ export interface CapacityUse {
   writeUnits: number
 }
 
-/** What calls cost. Metrics and the cost benchmark bring their own, or read a `CapacityCounts`. */
+/** Receives the cost of calls. Metrics and the cost benchmark provide their own, or read a `CapacityCounts`. */
 export interface CapacityCounter {
   used(use: CapacityUse): void
-  /** A write that its condition refused: DynamoDB charges for it and does not tell how much. */
+  /** A write that its condition refused: DynamoDB charges for it without reporting how much. */
   refused(verb: string, operation: string): void
-  /** Further attempts that a call needed, whatever the reason. */
+  /** Additional attempts of a call, for any reason. */
   retried(verb: string, operation: string, times: number): void
 }
 
@@ -72,7 +72,7 @@ export class CapacityCounts implements CapacityCounter {
     return [...this.retriesByVerb.values()].flatMap((byKey) => [...byKey.values()].map((row) => ({ ...row })))
   }
 
-  /** Everything that a verb has used, over all operations and tables. */
+  /** The total of a verb, over all operations and tables. */
   of(verb: string): { calls: number; readUnits: number; writeUnits: number } {
     const sum = { calls: 0, readUnits: 0, writeUnits: 0 }
     for (const row of this.rowsByVerb.get(verb)?.values() ?? []) {
@@ -103,7 +103,7 @@ function within<T>(rows: Map<string, Map<string, T>>, verb: string, key: string,
 
 export const uncounted: CapacityCounter = { used: () => {}, refused: () => {}, retried: () => {} }
 
-/** Tells a counter what an answer says that it consumed. */
+/** Reports the capacity that a response says it consumed. */
 export function countUse(
   counter: CapacityCounter,
   verb: string,

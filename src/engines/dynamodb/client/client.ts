@@ -24,11 +24,11 @@ import { type TransactionItem, type TransactionResult, transactWrite } from './t
 
 export interface DynamoOptions extends Partial<Omit<ConnectionOptions, 'region'>> {
   region: string
-  /** For a read with all its attempts. */
+  /** For a read, including all attempts. */
   readTimeoutMs?: number
-  /** For a write, or a transaction, with all its attempts. */
+  /** For a write or a transaction, including all attempts. */
   writeTimeoutMs?: number
-  /** For a batch of writes, with the resubmission of what was left. */
+  /** For a batch of writes, including the resending of unprocessed items. */
   batchTimeoutMs?: number
   counter?: CapacityCounter
   random?: Random
@@ -45,11 +45,11 @@ export const DEFAULT_DYNAMODB = {
 } as const
 
 export interface CallOptions {
-  /** Other than the time set for all calls of this kind. */
+  /** Overrides the timeout of this kind of call. */
   timeoutMs?: number
 }
 
-/** What has no default. */
+/** Options without a default. */
 type Absent = 'endpoint' | 'credentials' | 'serverClock' | 'onConnectionFailure'
 type Asked<T> = Omit<T, 'ReturnConsumedCapacity' | 'ReturnItemCollectionMetrics'>
 type AskedWrite<T> = Omit<Asked<T>, 'ReturnValuesOnConditionCheckFailure'>
@@ -67,7 +67,7 @@ export interface Page {
 }
 
 export interface ScanPage extends Page {
-  /** Items that were looked at, whatever the filter left of them. */
+  /** Items that were read, before the filter. */
   scanned: number
 }
 
@@ -81,15 +81,15 @@ export interface ItemReader {
 const COUNTED = { ReturnConsumedCapacity: 'TOTAL' } as const
 const TELLING = { ...COUNTED, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const
 
-/** DynamoDB as the engine uses it. `verb` says what a call is for, in the words of the product: it is counted by it. */
+/** DynamoDB as the engine uses it. `verb` is the purpose of a call in product terms; capacity is counted by it. */
 export class DynamoClient implements ItemReader {
-  /** Reads and single writes: one throttled partition must not slow down the calls for all others. */
+  /** For reads and single writes: one throttled partition must not slow down the calls for others. */
   private readonly client: DynamoDBClient
-  /** Bulk writes, which do well to slow down as a whole; their connections are their own too. */
+  /** For bulk writes, which should slow down as a whole. They have separate connections too. */
   private readonly bulk: DynamoDBClient
   private readonly options: Required<Omit<DynamoOptions, Absent>> & Pick<DynamoOptions, Absent>
   private readonly calls: Calls
-  /** DynamoDB has them; an emulator may not, and then items are put one by one. */
+  /** DynamoDB supports PartiQL batches. An emulator may not; then items are put one by one. */
   private hasStatements = true
 
   constructor(options: DynamoOptions) {
@@ -99,7 +99,7 @@ export class DynamoClient implements ItemReader {
     this.calls = new Calls(this.options.counter, this.options.random)
   }
 
-  /** For the administration of tables, which has answers of its own. */
+  /** For the administration of tables, which handles its own errors. */
   get sdk(): DynamoDBClient {
     return this.client
   }
@@ -120,7 +120,7 @@ export class DynamoClient implements ItemReader {
     return { ...pageOf(answer), scanned: answer.ScannedCount ?? 0 }
   }
 
-  /** All pages of a query, each asked for when the one before it was taken. */
+  /** All pages of a query. Each is requested when the previous one was consumed. */
   async *queryPages(verb: string, input: QueryInput, options?: CallOptions): AsyncGenerator<Item[]> {
     let start = input.ExclusiveStartKey
     do {
@@ -134,7 +134,7 @@ export class DynamoClient implements ItemReader {
     } while (start !== undefined)
   }
 
-  /** Any number of items of one table, in no order; those that do not exist are left out. No key twice. */
+  /** Any number of items of one table, in no order. Missing items are left out. Keys must be unique. */
   batchGetItem(verb: string, input: BatchGetInput, options?: CallOptions): Promise<Item[]> {
     return batchGet(this.client, this.calls, this.readCall(verb, 'BatchGetItem', options), input)
   }
@@ -151,7 +151,7 @@ export class DynamoClient implements ItemReader {
     return this.calls.writeItem(call, command.input, true, (signal) => this.client.send(command, signal))
   }
 
-  /** `repeatable`: that done twice it leaves the same as done once, which `ADD n :1` does not. */
+  /** `repeatable`: doing it twice has the same effect as once, which is not true for `ADD n :1`. */
   updateItem(
     verb: string,
     input: UpdateInput,
@@ -164,21 +164,21 @@ export class DynamoClient implements ItemReader {
     )
   }
 
-  /** All or nothing; done once, however often it has to be sent. */
+  /** All or nothing, and executed once however often it is sent. */
   transactWrite(verb: string, items: TransactionItem[], options?: CallOptions): Promise<TransactionResult> {
     const call = this.writeCall(verb, 'TransactWriteItems', options)
     return transactWrite(this.client, this.calls, call, items)
   }
 
-  /** Any number of puts and deletes, without conditions, in no order; no two for one key. */
+  /** Any number of puts and deletes, without conditions, in no order. Keys must be unique. */
   batchWrite(verb: string, writes: BatchWrite[], options?: CallOptions): Promise<void> {
     const timeoutMs = options?.timeoutMs ?? this.options.batchTimeoutMs
     return batchWrite(this.bulk, this.calls, { verb, operation: 'BatchWriteItem', timeoutMs }, writes)
   }
 
   /**
-   * Puts each item where none is yet, in no order, and tells of each. At most some hundreds; no two for one key.
-   * All have the same attribute names as DynamoDB sees it: letters and digits.
+   * Puts each item if there is none with its key, in no order, and returns the result of each. At most some hundreds;
+   * keys must be unique. All have the same attribute names, made of letters and digits.
    */
   async insertItems(
     verb: string,

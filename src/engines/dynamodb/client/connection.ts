@@ -5,30 +5,30 @@ import type { ServerClock } from './server-clock.js'
 export interface ConnectionOptions {
   region: string
   endpoint?: string
-  /** As the SDK finds them when absent: environment, files, role of the container or machine. */
+  /** If absent, the SDK finds them: environment, files, role of the container or machine. */
   credentials?: DynamoDBClientConfig['credentials']
-  /** To be connected. */
+  /** Time to connect. */
   connectTimeoutMs: number
-  /** For one attempt to be answered. */
+  /** Time for the response of one attempt. */
   requestTimeoutMs: number
-  /** Attempts that the SDK makes by itself. */
+  /** Attempts that the SDK makes. */
   maxAttempts: number
   maxSockets: number
-  /** Told what every answer says of the time. */
+  /** Receives the time of every response. */
   serverClock?: ServerClock
-  /** Told of every attempt that failed on the way. */
+  /** Called for every attempt that failed on the way. */
   onConnectionFailure?: () => void
 }
 
-/** What became of the attempts of one write. */
+/** The outcome of the attempts of one write. */
 export interface WriteTrace {
-  /** Whether a second attempt may follow one of unknown end. */
+  /** Whether another attempt may follow one with an unknown outcome. */
   repeatable: boolean
-  /** An attempt was sent, and nobody can tell whether it was carried out. */
+  /** An attempt was sent, and it is unknown whether it was executed. */
   mayBeApplied: boolean
 }
 
-/** A failure that is not to be tried again. It hides its cause from the SDK, which looks into causes. */
+/** A failure that must not be retried. It hides its cause from the SDK, which inspects causes. */
 export class NotRepeated extends Error {
   constructor(readonly failure: unknown) {
     super('a write of unknown end is not repeated')
@@ -37,7 +37,7 @@ export class NotRepeated extends Error {
 
 const traces = new WeakMap<object, WriteTrace>()
 
-/** The attempts of the command with this input are written down in `trace`. */
+/** Records the attempts of the command with this input in `trace`. */
 export function traceWrite(input: object, trace: WriteTrace): void {
   traces.set(input, trace)
 }
@@ -58,7 +58,9 @@ export function connect(options: ConnectionOptions, retryMode: 'standard' | 'ada
       httpsAgent: agent,
     },
   })
-  // Behind the retries, so that it sees every attempt: the SDK tells of the last one only.
+  // The logger middleware copies every request and answer for a log that nobody reads.
+  client.middlewareStack.remove('loggerMiddleware')
+  // After the retry middleware, so that it sees every attempt: the SDK reports only the last one.
   client.middlewareStack.add(
     (next) => async (args) => {
       const trace = traces.get(args.input)
@@ -82,7 +84,7 @@ export function connect(options: ConnectionOptions, retryMode: 'standard' | 'ada
   return client
 }
 
-/** Next to the wire too: the SDK tells of the last attempt only. */
+/** Also after the retry middleware: the SDK reports only the last attempt. */
 function tellFailures(client: DynamoDBClient, onFailure: () => void): void {
   client.middlewareStack.add(
     (next) => async (args) => {
@@ -97,7 +99,7 @@ function tellFailures(client: DynamoDBClient, onFailure: () => void): void {
   )
 }
 
-/** Next to the wire, so that refusals tell the time too, and waiting for another attempt does not count. */
+/** Directly around the request, so that refusals report the time too, and pauses between attempts do not count. */
 function tellTime(client: DynamoDBClient, clock: ServerClock): void {
   client.middlewareStack.add(
     (next) => async (args) => {

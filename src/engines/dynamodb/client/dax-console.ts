@@ -1,13 +1,13 @@
 const METHODS = ['error', 'warn', 'log'] as const
 const PACKAGE_PATH = /[\\/]@amazon-dax-sdk[\\/]/
-/** Of a stack: behind the name of the error and the function that looks at it. */
+/** Line of a stack trace: after the name of the error and the function that inspects it. */
 const CALLER_LINE = 2
 
 let isSilent = false
 
 /**
- * The client of DAX prints failures with their stacks to the console and has no setting against it: its lines would
- * stand between those of the JSON log, every few seconds, and after it was closed too. What others print goes through.
+ * The DAX client prints failures with their stack traces to the console, every few seconds, even after it was closed,
+ * and has no option against it. These lines would mix with the JSON log. Output of other callers is not affected.
  */
 export function silenceDaxClient(): void {
   if (isSilent) return

@@ -14,7 +14,7 @@ import type { CallOptions, GetInput, ItemReader, Page, QueryInput } from './clie
 import type { ConnectionOptions } from './connection.js'
 import { silenceDaxClient } from './dax-console.js'
 
-/** What is used of the client of DAX. It has no way to stop a call, so calls are left behind when time is up. */
+/** The used part of the DAX client. It cannot cancel a call, so a call that times out is abandoned. */
 interface Dax {
   getItem(input: GetItemCommandInput): Promise<GetItemCommandOutput>
   batchGetItem(input: BatchGetItemCommandInput): Promise<BatchGetItemCommandOutput>
@@ -25,38 +25,38 @@ interface Dax {
 export interface DaxOptions extends Pick<ConnectionOptions, 'region' | 'credentials'> {
   /** The discovery endpoint of the cluster: `dax://…` or `daxs://…`. */
   daxEndpoint: string
-  /** After so long the question goes to DynamoDB. */
+  /** After this time DynamoDB is read instead. */
   timeoutMs?: number
-  /** Told when DAX stops answering, and when it answers again. */
+  /** Called when DAX stops answering, and when it answers again. */
   report?: (message: string, error: unknown) => void
-  /** Milliseconds that only grow. */
+  /** A monotonic clock in milliseconds. */
   time?: () => number
 }
 
 export interface DaxState {
-  /** Whether it answered the last question. DynamoDB answers what it does not. */
+  /** Whether it answered the last read. If not, DynamoDB answers. */
   status: 'healthy' | 'unhealthy'
-  /** Questions that DynamoDB answered in its place, so far. */
+  /** Reads that DynamoDB answered instead, so far. */
   missedReads: number
   /** Why it did not answer. */
   error?: string
 }
 
 const DEFAULT_TIMEOUT_MS = 500
-/** While it does not answer, one question in so long tries it, so that the others do not wait for it. */
+/** While DAX does not answer, one read per interval tries it, so that the others do not wait. */
 const RETRY_MS = 1000
-/** A cluster that comes and goes is reported no more often than this. */
+/** An unstable cluster is reported no more often than this. */
 const REPORT_EVERY_MS = 60_000
-// A variable, because the package is optional: the compiler must not insist on its types.
+// A variable, because the package is optional and the compiler must not require its types.
 const PACKAGE: string = '@amazon-dax-sdk/client-dax'
 
-/** Reads through DAX in front of `behind`. Loads the package, which only those who use DAX have to have. */
+/** Reads through DAX in front of `behind`. Loads the package, which is needed only with DAX. */
 export async function openDax(
   options: DaxOptions,
   behind: ItemReader,
   load: (name: string) => Promise<unknown> = (name) => import(name),
 ): Promise<DaxReader> {
-  // The package drops all listeners of warnings of the process when it is loaded.
+  // The package removes all `warning` listeners of the process when it is loaded.
   const listeners = process.listeners('warning')
   let loaded: { Dax: new (config: object) => Dax }
   try {
@@ -76,7 +76,7 @@ export async function openDax(
     region,
     requestTimeout: timeoutMs,
     connectTimeout: timeoutMs,
-    // No waiting for a cluster to recover: DynamoDB answers meanwhile.
+    // Does not wait for a cluster to recover: DynamoDB answers meanwhile.
     maxRetries: 0,
     maxRetryDelay: timeoutMs,
     ...(credentials !== undefined && { credentials }),
@@ -86,10 +86,10 @@ export async function openDax(
 
 type ReaderParts = Required<Pick<DaxOptions, 'timeoutMs' | 'report' | 'time'>>
 
-/** Eventually consistent reads from DAX; consistent ones, and those that it does not answer, from `behind`. */
+/** Eventually consistent reads from DAX. Consistent reads, and those that DAX does not answer, go to `behind`. */
 export class DaxReader implements ItemReader {
   private missedReads = 0
-  /** Why the last question was not answered. */
+  /** Why the last read failed. */
   private failure: unknown
   private isDown = false
   private tryAgainAt = 0
@@ -108,7 +108,7 @@ export class DaxReader implements ItemReader {
     return { status: 'unhealthy', missedReads, error }
   }
 
-  /** How it is now, by a question of its own: where nothing is read, nobody would notice that it is gone. */
+  /** Checks DAX with a read: without traffic, a failure would not be noticed. */
   async look(input: GetInput): Promise<DaxState> {
     if (this.isDue()) await this.ask(() => this.dax.getItem(input)).catch(() => {})
     return this.state
@@ -158,7 +158,7 @@ export class DaxReader implements ItemReader {
       try {
         return await this.ask(ask)
       } catch {
-        // DynamoDB is asked instead.
+        // DynamoDB is read instead.
       }
     }
     this.missedReads++

@@ -6,7 +6,7 @@ export type Random = () => number
 const FIRST_PAUSE_MS = 25
 const LONGEST_PAUSE_MS = 2000
 
-/** The time that a call has, with all its attempts. Ask `end()` when it is over, or its timer stays. */
+/** The time limit of a call, including all attempts. Call `end()` afterwards to stop its timer. */
 export class Deadline {
   private readonly controller = new AbortController()
   private readonly timer: NodeJS.Timeout
@@ -28,7 +28,7 @@ export class Deadline {
     return this.controller.signal.aborted
   }
 
-  /** Waits before attempt number `attempt` (from 1), with full jitter; false when no time would be left. */
+  /** Waits before attempt number `attempt` (from 1), with full jitter. False if no time would be left. */
   async pause(attempt: number): Promise<boolean> {
     const pauseMs = this.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt)
     if (this.isOver || performance.now() + pauseMs >= this.endsAt) return false

@@ -1,6 +1,6 @@
 import type { Attribute, Item } from './attributes.js'
 
-/** Collects the names and values of an expression: every name as a placeholder, because many words are reserved. */
+/** Collects the names and values of an expression. Every name is a placeholder, because many words are reserved. */
 export class Expression {
   private readonly names = new Map<string, string>()
   private readonly values: Item = {}
@@ -14,7 +14,7 @@ export class Expression {
       .join('.')
   }
 
-  /** The placeholder of one attribute, whose name may hold a dot. */
+  /** The placeholder of one attribute, whose name may contain a dot. */
   attribute(name: string): string {
     return this.nameOf(name)
   }
@@ -38,7 +38,7 @@ export class Expression {
     return `attribute_not_exists(${this.name(path)})`
   }
 
-  /** What a request takes beside its expressions. */
+  /** The parts of a request beside its expressions. */
   parts(): { ExpressionAttributeNames?: Record<string, string>; ExpressionAttributeValues?: Item } {
     return {
       ...(this.names.size > 0 && {

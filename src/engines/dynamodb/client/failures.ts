@@ -1,6 +1,6 @@
 import { CatracaError } from '../../../core/errors.js'
 
-/** What the SDK throws, as far as it is looked at. */
+/** The used fields of SDK errors. */
 export interface SdkFailure {
   name: string
   message: string
@@ -16,7 +16,7 @@ const THROTTLING = new Set([
   'TooManyRequestsException',
   'TransactionInProgressException',
 ])
-/** The request never left: the name did not resolve, or nobody accepted the connection. */
+/** The request was never sent: the name did not resolve, or the connection was not accepted. */
 const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 const BROKEN_OFF = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE'])
 const TIMED_OUT = new Set(['TimeoutError', 'AbortError', 'RequestTimeout', 'RequestTimeoutException'])
@@ -34,23 +34,26 @@ const NOT_ALLOWED = new Set([
 export const isThrottling = (error: SdkFailure): boolean =>
   THROTTLING.has(error.name) || error.$metadata?.httpStatusCode === 429
 
-/** Nobody can tell whether DynamoDB did what this attempt asked for. Throttling tells: it did not. */
+/** Whether DynamoDB may have executed this attempt. Throttling means that it did not. */
 export function mayHaveBeenApplied(error: SdkFailure): boolean {
   return isBrokenOff(error) || isServerFault(error)
 }
 
-/** The engine, or the way to it, failed: another attempt may fare better. */
+/** The engine or the network failed: another attempt may succeed. */
 export function isTransient(error: SdkFailure): boolean {
   return isThrottling(error) || NEVER_SENT.has(error.code ?? '') || isBrokenOff(error) || isServerFault(error)
 }
 
-/** The way to DynamoDB failed, and not DynamoDB: no connection, a lost one, or one that stayed silent. */
+/** The network failed, and not DynamoDB: no connection, a lost one, or one without a response. */
 export function isOfConnection(error: SdkFailure): boolean {
   const code = error.code ?? ''
   return NEVER_SENT.has(code) || BROKEN_OFF.has(code) || error.name === 'TimeoutError'
 }
 
-/** A failure as one of ours. `mayBeApplied`: an attempt of a write, not only the last, has an unknown end. */
+/**
+ * Converts a failure to a CatracaError. `mayBeApplied`: an attempt of a write, not only the last, has an unknown
+ * outcome.
+ */
 export function engineError(error: unknown, operation: string, mayBeApplied: boolean): CatracaError {
   if (error instanceof CatracaError) return error
   const failure = error as SdkFailure
@@ -66,7 +69,10 @@ export function engineError(error: unknown, operation: string, mayBeApplied: boo
   return new CatracaError('INTERNAL', message, { cause: error })
 }
 
-/** Messages of connections name addresses and of credentials name files; both are for the operator. */
+/**
+ * Messages about connections contain addresses, and messages about credentials contain file names; both are for the
+ * operator.
+ */
 function reasonOf(error: SdkFailure): string {
   if (error.name === 'AbortError') return 'no answer in time'
   const says = error.message === '' || error.message === 'UnknownError' ? '' : `: ${error.message}`

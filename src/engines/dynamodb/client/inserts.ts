@@ -11,17 +11,17 @@ import { traceWrite, type WriteTrace } from './connection.js'
 import type { Deadline } from './deadline.js'
 import { isTransient, type SdkFailure } from './failures.js'
 
-/** What became of an item that was to be put where none is. */
+/** The result of an insert. */
 export interface Insertion {
   inserted: boolean
-  /** An earlier attempt has an unknown end: what is there may be this same item. */
+  /** An earlier attempt has an unknown outcome: the existing item may be this one. */
   maybeOwn: boolean
 }
 
-/** The emulator behind the endpoint has no statements. */
+/** The emulator behind the endpoint does not support PartiQL statements. */
 export class NoStatements extends Error {}
 
-/** Failures of one statement that may fare better the next time. */
+/** Failures of one statement that a retry may resolve. */
 const PASSING = new Set([
   'ThrottlingError',
   'ProvisionedThroughputExceeded',
@@ -31,8 +31,8 @@ const PASSING = new Set([
 ])
 
 /**
- * Puts items where none is yet, 25 in a request: the only batch of DynamoDB that has a condition. Each item fails or
- * not by itself. Attribute names stand in the statement, and are ours; values are parameters.
+ * Inserts items where none exist, 25 per request, with PartiQL: the only batch of DynamoDB that has a condition. Each
+ * item succeeds or fails separately. Attribute names are part of the statement, and are ours; values are parameters.
  */
 export function insertByStatements(
   client: DynamoDBClient,
@@ -101,7 +101,7 @@ async function send(
 
 /** Whether the item needs no further attempt. */
 function settled(end: Insertion, { Error: error }: BatchStatementResponse, trace: WriteTrace): boolean {
-  // The SDK may have tried before, with an end that it does not tell.
+  // The SDK may have tried before, with an outcome that it does not report.
   end.maybeOwn ||= trace.mayBeApplied
   end.inserted = error === undefined
   if (error === undefined || error.Code === 'DuplicateItem') return true

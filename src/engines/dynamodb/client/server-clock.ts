@@ -1,21 +1,21 @@
 /**
- * How far the clock of DynamoDB is ahead of this process's, by the `Date` of its answers. Each answer bounds it: the
- * server wrote the date, cut to whole seconds, after the request was sent and before the answer came. What several
- * answers have in common is narrower than each of them. Clocks drift, so the bounds widen again with time.
+ * How far DynamoDB's clock is ahead of this process's, by the `Date` header of its responses. Each response gives
+ * bounds: the server wrote the date, cut to whole seconds, after the request was sent and before the response came.
+ * The intersection of several responses is narrower. Clocks drift, so the bounds widen again with time.
  */
 export interface Bounds {
   lowMs: number
   highMs: number
-  /** The local time at which they held. */
+  /** The local time when they were valid. */
   at: number
 }
 
 const DATE_STEP_MS = 1000
-/** Quartz is an order of magnitude better; a virtual machine that was paused is not. */
+/** Quartz clocks are ten times better; a paused virtual machine is not. */
 const DRIFT = 0.0002
 
 export interface Dated {
-  /** What the header says. */
+  /** The time in the header. */
   date: number
   sentAt: number
   receivedAt: number
@@ -23,17 +23,17 @@ export interface Dated {
 
 export function narrow(bounds: Bounds | undefined, { date, sentAt, receivedAt }: Dated): Bounds {
   const said: Bounds = { lowMs: date - receivedAt, highMs: date + DATE_STEP_MS - sentAt, at: receivedAt }
-  // A local clock that was set while the answer was on its way bounds nothing.
+  // If the local clock was set while the response was in flight, it gives no bounds.
   if (said.highMs < said.lowMs) return bounds ?? { lowMs: 0, highMs: 0, at: receivedAt }
   if (bounds === undefined) return said
   const driftMs = Math.abs(receivedAt - bounds.at) * DRIFT
   const lowMs = Math.max(said.lowMs, bounds.lowMs - driftMs)
   const highMs = Math.min(said.highMs, bounds.highMs + driftMs)
-  // Nothing in common: a clock was set. What is said now counts.
+  // No intersection: a clock was set. The latest response counts.
   return lowMs <= highMs ? { lowMs, highMs, at: receivedAt } : said
 }
 
-/** A clock that may be right is left alone: pods that are kept in time otherwise agree better than this can know. */
+/** A clock that may be right is not corrected: pods with synchronised clocks agree better than this can measure. */
 export function offsetOf(bounds: Bounds | undefined): number {
   if (bounds === undefined || (bounds.lowMs <= 0 && bounds.highMs >= 0)) return 0
   return (bounds.lowMs + bounds.highMs) / 2
@@ -44,18 +44,18 @@ export class ServerClock {
 
   constructor(readonly now: () => number = Date.now) {}
 
-  /** `header`: as it came; what is no date is passed over. */
+  /** `header`: as received; a header that is not a date is ignored. */
   note(header: string | undefined, sentAt: number, receivedAt: number): void {
     const date = header === undefined ? Number.NaN : Date.parse(header)
     if (!Number.isNaN(date)) this.bounds = narrow(this.bounds, { date, sentAt, receivedAt })
   }
 
-  /** As far as answers have told; undefined before the first. */
+  /** The bounds so far; undefined before the first response. */
   get known(): Bounds | undefined {
     return this.bounds
   }
 
-  /** To be added to the local time. */
+  /** To add to the local time. */
   offsetMs(): number {
     return offsetOf(this.bounds)
   }

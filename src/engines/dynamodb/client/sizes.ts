@@ -1,9 +1,9 @@
 import type { Attribute, Item } from './attributes.js'
 
-/** The largest item that DynamoDB takes, names of attributes included. */
+/** The largest item that DynamoDB accepts, including attribute names. */
 export const MAX_ITEM_BYTES = 400 * 1024
 
-/** Bytes of an item as DynamoDB counts them towards units and towards the limit of an item. */
+/** Bytes of an item as DynamoDB counts them for capacity units and the item limit. */
 export function itemBytes(item: Item): number {
   let size = 0
   for (const name in item) size += Buffer.byteLength(name) + attributeBytes(item[name]!)
@@ -12,7 +12,7 @@ export function itemBytes(item: Item): number {
 
 function attributeBytes(value: Attribute): number {
   if (value.S !== undefined) return Buffer.byteLength(value.S)
-  // A number takes about half a byte for each digit and one more; 21 bytes are the most.
+  // A number takes about half a byte per digit plus one, and at most 21 bytes.
   if (value.N !== undefined) return Math.min(21, Math.ceil(value.N.length / 2) + 2)
   if (value.B !== undefined) return value.B.byteLength
   if (value.M !== undefined) return 3 + Object.keys(value.M).length + itemBytes(value.M)
@@ -23,7 +23,7 @@ function attributeBytes(value: Attribute): number {
   return 1
 }
 
-/** At most so many bytes are sent for an item: JSON wraps each value, and makes binary a third longer. */
+/** An upper bound of the bytes sent for an item: JSON wraps each value, and makes binary a third longer. */
 export function wireBytes(item: Item): number {
   let size = 2
   for (const name in item) size += jsonBytes(name) + 2 + valueWireBytes(item[name]!)

@@ -16,18 +16,18 @@ export const MAX_TRANSACTION_ITEMS = 100
 export type TransactionItem = TransactWriteItem
 
 export interface ItemRefusal {
-  /** Which of the items given, from 0. */
+  /** Index of the item in the given list, from 0. */
   index: number
-  /** The item that did not meet the condition; absent when there is none. */
+  /** The item that did not meet the condition; absent if there is none. */
   item?: Item
 }
 
-/** Nothing was done when a condition was not met; `refusals` has at least one entry then. */
+/** If a condition was not met, nothing was written, and `refusals` has at least one entry. */
 export type TransactionResult = { applied: true } | { applied: false; refusals: ItemRefusal[] }
 
 type Cancelled = SdkFailure & { CancellationReasons?: CancellationReason[] }
 
-/** Why a transaction may be cancelled without it being anybody's mistake. */
+/** Cancellation reasons that may pass with a retry. */
 const PASSING = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded', 'None'])
 
 export function transactWrite(
@@ -36,7 +36,7 @@ export function transactWrite(
   call: Call,
   items: TransactionItem[],
 ): Promise<TransactionResult> {
-  // One token for all attempts: DynamoDB does what it stands for once, also when an answer was lost.
+  // One token for all attempts: DynamoDB executes it once, even if a response was lost.
   const command = new TransactWriteItemsCommand({
     TransactItems: items.map(telling),
     ClientRequestToken: randomUUID(),
@@ -62,7 +62,7 @@ export function transactWrite(
   })
 }
 
-/** Waits for the next attempt, or throws what there is to throw. */
+/** Waits for the next attempt, or throws. */
 async function again(error: Cancelled, deadline: Deadline, attempt: number): Promise<void> {
   const isPassing =
     isTransient(error) ||
@@ -71,7 +71,7 @@ async function again(error: Cancelled, deadline: Deadline, attempt: number): Pro
   if (!(await deadline.pause(attempt))) throw asTransient(error)
 }
 
-/** A cancellation is no failure of the engine by its name; when the time is up with it, it has become one. */
+/** A cancellation does not count as a failure of the engine. If the time is up with it, it does. */
 function asTransient(error: Cancelled): unknown {
   if (isTransient(error)) return error
   const codes = error.CancellationReasons?.map((reason) => reason.Code ?? 'None').join(', ')

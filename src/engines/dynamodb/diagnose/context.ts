@@ -9,9 +9,9 @@ export interface DynamodbFacts {
   url: DynamodbUrl
   client: DynamoClient
   serverClock: ServerClock
-  /** Undefined until the tables could be described. */
+  /** Empty until the tables could be described. */
   tables: readonly TableState[]
-  /** Whether allowlists are kept here: only they have a feed. */
+  /** Whether allowlists are stored here: only they have a feed. */
   hasAllowlists: boolean
   probeIntervalMs: number
   topicArn: string | undefined
@@ -19,7 +19,7 @@ export interface DynamodbFacts {
   now: () => number
 }
 
-/** Every difference of that kind, by what `verify` calls it; a table that is missing has only that one. */
+/** The differences of that kind, by the names of `verify`. A missing table has only that one. */
 export function differing(
   { tables }: DynamodbFacts,
   isMeant: (what: string) => boolean,

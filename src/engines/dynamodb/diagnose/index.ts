@@ -27,7 +27,7 @@ import {
   streamCheck,
 } from './tables.js'
 
-/** Short: whoever looks for a mistake does not want to wait for all the attempts that a server makes. */
+/** Short: an operator who searches for a mistake should not wait for all attempts of a server. */
 const PATIENCE = { maxAttempts: 2, connectTimeoutMs: 1000, requestTimeoutMs: 2000, readTimeoutMs: 3000 }
 
 const credentialCheck: Check<DynamoClient> = {
@@ -69,7 +69,7 @@ const CHECKS: readonly Check<DynamodbFacts>[] = [
 
 export const DYNAMODB_CHECKS: readonly Check<never>[] = [credentialCheck, connectCheck, ...CHECKS]
 
-/** Looks; the only item it writes is the probe that every pod sends through the stream. */
+/** Read-only, except for the probe that every pod sends through the stream. */
 export async function diagnoseDynamodb(
   url: DynamodbUrl,
   options: DynamodbOptions,

@@ -21,7 +21,7 @@ import type { StreamTable } from '../feed/stream-records.js'
 import type { DynamodbFacts } from './context.js'
 
 const READS = 20
-/** A relay that lives has a probe through in a second or two. */
+/** A running relay processes a probe within a second or two. */
 const PATIENCE_MS = 6000
 const POLL_MS = 250
 const ROWS_NAMED = 5
@@ -48,7 +48,7 @@ export const latencyCheck: Check<DynamodbFacts> = {
     if (!isThere(context, 'allowlists')) return skipped('there is no table')
     const { client, url } = context
     const tookMs: number[] = []
-    // The first one makes the connection.
+    // The first read opens the connection.
     for (let i = 0; i <= READS; i++) {
       const begunMs = performance.now()
       await client.getItem('health', { TableName: url.tables.allowlists, Key: STORE_KEY })
@@ -69,7 +69,7 @@ export const rowsCheck: Check<DynamodbFacts> = {
     const TableName = url.tables.allowlists
     const store = await client.getItem('health', { TableName, Key: STORE_KEY, ConsistentRead: true })
     const counted = store === undefined ? 0 : (readIdentity(store).unserved ?? 0)
-    // A first page of a megabyte: to read a large table whole would cost, and take long.
+    // Only the first page, of a megabyte: reading a large table completely would cost money and time.
     const { value: page } = await judgedPages(client, TableName).next()
     const rows = await new UnservedRows(client, url.tables).among(page?.items ?? [], 'allowlists')
     if (rows.length > 0) return rows.slice(0, ROWS_NAMED).map(unservedRow)
@@ -96,7 +96,7 @@ export const feedCheck: Check<DynamodbFacts> = {
   },
 }
 
-/** Sends a probe through the stream, as every pod does, and waits until it has come out. */
+/** Sends a probe through the stream, as every pod does, and waits until it arrives. */
 async function lookAtFeed(
   { client, url, now, probeIntervalMs }: DynamodbFacts,
   table: StreamTable,

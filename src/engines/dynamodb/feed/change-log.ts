@@ -17,10 +17,10 @@ import type { Freshness } from './freshness.js'
 import { readHead } from './log-writer.js'
 import type { FeedMessage } from './messages.js'
 
-/** `type`: what is known of what happened. */
+/** `type`: what happened, if known. */
 export type OnChange = (listId?: string, type?: FeedMessage['type']) => void
 
-/** Who says when something happened: the queue of this pod, where there is one. */
+/** Notifies of changes: the queue of this pod, if there is one. */
 export interface ChangeSource {
   listen(wake: OnChange): { stop(): void }
 }
@@ -38,12 +38,12 @@ interface OneLog {
   more: boolean
 }
 
-/** Logs asked at once, of a list that has many. */
+/** Concurrent reads, for a list with many logs. */
 const AT_ONCE = 16
-/** How often the entries up to the end of a log are looked for before they count as dropped. */
+/** How often the entries up to the end of a log are read before they count as trimmed. */
 const MAX_LOOKS = 3
 
-/** The logs of each list, which the sequencer (sequencer.ts) writes behind the changes. */
+/** The logs of each list. The sequencer (sequencer.ts) writes them after the changes. */
 export class ChangeLog implements ChangeFeed {
   readonly isImmediate = false
 
@@ -73,7 +73,7 @@ export class ChangeLog implements ChangeFeed {
   async read(list: ListRef, after: Position): Promise<LogPart | 'gap'> {
     const [first] = after
     if (first === undefined || after.some(({ mark }) => mark !== first.mark)) return 'gap'
-    // Asked first: what it confirms is in the logs by the time that they are read.
+    // Read first: what it confirms is in the logs by the time that they are read.
     const ageMs = await this.options.freshness.ageMs(isGiant(first) ? 'giant' : 'allowlists')
     const entries: LogEntry[] = []
     let more = false
@@ -91,8 +91,8 @@ export class ChangeLog implements ChangeFeed {
   }
 
   /**
-   * A query may see an entry before it sees the end of the log move, or the other way round: the transaction that
-   * writes both is not atomic to it.
+   * A query may see an entry before it sees the end of the log move, or the other way round: it does not see the
+   * transaction that writes both as atomic.
    */
   private async readLog(list: ListRef, log: number, position: LogPosition): Promise<OneLog | 'gap'> {
     const { sequence: after, mark } = position
@@ -133,7 +133,7 @@ export class ChangeLog implements ChangeFeed {
     this.options.applied.note(incarnation, log, sequence, mark, changeIds)
   }
 
-  /** The log is elsewhere, and only reading it tells. */
+  /** Only reading the logs shows changes. */
   hasChanges(): boolean {
     return false
   }

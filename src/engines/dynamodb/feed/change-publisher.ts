@@ -21,18 +21,18 @@ export interface PublishedEntry {
   changes?: MemberChange[]
 }
 
-/** At most so many customers in one entry: with the longest ids it still fits an item. */
+/** Customers per entry: with the longest ids it still fits an item. */
 const MAX_IN_ENTRY = 1000
 const MAX_ATTEMPTS = 60
 const LONGEST_PAUSE_MS = 50
 
-/** META was not what it was taken for: everything must be judged anew. */
+/** META has changed: everything must be evaluated again. */
 class ListChanged extends Error {}
 
 /**
- * Tells the logs of a list what changed. It reads every changed member as it now is, after it has seen the end of
- * the log, and appends only if that end has not moved. So no entry tells of an older state than the entries before
- * it, whatever was told twice, late, or by two at once.
+ * Appends changes to the logs of a list. It reads the end of the log, then the current state of every changed member,
+ * and appends only if the end has not moved. So no entry has an older state than the entries before it, even if
+ * changes are processed twice, late, or by two relays at once.
  */
 export class ChangePublisher {
   private readonly turns = new Map<string, Promise<unknown>>()
@@ -44,16 +44,16 @@ export class ChangePublisher {
     private readonly now: () => number,
   ) {}
 
-  /** Calls for one list take turns: they would only get in each other's way. */
-  tell(work: ListWork): Promise<PublishedEntry[]> {
-    const turn = (this.turns.get(work.listId) ?? Promise.resolve()).then(() => this.tellNow(work))
+  /** Calls for one list run one after the other, because they would conflict. */
+  publish(work: ListWork): Promise<PublishedEntry[]> {
+    const turn = (this.turns.get(work.listId) ?? Promise.resolve()).then(() => this.publishNow(work))
     const settled = turn.catch(() => {})
     this.turns.set(work.listId, settled)
     void settled.then(() => this.turns.get(work.listId) === settled && this.turns.delete(work.listId))
     return turn
   }
 
-  private async tellNow(work: ListWork): Promise<PublishedEntry[]> {
+  private async publishNow(work: ListWork): Promise<PublishedEntry[]> {
     for (const change of work.meta) await this.closeEnded(change)
     for (let attempt = 1; ; attempt++) {
       try {
@@ -66,7 +66,7 @@ export class ChangePublisher {
     }
   }
 
-  /** A list, as long as it is there. */
+  /** The list, if it exists. */
   async read(listId: string): Promise<StoredList | undefined> {
     const input = { TableName: this.tables.allowlists, Key: metaKey(listId), ConsistentRead: true }
     const item = await this.client.getItem('feed.list', input)
@@ -74,7 +74,7 @@ export class ChangePublisher {
     return list?.deletedAt === undefined ? list : undefined
   }
 
-  /** Whoever holds an image of the list must load it anew. */
+  /** Makes every process that has an index of the list load it again. */
   async reset(listId: string): Promise<void> {
     const list = await this.read(listId)
     for (const ref of list === undefined ? [] : logsOf(list)) {
@@ -104,14 +104,14 @@ export class ChangePublisher {
     const told: PublishedEntry[] = []
     for (const [shard, changes] of byShard(current.filter((change) => isSeen(list, change)))) {
       for (let at = 0; at < changes.length; at += MAX_IN_ENTRY) {
-        told.push(await this.tellMembers(list, shard, changes.slice(at, at + MAX_IN_ENTRY)))
+        told.push(await this.publishMembers(list, shard, changes.slice(at, at + MAX_IN_ENTRY)))
       }
     }
-    if (meta.some(isSwitch)) told.push(...(await this.tellSwitch(list)))
+    if (meta.some(isSwitch)) told.push(...(await this.publishSwitch(list)))
     return told
   }
 
-  private async tellMembers(
+  private async publishMembers(
     list: StoredList,
     shard: number,
     changes: MemberChange[],
@@ -126,8 +126,8 @@ export class ChangePublisher {
     return { shard, sequence: sequence!, changes }
   }
 
-  /** The members were replaced as a whole, and each log has to say so once. */
-  private async tellSwitch(list: StoredList): Promise<PublishedEntry[]> {
+  /** The members were replaced as a whole, which each log must report once. */
+  private async publishSwitch(list: StoredList): Promise<PublishedEntry[]> {
     const { generation } = list
     const input = {
       TableName: this.tables.allowlists,
@@ -150,7 +150,7 @@ export class ChangePublisher {
     return told
   }
 
-  /** `news` is asked again, after the new end was seen, as often as somebody else was first. */
+  /** `news` is called again, after the new end was read, each time another writer appended first. */
   private async append(
     ref: LogRef,
     list: StoredList,
@@ -160,7 +160,7 @@ export class ChangePublisher {
       const head = await this.writer.head(ref)
       if (head.generation > list.generation) throw new ListChanged()
       if (head.isClosed && !(await this.hasReturned(list))) throw new ListChanged()
-      // What happened while it was closed is not known.
+      // It is unknown what happened while it was closed.
       const entry = head.isClosed ? RESET_CHANGE : await news(head)
       if (entry === undefined) return undefined
       const sequence = await this.writer.append(ref, head, entry)
@@ -184,13 +184,13 @@ const logOf = (list: StoredList, shard: number): LogRef => ({ list, layout: list
 const logsOf = (list: StoredList): LogRef[] =>
   Array.from({ length: list.shardCount }, (_, shard) => logOf(list, shard))
 
-/** Not at its place: a copy that a move has made, or left, or a row that no reader would find. */
+/** False for a copy that a move has made or left, and for a row where no reader would find it. */
 function isAtItsPlace(list: StoredList, { table, partition, customerId }: MemberChange): boolean {
   const place = placeOf(list.id, list, customerId)
   return place.table === table && place.partition === partition
 }
 
-/** Whether checks could see it before or after: rows of a generation to come, or gone by, are nobody's business. */
+/** Whether checks could see it before or after. Rows of a future or past generation do not matter. */
 function isSeen(list: StoredList, { images }: MemberChange): boolean {
   return images.some((image) => {
     const [before, after] = [rowOf(image.before, list), rowOf(image.after, list)]
@@ -199,7 +199,7 @@ function isSeen(list: StoredList, { images }: MemberChange): boolean {
   })
 }
 
-/** A replace has only said for which generations the row is: its switch is told as a whole. */
+/** A replace has only set the generations of the row: its switch is logged as a whole. */
 function isOnlyWindow({ generation }: StoredList, before: Row | undefined, after: Row | undefined): boolean {
   if (before === undefined || after === undefined) return false
   const windows = [before, after].map(({ from, until, next }) => JSON.stringify([from, until, next]))

@@ -14,13 +14,13 @@ export interface Expiry {
   before: Item
 }
 
-/** With META a transaction of at most 100 items. */
+/** With META, a transaction has at most 100 items. */
 const MAX_AT_ONCE = 99
 
 /**
- * Lowers the counts of a list for members that DynamoDB has deleted. Each deletion leaves a mark in the same
- * transaction, so that it counts once however often it is told. False: the list has changed meanwhile, and what was
- * not counted yet must be judged anew.
+ * Decreases the counts of a list for members that DynamoDB has deleted. Each deletion leaves a mark in the same
+ * transaction, so that it counts once however often it is processed. False: the list has changed meanwhile, and the
+ * rest must be evaluated again.
  */
 export async function countExpiries(
   client: DynamoClient,
@@ -38,7 +38,7 @@ export async function countExpiries(
       ? new Set(part.keys())
       : new Set(result.refusals.map((one) => one.index - 1))
     if (refused.has(-1)) return false
-    // Done with this, or they were counted before.
+    // These are done now, or were counted before.
     left = [...part.filter((_, i) => !refused.has(i)), ...left.slice(part.length)]
   }
   return true

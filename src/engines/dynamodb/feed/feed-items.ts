@@ -15,13 +15,13 @@ import { type Item, number } from '../client/attributes.js'
  * The items of the change feed, in the table of allowlists, beside the logs (`ALLOWLIST#id#LOG_…`):
  *
  *   FEED                   PROBE          at                           what pods send through the stream
- *                          HEAD           processedUntil, giantUntil   how far it has come back
- *                          SHARD#…        owner, checkpoint, …         where `catraca relay` is
- *                          RELAY#…, DEAD#…                             who relays; records that nobody could process
+ *                          HEAD           processedUntil, giantUntil   the last probe that came back
+ *                          SHARD#…        owner, checkpoint, …         the progress of `catraca relay`
+ *                          RELAY#…, DEAD#…                             running relays; records that failed
  *   ALLOWLIST#id#EXPIRED   CUSTOMER#id#…                               a TTL deletion that was counted
  */
 const FEED = 'FEED'
-/** In the table of giants too, whose stream is another one. */
+/** Also in the table of giants, which has another stream. */
 export const PROBE_KEY: Key = keyOf(FEED, 'PROBE')
 export const FEED_HEAD_KEY: Key = keyOf(FEED, 'HEAD')
 export const FEED_PARTITION = FEED
@@ -33,9 +33,9 @@ export const relayKey = (owner: string): Key => keyOf(FEED, RELAY_PREFIX + owner
 export const deadKey = (stream: string, sequence: string): Key => keyOf(FEED, `DEAD#${stream}#${sequence}`)
 
 const DAY_SECONDS = 86_400
-/** How long entries are kept: who is further behind loads the list anew. */
+/** How long entries are stored. A process that is further behind loads the list again. */
 export const LOG_KEPT_SECONDS = 7 * DAY_SECONDS
-/** Past the 24 hours that a stream goes back, nothing is told a second time. */
+/** Longer than the 24 hours of a stream: after this no record is processed again. */
 export const PAST_STREAM_SECONDS = 2 * DAY_SECONDS
 export const DEAD_KEPT_SECONDS = 14 * DAY_SECONDS
 
@@ -49,25 +49,25 @@ export interface LogRef {
 export const entryKey = ({ list, layout, shard }: LogRef, sequence: number): Key =>
   keyOf(logPartition(list, layout, shard), sequenceSort(sequence))
 
-/** Sorted behind every entry, so that one query reads the entries and where they end. */
+/** Sorts after every entry, so that one query reads the entries and their end. */
 export const headKey = ({ list, layout, shard }: LogRef): Key =>
   keyOf(logPartition(list, layout, shard), LOG_HEAD)
 
 /**
- * The mark of a position names the layout that its logs belong to, so that an image of another layout is noticed
- * without asking META; and the table, because the streams of the two are not equally far.
+ * The mark of a position contains the layout of its logs, so that an index of another layout is recognised without
+ * reading META. It also contains the table, because the two streams do not progress equally.
  */
 export const markOf = ({ layout, giant }: Layout & { layout: number }): number => 2 * layout + (giant ? 1 : 0)
 export const layoutOf = ({ mark }: LogPosition): number => Math.floor(mark / 2)
 export const isGiant = ({ mark }: LogPosition): boolean => mark % 2 === 1
 
-/** Copies of a member, made while its list moves, have one version: their deletions count once. */
+/** Copies of a member, made while its list moves, have the same version: their deletions count once. */
 export const expiredKey = (listId: string, customerId: string, version: string): Key =>
   keyOf(`${listPartition(listId)}#EXPIRED`, `CUSTOMER#${customerId}#${version}`)
 
 export const tableOf = (listId: string, layout: Layout): 'allowlists' | 'giant' =>
   shardPlace(listId, layout, 0).table
 
-/** The attribute by which DynamoDB drops an item. */
+/** The TTL attribute of an item. */
 export const expiresIn = (seconds: number, nowMs: number): Item[string] =>
   number(Math.ceil(nowMs / 1000) + seconds)

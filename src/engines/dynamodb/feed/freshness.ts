@@ -9,22 +9,22 @@ export interface FreshnessOptions {
   client: DynamoClient
   tables: Record<StreamTable, string>
   now: () => number
-  /** How often, over all pods, a probe is sent through the stream. 0: never, and the logs are taken as complete. */
+  /** How often, over all pods, a probe is sent through the stream. 0: never; the logs are assumed to be complete. */
   probeIntervalMs: number
 }
 
 const DUE_AT = 0.9
 
 /**
- * How far behind the table its logs are. Nothing that writes the logs is trusted to be running: a probe is written
- * into the table, and when it has come through the stream, whatever was written before it is in the logs.
+ * How far the logs are behind the table. It does not rely on a relay to be running: it writes a probe into the table.
+ * When the probe has come through the stream, everything written before it is in the logs.
  */
 export class Freshness {
   private readonly looks = new Map<StreamTable, { atMs: number; until: Promise<number> }>()
 
   constructor(private readonly options: FreshnessOptions) {}
 
-  /** The age of what the logs tell of members in this table. One look serves all lists for a while. */
+  /** The age of the logs for members in this table. One read serves all lists for a while. */
   async ageMs(table: StreamTable): Promise<number> {
     const { probeIntervalMs, now } = this.options
     if (probeIntervalMs === 0) return 0
@@ -52,14 +52,14 @@ export class Freshness {
     const [probe, head] = [find(PROBE_KEY), find(FEED_HEAD_KEY)]
     const sentAt = probe && optionalNumber(probe, 'at')
     const at = now()
-    // A pod looks about once in an interval, a little early as often as late: early must not mean a whole interval more.
-    // A clock that ran ahead elsewhere must not keep the others from sending.
+    // A pod reads about once per interval, sometimes a little early: early must not delay the probe by a whole
+    // interval. A pod whose clock is ahead must not prevent the others from sending.
     const isDue = sentAt === undefined || Math.abs(at - sentAt) >= DUE_AT * probeIntervalMs
     if (isDue) await this.send(table, at, sentAt)
     return (head && optionalNumber(head, WATERMARKS[table])) ?? Number.NEGATIVE_INFINITY
   }
 
-  /** Of those who find that it is due, the first one sends. */
+  /** Of the pods that find it due, the first one sends. */
   private async send(table: StreamTable, at: number, last: number | undefined): Promise<void> {
     const { client, tables } = this.options
     const expression = new Expression()

@@ -8,24 +8,24 @@ import { entryKey, expiresIn, headKey, LOG_KEPT_SECONDS, type LogRef } from './f
 /** The end of a log. */
 export interface LogHead {
   sequence: number
-  /** The last generation of the list whose switch was told. */
+  /** The last generation of the list whose switch was logged. */
   generation: number
-  /** The list is gone, or was moved: nothing is appended any more. */
+  /** The list was deleted or moved: nothing more is appended. */
   isClosed: boolean
 }
 
 export interface NewEntry {
   bytes: Uint8Array
   changeIds: readonly string[]
-  /** Of the switch that it tells. */
+  /** The generation, if the entry reports a switch. */
   generation?: number
 }
 
 const MAX_HEADS = 10_000
 
 /**
- * Appends to logs. An entry is stored together with the new end of its log, if that is still where the writer saw
- * it: whatever the writer read after it saw the end is then not older than any entry before it.
+ * Appends to logs. An entry is stored together with the new end of its log, if that end is still where the writer saw
+ * it. So whatever the writer read after it saw the end is not older than any entry before it.
  */
 export class LogWriter {
   private readonly heads = new Map<string, LogHead>()
@@ -36,7 +36,7 @@ export class LogWriter {
     private readonly now: () => number,
   ) {}
 
-  /** As last seen, which is enough for appending: that fails when it has moved on. */
+  /** The last known end. That is enough to append, because the append fails if the end has moved. */
   async head(ref: LogRef): Promise<LogHead> {
     const known = this.heads.get(nameOf(ref))
     if (known !== undefined) return known
@@ -45,14 +45,14 @@ export class LogWriter {
   }
 
   /**
-   * The number of the new entry; undefined when the log has moved on meanwhile. A log that was closed is open again
-   * with it: the caller knows that its list has come back.
+   * Returns the number of the new entry; undefined if another writer appended first. It reopens a closed log: the
+   * caller knows that its list has come back.
    */
   async append(ref: LogRef, head: LogHead, entry: NewEntry): Promise<number | undefined> {
     const sequence = head.sequence + 1
     const generation = entry.generation ?? head.generation
     const items = [this.putEntry(ref, sequence, entry), this.moveHead(ref, head, sequence, generation)]
-    // Whatever comes of it, the end is no longer where it was, or not known to be.
+    // Whatever the result, the known end may be outdated.
     this.heads.delete(nameOf(ref))
     const { applied } = await this.client.transactWrite('feed.append', items)
     if (!applied) return undefined
@@ -60,7 +60,7 @@ export class LogWriter {
     return sequence
   }
 
-  /** Nothing more will be appended; who follows this log has lost it. */
+  /** Nothing more will be appended. Followers of this log get a gap. */
   async close(ref: LogRef): Promise<void> {
     const expression = new Expression()
     const closed = `${expression.name('closed')} = ${expression.value({ BOOL: true })}`

@@ -1,6 +1,6 @@
 /**
- * What is published when something changed, in the words of the source design and a few more. Messages may be
- * lost, repeated or late: they say where to look (list, shard, sequence), and the log says what happened.
+ * Messages about changes, with the names of the source design and a few more. Messages may be lost, repeated or late:
+ * they say what to read (list, shard, sequence), and the log says what happened.
  */
 export type FeedMessage =
   | {
@@ -8,10 +8,10 @@ export type FeedMessage =
       allowlistId: string
       shard: number
       sequence: number
-      /** Absent when one message stands for many customers. */
+      /** Absent if one message is about many customers. */
       customerId?: string
       action?: 'INSERT' | 'MODIFY' | 'REMOVE'
-      /** How many customers, when it stands for many. */
+      /** The number of customers, if there are many. */
       customers?: number
     }
   | { type: 'BLOOM_UPDATED'; allowlistId: string; version: string }
@@ -27,20 +27,20 @@ const TYPES: readonly FeedMessage['type'][] = [
   'ALLOWLIST_DELETED',
 ]
 
-/** Tells whoever listens; a failure is the caller's to repeat. */
+/** Publishes messages. After a failure the caller must repeat it. */
 export interface MessageSink {
   publish(messages: readonly FeedMessage[]): Promise<void>
 }
 
 export const NO_SINK: MessageSink = { publish: async () => {} }
 
-/** Changes of more customers than this are told by one message. */
+/** Changes of more customers than this are published as one message. */
 export const MAX_TOLD_ONE_BY_ONE = 10
 
-/** The list that the body of a queue's message is about; undefined for what is no message of ours. */
+/** The list that a queue message is about; undefined if it is not one of our messages. */
 export function readMessage(body: string): Pick<FeedMessage, 'type' | 'allowlistId'> | undefined {
   const outer = objectOf(body)
-  // Without raw delivery SNS wraps the message in an envelope of its own.
+  // Without raw delivery, SNS wraps the message in an envelope.
   const inner = typeof outer?.Message === 'string' ? objectOf(outer.Message) : outer
   const { type, allowlistId } = inner ?? {}
   const known = TYPES.find((one) => one === type)

@@ -7,17 +7,17 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs'
 
-/** On the queue of a pod: its last sign of life, in epoch milliseconds. */
+/** Tag of a pod's queue: the time of its last heartbeat, in epoch milliseconds. */
 export const HEARTBEAT_TAG = 'catraca-heartbeat'
 
 export interface SweepOptions {
   topicArn: string
   prefix: string
-  /** Pods whose last sign of life is older are dead. */
+  /** Pods with an older heartbeat are dead. */
   before: number
 }
 
-/** Removes the queues of pods that died without doing it themselves; returns how many. */
+/** Deletes the queues of pods that died without deleting them. Returns their number. */
 export async function sweepOrphans(sns: SNSClient, sqs: SQSClient, options: SweepOptions): Promise<number> {
   const orphans: { url: string; arn: string }[] = []
   for await (const url of queues(sqs, options.prefix)) {
@@ -48,11 +48,11 @@ async function* queues(sqs: SQSClient, prefix: string): AsyncGenerator<string> {
   } while (next !== undefined)
 }
 
-/** The ARN of a queue whose pod is dead; undefined when it lives, or the queue is gone already. */
+/** The ARN of a queue whose pod is dead; undefined if the pod is alive, or the queue is already deleted. */
 async function orphanArn(sqs: SQSClient, url: string, before: number): Promise<string | undefined> {
   try {
     const { Tags: tags } = await sqs.send(new ListQueueTagsCommand({ QueueUrl: url }))
-    // Without a sign of life it is none of ours.
+    // A queue without a heartbeat is not ours.
     const beat = Number(tags?.[HEARTBEAT_TAG] ?? Number.NaN)
     if (!(beat < before)) return undefined
     const command = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['QueueArn'] })

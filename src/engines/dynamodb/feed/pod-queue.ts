@@ -22,11 +22,11 @@ import type { QueueClientOptions } from './topic.js'
 export interface PodQueueOptions {
   topicArn: string
   clients: QueueClientOptions
-  /** What the names of the queues of all pods begin with. */
+  /** Prefix of the queue names of all pods. */
   prefix?: string
   now?: () => number
   heartbeatMs?: number
-  /** A queue whose pod gave no sign of life for so long is removed, by any other pod. */
+  /** A queue whose pod had no heartbeat for this long is deleted by any other pod. */
   orphanAfterMs?: number
   report?: (message: string, error: unknown) => void
 }
@@ -39,7 +39,7 @@ export const DEFAULT_POD_QUEUE = {
 } as const
 
 const LONG_POLL_SECONDS = 20
-/** A message that waited longer than this is of no use: the pod has compared positions meanwhile. */
+/** Older messages are useless: the pod has read the logs meanwhile. */
 const RETENTION_SECONDS = 300
 const PAUSE_MS = 1000
 
@@ -48,7 +48,7 @@ interface Queue {
   subscriptionArn: string
 }
 
-/** The queue of this pod, which gets every message of the topic. Made at the start, removed at the end. */
+/** The queue of this pod, which gets every message of the topic. Created at the start, deleted at the end. */
 export class PodQueue implements ChangeSource {
   private readonly sns: SNSClient
   private readonly sqs: SQSClient
@@ -68,7 +68,7 @@ export class PodQueue implements ChangeSource {
     })
   }
 
-  /** Settles when messages arrive. */
+  /** Resolves when messages arrive. */
   static async open(options: PodQueueOptions): Promise<PodQueue> {
     const pod = new PodQueue(options)
     try {
@@ -86,7 +86,7 @@ export class PodQueue implements ChangeSource {
     return pod
   }
 
-  /** `undefined`: something may have happened to any list. */
+  /** Calls `wake` with `undefined` if any list may have changed. */
   listen(wake: OnChange): { stop(): void } {
     this.listeners.add(wake)
     return { stop: () => void this.listeners.delete(wake) }
@@ -100,19 +100,19 @@ export class PodQueue implements ChangeSource {
     try {
       await this.remove()
     } catch (error) {
-      // It will be found as an orphan.
+      // Another pod will find and delete it as an orphan.
       this.options.report('removing the queue of this pod failed', error)
     }
     this.destroy()
   }
 
-  /** Only names of this topic's queues are looked at when orphans are swept. */
+  /** Only queues of this topic are swept as orphans. */
   private get prefix(): string {
     const { prefix, topicArn } = this.options
     return `${prefix}${createHash('sha256').update(topicArn).digest('hex').slice(0, 8)}-`
   }
 
-  /** Another name each time: SQS does not give one out again for a minute. */
+  /** A new name each time: SQS does not allow a name again for a minute after its deletion. */
   private async make(): Promise<Queue> {
     const { topicArn, now } = this.options
     const { QueueUrl: url } = await this.sqs.send(
@@ -145,7 +145,7 @@ export class PodQueue implements ChangeSource {
     return (await this.sqs.send(command)).Attributes!.QueueArn!
   }
 
-  /** In this order: a queue without subscription is found as an orphan, a subscription without queue is not. */
+  /** In this order: a queue without a subscription is found as an orphan, a subscription without a queue is not. */
   private async remove(): Promise<void> {
     if (this.queue === undefined) return
     await this.sns.send(new UnsubscribeCommand({ SubscriptionArn: this.queue.subscriptionArn }))
@@ -181,7 +181,7 @@ export class PodQueue implements ChangeSource {
     await this.sqs.send(new DeleteMessageBatchCommand({ QueueUrl: this.queue!.url, Entries }))
   }
 
-  /** Messages may have been lost meanwhile, whatever it was. */
+  /** Messages may have been lost meanwhile, whatever the failure was. */
   private async recover(error: unknown): Promise<void> {
     const { report } = this.options
     report('receiving messages failed', error)
@@ -224,7 +224,7 @@ export class PodQueue implements ChangeSource {
   }
 }
 
-/** The topic may send to the queue, and nobody else: as in deploy/pod-queue-policy.json. */
+/** Only the topic may send to the queue, as in deploy/pod-queue-policy.json. */
 export function queuePolicy(queueArn: string, topicArn: string): string {
   return JSON.stringify({
     Version: '2012-10-17',

@@ -11,32 +11,32 @@ import {
   shardKey,
 } from './feed-items.js'
 
-/** A shard of a stream, and how far it was relayed. */
+/** A shard of a stream, and the progress of its relay. */
 export interface ShardState {
   stream: string
   shardId: string
   owner?: string
-  /** Until then nobody else may take it. */
+  /** Until then no other relay may take it. */
   leaseUntil: number
   /** The last record that was processed. */
   checkpoint?: string
   isFinished: boolean
-  /** When it was last read to its momentary end without trouble. */
+  /** When it was last read up to its current end without failures. */
   cleanAt: number
 }
 
 export interface RelayState {
   shards: ShardState[]
-  /** Who else relays. */
+  /** The running relays. */
   owners: Set<string>
 }
 
-/** What is stored when a lease is renewed. */
+/** Stored when a lease is renewed. */
 export type Progress = Pick<ShardState, 'cleanAt' | 'isFinished'> & { checkpoint: string | undefined }
 
 /**
- * Which relay reads which shard. It only saves work: where two read the same shard for a while, everything is
- * processed twice, to the same end.
+ * Which relay reads which shard. It only saves work: if two relays read the same shard for a while, everything is
+ * processed twice, with the same result.
  */
 export class RelayLeases {
   constructor(
@@ -79,7 +79,7 @@ export class RelayLeases {
     await this.client.deleteItem('relay.leave', { TableName: this.table, Key: relayKey(this.owner) })
   }
 
-  /** False: somebody else was faster. */
+  /** False: another relay was faster. */
   claim(stream: string, shardId: string): Promise<boolean> {
     const now = this.now()
     return this.update(stream, shardId, { owner: this.owner, until: now + this.leaseMs }, (expression) => {
@@ -90,7 +90,7 @@ export class RelayLeases {
     })
   }
 
-  /** Keeps the lease, or gives it back. False: it was lost. */
+  /** Renews the lease, or releases it. False: it was lost. */
   store(stream: string, shardId: string, progress: Progress, keeps: boolean): Promise<boolean> {
     const { checkpoint, cleanAt, isFinished } = progress
     const until = keeps && !isFinished ? this.now() + this.leaseMs : 0
@@ -103,7 +103,7 @@ export class RelayLeases {
     return this.update(stream, shardId, set, (expression) => expression.equals('owner', text(this.owner)))
   }
 
-  /** A shard that no longer exists: nobody has to read it. */
+  /** Deletes a shard that no longer exists in the stream. */
   async drop({ stream, shardId }: ShardState): Promise<void> {
     const Key = shardKey(stream, shardId)
     await this.client.deleteItem('relay.drop', { TableName: this.table, Key })
@@ -116,7 +116,7 @@ export class RelayLeases {
     condition: (expression: Expression) => string,
   ): Promise<boolean> {
     const expression = new Expression()
-    // As long as it is read it is renewed; afterwards it is kept for its children.
+    // It is renewed while the shard is read. After that it stays for the shard's children.
     const values = { ...set, expiresAt: Number(expiresIn(PAST_STREAM_SECONDS, this.now()).N) }
     const assignments = Object.entries(values).map(([name, value]) => {
       return `${expression.name(name)} = ${expression.value(attributeOf(value))}`

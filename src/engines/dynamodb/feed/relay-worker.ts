@@ -9,21 +9,21 @@ export interface WorkerParts {
   reader: StreamReader
   sequencer: Sequencer
   leases: RelayLeases
-  /** How long to wait at the momentary end of a shard. */
+  /** How long to wait at the current end of a shard. */
   pollMs: number
   now: () => number
-  /** Up to which moment all other shards of this stream were processed. */
+  /** The time up to which all other shards of this stream were processed. */
   othersUntil(worker: RelayWorker): number
-  /** Records that cannot be processed, which are left behind. */
-  bury(reader: StreamReader, failure: Failure): Promise<void>
+  /** Records that cannot be processed and are skipped. */
+  recordDead(reader: StreamReader, failure: Failure): Promise<void>
   report(message: string, error: unknown): void
 }
 
-/** How often something that is not the engine's fault is tried. */
+/** How often a record is tried that fails for a reason other than the engine. */
 const MAX_ATTEMPTS = 5
 const LONGEST_PAUSE_MS = 2000
 
-/** Reads one shard to its end, as long as its lease lasts. */
+/** Reads one shard to its end, as long as it holds its lease. */
 export class RelayWorker {
   private readonly stopping = new AbortController()
   private progress: Progress
@@ -42,7 +42,7 @@ export class RelayWorker {
     return this.parts.reader.label
   }
 
-  /** Up to which moment everything in this shard was processed. */
+  /** The time up to which everything in this shard was processed. */
   get cleanAt(): number {
     return this.progress.cleanAt
   }
@@ -51,14 +51,14 @@ export class RelayWorker {
     return this.progress.isFinished || this.stopping.signal.aborted
   }
 
-  /** Stores how far it is. False: the lease was lost, and it stops. */
+  /** Stores its progress. False: the lease was lost, and it stops. */
   async renew(): Promise<boolean> {
     const kept = await this.parts.leases.store(this.stream, this.shardId, this.progress, true)
     if (!kept) this.stopping.abort()
     return kept
   }
 
-  /** What has begun is ended, and the shard is left to others from there on. */
+  /** Finishes the current records and releases the shard. */
   async stop(): Promise<void> {
     this.stopping.abort()
     await this.done
@@ -73,7 +73,7 @@ export class RelayWorker {
         iterator = await this.step(iterator ?? (await this.begin()))
         failed = 0
       } catch (error) {
-        // From the checkpoint again, as often as it takes: nothing may be left out.
+        // Continues from the checkpoint, as often as needed: no record may be skipped.
         iterator = undefined
         this.parts.report(`shard ${this.shardId} cannot be read`, error)
         await this.pause(Math.min(LONGEST_PAUSE_MS, 100 * 2 ** failed++))
@@ -92,14 +92,14 @@ export class RelayWorker {
     return undefined
   }
 
-  /** Records were dropped before they were read. */
+  /** Records were trimmed before they were read. */
   private async missed(): Promise<void> {
     const { sequencer, now, report } = this.parts
     report(`records of shard ${this.shardId} were dropped unread: all lists are reset`, undefined)
     await sequencer.resetAll(now())
   }
 
-  /** One part of the shard; returns where the next one begins. */
+  /** Processes one part of the shard. Returns the iterator of the next part. */
   private async step(iterator: string | undefined): Promise<string | undefined> {
     if (this.isOver || iterator === undefined) return undefined
     const startedAt = this.parts.now()
@@ -120,7 +120,7 @@ export class RelayWorker {
     await this.parts.leases.store(this.stream, this.shardId, this.progress, false)
   }
 
-  /** False: it was told to stop before all were processed. */
+  /** False: it was stopped before all were processed. */
   private async process(all: StreamRecord[]): Promise<boolean> {
     const { sequencer, othersUntil, report } = this.parts
     let records = all
@@ -137,12 +137,12 @@ export class RelayWorker {
     }
   }
 
-  /** What fails by itself, and not for the engine's sake, would hold up all others for ever. */
+  /** A record that fails permanently, and not because of the engine, would block all others for ever. */
   private async leaveBehind(records: StreamRecord[], failures: Failure[]): Promise<StreamRecord[]> {
     const waiting = new Set(failures.filter(isPassing).map(({ listId }) => listId))
     for (const failure of failures) {
       const isHopeless = failure.listId !== undefined && !isPassing(failure)
-      if (isHopeless) await this.parts.bury(this.parts.reader, failure)
+      if (isHopeless) await this.parts.recordDead(this.parts.reader, failure)
     }
     return records.filter((record) => waiting.has(listOf(record)))
   }
@@ -152,7 +152,10 @@ export class RelayWorker {
   }
 }
 
-/** The engine's trouble passes; until then nothing may be left behind. Untold pods find out by themselves. */
+/**
+ * Failures of the engine pass; until then nothing may be skipped. If only publishing failed, pods notice the change
+ * by polling.
+ */
 function isPassing({ listId, error }: Failure): boolean {
   return listId !== undefined && error instanceof CatracaError && PASSING.has(error.code)
 }

@@ -24,24 +24,26 @@ export interface RelayOptions {
   tables: Record<StreamTable, string>
   sink: MessageSink
   now?: () => number
-  /** After so long without a sign of life the shards of a relay are taken over. */
+  /** The shards of a relay that has not renewed for this long are taken over. */
   leaseMs?: number
   pollMs?: number
   report?: (message: string, error: unknown) => void
 }
 
 export const DEFAULT_RELAY = { leaseMs: 10_000, pollMs: 250 } as const
-/** How often it is looked whether a table has got another stream. */
+/** How often to check whether a table has a new stream. */
 const FIND_INTERVAL_MS = 30_000
 
-/** Reads every shard of the streams of both tables, shared with other relays, and has them sequenced. */
+/**
+ * Reads every shard of the streams of both tables, shared with other relays, and passes the records to the sequencer.
+ */
 export class Relay {
   private readonly streams: DynamoDBStreamsClient
   private readonly readers = new Map<string, StreamReader>()
   private readonly workers = new Map<string, RelayWorker>()
   private readonly leases: RelayLeases
   private readonly parts: Omit<WorkerParts, 'reader'>
-  /** By stream, as of the last look: up to when shards were processed that this relay does not read. */
+  /** By stream: the time up to which the shards of other relays were processed, as of the last check. */
   private elsewhereUntil: Map<string, number> | undefined
   private foundAt = Number.NEGATIVE_INFINITY
   private timer: NodeJS.Timeout | undefined
@@ -59,12 +61,12 @@ export class Relay {
       pollMs,
       now,
       othersUntil: (worker) => this.othersUntil(worker),
-      bury: (reader, failure) => this.bury(reader, failure),
+      recordDead: (reader, failure) => this.bury(reader, failure),
       report,
     }
   }
 
-  /** Settles when it has looked at all streams once; throws when there is none. */
+  /** Resolves when it has checked all streams once. Throws if there is none. */
   async start(): Promise<void> {
     await this.findStreams()
     if (this.readers.size === 0) {
@@ -77,7 +79,7 @@ export class Relay {
     this.timer = every(() => this.lookAgain(), this.leases.leaseMs / 3)
   }
 
-  /** How many shards this relay reads. */
+  /** Number of shards that this relay reads. */
   get shardCount(): number {
     return [...this.workers.values()].filter((worker) => !worker.isOver).length
   }
@@ -105,7 +107,7 @@ export class Relay {
       })
   }
 
-  /** A table may get another stream while this runs, when its stream is turned off and on. */
+  /** A table gets a new stream when its stream is turned off and on. */
   private async findStreams(): Promise<void> {
     const { client, tables } = this.options
     const now = this.parts.now()
@@ -118,7 +120,7 @@ export class Relay {
     }
   }
 
-  /** Renews, gives up what is too much, and takes what is free. */
+  /** Renews leases, releases shards above its share, and takes free ones. */
   private async look(): Promise<void> {
     await this.leases.announce()
     const active = [...this.workers.values()].filter((worker) => !worker.isOver)
@@ -147,12 +149,12 @@ export class Relay {
       if (this.shardCount >= share || this.isStopped) break
       await this.take(reader, shard, known.get(nameOf(reader.label, shard.id)))
     }
-    this.judge(open, known)
-    // Only now: until its children are known, a shard that has ended speaks for them.
+    this.updateOthersProgress(open, known)
+    // Only now: until its children are known, a finished shard counts in their place.
     for (const [name, worker] of this.workers) if (worker.isOver) this.workers.delete(name)
   }
 
-  /** A parent is read to its end before its children: they go on with the same items. */
+  /** A parent is read to its end before its children, because they continue with the same items. */
   private isFree(
     { label }: StreamReader,
     { id, parentId }: StreamShard,
@@ -183,7 +185,7 @@ export class Relay {
     for (const worker of active.slice(0, Math.max(0, count))) await worker.stop()
   }
 
-  /** Records were dropped unread, or never made: while the stream was off. */
+  /** Records were trimmed unread, or never created while the stream was off. */
   private async noticeHoles(
     reader: StreamReader,
     shards: StreamShard[],
@@ -202,21 +204,21 @@ export class Relay {
     for (const shard of lost) await this.leases.drop(shard)
   }
 
-  /** Up to which moment the shards that others read were processed, by what they say. */
-  private judge(shards: [StreamReader, StreamShard][], known: Map<string, ShardState>): void {
+  /** The time up to which the shards of other relays were processed, as they report it. */
+  private updateOthersProgress(shards: [StreamReader, StreamShard][], known: Map<string, ShardState>): void {
     const untilOf = new Map<string, number>()
     for (const [reader, { id }] of shards) {
       const name = nameOf(reader.label, id)
       if (this.workers.has(name)) continue
       const { cleanAt = 0, leaseUntil = 0 } = known.get(name) ?? {}
-      // Between two looks it goes on; a shard that nobody reads does not.
+      // A shard with a lease progresses between two checks; one without does not.
       const until = leaseUntil > this.parts.now() ? cleanAt + this.leases.leaseMs : cleanAt
       untilOf.set(reader.label, Math.min(untilOf.get(reader.label) ?? Number.POSITIVE_INFINITY, until))
     }
     this.elsewhereUntil = untilOf
   }
 
-  /** A probe comes through one shard, and has to speak for all. */
+  /** A probe comes through one shard, but must be valid for all. */
   private othersUntil(asking: RelayWorker): number {
     if (this.elsewhereUntil === undefined) return Number.NEGATIVE_INFINITY
     let until = this.elsewhereUntil.get(asking.stream) ?? Number.POSITIVE_INFINITY

@@ -17,7 +17,7 @@ const AT_ONCE = 8
 
 const key = Buffer.alloc(MAX_CUSTOMER_KEY_LENGTH)
 
-/** What the customers are now, packed; undefined when it does not fit an item. */
+/** The current state of the customers, packed; undefined if it does not fit an item. */
 export function entryAsItIsNow(
   list: StoredList,
   customers: readonly string[],
@@ -29,7 +29,7 @@ export function entryAsItIsNow(
     const row = rowOf(rows.get(customerId), list)
     if (visible(row, list.generation)) {
       const { expiresAt } = attributesAt(row!, list.generation)
-      // An entry says 0 for never.
+      // In an entry, 0 means never.
       const until = expiresAt === undefined ? undefined : Math.max(1, storableTime(expiresAt))
       writer.added(key, 0, end, storableTime(row!.addedAt), until)
     } else {
@@ -43,7 +43,7 @@ export function entryAsItIsNow(
 /** Other programs may have written any number. */
 const storableTime = (time: number): number => Math.min(MAX_TIME, Math.max(0, Math.ceil(time)))
 
-/** The rows of these customers of a list, as they now are. */
+/** The current rows of these customers of a list. */
 export async function readRows(
   client: DynamoClient,
   table: string,

@@ -16,21 +16,21 @@ export interface SequencerOptions {
   now: () => number
 }
 
-/** Records from this one on were not processed to the end. */
+/** Records from this one on were not processed completely. */
 export interface Failure {
-  /** Absent: everything is in the logs, but nobody was told. */
+  /** Absent: everything is in the logs, but the messages were not published. */
   listId?: string
   sequence: string
   error: unknown
 }
 
-/** Of FEED HEAD, by the stream that it speaks of. */
+/** Attribute of FEED HEAD for each stream. */
 export const WATERMARKS: Record<StreamTable, string> = { allowlists: 'processedUntil', giant: 'giantUntil' }
 
 const LISTS_AT_ONCE = 8
-/** A stream goes back 24 hours. Where nothing came through for nearly as long, something may have been missed. */
+/** A stream holds 24 hours. If nothing came through for nearly as long, records may have been missed. */
 const HOLE_MS = 20 * 3_600_000
-/** What makes a pod look at META again. Counts change with every member and are left out. */
+/** Attributes whose change makes a pod read META again. Counts change with every member and are left out. */
 const WATCHED = [
   'name',
   'type',
@@ -45,8 +45,9 @@ const WATCHED = [
 const WATCHED_STATES = ['layout', 'generation', 'replacing', 'moving', 'deletedAt']
 
 /**
- * Makes of what the table streams tell the logs that pods follow, and messages. It may be given the same records
- * again, in other batches, or by several hosts at once: a log entry tells how members are, not how they changed.
+ * Turns the records of the table streams into the logs that pods follow, and into messages. It may get the same
+ * records again, in other batches, or on several hosts at once: a log entry has the state of members, not how they
+ * changed.
  */
 export class Sequencer {
   private readonly publisher: ChangePublisher
@@ -57,8 +58,8 @@ export class Sequencer {
   }
 
   /**
-   * Records of one stream shard, in their order. What failed must be given again, with everything behind it.
-   * `othersUntil`: up to which moment the other shards of the stream were processed, where the host can tell.
+   * Processes records of one stream shard, in order. Failed records must be passed again, with everything after them.
+   * `othersUntil`: the time up to which the other shards of the stream were processed, if the host knows.
    */
   async process(
     records: readonly StreamRecord[],
@@ -70,7 +71,7 @@ export class Sequencer {
     const works = [...lists.values()]
     const tellOne = async (work: ListWork): Promise<void> => {
       try {
-        messages.push(...messagesOf(work, await this.publisher.tell(work)))
+        messages.push(...messagesOf(work, await this.publisher.publish(work)))
       } catch (error) {
         failures.push({ listId: work.listId, sequence: work.firstSequence, error })
       }
@@ -89,7 +90,7 @@ export class Sequencer {
     return failures
   }
 
-  /** Everything that was written before this moment is in the logs. */
+  /** Records that everything written before this time is in the logs. */
   private async confirm(table: StreamTable, at: number): Promise<void> {
     const { client, tables } = this.options
     const TableName = tables.allowlists
@@ -118,7 +119,7 @@ export class Sequencer {
     )
   }
 
-  /** Changes may have been missed: whoever holds an image of a list that was there before must load it anew. */
+  /** Changes may have been missed: processes with an index of a list created before this time must load it again. */
   async resetAll(createdBefore: number): Promise<void> {
     const { client, tables } = this.options
     const expression = new Expression()

@@ -18,11 +18,11 @@ export interface StreamShard {
 }
 
 export interface RecordPart {
-  /** Those that tell of one of our items. */
+  /** The records about our items. */
   records: StreamRecord[]
-  /** How far this part goes, whatever it was about; absent when it is empty. */
+  /** Sequence number of the last record, of any kind; absent if there is none. */
   lastSequence?: string
-  /** When the last of them was made, to the second. */
+  /** When the last record was created, to the second. */
   lastMadeAt?: number
   /** Absent at the end of a closed shard. */
   next?: string
@@ -36,7 +36,7 @@ export function connectStreams(options: StreamsClientOptions): DynamoDBStreamsCl
   })
 }
 
-/** The stream that a table has now. */
+/** The current stream of a table. */
 export async function findStream(client: DynamoDBClient, table: string): Promise<string | undefined> {
   try {
     const { Table } = await client.send(new DescribeTableCommand({ TableName: table }))
@@ -54,12 +54,12 @@ export class StreamReader {
     readonly table: StreamTable,
   ) {}
 
-  /** Tells this stream from that of the other table, and from others that the table has had. */
+  /** Distinguishes this stream from that of the other table, and from earlier streams of the table. */
   get label(): string {
     return `${this.table}@${this.arn.slice(this.arn.lastIndexOf('/') + 1)}`
   }
 
-  /** `gone`: it was turned off a day ago, and its last records have been dropped. */
+  /** `gone`: it was turned off a day ago, and its last records were trimmed. */
   async shards(): Promise<StreamShard[] | 'gone'> {
     const shards: StreamShard[] = []
     let start: string | undefined
@@ -78,7 +78,7 @@ export class StreamReader {
     return shards
   }
 
-  /** Where to read on; from the oldest record without `after`. `trimmed`: what comes next was dropped meanwhile. */
+  /** Where to continue; from the oldest record without `after`. `trimmed`: the next records were trimmed meanwhile. */
   async iterator(shardId: string, after: string | undefined): Promise<string | 'trimmed'> {
     const command = new GetShardIteratorCommand({
       StreamArn: this.arn,
@@ -90,13 +90,13 @@ export class StreamReader {
     try {
       return (await this.client.send(command)).ShardIterator ?? 'trimmed'
     } catch (error) {
-      // The shard itself may be gone too: it is kept as long as its records.
+      // The shard itself may be deleted too: it exists as long as its records.
       if (isOneOf(error, 'TrimmedDataAccessException', 'ResourceNotFoundException')) return 'trimmed'
       throw engineError(error, 'GetShardIterator', false)
     }
   }
 
-  /** `expired`: the iterator is too old, and another one must be asked for. */
+  /** `expired`: the iterator is too old, and a new one is needed. */
   async records(iterator: string): Promise<RecordPart | 'expired' | 'trimmed'> {
     try {
       const answer = await this.client.send(new GetRecordsCommand({ ShardIterator: iterator }))

@@ -1,10 +1,10 @@
 import type { _Record as SdkRecord } from '@aws-sdk/client-dynamodb-streams'
 import type { Item } from '../client/attributes.js'
 
-/** The tables whose streams are followed. */
+/** The tables whose streams are read. */
 export type StreamTable = 'allowlists' | 'giant'
 
-/** One change of one item, as a stream tells it. */
+/** One change of one item, from a stream. */
 export interface StreamRecord {
   table: StreamTable
   /** Within its stream shard. */
@@ -13,24 +13,24 @@ export interface StreamRecord {
   keys: Item
   before?: Item
   after?: Item
-  /** Deleted by DynamoDB itself, because its time was up. */
+  /** Deleted by DynamoDB's TTL. */
   isExpiry: boolean
 }
 
-/** A record as the Streams API has it, and, with binary in base64, as Lambda hands it over. */
+/** A record of the Streams API or, with binary in base64, of Lambda. */
 export type RawRecord = Pick<SdkRecord, 'eventName' | 'userIdentity' | 'dynamodb'> | LambdaRecord
 
 export interface LambdaRecord {
   eventName?: string | undefined
   eventSourceARN?: string | undefined
-  /** Lambda spells it in lower case, the Streams API with a capital. */
+  /** Lambda writes it in lower case, the Streams API with a capital. */
   userIdentity?: { principalId?: string; type?: string } | null | undefined
   dynamodb?: { SequenceNumber?: string; Keys?: object; NewImage?: object; OldImage?: object } | undefined
 }
 
 const TTL_PRINCIPAL = 'dynamodb.amazonaws.com'
 
-/** Undefined for what is no change of an item with our keys. */
+/** Undefined if it is not a change of an item with our keys. */
 export function readRecord(table: StreamTable, raw: RawRecord): StreamRecord | undefined {
   const { eventName: action, dynamodb: change, userIdentity } = raw
   if (action !== 'INSERT' && action !== 'MODIFY' && action !== 'REMOVE') return undefined

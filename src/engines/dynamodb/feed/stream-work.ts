@@ -4,33 +4,33 @@ import { removalOf } from '../allowlist/tokens.js'
 import type { Item } from '../client/attributes.js'
 import type { StreamRecord, StreamTable } from './stream-records.js'
 
-/** A member that changed, whatever it is now. */
+/** A changed member. */
 export interface MemberChange {
   table: StreamTable
   partition: string
-  /** Absent where the list has one shard. */
+  /** Absent if the list has one shard. */
   shard: number | undefined
   customerId: string
-  /** What the last record of it said. */
+  /** The action of its last record. */
   action: StreamRecord['action']
-  /** It as it was before and after each change. */
+  /** Its images before and after each change. */
   images: Images[]
-  /** Which writes are in the state of the member from here on. */
+  /** Writes that are included in the member's state from here on. */
   changeIds: Set<string>
-  /** It as it was, for each time that DynamoDB deleted it because its time was up. */
+  /** The deleted item, for each time that TTL deleted the member. */
   expiries: Item[]
 }
 
-/** What a record says an item was and became. */
+/** An item before and after a change. */
 export interface Images {
   before?: Item
   after?: Item
 }
 
-/** What some records say of one list. */
+/** The records of one list. */
 export interface ListWork {
   listId: string
-  /** Where it begins, to be told when it fails. */
+  /** Where it begins, to report if it fails. */
   firstSequence: string
   members: Map<string, MemberChange>
   meta: Images[]
@@ -39,11 +39,11 @@ export interface ListWork {
 
 export interface StreamWork {
   lists: Map<string, ListWork>
-  /** When the probes were sent that came through. */
+  /** When the probes that came through were sent. */
   probes: Map<StreamTable, number>
 }
 
-/** Sorts records by what they are about. Those of logs, imports and the feed itself are about nothing. */
+/** Groups records by list. Records of logs, imports and the feed itself are ignored. */
 export function gather(records: readonly StreamRecord[]): StreamWork {
   const work: StreamWork = { lists: new Map(), probes: new Map() }
   for (const record of records) {
@@ -82,7 +82,7 @@ function noteMember(
   change.action = record.action
   change.images.push(imagesOf(record))
   const written = record.after?.changeId?.S
-  // While a replace runs, a member that is removed stays as a tombstone.
+  // While a replace runs, a removed member stays as a tombstone.
   const isGone = record.after === undefined || record.after.tombstone?.BOOL === true
   const removed = isGone ? record.before?.changeId?.S : undefined
   if (written !== undefined) change.changeIds.add(written)
@@ -90,7 +90,7 @@ function noteMember(
   if (record.isExpiry && record.before !== undefined) change.expiries.push(record.before)
 }
 
-/** Other programs may write what nobody can ask for: such rows are no members. */
+/** Other programs may write ids that cannot be checked: such rows are not members. */
 function isCanonical(customerId: string): boolean {
   try {
     return identifier('customerId', customerId) === customerId
@@ -114,7 +114,7 @@ const imagesOf = ({ before, after }: StreamRecord): Images => ({
   ...(after !== undefined && { after }),
 })
 
-/** Our manifest, or a whole filter as the source design has it. */
+/** Our manifest, or a whole filter in the source design. */
 const isIndex = (listId: string, sort: string): boolean =>
   sort === manifestKey(listId).SK.S || sort.startsWith('BLOOM_FILTER#v')
 

@@ -4,7 +4,7 @@ import type { FeedMessage, MessageSink } from './messages.js'
 
 export type QueueClientOptions = Pick<SNSClientConfig, 'region' | 'endpoint' | 'credentials'>
 
-/** What SNS takes in one call. */
+/** Maximum messages of one SNS call. */
 const MAX_BATCH = 10
 
 /** Publishes to the topic that the queues of all pods are subscribed to. */
@@ -26,7 +26,7 @@ export class Topic implements MessageSink {
         PublishBatchRequestEntries: part.map((message, i) => ({
           Id: String(i),
           Message: JSON.stringify(message),
-          // So that whoever subscribes can filter.
+          // Subscribers can filter by these.
           MessageAttributes: {
             type: { DataType: 'String', StringValue: message.type },
             allowlistId: { DataType: 'String', StringValue: message.allowlistId },

@@ -8,16 +8,16 @@ import { keyOf, moment, ttlOf } from './keys.js'
 import { type Parts, partAttributes } from './parts.js'
 
 /**
- * The requests that change a record. Moments are compared as text, which holds for what this engine wrote; records of
- * other programs, which may spell them otherwise, have no `attempt` and are never changed by these.
+ * The requests that change a record. Times are compared as text, which works for records of this engine. Records of
+ * other programs may have other formats. They have no `attempt` and are never changed by these requests.
  */
 
 const IN_PROGRESS = text('IN_PROGRESS')
 const ONE = number(1)
 
 /**
- * Claims what is absent, FAILED or IN_PROGRESS with its lease passed, when the record lives as long as the lease. All
- * else is refused, and judged by what comes back.
+ * Claims a record that is absent, FAILED, or IN_PROGRESS with an expired lease, if the record lives as long as the
+ * lease. Everything else is refused, and decided from the returned item.
  */
 export function claimUpdate(table: string, claim: Claim, now: number): UpdateInput {
   const { key, owner, requestHash, leaseMs, lifeMs, takesOver } = claim
@@ -59,7 +59,7 @@ export function claimUpdate(table: string, claim: Claim, now: number): UpdateInp
   }
 }
 
-/** Puts a record in the place of one that is still as it was seen, or still absent. */
+/** Replaces a record that is unchanged since it was read, or still absent. */
 export function replacement(table: string, item: Item, seen: Item | undefined): PutInput {
   const e = new Expression()
   const marks = ['status', 'owner', 'attempt', 'leaseUntil', 'updatedAt', 'expiresAt', 'requestHash']
@@ -74,7 +74,7 @@ export function replacement(table: string, item: Item, seen: Item | undefined): 
   }
 }
 
-/** That the owner has the record and it is not over. */
+/** Condition: the owner holds the record and it has not expired. */
 function owned(e: Expression, owner: string, now: number): string {
   const isLive = `${e.name('expiresAt')} > ${e.value(text(moment(now)))}`
   return all(e.equals('owner', text(owner)), e.equals('status', IN_PROGRESS), isLive)
@@ -126,7 +126,7 @@ export function failUpdate(
   return ownerUpdate(table, key, owner, now, { set, remove: ['leaseUntil'] })
 }
 
-/** When the record lives as long as the lease; else `expiresAt` has to be moved too. */
+/** Only if the record lives as long as the lease; otherwise `expiresAt` must be moved too. */
 export function extendUpdate(
   table: string,
   key: RecordKey,
@@ -141,7 +141,7 @@ export function extendUpdate(
   return ownerUpdate(table, key, owner, now, { set: { leaseUntil: until, ...end }, also })
 }
 
-/** Of a first attempt, which leaves no trace. */
+/** For a first attempt, which leaves no record. */
 export function releaseDelete(table: string, key: RecordKey, owner: string, now: number) {
   const e = new Expression()
   return {

@@ -15,17 +15,18 @@ import { keyOf, moment, ttlOf } from './keys.js'
 import { type Parts, partsOf } from './parts.js'
 
 /**
- * A record as it is stored (see ../README.md): the attributes of the source with their types, and `owner`, `attempt`,
- * `leaseUntil`, `error`, `omittedBytes` and those of responses that are no text. What another program wrote lacks these.
+ * A stored record (see README.md): the attributes of the source design with their types, and `owner`, `attempt`,
+ * `leaseUntil`, `error`, `omittedBytes` and those of responses that are not text. Records of other programs lack
+ * these.
  */
 export interface ReadRecord {
   record: OwnedRecord
-  /** The response is in items of its own. */
+  /** Set if the response is in separate items. */
   parts: Parts | undefined
 }
 
 const STATUSES: readonly string[] = ['IN_PROGRESS', 'COMPLETED', 'FAILED'] satisfies RecordStatus[]
-/** The last moment that has four digits for its year. */
+/** The last time with a four-digit year. */
 const NEVER = 253_402_300_799_999
 
 /** A record without a response. */
@@ -49,7 +50,7 @@ export function itemOf(record: OwnedRecord): Item {
   }
 }
 
-/** The attributes of a response that fits its record. */
+/** The attributes of a response that fits into its record. */
 export function responseAttributes(response: StoredResponse): Item {
   return response.encoding === 'json'
     ? { responsePayload: text(response.text) }
@@ -72,7 +73,7 @@ export function readItem(key: RecordKey, item: Item, now: number): ReadRecord {
       createdAt: momentOf(item, 'createdAt') ?? updatedAt,
       updatedAt,
       expiresAt,
-      // Who wrote it without a lease has it as long as it lives.
+      // A record without a lease is leased until it expires.
       leaseUntil: status === 'IN_PROGRESS' ? (momentOf(item, 'leaseUntil') ?? expiresAt) : undefined,
       response: responseOf(item),
       omittedBytes: optionalNumber(item, 'omittedBytes'),
@@ -97,7 +98,7 @@ function expiryOf(item: Item): number {
   return momentOf(item, 'expiresAt') ?? (seconds === undefined ? NEVER : seconds * 1000)
 }
 
-/** Other programs may spell moments otherwise, or not at all. */
+/** Other programs may write times in other formats, or none. */
 function momentOf(item: Item, name: string): number | undefined {
   const ms = Date.parse(item[name]?.S ?? '')
   return Number.isNaN(ms) ? undefined : ms

@@ -1,13 +1,13 @@
 import type { RecordKey } from '../../../guards/idempotency/types.js'
 import { type Item, text } from '../client/attributes.js'
 
-/** No identifier holds `#` or `%`, so none can forge another's. */
+/** No identifier contains `#` or `%`, so none can forge another's. */
 export const partitionOf = ({ operation, key }: RecordKey): string =>
   `${operation.replaceAll(':', '%3A')}#${key}`
 export const keyOf = (key: RecordKey): Item => ({ pk: text(partitionOf(key)) })
 
-/** Of equal length for all years up to 9999, so that DynamoDB compares them as moments. */
+/** Equal length for all years up to 9999, so that DynamoDB can compare them as text. */
 export const moment = (ms: number): string => new Date(ms).toISOString()
 
-/** Whole seconds, and never before the record is over. */
+/** Whole seconds, and never before the record expires. */
 export const ttlOf = (expiresAt: number): number => Math.ceil(expiresAt / 1000)

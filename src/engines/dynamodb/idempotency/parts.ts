@@ -15,17 +15,17 @@ import {
 import type { DynamoClient } from '../client/client.js'
 import { partitionOf, ttlOf } from './keys.js'
 
-/** A response in items of its own. */
+/** A response in separate items. */
 export interface Parts {
-  /** Of one completion: those of a late owner, or of the same one who tries again, never mix with it. */
+  /** Unique per completion, so that parts of a late owner, or of a retry, never mix. */
   id: string
   count: number
   encoding: StoredResponse['encoding']
 }
 
-/** With room for the names and the key, below what an item may take. */
+/** Below the item limit, with room for names and key. */
 const PART_BYTES = 350 * 1024
-/** A record may be extended after its parts were written, so they outlive it. */
+/** A record may be extended after its parts were written, so they live longer. */
 const LONGER_MS = 24 * 3_600_000
 const DAMAGED = 'the response of a completed request is not complete in DynamoDB'
 
@@ -44,11 +44,11 @@ export function partAttributes({ id, count, encoding }: Parts): Item {
   }
 }
 
-/** What of a response is stored, as bytes. */
+/** The stored bytes of a response. */
 export const bytesIn = (response: StoredResponse): Uint8Array =>
   response.encoding === 'json' ? Buffer.from(response.text) : response.bytes
 
-/** Responses that do not go into their record. */
+/** Responses that do not fit into their record. */
 export class ResponseParts {
   constructor(
     private readonly client: DynamoClient,
@@ -69,10 +69,13 @@ export class ResponseParts {
     return parts
   }
 
-  /** Written before the record said so; a read that may be a little old mostly finds them, for half the price. */
+  /**
+   * Parts are written before the record names them. An eventually consistent read mostly finds them, for half the
+   * price.
+   */
   async read(key: RecordKey, parts: Parts): Promise<StoredResponse> {
     const found = (await this.find(key, parts, false)) ?? (await this.find(key, parts, true))
-    // What was done must not be done again because its answer is damaged.
+    // The request must not be executed again because its response is damaged.
     if (found === undefined) throw new CatracaError('STORE_CORRUPT', DAMAGED)
     return parts.encoding === 'json'
       ? { encoding: 'json', text: found.toString() }
@@ -97,7 +100,7 @@ export class ResponseParts {
   }
 }
 
-/** With more `#` than the key of a record has. */
+/** With more `#` than the key of a record. */
 function partKeys(key: RecordKey, { id, count }: Parts): Item[] {
   const partition = partitionOf(key)
   return Array.from({ length: count }, (_, i) => ({ pk: text(`${partition}#PART#${id}#${i}`) }))

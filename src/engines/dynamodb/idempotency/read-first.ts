@@ -3,19 +3,19 @@ import { itemBytes } from '../client/sizes.js'
 
 /**
  * Whether to read a record before it is claimed. A claim that finds a record is refused, and charged by the size of
- * that record in write units; to read it costs a fortieth of that, but each claim of something new costs the read too.
- * `auto`: where refused claims of an operation have lately cost more than such reads would have.
+ * that record in write units. Reading it costs a fortieth of that, but then each claim of a new key costs the read
+ * too. `auto`: reads first where refused claims of an operation have lately cost more than the reads would have.
  */
 export type ReadFirst = 'auto' | 'always' | 'never'
 
-/** Of the last twenty or so. */
+/** An average over about the last twenty. */
 const WEIGHT = 0.05
-/** Half a read unit is a tenth of a write unit; with something for the time that it takes. */
+/** Half a read unit is a tenth of a write unit; the rest is for its latency. */
 const WORTH_UNITS = 0.25
 const MOST_OPERATIONS = 1000
 
 export class ReadFirstPolicy {
-  /** By operation: write units that a claim cost more than the one of a small record, on average. */
+  /** By operation: average write units of a claim above those of a small record. */
   private readonly wasted = new Map<string, number>()
 
   constructor(private readonly choice: ReadFirst) {}
@@ -25,7 +25,7 @@ export class ReadFirstPolicy {
     return (this.wasted.get(operation) ?? 0) > WORTH_UNITS
   }
 
-  /** What a claim met: a completed record, or nothing of the kind. */
+  /** What a claim found: a completed record, or none. */
   met(operation: string, completed: Item | undefined): void {
     const units = completed === undefined ? 0 : Math.ceil(itemBytes(completed) / 1024) - 1
     const before = this.wasted.get(operation)

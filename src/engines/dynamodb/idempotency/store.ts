@@ -37,20 +37,20 @@ export interface DynamodbIdempotencyOptions {
   table: string
   writeTimeoutMs: number
   readFirst: ReadFirst
-  /** DynamoDB tells no time. What the caller's clock says becomes what decides. */
+  /** DynamoDB has no clock. Converts the caller's time to the time that decides. */
   time: (now: number) => number
 }
 
 const EXTEND = 'idempotency.extend'
 const MIB = 1024 * 1024
-/** Text stays in the record as far as an item goes, because other programs read it there. */
+/** Text stays in the record up to the item limit, because other programs read it there. */
 const MOST_TEXT_BYTES = 390 * 1024
-/** Every claim that finds a record is charged by its size, and nobody else reads what is compressed. */
+/** Every claim that finds a record is charged by its size, and no other program reads compressed responses. */
 const MOST_COMPRESSED_BYTES = 32 * 1024
-/** Each time somebody else has changed the record in between. */
+/** Each retry means that another caller changed the record in between. */
 const MOST_TRIES = 20
 
-/** A verb is one conditional write of one item; what it is refused for comes back in the refusal. */
+/** Each method is one conditional write of one item. The refusal returns the current item. */
 export class DynamodbIdempotency implements IdempotencyStore {
   readonly maxResponseBytes = 4 * MIB
   private readonly parts: ResponseParts
@@ -141,7 +141,7 @@ export class DynamodbIdempotency implements IdempotencyStore {
     return seen !== undefined && isLive(seen.record, now) ? this.whole(seen) : undefined
   }
 
-  /** Also of one that has expired and that DynamoDB has not deleted yet. */
+  /** Also removes one that has expired and that DynamoDB has not deleted yet. */
   async remove(key: RecordKey): Promise<boolean> {
     const result = await this.client.deleteItem('idempotency.remove', {
       TableName: this.table,
@@ -155,7 +155,7 @@ export class DynamodbIdempotency implements IdempotencyStore {
     return true
   }
 
-  /** DynamoDB deletes by `ttl`. */
+  /** TTL deletes expired items. */
   async sweep(): Promise<{ more: boolean }> {
     return { more: false }
   }
@@ -164,7 +164,7 @@ export class DynamodbIdempotency implements IdempotencyStore {
     return this.options.table
   }
 
-  /** Read first, where that pays: what is completed stays so, so it may be a little old. */
+  /** Reads first, where that pays. A completed record does not change, so an eventually consistent read is enough. */
   private async completed(key: RecordKey, now: number): Promise<ReadRecord | undefined> {
     if (!this.policy.shouldRead(key.operation)) return undefined
     const item = await this.get('idempotency.replay', key, false)
@@ -174,7 +174,7 @@ export class DynamodbIdempotency implements IdempotencyStore {
     return seen
   }
 
-  /** The parts first, the record last: it never tells of what is not there. */
+  /** The parts first, the record last: a record never names missing parts. */
   private async completeInParts(
     key: RecordKey,
     owner: string,
@@ -193,7 +193,7 @@ export class DynamodbIdempotency implements IdempotencyStore {
     return isOurs ? 'done' : this.completionOutcome(refused, key, owner, { response }, now)
   }
 
-  /** Refused, it was completed before by the same owner, or the owner has lost it. */
+  /** If refused, the same owner completed it before, or has lost it. */
   private async completionOutcome(
     refused: Refused | undefined,
     key: RecordKey,
@@ -207,13 +207,13 @@ export class DynamodbIdempotency implements IdempotencyStore {
     return typeof step === 'string' ? outcomeOf(step) : 'lost'
   }
 
-  /** With its response, where it is the owner's. */
+  /** With its response, if the owner holds it. */
   private async ownWhole(seen: ReadRecord, owner: string): Promise<OwnedRecord> {
     if (seen.parts === undefined || seen.record.owner !== owner) return seen.record
     return { ...seen.record, ...(await this.whole(seen)) }
   }
 
-  /** Nobody knows of them, and they expire: not worth a failure. */
+  /** No record names them, and they expire, so a failure is ignored. */
   private async dropParts(key: RecordKey, parts: Parts): Promise<void> {
     await this.parts.remove(key, parts).catch(() => {})
   }
@@ -226,13 +226,13 @@ export class DynamodbIdempotency implements IdempotencyStore {
     return parts === undefined ? record : { ...record, response: await this.parts.read(record.key, parts) }
   }
 
-  /** The refusal, or undefined when it was done. */
+  /** The refusal; undefined if it was applied. */
   private async update(verb: string, input: UpdateInput): Promise<Refused | undefined> {
     const result = await this.client.updateItem(verb, input, { repeatable: true })
     return result.applied ? undefined : result
   }
 
-  /** Refused, it was done before by the same owner, or the owner has lost it. */
+  /** If refused, the same owner did it before, or has lost it. */
   private outcome(
     refused: Refused | undefined,
     key: RecordKey,

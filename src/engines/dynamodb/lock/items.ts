@@ -1,10 +1,10 @@
 import { FENCE_KEPT_MS } from '../../../guards/lock/port.js'
 import { type Item, number, optionalNumber, optionalText, text } from '../client/attributes.js'
 
-/** The item of a lock in the table for guards (see ../README.md). */
+/** Key of a lock's item in the table for guards (see ../README.md). */
 export const lockItemKey = (name: string): Item => ({ PK: text(`LOCK#${name}`), SK: text('LOCK') })
 
-/** Deleted by DynamoDB a day after its last use, in epoch seconds. */
+/** DynamoDB deletes it a day after its last use; epoch seconds. */
 export const lockTtl = (now: number, ttlMs: number) => number(Math.ceil((now + ttlMs + FENCE_KEPT_MS) / 1000))
 
 export interface LockItem {
@@ -13,7 +13,7 @@ export interface LockItem {
   owner: string | undefined
   version: string
   leaseMs: number
-  /** As the holder's clock told it: for people, never for decisions. */
+  /** By the holder's clock: for people, never for decisions. */
   expiresAt: number | undefined
 }
 

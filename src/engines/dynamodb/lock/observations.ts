@@ -1,23 +1,23 @@
 interface Observation {
   version: string
-  /** By the clock of this process, when it was first seen. */
+  /** When this process first saw it, by its monotonic clock. */
   sinceMs: number
   leaseMs: number
 }
 
-/** Names that are remembered; beyond, those seen longest ago are forgotten, and their locks are waited for anew. */
+/** Maximum remembered names. Beyond it the oldest are forgotten, and the wait for their locks starts again. */
 const MOST_NAMES = 10_000
 
 /**
- * Since when each lock is as it is, by a clock of this process that nobody can set. A holder writes a new version with
- * every sign of life: one that was seen unchanged for its whole lease is dead, however wrong anybody's clock is.
+ * Since when each lock is unchanged, by a monotonic clock of this process. A holder writes a new version with every
+ * renewal. A lock that was unchanged for its whole lease is expired, however wrong any clock is.
  */
 export class Observations {
   private readonly seen = new Map<string, Observation>()
 
   constructor(private readonly monotonicMs: () => number) {}
 
-  /** Notes what was just read; how long it must stay like this before it is over. */
+  /** Records what was just read. Returns how long it must stay unchanged until it is expired. */
   note(name: string, version: string, leaseMs: number): number {
     let known = this.seen.get(name)
     if (known?.version !== version) {
@@ -29,7 +29,7 @@ export class Observations {
     return this.leftMs(known)
   }
 
-  /** That which is over, if it was seen for long enough. */
+  /** The version of the lock, if it was unchanged for its whole lease. */
   overdue(name: string): string | undefined {
     const known = this.seen.get(name)
     return known !== undefined && this.leftMs(known) <= 0 ? known.version : undefined

@@ -15,12 +15,12 @@ import { type LockItem, lockItemKey, lockTtl, readLock } from './items.js'
 import { Observations } from './observations.js'
 
 const HOLDER = ['lockOwner', 'version', 'leaseMs', 'expiresAt'] as const
-/** Attempts that follow one which was refused for a fence only, by holders whose clocks are ahead. */
+/** Further attempts after one that was refused only for its fence, by holders whose clocks are ahead. */
 const MOST_ATTEMPTS = 4
 
-/** Locks as items on which every write has a condition; one write unit each. Nobody's clock decides. */
+/** Locks as items with conditional writes; one write unit each. No wall clock decides. */
 export class DynamodbLocks implements LockStore {
-  /** Nobody is told: those who wait read the item. */
+  /** There are no notifications: waiters read the item. */
   readonly pollMs = 200
   private readonly observed: Observations
 
@@ -28,7 +28,7 @@ export class DynamodbLocks implements LockStore {
     private readonly client: DynamoClient,
     private readonly table: string,
     monotonicMs: () => number = () => performance.now(),
-    /** The time of the server at that of the caller: fences and the deletion of items go by it, locks do not. */
+    /** Converts the caller's time to the server's. Fences and the TTL of items use it, locks do not. */
     private readonly time: (at: number) => number = (at) => at,
   ) {
     this.observed = new Observations(monotonicMs)
@@ -36,7 +36,7 @@ export class DynamodbLocks implements LockStore {
 
   async acquire(attempt: Attempt, now: number): Promise<AttemptOutcome> {
     const { name, owner } = attempt
-    // A read costs a fifth of a write that is refused.
+    // A read costs a fifth of a refused write.
     if (this.observed.isFresh(name)) {
       const known = await this.item(name)
       if (known?.owner !== undefined && known.owner !== owner) return this.held(name, known)
@@ -57,7 +57,7 @@ export class DynamodbLocks implements LockStore {
     }
   }
 
-  /** If it is free, or over, and the fence is newer than the last one. */
+  /** Succeeds if the lock is free or expired, and the fence is newer than the last one. */
   private take({ name, owner, ttlMs }: Attempt, fence: number, now: number): Promise<WriteResult> {
     const overdue = this.observed.overdue(name)
     return this.update('lock.acquire', name, (expression) => {
@@ -71,7 +71,7 @@ export class DynamodbLocks implements LockStore {
     })
   }
 
-  /** It is the owner's already: by an attempt whose answer was lost, or because the owner asks again. */
+  /** The owner holds it already: the response of an earlier attempt was lost, or the owner calls again. */
   private async takeAgain(
     { name, owner, ttlMs }: Attempt,
     { fence }: LockItem,
@@ -100,7 +100,7 @@ export class DynamodbLocks implements LockStore {
     const result = await this.free('lock.release', name, now, (expression) =>
       expression.equals('lockOwner', text(owner)),
     )
-    // Repeated, it finds its own work done; whether it was, the item cannot tell any more.
+    // A retry finds the lock released. The item no longer shows by whom, so it counts as its own release.
     const isOwn = !result.applied && result.maybeOwn && result.item?.lockOwner === undefined
     return result.applied || isOwn ? 'done' : 'lost'
   }
@@ -121,7 +121,7 @@ export class DynamodbLocks implements LockStore {
     return () => {}
   }
 
-  /** DynamoDB deletes by itself what has not been used for a day. */
+  /** DynamoDB deletes items that were not used for a day. */
   async sweep(): Promise<{ more: boolean }> {
     return { more: false }
   }

@@ -12,26 +12,26 @@ import { all, Expression } from '../client/expression.js'
 
 const VERB = 'codes'
 
-/** The address stands last, and a purpose has a key of its own: neither can be taken for the other. */
+/** The address comes last, and the purpose is in a separate key: neither can be taken for the other. */
 const keyOf = ({ channel, address, purpose }: CodeKey): Item => ({
   PK: text(`OTP#${channel}#${address}`),
   SK: text(`PURPOSE#${purpose}`),
 })
 
 /**
- * The hash of a code is the name of an attribute, so that one update can count the attempt and remove the hash if it is
- * the one that was guessed: what stood there before tells which it was, to one caller only. The attribute `digest` stays,
- * and tells the right code that comes again from a wrong one.
+ * The hash of a code is an attribute name, so that one update can count the attempt and remove the hash if the guess
+ * is right. The old attributes show which it was, to one caller only. The attribute `digest` stays, and distinguishes
+ * a repeated right code from a wrong one.
  */
 const HASH_PREFIX = 'hash#'
 const hashName = (digest: string): string => HASH_PREFIX + digest
 
-/** An item for each code in the table for guards; it expires by its condition, and DynamoDB deletes it some time after. */
+/** One item per code in the table for guards. Conditions check its expiry, and TTL deletes it some time later. */
 export class DynamodbCodes implements CodeStore {
   constructor(
     private readonly client: DynamoClient,
     private readonly table: string,
-    /** The caller's time, corrected by what DynamoDB says: processes must agree when a code is over. */
+    /** The caller's time, corrected by DynamoDB's clock: processes must agree when a code expires. */
     private readonly time: (now: number) => number,
   ) {}
 
@@ -103,7 +103,7 @@ export class DynamodbCodes implements CodeStore {
     return isReplaced ? 'replaced' : 'wrong'
   }
 
-  /** DynamoDB deletes what has expired. */
+  /** TTL deletes expired items. */
   async sweep(): Promise<{ more: boolean }> {
     return { more: false }
   }
@@ -113,7 +113,7 @@ function isLiving(item: Item | undefined, now: number): item is Item {
   return item !== undefined && numberOf(item, 'expiresAt') > now
 }
 
-/** Of a code that was used, the item stays without its hash. */
+/** After a code was used, its item stays without the hash. */
 const hasHash = (item: Item): boolean => Object.keys(item).some((name) => name.startsWith(HASH_PREFIX))
 
 function isPending(item: Item | undefined, now: number): item is Item {

@@ -11,7 +11,10 @@ const NUMBERS = {
 } as const satisfies Partial<Record<keyof Limit, string>>
 const MODES: readonly LimitMode[] = ['enforce', 'shadow']
 
-/** One flat item for each limit, with what the level says besides on each; where it names no limit, one without a name. */
+/**
+ * One flat item per limit, each with the other settings of the level. A level without limits has one item without a
+ * limit name.
+ */
 export function itemsOf(key: ConfigKey, config: LevelConfig): Item[] {
   const names = Object.keys(config.limits)
   if (names.length === 0) return [{ ...limitKey(key, ''), resource: text(key.resource), ...besides(config) }]
@@ -44,9 +47,9 @@ function besides({ onUnavailable, autoUpdate, strictVersion }: LevelConfig): Ite
 }
 
 /**
- * What the items of a level say; undefined for none. Other programs may have written them, and say different things on
- * different items of one level: then the more careful one holds. A limit that cannot be used is named with what is
- * wrong, and leaves the others alone.
+ * The configuration in the items of a level; undefined for none. Other programs may have written them with different
+ * settings on different items of one level: then the stricter one is used. An unusable limit is reported with the
+ * reason, and does not affect the others.
  */
 export function configOf(key: ConfigKey, items: readonly Item[]): LevelConfig | undefined {
   if (items.length === 0) return undefined
@@ -74,12 +77,12 @@ export function configOf(key: ConfigKey, items: readonly Item[]): LevelConfig | 
   return config
 }
 
-/** Older programs keep the fields of a record in a map of its own. */
+/** Older programs store the fields of a record in a nested map. */
 function flattened(item: Item): Item {
   return item.data?.M === undefined ? item : { ...item.data.M, ...item }
 }
 
-/** The limit, or the attribute that cannot be used. */
+/** The limit, or the attribute that is unusable. */
 function limitOf(item: Item): Limit | string {
   const limit: Limit = {}
   for (const [field, attribute] of Object.entries(NUMBERS)) {
@@ -102,18 +105,18 @@ function limitOf(item: Item): Limit | string {
   return limit
 }
 
-/** In any case of letters; what is neither is taken as the more careful one. */
+/** Case-insensitive. Any other value counts as the stricter one. */
 function onUnavailableOf({ on_unavailable: value }: Item): LevelConfig['onUnavailable'] {
   if (!isGiven(value)) return undefined
   return value.S?.toLowerCase() === 'allow' ? 'allow' : 'block'
 }
 
-/** What is no flag is taken as the more careful one. */
+/** A value that is not a boolean counts as the stricter one. */
 function readFlag(item: Item, attribute: string, careful: boolean): boolean | undefined {
   const value = item[attribute]
   return isGiven(value) ? (value.BOOL ?? careful) : undefined
 }
 
-/** Some programs write that there is nothing. */
+/** Some programs write NULL for a missing value. */
 const isGiven = (value: Attribute | undefined): value is Attribute =>
   value !== undefined && value.NULL === undefined

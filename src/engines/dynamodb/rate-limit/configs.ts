@@ -21,22 +21,22 @@ import {
   SECRET_KEY,
 } from './keys.js'
 import type { Notices } from './notices.js'
-import { type LimitTable, persist } from './table.js'
+import { type LimitTable, retryUntilDone } from './table.js'
 
-/** What an entity has besides the resource that is asked for is read with it up to here, for the sake of its parent. */
+/** How many items of an entity, also of other resources, one query reads in order to reach its parent. */
 const ENTITY_ITEMS = 40
-/** Of the transaction that changes a level: its number, the notice, and its name in the directory. */
+/** Other items of the transaction that changes a level: its number, the notice, and its directory entry. */
 const OTHER_ITEMS = 3
-/** Levels that are read at once. */
+/** Levels that are read concurrently. */
 const READ_AT_ONCE = 20
 
 interface EntityItems {
-  /** For each resource that is asked for. */
+  /** For each requested resource. */
   limits: Item[][]
   parent: Item | undefined
 }
 
-/** Levels in the flat layout of the source, one item for each limit. */
+/** Levels in the flat layout of the source design, one item per limit. */
 export class DynamodbLimitConfigs implements LimitConfigStore {
   private readonly directory: Directory
 
@@ -47,7 +47,7 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
     this.directory = new Directory(guards)
   }
 
-  /** At once one query for each level, which costs half a unit however many limits it has. */
+  /** One query per level, all at once. Each costs half a unit, however many limits it has. */
   async read(keys: readonly ConfigKey[], entity: string | undefined): Promise<ConfigBatch> {
     this.notices.used()
     const isConsistent = this.notices.isSettling
@@ -70,7 +70,7 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
     return { configs, entity: parent && recordOf(parent), schemaVersion }
   }
 
-  /** By the directory; what the levels say comes from where `read` has it. */
+  /** Pages through the directory, then reads the configurations like `read`. */
   async list(level: Level, { after, limit, resource, scan }: ConfigPageRequest): Promise<ConfigPage> {
     if (scan && after === undefined) await this.directory.scan()
     const { keys, isLast } = await this.directory.page(level, after, limit)
@@ -81,14 +81,14 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
       const found = await Promise.all(part.map(async (key) => this.items(key, true)))
       for (const [n, key] of part.entries()) {
         const config = configOf(key, found[n]!)
-        // Another program has taken it away.
+        // Another program has deleted it.
         if (config !== undefined) items.push({ key, config })
       }
     }
     return isLast ? { items } : { items, next: keys.at(-1)! }
   }
 
-  /** Limits and parent lie side by side: one query, unless the entity has very many limits of other resources. */
+  /** Limits and parent are neighbours: one query, unless the entity has very many limits of other resources. */
   private async readEntity(
     entity: string,
     resources: readonly string[],
@@ -174,7 +174,7 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
     })
   }
 
-  /** Told as a number without a notice: everybody asks again for everything. */
+  /** Published as a number without a notice: every instance reads everything again. */
   async migrate(schemaVersion: number): Promise<void> {
     const { client, table: TableName } = this.guards
     const input = {
@@ -207,7 +207,7 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
     return { Put: { TableName: this.guards.table, Item } }
   }
 
-  /** What another program has written may be more than a transaction holds; what is too much goes before it. */
+  /** Another program may have written more items than a transaction can delete. The excess is deleted before. */
   private async removals(old: readonly Item[], room: number): Promise<TransactionItem[]> {
     const { client, table } = this.guards
     const keys = old.map(({ PK, SK }) => ({ PK: PK!, SK: SK! }))
@@ -217,15 +217,15 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
   }
 
   /**
-   * One change at a time: each proves that there was none since it began to look, so that two at once do not leave half of
-   * each. It is told in the same transaction. False where there is nothing to change.
+   * One change at a time: each checks that there was no other since it began to read, so that two concurrent ones do
+   * not leave half of each. The notice is in the same transaction. False if there is nothing to change.
    */
   private async change(
     key: ConfigKey | undefined,
     plan: () => Promise<TransactionItem[] | undefined>,
   ): Promise<boolean> {
     const { log } = this.notices
-    const isChanged = await persist(this.guards, async () => {
+    const isChanged = await retryUntilDone(this.guards, async () => {
       const { count } = await log.head('limit.config', 'config', true)
       const items = await plan()
       if (items === undefined) return false

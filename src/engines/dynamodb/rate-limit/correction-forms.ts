@@ -6,18 +6,19 @@ import { countedAt, type Form, fillAnew, isFull, startOf } from './take-forms.js
 
 export interface Correction {
   limit: LeasedLimit
-  /** Tokens to add to what was taken; negative to give back. */
+  /** Tokens to add to the consumed amount; negative to give back. */
   amount: number
   takenAt: number
   known: KnownLimit | undefined
   now: number
-  /** Others were faster: what would only tidy up is left. */
+  /** Other writers were faster: changes that only clean up are skipped. */
   isContended: boolean
 }
 
 /**
- * Corrects what was taken in the usual cases, in the units of the rule that the state is counted by; undefined where only
- * the whole item as it was seen can be the condition. Only for what the algorithm would change.
+ * The update that corrects the consumed amount in the usual cases, in the units of the rule that the state is counted
+ * with. Undefined if the condition must be the whole item as it was read. Only for changes that the algorithm would
+ * make.
  */
 export function correctionForm(correction: Correction): Form | undefined {
   const { limit, known } = correction
@@ -51,7 +52,7 @@ function ofBucket(correction: Correction): Form | undefined {
   const isRefilled = amount > 0 && counted === ruleText(rule)
   if (isRefilled && isFull(known!, rule, now)) return anew({ ...correction, now })
   if (!isUsed(state) && counted !== ruleText(rule)) return undefined
-  // A bucket that was full before it was last taken from is full all the same; it is only tidier to remove it.
+  // If everything is given back, the bucket is full with or without its state. Removing the state is only cleaner.
   if (BigInt(state[1]!) + units <= 0n && !isContended) return undefined
   return (draft) => {
     const full = draft.name('full', name)
@@ -63,7 +64,7 @@ function ofBucket(correction: Correction): Form | undefined {
   }
 }
 
-/** In the current window, or in the one before where that is counted too, as long as something stays in it. */
+/** In the current window, or in the previous one where that counts too, if the count stays above zero. */
 function ofWindow({ limit: { name, rule }, amount, takenAt, known, now }: Correction): Form | undefined {
   const { rule: counted, state } = known!
   const [, start, used, before] = state as [number, number, number, number]
@@ -80,7 +81,7 @@ function ofWindow({ limit: { name, rule }, amount, takenAt, known, now }: Correc
   }
 }
 
-/** What was admitted at a time has an entry of its own, so that slots that come back do not get in each other's way. */
+/** The admissions of each time have a separate entry, so that returned slots do not conflict. */
 function ofLog({ limit: { name }, amount, takenAt, known }: Correction): Form | undefined {
   const held = heldAt(known!, takenAt)
   if (held === 0) return undefined

@@ -14,42 +14,42 @@ import {
 import { Expression } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { leaseKey, subjectKey } from './keys.js'
-import { type Known, readKnown } from './known.js'
+import { type CachedSubject, readKnown } from './known.js'
 import type { Marks } from './marks.js'
-import type { Memory } from './memory.js'
 import type { Notices } from './notices.js'
+import type { SubjectCache } from './subject-cache.js'
 import { draftCorrection, guessAfter } from './subject-updates.js'
-import { type LimitTable, persist, readSubject, ttlOf } from './table.js'
+import { type LimitTable, readSubject, retryUntilDone, ttlOf } from './table.js'
 import type { Times } from './times.js'
 
 interface Parts {
   guards: LimitTable
   times: Times
   notices: Notices
-  memory: Memory
+  memory: SubjectCache
   marks: Marks
 }
 
-/** What is kept of a lease that was used; version 0: nothing yet. */
+/** The stored state of a used lease; version 0: nothing yet. */
 interface LeaseRecord {
   version: number
   isBack: boolean
-  /** What was added to it, for each subject and limit. */
+  /** The sums of its adjustments, for each subject and limit. */
   sums: readonly LeaseSums[]
   /** Names of its last adjustments. */
   adjustments: readonly string[]
 }
 
-/** A subject of a lease, and what a try knows of it. */
+/** A subject of a lease, and what an attempt knows of it. */
 interface Corrected {
-  known: Known | undefined
+  known: CachedSubject | undefined
   isSeen: boolean
 }
 
-/** Undefined where it was made before. */
+/** Undefined if the change was made before. */
 type Change = (record: LeaseRecord) => { amounts: number[][]; next: Omit<LeaseRecord, 'version'> } | undefined
 
-/** Changes what was taken: the item of the lease and those of its subjects in one transaction, so exactly once. */
+/** Corrects consumed amounts: the item of the lease and those of its subjects in one transaction, so exactly once. */
 export class Corrections {
   constructor(private readonly parts: Parts) {}
 
@@ -74,7 +74,7 @@ export class Corrections {
   private async use(lease: LeaseUse, now: number, change: Change): Promise<LeaseOutcome> {
     const { guards, times, memory } = this.parts
     const time = times.since(now)
-    // What is known of a lease goes when it has run out: it could be given back once more.
+    // The state of a lease is deleted after it expires: it could be given back a second time.
     if (time() >= lease.expiresAt) return 'given-back'
     let record: LeaseRecord = noRecord(lease)
     const subjects: Corrected[] = lease.subjects.map((subject) => ({
@@ -82,7 +82,7 @@ export class Corrections {
       isSeen: false,
     }))
     let isContended = false
-    return persist(guards, async () => {
+    return retryUntilDone(guards, async () => {
       const changed = change(record)
       if (changed === undefined) return 'done' as const
       const { amounts, next } = changed
@@ -112,24 +112,24 @@ export class Corrections {
     })
   }
 
-  /** What changes, by the number of its subject; and what the items will be after it, as far as one can tell. */
+  /** The updates by the index of their subject, and the expected items after them. */
   private async updates(
     lease: LeaseUse,
     subjects: Corrected[],
     amounts: readonly (readonly number[])[],
     now: number,
     isContended: boolean,
-  ): Promise<{ updates: [subject: number, item: TransactionItem][]; guesses: Map<number, Known> }> {
+  ): Promise<{ updates: [subject: number, item: TransactionItem][]; guesses: Map<number, CachedSubject> }> {
     const { guards, marks } = this.parts
     const updates: [number, TransactionItem][] = []
-    const guesses = new Map<number, Known>()
+    const guesses = new Map<number, CachedSubject>()
     for (const [i, subject] of lease.subjects.entries()) {
-      const draftOf = (known: Known) =>
+      const draftOf = (known: CachedSubject) =>
         draftCorrection(known, subject.limits, amounts[i]!, lease.takenAt, now, isContended)
       if (amounts[i]!.every((amount) => amount === 0)) continue
       let { known, isSeen } = subjects[i]!
       let drafted = known && draftOf(known)
-      // Where there seems to be nothing to correct, or all of it has to be known, it is looked at.
+      // If there seems to be nothing to correct, or the whole item must be known, it is read.
       if (drafted === undefined || (drafted.mustBeSeen && !isSeen)) {
         known = await readSubject(guards, subject)
         isSeen = true
@@ -144,7 +144,7 @@ export class Corrections {
     return { updates, guesses }
   }
 
-  /** Slots come back all the time, and nobody remembers that there was none. */
+  /** Denials of concurrency slots are not cached, because slots are freed all the time. */
   private tellFreed({ subjects }: LeaseUse, amounts: readonly (readonly number[])[]): void {
     const freed = subjects.filter(({ limits }, i) =>
       limits.some(({ rule }, j) => amounts[i]![j]! < 0 && rule.algorithm !== 'concurrency'),

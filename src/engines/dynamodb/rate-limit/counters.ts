@@ -11,16 +11,16 @@ import type { Subject } from '../../../guards/rate-limit/types.js'
 import { Corrections } from './corrections.js'
 import type { Draft } from './draft.js'
 import { subjectKey } from './keys.js'
-import { type Known, NOTHING, readKnown, statesOf } from './known.js'
+import { type CachedSubject, NOTHING, readKnown, statesOf } from './known.js'
 import { Marks } from './marks.js'
-import { Memory } from './memory.js'
 import type { Notices } from './notices.js'
+import { SubjectCache } from './subject-cache.js'
 import { draftRewind, draftTake, viewsAfter } from './subject-updates.js'
-import { type LimitTable, persist, readSubject, readSubjects } from './table.js'
+import { type LimitTable, readSubject, readSubjects, retryUntilDone } from './table.js'
 import type { Times } from './times.js'
 
 export class DynamodbLimits implements LimitStore {
-  private readonly memory = new Memory()
+  private readonly memory = new SubjectCache()
   private readonly marks = new Marks()
   private readonly corrections: Corrections
 
@@ -42,20 +42,20 @@ export class DynamodbLimits implements LimitStore {
       return { allowed: true, at: this.times.at(now), views: [] }
     }
     if (other === undefined) return this.takeOne(one, now)
-    // Who takes nothing of one of them need not change both at once.
+    // If nothing is consumed of one of them, both need not change in one transaction.
     const [first, second] = [one, other].map(({ limits }) => limits.some(({ cost }) => cost > 0))
     if (first && second) return this.takeBoth([one, other], now)
     const [own, above] = [await this.takeOne(one, now), await this.takeOne(other, now)]
     return { ...(second ? above : own), views: [own.views[0]!, above.views[0]!] }
   }
 
-  /** One conditional update where what was last seen still tells how; what it is refused by tells more. */
+  /** One conditional update, chosen by the last known item. A refusal returns the current item for the next attempt. */
   private takeOne(subject: SubjectCosts, now: number): Promise<Taken> {
     const { limits } = subject
     const time = this.times.since(now)
     let known = this.memory.get(subject) ?? NOTHING
     let [isSeen, isContended] = [false, false]
-    return persist(this.guards, async () => {
+    return retryUntilDone(this.guards, async () => {
       const at = time()
       const { allowed, views, states } = decide([statesOf(known)], [subject], at)
       const draft = allowed ? draftTake(known, limits, views[0]!, states[0], at, isContended) : undefined
@@ -66,7 +66,7 @@ export class DynamodbLimits implements LimitStore {
           return undefined
         }
         if (isSeen) return { allowed, at, views }
-        // To be refused costs a write, to look is cheaper.
+        // A refused write costs a write; a read is cheaper.
         known = await readSubject(this.guards, subject)
         isSeen = true
         this.memory.set(subject, known)
@@ -83,24 +83,24 @@ export class DynamodbLimits implements LimitStore {
     })
   }
 
-  private async send(subject: Subject, draft: Draft): Promise<{ after: Known; isDone: boolean }> {
+  private async send(subject: Subject, draft: Draft): Promise<{ after: CachedSubject; isDone: boolean }> {
     const { client, table } = this.guards
     const mark = this.marks.next()
     draft.mark(mark)
     const input = { ...draft.request(table, subjectKey(subject)), ReturnValues: 'ALL_NEW' } as const
-    // Sent again after an answer that was lost it finds its own mark, or takes once more: never too little.
+    // Repeated after a lost response, it finds its own mark, or consumes once more: never too little.
     const result = await client.updateItem('limit.take', input, { repeatable: true })
     const after = readKnown(result.item)
     this.memory.set(subject, after)
     return { after, isDone: result.applied || after.mark === mark }
   }
 
-  /** Both or neither. A transaction does not tell what it has led to, so that is read. */
+  /** Both or neither. A transaction does not return the new items, so they are read. */
   private takeBoth(subjects: readonly SubjectCosts[], now: number): Promise<Taken> {
     const time = this.times.since(now)
     let known = subjects.map((subject) => this.memory.get(subject) ?? NOTHING)
     let [isSeen, isContended] = [false, false]
-    return persist(this.guards, async () => {
+    return retryUntilDone(this.guards, async () => {
       const at = time()
       const { allowed, views, states } = decide(known.map(statesOf), subjects, at)
       const drafts = subjects.map(({ limits }, i) =>
@@ -133,11 +133,11 @@ export class DynamodbLimits implements LimitStore {
     })
   }
 
-  /** What has refused, by its number; undefined when all was done. */
+  /** The refusing items by index; undefined if all was applied. */
   private async sendBoth(
     subjects: readonly SubjectCosts[],
     drafts: readonly (Draft | undefined)[],
-  ): Promise<Map<number, Known> | undefined> {
+  ): Promise<Map<number, CachedSubject> | undefined> {
     const { client, table } = this.guards
     const sent = drafts.flatMap((draft, i) => (draft === undefined ? [] : [{ draft, i }]))
     const items = sent.map(({ draft, i }) => {
@@ -156,7 +156,7 @@ export class DynamodbLimits implements LimitStore {
     )
   }
 
-  private async look(subjects: readonly SubjectCosts[]): Promise<Known[]> {
+  private async look(subjects: readonly SubjectCosts[]): Promise<CachedSubject[]> {
     const known = await readSubjects(this.guards, subjects)
     subjects.forEach((subject, i) => {
       this.memory.set(subject, known[i]!)
@@ -177,7 +177,7 @@ export class DynamodbLimits implements LimitStore {
     const input = { TableName: table, Key: subjectKey(subject), ReturnValues: 'ALL_OLD' } as const
     const { item } = await client.deleteItem('limit.reset', input)
     this.memory.forget(subject)
-    await this.notices.tellFreed([subject])
+    await this.notices.publishFreed([subject])
     return statesOf(readKnown(item)).length > 0
   }
 
@@ -185,7 +185,7 @@ export class DynamodbLimits implements LimitStore {
     return this.notices.onFreed(listener)
   }
 
-  /** TTL deletes what has ended. */
+  /** TTL deletes expired items. */
   async sweep(): Promise<{ swept: number; more: boolean }> {
     return { swept: 0, more: false }
   }

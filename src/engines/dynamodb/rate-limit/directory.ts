@@ -10,12 +10,12 @@ import {
 } from './keys.js'
 import type { LimitTable } from './table.js'
 
-/** Configurations of which this process knows that they are in the directory. */
+/** Maximum configurations that this process remembers to be in the directory. */
 const MAX_KNOWN = 10_000
 
 /**
- * Names what the levels say, so that it can be listed: the layout of the source gives each resource and each entity a
- * partition of its own. What another program wrote is put in when it is first used, or when somebody has it looked for.
+ * Lists all configurations: in the layout of the source design each resource and each entity has its own partition.
+ * Configurations of other programs are added when they are first used, or by a scan.
  */
 export class Directory {
   private readonly known = new Set<string>()
@@ -37,7 +37,7 @@ export class Directory {
     return { keys, isLast: next === undefined || keys.length === 0 }
   }
 
-  /** A configuration that was found: nobody waits for this, and a failure only leaves it unlisted. */
+  /** Adds a configuration that was found. Not awaited: after a failure it is only not listed. */
   found(key: ConfigKey): void {
     const { PK, SK } = directoryKey(key)
     const name = `${PK.S} ${SK.S}`
@@ -47,7 +47,7 @@ export class Directory {
     this.name(key).catch(() => this.known.delete(name))
   }
 
-  /** Looks first, for half a unit: mostly it is there. */
+  /** Reads first, for half a unit: mostly it is there. */
   private async name(key: ConfigKey): Promise<void> {
     const { client, table: TableName } = this.guards
     const Key = directoryKey(key)
@@ -55,7 +55,7 @@ export class Directory {
     await client.putItem('limit.directory', { TableName, Item: Key })
   }
 
-  /** Reads the whole table, and names every configuration in it. */
+  /** Scans the whole table, and adds every configuration. */
   async scan(): Promise<void> {
     const { client, table: TableName } = this.guards
     const found = new Map<string, ConfigKey>()
@@ -78,7 +78,7 @@ export class Directory {
   }
 }
 
-/** Whose row it is; the layout of the source names it in the keys alone. */
+/** The level of a row. In the layout of the source design only the keys name it. */
 function keyOf(partition: string, sort: string): ConfigKey | undefined {
   const [resource = ''] = sort.slice(LIMIT_PREFIX.length).split('#')
   return resource === '' ? undefined : levelOfPartition(partition, resource)

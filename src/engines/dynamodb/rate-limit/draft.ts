@@ -1,11 +1,11 @@
 import type { Key } from '../allowlist/items.js'
 import { type Attribute, number, text } from '../client/attributes.js'
 import { all, Expression } from '../client/expression.js'
-import { attributeOf, type Known } from './known.js'
+import { attributeOf, type CachedSubject } from './known.js'
 
-/** Longer than it counts by so much is an item kept, so that its end need not be moved by every write. */
+/** An item is stored this much longer than needed, so that not every write must move its TTL. */
 const TTL_SLACK_SECONDS = 300
-/** Ends fall on whole steps: those who move one at the same time agree on it. */
+/** TTLs are rounded to whole steps, so that concurrent writers set the same one. */
 const TTL_STEP_SECONDS = 60
 
 export interface UpdateRequest {
@@ -17,7 +17,7 @@ export interface UpdateRequest {
   ExpressionAttributeValues?: Record<string, Attribute>
 }
 
-/** An update of the item of one subject: what it changes, and the conditions under which that is right. */
+/** An update of the item of one subject: its changes, and the conditions under which they are right. */
 export class Draft {
   private readonly expression = new Expression()
   private readonly conditions: string[] = []
@@ -29,7 +29,7 @@ export class Draft {
     return this.expression.attribute(attributeOf(what, limit))
   }
 
-  /** What was admitted at a time, in the log of a limit. */
+  /** The admissions of a time, in the log of a limit. */
   entry(limit: string, at: number): string {
     return `${this.name('log', limit)}.${this.expression.attribute(String(at))}`
   }
@@ -66,16 +66,16 @@ export class Draft {
     return `attribute_not_exists(${this.name('rule', limit)})`
   }
 
-  /** Nobody has written since the item was seen. */
-  requireUnchanged({ mark }: Known): void {
+  /** Condition: the item was not written since it was read. */
+  requireUnchanged({ mark }: CachedSubject): void {
     const name = this.plain('mark')
     if (mark === undefined) this.require(`attribute_not_exists(${name})`)
     else this.require(`${name} = ${this.value(text(mark))}`)
   }
 
   /**
-   * The mark of this write. By it a write is recognised whose answer was lost, as long as nobody else has written: it
-   * is not done again.
+   * The mark of this write. If its response was lost, a retry recognises the write by its mark, unless another write
+   * followed, and does not repeat it.
    */
   mark(own: string): void {
     const name = this.plain('mark')
@@ -84,8 +84,8 @@ export class Draft {
     this.set(name, value)
   }
 
-  /** Keeps the item at least until then. It may be kept for longer for other limits, of which this call knows nothing. */
-  keepUntil(known: Known, endsAt: number): void {
+  /** Sets the TTL to at least this time. Other limits, unknown to this call, may need a later one. */
+  keepUntil(known: CachedSubject, endsAt: number): void {
     const name = this.plain('ttl')
     const needed = Math.ceil(endsAt / 1000)
     if (known.ttl !== undefined && known.ttl >= needed) {

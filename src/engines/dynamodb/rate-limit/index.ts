@@ -15,14 +15,14 @@ export interface OpenLimits extends LimitEngine {
 
 export interface LimitParts extends LimitTable {
   clock: LimitClock
-  /** The time of this process, and what to add to it. */
+  /** The clock of this process, and its offset to the server's. */
   server: { now: () => number; offsetMs(): number }
 }
 
 export function openLimits({ clock, server, ...guards }: LimitParts): OpenLimits {
   const times = new Times(clock, server)
   const notices = new Notices(new NoticeLog(guards, () => times.at(server.now())))
-  // By the first answer it is known how far the clock is off.
+  // The first response shows how far the clock is off.
   const begin = async () => void (await notices.log.heads())
   return {
     counters: new DynamodbLimits(guards, times, notices, begin),

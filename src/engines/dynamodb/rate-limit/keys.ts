@@ -2,15 +2,15 @@ import type { ConfigKey, Level, Subject } from '../../../guards/rate-limit/types
 import { type Key, keyOf } from '../allowlist/items.js'
 
 /**
- * Names of everything that rate limits keep in the table of guards (see README.md). No identifier holds a `#`, and every
- * part made of one stands behind a `#`, so that no id can forge the key of something else.
+ * Keys of all items of rate limits in the table for guards (see README.md). No identifier contains a `#`, and every
+ * part made of one follows a `#`, so that no id can forge another key.
  */
 
-/** What is used of all limits of a subject. */
+/** The states of all limits of a subject. */
 export const subjectKey = ({ entity, resource }: Subject): Key =>
   keyOf(`SUBJECT#${entity}#${resource}`, 'STATE')
 
-/** Of a lease that was used: what was added to it, or that it was given back. */
+/** State of a used lease: its adjustments, or that it was given back. */
 export const leaseKey = (id: string): Key => keyOf(`LEASE#${id}`, 'LEASE')
 
 export function levelPartition(key: ConfigKey): string {
@@ -24,7 +24,7 @@ export function levelPartition(key: ConfigKey): string {
   }
 }
 
-/** Whose partition it is; undefined for one that is no level's. */
+/** The level of a partition; undefined if it is not that of a level. */
 export function levelOfPartition(partition: string, resource: string): ConfigKey | undefined {
   if (partition === 'SYSTEM#') return { level: 'system', resource }
   if (partition === `RESOURCE#${resource}`) return { level: 'resource', resource }
@@ -34,19 +34,19 @@ export function levelOfPartition(partition: string, resource: string): ConfigKey
 
 export const entityPartition = (entity: string): string => `ENTITY#${entity}`
 export const LIMIT_PREFIX = '#LIMIT#'
-/** What a level says of a resource begins with this; the name of a limit follows, or nothing where it names none. */
+/** Prefix of a level's items for a resource. The name of a limit follows, or nothing if the level has no limits. */
 export const limitPrefix = (resource: string): string => `${LIMIT_PREFIX}${resource}#`
 export const limitKey = (level: ConfigKey, name: string): Key =>
   keyOf(levelPartition(level), limitPrefix(level.resource) + name)
 
-/** Sorts right behind the limits of an entity, so that one query reads both. */
+/** Sorts right after the limits of an entity, so that one query reads both. */
 export const PARENT_SORT = '#LIMITS#PARENT'
 export const parentKey = (entity: string): Key => keyOf(entityPartition(entity), PARENT_SORT)
 
 const STORE_PARTITION = 'LIMITS#'
 export const SECRET_KEY: Key = keyOf(STORE_PARTITION, 'SECRET')
 
-/** Names what a level says, so that it can be listed: the layout of the source gives each entity its own partition. */
+/** Lists the configurations: in the layout of the source design each entity has its own partition. */
 export const directoryPartition = (level: Level): string => `${STORE_PARTITION}DIRECTORY#${level}`
 export const directorySort = (key: ConfigKey): string =>
   key.level === 'entity' ? `${key.entity}#${key.resource}` : key.resource
@@ -60,7 +60,7 @@ export function readDirectorySort(level: Level, sort: string): ConfigKey {
 export type NoticeKind = 'config' | 'freed'
 export const NOTICE_PARTITION = 'LIMITS#NOTICES'
 export const HEAD_PREFIX = 'HEAD#'
-/** The number of the last notice of a kind; that of configuration has the version of the schema too. */
+/** The number of the last notice of a kind; that of `config` also has the schema version. */
 export const headKey = (kind: NoticeKind): Key => keyOf(NOTICE_PARTITION, HEAD_PREFIX + kind)
 const NUMBER_DIGITS = 16
 export const noticeSort = (kind: NoticeKind, number: number): string =>
@@ -68,7 +68,7 @@ export const noticeSort = (kind: NoticeKind, number: number): string =>
 export const noticeKey = (kind: NoticeKind, number: number): Key =>
   keyOf(NOTICE_PARTITION, noticeSort(kind, number))
 
-/** What was used of a resource in one hour. */
+/** The usage of a resource in one hour. */
 export const usagePartition = (resource: string): string => `${STORE_PARTITION}USAGE#${resource}`
 const HOUR_DIGITS = 13
 export const usageSort = (start: number): string =>

@@ -25,7 +25,7 @@ type Kind = keyof typeof ATTRIBUTES
 export const attributeOf = (what: string, name: string): string => `${what}#${name}`
 const RULE_PREFIX = 'rule#'
 
-/** What of a rule is part of the state: where it is another one, numbers cannot just be added to. */
+/** The parts of a rule that the state depends on: if they differ, numbers cannot just be added. */
 export function ruleText({ algorithm, unitsPerMs, unitsPerToken, capacity, periodMs }: Rule): string {
   switch (algorithm) {
     case 'token-bucket':
@@ -41,31 +41,31 @@ export function ruleText({ algorithm, unitsPerMs, unitsPerToken, capacity, perio
   }
 }
 
-/** One limit of a subject, as it was last seen. */
+/** One limit of a subject, as last read. */
 export interface KnownLimit {
   rule: string
   state: LimitState
 }
 
-/** The item of a subject as it was last seen; without limits when there was none. */
-export interface Known {
-  /** Of the last write; absent when there is no item. */
+/** The item of a subject as last read; without limits if there was none. */
+export interface CachedSubject {
+  /** Mark of the last write; absent if there is no item. */
   mark: string | undefined
   /** Epoch seconds. */
   ttl: number | undefined
   limits: ReadonlyMap<string, KnownLimit>
 }
 
-export const NOTHING: Known = { mark: undefined, ttl: undefined, limits: new Map() }
+export const NOTHING: CachedSubject = { mark: undefined, ttl: undefined, limits: new Map() }
 
-export const statesOf = ({ limits }: Known): SubjectState =>
+export const statesOf = ({ limits }: CachedSubject): SubjectState =>
   Array.from(limits, ([name, { state }]) => [name, state] as const).filter(([, state]) => isUsed(state))
 
-/** A log may be empty, and a bucket have got back more than was taken from it. */
+/** A log may be empty, and more may have been given back to a bucket than was consumed. */
 export const isUsed = (state: LimitState): boolean =>
   state.length > 1 && (state[0] !== KIND.bucket || state[1]! > 0)
 
-export function readKnown(item: Item | undefined): Known {
+export function readKnown(item: Item | undefined): CachedSubject {
   if (item === undefined) return NOTHING
   const limits = new Map<string, KnownLimit>()
   for (const attribute in item) {
@@ -108,13 +108,13 @@ function readLog(item: Item, name: string): number[] {
     .flat()
 }
 
-/** The moment in units of a bucket: past 2^53 for fine rules, which DynamoDB holds exactly and a double does not. */
+/** The time in units of a bucket. For fine rules above 2^53, which DynamoDB stores exactly and a double does not. */
 export const unitsAt = (ms: number, unitsPerMs: number): bigint => BigInt(ms) * BigInt(unitsPerMs)
 
-/** Of the text of a bucket's rule. */
+/** Reads it from the text of a bucket's rule. */
 export const unitsPerMsOf = (rule: string): number => Number(rule.split(' ')[1])
 
-/** The attributes of a state that is counted by a rule; none for no state. */
+/** The attributes of a state that is counted with a rule; none without a state. */
 export function writeState(name: string, rule: string, state: LimitState | undefined): Item {
   if (state === undefined) return {}
   const item: Item = { [RULE_PREFIX + name]: text(rule) }
@@ -146,7 +146,7 @@ export function writeState(name: string, rule: string, state: LimitState | undef
   return item
 }
 
-/** Names of all attributes that an item has of a limit. */
+/** Names of all attributes of a limit in an item. */
 export function attributesOf(name: string, known: KnownLimit | undefined): string[] {
   if (known === undefined) return []
   const kind = known.rule.split(' ')[0] as Kind

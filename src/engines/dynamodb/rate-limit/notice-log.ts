@@ -6,7 +6,7 @@ import { type LimitTable, ttlOf } from './table.js'
 
 const KEPT_MS = 3_600_000
 
-/** How far the logs go, and the version of the schema, which stands beside. */
+/** The last numbers of the logs, and the schema version, which is stored beside them. */
 export interface Heads extends Record<NoticeKind, number> {
   schemaVersion: number
 }
@@ -18,7 +18,10 @@ export class NoticeLog {
     private readonly now: () => number,
   ) {}
 
-  /** Counted first, then told: who dies in between leaves a number without a notice, which means that all was freed. */
+  /**
+   * Counts first, then writes the notice: a process that dies in between leaves a number without a notice, which
+   * means that anything may be freed.
+   */
   async tellFreed(subjects: readonly Subject[]): Promise<void> {
     const { client, table } = this.guards
     const input = {
@@ -29,14 +32,16 @@ export class NoticeLog {
       ExpressionAttributeValues: { ':one': number(1) },
       ReturnValues: 'ALL_NEW',
     } as const
-    // Counted twice there is again a number without a notice.
+    // Counted twice, there is also a number without a notice.
     const { item } = await client.updateItem('limit.tell', input, { repeatable: true })
     const names = subjects.map(({ entity, resource }) => text(`${entity}#${resource}`))
     const notice = { ...this.noticeOf('freed', numberOf(item!, 'number')), subjects: { L: names } }
     await client.putItem('limit.tell', { TableName: table, Item: notice })
   }
 
-  /** The part of a change of configuration that tells of it. It proves that nothing was changed since `from`. */
+  /**
+   * The part of a configuration change that publishes it. Its condition checks that nothing was changed since `from`.
+   */
   configNotice(from: number, key: ConfigKey | undefined): TransactionItem[] {
     const { table: TableName } = this.guards
     const notice = this.noticeOf('config', from + 1)
@@ -57,7 +62,7 @@ export class NoticeLog {
     return [{ Update: update }, { Put: { TableName, Item: notice } }]
   }
 
-  /** May be a little old. */
+  /** Eventually consistent. */
   async heads(): Promise<Heads> {
     const { client, table: TableName } = this.guards
     const { items } = await client.query('limit.watch', {
@@ -114,7 +119,7 @@ export function changedKey(notice: Item): ConfigKey | undefined {
   return level === 'system' || level === 'resource' ? { level, resource } : undefined
 }
 
-/** None: too many to be named. */
+/** Empty: too many to name. */
 export const freedSubjects = (notice: Item): Subject[] =>
   (notice.subjects?.L ?? []).map((name) => {
     const [entity = '', resource = ''] = (name.S ?? '').split('#')

@@ -7,28 +7,28 @@ import type { NoticeKind } from './keys.js'
 import { changedKey, freedSubjects, type Heads, type NoticeLog } from './notice-log.js'
 
 const POLL_MS = 750
-/** Nobody has asked anything for so long: what would have to be forgotten is hardly there, and looking costs. */
+/** After this time without calls, little is cached that could become outdated, and polling costs money. */
 const IDLE_AFTER_MS = 300_000
 const IDLE_POLL_MS = 15_000
-/** A number may be read a moment before its notice is there. */
+/** The number may be read a moment before its notice exists. */
 const GRACE_MS = 150
-/** Freed subjects of so long are told together. */
+/** Freed subjects of this period are published together. */
 const GATHER_MS = 100
 const RETRY_MS = 1000
-/** More than these are not told one by one. */
+/** Above these numbers, subjects and notices are not handled one by one. */
 const MAX_SUBJECTS = 100
 const MAX_NOTICES = 200
-/** A table that is not there is looked for more seldom. */
+/** A missing table is polled less often. */
 const POLLS_PER_TRY = 40
-/** For so long after a change was heard of, a read that may be old could still miss it. */
+/** For this long after a change was noticed, an eventually consistent read could still miss it. */
 const SETTLING_MS = 3000
 
 type OnFreed = (freed: Freed) => void
 type OnConfig = (changed: ConfigKey | undefined) => void
 
 /**
- * What instances tell each other: changed configuration, and subjects of which something was freed. Everybody looks at the
- * numbers of the last notices. A number without a notice, and a notice that has gone, mean: anything may have changed.
+ * Notices that instances share: changed configuration, and subjects with freed capacity. Every instance polls the
+ * numbers of the last notices. A number without a notice, or a deleted notice, means that anything may have changed.
  */
 export class Notices {
   private readonly freed = new Set<OnFreed>()
@@ -50,7 +50,7 @@ export class Notices {
     this.usedAt = time()
   }
 
-  /** For every question: where limits are not used, they are looked after less often. */
+  /** Called for every request: if limits are not used, polling is less frequent. */
   used(): void {
     const now = this.time()
     const wasIdle = now - this.usedAt > IDLE_AFTER_MS
@@ -80,7 +80,7 @@ export class Notices {
     }
   }
 
-  /** Configuration was changed a moment ago, here or elsewhere. */
+  /** Configuration was changed a moment ago, by this or another instance. */
   get isSettling(): boolean {
     return this.time() < this.settledAt
   }
@@ -89,19 +89,19 @@ export class Notices {
     this.settledAt = this.time() + SETTLING_MS
   }
 
-  /** Whoever looks at the numbers all the time knows it already. */
+  /** While polling, it is known already. */
   async schemaVersion(): Promise<number> {
     const isFresh = this.timer !== undefined && this.time() - this.lookedAt < 2 * POLL_MS
     if (isFresh && !this.isSettling) return this.last!.schemaVersion
     return (await this.log.head('limit.config', 'config', this.isSettling)).schemaVersion
   }
 
-  /** Told after it was freed: whoever dies in between leaves others denying for as long as they had meant to. */
-  async tellFreed(subjects: readonly Subject[]): Promise<void> {
+  /** Published after it was freed: if the process dies in between, others deny until their retry time. */
+  async publishFreed(subjects: readonly Subject[]): Promise<void> {
     await this.log.tellFreed(subjects)
   }
 
-  /** The same in a moment, with others. */
+  /** The same a moment later, batched with others. */
   tellFreedSoon(subjects: readonly Subject[], afterMs = GATHER_MS): void {
     this.pending.push(...subjects)
     this.telling ??= later(() => this.flush().catch(() => {}), afterMs).unref()
@@ -137,7 +137,7 @@ export class Notices {
     this.skipped = 0
     this.looking = this.look()
       .catch((error) => {
-        // A store that does not answer tells nothing: whoever asks it is told, and what was missed is found later.
+        // If DynamoDB does not answer, callers get errors from their own calls. Missed notices are found later.
         if (isCatracaError(error, 'STORE_UNUSABLE')) this.skipped = POLLS_PER_TRY
       })
       .finally(() => {
@@ -151,8 +151,8 @@ export class Notices {
     this.last = { ...(last ?? found), schemaVersion: found.schemaVersion }
     this.lookedAt = this.time()
     for (const kind of ['config', 'freed'] as const) {
-      // What came before the first look is not known: nothing that was concluded before it is relied on.
-      if (last === undefined) this.tellAll(kind)
+      // What happened before the first read is unknown, so nothing cached before it is used.
+      if (last === undefined) this.notifyAll(kind)
       else if (found[kind] !== last[kind]) await this.hear(kind, found[kind])
     }
   }
@@ -160,7 +160,7 @@ export class Notices {
   private async hear(kind: NoticeKind, seen: number): Promise<void> {
     const { log } = this
     const last = this.last![kind]
-    // A number that went back is an old read, mostly; else the table was put back to an earlier state.
+    // A lower number is mostly an old read; otherwise the table was restored to an earlier state.
     const found = seen > last ? seen : (await log.head('limit.watch', kind, true)).count
     const expected = found - last
     if (expected === 0) return
@@ -171,18 +171,18 @@ export class Notices {
       notices = await log.read(kind, last + 1, found)
     }
     this.last![kind] = found
-    if (notices.length !== expected) this.tellAll(kind)
+    if (notices.length !== expected) this.notifyAll(kind)
     else for (const notice of notices) this.tellOne(kind, notice)
   }
 
   private tellOne(kind: NoticeKind, notice: Item): void {
     const subjects = kind === 'freed' ? freedSubjects(notice) : []
     if (kind === 'config') this.tellConfig(changedKey(notice))
-    else if (subjects.length === 0) this.tellAll(kind)
+    else if (subjects.length === 0) this.notifyAll(kind)
     else for (const subject of subjects) for (const listener of this.freed) listener(subject)
   }
 
-  private tellAll(kind: NoticeKind): void {
+  private notifyAll(kind: NoticeKind): void {
     if (kind === 'config') this.tellConfig(undefined)
     else for (const listener of this.freed) listener(undefined)
   }

@@ -14,8 +14,8 @@ import { correctionForm } from './correction-forms.js'
 import { Draft } from './draft.js'
 import {
   attributesOf,
+  type CachedSubject,
   isUsed,
-  type Known,
   type KnownLimit,
   ruleText,
   statesOf,
@@ -29,21 +29,21 @@ interface Named {
   rule: Rule
 }
 
-/** By which rule states will be counted, as it stands in the item. */
+/** The rule text that the states will be counted with. */
 type RuleTexts = (limit: Named) => string
 
 const asAsked: RuleTexts = ({ rule }) => ruleText(rule)
-/** A correction leaves the rule alone, as long as something is counted by it: that of a lease may be older. */
+/** A correction does not change the rule while something is counted with it: the rule of a lease may be older. */
 const asCounted =
-  ({ limits }: Known): RuleTexts =>
+  ({ limits }: CachedSubject): RuleTexts =>
   ({ name, rule }) => {
     const known = limits.get(name)
     return known !== undefined && isUsed(known.state) ? known.rule : ruleText(rule)
   }
 
-/** The update that makes a decision true; undefined where it changes nothing. */
+/** The update that carries out a decision; undefined if it changes nothing. */
 export function draftTake(
-  known: Known,
+  known: CachedSubject,
   limits: readonly LimitCost[],
   views: readonly LimitView[],
   states: SubjectState | undefined,
@@ -64,16 +64,16 @@ export function draftTake(
 }
 
 export interface DraftedCorrection {
-  /** Absent where there is nothing to correct any more. */
+  /** Undefined if there is nothing left to correct. */
   draft: Draft | undefined
   states: SubjectState | undefined
-  /** It relies on more than its conditions prove, so the item has to be looked at. */
+  /** It depends on more than its conditions check, so the item must be read. */
   mustBeSeen: boolean
 }
 
-/** As `draftTake`, for a correction. */
+/** Like `draftTake`, for a correction. */
 export function draftCorrection(
-  known: Known,
+  known: CachedSubject,
   limits: readonly LeasedLimit[],
   amounts: readonly number[],
   takenAt: number,
@@ -85,7 +85,7 @@ export function draftCorrection(
   const given = limits
     .map((limit, i) => ({ limit, amount: amounts[i]! }))
     .filter(({ amount }) => amount !== 0)
-  // What was taken in a window that is over stays as it is, and must not make the rest wait for its turn.
+  // Amounts of an earlier window stay as they are, and must not prevent the other corrections.
   const changed = given.filter(({ limit, amount }) => correct(before, [limit], [amount], takenAt, now))
   if (states === undefined || changed.length === 0) return { draft: undefined, states, mustBeSeen: true }
   const forms = changed.map(({ limit, amount }) =>
@@ -105,8 +105,13 @@ function apply(forms: readonly (Form | undefined)[]): Draft | undefined {
   return draft
 }
 
-/** Writes states as they were decided, if nobody has written since. */
-function replace(known: Known, limits: readonly Named[], states: SubjectState, textOf: RuleTexts): Draft {
+/** Writes the decided states, if the item was not written since. */
+function replace(
+  known: CachedSubject,
+  limits: readonly Named[],
+  states: SubjectState,
+  textOf: RuleTexts,
+): Draft {
   const draft = new Draft()
   draft.requireUnchanged(known)
   for (const limit of limits) {
@@ -120,7 +125,7 @@ function replace(known: Known, limits: readonly Named[], states: SubjectState, t
   return draft
 }
 
-/** When nothing of the limits counts any more, whatever others have taken of them since they were seen. */
+/** When the limits expire, whatever other callers have consumed since they were read. */
 function endOf(limits: readonly Named[], states: SubjectState, textOf: RuleTexts, now: number): number {
   let end = now
   for (const limit of limits) {
@@ -134,7 +139,7 @@ function endOf(limits: readonly Named[], states: SubjectState, textOf: RuleTexts
   return end
 }
 
-/** Debts of a bucket, and states of another rule than that of a lease. */
+/** For debts of a bucket, and states of another rule than that of a lease. */
 function endOfState(rule: string, state: LimitState | undefined): number {
   if (state === undefined) return 0
   switch (state[0]) {
@@ -149,8 +154,12 @@ function endOfState(rule: string, state: LimitState | undefined): number {
   }
 }
 
-/** Has buckets begin anew whose clock was set back; undefined where none is. */
-export function draftRewind(known: Known, limits: readonly LimitCost[], now: number): Draft | undefined {
+/** Resets buckets whose clock was set back; undefined if there are none. */
+export function draftRewind(
+  known: CachedSubject,
+  limits: readonly LimitCost[],
+  now: number,
+): Draft | undefined {
   const after = rewind(statesOf(known), limits, now)
   if (after === undefined) return undefined
   const draft = new Draft()
@@ -162,9 +171,9 @@ export function draftRewind(known: Known, limits: readonly LimitCost[], now: num
   return draft
 }
 
-/** What is left after a decision, by the item that it has led to. */
+/** What is left after a decision, from the resulting item. */
 export function viewsAfter(
-  known: Known,
+  known: CachedSubject,
   limits: readonly LimitCost[],
   decided: Decision['views'][number],
   now: number,
@@ -183,11 +192,15 @@ export function viewsAfter(
   })
 }
 
-/** Stands for the mark of an item that was written and not seen since: nothing may be replaced by what is known of it. */
+/** The mark of an item that was written and not read since: no update may replace its states. */
 const UNSEEN = '?'
 
-/** A guess at an item after a write that did not tell it. */
-export function guessAfter(known: Known, limits: readonly Named[], states: SubjectState | undefined): Known {
+/** The expected item after a write that did not return it. */
+export function guessAfter(
+  known: CachedSubject,
+  limits: readonly Named[],
+  states: SubjectState | undefined,
+): CachedSubject {
   if (states === undefined) return { ...known, mark: UNSEEN }
   const rules = new Map(limits.map((limit) => [limit.name, asCounted(known)(limit)]))
   const after = new Map<string, KnownLimit>()

@@ -5,22 +5,22 @@ import type { DynamoClient } from '../client/client.js'
 import { Deadline } from '../client/deadline.js'
 import type { SdkFailure } from '../client/failures.js'
 import { subjectKey } from './keys.js'
-import { type Known, readKnown } from './known.js'
+import { type CachedSubject, readKnown } from './known.js'
 
-/** What every part of rate limits works with. */
+/** Shared by all parts of rate limits. */
 export interface LimitTable {
   readonly client: DynamoClient
-  /** The table of guards. */
+  /** The table for guards. */
   readonly table: string
-  /** A call that others keep getting in the way of is given up after this. */
+  /** A call that keeps conflicting with others fails after this time. */
   readonly timeoutMs: number
 }
 
 export const TTL_MARGIN_SECONDS = 300
-/** When TTL may delete what ends then: content decides, so it may well be later. */
+/** When TTL may delete an expired item. The content decides, so later is fine. */
 export const ttlOf = (endsAt: number): number => Math.ceil(endsAt / 1000) + TTL_MARGIN_SECONDS
 
-export async function readSubject({ client, table }: LimitTable, subject: Subject): Promise<Known> {
+export async function readSubject({ client, table }: LimitTable, subject: Subject): Promise<CachedSubject> {
   const input = { TableName: table, Key: subjectKey(subject), ConsistentRead: true }
   return readKnown(await client.getItem('limit.look', input))
 }
@@ -28,18 +28,18 @@ export async function readSubject({ client, table }: LimitTable, subject: Subjec
 export async function readSubjects(
   { client, table }: LimitTable,
   subjects: readonly Subject[],
-): Promise<Known[]> {
+): Promise<CachedSubject[]> {
   const keys = subjects.map(subjectKey)
   const items = await client.batchGetItem('limit.look', { table, keys, consistent: true })
   const found = new Map<string | undefined, Item>(items.map((item) => [item.PK?.S, item]))
   return keys.map(({ PK }) => readKnown(found.get(PK.S)))
 }
 
-/** Of the steps of a deadline's pauses: whoever was refused knows more by then, so it need not wait for long. */
+/** In steps of a deadline's pauses. A refused call knows more for its next attempt, so it need not wait for long. */
 const LONGEST_PAUSE = 2
 
-/** Tries until there is a result; the first time again at once, then with jitter. */
-export async function persist<T>(
+/** Tries until there is a result: the second time at once, then with jitter. */
+export async function retryUntilDone<T>(
   { timeoutMs }: LimitTable,
   attempt: () => Promise<T | undefined>,
 ): Promise<T> {

@@ -6,10 +6,10 @@ import type { Draft } from './draft.js'
 import { isUsed, type KnownLimit, ruleText, unitsAt } from './known.js'
 
 /**
- * DynamoDB knows neither `max` nor arithmetic in conditions, so there is no one update that takes from a limit whatever
- * its state is. There are several, each with a condition under which it does what the algorithm does; which of them to
- * send is chosen by what was last seen. Conditions are thresholds where that is possible: those of several callers hold
- * at the same time, and nobody has to try again because somebody else was admitted.
+ * DynamoDB has neither `max` nor arithmetic in conditions, so no single update can consume from a limit in every
+ * state. There are several forms, each with a condition under which it does what the algorithm does. The last known
+ * item decides which form to send. Conditions are thresholds where possible: several callers can meet them at the
+ * same time, and a call need not be repeated because another was admitted.
  */
 export type Form = (draft: Draft) => void
 
@@ -17,11 +17,11 @@ export interface TakeRequest {
   limit: LimitCost
   known: KnownLimit | undefined
   now: number
-  /** Others were faster: what would only tidy up is left. */
+  /** Other writers were faster: changes that only clean up are skipped. */
   isContended: boolean
 }
 
-/** Takes the cost; undefined where only the whole item as it was seen can be the condition. */
+/** Consumes the cost. Undefined if the condition must be the whole item as it was read. */
 export function takeForm(asked: TakeRequest): Form | undefined {
   switch (asked.limit.rule.algorithm) {
     case 'token-bucket':
@@ -35,7 +35,7 @@ export function takeForm(asked: TakeRequest): Form | undefined {
   }
 }
 
-/** Changes nothing, and proves that there is no room: for limits in shadow mode. */
+/** Changes nothing, and checks that there is no room: for limits in shadow mode. */
 export function denyForm(asked: TakeRequest): Form | undefined {
   const { limit, known, now } = asked
   const { name, rule, cost } = limit
@@ -59,11 +59,11 @@ export function denyForm(asked: TakeRequest): Form | undefined {
   }
 }
 
-/** The latest moment of being full, in units, at which a bucket has room for the cost. */
+/** The latest `full` time, in units, at which a bucket has room for the cost. */
 const lastFull = (rule: Rule, cost: number, now: number): bigint =>
   unitsAt(now, rule.unitsPerMs) + BigInt((rule.capacity - cost) * rule.unitsPerToken)
 
-/** The clock of another caller may be a little ahead: time that goes back is no time passed. */
+/** The clock of another caller may be a little ahead. If time goes back, no time has passed. */
 export const countedAt = ({ state }: KnownLimit, now: number): number =>
   isUsed(state) ? Math.max(now, state[2]!) : now
 
@@ -90,7 +90,7 @@ function takeOfBucket({ limit: { name, rule, cost }, known, now: asked }: TakeRe
 export const isFull = ({ state }: KnownLimit, rule: Rule, now: number): boolean =>
   state[1]! - Math.max(0, now - state[2]!) * rule.unitsPerMs <= 0
 
-/** Of a bucket that is full now, or of which nothing is known: it will be full again at `full`. */
+/** For a bucket that is full now, or unknown: sets when it will be full again. */
 export function fillAnew(
   draft: Draft,
   name: string,
@@ -99,7 +99,7 @@ export function fillAnew(
   now: number,
   known: KnownLimit | undefined,
 ): void {
-  // One that was full at a time that was later is full.
+  // If the last write has a later time, a bucket that was full then is full.
   const fullAt = known?.rule === ruleText(rule) ? Math.max(now, known.state[2]!) : now
   const fullUnits = draft.number(unitsAt(fullAt, rule.unitsPerMs))
   const isRule = draft.isRule(name, ruleText(rule))
@@ -152,7 +152,7 @@ function takeOfCounter(asked: TakeRequest): Form | undefined {
   }
 }
 
-/** Within a window the count of the one before stays what it is, and the current one has a threshold. */
+/** Within a window the previous count does not change, and the current one has a threshold. */
 function addToWindow(draft: Draft, { limit: { name, rule, cost }, known, now }: TakeRequest): void {
   const [, start, , before] = known!.state as [number, number, number, number]
   const { periodMs, capacity } = rule
@@ -166,7 +166,7 @@ function addToWindow(draft: Draft, { limit: { name, rule, cost }, known, now }: 
   draft.set(used, `${used} + ${draft.number(cost)}`)
 }
 
-/** The current window becomes the one before, whatever it has come to. */
+/** The current window becomes the previous one, with whatever count it has. */
 function turnWindow(draft: Draft, { limit: { name, rule, cost }, now }: TakeRequest): void {
   const { periodMs, capacity } = rule
   const start = startOf(rule, now)
@@ -192,7 +192,7 @@ function takeOfLog({ limit: { name, rule, cost }, known, now, isContended }: Tak
     }
   }
   if (known.rule !== wanted || (hasEnded(known, rule, now) && !isContended)) return undefined
-  // What has left the window is still in the sum: this may say that there is no room where there is.
+  // Entries that have left the window are still in the sum, so this may deny although there is room.
   if (sumOf(known) + cost > rule.capacity) return undefined
   return (draft) => {
     const sum = draft.name('sum', name)
@@ -204,7 +204,7 @@ function takeOfLog({ limit: { name, rule, cost }, known, now, isContended }: Tak
   }
 }
 
-/** Something has left the window, and is still in the item. */
+/** Entries have left the window and are still in the item. */
 export const hasEnded = ({ state }: KnownLimit, { periodMs }: Rule, now: number): boolean =>
   state.length > 1 && state[1]! <= now - periodMs
 

@@ -1,4 +1,6 @@
-/** Whose time decides: the caller's, corrected by what DynamoDB says, or as it is, which is for suites and vectors. */
+/**
+ * Whose clock decides: the caller's corrected by DynamoDB's or, for test suites and vectors, the caller's unchanged.
+ */
 export type LimitClock = 'corrected' | 'caller'
 
 export interface Offset {
@@ -16,7 +18,7 @@ export class Times {
     return this.kind === 'caller' ? now : Math.round(now + this.server.offsetMs())
   }
 
-  /** The time goes on while a call is tried again. */
+  /** The time advances while a call is retried. */
   since(now: number): () => number {
     if (this.kind === 'caller') return () => now
     const startedAt = performance.now()

@@ -2,7 +2,7 @@ import type {
   EntityUse,
   LimitUse,
   UsageHour,
-  UsageKept,
+  UsageRetention,
   UsageStore,
 } from '../../../guards/rate-limit/port.js'
 import { addUp, surplusOf } from '../../../guards/rate-limit/usage-hours.js'
@@ -13,18 +13,18 @@ import { type LimitTable, ttlOf } from './table.js'
 
 const HOUR_MS = 3_600_000
 const IN_FLIGHT = 32
-/** One expression takes 300 operations, and 4 KB. */
+/** An expression has at most 300 operations and 4 KB. */
 const USES_PER_UPDATE = 60
 const TOTAL = /^([ad])#([^#]+)$/
 const ENTITY = /^([AD])#([^#]+)#(.+)$/
 
 type Use = LimitUse & { entity?: string }
 
-/** An item for each resource and hour: what a process has counted of a resource is one write. TTL deletes what is old. */
+/** One item per resource and hour: the counts of a process for a resource are one write. TTL deletes old items. */
 export class DynamodbUsage implements UsageStore {
   constructor(private readonly guards: LimitTable) {}
 
-  async count(hours: readonly UsageHour[], kept: UsageKept): Promise<void> {
+  async count(hours: readonly UsageHour[], kept: UsageRetention): Promise<void> {
     const waiting = [...hours]
     const failures: unknown[] = []
     const worker = async () => {
@@ -36,7 +36,7 @@ export class DynamodbUsage implements UsageStore {
     if (failures.length > 0) throw failures[0]
   }
 
-  private async countHour(hour: UsageHour, kept: UsageKept): Promise<void> {
+  private async countHour(hour: UsageHour, kept: UsageRetention): Promise<void> {
     const uses: Use[] = [...addUp(hour.totals), ...addUp(hour.entities)]
     let after: Item | undefined
     for (let at = 0; at < uses.length; at += USES_PER_UPDATE) {
@@ -48,7 +48,7 @@ export class DynamodbUsage implements UsageStore {
     }
   }
 
-  /** Not sent again after an answer that was lost: what is counted was counted, what is lost is less. */
+  /** Not repeated after a lost response: usage may be undercounted, never counted twice. */
   private async add(hour: UsageHour, uses: readonly Use[], keptMs: number): Promise<Item | undefined> {
     const expression = new Expression()
     const adds = uses.flatMap((use) =>
@@ -101,7 +101,7 @@ export class DynamodbUsage implements UsageStore {
     return hours
   }
 
-  /** TTL deletes what is old. */
+  /** TTL deletes old items. */
   async forget(): Promise<{ more: boolean }> {
     return { more: false }
   }

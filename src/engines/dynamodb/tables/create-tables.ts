@@ -15,9 +15,9 @@ export interface TableCreation {
   role: TableRole
   table: string
   created: boolean
-  /** What was off in a table that was there already, and is on now: `stream`, `ttl`, `point-in-time recovery`. */
+  /** What was off in an existing table and is on now: `stream`, `ttl`, `point-in-time recovery`. */
   turnedOn: string[]
-  /** What is still other than expected, because no call can change it in place or because it costs. */
+  /** What still differs, because no call can change it in place or because it costs money. */
   differences: Difference[]
 }
 
@@ -28,14 +28,14 @@ export interface CreateOptions {
 const DEFAULT_TIMEOUT_MS = 300_000
 const FIRST_POLL_MS = 50
 const LONGEST_POLL_MS = 2000
-/** A table that was made a moment ago may refuse its settings for a little while. */
+/** A new table may refuse settings for a little while. */
 const NOT_YET = new Set([
   'ResourceInUseException',
   'ContinuousBackupsUnavailableException',
   'LimitExceededException',
 ])
 
-/** Makes what is missing, turns on what is off, and waits until the tables can be used. Safe to repeat. */
+/** Creates missing tables, turns on what is off, and waits until the tables can be used. Safe to repeat. */
 export function createTables(
   client: DynamoDBClient,
   names: TableNames,
@@ -55,7 +55,7 @@ async function createTable(
   const created = await createUnlessThere(client, role, name)
   let state = await untilActive(client, role, name, endsAt)
   const turnedOn: string[] = []
-  // A wrong key cannot be changed: then the table is somebody else's, and nothing of it is touched.
+  // A key cannot be changed. If it differs, the table belongs to another program and nothing is changed.
   const isOurs = !differencesOf(state).some(({ what }) => what === 'keys')
   for (const part of isOurs ? switchesOf(TABLES[role], name) : []) {
     if (part.isOn(state)) continue
@@ -65,7 +65,7 @@ async function createTable(
   return { role, table: name, created, turnedOn: created ? [] : turnedOn, differences: differencesOf(state) }
 }
 
-/** Something of a table that can be off and is then turned on by a call of its own. */
+/** A setting of a table that can be off, and a call that turns it on. */
 interface Switch {
   what: string
   isOn(state: TableState): boolean
@@ -77,7 +77,7 @@ function switchesOf({ stream, ttlAttribute, pointInTimeRecovery }: TableDefiniti
   const switches: Switch[] = [
     {
       what: 'ttl',
-      // By another attribute it is on too: that is told as a difference, and not for this command to change.
+      // If TTL uses another attribute, it is on too. That is reported as a difference, not changed.
       isOn: (state) => state.ttlAttribute !== undefined,
       turnOn: (client) =>
         client.send(new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification: expiry })),
@@ -112,7 +112,7 @@ async function createUnlessThere(client: DynamoDBClient, role: TableRole, name: 
     await client.send(new CreateTableCommand(createTableInput(TABLES[role], name)))
     return true
   } catch (error) {
-    // Somebody else was faster.
+    // Another process was faster.
     if ((error as SdkFailure).name === 'ResourceInUseException') return false
     throw engineError(error, `CreateTable of ${name}`, false)
   }
@@ -134,7 +134,7 @@ async function untilActive(
   }
 }
 
-/** False when somebody else has turned it on meanwhile. */
+/** False if another process has turned it on meanwhile. */
 async function turnOn(
   client: DynamoDBClient,
   part: Switch,

@@ -16,25 +16,25 @@ export interface IndexState {
   projection: string
 }
 
-/** A table as it is. */
+/** The actual state of a table. */
 export interface TableState {
   role: TableRole
   name: string
-  /** `MISSING`, or as DynamoDB says: `ACTIVE`, `CREATING`, … */
+  /** `MISSING`, or the status of DynamoDB: `ACTIVE`, `CREATING`, … */
   status: string
   arn?: string
   /** Partition key and sort key with their types, such as `PK S`. */
   keys: string[]
   billing?: string
   indexes: IndexState[]
-  /** What the stream carries, when there is one. */
+  /** The view type of the stream, if there is one. */
   stream?: string
   streamArn?: string
-  /** The attribute that expires items, when that is on. */
+  /** The TTL attribute, if TTL is on. */
   ttlAttribute?: string
-  /** `unknown` where the endpoint has no such thing: emulators. */
+  /** `unknown` if the endpoint does not support it, as emulators. */
   pointInTimeRecovery: 'on' | 'off' | 'unknown'
-  /** Estimates of DynamoDB, brought up to date every few hours. */
+  /** Estimates of DynamoDB, updated every few hours. */
   itemCount?: number
   sizeBytes?: number
 }
@@ -46,7 +46,7 @@ export interface Difference {
   what: string
   expected: string
   found: string
-  /** Whether a server cannot do its work like this. What does not block costs money, space or a way back. */
+  /** Whether a server cannot work with this difference. Others cost money, space or the ability to recover. */
   blocks: boolean
 }
 
@@ -79,7 +79,7 @@ export function describeTables(
   return Promise.all(roles.map((role) => describeTable(client, role, names[role])))
 }
 
-/** Every way in which a table is other than its definition. */
+/** All differences between a table and its definition. */
 export function differencesOf(state: TableState): Difference[] {
   const { role, name: table } = state
   const wanted = TABLES[role]
@@ -91,7 +91,7 @@ export function differencesOf(state: TableState): Difference[] {
     compare('table', 'present', 'missing', true)
     return differences
   }
-  // Items can be read and written while a table is being changed.
+  // Items can be read and written while a table is updating.
   if (state.status !== 'UPDATING') compare('status', 'ACTIVE', state.status, true)
   compare('keys', wantedKeys(wanted).join(', '), state.keys.join(', '), true)
   compare('billing', 'PAY_PER_REQUEST', state.billing, false)
@@ -104,7 +104,7 @@ export function differencesOf(state: TableState): Difference[] {
     const found = state.indexes.find(({ name }) => name === index.name)
     const expected = `${index.partitionKey} S, ${index.sortKey} S, ${index.projection}, ACTIVE`
     const shown = found && [...found.keys, found.projection, found.status].join(', ')
-    // An index that carries more than the keys serves as well, for more money.
+    // An index with more than the keys also works, at a higher cost.
     const serves =
       found?.status === 'ACTIVE' && shown?.startsWith(`${index.partitionKey} S, ${index.sortKey} S,`)
     compare(`index ${index.name}`, expected, shown, serves !== true)
@@ -138,7 +138,7 @@ function stateOf(table: TableDescription): Omit<TableState, 'role' | 'name' | 'p
     billing: table.BillingModeSummary?.BillingMode ?? 'PROVISIONED',
     indexes: (table.GlobalSecondaryIndexes ?? []).map((index) => ({
       name: index.IndexName ?? '',
-      // An emulator may leave the status out.
+      // An emulator may omit the status.
       status: index.IndexStatus ?? 'ACTIVE',
       keys: keysOf(index.KeySchema),
       projection: index.Projection?.ProjectionType ?? 'none',

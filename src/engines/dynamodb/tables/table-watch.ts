@@ -3,8 +3,8 @@ import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynam
 const LOOK_EVERY_MS = 60_000
 
 /**
- * Whether tables are ACTIVE, for /health. DynamoDB allows an account few questions about tables, so each process asks
- * once a minute, in the background; who may not ask is not told, and nothing else depends on it.
+ * Whether tables are ACTIVE, for /health. DynamoDB limits calls about tables per account, so each process calls once
+ * a minute, in the background. Without the permission the status is absent, and nothing else depends on it.
  */
 export class TableWatch {
   private lookedAtMs = Number.NEGATIVE_INFINITY
@@ -15,7 +15,7 @@ export class TableWatch {
     private readonly tables: Readonly<Record<string, string>>,
   ) {}
 
-  /** By role; empty until the first look was answered. */
+  /** By role; empty until the first answer. */
   status(): Record<string, string> {
     if (performance.now() - this.lookedAtMs >= LOOK_EVERY_MS) {
       this.lookedAtMs = performance.now()

@@ -2,7 +2,7 @@ import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb'
 
 export const TABLE_ROLES = ['allowlists', 'giant', 'idempotency', 'guards'] as const
 export type TableRole = (typeof TABLE_ROLES)[number]
-/** The name of the table for each role, as the store URL has them. */
+/** The table name of each role, from the store URL. */
 export type TableNames = Record<TableRole, string>
 
 export interface IndexDefinition {
@@ -13,21 +13,21 @@ export interface IndexDefinition {
 }
 
 export interface TableDefinition {
-  /** Its name unless the store URL says another. */
+  /** Used unless the store URL sets another. */
   defaultName: string
-  /** Key attributes are strings everywhere. */
+  /** All key attributes are strings. */
   partitionKey: string
   sortKey?: string
   indexes: readonly IndexDefinition[]
   stream?: 'NEW_AND_OLD_IMAGES'
-  /** Holds epoch seconds, as a number. */
+  /** Contains epoch seconds, as a number. */
   ttlAttribute: string
   pointInTimeRecovery: boolean
 }
 
 /**
- * Every table, once. `catraca dynamodb create` makes them from here, and a test holds the Terraform module and
- * the CloudFormation template equal to it. All are billed by request.
+ * The only definition of the tables. `catraca dynamodb create` creates them from it, and a test compares the
+ * Terraform module and the CloudFormation template with it. All are billed per request.
  */
 export const TABLES: Record<TableRole, TableDefinition> = {
   allowlists: {
@@ -46,8 +46,8 @@ export const TABLES: Record<TableRole, TableDefinition> = {
     ttlAttribute: 'expiresAt',
     pointInTimeRecovery: true,
   },
-  // Without the index: it would add a write unit for each of 100 million members, and the few lists that are
-  // here can be asked by key.
+  // Without the index: it would add a write unit for each of 100 million members, and the few lists in this table can
+  // be read by key.
   giant: {
     defaultName: 'AllowlistsGiant',
     partitionKey: 'PK',
@@ -64,7 +64,7 @@ export const TABLES: Record<TableRole, TableDefinition> = {
     ttlAttribute: 'ttl',
     pointInTimeRecovery: false,
   },
-  // Its keys are spelled as in the layout of limit configurations, which lives here.
+  // Its key names are those of the source design of limit configurations, which are stored here.
   guards: {
     defaultName: 'catraca-guards',
     partitionKey: 'PK',

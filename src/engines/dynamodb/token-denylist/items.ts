@@ -18,7 +18,7 @@ export const rowKey = ({ kind, id }: Pick<Revocation, 'kind' | 'id'>): Item =>
 
 const seconds = (ms: number): number => Math.ceil(ms / 1000)
 
-/** The number of the entry is its own only if the log still ends where the writer has seen it end. */
+/** Condition: the log still ends where the writer saw its end. So the number of the entry is unique. */
 export const stateUpdate = (table: string, last: number): TransactionItem => ({
   Update: {
     TableName: table,
@@ -34,8 +34,8 @@ export const stateUpdate = (table: string, last: number): TransactionItem => ({
 })
 
 /**
- * Entries stay until all they tell of is over, so that they are also what a process loads at its start; and a day more,
- * so that no entry vanishes before those who follow have read it.
+ * Entries stay until all their revocations have expired, so that a process can load them at its start. They stay a
+ * day more, so that no entry is deleted before followers have read it.
  */
 export const entryPut = (
   table: string,
@@ -57,7 +57,7 @@ export const entryPut = (
   }
 }
 
-/** As it was read, or it was revoked by somebody else meanwhile and must be merged with that. */
+/** Condition: the row is as it was read. Otherwise another process revoked it meanwhile, and both must be merged. */
 export function rowPut(table: string, one: Revocation, known: Item | undefined): TransactionItem {
   const expiresAt = Math.max(one.expiresAt, known === undefined ? 0 : numberOf(known, 'expiresAt'))
   const item: Item = { ...rowKey(one), expiresAt: number(expiresAt), ttl: number(seconds(expiresAt)) }

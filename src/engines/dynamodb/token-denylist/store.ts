@@ -22,7 +22,7 @@ import {
 } from './items.js'
 
 const VERB = 'tokens'
-/** The state of the log and the entry take two. */
+/** Two items of a transaction are the log state and the log entry. */
 const ROWS_AT_ONCE = MAX_TRANSACTION_ITEMS - 2
 const TRIES_MS = 10_000
 const PAUSE_MS = 20
@@ -30,11 +30,11 @@ const READ_ENTRIES = 500
 const MAX_SEQUENCE = 10 ** 15 - 1
 
 /**
- * Revoked tokens: an item for each, and a log whose entries are numbered by a condition on its last number, all in one
- * transaction.
+ * Revoked tokens: one item each, and a log. A condition on the last number of the log numbers its entries. All is
+ * written in one transaction.
  */
 export class DynamodbTokens implements TokenStore {
-  /** Of this process one writes at a time, or they would only get in each other's way at the number. */
+  /** Writes of this process run one at a time, because they would conflict on the number. */
   private writing: Promise<unknown> = Promise.resolve()
   private last = 0
 
@@ -78,7 +78,7 @@ export class DynamodbTokens implements TokenStore {
     }
   }
 
-  /** A refusal shows what is there instead. */
+  /** A refusal contains the current item. */
   private learn(index: number, item: Item | undefined, known: Map<number, Item>): void {
     if (index === 0) this.last = item === undefined ? 0 : numberOf(item, 'sequence')
     else if (item === undefined) known.delete(index - 2)
@@ -111,7 +111,7 @@ export class DynamodbTokens implements TokenStore {
     return { sequence: state === undefined ? 0 : numberOf(state, 'sequence'), mark: 0 }
   }
 
-  /** The entries that are left; those that are missing told of nothing that still holds. */
+  /** Reads the remaining entries. The revocations of deleted entries have expired. */
   async *all(now: number): AsyncGenerator<Revocation[]> {
     for await (const items of this.client.queryPages(VERB, this.entriesBehind(0, logKey(MAX_SEQUENCE)))) {
       const revocations = items.flatMap((item) => readEntry(textOf(item, 'entry')))
@@ -119,7 +119,10 @@ export class DynamodbTokens implements TokenStore {
     }
   }
 
-  /** A query is no snapshot: an entry may be made between the look for it and that at the state. Once more tells. */
+  /**
+   * A query is not a snapshot: an entry may be written between the reads of the entries and of the state. A second
+   * read decides.
+   */
   async read(after: LogPosition): Promise<LogPart | 'gap'> {
     const part = await this.readOnce(after)
     return part === 'gap' ? this.readOnce(after) : part
@@ -130,7 +133,7 @@ export class DynamodbTokens implements TokenStore {
       ...this.entriesBehind(sequence, 'STATE'),
       Limit: READ_ENTRIES,
     })
-    // The state stands behind the last entry, and says which number that has.
+    // The state sorts after the last entry and has its number.
     const isEnd = page.next === undefined
     const state = isEnd ? page.items.find((item) => item.SK?.S === 'STATE') : undefined
     const entries = page.items.filter((item) => item !== state)
@@ -157,12 +160,12 @@ export class DynamodbTokens implements TokenStore {
     }
   }
 
-  /** Whoever follows looks often enough. */
+  /** Followers poll often enough. */
   watch(): () => void {
     return () => {}
   }
 
-  /** DynamoDB deletes what has expired. */
+  /** TTL deletes expired items. */
   async sweep(): Promise<{ more: boolean }> {
     return { more: false }
   }

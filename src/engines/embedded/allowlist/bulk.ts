@@ -91,7 +91,7 @@ export class EmbeddedBulk implements BulkStore {
     existing: StoredImport | undefined,
     now: number,
   ): StoredImport {
-    // A replace begins anew: nothing of an earlier attempt was kept.
+    // A replace starts again from the beginning: nothing of an earlier attempt is reused.
     const kept = existing !== undefined && request.mode === 'add' ? existing : undefined
     const { listId, importId, mode, owner, leaseMs } = request
     const record: StoredImport = {
@@ -110,7 +110,7 @@ export class EmbeddedBulk implements BulkStore {
     return record
   }
 
-  /** In a write transaction: gives up a replace that did not switch; its rows are undone by a sweep. */
+  /** In a write transaction: abandons a replace that did not switch. A sweep undoes its rows. */
   private abandon(id: string, list: StoredList): void {
     const { generation, importId } = list.replacing!
     delete list.replacing
@@ -230,7 +230,7 @@ export class EmbeddedBulk implements BulkStore {
   }
 }
 
-/** The row that an import in `add` mode stores for a customer; undefined when nothing changes. */
+/** The row that an import in `add` mode stores for a customer; undefined if nothing changes. */
 function addedRow(
   list: StoredList,
   previous: Row | undefined,
@@ -250,7 +250,7 @@ function addedRow(
   return row
 }
 
-/** A member that stays as it is; but a replace that is running must learn that somebody else wants it to stay. */
+/** A member that does not change. But it is pinned, so that a running replace does not remove it. */
 function keptRow(list: StoredList, row: Row): Row | undefined {
   const pin = list.replacing?.generation
   return pin === undefined || row.pin === pin ? undefined : { ...row, until: FOREVER, pin }

@@ -6,9 +6,12 @@ import { assertListShape, listJson } from '../../../guards/allowlist/unreadable.
 import type { Environment } from '../lmdb/environment.js'
 import { listStart } from './keys.js'
 
-/** A list as it stands in `lists`, by id. What changes at every write stands in `counters`. */
+/** A list as stored in `lists`, by id. Values that change with every write are in `counters`. */
 export interface StoredList {
-  /** Its number, never given twice: members are stored under it, so a new list never finds old members. */
+  /**
+   * The list's number, never used again. Members are stored under it, so a new list never finds members of a deleted
+   * one.
+   */
   no: number
   name: string
   type: AllowlistType
@@ -17,23 +20,23 @@ export interface StoredList {
   salt: string
   version: number
   createdAt: number
-  /** The generation that checks see, and the last one ever begun. */
+  /** The generation that checks see, and the last one that a replace began. */
   generation: number
   lastGeneration: number
   /** A replace that is building the next generation. */
   replacing?: { generation: number; importId: string }
-  /** Deleted, and not yet swept. */
+  /** Deleted, but its rows are not swept yet. */
   deleted?: true
 }
 
 export interface Counters {
   customerCount: number
-  /** Grows by one at every change of a member, over all processes. */
+  /** Increases by one with every change of a member, by any process. */
   sequence: number
   updatedAt: number
   /** Customers of the generation that a running replace is building. */
   pendingCount: number
-  /** The oldest entry that the list's log still has, and the bytes of all. */
+  /** The number of the oldest entry in the list's change log, and the bytes of all entries. */
   logStart: number
   logBytes: number
 }
@@ -57,7 +60,7 @@ export function decodeList(id: string, text: string): StoredList {
   return stored
 }
 
-/** Lists and their counters; what checks need of them is kept in memory for as long as nobody changed any list. */
+/** Lists and their counters. Checks use copies in memory, which are valid until a list changes. */
 export class Catalog {
   private readonly cache = new Map<string, EmbeddedList | undefined>()
   private hits = 0
@@ -71,7 +74,7 @@ export class Catalog {
     this.storeId = environment.settings.get('store')!
   }
 
-  /** For checks: from memory, unless a list was changed by anybody since the last look. */
+  /** For checks: from memory, unless any process changed a list since the last read. */
   checked(id: string): EmbeddedList | undefined {
     this.environment.beginRead()
     if (this.cachedSnapshot !== this.environment.snapshot) this.revalidate()
@@ -82,7 +85,7 @@ export class Catalog {
     }
     this.misses++
     const list = this.load(id)
-    // Unknown ids are remembered too, but callers choose them: so not without end.
+    // Unknown ids are cached too. Callers choose them, so their number is limited.
     if (this.cache.size >= MAX_CACHED_LISTS) this.cache.clear()
     this.cache.set(id, list)
     return list
@@ -122,7 +125,7 @@ export class Catalog {
     return config === undefined ? list : { ...list, config }
   }
 
-  /** The list as it is now; a deleted one is not there. */
+  /** The list as it is now; undefined if it was deleted. */
   read(id: string): StoredList | undefined {
     const stored = this.readAny(id)
     return stored?.deleted ? undefined : stored
@@ -133,20 +136,20 @@ export class Catalog {
     return text === undefined ? undefined : decodeList(id, text)
   }
 
-  /** The living list with this number. */
+  /** The list with this number; undefined if it was deleted. */
   readNumber(no: number): { id: string; stored: StoredList } | undefined {
     const id = this.environment.numbers.get(listStart(no))
     const stored = id === undefined ? undefined : this.read(id)
     return stored?.no === no ? { id: id!, stored } : undefined
   }
 
-  /** In a write transaction: stores the list and tells every process to look again. */
+  /** In a write transaction: stores the list and makes every process reload its cached lists. */
   store(id: string, list: StoredList): void {
     this.environment.lists.putSync(id, JSON.stringify(list))
     this.touch()
   }
 
-  /** In a write transaction: forgets the list for good. */
+  /** In a write transaction: removes the list for good. */
   drop(id: string, no: number): void {
     this.environment.lists.removeSync(id)
     this.environment.numbers.removeSync(listStart(no))
@@ -214,12 +217,12 @@ export class Catalog {
     return record
   }
 
-  /** Names a state of a list: everything up to this sequence number. */
+  /** Write token: names the state of a list up to this sequence number. */
   token(no: number, sequence: number): string {
     return `e.${this.storeId}.${no.toString(36)}.${sequence.toString(36)}`
   }
 
-  /** Throws INVALID_INPUT for what is not a token of this store. */
+  /** Throws INVALID_INPUT if the token does not belong to this store. */
   readToken(token: string): WriteToken {
     const [kind, store, no, sequence, ...rest] = token.split('.')
     const number = /^[0-9a-z]{1,11}$/

@@ -10,12 +10,12 @@ import type { Environment } from '../lmdb/environment.js'
 import type { Catalog, Counters } from './catalog.js'
 import { logKey, readSequence } from './keys.js'
 
-/** Read at once. */
+/** Bytes per read. */
 const READ_BYTES = 64 * 1024
 const NOTHING: LogPart = { entries: [], more: false }
 const NOWHERE: LogPosition = { sequence: Number.NaN, mark: 0 }
 
-/** The log of each list, in the store itself, so that an entry is there exactly when its change is. */
+/** The change log of each list. It is in the store itself, so a change and its log entry are committed together. */
 export class ChangeLog implements ChangeFeed {
   readonly isImmediate = true
   private seenSnapshot = -1
@@ -26,7 +26,7 @@ export class ChangeLog implements ChangeFeed {
     private readonly catalog: Catalog,
   ) {}
 
-  /** In a write transaction: the entry of a change that `counters` are about to be stored for. */
+  /** In a write transaction: appends the entry of a change. The caller stores `counters` afterwards. */
   append(no: number, counters: Counters, entry: Uint8Array): void {
     const { log, options } = this.environment
     counters.sequence++
@@ -50,7 +50,7 @@ export class ChangeLog implements ChangeFeed {
     this.environment.assertOpen()
     const { sequence, logStart } = this.catalog.counters(no)
     if (sequence === after) return NOTHING
-    // A list that is gone has no counters, and whoever followed it is ahead of nothing.
+    // A deleted list has no counters, so its followers get a gap.
     if (!(after + 1 >= logStart && after <= sequence)) return 'gap'
     const entries: LogEntry[] = []
     let bytes = 0
@@ -76,7 +76,7 @@ export class ChangeLog implements ChangeFeed {
     return true
   }
 
-  /** Not needed: every check asks `stirred`, which sees what any process has committed. */
+  /** Not needed: every check calls `hasChanges`, which sees the commits of all processes. */
   watch(): { stop(): void } {
     return { stop() {} }
   }

@@ -12,8 +12,8 @@ import { CustomerRef } from './keys.js'
 import { addedAtOf, expiresAtOf, visibleBytes } from './rows.js'
 
 /**
- * Checks read one LMDB snapshot per turn of the event loop. A turn is about a millisecond, so a check may miss
- * what another process committed within it; `strong` and `atLeast` begin a new snapshot.
+ * Checks read one LMDB snapshot per turn of the event loop. A turn takes about a millisecond, so a check may miss
+ * what another process committed during it. `strong` and `atLeast` begin a new snapshot.
  */
 export class EmbeddedChecks implements CheckStore, CheckView {
   private readonly key = new CustomerRef()

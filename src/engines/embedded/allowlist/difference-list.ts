@@ -1,7 +1,7 @@
-/** More than this is not told one by one. */
+/** Above this number, differences are not logged one by one. */
 const MAX_CUSTOMERS = 10_000
 
-/** The customers that a replace changes, as long as they are few. */
+/** The customers that a replace changes, if they are few. */
 export class DifferenceList {
   private keys: Uint8Array[] = []
   private count = 0

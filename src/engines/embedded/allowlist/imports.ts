@@ -3,13 +3,13 @@ import type { Environment } from '../lmdb/environment.js'
 import type { Catalog, StoredList } from './catalog.js'
 import { importKey } from './keys.js'
 
-/** An import as it stands in `imports`, with who may work on it until when. */
+/** An import as stored in `imports`, with its lease. */
 export interface StoredImport extends ImportRecord {
   owner: string
   leaseUntil: number
 }
 
-/** Records of imports. Everything but `read` runs inside a write transaction of the caller. */
+/** Import records. Everything but `read` runs in a write transaction of the caller. */
 export class ImportRecords {
   constructor(
     private readonly environment: Environment,
@@ -25,7 +25,7 @@ export class ImportRecords {
     this.environment.imports.putSync(importKey(no, record.importId), Buffer.from(JSON.stringify(record)))
   }
 
-  /** The list and the record, if the session still owns the import and the list is still the same. */
+  /** The list and the record, if the session still owns the import and the list was not recreated. */
   owned(session: ImportSession): { list: StoredList; record: StoredImport } | 'lost' | 'list-not-found' {
     const list = this.catalog.read(session.listId)
     if (list === undefined || list.no !== session.incarnation) return 'list-not-found'
@@ -34,7 +34,7 @@ export class ImportRecords {
     return { list, record }
   }
 
-  /** Whether somebody is working on it. */
+  /** Whether a worker holds its lease. */
   isLive(no: number, importId: string, now: number): boolean {
     const record = this.read(no, importId)
     return record !== undefined && record.state === 'running' && record.leaseUntil > now

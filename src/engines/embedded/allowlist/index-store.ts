@@ -6,7 +6,7 @@ import { listEnd, listStart, pageKey } from './keys.js'
 import { visibleBytes } from './rows.js'
 
 const SCAN_ROWS = 10_000
-/** Use counts are halved when they get this high, so that what was busy long ago is forgotten. */
+/** Use counts are halved when one gets this high, so that old use counts less. */
 const MAX_USES = 1e9
 
 interface Claim {
@@ -24,7 +24,7 @@ export class EmbeddedIndexStore implements IndexStore {
     this.environment.refresh()
     const text = this.environment.manifests.get(listStart(no))
     const manifest = text === undefined ? undefined : (JSON.parse(text) as Manifest)
-    // One of an earlier format counts as none, and is built anew.
+    // A manifest of an earlier format is ignored, and the index is built again.
     return manifest?.format === 2 ? manifest : undefined
   }
 
@@ -39,7 +39,7 @@ export class EmbeddedIndexStore implements IndexStore {
   claim({ incarnation: no }: ListRef, owner: string, leaseMs: number, now: number): Promise<boolean> {
     return this.environment.write(() => {
       if (this.catalog.readNumber(no) === undefined || this.liveClaim(no, now) !== undefined) return false
-      // What a builder that died has written must not be taken for this one's.
+      // Pages of a dead builder must not be mixed with those of this build.
       this.endClaim(no)
       this.storeClaim(no, { owner, until: now + leaseMs })
       return true
@@ -105,7 +105,7 @@ export class EmbeddedIndexStore implements IndexStore {
     })
   }
 
-  /** In a write transaction: ends a claim, and drops the pages that only its build has written. */
+  /** In a write transaction: ends a claim and deletes the pages that only its build wrote. */
   endClaim(no: number): void {
     const text = this.environment.manifests.get(listStart(no))
     const named = text === undefined ? [] : (JSON.parse(text) as Manifest).pages
@@ -126,7 +126,7 @@ export class EmbeddedIndexStore implements IndexStore {
   async *scan({ incarnation: no }: ListRef): AsyncGenerator<KeyBlock> {
     let start: Uint8Array | undefined = listStart(no)
     while (start !== undefined) {
-      // A new snapshot each time: a long one would keep LMDB from using its pages again.
+      // A new snapshot each time: a long one would prevent LMDB from reusing freed pages.
       this.environment.refresh()
       const { block, next } = this.scanBlock(no, start)
       if (block.count > 0) yield block

@@ -5,14 +5,14 @@ import type { ChangeLog } from './change-log.js'
 import type { CustomerRef } from './keys.js'
 import { attributesAt, type Row } from './rows.js'
 
-/** Notes what a write transaction does to the members of a list, and puts it into the list's log. */
+/** Records what a write transaction does to the members of a list, and appends it to the list's change log. */
 export class Journal {
   private readonly entry = new EntryWriter()
   private readonly scratch = new Uint8Array(MAX_CUSTOMER_KEY_LENGTH)
 
   constructor(private readonly log: ChangeLog) {}
 
-  /** A new transaction: what an earlier one noted and did not commit is forgotten. */
+  /** Starts a new transaction: discards what an earlier one recorded and did not commit. */
   begin(): void {
     this.entry.clear()
   }
@@ -37,14 +37,14 @@ export class Journal {
     else this.entry.removed(this.scratch, 0, writeCustomerKey(customer.id, this.scratch, 0))
   }
 
-  /** Appends what was noted, if anything; `counters` must be stored by the caller. */
+  /** Appends what was recorded, if anything. The caller must store `counters`. */
   commit(no: number, counters: Counters): boolean {
     if (this.entry.isEmpty) return false
     this.log.append(no, counters, this.entry.bytes())
     return true
   }
 
-  /** The members changed as a whole. */
+  /** Logs that the members changed as a whole. */
   reset(no: number, counters: Counters): void {
     this.log.append(no, counters, RESET_ENTRY)
   }

@@ -13,8 +13,8 @@ import {
  *   imports   list number · import id
  *   log       list number · sequence number (6 bytes)
  *   pages     list number · name of the page
- * A customer is given by its id or, in bulk work, by a stretch of packed bytes. One key object per database is
- * reused, because a key is encoded before the call that takes it returns.
+ * A customer is given by its id or, in bulk work, by a range of packed bytes. One key object per database is reused,
+ * because each call encodes its key before it returns.
  */
 export class CustomerRef {
   list = 0
@@ -104,7 +104,7 @@ export function readNumber(source: Uint8Array, at: number): number {
   return ((source[at]! << 24) | (source[at + 1]! << 16) | (source[at + 2]! << 8) | source[at + 3]!) >>> 0
 }
 
-/** Behind every key that begins with this list number. */
+/** The first key after all keys that begin with this list number. */
 export function listEnd(list: number): Uint8Array {
   const end = new Uint8Array(4)
   writeNumber(list + 1, end, 0)
@@ -154,5 +154,5 @@ export function importKey(list: number, importId: string): Uint8Array {
   return key
 }
 
-/** A key of `pages`, built alike. */
+/** A key of `pages` has the same form. */
 export const pageKey = importKey

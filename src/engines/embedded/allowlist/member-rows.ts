@@ -6,11 +6,11 @@ import { decodeRow, encodeRow, type Row, visible } from './rows.js'
 const NOTHING = Buffer.alloc(0)
 
 /**
- * The three rows of a member (by list, by customer and, if it expires, by time), always written together.
- * All of this runs inside a write transaction of the caller.
+ * The three rows of a member (by list, by customer and, if it expires, by time), always written together, in a write
+ * transaction of the caller.
  */
 export class MemberRows {
-  /** The customer that the next call is about. */
+  /** The customer of the next call. */
   readonly key = new CustomerRef()
 
   constructor(private readonly environment: Environment) {}
@@ -42,7 +42,7 @@ export class MemberRows {
   }
 }
 
-/** Keeps the counts of both generations right when a row changes. */
+/** Updates the counts of both generations when a row changes. */
 export function tally(
   counters: Counters,
   list: StoredList,

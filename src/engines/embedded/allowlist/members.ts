@@ -18,7 +18,7 @@ import { CustomerRef, listEnd, listStart, memberKey, readNumber, reverseBounds }
 import { MemberRows, tally } from './member-rows.js'
 import { decodeRow, isMember, newRow, type Row, toMember, visible } from './rows.js'
 
-/** A page never looks at more rows than this, so that rows waiting to be swept cannot hold up the thread. */
+/** A page reads at most this many rows, so that rows waiting to be swept cannot block the thread for long. */
 const MAX_SCANNED = 5000
 
 export class EmbeddedMembers implements MemberStore {
@@ -54,7 +54,7 @@ export class EmbeddedMembers implements MemberStore {
       this.journal.begin()
       this.journal.added(this.rows.key, row, list.generation)
       const outcome = member ? 'replaced' : 'added'
-      this.audit.keep(note, outcome)
+      this.audit.store(note, outcome)
       return { outcome, ...this.changed(list, previous, row, now) }
     })
   }
@@ -66,10 +66,11 @@ export class EmbeddedMembers implements MemberStore {
       this.rows.key.of(list.no, customerId)
       const previous = this.rows.read()
       const outcome = visible(previous, list.generation) ? 'removed' : 'absent'
-      this.audit.keep(note, outcome)
+      this.audit.store(note, outcome)
       let row: Row | undefined
       if (list.replacing) {
-        // The running replace may still come to this customer, and must find that it was removed since.
+        // The running replace may still reach this customer. The tombstone tells it that the customer was removed
+        // since.
         row = { ...newRow(undefined, now), pin: list.replacing.generation, tombstone: true }
         this.rows.put(row, previous)
       } else if (previous !== undefined) {

@@ -16,7 +16,7 @@ import { MemberRows, tally } from './member-rows.js'
 import { attributesAt, decodeRow, isMember, newRow, type Row, sameAttributes, visible } from './rows.js'
 import { addSweep, dropSweep } from './sweeps.js'
 
-/** Rows looked at in one write transaction: it holds the write lock for some milliseconds. */
+/** Rows per write transaction: it holds the write lock for some milliseconds. */
 const STEP = 5000
 
 class Stopped extends Error {
@@ -32,14 +32,14 @@ interface Transaction {
 }
 
 /**
- * Builds the next generation of a list by walking its members and the new customers side by side, both in key
- * order. Only differences are written, as windows on rows (see rows.ts), so that nobody sees any of it before
- * the switch.
+ * Builds the next generation of a list. It walks the members and the new customers side by side, both in key order.
+ * It writes only differences, as generation windows on rows (see rows.ts), so that no reader sees them before the
+ * switch.
  */
 export class Replacement {
   private readonly rows: MemberRows
   private readonly differences = new DifferenceList()
-  /** Members up to this key have been dealt with. */
+  /** Members up to this key are done. */
   private position: Uint8Array
   private added = 0
   private unchanged = 0
@@ -89,7 +89,7 @@ export class Replacement {
     })
   }
 
-  /** Deals with customers of the run from `first` on, and with the members between them; returns how far it came. */
+  /** Processes customers of the run from `first` on, and the members between them. Returns where it stopped. */
   private step(transaction: Transaction, run: SortedCustomers, first: number): number {
     const end = Math.min(first + STEP, run.count)
     const { no } = transaction.list
@@ -115,7 +115,7 @@ export class Replacement {
     return Array.from(range, ({ key, value }) => ({ key: key as Uint8Array, row: decodeRow(value) }))
   }
 
-  /** The new list holds this customer. */
+  /** The new list contains this customer. */
   private admit(
     { list, counters, generation }: Transaction,
     run: SortedCustomers,
@@ -135,7 +135,7 @@ export class Replacement {
       changed = { ...row!, next: { from: generation, attributes: given } }
     } else {
       this.added++
-      // An expired member is seen until the switch, so its new life must not show before.
+      // An expired member is visible until the switch, so its new attributes must not show before.
       const seen = visible(row, generation) ? row : undefined
       const { addedBy } = this.session
       const attributes = addedBy === undefined ? (given ?? {}) : { addedBy, ...given }
@@ -149,7 +149,7 @@ export class Replacement {
     tally(counters, list, row, changed)
   }
 
-  /** The new list does not hold this member. */
+  /** The new list does not contain this member. */
   private drop({ list, counters, generation }: Transaction, key: Uint8Array, row: Row): void {
     if (row.pin === generation || !visible(row, generation)) return
     const changed = { ...row, until: generation }
@@ -169,8 +169,8 @@ export class Replacement {
   }
 
   /**
-   * Tells followers. Few differences are told one by one, as they now are: somebody may have changed a customer by
-   * hand since the replace came past it. Many are told as one reset.
+   * Writes the differences to the change log. Few differences are logged one by one, with their current state: a
+   * caller may have changed a customer since the replace passed it. Many are logged as one reset.
    */
   private log(list: StoredList, counters: Counters, generation: number): void {
     if (this.differences.isOverfull) {
@@ -197,7 +197,7 @@ export class Replacement {
     counters.customerCount = counters.pendingCount
     this.log(list, counters, generation)
     counters.updatedAt = now
-    // Recorded with the switch itself: a crash behind it must not make the import look unfinished.
+    // Recorded in the transaction of the switch: after a crash, the import must not look unfinished.
     const record = this.records.read(list.no, importId)!
     const { added, unchanged, removed } = this
     const checkpoint = this.advance({ added, unchanged, removed })
@@ -205,12 +205,12 @@ export class Replacement {
   }
 }
 
-/** Lets others have the write lock, which is not fair: who releases it would get it again at once. */
+/** Lets other threads take the write lock. It is not fair: a thread that releases it would get it again at once. */
 function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 1))
 }
 
-/** The smallest key behind this one. */
+/** The smallest key after this one. */
 function behind(key: Uint8Array): Uint8Array {
   const next = new Uint8Array(key.length + 1)
   next.set(key)

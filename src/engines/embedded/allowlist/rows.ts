@@ -11,7 +11,7 @@ import type { MemberAttributes } from '../../../guards/allowlist/port.js'
 export { isMember } from '../../../guards/allowlist/generation-window.js'
 export { attributesAt, FOREVER, newRow, type Row, toMember, visible }
 
-/** A row is a flags byte, `addedAt`, then what the flags announce. */
+/** A row is a flags byte, `addedAt`, then the fields that the flags announce. */
 const HAS_EXPIRY = 1
 const HAS_FROM = 2
 const HAS_UNTIL = 4
@@ -23,7 +23,7 @@ const WINDOWED = HAS_FROM | HAS_UNTIL | TOMBSTONE
 
 const scratch = Buffer.alloc(8192)
 
-/** The row's bytes, in a buffer that is overwritten by the next call. */
+/** The row's bytes. The next call overwrites the buffer. */
 export function encodeRow(row: Row): Buffer {
   const extra = encodeExtra(row)
   let flags = 0
@@ -94,7 +94,7 @@ export function decodeRow(bytes: Buffer, length = bytes.length): Row {
   return row
 }
 
-/** `visible` of an encoded row, for the hot path: most rows have no window at all. */
+/** `visible` for an encoded row, for the hot path: most rows have no generation window. */
 export function visibleBytes(bytes: Buffer, generation: number): boolean {
   const flags = bytes[0]!
   if ((flags & WINDOWED) === 0) return true

@@ -9,7 +9,7 @@ import { MemberRows, tally } from './member-rows.js'
 import { attributesAt, decodeRow, FOREVER, type Row, visible } from './rows.js'
 import { addSweep, dropSweep, pendingSweeps, type Sweep, sweepKey } from './sweeps.js'
 
-/** Rows of one step: some milliseconds of the write lock. */
+/** Rows per step: it holds the write lock for some milliseconds. */
 const REMOVED_PER_STEP = 1000
 const SCANNED_PER_STEP = 5000
 const EXPIRED_PER_STEP = 200
@@ -17,11 +17,11 @@ const FINISHED_IMPORTS_KEPT_MS = 7 * 24 * 3600 * 1000
 
 type GenerationSweep = Extract<Sweep, { kind: 'generation' | 'undo' }>
 
-/** Does in small steps what changes have left behind. Any process may; two at once do no harm. */
+/** Cleans up in small steps what changes left behind. Any process may run it, and several at once do no harm. */
 export class Sweeper implements UpkeepStore {
   private readonly rows: MemberRows
   private readonly records: ImportRecords
-  /** How far each walk over a list has come; after a restart it begins again. */
+  /** How far each walk over a list has come. After a restart it begins again. */
   private readonly positions = new Map<string, Uint8Array>()
 
   constructor(
@@ -51,7 +51,7 @@ export class Sweeper implements UpkeepStore {
     }
   }
 
-  /** One step; true when the sweep is done. */
+  /** One step. Resolves to true when the sweep is done. */
   step(sweep: Sweep): Promise<boolean> {
     switch (sweep.kind) {
       case 'list':
@@ -86,7 +86,7 @@ export class Sweeper implements UpkeepStore {
     })
   }
 
-  /** In a write transaction. A build that is under way loses its claim with the list. */
+  /** In a write transaction. A running build loses its claim with the list. */
   private removeIndex({ no, id }: { no: number; id: string }): void {
     const { manifests, builds, uses } = this.environment
     manifests.removeSync(listStart(no))
@@ -95,7 +95,7 @@ export class Sweeper implements UpkeepStore {
     if (this.catalog.readAny(id)?.no === no) uses.removeSync(id)
   }
 
-  /** Looks at the next stretch of a list's rows and mends those that the sweep is about. */
+  /** Reads the next batch of a list's rows and repairs those that the sweep is for. */
   private async walk(sweep: GenerationSweep): Promise<boolean> {
     const name = sweepKey(sweep)
     const start = this.positions.get(name) ?? listStart(sweep.no)
@@ -115,7 +115,7 @@ export class Sweeper implements UpkeepStore {
     return done
   }
 
-  /** In a write transaction. No count changes: nothing that a generation sees is touched. */
+  /** In a write transaction. No count changes, because no row that a generation sees is changed. */
   private mend(key: Uint8Array, sweep: GenerationSweep): void {
     this.rows.key.ofBytes(sweep.no, key, 4, key.length)
     const row = this.rows.read()
@@ -148,7 +148,8 @@ export class Sweeper implements UpkeepStore {
     this.rows.key.ofBytes(list.no, key, 10, key.length)
     const row = this.rows.read()
     const expiresAt = row && attributesAt(row, list.generation).expiresAt
-    // Given other attributes by a replace that is running or has just switched: the walk that follows it puts that right.
+    // A replace that is running, or has just switched, gave it other attributes. The sweep after the replace handles
+    // it.
     if (row === undefined || row.next !== undefined || expiresAt === undefined || expiresAt > now) return
     const counters = this.catalog.counters(list.no)
     this.rows.remove(row)
@@ -161,7 +162,7 @@ export class Sweeper implements UpkeepStore {
     this.catalog.storeCounters(list.no, counters)
   }
 
-  /** A replace whose import died is given up. */
+  /** Abandons a replace whose import died. */
   private watch(sweep: Extract<Sweep, { kind: 'watch' }>, now: number): Promise<void> {
     return this.environment.free(() => {
       const list = this.catalog.readNumber(sweep.no)?.stored
@@ -176,7 +177,7 @@ export class Sweeper implements UpkeepStore {
     })
   }
 
-  /** A build whose process died leaves pages that no manifest names. */
+  /** If the process of a build died, deletes the pages that no manifest names. */
   private async endDeadBuilds(now: number): Promise<void> {
     const claims = Array.from(this.environment.builds.getRange({ start: Uint8Array.of(0), limit: 100 }))
     const dead = claims
@@ -205,7 +206,7 @@ export class Sweeper implements UpkeepStore {
   }
 }
 
-/** What a row becomes after a replace to `generation` has switched, or was given up. */
+/** What a row becomes after a replace to `generation` has switched or was abandoned. */
 function mended(row: Row, { kind, generation }: GenerationSweep): Row | undefined | 'as it is' {
   if (row.tombstone) return row.pin <= generation ? undefined : 'as it is'
   if (kind === 'generation') {

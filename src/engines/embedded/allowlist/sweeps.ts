@@ -1,14 +1,14 @@
 import type { Environment } from '../lmdb/environment.js'
 
-/** Work left over by a change that took effect at once. Each can be done again from its start without harm. */
+/** Work that remains after a change that took effect at once. Each can be repeated from its start without harm. */
 export type Sweep =
   /** All rows of a deleted list. */
   | { kind: 'list'; no: number; id: string }
   /** Rows that no generation sees any more, after a replace. */
   | { kind: 'generation'; no: number; id: string; generation: number }
-  /** What a replace that never switched has written. */
+  /** Rows that a replace wrote before it was abandoned. */
   | { kind: 'undo'; no: number; id: string; generation: number }
-  /** A running replace: undone when its import dies. */
+  /** A running replace. It is abandoned when its import dies. */
   | { kind: 'watch'; no: number; id: string; generation: number; importId: string }
 
 export const sweepKey = (sweep: Sweep): string =>

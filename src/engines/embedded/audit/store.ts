@@ -4,7 +4,7 @@ import type { Environment } from '../lmdb/environment.js'
 
 const SWEPT_AT_ONCE = 1000
 
-/** The audit trail: a row for each entry, by its id, with the lists and as durable. */
+/** The audit trail: one row per entry, by its id. In the environment of the lists, and as durable. */
 export class EmbeddedAudit implements AuditStore {
   constructor(private readonly environment: Environment) {}
 
@@ -15,15 +15,15 @@ export class EmbeddedAudit implements AuditStore {
     })
   }
 
-  /** In the write transaction of the change that it tells of. */
-  keep(note: PreparedEntry | undefined, outcome: string): void {
-    const text = note?.texts[outcome]
-    if (note !== undefined && text !== undefined) this.environment.audit.putSync(note.id, text)
+  /** Runs in the write transaction of the change that the entry describes. */
+  store(entry: PreparedEntry | undefined, outcome: string): void {
+    const text = entry?.texts[outcome]
+    if (entry !== undefined && text !== undefined) this.environment.audit.putSync(entry.id, text)
   }
 
   async read(below: string, from: string, limit: number): Promise<AuditPart> {
     this.environment.refresh()
-    // One more, because LMDB begins with the row that a reader has already.
+    // One row more, because LMDB begins with the row that the reader already has.
     const range = { start: below, end: from, reverse: true, limit: limit + 1 }
     const rows = Array.from(this.environment.audit.getRange(range), ({ key, value }) => ({
       id: key,

@@ -20,10 +20,10 @@ import {
 
 export interface BackupOptions {
   directory: string
-  /** The directory that the backup becomes; must not exist, or be empty. */
+  /** The directory to create. It must not exist, or be empty. */
   target: string
   version: string
-  /** Cached entries too. A restore then brings back what was removed from caches since. */
+  /** Include cached entries. A restore then brings back entries that were removed from the cache since the backup. */
   withCache: boolean
   onProgress?: (doneBytes: number, totalBytes: number) => void
 }
@@ -32,15 +32,15 @@ const POLL_MS = 200
 const OWNER_ONLY = 0o600
 
 interface Part {
-  /** The environment, in the store and in the backup. */
+  /** The path of the environment, in the store and in the backup. */
   from: string
   to: string
 }
 
 /**
- * Environments one after the other, each as of one moment: counters first and the main one behind them, then the
- * secrets. So what the main one holds has its secret (a code and its pepper), and what is counted may be a little older
- * than the rest, which admits a little more and never denies.
+ * Copies the environments one after the other, each as one snapshot: first the counters, then the main environment,
+ * then the secrets. So everything in the main environment has its secret (a code has its pepper). Counters may be a
+ * little older than the rest, so a restored store may admit a little more, and never denies more.
  */
 export async function backUp(options: BackupOptions): Promise<Manifest> {
   const { directory, target } = options
@@ -83,7 +83,7 @@ async function copyAll(options: BackupOptions, parts: readonly Part[], draft: st
   const { directory, version, onProgress = () => {} } = options
   const startedAt = new Date().toISOString()
   const sizes = parts.map(({ from }) => statSync(join(directory, from, 'data.mdb')).size)
-  // Each byte is copied, and read again.
+  // Each byte is copied once and read once more for its checksum.
   const totalBytes = 2 * sizes.reduce((sum, size) => sum + size, 0)
   const files: BackupFile[] = []
   let doneBytes = 0

@@ -3,27 +3,30 @@ import { createReadStream, existsSync, readdirSync, readFileSync, statSync } fro
 import { join, relative } from 'node:path'
 import { CatracaError } from '../../../core/errors.js'
 
-/** Raised when the layout of backups changes. */
+/** Increased when the layout of backups changes. */
 export const BACKUP_FORMAT = 1
 export const MANIFEST = 'manifest.json'
-/** Names below a directory, none of which begins with a dot. */
+/** Relative paths without `..` or names that begin with a dot. */
 const INSIDE = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*$/
 
-/** `limits/boot` and `cache/boot` are of the boot at that time; a restore gives them to the boot of its own. */
+/**
+ * `limits/boot` and `cache/boot` belong to the boot during which the backup was made. A restore renames them to its
+ * current boot.
+ */
 export interface BackupFile {
   path: string
   sizeBytes: number
   sha256: string
-  /** The file is as of a moment between this one and the end of the backup. */
+  /** The file is a snapshot taken between this time and the end of the backup. */
   snapshotAt: string
 }
 
 export interface Manifest {
   kind: 'catraca-backup'
   format: number
-  /** Version that made it. */
+  /** The version of Catraca that made the backup. */
   catraca: string
-  /** Of the layout of the store. */
+  /** Version of the store's layout. */
   storeFormat: number
   startedAt: string
   endedAt: string
@@ -32,7 +35,7 @@ export interface Manifest {
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** The manifest has a checksum too: its own. */
+/** Adds a checksum of the manifest itself. */
 export function sealManifest(manifest: Manifest): string {
   const checksum = sha256(JSON.stringify(manifest))
   return `${JSON.stringify({ ...manifest, checksum }, null, 2)}\n`
@@ -58,14 +61,14 @@ export function readManifest(directory: string): Manifest {
       `${directory} is a backup of format ${manifest.format}; this version reads up to ${BACKUP_FORMAT}`,
     )
   }
-  // The checksum finds damage, not malice: a backup from elsewhere must not write elsewhere.
+  // The checksum detects damage, not malice: a crafted backup must not write outside the target.
   if (!manifest.files.every(({ path }) => INSIDE.test(path))) {
     throw broken(directory, `${MANIFEST} names a file outside of it`)
   }
   return manifest
 }
 
-/** Every file is there, as it was, and no other. */
+/** Checks that every file is there and unchanged, and that there are no others. */
 export async function verifyFiles(
   directory: string,
   { files }: Manifest,

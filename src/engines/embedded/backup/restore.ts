@@ -14,7 +14,7 @@ import { FORMAT_VERSION } from '../lmdb/environment.js'
 import { storeError } from '../lmdb/failures.js'
 import { isAlive, openProcesses } from '../lmdb/open-processes.js'
 import { SnapshotReader } from '../lmdb/snapshot-reader.js'
-import { MAIN, mainDirectory, putSign } from '../lmdb/store-directory.js'
+import { MAIN, mainDirectory, writeVersionMarker } from '../lmdb/store-directory.js'
 import { draftOf, syncTree } from '../lmdb/sync.js'
 import { bootName } from '../rate-limit/directory.js'
 import { broken, hashFile, type Manifest, readManifest, verifyFiles } from './manifest.js'
@@ -22,20 +22,20 @@ import { broken, hashFile, type Manifest, readManifest, verifyFiles } from './ma
 export interface RestoreOptions {
   /** The backup. */
   source: string
-  /** The data directory that it becomes. */
+  /** The data directory to create. */
   directory: string
-  /** Moves aside what is there. */
+  /** Moves an existing store aside. */
   force: boolean
   onProgress?: (doneBytes: number, totalBytes: number) => void
 }
 
 export interface Restored {
   manifest: Manifest
-  /** Where the store that was there is now. */
+  /** Where the existing store was moved to. */
   movedTo?: string
 }
 
-/** Checks a backup alone. */
+/** Checks a backup without restoring it. */
 export async function verifyBackup(
   source: string,
   onProgress: (doneBytes: number, totalBytes: number) => void = () => {},
@@ -53,10 +53,10 @@ export async function verifyBackup(
   return manifest
 }
 
-/** The directory has its name only when everything is in it and on the disk. */
+/** The directory gets its name only when all its files are complete and on disk. */
 export async function restore(options: RestoreOptions): Promise<Restored> {
   const { source, directory, force, onProgress } = options
-  // Before the long part, and again when it is about to count.
+  // Checked before the long part, and again just before the directory is replaced.
   await refuseTarget(directory, force)
   const manifest = await verifyBackup(source, onProgress)
   const draft = draftOf(directory, 'restoring')
@@ -84,7 +84,8 @@ async function bring(
   draft: string,
   { path, sha256 }: Manifest['files'][number],
 ): Promise<void> {
-  // Counters and caches of another boot are not read: these, which no crash has touched, are given to this one.
+  // Counters and caches of another boot are not read, because a crash may have damaged them. The copies in a backup
+  // are intact, so they get the name of this boot.
   const place = path
     .replace(/^data\.mdb$/, join(MAIN, 'data.mdb'))
     .replace(/^(limits|cache)\/boot\//, (_, kind: string) => `${kind}/${bootName()}/`)
@@ -105,9 +106,9 @@ async function refuseUnreadable(draft: string, source: string): Promise<void> {
   } finally {
     await snapshotReader.close()
   }
-  // Looking has made them; whoever opens the store makes its own.
+  // The check above created these files. A process that opens the store creates its own.
   for (const made of ['lock.mdb', 'commit-lock']) rmSync(join(main, made), { recursive: true, force: true })
-  putSign(draft)
+  writeVersionMarker(draft)
 }
 
 async function refuseTarget(directory: string, force: boolean): Promise<void> {
@@ -136,7 +137,7 @@ async function readersAt(directory: string): Promise<number[]> {
   try {
     snapshotReader = SnapshotReader.open(main)
   } catch {
-    // What is to be replaced may well be broken.
+    // The store to be replaced may be damaged.
     return []
   }
   const readers = snapshotReader.readers().filter((pid) => pid !== process.pid && isAlive(pid))

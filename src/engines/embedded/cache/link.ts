@@ -14,7 +14,7 @@ import { Writer } from '../lmdb/writer.js'
 import { EmbeddedCache, MAX_VALUE_BYTES } from './store.js'
 
 export interface CacheEnvironmentOptions extends EnvironmentOptions {
-  /** Of the instance, whose own changes it is not told of. */
+  /** Id of this instance. Its own changes are not reported to it. */
   origin: string
   maxBytes: number
 }
@@ -27,7 +27,7 @@ export function openCacheStores(options: CacheEnvironmentOptions, opening: Openi
 type CacheStores = ReturnType<typeof openCacheStores>
 type Opened = CacheStores & { store: CacheStore; writer: Writer<CacheStores> }
 
-/** For a stopped process that holds the lock of the cache. */
+/** How long to wait for a stopped process that holds the lock of the cache. */
 const PATIENCE_MS = 200
 
 const WRITES = [
@@ -43,12 +43,12 @@ const WRITES = [
   'sweep',
 ] as const
 
-/** The serving thread's side of the cache: reads here, writes on a thread. Nothing is opened before the first use. */
+/** The serving thread's side of the cache: reads run here, writes on a worker thread. Opened at the first use. */
 export class CacheLink implements CacheStore {
   readonly maxValueBytes = MAX_VALUE_BYTES
   private opened: Opened | undefined
   private isClosed = false
-  /** Why it could not be opened, and until when it is not tried again. */
+  /** Why opening failed, and until when it is not tried again. */
   private refusal: { error: unknown; untilMs: number } | undefined
 
   constructor(
@@ -114,7 +114,7 @@ export class CacheLink implements CacheStore {
     return this.tier().watch(listener)
   }
 
-  /** What was never opened here is for others to sweep. */
+  /** If this process never opened the cache, other processes sweep it. */
   async sweep(now: number): Promise<{ more: boolean }> {
     return this.opened?.store.sweep(now) ?? { more: false }
   }
@@ -136,7 +136,7 @@ export class CacheLink implements CacheStore {
     return this.opened.store
   }
 
-  /** The event loop waits meanwhile, so it is tried shortly, and not again and again. */
+  /** Opening blocks the event loop, so the wait is short, and a failure is not retried at once. */
   private openStores(options: CacheEnvironmentOptions): CacheStores {
     if (this.refusal !== undefined && performance.now() < this.refusal.untilMs) throw this.refusal.error
     try {

@@ -10,7 +10,7 @@ const NUMBER = 'cache-number'
 const KEPT = 10_000
 const POLL_MS = 100
 
-/** What instances tell each other of their caches: rows numbered without gaps, which all of them look for. */
+/** Invalidations that instances share: rows numbered without gaps, which every instance polls. */
 export class CacheNotices {
   private readonly listeners = new Set<Listener>()
   private timer: NodeJS.Timeout | undefined
@@ -19,16 +19,16 @@ export class CacheNotices {
 
   constructor(
     private readonly environment: Environment,
-    /** Of this instance. */
+    /** Id of this instance. */
     private readonly origin: string,
   ) {}
 
-  /** Of the last invalidation. */
+  /** Number of the last invalidation. */
   number(): number {
     return Number(this.environment.settings.get(NUMBER) ?? 0)
   }
 
-  /** In a write transaction; answers the number of the notice. */
+  /** Runs in a write transaction. Returns the number of the notice. */
   add(notice: ChangeNotice): number {
     const number = this.number() + 1
     const { settings, cacheNotices } = this.environment

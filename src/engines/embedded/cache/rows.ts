@@ -1,8 +1,8 @@
 import type { CacheItem, StoredValue } from '../../../guards/cache/port.js'
 
 /**
- * A row of `cache-entries`: three doubles, little-endian (when it is gone, when it was stored, the number of the last
- * invalidation when its fill began), the tags as JSON behind their length, whether the value is text, the value.
+ * A row of `cache-entries`: three doubles, little-endian (when it expires, when it was stored, the number of the last
+ * invalidation when its fill began), the tags as JSON after their length, whether the value is text, the value.
  */
 const HEAD_BYTES = 29
 const TEXT = 1
@@ -31,7 +31,7 @@ export function packRow({ value, tags, lifeMs }: CacheItem, storedAt: number, nu
   return row
 }
 
-/** The same with another end. */
+/** The same row with another expiry. */
 export function withEnd(row: Buffer, goneAt: number): Buffer {
   const ending = Buffer.from(row)
   ending.writeDoubleLE(goneAt, 0)

@@ -1,13 +1,14 @@
 import type { Environment } from '../lmdb/environment.js'
 
 const BYTES = 'cache-bytes'
-/** Of a row beside key and value, about: LMDB's own. */
+/** LMDB's overhead per row beside key and value, approximately. */
 const ROW_BYTES = 32
 const EVICTED_AT_ONCE = 100
 
 /**
- * Counts what entries take, and makes room when it is too much: from a place that moves on, so that all entries have the
- * same chance. Which of them are used is known only to the first tiers. All in a write transaction.
+ * Counts the bytes of entries and evicts some when there are too many. Eviction walks through all entries in turn, so
+ * each has the same chance: only the first tiers, in memory, know which entries are used. Everything runs in a write
+ * transaction.
  */
 export class CacheSpaceUse {
   private evictFrom: [string, string] | undefined

@@ -14,13 +14,16 @@ import { packRow, readHead, readValue, withEnd } from './rows.js'
 import { CacheSpaceUse } from './space-use.js'
 import { CacheSweeper } from './sweeper.js'
 
-/** A row of `cache-fills`: whose lease it is, until when, and the number of the last invalidation when it began. */
+/**
+ * A row of `cache-fills`: the owner of the lease, its end, and the number of the last invalidation when the fill
+ * began.
+ */
 export type FillRow = [token: string, until: number, number: number]
 
-/** LMDB takes values up to 2 GiB; one that is copied between threads and processes should be far smaller. */
+/** LMDB takes values up to 2 GiB, but a value that is copied between threads and processes should be far smaller. */
 export const MAX_VALUE_BYTES = 16 * 1024 * 1024
 
-/** The second tier in one LMDB environment; verbs that change something are for the thread that writes it. */
+/** The second cache tier in one LMDB environment. Verbs that change something run on the thread that writes it. */
 export class EmbeddedCache implements CacheStore {
   readonly maxValueBytes = MAX_VALUE_BYTES
   private readonly notices: CacheNotices
@@ -171,7 +174,7 @@ export class EmbeddedCache implements CacheStore {
     return text === undefined ? undefined : (JSON.parse(text) as FillRow)
   }
 
-  /** The number of the last invalidation of the space or of one of the tags: what began before it does not count. */
+  /** Number of the last invalidation of the space or of one of the tags. Fills that began before it are not valid. */
   private mark(space: string, tags: readonly string[]): number {
     const { cacheMarks } = this.environment
     let mark = Number(cacheMarks.get([space]) ?? 0)

@@ -6,12 +6,15 @@ import type { FillRow } from './store.js'
 const SCANNED_PER_STEP = 1000
 
 /**
- * Drops entries that are over or no longer count, leases that have passed, and marks that nothing needs any more. Rows
- * have no index by time, which every write would have to keep: it walks over them, a stretch at a time.
+ * Deletes expired and invalidated entries, expired leases, and marks that are no longer needed. Rows have no index by
+ * time, because every write would have to maintain it. So the sweeper walks over all rows, one batch per call.
  */
 export class CacheSweeper {
   private from: [string, string] | undefined
-  /** The last number when the walk began: behind its end no entry is left that a mark up to it forbids. */
+  /**
+   * The last invalidation number when the walk began. When the walk ends, no entry is left that a mark up to it
+   * invalidates.
+   */
   private walkNumber = 0
 
   constructor(
@@ -20,7 +23,7 @@ export class CacheSweeper {
     private readonly mark: (space: string, tags: readonly string[]) => number,
   ) {}
 
-  /** `more` until the walk has come to its end. */
+  /** `more` is true until the walk has reached its end. */
   async sweep(now: number): Promise<{ more: boolean }> {
     this.environment.refresh()
     const { cacheEntries, settings } = this.environment
@@ -31,7 +34,7 @@ export class CacheSweeper {
     const dead = keys.filter((key) => this.isDead(key, now))
     if (dead.length > 0) {
       await this.environment.free(() => {
-        // Somebody may have written it anew meanwhile.
+        // Checked again: another process may have written the entry meanwhile.
         for (const key of dead) if (this.isDead(key, now)) this.use.remove(key[0], key[1])
       })
     }

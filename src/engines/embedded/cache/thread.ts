@@ -2,5 +2,8 @@ import { workerData } from 'node:worker_threads'
 import { serveCalls } from '../lmdb/thread-calls.js'
 import { type CacheEnvironmentOptions, openCacheStores } from './link.js'
 
-/** Writes the cache, in an environment of its own: no list that is written to the disk keeps it waiting. */
+/**
+ * The thread that writes the cache. Its environment is separate, so it never waits for a list write to reach the
+ * disk.
+ */
 serveCalls(openCacheStores(workerData as CacheEnvironmentOptions))

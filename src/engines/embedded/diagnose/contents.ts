@@ -7,7 +7,7 @@ import { FORMAT_VERSION } from '../lmdb/environment.js'
 import type { SnapshotReader } from '../lmdb/snapshot-reader.js'
 import type { EmbeddedFacts } from './context.js'
 
-/** Enough for a picture; a store may have millions. */
+/** Enough for an overview. A store may have millions of rows. */
 const MOST = 10_000
 const MOST_INDEXES = 1000
 
@@ -86,7 +86,7 @@ export const rowCheck: Check<EmbeddedFacts> = {
   }),
 }
 
-/** The lists that have rows, by jumping from the first row of one to the first of the next. */
+/** The lists that have rows: jumps from the first row of one list to the first row of the next. */
 function listNumbers(snapshotReader: SnapshotReader): number[] {
   const members = snapshotReader.binary('members')
   const found: number[] = []

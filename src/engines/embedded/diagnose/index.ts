@@ -29,7 +29,7 @@ import {
 
 const MIB = 1024 * 1024
 
-/** Whether it opens is known before the others are asked. */
+/** Runs first: the other checks need to know whether the store opens. */
 const openCheck: Check<CheckResult> = {
   id: 'embedded.open',
   expects: 'The data file is whole and opens.',
@@ -54,7 +54,7 @@ const CHECKS: readonly Check<EmbeddedFacts>[] = [
 
 export const EMBEDDED_CHECKS: readonly Check<never>[] = [openCheck, ...CHECKS]
 
-/** Looks, and changes nothing: a directory that is not there is not made. */
+/** Read-only: a missing directory is not created. */
 export async function diagnoseEmbedded(
   options: EmbeddedOptions & { directory: string },
   where: string,

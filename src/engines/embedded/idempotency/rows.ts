@@ -2,7 +2,7 @@ import type { StoredResponse } from '../../../guards/idempotency/port.js'
 import type { OwnedRecord } from '../../../guards/idempotency/transitions.js'
 import type { RecordKey } from '../../../guards/idempotency/types.js'
 
-/** A row: the length of its head (4 bytes, little-endian), the head as JSON, and the response as it is. */
+/** A row: the length of its head (4 bytes, little-endian), the head as JSON, and the bytes of the response. */
 type Head = Omit<OwnedRecord, 'key' | 'response'> & { encoding?: StoredResponse['encoding'] }
 
 const LENGTH_BYTES = 4
@@ -19,7 +19,7 @@ export function unpackRecord(key: RecordKey, row: Buffer): OwnedRecord {
   const end = LENGTH_BYTES + row.readUInt32LE(0)
   const { encoding, ...head } = JSON.parse(row.toString('utf8', LENGTH_BYTES, end)) as Partial<Head>
   return {
-    // What is undefined is not in the JSON.
+    // Undefined fields are not in the JSON.
     ...{
       owner: undefined,
       requestHash: undefined,
@@ -41,7 +41,7 @@ function bytesOf(response: StoredResponse | undefined): Uint8Array {
 }
 
 function responseOf(encoding: StoredResponse['encoding'], bytes: Buffer): StoredResponse {
-  // A copy: the row is only lent by the store.
+  // Copied, because the buffer of the row belongs to the store.
   return encoding === 'json'
     ? { encoding, text: bytes.toString('utf8') }
     : { encoding, bytes: Uint8Array.from(bytes) }

@@ -21,7 +21,7 @@ import type { RecordKey } from '../../../guards/idempotency/types.js'
 import type { Environment } from '../lmdb/environment.js'
 import { packRecord, unpackRecord } from './rows.js'
 
-/** Rows stand under `record`, operation, key; and by time, so that what has expired is found, under `until`. */
+/** Records are at [`record`, operation, key]. Rows at [`until`, time, …] find the expired ones. */
 const RECORD = 'record'
 const UNTIL = 'until'
 const SWEPT_PER_STEP = 500
@@ -35,7 +35,7 @@ export class EmbeddedIdempotency implements IdempotencyStore {
 
   constructor(private readonly environment: Environment) {}
 
-  /** Looks first, on the calling thread: what is only to be told needs no transaction that writes. */
+  /** Reads first, on the calling thread: a claim that changes nothing needs no write transaction. */
   async claim(claim: Claim, now: number): Promise<ClaimOutcome> {
     this.environment.refresh()
     const step = claimStep(this.get(claim.key), claim, now)
@@ -82,16 +82,16 @@ export class EmbeddedIdempotency implements IdempotencyStore {
     })
   }
 
-  /** Looks first, on the calling thread: mostly there is nothing to write. */
+  /** Reads first, on the calling thread: mostly there is nothing to delete. */
   async sweep(now: number): Promise<{ more: boolean }> {
     this.environment.refresh()
     const over = this.over(now)
-    if (over.length > 0) await this.dropOver(now)
+    if (over.length > 0) await this.deleteExpired(now)
     return { more: over.length === SWEPT_PER_STEP }
   }
 
   /** The part of `sweep` that writes. */
-  dropOver(now: number): Promise<void> {
+  deleteExpired(now: number): Promise<void> {
     const { idempotency } = this.environment
     return this.environment.free(() => {
       for (const row of this.over(now)) {
@@ -151,7 +151,7 @@ function toOutcome(step: ClaimStep, now: number): ClaimOutcome {
   return { outcome: 'claimed', attempt, expiresAt, leaseUntil: leaseUntil! }
 }
 
-/** What is told to others is not who the owner is. */
+/** Callers must not learn the owner token of others. */
 function told({ owner: _, ...record }: OwnedRecord): StoredRecord {
   return record
 }

@@ -9,23 +9,25 @@ import { isStopped } from './open-processes.js'
 import { makeDirectory } from './private-files.js'
 
 /**
- * One lock of all processes and threads that use an LMDB environment. It is held by whoever commits, and by whoever
- * opens the environment.
+ * One lock for all processes and threads that use an LMDB environment. A thread holds it while it commits, and while
+ * it opens the environment.
  *
- * The LMDB inside the package `lmdb` needs it: an opening process sets the shared number of the last transaction back to
- * the one that it read a moment before, without the lock of the writers (OpenLDAP ITS#9496). A commit in that moment is
- * overwritten by the next one. See docs/adr/0028-commit-lock.md.
+ * The LMDB inside the package `lmdb` needs it. A process that opens an environment resets the shared number of the
+ * last transaction to the one that it read a moment before, without taking the writers' lock (OpenLDAP ITS#9496). If
+ * another process commits in that moment, the next commit overwrites that commit. See docs/adr/0028-commit-lock.md.
  *
- * The lock is the write lock of a second environment, in which nothing is ever committed: its number never changes, so
- * opening it sets nothing back. The system frees the lock when its holder dies.
+ * The lock is the write lock of a second environment, in which nothing is ever committed. Its transaction number
+ * never changes, so opening it resets nothing. The system frees the lock when its holder dies.
  */
 export class CommitLock {
   private constructor(
     private readonly root: RootDatabase,
-    private readonly takeDownNameplate: () => void,
+    private readonly removeOpenMark: () => void,
   ) {}
 
-  /** `directory` is the one of the environment. A stopped process that holds the lock is waited for so long. */
+  /**
+   * `directory` is that of the environment. `patienceMs`: how long to wait for a stopped process that holds the lock.
+   */
   static open(directory: string, patienceMs = Number.POSITIVE_INFINITY): CommitLock {
     const path = join(directory, 'commit-lock')
     makeDirectory(path)
@@ -49,7 +51,7 @@ export class CommitLock {
     return result!
   }
 
-  /** `lmdb` runs the work also where LMDB did not give the lock, and has no number for the transaction then. */
+  /** `lmdb` runs the work even when LMDB did not grant the lock. Then the transaction has no number. */
   private assertHeld(): void {
     const { getWriteTxnId } = this.root as unknown as { getWriteTxnId(): number }
     if (getWriteTxnId.call(this.root) === 0)
@@ -57,12 +59,12 @@ export class CommitLock {
   }
 
   close(): Promise<void> {
-    this.takeDownNameplate()
+    this.removeOpenMark()
     return this.root.close()
   }
 }
 
-/** Without a lock where there are no other processes. */
+/** Temporary stores have no lock, because no other process opens them. */
 export function holding<T>(lock: CommitLock | undefined, work: () => T): T {
   return lock === undefined ? work() : lock.hold(work)
 }
@@ -76,7 +78,7 @@ export const lockOptions = (path: string): LmdbOptions => ({
   overlappingSync: false,
 })
 
-/** Waiting for the lock blocks the thread and cannot be given up, so another process finds out whether it is free. */
+/** Waiting for the lock blocks the thread and cannot be cancelled, so a child process finds out whether it is free. */
 function refuseStoppedHolder(path: string, patienceMs: number): void {
   const stopped = processesAt(path).filter(isStopped)
   if (stopped.length === 0) return
@@ -87,7 +89,7 @@ function refuseStoppedHolder(path: string, patienceMs: number): void {
     stdio: 'ignore',
     env: {},
   })
-  // One that could not be run has found out nothing.
+  // If the child process could not be run, nothing is known.
   if ((error as NodeJS.ErrnoException | undefined)?.code !== 'ETIMEDOUT') return
   throw new CatracaError(
     'STORE_IN_USE',

@@ -2,8 +2,8 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { CatracaError } from '../../../core/errors.js'
 
 /**
- * LMDB maps its file and trusts it: a file that was cut short kills the process with SIGBUS at the first read
- * behind its end, and no error can be caught. So the two meta pages are read here first.
+ * LMDB maps its file and trusts it. If the file was truncated, the first read behind its end kills the process with
+ * SIGBUS, which cannot be caught. So this file reads the two meta pages first.
  */
 const MAGIC = 0xbeefc0de
 const META = { magic: 24, pageSize: 48, lastPage: 144, transaction: 152 }
@@ -19,7 +19,7 @@ export function inspectDataFile(path: string): void {
     .sort((a, b) => b.transaction - a.transaction)[0]
   if (newest === undefined) throw corrupt(path, 'it is not a store of this kind')
   const needed = (newest.lastPage + 1) * newest.pageSize
-  // Only now: somebody may be writing, and the file grows before its meta page says so.
+  // Measured only now: another process may be writing, and the file grows before its meta page says so.
   const sizeNow = fileSize(path) ?? 0
   if (sizeNow < needed)
     throw corrupt(path, `it has ${sizeNow} bytes and should have ${needed}: it was cut short`)

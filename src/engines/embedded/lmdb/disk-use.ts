@@ -3,9 +3,12 @@ import { join } from 'node:path'
 import { mainDirectory } from './store-directory.js'
 
 export interface DiskUse {
-  /** What is stored for good, what is used of limits, and what is cached; absent what was never opened. */
+  /**
+   * `store`: durable data. `limits`: rate-limit counters. `cache`: cached entries. A file that was never opened is
+   * absent.
+   */
   files: { file: 'store' | 'limits' | 'cache'; sizeBytes: number }[]
-  /** What the disk has left for this user. */
+  /** Disk space available to this user. */
   freeBytes: number
 }
 
@@ -21,7 +24,7 @@ export function diskUse(directory: string): DiskUse {
   return { files: sizes.filter(({ sizeBytes }) => sizeBytes > 0), freeBytes: bavail * bsize }
 }
 
-/** Each boot has a directory of its own, see rate-limit-directory.ts. */
+/** Each boot of the system has a separate directory, see rate-limit/directory.ts. */
 function sizeWithin(parent: string): number {
   try {
     return readdirSync(parent).reduce((sum, name) => sum + sizeOf(join(parent, name, DATA_FILE)), 0)

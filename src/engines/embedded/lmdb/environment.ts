@@ -12,35 +12,38 @@ import { giveToOwner, refuseNetworkFileSystem } from './file-system.js'
 import { openLmdb, sameNumber } from './open-lmdb.js'
 import { makeDirectory } from './private-files.js'
 
-/** Raised when the layout changes; a store of a higher number is not touched. */
+/** Increased when the layout changes. A store with a higher number is refused. */
 export const FORMAT_VERSION = 1
 
 /**
- * `disk`: an acknowledged write survives the loss of power. `process`: it survives the death of the process, and the
- * disk follows within a second; after a loss of power the file may be damaged, if the file system reorders writes.
+ * `disk`: an acknowledged write survives a power loss. `process`: it survives a crash of the process, and is flushed
+ * to disk within a second. After a power loss the file may be damaged, if the file system reorders writes.
  */
 export type Durability = 'process' | 'disk'
 
 export interface EnvironmentOptions {
   directory: string
-  /** Whether other processes may open it too. */
+  /** Whether other processes may open the store too. */
   isShared: boolean
   durability: Durability
   /** The store refuses writes beyond this size. */
   maxSizeBytes?: number
   /** The store refuses writes when less than this is free on the disk. */
   minFreeBytes: number
-  /** Kept of each list's log: enough to catch up after minutes, little against the members themselves. */
+  /** Maximum bytes of each list's change log: enough to catch up after minutes, small compared with the members. */
   maxLogBytes: number
   /** Shared by all threads that write to this store in this process. */
   gate: ExitGate
 }
 
 export interface Opening {
-  /** Done before and after the environment is opened, while nobody else opens it. */
+  /** Run before and after the environment is opened, while no other process opens it. */
   before?: () => void
   after?: () => void
-  /** How long to wait for a stopped process that holds the lock; for ever when absent, for threads that may wait. */
+  /**
+   * How long to wait for a stopped process that holds the lock. Without it, wait for ever: for threads that may
+   * block.
+   */
   patienceMs?: number
 }
 
@@ -62,17 +65,20 @@ const keyed = (keyEncoder: object): DatabaseOptions => ({ encoding: 'binary', ke
 const ABORTABLE_SYNC_COMMIT = 0x3
 const NO_DISK_FLUSH = 0x10000
 const SYNC_INTERVAL_MS = 1000
-/** Address space, not memory or disk. From the start: threads that grow it at the same time have crashed the process. */
+/**
+ * Address space, not memory or disk. Set in full at the start: threads that grew the map at the same time crashed the
+ * process.
+ */
 export const MAP_BYTES = 2 ** 40
 
 export const MAX_READERS = 1024
 
-/** Free space is looked at again after so long: nobody fills `minFreeBytes` of a disk within it. */
+/** How long a measurement of free disk space is reused: too short to fill `minFreeBytes` of a disk. */
 const ROOM_INTERVAL_MS = 10
-/** LMDB copies what it changes, so that removing needs a little room too: what frees space may use all but this. */
+/** LMDB copies the pages that it changes, so deletes need some space too. Deletes may use all free space but this. */
 const RESERVED_BYTES = 4 * 1024 * 1024
 
-/** Stands among the counters, where no list has the number 0. */
+/** Key in `counters`. No list has the number 0. */
 const PULSE = new Uint8Array(4)
 
 /** LMDB in one directory: its databases, its write transactions and its read snapshots. */
@@ -89,13 +95,13 @@ export class Environment {
   readonly log: Binary
   readonly manifests: Database<string, Uint8Array>
   readonly pages: Binary
-  /** Who is building which index. */
+  /** The build leases of the indexes. */
   readonly builds: Database<string, Uint8Array>
-  /** How often lists were checked, by id. */
+  /** How often each list was checked, by list id. */
   readonly uses: Database<string, string>
   readonly sweeps: Database<string, string>
   readonly apiKeys: Database<string, string>
-  /** What is used of limits, and leases that were used: in an environment of their own, see rate-limit-counters.ts. */
+  /** Rate-limit states and used leases. They live in a separate environment, see rate-limit/counters.ts. */
   readonly limitStates: Database<string, string[]>
   readonly leases: Database<string, string>
   readonly limitConfigs: Database<string, string[]>
@@ -104,17 +110,17 @@ export class Environment {
   readonly idempotency: Database<Buffer, (string | number)[]>
   readonly codes: Database<string, (string | number)[]>
   readonly tokens: Database<string, (string | number)[]>
-  /** What was changed by whom, by the id of the entry. */
+  /** Audit entries by id. */
   readonly audit: Database<string, string>
-  /** Who has which lock, by its name. */
+  /** Locks and their owners by lock name. */
   readonly locks: Database<string, string>
-  /** The cache: in an environment of its own as well, see cache-link.ts. By space and key. */
+  /** Cache entries by space and key, in a separate environment too; see cache/link.ts. */
   readonly cacheEntries: Database<Buffer, string[]>
   readonly cacheFills: Database<string, string[]>
   /** Number of the last invalidation of a space, or of a tag in it. */
   readonly cacheMarks: Database<string, string[]>
   readonly cacheNotices: Database<string, number>
-  /** Grows whenever reads may see a newer state of the store than before. */
+  /** Increases whenever reads may see a newer state of the store than before. */
   snapshot = 0
   /** Write transactions of this thread: begun, and failed. */
   begun = 0
@@ -122,12 +128,12 @@ export class Environment {
   private pulseSnapshot = -1
   private lastPulse = 0
   private closed = false
-  /** Committed, and not yet asked to be on the disk. */
+  /** There are commits that were not yet flushed to disk. */
   private isUnsynced = false
   private syncing: Promise<void> = Promise.resolve()
   private readonly syncTimer: NodeJS.Timeout | undefined
   private broken = false
-  /** There is room on the disk until then, by the clock of `performance`. */
+  /** Until this time of `performance.now()`, the disk is assumed to have enough free space. */
   private roomUntil = 0
   private waiting: PendingChange[] = []
   private readonly commitFlags: number
@@ -175,7 +181,8 @@ export class Environment {
     this.cacheNotices = root.openDB('cache-notices', text)
     const databases = Object.values(this).filter((value) => typeof value?.getRange === 'function')
     for (const database of databases) {
-      // lmdb begins a new read transaction in the first read of a turn, and says so only here.
+      // lmdb begins a new read transaction at the first read of an event-loop turn, and reports it only by this
+      // event.
       ;(database as unknown as NodeJS.EventEmitter).addListener('begin-transaction', () => {
         this.snapshot++
       })
@@ -188,7 +195,7 @@ export class Environment {
       makeDirectory(directory)
       if (!statSync(directory).isDirectory()) throw new Error('not a directory')
       refuseNetworkFileSystem(directory)
-      // Behind the gate, because opening a database is a write transaction too.
+      // Behind the gate, because opening a database is also a write transaction.
       const opened = behindGate(options.gate, () => {
         const lock = isShared ? CommitLock.open(directory, patienceMs) : undefined
         try {
@@ -242,14 +249,14 @@ export class Environment {
   }
 
   /**
-   * Runs `change` in a write transaction, together with others that wait; all or nothing of it is kept.
-   * Resolves when the change is as durable as the setting says.
+   * Runs `change` in a write transaction, together with other pending changes. Each change is applied completely or
+   * not at all. Resolves when the change is as durable as `durability` says.
    */
   write<T>(change: () => T): Promise<T> {
     return this.enqueue(change, false)
   }
 
-  /** Like `write`, for what removes something, or hands it back: a store that is full does it too. */
+  /** Like `write`, for changes that delete or return something. They are allowed when the store is full. */
   free<T>(change: () => T): Promise<T> {
     return this.enqueue(change, true)
   }
@@ -261,7 +268,7 @@ export class Environment {
     })
   }
 
-  /** One commit costs far more than one change, so those that wait share it. */
+  /** A commit costs far more than a change, so pending changes share one. */
   private commitWaiting(): void {
     const group = this.waiting
     this.waiting = []
@@ -277,7 +284,9 @@ export class Environment {
     }
   }
 
-  /** One of the group failed and took the others with it: each gets its own answer. */
+  /**
+   * One change of the group failed, which aborted the others too. Each is committed again in a separate transaction.
+   */
   private commitAlone({ change, isFreeing, resolve, reject }: PendingChange): void {
     try {
       resolve(this.writeNow(change, isFreeing))
@@ -286,7 +295,7 @@ export class Environment {
     }
   }
 
-  /** Like `write`, at once and alone. */
+  /** Like `write`, immediately and in a separate transaction. */
   writeNow<T>(change: () => T, isFreeing = false): T {
     this.assertOpen()
     this.assertRoom(isFreeing)
@@ -307,7 +316,7 @@ export class Environment {
       return done.result
     } catch (error) {
       this.failed++
-      // After a failed commit LMDB itself is not to be trusted with another one in this process.
+      // After a failed commit, LMDB cannot be trusted with another commit in this process.
       if (ended && !(error instanceof CatracaError)) this.broken = true
       throw storeError(error, this.options.directory)
     }
@@ -317,9 +326,12 @@ export class Environment {
     return holding(this.commitLock, () => working(this.options.gate, work))
   }
 
-  /** In a write transaction: its number among those of all processes. One that changes nothing leaves it to the next. */
+  /**
+   * The number of the current write transaction, counted across all processes. A transaction that changes nothing
+   * does not use up its number.
+   */
   transactionNumber(): number {
-    // lmdb has it, and does not tell in its types.
+    // lmdb has this method, but its types do not.
     return (this.root as unknown as { getWriteTxnId(): number }).getWriteTxnId()
   }
 
@@ -329,13 +341,16 @@ export class Environment {
     this.root.resetReadTxn()
   }
 
-  /** Begins a snapshot if none is held, so that `snapshot` speaks of what the next read will see. */
+  /** Begins a read snapshot if there is none, so that `snapshot` matches what the next read will see. */
   beginRead(): void {
     this.assertOpen()
     ;(this.settings as unknown as { ensureReadTxn(): void }).ensureReadTxn()
   }
 
-  /** A number that grows with every commit that somebody may have to follow. Cheap: read once per snapshot. */
+  /**
+   * A number that grows with every commit that other threads or processes may have to follow. Cheap: read once per
+   * snapshot.
+   */
   pulse(): number {
     this.beginRead()
     if (this.pulseSnapshot !== this.snapshot) {
@@ -363,16 +378,17 @@ export class Environment {
     clearInterval(this.syncTimer)
     if (this.options.durability === 'process') await this.sync()
     this.closed = true
-    // Without the lock: closing changes nothing that others count on, and must not wait for a stopped process.
+    // Without the lock: closing changes nothing that other processes depend on, and must not wait for a stopped
+    // process.
     await this.root.close()
     await this.commitLock?.close()
   }
 
-  /** Settles when nothing is on its way to the disk any more: closing under it would crash the process. */
+  /** Resolves when no flush is in progress. Closing the environment during a flush would crash the process. */
   private sync(): Promise<void> {
     if (!this.isUnsynced) return this.syncing
     this.isUnsynced = false
-    // A failure shows in the next commit, or in the health check: nobody waits for this one.
+    // A failure shows in the next commit or health check. No caller waits for this flush.
     const root = this.root as unknown as { sync(done: () => void): void }
     this.syncing = this.syncing.then(() => new Promise((resolve) => root.sync(() => resolve())))
     return this.syncing
@@ -382,7 +398,7 @@ export class Environment {
     if (this.closed) throw new CatracaError('CLOSED', 'this instance was closed')
   }
 
-  /** Before a commit, because LMDB does not recover well from running out of room in the middle of one. */
+  /** Checked before a commit, because LMDB does not recover well when space runs out in the middle of one. */
   private assertRoom(isFreeing: boolean): void {
     const { maxSizeBytes, minFreeBytes, directory } = this.options
     if (this.broken) {
@@ -415,7 +431,7 @@ function openRoot(path: string): RootDatabase {
     maxReaders: MAX_READERS,
     noSubdir: false,
     mapSize: MAP_BYTES,
-    // Measured: with it every commit waits for the disk, whatever its flags say.
+    // Measured: with overlappingSync, every commit waits for the disk, whatever its flags say.
     overlappingSync: false,
   })
 }

@@ -2,33 +2,33 @@ import { isMainThread } from 'node:worker_threads'
 import { CatracaError } from '../../../core/errors.js'
 
 /**
- * Lets a process end while its threads write. Node stops threads wherever they are, and a thread that is stopped in
- * a write transaction keeps LMDB's lock, for which the end of the process then waits for ever. So the process, when
- * it exits, closes this gate and waits until nobody is behind it. All threads of an instance share one.
+ * Lets a process exit while its threads write. Node stops threads at any point. A thread that is stopped in a write
+ * transaction still holds LMDB's lock, and the exiting process would wait for that lock for ever. So on exit the
+ * process closes this gate and waits until no thread is behind it. All threads of an instance share one gate.
  */
 export type ExitGate = SharedArrayBuffer
 
 const CLOSED = 0
 const INSIDE = 1
-/** Of those inside, the ones that have the lock. */
+/** The number of threads behind the gate that hold the lock. */
 const WORKING = 2
 const FIELDS = 3
-/** Another process may hold the lock for so long, and no longer, when this one wants to end. */
+/** On exit: how long to wait while another process holds the lock. */
 const LOCK_WAIT_MS = 2000
 
 export function createGate(): ExitGate {
   return new SharedArrayBuffer(FIELDS * Int32Array.BYTES_PER_ELEMENT)
 }
 
-/** Runs `work` behind the gate; undefined, and nothing done, once the gate is closed. */
+/** Runs `work` behind the gate. Returns undefined, without running it, if the gate is closed. */
 export function behindGate<T>(gate: ExitGate, work: () => T): { result: T } | undefined {
   const state = new Int32Array(gate)
   return counted(state, INSIDE, () => (Atomics.load(state, CLOSED) === 1 ? undefined : { result: work() }))
 }
 
 /**
- * Runs `work`, for which the caller behind the gate has got the lock. The end of the process waits for it. Whoever got
- * the lock after the gate was closed lets go of it at once.
+ * Runs `work` for a caller behind the gate that holds the lock. The exiting process waits for it. A caller that got
+ * the lock after the gate was closed releases it at once.
  */
 export function working<T>(gate: ExitGate, work: () => T): T {
   const state = new Int32Array(gate)
@@ -38,7 +38,7 @@ export function working<T>(gate: ExitGate, work: () => T): T {
   })
 }
 
-/** For an instance that is closed while threads of it wait for the lock. */
+/** For an instance that is closed while its threads wait for the lock. */
 export function closeGate(gate: ExitGate): void {
   Atomics.store(new Int32Array(gate), CLOSED, 1)
 }
@@ -53,7 +53,7 @@ function counted<T>(state: Int32Array, field: number, work: () => T): T {
   }
 }
 
-/** Closes the gate when the process exits; call the result when there is nothing to guard any more. */
+/** Closes the gate when the process exits. Call the returned function when no thread needs the gate any more. */
 export function closeOnExit(gate: ExitGate): () => void {
   const close = (): void => {
     const state = new Int32Array(gate)
@@ -61,7 +61,7 @@ export function closeOnExit(gate: ExitGate): () => void {
     for (let waitedMs = 0; Atomics.load(state, INSIDE) > 0; ) {
       const startedAt = performance.now()
       Atomics.wait(state, INSIDE, Atomics.load(state, INSIDE), LOCK_WAIT_MS - waitedMs)
-      // A write that has the lock comes to its end. One that waits for another process may never get it.
+      // A write that holds the lock will end. One that waits for another process may never get the lock.
       if (Atomics.load(state, WORKING) > 0) waitedMs = 0
       else waitedMs += performance.now() - startedAt
       if (waitedMs < LOCK_WAIT_MS) continue
@@ -74,8 +74,8 @@ export function closeOnExit(gate: ExitGate): () => void {
 }
 
 /**
- * A thread that waits for a lock cannot be stopped, and Node would wait for it as long as somebody else holds the lock.
- * Where only a thread of the process ends, with an instance of its own, the process goes on.
+ * A thread that waits for a lock cannot be stopped, and Node would wait for it as long as another process holds the
+ * lock. If this is a worker thread with its own instance, only the thread ends and the process continues.
  */
 function endProcess(): void {
   if (isMainThread) process.kill(process.pid, 'SIGKILL')

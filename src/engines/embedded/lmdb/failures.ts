@@ -19,7 +19,7 @@ const BY_MESSAGE: [RegExp, ErrorCode][] = [
   [/closed database|Database is closed|has been closed/i, 'CLOSED'],
 ]
 
-/** An LMDB or file-system failure as one of ours. */
+/** Converts a failure of LMDB or the file system to a CatracaError. */
 export function storeError(error: unknown, directory: string): unknown {
   if (error instanceof CatracaError || !(error instanceof Error)) return error
   const system = BY_SYSTEM_CODE[(error as NodeJS.ErrnoException).code ?? '']

@@ -2,7 +2,7 @@ import { chownSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { CatracaError } from '../../../core/errors.js'
 
-/** By their numbers in statfs(2): file systems that several machines can use at once. */
+/** File systems that several machines can mount at once, by their numbers in statfs(2). */
 export const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
   26985: 'NFS',
   20859: 'SMB',
@@ -23,7 +23,7 @@ export function fileSystemType(path: string): number {
   return Number(statfsSync(path).type) >>> 0
 }
 
-/** Locks and memory that processes share end at the machine: on a network file system two machines would destroy a store. */
+/** Locks and shared memory do not reach other machines: two machines would corrupt a store on a network file system. */
 export function refuseNetworkFileSystem(directory: string, type = fileSystemType(directory)): void {
   const name = NETWORK_FILE_SYSTEMS[type]
   if (name === undefined) return
@@ -33,7 +33,10 @@ export function refuseNetworkFileSystem(directory: string, type = fileSystemType
   )
 }
 
-/** Root may run a command on the store of a server that is not root: what it makes there belongs to the server's user. */
+/**
+ * If root runs a command on the store of a server that is not root, the files that it creates go to the server's
+ * user.
+ */
 export function giveToOwner(directory: string): void {
   if (process.getuid?.() !== 0) return
   const { uid, gid } = statSync(dirname(directory))

@@ -5,34 +5,34 @@ import type { RootDatabase, RootDatabaseOptionsWithPath } from 'lmdb'
 import { CatracaError } from '../../../core/errors.js'
 import { OWNER_FILE } from './private-files.js'
 
-/** As CommonJS it is one file, which every thread loads in half the time. */
+/** Loaded as CommonJS: that is a single file, which each thread loads in half the time. */
 export const { ABORT, openAsClass } = createRequire(import.meta.url)('lmdb') as typeof import('lmdb')
 
 const RETRY_FOR_MS = 2000
 const LONGEST_PAUSE_MS = 10
-/** `lmdb` tries so long to begin a read transaction, roughly; what failed earlier failed for another reason. */
+/** About how long `lmdb` tries to begin a read transaction. A failure before that has another cause. */
 const SAME_NUMBER_AFTER_MS = 5000
 
 export type LmdbOptions = RootDatabaseOptionsWithPath & { path: string }
 
-/** Runs work while something is held. */
+/** Runs work while a lock is held. */
 export type Holding = <T>(work: () => T) => T
 
 /**
- * Opens an LMDB environment. `holding` is held while the environment itself is opened, not while its first transaction
- * waits for a reader's place.
+ * Opens an LMDB environment. `holding` is held while the environment itself is opened, not while its first
+ * transaction waits for a reader slot.
  *
- * The last process that closes an environment destroys its locks, and a process that opens it in that moment finds them
- * destroyed ("Invalid argument"). It then closes the environment and opens it again: whoever is alone with the files
- * makes the locks anew.
+ * The last process that closes an environment destroys its locks. A process that opens it in that moment finds them
+ * destroyed ("Invalid argument"). It then closes the environment and opens it again: a process that is alone with the
+ * files creates the locks again.
  */
 export function openLmdb(options: LmdbOptions, holding: Holding = (work) => work()): RootDatabase {
   if (!options.readOnly) refuseUnwritable(options.path)
-  // `lmdb` knows it, and does not tell in its types.
+  // lmdb has this option, but its types do not.
   const settings = { ...options, permissionsMode: OWNER_FILE }
   const startedAt = performance.now()
   for (;;) {
-    // In two steps, because only the first one gives something that can be closed when the second one fails.
+    // In two steps, because only the first returns an object that can be closed when the second fails.
     const Root = holding(() => openAsClass(settings)) as unknown as new (
       name: null,
       options: object,
@@ -50,15 +50,15 @@ export function openLmdb(options: LmdbOptions, holding: Holding = (work) => work
   }
 }
 
-/** LMDB ends the process when it may read its files and not write them. */
+/** LMDB ends the process if it may read its files but not write them. */
 function refuseUnwritable(path: string): void {
   for (const file of ['data.mdb', 'lock.mdb'].map((name) => join(path, name)))
     if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK)
 }
 
 /**
- * LMDB knows readers by the number of their process. Where a process of another container has the same number, `lmdb`
- * tries for some seconds to read and then goes on without a transaction, which fails in one way or another.
+ * LMDB identifies readers by process id. If a process of another container has the same id, `lmdb` retries the read
+ * for some seconds and then continues without a transaction, which fails with various errors.
  */
 export function sameNumber(directory: string, cause: unknown): CatracaError {
   return new CatracaError(

@@ -5,21 +5,21 @@ import { isAlive } from './open-processes.js'
 import { OWNER_FILE } from './private-files.js'
 
 /**
- * Which processes have something open: each puts an empty file into a directory, named by its number and the container in
- * which it has that number, and removes it in the end. Those that were killed leave theirs to the next one.
+ * Marks of the processes that have something open. Each process puts an empty file into a directory, named by its
+ * process id and pid namespace, and removes it when it closes. The next process removes the files of killed ones.
  */
 const NAME = /^(\d+)-open-(\d+)-/
-/** Of another container, where nobody can tell whether its process lives. */
+/** How long to keep a mark from another container, where it is unknown whether its process is alive. */
 const FOREIGN_KEPT_MS = 24 * 3600 * 1000
 
-/** Call the result to take it down. */
+/** Call the returned function to remove the mark. */
 export function markOpenedBy(directory: string): () => void {
   const name = `${process.pid}-open-${pidNamespace()}-${randomBytes(4).toString('hex')}`
   writeFileSync(join(directory, name), '', { mode: OWNER_FILE })
   return () => rmSync(join(directory, name), { force: true })
 }
 
-/** Other processes of this container with a mark there. */
+/** Other processes of this container that have a mark in the directory. */
 export function processesAt(directory: string): number[] {
   const here = pidNamespace()
   const pids = new Set<number>()
@@ -39,7 +39,7 @@ function isOld(path: string): boolean {
   return stats !== undefined && Date.now() - stats.mtimeMs > FOREIGN_KEPT_MS
 }
 
-/** Process numbers mean something within it; 0 where the system has none. */
+/** The namespace in which process ids are unique; 0 on systems without namespaces. */
 function pidNamespace(): string {
   try {
     return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0'

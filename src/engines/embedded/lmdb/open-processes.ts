@@ -3,13 +3,13 @@ import { join, sep } from 'node:path'
 
 export interface OpenProcess {
   pid: number
-  /** By a signal or a debugger: it keeps the lock of a write that it was in. */
+  /** By a signal or a debugger. If it was stopped in a write, it still holds the write lock. */
   isStopped: boolean
 }
 
 /**
- * Other processes that have files of the directory open, as far as the system tells: those of other users and of other
- * containers it does not, and `readers`, which LMDB keeps in the directory itself, names those that read.
+ * Other processes that have files of the directory open, as far as the system reports them. It does not report
+ * processes of other users and containers. `readers` adds those in LMDB's reader table.
  */
 export function openProcesses(directory: string, readers: readonly number[] = []): OpenProcess[] {
   const inside = realPath(directory) + sep
@@ -20,7 +20,7 @@ export function openProcesses(directory: string, readers: readonly number[] = []
   return [...pids].sort((a, b) => a - b).map((pid) => ({ pid, isStopped: isStopped(pid) }))
 }
 
-/** The processes in LMDB's table of readers; it prints one a line, the process first. */
+/** The process ids in LMDB's reader table. Each line of the table begins with one. */
 export function readersOf(list: string): number[] {
   return [...list.matchAll(/^\s*(\d+)\s+[0-9a-f]+\s/gm)].map((match) => Number(match[1]))
 }
@@ -34,7 +34,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Other processes that have a file open whose path is wanted; one that was removed meanwhile keeps its path here. */
+/** Other processes that have a file open for which `isWanted` is true. A deleted file is still listed with its path. */
 export function processesWithFile(isWanted: (path: string) => boolean): number[] {
   return entries('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -43,8 +43,8 @@ export function processesWithFile(isWanted: (path: string) => boolean): number[]
 }
 
 /**
- * Other processes that have a lock on the file, of all users: LMDB keeps one on `lock.mdb` while an environment is
- * open. Processes of other containers are not seen.
+ * Other processes, of all users, that have a lock on the file. LMDB holds one on `lock.mdb` while an environment is
+ * open. Processes of other containers are not found.
  */
 export function lockHolders(path: string): number[] {
   const stats = statSync(path, { throwIfNoEntry: false, bigint: true })
@@ -63,7 +63,7 @@ export function lockHolders(path: string): number[] {
   return [...new Set(pids)]
 }
 
-/** As the system writes it in /proc/locks: major and minor number in hexadecimal. */
+/** The device as /proc/locks writes it: major and minor number in hexadecimal. */
 function deviceName(device: bigint): string {
   const major = ((device >> 8n) & 0xfffn) | ((device >> 32n) & 0xfffff000n)
   const minor = (device & 0xffn) | ((device >> 12n) & 0xffffff00n)
@@ -82,7 +82,7 @@ function entries(path: string): string[] {
   try {
     return readdirSync(path)
   } catch {
-    // Gone meanwhile, or another user's.
+    // The process has ended, or belongs to another user.
     return []
   }
 }
@@ -98,7 +98,7 @@ function linkOf(pid: string, fd: string): string {
 export function isStopped(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // Behind the name, which may hold anything.
+    // The state comes after the process name, which may contain any character.
     return /^[Tt]/.test(stat.slice(stat.lastIndexOf(')') + 2))
   } catch {
     return false

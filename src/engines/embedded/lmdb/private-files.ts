@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 
-/** A store holds what opens doors (leases, hashes of keys) and names of customers: nobody but its owner may read it. */
+/** A store holds leases, hashes of API keys and names of customers: only its owner may read it. */
 export const OWNER_DIRECTORY = 0o700
 export const OWNER_FILE = 0o600
 const OTHERS = 0o077
@@ -11,8 +11,8 @@ export function makeDirectory(path: string): void {
 }
 
 /**
- * What others than the owner may reach of a store: nothing where its directory is closed to them. Stores that were made
- * by version 0.1.0 are open, and so is a directory that somebody made for a store and left open.
+ * Files of a store that other users may access. There are none if its directory is closed to others. Stores of
+ * version 0.1.0 are open, and so is a directory that was created with open permissions.
  */
 export function openToOthers(directory: string): string[] {
   if (isClosed(directory)) return []
@@ -21,13 +21,13 @@ export function openToOthers(directory: string): string[] {
   return files.filter((name) => areAllOpen(directory, name)).sort()
 }
 
-/** Whoever may not enter a directory reads nothing in it. */
+/** A user who may not enter a directory cannot read the files in it. */
 function areAllOpen(directory: string, name: string): boolean {
   const parents = name.split(sep).slice(0, -1)
   return parents.every((_, i) => !isClosed(join(directory, ...parents.slice(0, i + 1))))
 }
 
-/** Also what is gone by now. */
+/** A file that does not exist counts as closed. */
 function isClosed(path: string): boolean {
   return ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & OTHERS) === 0
 }

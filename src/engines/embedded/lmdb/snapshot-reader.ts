@@ -13,10 +13,10 @@ export interface FileSize {
   mapBytes: number
 }
 
-/** A stopped process that holds the lock is not waited for any longer than this. */
+/** How long to wait for a stopped process that holds the lock. */
 const PATIENCE_MS = 2000
 
-/** An environment that is only read: nothing of it is made or changed. */
+/** A read-only environment: it creates and changes nothing. */
 export class SnapshotReader {
   private constructor(
     private readonly root: RootDatabase,
@@ -42,7 +42,7 @@ export class SnapshotReader {
     }
   }
 
-  /** Undefined where the database was never made. */
+  /** Undefined if the database does not exist. */
   text(name: string): Database<string, string> | undefined {
     const options: DatabaseOptions = { encoding: 'string', keyEncoding: 'ordered-binary' }
     return this.root.openDB(name, options) as unknown as Database<string, string> | undefined
@@ -53,7 +53,7 @@ export class SnapshotReader {
     return this.root.openDB(name, options) as unknown as Database<Buffer, Uint8Array> | undefined
   }
 
-  /** Text under the number of a list. */
+  /** Text by list number. */
   numbered(name: string): Database<string, Uint8Array> | undefined {
     const options: DatabaseOptions = { encoding: 'string', keyEncoding: 'binary' }
     return this.root.openDB(name, options) as unknown as Database<string, Uint8Array> | undefined
@@ -68,7 +68,7 @@ export class SnapshotReader {
     return readersOf(this.root.readerList())
   }
 
-  /** A copy as of one moment into that directory, without what was freed. Writers go on meanwhile. */
+  /** Copies one snapshot into the directory, without free pages. Writers are not blocked. */
   copyTo(directory: string): Promise<void> {
     return this.root.backup(directory, true)
   }
@@ -79,7 +79,10 @@ export class SnapshotReader {
   }
 }
 
-/** Without the right to write its lock file LMDB opens the environment without locks, and then changes nothing that is shared. */
+/**
+ * Without permission to write the lock file, LMDB opens the environment without locks, and then changes nothing that
+ * is shared.
+ */
 function mayLock(directory: string): boolean {
   const file = join(directory, 'lock.mdb')
   try {

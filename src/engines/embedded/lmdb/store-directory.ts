@@ -19,11 +19,11 @@ import { OWNER_FILE } from './private-files.js'
 import { syncPath } from './sync.js'
 
 /**
- * The layout of a data directory. Version 0.1.0 kept the store in `data.mdb`, and knows nothing of the commit lock: it
- * must never open a store that this version uses. So the store is in `v2/`, and under the old name there is the *sign*, a
- * small store that says that it is of format 2. Version 0.1.0 opens that one, says STORE_NEWER_VERSION and ends.
+ * The layout of a data directory. Version 0.1.0 had the store in `data.mdb` and knows nothing of the commit lock, so
+ * it must never open a store that this version uses. So the store is in `v2/`. Under the old name there is the
+ * *sign*: a small store that declares format 2. Version 0.1.0 opens the sign, reports STORE_NEWER_VERSION and exits.
  *
- * The name has a digit, because version 0.1.0 takes whatever has none for the file of a secret.
+ * The name `v2` has a digit, because version 0.1.0 takes every name without one for the file of a secret.
  */
 export const MAIN = 'v2'
 
@@ -38,20 +38,20 @@ const paths = (directory: string) => ({
   sign: join(directory, 'data.mdb'),
   signLock: join(directory, 'lock.mdb'),
   store: join(mainDirectory(directory), 'data.mdb'),
-  /** Which file is known to be the sign, so that it is looked into once only. */
+  /** Identifies the file that was checked to be the sign, so that it is checked only once. */
   signRecord: join(mainDirectory(directory), 'sign'),
-  /** The lock file of version 0.1.0 while its store is taken over. */
+  /** The lock file of version 0.1.0 during the takeover of its store. */
   olderLock: join(mainDirectory(directory), 'older-lock.mdb'),
 })
 
-/** Whether the directory is as version 0.1.0 left it, or half taken over. */
+/** Whether the directory is as version 0.1.0 left it, or in the middle of a takeover. */
 export function isOlderLayout(directory: string): boolean {
   const { sign, store } = paths(directory)
   const signFile = idOf(sign)
   return signFile !== undefined && sizeOf(sign) > 0 && (idOf(store) ?? signFile) === signFile
 }
 
-/** For those who only read, and leave the directory as it is. */
+/** For read-only commands, which leave the directory as it is. */
 export function refuseOlderLayout(directory: string): void {
   if (!isOlderLayout(directory)) return
   const { sign, store, signRecord } = paths(directory)
@@ -78,13 +78,13 @@ export function takeOver(directory: string): void {
       `${sign} was written in format ${format}, which is not known here`,
     )
   if (!existsSync(store)) linkSync(sign, store)
-  // The store has its new name on the disk before it loses the old one.
+  // The new name of the store must be on disk before the old name is removed.
   syncPath(mainDirectory(directory))
-  // Whoever opens the sign from now on shares no lock with whoever still has the store open.
+  // From now on, a process that opens the sign shares no lock with a process that still has the store open.
   if (existsSync(signLock)) renameSync(signLock, olderLock)
   try {
-    putSign(directory)
-    // Version 0.1.0 may have opened its store in the last moment before it found the sign: then it keeps the store.
+    writeVersionMarker(directory)
+    // Version 0.1.0 may have opened its store just before the sign was put there. Then the takeover is undone.
     refuseOpenElsewhere(directory)
   } catch (error) {
     renameSync(store, sign)
@@ -94,11 +94,11 @@ export function takeOver(directory: string): void {
   rmSync(olderLock, { force: true })
 }
 
-/** Sees to it that version 0.1.0 finds the sign, and nothing else. The store is there already. */
-export function keepSign(directory: string): void {
+/** Makes sure that version 0.1.0 finds the sign and nothing else. The store is in `v2/` already. */
+export function ensureVersionMarker(directory: string): void {
   const { sign, signRecord } = paths(directory)
   const found = idOf(sign)
-  if (found === undefined || sizeOf(sign) === 0) putSign(directory)
+  if (found === undefined || sizeOf(sign) === 0) writeVersionMarker(directory)
   else if (!existsSync(signRecord) || readFileSync(signRecord, 'utf8') !== found) {
     if (formatOf(directory, sign) !== FORMAT_FOR_OLDER_VERSIONS)
       throw new CatracaError(
@@ -109,8 +109,8 @@ export function keepSign(directory: string): void {
   }
 }
 
-/** In one step, so that at every moment version 0.1.0 finds either its own store or the sign. */
-export function putSign(directory: string): void {
+/** In one step, so that version 0.1.0 always finds either its own store or the sign. */
+export function writeVersionMarker(directory: string): void {
   const { sign, signRecord } = paths(directory)
   inDraft(directory, (draft) => {
     const root = openLmdb({ path: draft, noSubdir: false, maxDbs: 1, overlappingSync: false })
@@ -122,12 +122,12 @@ export function putSign(directory: string): void {
   writeFileSync(signRecord, idOf(sign)!, { mode: OWNER_FILE })
 }
 
-/** Before anything is made in the directory. */
+/** Called before anything is created in the directory. */
 export function refuseOlderVersion(directory: string): void {
   if (isOlderLayout(directory)) refuseOpenElsewhere(directory)
 }
 
-/** Whoever has a lock file of the old layout open does not take part in the commit lock. */
+/** A process that has a lock file of the old layout open does not use the commit lock. */
 function refuseOpenElsewhere(directory: string): void {
   const { signLock, olderLock } = paths(directory)
   const files = ['lock.mdb', join(MAIN, 'older-lock.mdb')].map((name) => join(realpathSync(directory), name))

@@ -6,7 +6,7 @@ import { asStoreError } from './failures.js'
 
 const SECRET_BYTES = 32
 
-/** A secret in a file of its own in the data directory, made when it is first asked for, for the owner's eyes only. */
+/** A secret in a file of the data directory that only the owner can read. The first call creates it. */
 export function storedSecret(directory: string, name: string): string {
   const path = join(directory, name)
   return asStoreError(directory, () => readSecret(path) ?? makeSecret(path))
@@ -21,7 +21,10 @@ function readSecret(path: string): string | undefined {
   }
 }
 
-/** Written whole and then linked to its name, so that of several processes one makes it and none reads half of it. */
+/**
+ * Written completely and then linked to its name: only one process creates the secret, and no process reads half of
+ * it.
+ */
 function makeSecret(path: string): string {
   const made = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`
   try {
@@ -41,14 +44,14 @@ function makeSecret(path: string): string {
   return whole(path)
 }
 
-/** An empty one, as a full disk or a broken copy leaves it, would be a secret that everybody knows. */
+/** An empty file, left by a full disk or a broken copy, would be a secret that anybody can guess. */
 function whole(path: string): string {
   const secret = readFileSync(path, 'utf8').trim()
   if (secret !== '') return secret
   throw new CatracaError('STORE_CORRUPT', `${path} is empty; remove it, and another secret is made`)
 }
 
-/** Of the files of a data directory those that hold such a secret: made by this file, and not half made. */
+/** The names in a data directory that are complete secret files. */
 export function secretFiles(names: readonly string[]): string[] {
   return names.filter((name) => /^[a-z]+(-[a-z]+)*$/.test(name) && !ENVIRONMENTS.has(name)).sort()
 }

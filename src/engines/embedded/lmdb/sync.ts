@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmS
 import { basename, dirname, join } from 'node:path'
 import { isAlive } from './open-processes.js'
 
-/** On the disk, and not only in the memory of the system. */
+/** Flushes the file to disk. */
 export function syncPath(path: string): void {
   const file = openSync(path, 'r')
   try {
@@ -14,14 +14,14 @@ export function syncPath(path: string): void {
 
 export interface Draft {
   readonly path: string
-  /** Gives it its name, which was not there until now or was an empty directory. */
+  /** Renames it to the target, which must not exist or be an empty directory. */
   publish(): void
   discard(): void
 }
 
 /**
- * A directory beside the one that it is going to be: under a name that nobody takes for the real one, so that what a
- * killed process leaves is seen to be half. What earlier ones left is removed.
+ * A directory beside the target, under a name that shows it is incomplete. If the process is killed, the leftover
+ * cannot be taken for a whole one. Leftovers of earlier runs are removed.
  */
 export function draftOf(target: string, word: string): Draft {
   const parent = dirname(target)
@@ -44,7 +44,7 @@ export function draftOf(target: string, word: string): Draft {
   }
 }
 
-/** Every directory below, so that the names of files survive too. */
+/** Flushes every directory below too, so that file names survive a crash. */
 export function syncTree(directory: string): void {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name)

@@ -8,7 +8,7 @@ import { closeGate, type ExitGate } from './exit-gate.js'
 export type Call = { id: number; store: string; verb: string; args: unknown[] } | 'close'
 export type Answer = { id: number; result: unknown } | { id: number; error: PackedError }
 
-/** In a thread that writes: does what the serving thread asks of its stores, until it is closed. */
+/** Runs in a writer thread: executes the store calls of the serving thread until it is closed. */
 export function serveCalls(stores: { environment: Environment }): void {
   const port = parentPort!
   const answer = async ({ id, store, verb, args }: Exclude<Call, 'close'>): Promise<void> => {
@@ -28,8 +28,8 @@ export function serveCalls(stores: { environment: Environment }): void {
 }
 
 /**
- * Waits for the end of a thread that was told to close. One that waits for the lock is not terminated: it would get the
- * lock in the end and never let go of it. It is left alone, lets go of the lock by itself, and ends. Says whether it has.
+ * Waits for a closing thread to exit, and returns whether it has. A thread that waits for the lock is not terminated:
+ * it would get the lock in the end and never release it. If left alone, it releases the lock and exits.
  */
 export async function endOrAbandon(worker: Worker, gate: ExitGate, timeoutMs: number): Promise<boolean> {
   const timeout = new AbortController()

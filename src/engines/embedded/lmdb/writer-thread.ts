@@ -4,7 +4,7 @@ import type { EnvironmentOptions } from './environment.js'
 import { serveCalls } from './thread-calls.js'
 
 /**
- * The thread that writes. LMDB has one write lock for all processes, and waiting for it blocks: if somebody
- * holds it and is stopped, only writes wait, and the thread that answers checks does not.
+ * The writer thread. LMDB has one write lock for all processes, and waiting for it blocks the thread. If the holder
+ * is a stopped process, only writes wait; the thread that answers checks does not.
  */
 serveCalls(openStores(workerData as EnvironmentOptions))

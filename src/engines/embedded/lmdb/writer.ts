@@ -16,7 +16,7 @@ type Verbs<Store> = {
   [Verb in keyof Store]: Store[Verb] extends (...args: never[]) => Promise<unknown> ? Verb : never
 }
 
-/** The serving thread's side of the thread that writes. The thread is started by the first write. */
+/** The serving thread's proxy of the writer thread. The first write starts the thread. */
 export class Writer<All extends object = Stores> {
   private worker: Worker | undefined
   private nextId = 1
@@ -30,7 +30,7 @@ export class Writer<All extends object = Stores> {
     private readonly thread = new URL('./writer-thread.js', import.meta.url),
   ) {}
 
-  /** A store like `local`, whose given verbs are done by the thread that writes. */
+  /** A store like `local`, but the given verbs run in the writer thread. */
   forward<Name extends keyof All & string, Verb extends Verbs<All[Name]>[keyof All[Name]]>(
     name: Name,
     local: All[Name],
@@ -46,10 +46,10 @@ export class Writer<All extends object = Stores> {
   private call(store: string, verb: string, args: unknown[]): Promise<unknown> {
     this.environment.assertOpen()
     return new Promise((resolve, reject) => {
-      // Behind the message that closes it, the thread answers nobody.
+      // After the close message, the thread answers no calls.
       if (this.closed) throw new CatracaError('CLOSED', 'this instance was closed')
       const id = this.nextId++
-      const timer = later(() => this.giveUp(id), this.timeoutMs)
+      const timer = later(() => this.onTimeout(id), this.timeoutMs)
       this.pending.set(id, { resolve, reject, timer })
       const worker = (this.worker ??= this.start())
       worker.ref()
@@ -60,25 +60,25 @@ export class Writer<All extends object = Stores> {
   private start(): Worker {
     const worker = new Worker(this.thread, {
       workerData: this.options,
-      // Not the flags of this process: some, such as --input-type, make sense for its own entry only.
+      // Not the flags of this process: some, such as --input-type, apply only to its entry file.
       execArgv: [],
     })
-    worker.on('message', (answer: Answer) => this.settle(answer))
-    worker.on('error', (error) => this.lose(worker, error))
-    worker.on('exit', () => this.lose(worker, undefined))
+    worker.on('message', (answer: Answer) => this.handleAnswer(answer))
+    worker.on('error', (error) => this.onThreadLost(worker, error))
+    worker.on('exit', () => this.onThreadLost(worker, undefined))
     return worker
   }
 
-  private settle(answer: Answer): void {
+  private handleAnswer(answer: Answer): void {
     const pending = this.take(answer.id)
     if (pending === undefined) return
-    // What was written must be seen by whoever is told so.
+    // After the call returns, every read in this thread must see the write.
     if (!this.closed) this.environment.refresh()
     if ('error' in answer) pending.reject(unpackError(answer.error))
     else pending.resolve(answer.result)
   }
 
-  private giveUp(id: number): void {
+  private onTimeout(id: number): void {
     const message = `the write was not done within ${this.timeoutMs} ms: another process may hold the store`
     this.take(id)?.reject(new CatracaError('UNKNOWN_OUTCOME', message))
   }
@@ -92,8 +92,8 @@ export class Writer<All extends object = Stores> {
     return pending
   }
 
-  private lose(worker: Worker, cause: unknown): void {
-    // A thread that failed is lost twice, by its error and by its end: by then another may be at work.
+  private onThreadLost(worker: Worker, cause: unknown): void {
+    // A failed thread is reported twice, by `error` and by `exit`. By the second time a new thread may have started.
     if (this.worker !== worker) return
     this.worker = undefined
     for (const id of [...this.pending.keys()]) {
@@ -102,7 +102,7 @@ export class Writer<All extends object = Stores> {
     }
   }
 
-  /** Waits for what is being written, as long as a write may take. False: the thread still waits for the lock. */
+  /** Waits for writes in flight, up to the write timeout. False: the thread still waits for the lock. */
   async close(): Promise<boolean> {
     this.closed = true
     const { worker } = this

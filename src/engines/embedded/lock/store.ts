@@ -10,14 +10,14 @@ import {
 } from '../../../guards/lock/port.js'
 import type { Environment } from '../lmdb/environment.js'
 
-/** The last fence, when the lock ends or ended, and who has it; nobody once it was released. */
+/** The last fence, when the lock ends or ended, and its owner; null after a release. */
 type Row = [fence: number, endsAt: number, owner: string | null]
 
 const SCANNED_PER_STEP = 2000
-/** A look at a row is a read of mapped memory: those who wait look often. */
+/** Reading a row is a read of mapped memory, so waiters can poll often. */
 const WATCH_MS = 10
 
-/** Locks in one LMDB environment, where a transaction decides over all processes. */
+/** Locks in one LMDB environment. Its write transactions exclude each other across all processes. */
 export class EmbeddedLocks implements LockStore {
   readonly pollMs = 100
   private sweepFrom: string | undefined
@@ -74,7 +74,7 @@ export class EmbeddedLocks implements LockStore {
     }
   }
 
-  /** Fences that nobody has used for a day: the time has long passed them. */
+  /** Deletes fences that were not used for a day. New fences come from the clock, so they are higher. */
   async sweep(now: number): Promise<{ more: boolean }> {
     this.environment.refresh()
     const { locks } = this.environment
@@ -86,14 +86,14 @@ export class EmbeddedLocks implements LockStore {
     const over = rows.filter(({ value }) => isOver(value)).map(({ key }) => key)
     if (over.length > 0) {
       await this.environment.free(() => {
-        // Somebody may have taken it meanwhile.
+        // Checked again: another process may have acquired the lock meanwhile.
         for (const name of over) if (isOver(locks.get(name))) locks.removeSync(name)
       })
     }
     return { more: over.length > SCANNED_PER_STEP / 2 }
   }
 
-  /** Of a row that is there: also in a store that is full, so that what is held can be kept and given back. */
+  /** Changes an existing row. Allowed in a full store, so that a held lock can be extended and released. */
   private change(name: string, owner: string, now: number, next: (row: Row) => Row): Promise<OwnerOutcome> {
     return this.environment.free(() => {
       const row = this.row(name)
@@ -110,7 +110,7 @@ export class EmbeddedLocks implements LockStore {
         if (this.row(name)?.[2] === null) for (const onFree of [...listeners]) onFree()
       }
     } catch {
-      // Closed, or out of order: whoever asks next is told.
+      // The store is closed or failing. The next call reports it.
     }
   }
 

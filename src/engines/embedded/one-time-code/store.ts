@@ -11,7 +11,7 @@ import type { Environment } from '../lmdb/environment.js'
 
 interface StoredCode {
   salt: string
-  /** Empty once the code was used. */
+  /** Empty after the code was used. */
   digest: string
   /** The digest of a code that was used. */
   used?: string
@@ -19,7 +19,7 @@ interface StoredCode {
   expiresAt: number
 }
 
-/** Keys of the database `codes`: a code by what it is for, and by when it is over. */
+/** Keys of the database `codes`: a code by channel, address and purpose, and by its expiry. */
 const codeOf = ({ channel, address, purpose }: CodeKey) => ['code', channel, address, purpose]
 const dueOf = (expiresAt: number, { channel, address, purpose }: CodeKey) => {
   return ['due', expiresAt, channel, address, purpose]
@@ -28,7 +28,7 @@ const dueOf = (expiresAt: number, { channel, address, purpose }: CodeKey) => {
 const NO_CODE = ['none']
 const SWEPT_AT_ONCE = 500
 
-/** Codes: with the lists, and as durable, so that none that was used comes back. */
+/** One-time codes. In the environment of the lists, and as durable, so that a used code never comes back. */
 export class EmbeddedCodes implements CodeStore {
   constructor(private readonly environment: Environment) {}
 
@@ -89,14 +89,16 @@ export class EmbeddedCodes implements CodeStore {
     })
   }
 
-  /** A transaction that changes nothing does not wait for the disk, and would tell by its time that there is no code. */
+  /**
+   * A transaction that changes nothing does not wait for the disk: its short time would reveal that there is no code.
+   */
   private countNothing(outcome: AttemptOutcome): AttemptOutcome {
     const { codes } = this.environment
     codes.putSync(NO_CODE, String((Number(codes.get(NO_CODE) ?? 0) + 1) % 1_000_000))
     return outcome
   }
 
-  /** Looks first without the write lock: mostly there is nothing. */
+  /** Reads first, without the write lock: mostly there is nothing to delete. */
   async sweep(now: number): Promise<{ more: boolean }> {
     if (this.due(now, 1).length === 0) return { more: false }
     return this.environment.free(() => {
@@ -104,7 +106,7 @@ export class EmbeddedCodes implements CodeStore {
       for (const key of due) {
         const [, , channel, address, purpose] = key as [string, number, CodeKey['channel'], string, string]
         const code = { channel, address, purpose }
-        // A newer one may stand in its place, with a due time of its own.
+        // A newer code may have replaced it, with its own due time.
         if (this.living(code, now) === undefined) this.environment.codes.removeSync(codeOf(code))
         this.environment.codes.removeSync(key)
       }

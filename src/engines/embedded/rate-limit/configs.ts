@@ -20,7 +20,7 @@ function keyFrom(level: Level, [, first = '', second = '']: string[]): ConfigKey
   return level === 'entity' ? { level, entity: first, resource: second } : { level, resource: first }
 }
 
-/** Configuration of limits: with the lists, and as durable. */
+/** Limit configurations. In the environment of the lists, and as durable. */
 export class EmbeddedLimitConfigs implements LimitConfigStore {
   private readonly listeners = new Set<(changed: undefined) => void>()
   private poll: NodeJS.Timeout | undefined
@@ -88,7 +88,7 @@ export class EmbeddedLimitConfigs implements LimitConfigStore {
     })
   }
 
-  /** Looks first: a store that is full has it, and leases can be given back. */
+  /** Reads first: in a full store the existing secret is still found, so leases can be given back. */
   async secret(candidate: string): Promise<string> {
     const { settings } = this.environment
     this.environment.refresh()
@@ -101,7 +101,7 @@ export class EmbeddedLimitConfigs implements LimitConfigStore {
     })
   }
 
-  /** A number in the store grows with each change, and is looked at every quarter of a second. */
+  /** A number in the store grows with each change. It is polled every quarter of a second. */
   watch(listener: (changed: undefined) => void): () => void {
     this.listeners.add(listener)
     if (this.poll === undefined) {
@@ -121,7 +121,7 @@ export class EmbeddedLimitConfigs implements LimitConfigStore {
     try {
       now = this.changes()
     } catch {
-      // Closed, or out of order: whoever asks next is told.
+      // The store is closed or failing. The next call reports it.
       return
     }
     if (now === this.seen) return

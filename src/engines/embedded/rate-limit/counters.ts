@@ -13,7 +13,7 @@ import type { Environment } from '../lmdb/environment.js'
 import { LimitRows, type Row } from './rows.js'
 
 /**
- * A row of `leases`: when it runs out, for each subject the sums of its deltas (none: given back), and the names of its
+ * A row of `leases`: when it expires, the sums of deltas for each subject (null: given back), and the names of its
  * last adjustments.
  */
 type LeaseRow = [expiresAt: number, sums: LeaseSums[] | null, adjustments?: string[]]
@@ -21,16 +21,16 @@ type LeaseRow = [expiresAt: number, sums: LeaseSums[] | null, adjustments?: stri
 const FREED = 'limits-freed'
 const SCANNED_PER_STEP = 2000
 
-export interface Question {
+export interface TakeRequest {
   subjects: readonly SubjectCosts[]
   now: number
 }
 
-/** Whether nothing is taken: a store that is full can be looked at. Mostly the first cost says no. */
-const isLooking = (questions: readonly Question[]): boolean =>
+/** Whether nothing is consumed: a full store still allows that. In most calls the first cost is above 0. */
+const isLooking = (questions: readonly TakeRequest[]): boolean =>
   questions.every(({ subjects }) => subjects.every(({ limits }) => limits.every(({ cost }) => cost === 0)))
 
-/** Limits in one LMDB environment, for the thread that writes it. */
+/** Rate-limit states in one LMDB environment, for the thread that writes it. */
 export class LimitCounters {
   private statesFrom: string[] | undefined
   private leasesFrom: string | undefined
@@ -40,8 +40,8 @@ export class LimitCounters {
     this.rows = new LimitRows(environment)
   }
 
-  /** Many decisions in one transaction; what several of them take of is read and written once. */
-  take(questions: readonly Question[]): Promise<Taken[]> {
+  /** Many decisions in one transaction. A row that several of them use is read and written once. */
+  take(questions: readonly TakeRequest[]): Promise<Taken[]> {
     const taking = (): Taken[] => {
       this.rows.open()
       const answers = questions.map(({ subjects, now }) => takeOne(this.rows, subjects, now))
@@ -89,13 +89,16 @@ export class LimitCounters {
     })
   }
 
-  /** Grows with everything that frees what was denied. */
+  /** A number that grows whenever capacity is freed that an earlier call was denied. */
   freed(): number {
     this.environment.refresh()
     return Number(this.environment.settings.get(FREED) ?? 0)
   }
 
-  /** Rows have no index by time, which every decision would have to keep: a walk over them, a stretch at a time. */
+  /**
+   * Rows have no index by time, because every decision would have to maintain it. So it walks over all rows, one
+   * batch per call.
+   */
   async sweep(now: number): Promise<{ swept: number; more: boolean }> {
     this.environment.refresh()
     const { limitStates, leases } = this.environment
@@ -109,7 +112,7 @@ export class LimitCounters {
     if (deadStates.length + deadLeases.length === 0) return { swept: 0, more: false }
     const swept = await this.environment.free(() => {
       this.rows.forget()
-      // Somebody may have taken meanwhile.
+      // Checked again: another process may have consumed meanwhile.
       const over = <Key>(database: { get(key: Key): string | undefined }, key: Key) =>
         isOver(database.get(key) ?? '[0]')
       const states = deadStates.filter((key) => over(limitStates, key) && limitStates.removeSync(key))
@@ -158,7 +161,10 @@ function takeOne(rows: LimitRows, subjects: readonly SubjectCosts[], now: number
   return { allowed, at: now, views }
 }
 
-/** A stretch of a database from a key on, and where the next one begins: at the start, behind the end. */
+/**
+ * One batch of a database from a key on, and where the next batch begins. After the end, the next begins at the
+ * start.
+ */
 function stretch<K extends Key>(
   database: Database<string, K>,
   from: K | undefined,

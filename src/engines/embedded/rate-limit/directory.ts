@@ -7,8 +7,9 @@ const BOOT_ID_FILE = '/proc/sys/kernel/random/boot_id'
 const BOOT_PREFIX = 'boot-'
 
 /**
- * Where counters are. Those that do not wait for the disk may be damaged by a crash of the system, so each boot begins
- * with a new directory and the ones before are removed. What survives a boot is in a directory of its own.
+ * The directory of the counters. Counters that are not flushed at each commit may be damaged by a crash of the
+ * system. So each boot uses a new directory and removes earlier ones. Counters with durability `disk` survive a boot,
+ * in a separate directory.
  */
 export function countersDirectory(store: string, durability: Durability): string {
   const parent = join(store, 'limits')
@@ -17,7 +18,7 @@ export function countersDirectory(store: string, durability: Durability): string
   return join(parent, 'disk')
 }
 
-/** A directory for what may be lost with the system, in `parent`. */
+/** A directory inside `parent` for data that may be lost when the system crashes. */
 export function bootDirectory(parent: string): string {
   makeDirectory(parent)
   const name = bootName()
@@ -28,10 +29,12 @@ export function bootDirectory(parent: string): string {
   return join(parent, name)
 }
 
-/** What the directory of this boot is called. */
+/** Name of the directory of this boot. */
 export const bootName = (): string => `${BOOT_PREFIX}${bootId()}`
 
-/** The same for all processes since the system was started; where it is not told, the same for ever. */
+/**
+ * The same for all processes since the system started. Systems that do not report a boot id always use the same one.
+ */
 function bootId(): string {
   try {
     return readFileSync(BOOT_ID_FILE, 'utf8').replace(/[^0-9a-f]/g, '')

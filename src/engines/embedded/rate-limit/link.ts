@@ -14,7 +14,7 @@ import type { Subject } from '../../../guards/rate-limit/types.js'
 import type { EnvironmentOptions } from '../lmdb/environment.js'
 import type { ExitGate } from '../lmdb/exit-gate.js'
 import { endOrAbandon } from '../lmdb/thread-calls.js'
-import type { Question } from './counters.js'
+import type { TakeRequest } from './counters.js'
 import type { FromLimitThread, LimitCall, ToLimitThread } from './thread.js'
 import { type PackedAnswer, QuestionPacker, readAnswer } from './wire.js'
 
@@ -23,12 +23,15 @@ interface Pending {
   reject(error: unknown): void
 }
 
-type WaitingTake = Pending & Question
+type WaitingTake = Pending & TakeRequest
 
-/** With more in a message one thread would wait for the other; with fewer, commits would cost more than they carry. */
+/**
+ * With more takes in a message, one thread would wait for the other. With fewer, the commits would cost more than the
+ * takes.
+ */
 const TAKES_PER_MESSAGE = 32
 
-/** The serving thread's side of the thread that counts, which the first call starts. */
+/** The serving thread's proxy of the counter thread. The first call starts the thread. */
 export class LimitLink implements LimitStore {
   private worker: Worker | undefined
   private nextId = 1
@@ -44,7 +47,7 @@ export class LimitLink implements LimitStore {
     private readonly closeTimeoutMs: number,
   ) {}
 
-  /** The calls of one turn share a message and a transaction. */
+  /** The calls of one event-loop turn share a message and a transaction. */
   take(subjects: readonly SubjectCosts[], now: number): Promise<Taken> {
     return new Promise<Taken>((resolve, reject) => {
       if (this.waiting.length === 0) soon(() => this.sendWaiting())
@@ -85,7 +88,7 @@ export class LimitLink implements LimitStore {
     return this.call(() => ({ verb: 'reset', subject })) as Promise<boolean>
   }
 
-  /** Without a thread nothing was ever denied here, and no need to look. */
+  /** Without a thread, nothing was ever denied here and there is nothing to sweep. */
   async sweep(now: number): Promise<{ swept: number; more: boolean }> {
     if (this.worker === undefined) return { swept: 0, more: false }
     return this.call(() => ({ verb: 'sweep', now })) as Promise<{ swept: number; more: boolean }>
@@ -96,7 +99,10 @@ export class LimitLink implements LimitStore {
     return () => this.listeners.delete(listener)
   }
 
-  /** The call is made when its thread is there: what was sent to another is not known to it. */
+  /**
+   * `make` runs after the thread is started, because a new thread does not know the limits that were sent to an
+   * earlier one.
+   */
   private call(make: () => LimitCall): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.closed) throw new CatracaError('CLOSED', 'this instance was closed')
@@ -138,7 +144,7 @@ export class LimitLink implements LimitStore {
     for (const [id, { reject }] of this.pending) {
       this.pending.delete(id)
       const message = 'the thread that counts ended before it answered'
-      // It may have committed before it ended.
+      // The thread may have committed before it ended.
       reject(cause instanceof CatracaError ? cause : new CatracaError('UNKNOWN_OUTCOME', message, { cause }))
     }
   }

@@ -2,7 +2,7 @@ import type { SubjectState } from '../../../guards/rate-limit/decide.js'
 import type { Subject } from '../../../guards/rate-limit/types.js'
 import type { Environment } from '../lmdb/environment.js'
 
-/** A row of `limit-states`: when nothing of it counts any more, and the states. */
+/** A row of `limit-states`: when all its states expire, and the states. */
 export type Row = [expiresAt: number, states: SubjectState]
 
 interface OpenRow extends Subject {
@@ -14,23 +14,24 @@ const NOTHING: Row = [0, []]
 const MAX_ROWS = 50_000
 
 /**
- * Rows of `limit-states` while a transaction works with them, so that each is read and written once. They are kept for
- * the next transaction: if it has the number behind the last one that changed rows here, nobody else has written since.
+ * Rows of `limit-states` that a transaction uses, so that each is read and written once. They are reused by the next
+ * transaction if its number directly follows the last transaction that changed rows here: then no other process has
+ * written since.
  */
 export class LimitRows {
   private readonly rows = new Map<string, Map<string, OpenRow>>()
   private changed: OpenRow[] = []
   private size = 0
-  /** The transaction that works with them, in this thread and among those of all processes. */
+  /** The current transaction: its number in this thread, and its number across all processes. */
   private begun = 0
   private number = 0
   private failed = 0
-  /** The last one that changed rows here. */
+  /** The last transaction that changed rows here. */
   private written = 0
 
   constructor(private readonly environment: Environment) {}
 
-  /** In a write transaction, before all else. */
+  /** Called first in a write transaction. */
   open(): void {
     const { begun, failed } = this.environment
     if (begun === this.begun) return
@@ -41,7 +42,7 @@ export class LimitRows {
     this.number = number
   }
 
-  /** Somebody writes them in another way. */
+  /** Called when rows are written by other means. */
   forget(): void {
     this.rows.clear()
     this.changed = []
@@ -54,7 +55,7 @@ export class LimitRows {
 
   put(subject: Subject, states: SubjectState, until: number): void {
     const opened = this.opened(subject)
-    // A limit that this call does not name may count for longer.
+    // A limit that this call does not name may expire later.
     opened.row = [Math.max(opened.row[0], until), states]
     if (opened.isChanged) return
     opened.isChanged = true

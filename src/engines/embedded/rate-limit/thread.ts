@@ -8,8 +8,8 @@ import { LimitCounters } from './counters.js'
 import { type PackedTake, packAnswer, QuestionReader } from './wire.js'
 
 /**
- * The thread that counts. It has an environment of its own, so that no decision waits for a list that is written to
- * the disk, and it gets the calls of a turn in one message, as text: that is cheaper than copying objects.
+ * The counter thread. Its environment is separate, so no decision waits for a list write to reach the disk. It gets
+ * the calls of an event-loop turn in one message, as text, which is cheaper than copying objects.
  */
 export type LimitCall =
   | { verb: 'take'; take: PackedTake }

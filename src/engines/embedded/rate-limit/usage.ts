@@ -1,24 +1,24 @@
-import type { UsageHour, UsageKept, UsageStore } from '../../../guards/rate-limit/port.js'
+import type { UsageHour, UsageRetention, UsageStore } from '../../../guards/rate-limit/port.js'
 import { merge } from '../../../guards/rate-limit/usage-hours.js'
 import type { Environment } from '../lmdb/environment.js'
 
-/** A row: limit, admitted and denied of each total; the same of each entity behind its name. */
+/** A row: limit, admitted and denied of each total; the same for each entity, after its name. */
 type Row = [totals: [string, number, number][], entities: [string, string, number, number][]]
 type Key = (string | number)[]
 
 const HOUR_MS = 3_600_000
 const AT = 'at'
-/** Version 0.1.0 kept a row for each entity, and one that told how old it was. */
+/** Version 0.1.0 had a row for each entity, and one with its age. */
 const FORMER_INDEX = 'oldest'
 const DROPPED_PER_STEP = 1000
 
 const keyOf = (start: number, resource: string): Key => [AT, start, resource]
 
-/** A row for each resource and hour, in the order of time. */
+/** One row per resource and hour, ordered by time. */
 export class EmbeddedUsage implements UsageStore {
   constructor(private readonly environment: Environment) {}
 
-  count(hours: readonly UsageHour[], { entities }: UsageKept): Promise<void> {
+  count(hours: readonly UsageHour[], { entities }: UsageRetention): Promise<void> {
     const { usage } = this.environment
     return this.environment.write(() => {
       for (const hour of hours) {
@@ -40,7 +40,7 @@ export class EmbeddedUsage implements UsageStore {
     return hours
   }
 
-  /** Looks first, on the calling thread: mostly there is nothing to write. */
+  /** Reads first, on the calling thread: mostly there is nothing to delete. */
   async forget(before: number): Promise<{ more: boolean }> {
     this.environment.refresh()
     const { usage } = this.environment

@@ -1,34 +1,34 @@
 import type { LimitCost, SubjectCosts, Taken } from '../../../guards/rate-limit/port.js'
 import type { Rule } from '../../../guards/rate-limit/rule.js'
-import type { Question } from './counters.js'
+import type { TakeRequest } from './counters.js'
 
 /**
- * Questions and answers between the serving thread and the one that counts. Both are mostly what both sides know: a
- * limit is sent once and then called by a number, an answer is bare numbers in the order asked.
+ * The messages between the serving thread and the counter thread. To keep them short, a limit is sent once and then
+ * named by a number, and an answer is only numbers, in the order of the questions.
  */
 export type SentLimit = Omit<LimitCost, 'cost'>
-/** Of each subject its entity, its resource, and number and cost of each limit. */
+/** For each subject: its entity, its resource, and the number and cost of each limit. */
 export type PackedSubject = [entity: string, resource: string, ...numbersAndCosts: number[]]
 export type PackedQuestion = [now: number, ...subjects: PackedSubject[]]
 
 export interface PackedTake {
-  /** Limits that were not sent before, by the numbers that follow those known; or all numbers begin anew. */
+  /** Limits that were not sent before. Their numbers follow the known ones; with `fresh`, numbers start again. */
   limits?: SentLimit[]
   fresh?: true
   questions: PackedQuestion[]
 }
 
-/** Whether it was allowed, then remaining, reset and retry of each limit. */
+/** Whether it was allowed, then remaining, reset and retry times of each limit. */
 export type PackedAnswer = number[]
 
-/** Limits given in a call come with rules that are never seen again. */
+/** Limits that a caller passes in a call have rules that never appear again, so the numbers are limited. */
 const MAX_KNOWN = 10_000
 
 export class QuestionPacker {
   private numbers = new WeakMap<Rule, Map<string, number>[]>()
   private known = 0
 
-  pack(questions: readonly Question[]): PackedTake {
+  pack(questions: readonly TakeRequest[]): PackedTake {
     const limits: SentLimit[] = []
     const fresh = this.known > MAX_KNOWN
     if (fresh) this.begin()
@@ -42,7 +42,7 @@ export class QuestionPacker {
     }
   }
 
-  /** Another thread knows nothing of what this one was told. */
+  /** A new thread does not know the limits that were sent to an earlier one. */
   begin(): void {
     this.numbers = new WeakMap()
     this.known = 0
@@ -71,7 +71,7 @@ export class QuestionPacker {
 export class QuestionReader {
   private limits: SentLimit[] = []
 
-  read({ limits, fresh, questions }: PackedTake): Question[] {
+  read({ limits, fresh, questions }: PackedTake): TakeRequest[] {
     if (fresh) this.limits = []
     if (limits !== undefined) for (const limit of limits) this.limits.push(limit)
     return questions.map(([now, ...subjects]) => ({
@@ -99,7 +99,7 @@ export function packAnswer({ allowed, views }: Taken): PackedAnswer {
   return packed
 }
 
-export function readAnswer(packed: PackedAnswer, { subjects, now }: Question): Taken {
+export function readAnswer(packed: PackedAnswer, { subjects, now }: TakeRequest): Taken {
   let next = 1
   const views = subjects.map(({ limits }) =>
     limits.map(() => {

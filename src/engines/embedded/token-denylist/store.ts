@@ -11,8 +11,8 @@ import type { Environment } from '../lmdb/environment.js'
 type Key = (string | number)[]
 
 /**
- * Keys of the database `tokens`: a revocation by its id and by when it is over, the entries of the log by their numbers,
- * and where the log begins and ends.
+ * Keys of the database `tokens`: a revocation by its id and by its expiry, log entries by their numbers, and the
+ * state of the log.
  */
 const rowOf = ({ kind, id }: Pick<Revocation, 'kind' | 'id'>): Key => [kind, id]
 const dueOf = (expiresAt: number, { kind, id }: Pick<Revocation, 'kind' | 'id'>): Key => [
@@ -25,7 +25,7 @@ const logOf = (sequence: number): Key => ['log', sequence]
 const STATE: Key = ['state']
 
 interface LogState {
-  /** Of the first and the last entry that are kept. */
+  /** Numbers of the first and the last stored entry. */
   first: number
   last: number
   bytes: number
@@ -35,7 +35,7 @@ const READ_ENTRIES = 256
 const READ_ROWS = 5000
 const SWEPT_AT_ONCE = 1000
 
-/** Revoked tokens: with the lists, and as durable. */
+/** Revoked tokens. In the environment of the lists, and as durable. */
 export class EmbeddedTokens implements TokenStore {
   constructor(private readonly environment: Environment) {}
 
@@ -69,13 +69,13 @@ export class EmbeddedTokens implements TokenStore {
       this.environment.refresh()
       const range = { start, end: ['due', Number.MAX_SAFE_INTEGER], limit: READ_ROWS }
       const keys = Array.from(this.environment.tokens.getKeys(range)) as Key[]
-      // The key of a token says all of it.
+      // For a token, the key holds the whole revocation.
       const rows = keys.map(([, expiresAt, kind, id]) =>
         kind === 'token' ? ({ kind, id, expiresAt } as Revocation) : this.row({ kind, id } as Revocation),
       )
       yield rows.filter((row) => row !== undefined)
       if (keys.length < READ_ROWS) return
-      // The least key behind the last one.
+      // The smallest key after the last one.
       start = [...keys.at(-1)!, '']
     }
   }
@@ -94,7 +94,7 @@ export class EmbeddedTokens implements TokenStore {
     return { revocations, position: { sequence: end, mark: 0 }, more: end < last }
   }
 
-  /** Whoever follows looks often enough, and a look costs nothing here. */
+  /** Followers poll often enough, and polling is cheap here. */
   watch(): () => void {
     return () => {}
   }
@@ -117,7 +117,7 @@ export class EmbeddedTokens implements TokenStore {
     return Array.from(this.environment.tokens.getKeys(range)) as Key[]
   }
 
-  /** In a write transaction, like all below. One row has one due time. */
+  /** Runs in a write transaction, like all methods below. One row has one due time. */
   private keep(one: Revocation): void {
     const { tokens } = this.environment
     const known = this.row(one)

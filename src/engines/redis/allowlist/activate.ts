@@ -10,8 +10,8 @@ const ACTIVATE = defineScript('allowlist-activate', {
 })
 
 /**
- * Brings a shard to the generation that the metadata of its list, read just now, have switched to. Anybody may, at any
- * time, and again: between the switch of the metadata and this, changes go to both generations.
+ * Brings a shard to the generation that its list, read just now, has switched to. Any process may do it, at any time,
+ * and repeatedly. Between the switch of the metadata and this call, changes go to both generations.
  */
 export async function activate(
   { redis, shards, wake, maxLogBytes }: BulkContext,

@@ -1,17 +1,17 @@
 import type { MemberAttributes, MemberRecord, MemberState } from '../../../guards/allowlist/port.js'
 
 /**
- * What is known of a member, as text: `ADDED_AT[,EXPIRES_AT][ JSON]`, times in epoch milliseconds, JSON with
- * `addedBy` and `metadata` when there are any. A member without it was put into the set by another program.
+ * The attributes of a member as text: `ADDED_AT[,EXPIRES_AT][ JSON]`, times in epoch milliseconds, JSON with
+ * `addedBy` and `metadata` if there are any. A member without attributes was put into the set by another program.
  */
 
-/** Field of the attributes that no customer can have; `INCARNATION.GENERATION`. */
+/** A field of the attributes hash that no customer id can have; `INCARNATION.GENERATION`. */
 export const GENERATION_FIELD = '#generation'
 
 export const generationValue = (incarnation: number, generation: number): string =>
   `${incarnation}.${generation}`
 
-/** What stands behind ADDED_AT: scripts decide on that one. */
+/** The text after ADDED_AT, which the scripts set. */
 export function attributesTail({ addedBy, metadata, expiresAt }: MemberAttributes): string {
   const expiry = expiresAt === undefined ? '' : `,${expiresAt}`
   if (addedBy === undefined && metadata === undefined) return expiry

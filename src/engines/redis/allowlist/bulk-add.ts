@@ -9,7 +9,7 @@ import type { BulkContext } from './bulk-context.js'
 import { readMoved, stillToStore } from './bulk-moved.js'
 import { batchKey, type Part, Parts, rowsByShard, type ShardRows } from './bulk-rows.js'
 import { ALONE, namedRows, type PartReply, type Sent, sendInOrder } from './bulk-send.js'
-import { again, isPassing, mendShards, neverReady, ROUNDS } from './bulk-shards.js'
+import { again, isPassing, neverReady, ROUNDS, repairShards } from './bulk-shards.js'
 import { checkpointText, movedField } from './imports.js'
 import { listKeys, type ShardKeys } from './keys.js'
 import type { RedisList } from './meta.js'
@@ -37,7 +37,7 @@ interface Batch {
 
 /** Batches of imports in `add` mode. */
 export class BatchAdder {
-  /** Tells the batches of one owner apart. */
+  /** Numbers the batches of one owner. */
   private number = 0
 
   constructor(private readonly context: BulkContext) {}
@@ -94,7 +94,7 @@ export class BatchAdder {
       const refused = worst(sent)
       if (refused === undefined) return { outcome: 'stored', added: rest.added + sumAdded(sent) }
       if (refused === 'lost') return { outcome: 'lost' }
-      await mendShards(this.context, list, refused, round)
+      await repairShards(this.context, list, refused, round)
     }
     throw neverReady(listId)
   }
@@ -120,7 +120,7 @@ export class BatchAdder {
     })
   }
 
-  /** Those that are new to the list come into the reverse index. If that fails, upkeep does it. */
+  /** Adds new members to the reverse index. If that fails, upkeep does it. */
   private async index(list: RedisList, keys: ShardKeys, parts: Parts, part: Part, reply: PartReply) {
     const [, , , sequence, fresh] = reply
     if (sequence === 0) return

@@ -6,7 +6,7 @@ import type { ReverseIndex } from './reverse-index.js'
 import type { Shards } from './shards.js'
 import type { Tokens } from './tokens.js'
 
-/** What imports, replaces and moves need of the rest of the engine. */
+/** What imports, replaces and reshards need of the rest of the engine. */
 export interface BulkContext {
   redis: Redis
   catalog: Catalog

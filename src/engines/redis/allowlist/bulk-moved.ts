@@ -3,8 +3,8 @@ import type { SortedCustomers } from '../../../guards/allowlist/port.js'
 import { shardOf } from '../../../guards/allowlist/shard.js'
 
 /**
- * What a batch had done when its list got another number of shards: how many of its customers each of the shards had
- * stored. The mover writes it with its switch, so that the rest of the batch, and only the rest, goes to the new shards.
+ * What a batch had done when its list moved to another number of shards: how many of its customers each old shard had
+ * stored. The mover writes it with its switch, so that only the rest of the batch goes to the new shards.
  */
 export interface MovedBatch {
   key: string
@@ -17,7 +17,7 @@ export function readMoved(text: string | null): MovedBatch[] {
   return text === null ? [] : (JSON.parse(text) as MovedBatch[])
 }
 
-/** The places of a batch that are still to be stored, and how many customers were added before. */
+/** The positions of a batch that are still to be stored, and how many customers were added before. */
 export function stillToStore(
   run: SortedCustomers,
   from: number,

@@ -5,7 +5,7 @@ import { shardOf } from '../../../guards/allowlist/shard.js'
 import type { Argument } from '../link/redis.js'
 import { attributesTail } from './attributes.js'
 
-/** A script must not hold up the server for long. */
+/** Limits of one script call, so that it does not block the server for long. */
 const PART_ROWS = 500
 const PART_BYTES = 128 * 1024
 /** As in src/guards/allowlist/changes/entry.ts. */
@@ -15,11 +15,11 @@ const ADDED_LIKEWISE = 2
 export interface ShardRows {
   shard: number
   ids: string[]
-  /** Their places in the run. */
+  /** Their positions in the run. */
   places: number[]
 }
 
-/** The customers at these places of a run by shard. */
+/** The customers at these positions of a run, by shard. */
 export function rowsByShard(run: SortedCustomers, places: Iterable<number>, shards: number): ShardRows[] {
   const rows = Array.from({ length: shards }, (_, shard): ShardRows => ({ shard, ids: [], places: [] }))
   for (const place of places) {
@@ -35,15 +35,15 @@ export function* placesFrom(from: number, to: number): Generator<number> {
   for (let place = from; place < to; place++) yield place
 }
 
-/** Some rows of a shard, as scripts take them. */
+/** Some rows of a shard, in the form that scripts take. */
 export interface Part {
   start: number
   end: number
-  /** For each customer 02 length-1 key: items of a log entry. */
+  /** For each customer 02 length-1 key: the items of a log entry. */
   items: Buffer
-  /** Ids, then for each row that says something: place, tail if the customer is there already, tail if not. */
+  /** Ids, then for each row with attributes: position, tail if the customer is a member already, tail if not. */
   args: Argument[]
-  /** The earliest end of a membership among them. */
+  /** The earliest expiry among them. */
   firstExpiryAt: number
 }
 
@@ -59,7 +59,7 @@ export class Parts {
     this.bareTail = newTail({}, addedBy)
   }
 
-  /** The tail of the attributes of a new customer of which the row says nothing. */
+  /** The attributes tail of a new customer whose row has none. */
   get tail(): string {
     return this.bareTail
   }
@@ -115,7 +115,7 @@ export class Parts {
 const newTail = (attributes: MemberAttributes, addedBy: string | undefined): string =>
   attributesTail(addedBy === undefined ? attributes : { addedBy, ...attributes })
 
-/** Names a batch: the same after a resume, and another one for what comes before and behind it. */
+/** Identifies a batch: the same after a resume, and different from the batches before and after it. */
 export function batchKey(
   run: SortedCustomers,
   from: number,

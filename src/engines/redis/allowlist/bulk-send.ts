@@ -2,35 +2,35 @@ import { CatracaError } from '../../../core/errors.js'
 import type { Part, Parts } from './bulk-rows.js'
 import { isPassing, pauseBefore } from './bulk-shards.js'
 
-/** Parts of one shard on their way: enough that the server is never idle, few enough that memory stays bounded. */
+/** Parts in flight per shard: enough that the server is never idle, few enough to bound memory. */
 const IN_FLIGHT = 3
 const ATTEMPTS = 6
 
-/** A part travels alone: several in one call would hold up the server for longer. */
+/** A part is sent alone: several in one call would block the server for longer. */
 export const ALONE = { gathered: true }
 
-/** What a script says of a part: `stored`, `applied` (another one is next), or why it refuses. */
+/** A script's reply to a part: `stored`, `applied` (another part is next), or a refusal. */
 export type PartReply = [outcome: string, applied?: number, added?: number, ...rest: unknown[]]
 
 export type Sent = { outcome: 'stored'; added: number } | { outcome: 'gone' | 'frozen' | 'lost' }
 
 export interface Sending {
   count: number
-  /** Where to begin when the shard is known to hold that much. */
+  /** Where to begin, if the shard is known to hold the rows before. */
   start: number
   cut(start: number): Part
   send(part: Part): Promise<PartReply>
-  /** Told once for each part that is known to have been stored by this call; what it returns is waited for. */
+  /** Called once for each part that this call has stored; its promise is awaited. */
   onStored(part: Part, reply: PartReply): Promise<void>
-  /** Rows that turned out to be stored although no answer said what became of them. */
+  /** Rows that were stored although no reply reported it. */
   onSkipped?(start: number, end: number): Promise<void>
 }
 
 type Answer = { part: Part } & ({ reply: PartReply } | { error: unknown })
 
 /**
- * Sends the rows of one shard part by part, some at once. The shard takes them in order and tells which one is next,
- * so a part whose outcome is unknown, or that came too early, is simply sent again.
+ * Sends the rows of one shard in parts, several at once. The shard takes them in order and replies which is next. A
+ * part whose outcome is unknown, or that came too early, is sent again.
  */
 export async function sendInOrder(sending: Sending): Promise<Sent> {
   const sender = new Sender(sending)
@@ -71,7 +71,7 @@ class Sender {
     }
   }
 
-  /** Takes the oldest answer; returns why the shard refuses, if it does. */
+  /** Handles the oldest reply. Returns the refusal of the shard, if any. */
   async land(): Promise<'gone' | 'frozen' | 'lost' | undefined> {
     const answer = await this.flying.shift()!
     if (!('error' in answer) && answer.reply[0] === 'stored') {
@@ -79,7 +79,7 @@ class Sender {
       await this.stored(answer.part, answer.reply)
       return undefined
     }
-    // Those behind it were refused as well, unless it was stored after all.
+    // The parts after it were refused as well, unless it was stored after all.
     await this.landAll()
     if ('error' in answer) {
       if (!isPassing(answer.error) || ++this.failures > ATTEMPTS) throw answer.error
@@ -130,7 +130,7 @@ async function answered(sending: Sending, part: Part): Promise<Answer> {
   }
 }
 
-/** Which rows of a part a script named: their places from 1, or -1 for all. */
+/** The rows of a part that a script named: positions from 1, or -1 for all. */
 export function namedRows(part: Part, parts: Parts, named: unknown): string[] {
   if (named === -1) return parts.ids(part.start, part.end)
   return (named as number[]).map((place) => parts.ids(part.start + place - 1, part.start + place)[0]!)

@@ -6,14 +6,14 @@ import type { RedisList } from './meta.js'
 const ATTEMPTS = 6
 const FIRST_PAUSE_MS = 50
 
-/** Whether the same call may succeed in a moment. Only for steps that do no harm when they are done twice. */
+/** Whether the same call may succeed in a moment. Only for steps that can be repeated without harm. */
 export const isPassing = (error: unknown): boolean =>
   isCatracaError(error, 'UNKNOWN_OUTCOME') || isCatracaError(error, 'ENGINE_UNAVAILABLE')
 
 export const pauseBefore = (attempt: number): Promise<void> =>
   pause(FIRST_PAUSE_MS * 2 ** Math.min(attempt, 5) * (0.5 + Math.random() / 2))
 
-/** Does a step again, a bounded number of times, when nobody knows whether it was done. It must do no harm twice. */
+/** Repeats a step whose outcome is unknown, a limited number of times. The step must be harmless when repeated. */
 export async function again<T>(step: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -25,12 +25,15 @@ export async function again<T>(step: () => Promise<T>): Promise<T> {
   }
 }
 
-/** How often something is tried whose shards are not in the state that it needs. */
+/** How often an operation is tried whose shards are not in the required state. */
 export const ROUNDS = 40
 const QUICK_ROUNDS = 3
 
-/** Shards refused because they are behind their list, gone or frozen: brings them into step, then it is tried again. */
-export async function mendShards(
+/**
+ * Shards refused because they are behind their list, deleted or frozen. Repairs them, so that the caller can try
+ * again.
+ */
+export async function repairShards(
   context: BulkContext,
   list: RedisList,
   refusal: 'gone' | 'stale' | 'frozen',

@@ -15,7 +15,7 @@ const FORGET = defineScript('allowlist-import-forget', {
 const STEPS_PER_SWEEP = 4
 const IMPORTS_KEPT_MS = 7 * 24 * 3600 * 1000
 
-/** Upkeep of imports: replaces whose process died, generations that are over, records that nobody asks for any more. */
+/** Upkeep of imports: replaces whose process died, generations that are no longer used, records that are old. */
 export function importTask(context: BulkContext, cleanup: ReplaceCleanup): Task {
   const old = new OldImports(context)
   return async (listId, meta, now): Promise<TaskResult> => {
@@ -31,7 +31,7 @@ export function importTask(context: BulkContext, cleanup: ReplaceCleanup): Task 
   }
 }
 
-/** Until when the replace that builds the next generation of the list is known to live. */
+/** The end of the lease of the replace that builds the next generation of the list. */
 async function aliveUntil(
   { redis }: BulkContext,
   listId: string,
@@ -46,7 +46,7 @@ async function aliveUntil(
   return state === 'running' ? leaseUntil : 0
 }
 
-/** A few records in each sweep, then the next ones. */
+/** Checks a few records in each sweep, then the next ones. */
 class OldImports {
   private readonly cursors = new Map<string, string>()
 

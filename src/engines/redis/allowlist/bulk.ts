@@ -13,7 +13,7 @@ import type {
 import { defineScript } from '../link/script.js'
 import { BatchAdder } from './bulk-add.js'
 import type { BulkContext } from './bulk-context.js'
-import { again, mendShards, neverReady, ROUNDS } from './bulk-shards.js'
+import { again, neverReady, ROUNDS, repairShards } from './bulk-shards.js'
 import { checkpointText, claimField, EMPTY_CHECKPOINT, importRecord } from './imports.js'
 import { listKeys } from './keys.js'
 import type { RedisList } from './meta.js'
@@ -45,7 +45,7 @@ type BeginReply =
   | [Begun, incarnation: string, claim: string, checkpoint: string, generation: string]
   | ['list-not-found' | 'import-running' | 'replace-running' | 'other-mode' | 'abandoned' | 'moving']
 
-/** `fenced` and `open` are what is wanted; the others say what must be mended first. */
+/** `fenced` and `open` are success; the others say what must be repaired first. */
 type ShardOutcome = 'fenced' | 'open' | 'gone' | 'stale' | 'frozen' | 'leftover'
 
 export class RedisBulk implements BulkStore {
@@ -60,7 +60,7 @@ export class RedisBulk implements BulkStore {
   async begin(request: ImportRequest, now: number): Promise<BeginOutcome> {
     const { listId, importId, mode, owner, leaseMs } = request
     const { meta, imports } = listKeys(listId)
-    // Should it die, upkeep must look at what it leaves.
+    // If this process dies, upkeep must clean up what it leaves.
     if (mode === 'replace') await this.context.due.note(listId, now + leaseMs, now)
     const args = [importId, mode, owner, String(now), String(now + leaseMs), EMPTY_CHECKPOINT]
     for (let round = 0; round < ROUNDS; round++) {
@@ -79,7 +79,7 @@ export class RedisBulk implements BulkStore {
     throw neverReady(listId)
   }
 
-  /** Whether a move of the list is over, because its mover was dead. */
+  /** Ends the move of the list if its mover is dead. Returns whether the list is not moving any more. */
   private async thawed(listId: string): Promise<boolean> {
     const { catalog, shards } = this.context
     const list = await catalog.read(listId)
@@ -107,14 +107,14 @@ export class RedisBulk implements BulkStore {
             ),
       )
       if (!isOurs) return { outcome: 'list-not-found' }
-      // The owner before may have stored something until it was shut out of the last shard.
+      // The previous owner may have stored rows until the last shard was fenced.
       const now2 = await this.read(listId, importId)
       if (now2 !== undefined) [claim, checkpoint] = now2
     }
     return { outcome, session, record: importRecord(listId, importId, claim, checkpoint, now) }
   }
 
-  /** Makes every shard ready for the session; false when the list is gone. */
+  /** Prepares every shard for the session. False if the list was deleted. */
   private async prepare(
     session: ImportSession,
     now: number,
@@ -130,7 +130,7 @@ export class RedisBulk implements BulkStore {
       const refusal = outcomes.find((outcome) => outcome !== 'fenced' && outcome !== 'open')
       if (refusal === undefined) return true
       if (refusal === 'leftover') await this.cleanup.clean(session.listId, now)
-      else await mendShards(this.context, list, refusal as 'gone', round)
+      else await repairShards(this.context, list, refusal as 'gone', round)
     }
     throw neverReady(session.listId)
   }

@@ -8,15 +8,15 @@ import { listKeys, REGISTRY_KEY } from './keys.js'
 import { listOf, type Meta, type RedisList, readMeta, sameList } from './meta.js'
 
 export interface CatalogOptions {
-  /** What is known of a list for longer than this must be read before it is used. */
+  /** Data about a list that is older than this must be read again before it is used. */
   staleAfterMs: number
 }
 
 interface Entry {
   list: RedisList | undefined
-  /** When the answer was asked for; -Infinity: it is known to be old. */
+  /** When the read was sent; -Infinity: known to be outdated. */
   askedMs: number
-  /** How often somebody told of a change. */
+  /** Number of change notifications. */
   told: number
   refreshing: boolean
 }
@@ -25,13 +25,13 @@ const REVALIDATE_MS = 1000
 const MAX_ENTRIES = 10_000
 
 /**
- * The lists that checks know without asking. A list is one object for as long as it does not change; one that is used
- * is looked at again every second, and at once when somebody tells of a change.
+ * The lists that checks use from memory. A list stays the same object until it changes. A list in use is read again
+ * every second, and at once after a change notification.
  */
 export class Catalog {
   private readonly entries = new Map<string, Entry>()
   private readonly byIncarnation = new Map<number, RedisList>()
-  /** Lists that this instance has seen to be in the registry. */
+  /** Incarnations of lists that this instance has ensured to be in the registry. */
   private readonly registered = new Set<number>()
   private readonly reads: Coalescer<
     string,
@@ -56,7 +56,7 @@ export class Catalog {
     wake.listen({ onList: (id) => this.forget(id) })
   }
 
-  /** For checks: from memory, as long as that is not too old. */
+  /** For checks: from memory, if that is recent enough. */
   checked(id: string): MaybePromise<RedisList | undefined> {
     const entry = this.entries.get(id)
     if (entry !== undefined) {
@@ -72,22 +72,22 @@ export class Catalog {
     return this.read(id)
   }
 
-  /** As it is now; undefined when there is none, or a deleted one. */
+  /** The list as it is now; undefined if it does not exist or is deleted. */
   async read(id: string): Promise<RedisList | undefined> {
     return (await this.reads.ask(id, undefined)).list
   }
 
-  /** The metadata as it is now, of a deleted list too. */
+  /** The metadata as they are now, also of a deleted list. */
   async readMeta(id: string): Promise<Meta | undefined> {
     return (await this.reads.ask(id, undefined)).meta
   }
 
-  /** The list with this incarnation, if it was seen lately. */
+  /** The list with this incarnation, if it was read lately. */
   known(incarnation: number): RedisList | undefined {
     return this.byIncarnation.get(incarnation)
   }
 
-  /** The next one to use the list reads it. */
+  /** Makes the next use of the list read it again. */
   forget(id: string | undefined): void {
     const entry = id === undefined ? undefined : this.entries.get(id)
     const concerned = id === undefined ? this.entries.values() : entry === undefined ? [] : [entry]
@@ -104,7 +104,7 @@ export class Catalog {
   private refresh(id: string, entry: Entry): void {
     if (entry.refreshing) return
     entry.refreshing = true
-    // A failure shows when the entry has become too old to be used.
+    // A failure shows when the entry has become too old to use.
     this.read(id)
       .catch(() => {})
       .finally(() => {
@@ -126,7 +126,7 @@ export class Catalog {
     const list = same(entry.list, read)
     if (entry.askedMs > askedMs) return { meta, list }
     this.store(id, entry, list)
-    // Told of a change meanwhile: this answer may be from before it.
+    // After a change notification meanwhile, this reply may be older than the change.
     if (entry.told === told) entry.askedMs = askedMs
     return { meta, list }
   }
@@ -140,7 +140,7 @@ export class Catalog {
     if (list === undefined) return
     this.byIncarnation.set(list.incarnation, list)
     if (this.registered.has(list.incarnation)) return
-    // Whoever created the list may have died before its id was noted for good (see lists.ts).
+    // The creator of the list may have died before it registered the id for good (see lists.ts).
     this.registered.add(list.incarnation)
     this.redis
       .write(REGISTRY_KEY, ['ZADD', REGISTRY_KEY, '0', id])
@@ -150,7 +150,7 @@ export class Catalog {
   private entryOf(id: string): Entry {
     let entry = this.entries.get(id)
     if (entry !== undefined) return entry
-    // Ids that are unknown are remembered too, but callers choose them: so not without end.
+    // Unknown ids are cached too. Callers choose them, so their number is limited.
     if (this.entries.size >= MAX_ENTRIES) {
       this.entries.clear()
       this.byIncarnation.clear()
@@ -162,7 +162,7 @@ export class Catalog {
   }
 }
 
-/** The object that is known already, as long as it says the same. */
+/** The known object, if it has the same content. */
 function same(known: RedisList | undefined, read: RedisList | undefined): RedisList | undefined {
   return known !== undefined && read !== undefined && sameList(known, read) ? known : read
 }

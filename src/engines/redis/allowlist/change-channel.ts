@@ -1,16 +1,16 @@
 import type { Redis, Unsubscribe } from '../link/redis.js'
-import { wakeChannel } from './keys.js'
+import { changeChannel } from './keys.js'
 
-/** What stands before a list id when the list itself changed, and not only its members. */
+/** Prefix of a list id in a message: the list itself changed, not only its members. */
 const LIST_CHANGED = '!'
 
 export interface ChangeListener {
-  /** Undefined: any list, because messages may have been missed. */
+  /** Undefined: any list may have changed, because messages may have been missed. */
   onList?: (listId: string | undefined) => void
   onMembers?: (listId: string | undefined) => void
 }
 
-/** The channel that tells all instances of changes. Messages may be lost: it only saves waiting. */
+/** The channel that notifies all instances of changes. Messages may be lost: it only makes changes visible sooner. */
 export class ChangeChannel {
   readonly channel: string
   private readonly listeners = new Set<ChangeListener>()
@@ -20,7 +20,7 @@ export class ChangeChannel {
     private readonly redis: Redis,
     database: number,
   ) {
-    this.channel = wakeChannel(database)
+    this.channel = changeChannel(database)
   }
 
   async open(): Promise<void> {

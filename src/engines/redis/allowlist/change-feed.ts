@@ -20,12 +20,12 @@ const READ_AND_COMPARE = defineScript('allowlist-log', { keys: 3, write: false }
 const RECOUNT = defineScript('allowlist-recount', { keys: SHARD_KEY_TYPES, write: true, uses: SHARD_USES })
 const READ_ENTRIES = 128
 const BINARY = { binary: true }
-/** There are other members than the log has told of. */
+/** The set has other members than the log says. */
 const UNFIT = 0
 
 type LogReply = [last: number, generation: Buffer, ...entries: Buffer[]]
 
-/** The logs of lists: one for each shard, written by the script that makes the change. */
+/** The change logs of lists: one per shard, written by the script that makes the change. */
 export class RedisChanges implements ChangeFeed {
   readonly isImmediate = false
 
@@ -58,7 +58,7 @@ export class RedisChanges implements ChangeFeed {
   async read(list: ListRef, after: Position): Promise<LogPart | 'gap'> {
     const known = await this.catalog.checked(list.id)
     if (known?.incarnation !== list.incarnation || known.shardCount !== after.length) {
-      // Only the store can tell that the list has other logs than the reader.
+      // Only Redis knows whether the number of logs has changed.
       const now = await this.catalog.read(list.id)
       if (now?.incarnation !== list.incarnation || now.shardCount !== after.length) return 'gap'
     }
@@ -85,7 +85,7 @@ export class RedisChanges implements ChangeFeed {
     const args = [incarnation, sequence, mark, READ_ENTRIES].map(String)
     let reply = await this.redis.run(READ_AND_COMPARE, [keys.state, keys.log, keys.members], args, BINARY)
     if (reply === UNFIT) {
-      // Somebody has changed the set past the log. Whoever holds an image of it loads it anew.
+      // Another program changed the set without the log. Followers must load the whole set again.
       const told = [incarnation, newMark(), this.maxLogBytes].map(String)
       await this.redis.run(RECOUNT, shardScriptKeys(keys), [...told, this.wake.channel, id])
       reply = await this.redis.run(READ, [keys.state, keys.log], args, BINARY)
@@ -101,7 +101,7 @@ export class RedisChanges implements ChangeFeed {
     return { entries, more, generation: Number(generation) }
   }
 
-  /** Only messages tell, and they may be lost. */
+  /** Changes are only reported by messages, which may be lost. */
   hasChanges(): boolean {
     return false
   }

@@ -15,7 +15,7 @@ import type { Tokens } from './tokens.js'
 
 type FindList = (listId: string) => MaybePromise<RedisList | undefined>
 
-/** Members are always asked of the primary, so what differs is only how old the knowledge of the list may be. */
+/** Members are always read from the primary. Views differ only in how old the cached list may be. */
 export class RedisChecks implements CheckStore {
   private readonly present: CheckView
   private readonly strong: CheckView
@@ -33,7 +33,7 @@ export class RedisChecks implements CheckStore {
     if (freshness === undefined) return this.present
     if (freshness === 'strong') return this.strong
     const { incarnation } = this.tokens.read(freshness.atLeast)
-    // What is remembered may be from before the list that the token is of.
+    // The cached list may be older than the list of the token.
     return this.catalog.known(incarnation) === undefined ? this.strong : this.present
   }
 

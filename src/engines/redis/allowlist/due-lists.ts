@@ -9,30 +9,30 @@ const MAX_NOTED = 10_000
 
 export interface DueList {
   id: string
-  /** The moment that it is due from. */
+  /** Since when it is due. */
   atMs: number
 }
 
 /**
- * Lists that upkeep must look at, and from when on. What is due is noted before it is done, so that a crash cannot
- * lose it. Upkeep also walks over all lists, so a note that is lost in a race only delays it.
+ * Lists that need upkeep, and from when on. They are recorded before the work begins, so that a crash cannot lose it.
+ * Upkeep also walks over all lists, so a record that is lost in a race only causes a delay.
  */
 export class DueLists {
-  /** The earliest moment that this instance has noted of each list. */
+  /** The earliest time that this instance recorded for each list. */
   private readonly noted = new Map<string, number>()
 
   constructor(private readonly redis: Redis) {}
 
   async note(id: string, atMs: number, now: number): Promise<void> {
     const noted = this.noted.get(id)
-    // A moment that has come may have been dealt with; an earlier one to come covers this one.
+    // A time in the past may be done already. An earlier time in the future covers this one.
     if (noted !== undefined && noted > now && noted <= atMs) return
     await this.redis.write(DUE_KEY, ['ZADD', DUE_KEY, 'LT', String(atMs), id])
     if (this.noted.size >= MAX_NOTED) this.noted.clear()
     this.noted.set(id, atMs)
   }
 
-  /** On a full server lists must be deleted and swept all the same; upkeep comes to them on its walk. */
+  /** On a full server lists must still be deleted and swept. Upkeep finds them on its walk. */
   async noteIfRoom(id: string, atMs: number, now: number): Promise<void> {
     await ifRoom(this.note(id, atMs, now))
   }
@@ -53,7 +53,7 @@ export class DueLists {
     return found.map(([id, atMs]) => ({ id, atMs: Number(atMs) }))
   }
 
-  /** It was looked at; `next` is when it must be looked at again. */
+  /** Upkeep of the list is done; `next` is when it needs upkeep again. */
   async settle({ id, atMs }: DueList, next: number | undefined): Promise<void> {
     this.noted.delete(id)
     const args = [id, String(atMs), next === undefined ? '' : String(next)]

@@ -4,12 +4,12 @@ import type { ImportMode, ImportState } from '../../../guards/allowlist/types.js
 
 export const EMPTY_CHECKPOINT = JSON.stringify(NOTHING_YET)
 
-/** Fields of the imports of a list. No identifier holds `#`. */
+/** Fields of the imports hash of a list. No identifier contains `#`. */
 export const claimField = (importId: string): string => `${importId}#claim`
-/** What batches had done when the list got other shards (see bulk-moved.ts). */
+/** What batches had done when the list moved to other shards (see bulk-moved.ts). */
 export const movedField = (importId: string): string => `${importId}#moved`
 
-/** Who works on an import, as lua/allowlist-import-claim.lua keeps it. */
+/** The lease of an import, as lua/allowlist-import-claim.lua stores it. */
 export interface Claim {
   state: ImportState
   mode: ImportMode

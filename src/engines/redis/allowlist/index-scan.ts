@@ -15,7 +15,7 @@ const MAX_RESTARTS = 10
 
 type ScanReply = [generation: Buffer | null, next: Buffer, ids: Buffer[]]
 
-/** Walks over all members, for a build of the index. */
+/** Scans all members to build the index. */
 export class IndexScan {
   constructor(
     private readonly redis: Redis,
@@ -29,7 +29,7 @@ export class IndexScan {
     for (let shard = 0; shard < list.shardCount; shard++) yield* this.scanShard(list, shard)
   }
 
-  /** A cursor means nothing in the set of another generation: the shard is walked over from its beginning then. */
+  /** A cursor is meaningless in the set of another generation: then the shard is scanned again from its beginning. */
   private async *scanShard(first: RedisList, shard: number): AsyncGenerator<KeyBlock> {
     let list: RedisList | undefined = first
     let cursor: string | undefined
@@ -54,7 +54,7 @@ export class IndexScan {
   }
 }
 
-/** What another program put into the set and is no identifier cannot be asked for, and is left out. */
+/** Elements that are not identifiers, put there by another program, cannot be checked and are left out. */
 function blockOf(ids: readonly Buffer[]): KeyBlock {
   const bytes = new Uint8Array(ids.reduce((sum, id) => sum + Math.min(id.length, MAX_CUSTOMER_KEY_LENGTH), 0))
   const ends = new Uint32Array(ids.length)

@@ -21,7 +21,7 @@ const PUBLISH = defineScript('index-publish', {
 })
 const COUNT_USES = defineScript('index-uses', { keys: 1, write: true })
 
-/** Use counts are halved when they get this high, so that what was busy long ago is forgotten. */
+/** Use counts are halved when one gets this high, so that old use counts less. */
 const MAX_USES = 1e9
 
 type Verb = 'claim' | 'renew' | 'abandon' | 'bury'
@@ -38,7 +38,7 @@ export class RedisIndexStore implements IndexStore {
   async manifest(list: ListRef): Promise<Manifest | undefined> {
     const text = await this.field(list, 'manifest')
     const manifest = text === undefined ? undefined : (JSON.parse(text) as Manifest)
-    // One of an earlier format counts as none, and is built anew.
+    // A manifest of an earlier format is ignored, and the index is built again.
     return manifest?.format === 2 ? manifest : undefined
   }
 
@@ -74,8 +74,8 @@ export class RedisIndexStore implements IndexStore {
     await this.change(list, 'abandon', owner, 0, 0)
   }
 
-  /** Ends a claim whose lease has run out; tells when a live one will. */
-  async buryDead(list: ListRef, now: number): Promise<{ buried: boolean; leaseEndsAt?: number }> {
+  /** Ends a claim whose lease has expired, or returns when a live one will expire. */
+  async endExpired(list: ListRef, now: number): Promise<{ buried: boolean; leaseEndsAt?: number }> {
     const claim = await this.readClaim(list)
     if (claim === undefined) return { buried: false }
     if (claim.until > now) return { buried: false, leaseEndsAt: claim.until }
@@ -142,7 +142,7 @@ export class RedisIndexStore implements IndexStore {
   }
 
   async mostUsed(limit: number): Promise<string[]> {
-    // Lists that are gone take up places until they are swept.
+    // Deleted lists take up places until they are swept.
     const args = ['ZRANGE', USES_KEY, '0', String(2 * limit), 'REV']
     const living = await this.living((await this.redis.read(USES_KEY, args)) as string[])
     return living.slice(0, limit)

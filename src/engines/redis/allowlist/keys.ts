@@ -1,6 +1,6 @@
 /**
- * Names of everything that allowlists keep in Redis (see README.md). A list id holds no `:`, and no identifier holds
- * a brace, so no id can forge the key of something else.
+ * Names of all keys of allowlists in Redis (see ../README.md). A list id contains no `:`, and no identifier contains
+ * a brace, so no id can forge another key.
  */
 
 const IDENTIFIER = /^[A-Za-z0-9._~:@+=-]{1,256}$/
@@ -8,33 +8,33 @@ const IDENTIFIER = /^[A-Za-z0-9._~:@+=-]{1,256}$/
 /** Another program may put anything into a set of members. */
 export const isIdentifier = (text: string): boolean => IDENTIFIER.test(text)
 
-/** List ids, all with score 0: Redis sorts them. It may name lists that are gone, never miss one that is there. */
+/** List ids, all with score 0: Redis sorts them. May contain deleted lists, but never misses an existing one. */
 export const REGISTRY_KEY = 'allowlists'
-/** Lists that upkeep must look at, by the moment (epoch ms) from which on. */
+/** Lists that need upkeep, by the time (epoch ms) from which on. */
 export const DUE_KEY = 'allowlists:due'
-/** The last number that an incarnation got. */
+/** The last incarnation number. */
 export const INCARNATION_KEY = 'allowlists:incarnation'
-/** How often lists were checked. */
+/** How often each list was checked. */
 export const USES_KEY = 'allowlists:uses'
-/** Tells this store from every other, so that a token of another one is noticed. */
+/** Identifies this store, so that a write token of another store is recognised. */
 export const STORE_ID_KEY = 'catraca:store'
 export const API_KEYS_KEY = 'catraca:keys'
 
 /**
- * Messages are list ids, with `!` in front when more than members changed. Channels do not know databases, so the
- * name must.
+ * Messages are list ids, with the prefix `!` if more than members changed. Channels are shared by all databases, so
+ * the name contains the database.
  */
-export const wakeChannel = (database: number): string => `allowlists:changes:${database}`
+export const changeChannel = (database: number): string => `allowlists:changes:${database}`
 
-/** The lists of a customer: a hash of list id and the version of what is known (see reverse-index.ts). */
+/** The lists of a customer: a hash from list id to the version of the entry (see reverse-index.ts). */
 export const reverseKey = (customerId: string): string => `customer-allowlists:${customerId}`
 
-/** What a list keeps beside its members, all in the slot of `allowlist:ID`. */
+/** Keys of a list beside its members, all in the slot of `allowlist:ID`. */
 export interface ListKeys {
   meta: string
   /** Import id → record. */
   imports: string
-  /** Who builds the index. */
+  /** The lease of the index build. */
   build: string
   manifest: string
   /** Page name → bytes. */
@@ -52,32 +52,32 @@ export function listKeys(listId: string): ListKeys {
   }
 }
 
-/** What one shard keeps, all in one slot. */
+/** Keys of one shard, all in one slot. */
 export interface ShardKeys {
-  /** The set of its members. */
+  /** The set of members. */
   members: string
-  /** Customer id → attributes (see attributes.ts); under `#generation` what the set belongs to. */
+  /** Customer id → attributes (see attributes.ts); under `#generation` the incarnation and generation of the set. */
   attributes: string
-  /** Counters: see lua/shard.lua. */
+  /** Counters; see lua/shard.lua. */
   state: string
   log: string
-  /** Customers whose membership ends, by that moment. */
+  /** Customers whose membership expires, by expiry. */
   expiries: string
-  /** Log entries that the reverse index may not know yet. */
+  /** Log entries that may not be in the reverse index yet. */
   unindexed: string
-  /** Import id → who may write, and what its last batch did. */
+  /** Import id → its owner, and what its last batch did. */
   writers: string
   /** The generation that a replace is building: members, attributes, expiries. */
   next: string
   nextAttributes: string
   nextExpiries: string
-  /** Customers changed by hand since the replace began: they win over its file. */
+  /** Customers changed by single writes since the replace began: these changes win over its file. */
   touched: string
   /** The generation before the last switch, until it is swept. */
   old: string
 }
 
-/** With one shard the set is `allowlist:ID`, as other programs expect it. */
+/** With one shard the set is `allowlist:ID`, as other programs expect. */
 export function shardKeys(listId: string, shardCount: number, shard: number): ShardKeys {
   const members = shardCount === 1 ? `allowlist:${listId}` : `allowlist:${listId}:${shardCount}:${shard}`
   const tag = `{${members}}`

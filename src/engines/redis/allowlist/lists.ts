@@ -33,8 +33,8 @@ export class RedisLists implements ListStore {
   ) {}
 
   /**
-   * The id is in the registry before the list is there. A sweep of an earlier list may take it out in between, so it
-   * is put in again; should this process die before that, the first to use the list does it (catalog.ts).
+   * The id is registered before the list exists. A sweep of an earlier list may remove it in between, so it is
+   * registered again. If this process dies before that, the first instance that uses the list does it (catalog.ts).
    */
   async create(list: NewListRecord, now: number): Promise<CreateOutcome> {
     const { id } = list
@@ -61,7 +61,7 @@ export class RedisLists implements ListStore {
       )
     }
     const record = await this.get(id)
-    // Deleted again already: to its creator it was there.
+    // It was already deleted again. For its creator it existed.
     return record === undefined ? { outcome: 'being-deleted' } : { outcome: 'created', list: record }
   }
 
@@ -75,7 +75,7 @@ export class RedisLists implements ListStore {
     return recordOf(id, meta, meta.shards === 1 ? single : await this.figures(id, meta.shards))
   }
 
-  /** Members and last change, over all shards. */
+  /** Member count and last change, over all shards. */
   private async figures(
     id: string,
     shardCount: number,
@@ -123,7 +123,7 @@ export class RedisLists implements ListStore {
   }
 
   async delete(id: string, now: number): Promise<boolean> {
-    // Upkeep must know of it even if this process dies right behind the script.
+    // Upkeep must know of the delete even if this process dies right after the script.
     await this.due.noteIfRoom(id, now, now)
     const { meta } = listKeys(id)
     const single = shardKeys(id, 1, 0)
@@ -141,7 +141,7 @@ export class RedisLists implements ListStore {
     await this.due.noteIfRoom(id, now, now)
   }
 
-  /** A writer that knows the list of old is refused by its shards from here on. */
+  /** From now on the shards refuse writers that still have the deleted list in memory. */
   async closeShards(id: string, { incarnation, shards }: Meta): Promise<void> {
     if (shards === 1) return
     await Promise.all(
@@ -152,7 +152,7 @@ export class RedisLists implements ListStore {
   }
 }
 
-/** A list whose set another program has overwritten has no members, and can still be seen and deleted. */
+/** If another program has overwritten the set of a list, it has no members, and can still be read and deleted. */
 function noneIfOfOtherType(error: unknown): number {
   if (isForeign(error)) return 0
   throw error

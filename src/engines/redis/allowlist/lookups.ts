@@ -10,21 +10,21 @@ import type { Shard, Shards } from './shards.js'
 const CHECK = defineScript('allowlist-check', { keys: 2, write: false })
 const MAX_BATCH = 512
 
-/** `attributes` of a member, null when it has none; undefined: no member. */
+/** `attributes` of a member, null if it has none; undefined: not a member. */
 export type Found = { attributes: string | null } | undefined
 
 interface Answers {
-  /** What the members belonged to: at the end, and where it matters at the beginning. */
+  /** The generation of the set: at the end, and where it matters also at the beginning. */
   generations: (string | null)[]
   held: number[]
   attributes: (string | null)[]
 }
 
-/** Asks whether customers are members: those that wait in one turn, of one shard, with one SMISMEMBER. */
+/** Looks up customers. Lookups of one shard in the same event-loop turn share one SMISMEMBER. */
 export class Lookups {
   private readonly batches: Coalescer<Shard, string, Found>
   private readonly groups = new WeakMap<RedisList, Shard[]>()
-  /** Lists with members that have no attributes, because another program put them there. */
+  /** Lists with members without attributes, which another program put there. */
   private readonly withForeign = new WeakSet<RedisList>()
 
   constructor(
@@ -34,7 +34,7 @@ export class Lookups {
     this.batches = new Coalescer((shard, ids) => this.carry(shard, ids), { maxItems: MAX_BATCH })
   }
 
-  /** Rejects with ViewChanged when the members are no longer those that the list tells of. */
+  /** Rejects with ViewChanged if the set is no longer of the generation of the list. */
   find(list: RedisList, customerId: string): Promise<Found> {
     let groups = this.groups.get(list)
     if (groups === undefined) this.groups.set(list, (groups = this.shards.all(list)))
@@ -48,7 +48,7 @@ export class Lookups {
     const ids = [...places.keys()]
     const foreign = this.withForeign.has(list)
     let answers = foreign ? await this.askAtOnce(shard, ids) : await this.askOneByOne(shard, ids)
-    // Either it was taken away between the two questions, perhaps because its time was over, or it never had any.
+    // The member was removed between the two commands, perhaps because it expired, or never had attributes.
     if (!foreign && answers.held.some((held, i) => held === 1 && answers.attributes[i] == null)) {
       answers = await this.askAtOnce(shard, ids)
       if (answers.held.some((held, i) => held === 1 && answers.attributes[i] == null))
@@ -67,7 +67,8 @@ export class Lookups {
 
   /**
    * Two plain commands: a script costs ten times as much. With one shard, metadata and set switch to another
-   * generation in one step, so the set is of the list's generation or a later one; else that is asked too.
+   * generation in one step, so the set has the list's generation or a later one. With several shards, the generation
+   * is read too.
    */
   private async askOneByOne({ list, keys }: Shard, ids: string[]): Promise<Answers> {
     const { members, attributes: key } = keys

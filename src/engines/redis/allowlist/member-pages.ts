@@ -9,11 +9,14 @@ import type { Shards } from './shards.js'
 
 const PAGE = defineScript('allowlist-page', { keys: 2, write: false })
 
-/** Steps are smaller than a page: whatever happens to the set, the next page gets past the step that this one ends in. */
+/**
+ * Steps are smaller than a page: even if the set is resized, the next page gets past the step in which this page
+ * ends.
+ */
 const STEPS_PER_PAGE = 4
 const SMALLEST_STEP = 10
 const LARGEST_STEP = 250
-/** A page never takes more steps than this, so that a sparse set cannot hold it up. */
+/** Maximum steps per page, so that a sparse set cannot delay it. */
 const MAX_STEPS = 40
 
 type PageReply = [generation: string | null, next: string, ids: string[], attributes: (string | null)[]]
@@ -22,14 +25,14 @@ type PageReply = [generation: string | null, next: string, ids: string[], attrib
 interface Place {
   shard: number
   cursor: string
-  /** The step from the cursor was told in part. */
-  told?: Told
+  /** Set if only a part of the step at the cursor was returned. */
+  told?: PartialStep
 }
 
-interface Told {
-  /** A step with another count leads to other members. */
+interface PartialStep {
+  /** A step with another count returns other members. */
   count: string
-  /** The cursor behind the step. */
+  /** The cursor after the step. */
   next: string
   lastId: string
 }
@@ -37,9 +40,9 @@ interface Told {
 const BEGINNING: Place = { shard: 0, cursor: '0' }
 
 /**
- * Pages of members. SSCAN knows no order, so the members of a step are sorted; the one that a page ends in is told in
- * part, and taken again for the next page. Where the set was resized in between, it covers others than before, as its
- * next cursor shows: then all of it is told, so a member may come twice, but none is missed.
+ * Pages of members. SSCAN has no order, so the members of a step are sorted. The step in which a page ends is
+ * returned in part, and read again for the next page. If the set was resized in between, the step covers other
+ * members, which its next cursor shows. Then the whole step is returned: a member may come twice, but none is missed.
  */
 export class MemberPages {
   constructor(
@@ -73,7 +76,7 @@ export class MemberPages {
     }
     const texts = new Map(ids.map((id, i) => [id, attributes[i] ?? null]))
     const upTo = told?.next === next ? told.lastId : ''
-    // What is no identifier cannot be asked for, and is left out.
+    // Elements that are not identifiers cannot be checked, and are left out.
     const rest = [...texts.keys()].filter((id) => id > upTo && isIdentifier(id)).sort()
     const room = limit - page.members.length
     page.members.push(...rest.slice(0, room).map((id) => readMember(id, texts.get(id)!)))
@@ -97,10 +100,10 @@ function textOf({ layout, generation }: RedisList, { shard, cursor, told }: Plac
 
 const PLACE = /^(\d+\.\d+):(\d+):(\d+)(?::(\d+):(\d+):(.+))?$/
 
-/** After a replace, or a move to other shards, everything is told anew: nobody is missed. */
+/** After a replace or a move to other shards, paging starts again, so that no member is missed. */
 function placeIn({ layout, generation, shardCount }: RedisList, text: string): Place {
   const [, version, shard, cursor, count, next, lastId] = PLACE.exec(text) ?? []
-  // A cursor may be forged, and a large step would hold up the server.
+  // A cursor may be forged, and a large step would block the server.
   if (version === undefined || Number(count ?? 0) > LARGEST_STEP) throw invalidCursor()
   if (version !== `${layout}.${generation}` || Number(shard) >= shardCount) return BEGINNING
   const place: Place = { shard: Number(shard), cursor: cursor! }

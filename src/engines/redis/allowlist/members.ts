@@ -108,7 +108,7 @@ export class RedisMembers implements MemberStore {
     return this.parts.redis.run(WRITE, shardScriptKeys(keys), args)
   }
 
-  /** The write is done, whatever becomes of this: what is missing stays noted with the shard. */
+  /** The write is complete, even if this fails: what is missing stays recorded in the shard. */
   private async noteReverse({ list, keys }: Shard, customerId: string, outcome: string, sequence: number) {
     const { reverse } = this.parts
     const { id: listId, incarnation, layout } = list
@@ -163,7 +163,7 @@ export class RedisMembers implements MemberStore {
   }
 }
 
-/** Asks again when the members were replaced meanwhile. */
+/** Tries again if the members were replaced meanwhile. */
 async function steady<T>(ask: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {

@@ -3,7 +3,7 @@ import type { CheckedList, ListRecord } from '../../../guards/allowlist/port.js'
 import type { AllowlistType, Precision } from '../../../guards/allowlist/types.js'
 import { assertListShape, listJson } from '../../../guards/allowlist/unreadable.js'
 
-/** The metadata of a list, as fields of a hash. What changes with every member stands with the shards. */
+/** The metadata of a list, as fields of a hash. Values that change with every member are in the shards. */
 export interface Meta {
   incarnation: number
   name: string
@@ -14,32 +14,32 @@ export interface Meta {
   salt: string
   version: number
   shards: number
-  /** The generation of members that checks see, and the last one ever begun. */
+  /** The generation that checks see, and the last one that a replace began. */
   generation: number
   lastGeneration: number
-  /** Counts the moves to another number of shards. */
+  /** Number of moves to another number of shards. */
   layout: number
   createdAt: number
   updatedAt: number
-  /** Since when it is deleted, while it is being swept. */
+  /** When it was deleted, while it is being swept. */
   deleted: number | undefined
   /** JSON: the replace that is building the next generation. */
   replacing: string | undefined
-  /** JSON: the move to another number of shards that is under way. */
+  /** JSON: the running move to another number of shards. */
   moving: string | undefined
-  /** JSON: the shards that it has moved away from, until they are dropped. */
+  /** JSON: the shards that it has moved away from, until they are deleted. */
   dropping: string | undefined
 }
 
-/** A list as checks see it, with where its members are. */
+/** A list as checks see it, with the location of its members. */
 export type RedisList = CheckedList & { readonly generation: number; readonly layout: number }
 
-/** What HGETALL answers; undefined when there is nothing. */
+/** Reads the reply of HGETALL; undefined if it is empty. */
 export function readMeta(reply: unknown): Meta | undefined {
   return metaOf(reply as Map<string, string>)
 }
 
-/** The same from a script, which answers names and values in turn. */
+/** The same from a script, which returns names and values in turn. */
 export function readFlatMeta(reply: readonly string[]): Meta | undefined {
   const fields = new Map<string, string>()
   for (let i = 0; i + 1 < reply.length; i += 2) fields.set(reply[i]!, reply[i + 1]!)

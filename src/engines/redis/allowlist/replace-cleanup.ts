@@ -20,21 +20,21 @@ const ABANDON = defineScript('allowlist-import-abandon', {
 
 const WALKED_AT_ONCE = 500
 
-/** How much of the cleaning may be done in one go. */
+/** Maximum work of one call. */
 export interface Budget {
   steps: number
 }
 
 type Walk = [cursor: string, customers: string[]]
 
-/** Removes what replaces have left: generations that were given up, and the one before the last switch. */
+/** Removes what replaces left: abandoned generations, and the one before the last switch. */
 export class ReplaceCleanup {
-  /** How far each walk over an old generation has come. */
+  /** How far the walk over each old generation has come. */
   private readonly cursors = new Map<string, string>()
 
   constructor(private readonly context: BulkContext) {}
 
-  /** A replace whose import is dead can no longer switch after this. */
+  /** Abandons a replace whose import is dead: it can no longer switch. */
   async abandonDead(listId: string, now: number): Promise<boolean> {
     const { redis, wake, catalog } = this.context
     const { meta, imports } = listKeys(listId)
@@ -44,7 +44,9 @@ export class ReplaceCleanup {
     return isOver
   }
 
-  /** The generation of a running replace, if shards have it already although the list, by a failover, has not. */
+  /**
+   * The generation of a running replace, if shards have switched to it although the list, after a failover, has not.
+   */
   private async followed(listId: string): Promise<string> {
     const { redis, catalog, shards } = this.context
     const meta = await again(() => catalog.readMeta(listId))
@@ -60,7 +62,7 @@ export class ReplaceCleanup {
     return states.some((state) => state.join() === wanted) ? String(generation) : ''
   }
 
-  /** True when nothing is left to clean in any shard of the list, of which nobody builds the next generation. */
+  /** True when no shard of the list has anything left to clean, and no replace is building. */
   async clean(
     listId: string,
     now: number,
@@ -83,7 +85,7 @@ export class ReplaceCleanup {
       redis.read(keys.old, ['EXISTS', keys.old]),
     ])) as [(string | null)[], number, number]
     if (next != null || left > 0 || (generation != null && Number(generation) < list.generation)) {
-      // Read behind the shard: a replace stands in the metadata before it opens the shards.
+      // Read after the shard: a replace is in the metadata before it opens the shards.
       const meta = await catalog.readMeta(list.id)
       if (meta?.incarnation !== list.incarnation || meta.deleted !== undefined || meta.layout !== list.layout)
         return true
@@ -128,7 +130,7 @@ export class ReplaceCleanup {
     return true
   }
 
-  /** Customers are dropped from the old generation only when the reverse index knows: a crash loses nothing. */
+  /** Customers are removed from the old generation only after the reverse index was updated: a crash loses nothing. */
   private async sweepOld(list: RedisList, keys: ShardKeys, budget: Budget): Promise<boolean> {
     const { redis, reverse } = this.context
     const sequence = Number(await redis.read(keys.state, ['HGET', keys.state, 'oldSequence']))
@@ -136,7 +138,7 @@ export class ReplaceCleanup {
     let cursor = this.cursors.get(keys.old) ?? '0'
     while (budget.steps-- > 0) {
       const args = [cursor, String(WALKED_AT_ONCE)]
-      // As bytes: what another program put there need not be text, and must go too.
+      // As bytes: elements of another program need not be text, and must be removed too.
       const step = await redis.run(SWEEP, [keys.old, keys.members], args, { binary: true })
       const [next, gone] = step as [Buffer, Buffer[]]
       cursor = String(next)
@@ -154,7 +156,7 @@ export class ReplaceCleanup {
   }
 }
 
-/** What the next generation of a shard is. */
+/** The state of the next generation of a shard. */
 function useOf(next: number | undefined, generation: number, meta: Meta): 'building' | 'behind' | 'given-up' {
   const replacing = meta.replacing && (JSON.parse(meta.replacing) as { generation: number })
   if (next !== undefined && replacing && replacing.generation === next) return 'building'

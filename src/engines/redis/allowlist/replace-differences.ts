@@ -6,18 +6,18 @@ import { again } from './bulk-shards.js'
 import { MISSING } from './replace-cleanup.js'
 import type { Shard } from './shards.js'
 
-/** Beyond, followers load the list anew. */
+/** Above this number, followers load the list again. */
 const MOST = 10_000
 const AT_ONCE = 500
 
 export interface PublishedReplace {
-  /** What followers are told of a replace; empty when nothing differs. */
+  /** The log entry of a replace; empty if nothing differs. */
   entry: Buffer
-  /** The last number of the log when it was read. */
+  /** The last sequence number of the log when it was read. */
   sequence: number
 }
 
-/** Customers in whom the generation that a replace builds differs from the current one, as long as they are few. */
+/** Customers that differ between the generation of a replace and the current one, if they are few. */
 export class Differences {
   private readonly customers = new Set<string>()
   private tooMany = false
@@ -39,13 +39,13 @@ export class Differences {
     this.customers.clear()
   }
 
-  /** All of them as they are in the next generation now, as one entry of the log. */
+  /** All differing customers, with their current state in the next generation, as one log entry. */
   async read(removed: number): Promise<PublishedReplace> {
     if (this.customers.size + removed > MOST) this.giveUp()
     if (!this.tooMany && !this.removedFound && removed > 0) await this.findRemoved()
     const { redis } = this.context
     const { state } = this.shard.keys
-    // Before the customers: what changes while they are read has a later number.
+    // Read before the customers: a change while they are read has a later number.
     const sequence = Number(await again(() => redis.read(state, ['HGET', state, 'sequence'])))
     if (this.tooMany) return { entry: Buffer.from(RESET_ENTRY), sequence }
     const writer = new EntryWriter()

@@ -40,16 +40,16 @@ class Stopped extends Error {
   }
 }
 
-/** What one shard has taken of the file. */
+/** How much of the file one shard has stored. */
 interface Progress {
   rows: number
   added: number
-  /** Version of what the reverse index is told of those that are new. */
+  /** Version for the reverse-index entries of new members. */
   sequence: number
 }
 
 /**
- * Builds the next generation of a list in sets of its own, where changes by hand go too, and switches to it. Nobody
+ * Builds the next generation of a list in separate sets, where single writes go too, and switches to it. No reader
  * sees any of it before the switch.
  */
 export class Replacement {
@@ -135,7 +135,7 @@ export class Replacement {
       },
       onSkipped: (start, end) => {
         this.differences.giveUp()
-        // Who of them is new was not told; for the others it is no news.
+        // It is unknown which of them are new. For the others the update changes nothing.
         return this.index(progress, parts.ids(start, end))
       },
     })
@@ -144,7 +144,7 @@ export class Replacement {
     progress.added = sent.added
   }
 
-  /** Before the switch: with it they are members, and nothing in the log will tell of them one by one. */
+  /** Before the switch: after it they are members, and the log does not name them one by one. */
   private index({ sequence }: Progress, customers: string[]): Promise<void> {
     const version = { ...this.list, listId: this.list.id, sequence }
     return again(() => this.context.reverse.noteAll(customers, '+', version))
@@ -219,7 +219,7 @@ export class Replacement {
     const outcome = await again(() => redis.run(SWITCH_META, [meta, imports], args))
     if (outcome !== 'switched') throw new Stopped(outcome as 'lost')
     const list = { ...this.list, generation: Number(this.generation) }
-    // The list has switched; should one of these fail, whoever comes to that shard next does it.
+    // The list has switched. If one of these fails, the next process that uses the shard does it.
     await Promise.allSettled(
       shards.all(list).map(({ shard }) => again(() => activate(this.context, list, shard, now))),
     )

@@ -14,25 +14,25 @@ const LOG = defineScript('allowlist-log', { keys: 2, write: false })
 const LOOK_UP = defineScript('allowlist-check', { keys: 2, write: false })
 
 const WALKED_AT_ONCE = 500
-/** Steps of the walk between two looks at the log, which must not be trimmed meanwhile. */
+/** Steps of the walk between two reads of the log, which must not be trimmed meanwhile. */
 const STEPS_BETWEEN_LOOKS = 20
 const ENTRIES_AT_ONCE = 64
 const CUSTOMERS_AT_ONCE = 400
 const NO_MEMBER = '-'
 
-/** The move is no longer ours, the list is gone, or it must begin again because the log was trimmed. */
+/** The mover lost its lease, the list was deleted, or the copy must start again because the log was trimmed. */
 export class MoveStopped extends Error {
   constructor(readonly reason: 'lost' | 'gone' | 'gap') {
     super(reason)
   }
 }
 
-/** Customer and attributes in turn, as the scripts have them; as bytes where a customer need not be text. */
+/** Customer and attributes in turn, as in the scripts; as bytes where a customer need not be text. */
 type Pairs = Argument[]
 
 /**
- * Copies one shard into those that a move fills, and follows its log. All steps stand in a row: what is written of a
- * customer was read after what was written of it before, so the last word is the latest.
+ * Copies one shard into the new shards, and follows its log. All steps run in sequence: each write of a customer was
+ * read after the previous write of it, so the last write is the latest state.
  */
 export class ShardCopy {
   private position = { sequence: '0', mark: '0' }
@@ -49,7 +49,7 @@ export class ShardCopy {
   async copy(onProgress: () => void): Promise<void> {
     const { redis } = this.context
     const { state, members, attributes } = this.from
-    // Before the walk: what changes behind this entry is followed.
+    // Read before the walk: changes after this entry are followed.
     const [sequence, mark] = (await again(() => redis.read(state, ['HMGET', state, 'sequence', 'mark']))) as (
       | string
       | null
@@ -69,7 +69,7 @@ export class ShardCopy {
     } while (cursor !== '0')
   }
 
-  /** Brings over what has changed since; returns how many entries that were. */
+  /** Copies the changes since the last call. Returns the number of log entries. */
   async follow(): Promise<number> {
     let entries = 0
     for (;;) {
@@ -106,7 +106,7 @@ export class ShardCopy {
     }))
   }
 
-  /** As the shard has them now. */
+  /** Copies the customers as the shard has them now. */
   private async bring(customers: string[]): Promise<void> {
     const { members, attributes } = this.from
     for (let at = 0; at < customers.length; at += CUSTOMERS_AT_ONCE) {

@@ -10,8 +10,8 @@ interface Writer {
 }
 
 /**
- * Brings the imports that are running over to other shards, while the old ones are frozen: who may write, and what
- * the batch that is under way has done. Returns what the switch must store: import ids and texts in turn.
+ * Moves the running imports to the new shards while the old ones are frozen: their owners, and what the current batch
+ * has done. Returns what the switch must store: import ids and texts in turn.
  */
 export async function moveImports(
   { redis }: BulkContext,
@@ -50,7 +50,7 @@ export async function moveImports(
   return texts.flat()
 }
 
-/** NUMBER KEY APPLIED ADDED, as lua/allowlist-import-batch.lua writes it. */
+/** Parses NUMBER KEY APPLIED ADDED, as lua/allowlist-import-batch.lua writes it. */
 function note(
   batches: Map<string, MovedBatch>,
   text: string | undefined,

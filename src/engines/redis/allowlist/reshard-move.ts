@@ -21,25 +21,25 @@ const PREPARE = defineScript('allowlist-reshard-prepare', {
 })
 
 const DEFAULT_LEASE_MS = 10_000
-/** While changes wait, a mover must not be missing for long. */
+/** Shorter while changes are blocked: a dead mover must be detected soon. */
 const FROZEN_LEASE_MS = 2000
-/** A copy that the log has outrun, or whose members do not add up, is made again. */
+/** A copy is made again if the log was trimmed or the member counts differ. */
 const ATTEMPTS = 5
-/** So few entries are left before the freeze that it is over in some milliseconds. */
+/** With so few entries left, the freeze takes only some milliseconds. */
 const FEW_ENTRIES = 20
 const MOST_PASSES = 50
 const COPIED_AT_ONCE = 4
 
 export type Refusal = 'gone' | 'moving' | 'dead' | 'dropping' | 'replacing' | 'same' | 'changed'
 
-/** What must be done for a list before the shards that it leaves are dropped. */
+/** What must be done for a list before its old shards are deleted. */
 export interface MoveTasks {
-  /** Brings to the reverse index what it has yet to learn. */
+  /** Adds missing changes to the reverse index. */
   index: Task
   replaces: ReplaceCleanup
 }
 
-/** One attempt of one owner to move a list to another number of shards while it serves. */
+/** One attempt of one owner to move a list to another number of shards without interrupting checks. */
 export class Move {
   readonly owner = randomUUID()
   private readonly from: ShardKeys[]
@@ -61,7 +61,7 @@ export class Move {
     this.to = shardsNamed(list.id, shards)
   }
 
-  /** Why it cannot begin, or undefined: then it must be run. */
+  /** Why it cannot begin, or undefined: then `run` must be called. */
   async claim(): Promise<Refusal | undefined> {
     this.progress.total = await this.members(this.from)
     const [outcome, generation] = await this.hold('claim')
@@ -70,7 +70,10 @@ export class Move {
     return undefined
   }
 
-  /** Tells how many members have moved; rejects with MoveStopped when it was ended by others, or the list is gone. */
+  /**
+   * Returns the number of moved members. Rejects with MoveStopped if another process ended the move or the list was
+   * deleted.
+   */
   async run(): Promise<number> {
     const timer = every(() => {
       this.hold('renew').then(
@@ -98,12 +101,12 @@ export class Move {
 
   private async giveUp(error: unknown): Promise<void> {
     await endMove(this.context, this.list, this.owner, 'own')
-    // Upkeep may have been over a deleted list before these shards were made, and will not come again.
+    // Upkeep may have swept the deleted list before these shards were created, and will not come again.
     if (error instanceof MoveStopped && error.reason === 'gone')
       await dropShards(this.context, this.list, this.shards, this.generation + 1)
   }
 
-  /** False: it must be done again. */
+  /** False: try again. */
   private async attempt(isLast: boolean): Promise<boolean> {
     try {
       await this.prepare()
@@ -117,7 +120,7 @@ export class Move {
       for (const copy of copies) await copy.follow()
       await this.index()
       const [before, after] = await Promise.all([this.members(this.from), this.members(this.to)])
-      // Only another program, which writes to the sets without a log, makes them differ.
+      // They differ only if another program writes to the sets without the log.
       if (before !== after) throw new MoveStopped('gap')
       this.progress.total = after
       await this.switch(await moveImports(this.context, this.list.id, this.from, this.to))
@@ -164,7 +167,7 @@ export class Move {
     }
   }
 
-  /** The old shards take with them what they know of changes that the reverse index has yet to learn. */
+  /** The records of changes missing in the reverse index are deleted with the old shards, so they are applied first. */
   private async index(): Promise<void> {
     const meta = await this.context.catalog.readMeta(this.list.id)
     if (meta?.incarnation !== this.list.incarnation) throw new MoveStopped('gone')
@@ -193,7 +196,7 @@ export class Move {
     return again(() => this.context.redis.run(CLAIM, [meta], args)) as Promise<[string, number?]>
   }
 
-  /** A new phase is told to everybody, and the lease renewed for it. */
+  /** Stores a new phase in the metadata and renews the lease. */
   private async tell(phase: ReshardProgress['phase']): Promise<void> {
     this.check()
     this.progress = { ...this.progress, phase }

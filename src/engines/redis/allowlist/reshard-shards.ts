@@ -14,21 +14,21 @@ const DROP = defineScript('allowlist-reshard-drop', {
   uses: SHARD_USES,
 })
 const SWITCH = defineScript('allowlist-reshard-switch', { keys: ['hash', 'hash'], write: true })
-/** What stands in `frozen` of a dropped shard. */
+/** Value of `frozen` in a dropped shard. */
 const DROPPED_MARK = 'moved'
 const DROPPED = defineScript('allowlist-reshard-dropped', { keys: 1, write: true })
 
-/** A move to another number of shards, as the metadata of its list tell of it. */
+/** A move to another number of shards, as stored in the metadata of its list. */
 export interface Moving extends ReshardProgress {
   owner: string
   shards: number
-  /** Of the list when it has moved. */
+  /** The generation of the list after the move. */
   generation: number
   /** By the clock of the server. */
   leaseUntil: number
 }
 
-/** All keys of a shard, as the scripts of moves take them. */
+/** All keys of a shard, in the order of the scripts of moves. */
 export const allKeys = (keys: ShardKeys): string[] => [...shardScriptKeys(keys), keys.writers, keys.old]
 
 export const shardsNamed = (listId: string, shards: number): ShardKeys[] =>
@@ -45,7 +45,7 @@ export async function freeze(
   return (await again(() => redis.run(FREEZE, [state], args))) as 'frozen'
 }
 
-/** Ends a move that has not switched, if it is dead or ended by its owner; false when it lives. */
+/** Ends a move that has not switched, if it is dead or its owner ends it. False if it is alive. */
 export async function endMove(
   context: BulkContext,
   list: RedisList,
@@ -58,14 +58,14 @@ export async function endMove(
   return true
 }
 
-/** Lets the shards of a list take changes again, unless a move that stands in the metadata has frozen them. */
+/** Lets the shards of a list accept changes again, unless a move in the metadata has frozen them. */
 export async function thawAll(context: BulkContext, listId: string): Promise<void> {
   const { redis, catalog } = context
   const meta = await catalog.readMeta(listId)
   if (meta === undefined || meta.deleted !== undefined) return
   const mover = meta.moving === undefined ? undefined : (JSON.parse(meta.moving) as Moving).owner
   const list = listOf(listId, meta)
-  // Who still knows the shards that the list has left must not find them when these take the first change.
+  // Instances that still use the old shards must not find them when the new ones accept their first change.
   if (meta.dropping !== undefined) await finishDropping(context, list)
   await Promise.all(
     shardsNamed(listId, meta.shards).map(async (keys) => {
@@ -75,7 +75,7 @@ export async function thawAll(context: BulkContext, listId: string): Promise<voi
   )
 }
 
-/** Somebody met a frozen shard: when the mover is dead, the list takes changes again. */
+/** Called for a frozen shard: if the mover is dead, the list accepts changes again. */
 export async function thawIfDead(context: BulkContext, list: RedisList): Promise<void> {
   const meta = await context.catalog.readMeta(list.id)
   if (meta?.incarnation !== list.incarnation || meta.deleted !== undefined) return
@@ -94,8 +94,8 @@ export async function thawIfDead(context: BulkContext, list: RedisList): Promise
 }
 
 /**
- * A failover may lose the switch in the metadata when other servers have followed it already: the shards before are
- * dropped, or those behind take changes. Then the members are there and nowhere else, and it must be made again.
+ * A failover may lose the switch in the metadata after other servers have followed it: the old shards were deleted,
+ * or the new ones accept changes. Then only the new shards have the members, and the switch must be repeated.
  */
 async function hasSwitched({ redis }: BulkContext, list: RedisList, moving: Moving): Promise<boolean> {
   const states = (shards: number) =>
@@ -112,7 +112,7 @@ async function hasSwitched({ redis }: BulkContext, list: RedisList, moving: Movi
   )
 }
 
-/** Makes the shards that a move has filled those of the list. `imports`: import ids and texts in turn. */
+/** Switches the list to the shards that a move has filled. `imports`: import ids and texts in turn. */
 export async function switchTo(
   { redis, wake }: BulkContext,
   { id, incarnation }: RedisList,
@@ -124,7 +124,7 @@ export async function switchTo(
   return (await again(() => redis.run(SWITCH, [meta, importsKey], args))) as 'switched'
 }
 
-/** Drops the shards that a list has moved away from, or that a move has filled in vain; true when there were any. */
+/** Deletes the shards that a list has moved away from, or that an abandoned move has filled. True if there were any. */
 export async function finishDropping(context: BulkContext, list: RedisList): Promise<boolean> {
   const { redis } = context
   const { meta } = listKeys(list.id)
@@ -136,7 +136,7 @@ export async function finishDropping(context: BulkContext, list: RedisList): Pro
   return true
 }
 
-/** Those of this generation, or of a later one, are in use and stay. */
+/** Shards of this generation or a later one are in use and stay. */
 export async function dropShards(
   { redis }: BulkContext,
   list: RedisList,

@@ -14,10 +14,10 @@ import { finishDropping, type Moving, thawAll, thawIfDead } from './reshard-shar
 import type { Task } from './tasks.js'
 
 const MOST_SHARDS = 1000
-/** Shards that a list is moved to when one of its shards has become too large: room to grow to twice the size. */
+/** When a shard is too large, the new number of shards leaves room to grow to twice the size. */
 const ROOM = 2
 
-/** Moves lists to another number of shards while they serve. */
+/** Moves lists to another number of shards without interrupting checks. */
 export class Resharding implements ReshardStore {
   private readonly stop = new AbortController()
   private running: Promise<unknown> | undefined
@@ -29,8 +29,8 @@ export class Resharding implements ReshardStore {
   ) {}
 
   /**
-   * Nothing is lost or invented, and checks are answered throughout; changes wait for some milliseconds while it
-   * switches. Killed half-way, it leaves the list as it was, or moved.
+   * No member is lost or invented, and checks are answered throughout. Changes wait some milliseconds during the
+   * switch. If the process is killed, the list is either unchanged or moved.
    */
   async reshard(listId: string, shards: number, options: ReshardOptions = {}): Promise<ReshardOutcome> {
     if (!Number.isInteger(shards) || shards < 1 || shards > MOST_SHARDS) {
@@ -52,7 +52,7 @@ export class Resharding implements ReshardStore {
     throw new CatracaError('ENGINE_UNAVAILABLE', `the shards of ${listId} are being changed by others`)
   }
 
-  /** How far the move of a list is; undefined when it does not move. */
+  /** The progress of a move; undefined if the list is not moving. */
   async progress(listId: string): Promise<(ReshardProgress & { shards: number }) | undefined> {
     const meta = await this.context.catalog.readMeta(listId)
     if (meta?.moving === undefined || meta.deleted !== undefined) return undefined
@@ -60,7 +60,7 @@ export class Resharding implements ReshardStore {
     return { phase, copied, total, shards }
   }
 
-  /** Upkeep: ends what dead moves have left, and begins to move a list whose shards have become too large. */
+  /** Upkeep: cleans up after dead moves, and starts to move a list whose shards have become too large. */
   readonly task: Task = async (listId, meta) => {
     const list = await this.context.catalog.read(listId)
     if (list?.incarnation !== meta.incarnation) return { swept: 0, more: false }
@@ -91,13 +91,13 @@ export class Resharding implements ReshardStore {
     }
   }
 
-  /** A move that has switched but left something does its rest. */
+  /** Finishes a move that has switched but not cleaned up. */
   private async isLeft(list: RedisList): Promise<boolean> {
     await finishDropping(this.context, list)
     return (await this.context.catalog.readMeta(list.id))?.moving !== undefined
   }
 
-  /** One at a time, and nobody waits for it: it takes longer than a piece of upkeep may. */
+  /** One at a time, in the background: it takes longer than a step of upkeep may. */
   private async growIfDue(list: RedisList, { shards }: Meta): Promise<void> {
     if (this.running !== undefined || this.stop.signal.aborted) return
     const { redis } = this.context
@@ -111,7 +111,7 @@ export class Resharding implements ReshardStore {
       Math.max(shards + 1, Math.ceil((ROOM * customers) / this.shardAbove)),
     )
     this.running = this.reshard(list.id, wanted, { signal: this.stop.signal })
-      // The next sweep tries again, and whoever asks for it by hand is told.
+      // The next sweep tries again. A caller that reshards explicitly gets the error.
       .catch(() => {})
       .finally(() => {
         this.running = undefined

@@ -4,7 +4,7 @@ import { isIdentifier, reverseKey, type ShardKeys } from './keys.js'
 
 const UPDATE = defineScript('reverse-update', { keys: 1, write: true, uses: ['clock'] })
 
-/** Which change of a list something is known by; later ones have a higher number. */
+/** The version of an entry: the change of the list that it comes from. Later changes have a higher version. */
 export interface ReverseVersion {
   listId: string
   incarnation: number
@@ -12,16 +12,16 @@ export interface ReverseVersion {
   sequence: number
 }
 
-/** Behind every change of this incarnation of a list. */
+/** A version after every change of this incarnation of a list. */
 export const endOf = (listId: string, incarnation: number): ReverseVersion => ({
   ...{ listId, incarnation },
   ...{ layout: Number.MAX_SAFE_INTEGER, sequence: Number.MAX_SAFE_INTEGER },
 })
 
 /**
- * The lists of each customer. It lives in other slots than the lists and is written behind them: `+` is only a hint
- * that must be confirmed in the list, and a change that it may have missed is noted with the shard (`unindexed`)
- * until it has arrived.
+ * The lists of each customer. It is in other slots than the lists and is written after them. So `+` is only a hint
+ * that must be confirmed in the list. A change that may be missing is recorded in the shard (`unindexed`) until it is
+ * written.
  */
 export class ReverseIndex {
   constructor(private readonly redis: Redis) {}
@@ -32,7 +32,7 @@ export class ReverseIndex {
     await this.redis.run(UPDATE, [reverseKey(customerId)], args)
   }
 
-  /** What another program put into a set and is no identifier has no lists. */
+  /** Elements that are not identifiers, put there by another program, are skipped. */
   async noteAll(
     customerIds: readonly (string | Buffer)[],
     sign: '+' | '-',
@@ -42,12 +42,12 @@ export class ReverseIndex {
     await Promise.all(ids.map((customerId) => this.note(customerId, sign, version)))
   }
 
-  /** All customers of an entry of a shard's log are noted. Nobody waits for it: upkeep would only look again. */
+  /** All customers of a log entry are in the index. Not awaited: if it fails, upkeep only checks the entry again. */
   arrived({ unindexed }: ShardKeys, sequence: number): void {
     this.redis.write(unindexed, ['ZREM', unindexed, String(sequence)]).catch(() => {})
   }
 
-  /** Lists that may hold the customer, by id. */
+  /** Ids of the lists that may contain the customer. */
   async candidates(customerId: string): Promise<string[]> {
     const key = reverseKey(customerId)
     const noted = (await this.redis.read(key, ['HGETALL', key])) as Map<string, string>

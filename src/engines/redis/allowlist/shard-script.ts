@@ -1,10 +1,10 @@
 import type { KeyType } from '../link/script.js'
 import type { ShardKeys } from './keys.js'
 
-/** Files that a script of one shard needs. */
+/** Lua files that scripts of one shard need. */
 export const SHARD_USES = ['change-log', 'shard'] as const
 
-/** The keys of a shard as lua/shard.lua takes them: first of all keys of a script, in this order. */
+/** The keys of a shard for lua/shard.lua: the first keys of each script, in this order. */
 export const shardScriptKeys = (keys: ShardKeys): string[] => [
   keys.members,
   keys.attributes,
@@ -23,5 +23,5 @@ export const SHARD_KEY_TYPES: readonly KeyType[] = [
   ...(['set', 'hash', 'zset', 'set'] as const),
 ]
 
-/** Tells an entry of a log from another one that got the same number after a loss. */
+/** A random mark. After data loss, it distinguishes log entries with the same number. */
 export const newMark = (): number => 1 + Math.floor(Math.random() * 0xfffffffe)

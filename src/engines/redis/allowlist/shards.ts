@@ -17,15 +17,15 @@ const CLOSE_SHARD = defineScript('allowlist-close-shard', { keys: ['hash', 'hash
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 100
 
-/** What those do who know about replaces and moves; see replace.ts and reshard.ts. */
-export interface ShardMending {
-  /** The metadata has switched to a generation that the shard has yet to switch to. */
+/** Repairs that replaces and moves provide; see replace.ts and reshard.ts. */
+export interface ShardRepair {
+  /** The metadata has switched to a generation that the shard has not switched to yet. */
   activate(list: RedisList, shard: number): Promise<void>
   /** The shard is frozen by a move: thaws it if the mover is dead. */
   thaw(list: RedisList, shard: number): Promise<void>
 }
 
-/** An answer of a script of one shard; its first part is the outcome. */
+/** The reply of a shard's script; its first part is the outcome. */
 export type ShardReply = [outcome: string, ...rest: unknown[]]
 
 export interface Shard {
@@ -34,9 +34,9 @@ export interface Shard {
   keys: ShardKeys
 }
 
-/** Finds the shards of a list, and brings those back into step that are behind. */
+/** Finds the shards of a list, and repairs those that are behind their list. */
 export class Shards {
-  mending: ShardMending | undefined
+  mending: ShardRepair | undefined
   private readonly keysOf = new WeakMap<RedisList, ShardKeys[]>()
 
   constructor(
@@ -60,8 +60,8 @@ export class Shards {
   }
 
   /**
-   * Runs a script of one shard until it is not refused because the caller knows an old state of the list, or the
-   * shard does. Undefined: the list is gone, or (unless `follow` is `id`) another one has its id.
+   * Runs a script of one shard, and repeats it while it is refused because the caller's list or the shard is
+   * outdated. Undefined: the list was deleted, or (unless `follow` is `id`) recreated.
    */
   async run(
     first: RedisList,
@@ -89,7 +89,10 @@ export class Shards {
     return undefined
   }
 
-  /** The list as it is now, after its shard was found to be of another state than the list says. */
+  /**
+   * The list as it is now, after its shard refused because of another state. Repairs the shard if the list is
+   * unchanged.
+   */
   async settled(list: RedisList, shard: number, refusal: string): Promise<RedisList | undefined> {
     const now = await this.catalog.read(list.id)
     if (now === list && refusal !== 'frozen') await this.bringForward(list, shard)
@@ -97,8 +100,9 @@ export class Shards {
   }
 
   /**
-   * Only when the metadata were just read: brings a shard to the state that they tell of. One that has lost its state
-   * goes on with numbers beyond any that it can have given out, or the reverse index would take changes for old ones.
+   * Only with metadata that were just read: brings a shard to the state in them. A shard that lost its state
+   * continues with sequence numbers above any that it can have used. Otherwise the reverse index would take new
+   * changes for old ones.
    */
   async bringForward(list: RedisList, shard: number, goOnFrom = Date.now()): Promise<void> {
     const { incarnation, generation } = list
@@ -108,11 +112,11 @@ export class Shards {
     if (outcome !== 'open') return
     if (Number(found) < generation) await this.mending?.activate(list, shard)
     const now = await this.catalog.read(list.id)
-    // Deleted or moved meanwhile: nobody may find it open.
+    // It was deleted or moved meanwhile: the shard must not stay open.
     if (now?.incarnation !== incarnation || now.layout !== list.layout) await this.close(keys, incarnation)
   }
 
-  /** Writers and readers that know a shard of old are refused from here on. */
+  /** From now on the shard refuses writers and readers with an outdated list. */
   async close({ state, attributes }: ShardKeys, incarnation: number): Promise<void> {
     await this.redis.run(CLOSE_SHARD, [state, attributes], [String(incarnation)])
   }

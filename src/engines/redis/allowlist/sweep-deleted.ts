@@ -12,13 +12,13 @@ const FORGET = defineScript('allowlist-forget', { keys: 5, write: true })
 
 const MEMBERS_PER_STEP = 1000
 
-/** Takes away what deleted lists have left. Several instances may do it at once. */
+/** Removes what deleted lists left. Several instances may do it at once. */
 export class DeletedLists {
   constructor(
     private readonly redis: Redis,
     private readonly lists: RedisLists,
     private readonly reverse: ReverseIndex,
-    /** The metadata as they are now. */
+    /** Reads the current metadata. */
     private readonly readMeta: (id: string) => Promise<Meta | undefined>,
   ) {}
 
@@ -41,7 +41,7 @@ export class DeletedLists {
     return { swept: 1, more: false }
   }
 
-  /** An id without a list: a creation that was given up, or a sweep that was not finished. */
+  /** An id without a list: from a create that was abandoned, or a sweep that was not finished. */
   async sweepOrphan(id: string): Promise<TaskResult> {
     await this.unregister(id)
     await this.registerLiving(id)
@@ -56,13 +56,13 @@ export class DeletedLists {
     return customers.length
   }
 
-  /** As bytes: what another program put there need not be text, and must go too. */
+  /** As bytes: elements of another program need not be text, and must be removed too. */
   private async someOf(set: string): Promise<Buffer[]> {
     for (let cursor = '0'; ; ) {
       const args = ['SSCAN', set, cursor, 'COUNT', String(MEMBERS_PER_STEP)]
       const step = await this.redis.readBinary(set, args).catch(nothingIfOfOtherType)
       const [next, customers] = step as [Buffer, Buffer[]]
-      // A step may find nothing where most has been taken away.
+      // A step may find nothing if most members are removed already.
       if (customers.length > 0 || String(next) === '0') return customers
       cursor = String(next)
     }
@@ -80,7 +80,7 @@ export class DeletedLists {
     ])
   }
 
-  /** Another instance may have finished the sweep, and somebody created the list anew, in the middle of this one. */
+  /** Another instance may have finished the sweep, and a caller may have created the list again, during this sweep. */
   private async registerLiving(id: string): Promise<void> {
     if ((await this.readMeta(id)) !== undefined) {
       await this.redis.write(REGISTRY_KEY, ['ZADD', REGISTRY_KEY, '0', id])
@@ -88,13 +88,13 @@ export class DeletedLists {
   }
 }
 
-/** A set that another program has overwritten is dropped as it is. */
+/** A set that another program has overwritten is deleted as it is. */
 function nothingIfOfOtherType(error: unknown): [Buffer, Buffer[]] {
   if (isForeign(error)) return [Buffer.from('0'), []]
   throw error
 }
 
-/** Where members may be: a list that was on its way to other shards has some there too, or where it came from. */
+/** Where members may be: a list that was moving has some in the new or in the old shards too. */
 function layoutsOf({ shards, moving, dropping }: Meta): number[] {
   const others = [moving, dropping].flatMap((text) =>
     text === undefined ? [] : [(JSON.parse(text) as { shards: number }).shards],

@@ -19,7 +19,7 @@ export interface ExpiryParts {
   maxLogBytes: number
 }
 
-/** Removes members whose time is over. */
+/** Removes expired members. */
 export function expiryTask(parts: ExpiryParts): Task {
   return async (listId, meta, now) => {
     const list = listOf(listId, meta)

@@ -6,22 +6,22 @@ import type { ReverseIndex } from './reverse-index.js'
 import type { Shard, Shards } from './shards.js'
 import { type Task, type TaskResult, together } from './tasks.js'
 
-/** A writer that lives has brought its change to the reverse index long before. */
+/** A live writer has updated the reverse index long before. */
 const PATIENCE_MS = 10_000
 const ENTRIES_PER_STEP = 100
 const SCANNED_PER_STEP = 2000
 const MAX_WALKS = 1000
 
 interface Walk {
-  /** The last entry that there was when it began. */
+  /** The last log entry when it began. */
   upTo: number
   cursor: string
   isOver: boolean
 }
 
-/** Brings to the reverse index what a writer has not, because it died. */
+/** Adds changes to the reverse index whose writer died before it could. */
 export class UnindexedChanges {
-  /** Walks over shards whose log no longer tells what was changed. */
+  /** Walks over shards whose log no longer has the change. */
   private readonly walks = new Map<string, Walk>()
 
   constructor(
@@ -64,10 +64,7 @@ export class UnindexedChanges {
     return true
   }
 
-  /**
-   * The log was trimmed: every member may be the one that was added. One walk does for all entries that were there
-   * when it began.
-   */
+  /** The log was trimmed: every member may be the added one. One walk covers all entries that existed when it began. */
   private async walk(shard: Shard, sequence: number): Promise<boolean> {
     const { members, state } = shard.keys
     const name = `${members} ${shard.list.incarnation} ${shard.list.layout}`
@@ -86,7 +83,7 @@ export class UnindexedChanges {
     return walk.isOver
   }
 
-  /** Notes what is true now, under the number of the change: what was noted for a later one stays. */
+  /** Writes the current state with the number of the change. Entries of later changes stay. */
   private async assert(shard: Shard, customers: string[], sequence: number): Promise<void> {
     const { members } = shard.keys
     const held = (await this.redis.read(members, ['SMISMEMBER', members, ...customers])) as number[]

@@ -9,7 +9,7 @@ import { type Task, type TaskResult, together } from './tasks.js'
 const DUE_PER_SWEEP = 20
 const WALKED_PER_SWEEP = 100
 const BETWEEN_WALKS_MS = 1000
-/** A list that cannot be swept must not stand before others for ever. */
+/** After a failure a list waits this long, so that it cannot block others for ever. */
 const AFTER_FAILURE_MS = 10_000
 
 export interface SweeperParts {
@@ -21,8 +21,8 @@ export interface SweeperParts {
 }
 
 /**
- * Does in small steps what changes have left behind: for lists that are noted as due, and on a slow walk over all of
- * them for what nobody could note, because it died. Several instances at once do no harm.
+ * Cleans up in small steps what changes left behind: for lists that are recorded as due, and on a slow walk over all
+ * lists, for work that a dead process could not record. Several instances at once do no harm.
  */
 export class Sweeper implements UpkeepStore {
   private walkedTo = ''
@@ -49,7 +49,7 @@ export class Sweeper implements UpkeepStore {
       if (!result.more) await due.settle(list, result.nextAt)
     }
     results.push(...(await this.walk(now, attempt)))
-    // One list that cannot be reached must not keep the others from being swept.
+    // One unreachable list must not prevent the sweep of the others.
     if (failures.length > 0) throw failures[0]
     const { swept, more } = together(results)
     return { swept, more: more || lists.length === DUE_PER_SWEEP }

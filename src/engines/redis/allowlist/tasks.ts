@@ -1,15 +1,15 @@
 import type { Meta } from './meta.js'
 
-/** What upkeep did for one list. */
+/** Result of upkeep for one list. */
 export interface TaskResult {
   swept: number
   /** There is more to do now. */
   more: boolean
-  /** When there will be something to do again, if that is known. */
+  /** When there will be work again, if known. */
   nextAt?: number
 }
 
-/** One kind of upkeep for a list that lives: a bounded piece of it. Several instances may do it at once. */
+/** One kind of upkeep for an existing list; each call does a limited amount. Several instances may run it at once. */
 export type Task = (listId: string, meta: Meta, now: number) => Promise<TaskResult>
 
 export const NOTHING_DUE: TaskResult = { swept: 0, more: false }

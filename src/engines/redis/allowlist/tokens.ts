@@ -11,7 +11,7 @@ const NUMBER = /^[0-9a-z]{1,11}$/
 const COMPARE_MS = 1000
 
 /**
- * Names writes: `r.STORE.INCARNATION.LAYOUT.SHARD.SEQUENCE`, numbers in base 36. What changed several shards has
+ * Write tokens: `r.STORE.INCARNATION.LAYOUT.SHARD.SEQUENCE`, numbers in base 36. A write to several shards has
  * `.SHARD.SEQUENCE` for each.
  */
 export class Tokens {
@@ -25,7 +25,7 @@ export class Tokens {
 
   async open(): Promise<void> {
     await this.agree()
-    // The store may be emptied behind our back, and then get another id from whoever comes first.
+    // If the database is emptied, another instance may give it a new id.
     this.timer = every(() => {
       this.agree().catch(() => {})
     }, COMPARE_MS)
@@ -40,7 +40,7 @@ export class Tokens {
     return this.join(list, [shard, sequence])
   }
 
-  /** Of everything up to these entries, one for each shard. */
+  /** A token for everything up to these entries, one for each shard. */
   ofAll(list: RedisList, sequences: readonly number[]): string {
     return this.join(
       list,
@@ -53,7 +53,7 @@ export class Tokens {
     return `r.${this.storeId}.${numbers.join('.')}`
   }
 
-  /** Throws INVALID_INPUT for what is not a token of this store. */
+  /** Throws INVALID_INPUT if the token does not belong to this store. */
   read(token: string): WriteToken {
     const [kind, store, ...numbers] = token.split('.')
     if (
@@ -71,7 +71,7 @@ export class Tokens {
       isIn: (position) => {
         const list = this.catalog.known(incarnation!)
         if (list?.shardCount !== position.length || list.layout < layout!) return false
-        // Everything that was written before the list moved to these shards has moved with it.
+        // Everything written before the list moved to these shards was moved with it.
         if (layout! < list.layout) return true
         return entries.every(
           (entry, i) => i % 2 === 0 || (position[entries[i - 1]!]?.sequence ?? -1) >= entry,
@@ -81,7 +81,7 @@ export class Tokens {
   }
 
   private async agree(): Promise<void> {
-    // A store that is full can still be read, so only one without an id is written to.
+    // A full server can still be read, so only a store without an id is written to.
     let existing = (await this.redis.read(STORE_ID_KEY, ['GET', STORE_ID_KEY])) as string | null
     if (existing === null) {
       const args = ['SET', STORE_ID_KEY, this.storeId, 'NX', 'GET']

@@ -6,18 +6,18 @@ import { defineScript } from '../link/script.js'
 
 const APPEND = defineScript('audit-append', { keys: 1, write: true, repeatable: true })
 
-/** Each day has a slot of its own, so that the trail spreads over a cluster. */
+/** Each day has its own slot, so that the trail spreads over a cluster. */
 const keyOf = (day: number): string => `audit:${dayName(day)}`
 
-/** A script unpacks what it is given, which has its limits. */
+/** Lua limits how many values a script can unpack. */
 const APPENDED_AT_ONCE = 100
 const LOOKED_AT_ONCE = 31
-/** What the first sweep of a process looks through; older days have expired by themselves. */
+/** Days that the first sweep of a process checks. Older ones have expired. */
 const SWEPT_DAYS = 400
 
-/** The audit trail: a sorted set for each day, which expires as a whole. */
+/** The audit trail: one sorted set per day, which expires as a whole. */
 export class RedisAudit implements AuditStore {
-  /** Days before this one are swept. */
+  /** Days before this one were swept. */
   private sweptTo: number | undefined
 
   constructor(private readonly redis: Redis) {}
@@ -25,7 +25,8 @@ export class RedisAudit implements AuditStore {
   async append(entries: readonly StoredEntry[], { retentionMs, now }: Retention): Promise<void> {
     const writes: Promise<unknown>[] = []
     for (const [day, ofDay] of byDay(entries)) {
-      // A day longer than the last of them is kept: sweeps are first, and free memory without stopping the server.
+      // Expires a day later than its last entry: the sweep comes first, and frees the memory without blocking the
+      // server.
       const leftMs = (day + 2) * DAY_MS + retentionMs - now
       for (let at = 0; at < ofDay.length; at += APPENDED_AT_ONCE) {
         const members = ofDay.slice(at, at + APPENDED_AT_ONCE).map(({ id, text }) => id + text)
@@ -48,7 +49,7 @@ export class RedisAudit implements AuditStore {
     })
   }
 
-  /** Whole days: what is left of the one in which the time lies is hidden from readers, and dropped with it. */
+  /** Deletes whole days. Expired entries of the day of `before` are hidden from readers, and deleted with their day. */
   async sweep(before: number): Promise<{ more: boolean }> {
     const end = dayOf(before)
     const start = this.sweptTo ?? end - SWEPT_DAYS

@@ -5,8 +5,9 @@ import type { CacheNotices } from './notices.js'
 const SCANNED_AT_ONCE = '1000'
 
 /**
- * Removes all keys of a space, those of other programs too, a stretch at a time. Leases first: a fill that stores its value
- * while they are looked for has done so before the values are, and a walk finds everything that is there when it begins.
+ * Removes all keys of a space, also those of other programs, one batch at a time. Leases are removed first: a fill
+ * that still stores its value has done so before the values are scanned, and a scan finds every key that exists when
+ * it begins.
  */
 export async function clearSpace(redis: Redis, notices: CacheNotices, space: string): Promise<void> {
   await removeAll(redis, besidePattern(space, 'fill'))

@@ -1,20 +1,20 @@
 /**
- * Names of everything that caches keep in Redis (see README.md). A value stands under `SPACE:KEY`, both as they are, so
- * that other programs can share it: names of spaces hold `:`, and of two spaces none may be the beginning of the other,
- * which the guard refuses. What stands beside a value has it in braces, which no identifier holds.
+ * Names of all keys of caches in Redis (see README.md). A value is at `SPACE:KEY`, both unchanged, so that other
+ * programs can share it. Space names may contain `:`, and the guard refuses a space that is a prefix of another. Keys
+ * beside a value contain the value's key in braces, which no identifier contains.
  */
 
 /** The number of the last notice. */
 export const NOTICES_KEY = 'cache:notices'
 
-/** Channels do not know databases, so the name must. */
+/** Channels are shared by all databases, so the name contains the database. */
 export const noticeChannel = (database: number): string => `cache:notices:${database}`
 
 export interface EntryKeys {
   value: string
   /** Number and token of the fill that holds the lease. */
   fill: string
-  /** The tags of the value, where it has any or had some. */
+  /** The tags of the value, if it has or had any. */
   tags: string
 }
 
@@ -26,7 +26,7 @@ export function entryKeys(space: string, key: string): EntryKeys {
 export const valueKey = (space: string, key: string): string => `${space}:${key}`
 export const fillKey = (value: string): string => `{${value}}:fill`
 
-/** No character of an identifier has a meaning in a pattern. */
+/** No character of an identifier has a special meaning in a pattern. */
 export const valuePattern = (space: string): string => `${space}:*`
 export const besidePattern = (space: string, what: 'fill' | 'tags'): string => `{${space}:*}:${what}`
 
@@ -35,11 +35,11 @@ export const TAG_PATTERN = 'cache:tag:*'
 const encoded = (part: string): string => (part.includes(':') ? part.replaceAll(':', '%3A') : part)
 
 export interface TagKeys {
-  /** A sorted set: keys that may have the tag, by when they are gone. */
+  /** A sorted set: keys that may have the tag, by their expiry. */
   members: string
-  /** No fill that began before this number may store with the tag. */
+  /** A fill that began before this number may not store a value with the tag. */
   mark: string
-  /** Removals that are not done yet. */
+  /** Removals that are not finished. */
   removals: string
 }
 
@@ -48,5 +48,5 @@ export function tagKeys(space: string, tag: string): TagKeys {
   return { members, mark: `{${members}}:mark`, removals: `{${members}}:removals` }
 }
 
-/** What the members were when a removal began. */
+/** The members of the tag when a removal began. */
 export const removedKey = ({ members }: TagKeys, removal: string): string => `{${members}}:removed:${removal}`

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { every } from '../../../core/timers.js'
+import { FeedTimeout } from '../../../guards/cache/feed-timeout.js'
 import type { CacheNotice } from '../../../guards/cache/port.js'
-import { FeedTimeout } from '../../../guards/cache/silence.js'
 import type { Interruption, Redis, Unsubscribe } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { NOTICES_KEY, noticeChannel } from './keys.js'
@@ -17,27 +17,27 @@ const TELL = defineScript('cache-tell', {
   evenWhenFull: true,
 })
 const POLL_MS = 500
-/** A number may be read a moment before its notice comes. */
+/** The number may be read a moment before its notice arrives. */
 const GRACE_MS = 100
-/** Smaller than every number: what is noted so counts as begun before everything. */
+/** Smaller than every number: a fill with it counts as begun before every invalidation. */
 export const NOTHING_KNOWN = -1
 
 /**
- * What instances tell each other of their caches, numbered without gaps. One that was missed is noticed by the next one,
- * and by the number that is looked at twice a second.
+ * Invalidations that instances publish to each other, numbered without gaps. A missed one is detected by the next
+ * one, and by the number, which is polled twice a second.
  */
 export class CacheNotices {
   readonly channel: string
-  /** Of this instance, which is not told of what it did itself. */
+  /** Id of this instance. Its own changes are not reported to it. */
   private readonly origin = randomUUID()
   private readonly listeners = new Set<Listener>()
   private unsubscribe: Unsubscribe | undefined
   private timer: NodeJS.Timeout | undefined
-  /** Heard last. */
+  /** Number of the last notice received. */
   private last = 0
-  /** Told last by this instance itself. */
+  /** Number of the last notice that this instance published. */
   private own = 0
-  /** Set while notices may be missed. */
+  /** True while notices may be missed. */
   private isLost = false
   private isListening = true
   private isLooking = false
@@ -78,12 +78,12 @@ export class CacheNotices {
     this.own = Number(number)
   }
 
-  /** A number that was reached already; the last one but for what is on its way. */
+  /** A number that was certainly reached. It is the last one, except for notices in flight. */
   get known(): number {
     return this.isLost ? NOTHING_KNOWN : Math.max(this.last, this.own)
   }
 
-  /** The last one, as the store has it. */
+  /** The last number, read from Redis. */
   async number(): Promise<number> {
     return Number((await this.redis.read(NOTICES_KEY, ['GET', NOTICES_KEY])) ?? 0)
   }
@@ -98,9 +98,9 @@ export class CacheNotices {
 
   private hear(message: string): void {
     const { number, origin, text } = parsed(message)
-    // Another program may publish there; nothing can be numbered from something that is no number.
+    // Another program may publish there. A message without a number is ignored.
     if (!Number.isSafeInteger(number)) return
-    // Also when it went back: a failover lost the last notices, and whatever they were about.
+    // Also when the number went back: a failover lost the last notices and their changes.
     if (number !== this.last + 1) this.missed(number)
     else {
       this.last = number
@@ -114,7 +114,7 @@ export class CacheNotices {
     else this.lose()
   }
 
-  /** Whether everything was heard; and if it could not be, whether it can be from now on. */
+  /** Checks whether all notices were received; after an interruption, whether they will be from now on. */
   private async look(): Promise<void> {
     if (this.isClosed || this.isLooking) return
     this.isLooking = true

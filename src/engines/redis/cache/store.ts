@@ -21,7 +21,7 @@ import { Tags, tagText } from './tags.js'
 const MIB = 1024 * 1024
 const TOLD_AT_ONCE = 500
 
-/** Two results for each key, one behind the other. */
+/** Two results per key, one after the other. */
 const pairs: BatchForm = {
   argsOf: () => [],
   resultsOf(reply) {
@@ -33,7 +33,8 @@ const pairs: BatchForm = {
 }
 const READ = defineScript('cache-read', {
   ...{ keys: 1, write: false, uses: ['cache-set'], form: pairs },
-  // In this order a value that is written in between is taken for none, and never with the life of the one after it.
+  // In this order, a value that is written in between counts as missing. It is never combined with the lifetime of
+  // another value.
   alone: (key) => [
     ['PTTL', key],
     ['GET', key],
@@ -46,13 +47,13 @@ const BEGIN = defineScript('cache-begin', {
 })
 const RENEW = defineScript('cache-renew', { keys: ['string'], write: true, uses: ['cache-lease'] })
 
-/** One file, by how many keys it is given: those of the entry, or also that of the number, where it shares their slot. */
+/** One file, with the keys of the entry only, or also the key of the notice number, if it shares their slot. */
 interface Change {
   alone: Script
   telling: Script
 }
 
-/** The first one may be a set: the scripts judge it by `cache-set`. */
+/** The first key may be a set: the scripts check it with `cache-set`. */
 const ENTRY = ['any', 'string', 'string'] as const
 const uses = ['cache-lease', 'cache-set', 'cache-value']
 const change = (name: string): Change => ({
@@ -67,11 +68,11 @@ const EXPIRE = change('cache-expire')
 type Read = [leftMs: number, value: Buffer | null]
 type Begun = [state: Buffer, value?: Buffer | number, leftMs?: number]
 
-/** What PTTL says of a key that is not there. */
+/** The reply of PTTL for a missing key. */
 const GONE = -2
 const BINARY = { binary: true }
 
-/** The second tier in Redis: bare values under plain keys. */
+/** The second cache tier in Redis: plain values under plain keys. */
 export class RedisCache implements CacheStore {
   readonly maxValueBytes = 16 * MIB
   private readonly tags: Tags
@@ -88,7 +89,7 @@ export class RedisCache implements CacheStore {
     return Promise.all(keys.map((key) => this.readOne(space, key)))
   }
 
-  /** Together with all that are asked for in the same turn. */
+  /** Batched with all reads of the same event-loop turn. */
   private readOne(space: string, key: string): Promise<StoredValue | undefined> {
     return this.redis.run(READ, [valueKey(space, key)], [], BINARY).then(storedValue)
   }
@@ -107,9 +108,9 @@ export class RedisCache implements CacheStore {
   async store(space: string, fills: readonly FilledItem[]): Promise<readonly StoreOutcome[]> {
     const stored = await Promise.all(fills.map((fill) => this.storeOne(space, fill)))
     const unpublished = fills.filter(
-      ({ isChange, key }, i) => stored[i] && isChange && !this.isTogether(space, key),
+      ({ isChange, key }, i) => stored[i] && isChange && !this.sharesSlotWithNotices(space, key),
     )
-    await this.tell(space, unpublished)
+    await this.publish(space, unpublished)
     return stored.map((isStored) => (isStored ? 'stored' : 'void'))
   }
 
@@ -138,9 +139,9 @@ export class RedisCache implements CacheStore {
 
   async write(space: string, items: readonly CacheItem[]): Promise<void> {
     await Promise.all(items.map((item) => this.writeOne(space, item)))
-    await this.tell(
+    await this.publish(
       space,
-      items.filter(({ key }) => !this.isTogether(space, key)),
+      items.filter(({ key }) => !this.sharesSlotWithNotices(space, key)),
     )
   }
 
@@ -152,13 +153,13 @@ export class RedisCache implements CacheStore {
 
   async remove(space: string, keys: readonly string[]): Promise<readonly boolean[]> {
     const removed = await Promise.all(keys.map((key) => this.change(REMOVE, space, key, [], true)))
-    await this.tellApart(space, keys)
+    await this.publishSeparately(space, keys)
     return removed.map((count) => count === 1)
   }
 
   async expire(space: string, keys: readonly string[], keepMs: number): Promise<void> {
     await Promise.all(keys.map((key) => this.change(EXPIRE, space, key, [String(keepMs)], true)))
-    await this.tellApart(space, keys)
+    await this.publishSeparately(space, keys)
   }
 
   removeTag(space: string, tag: string): Promise<void> {
@@ -173,7 +174,7 @@ export class RedisCache implements CacheStore {
     return this.notices.watch(listener)
   }
 
-  /** Entries expire by themselves. What is left of tags is looked for a little at a time, without hurry. */
+  /** Entries expire. Leftovers of tags are cleaned up a little at a time. */
   async sweep(): Promise<{ more: boolean }> {
     await this.tags.trim()
     return { more: false }
@@ -183,8 +184,8 @@ export class RedisCache implements CacheStore {
     return this.notices.close()
   }
 
-  /** Whether one script can change the entry and tell of it: always, but in a cluster. */
-  private isTogether(space: string, key: string): boolean {
+  /** Whether one script can change the entry and publish the notice: always, except in a cluster. */
+  private sharesSlotWithNotices(space: string, key: string): boolean {
     return this.redis.slot(valueKey(space, key)) === this.redis.slot(NOTICES_KEY)
   }
 
@@ -197,27 +198,27 @@ export class RedisCache implements CacheStore {
   ): Promise<unknown> {
     const keys = keyList(entryKeys(space, key))
     try {
-      if (!this.isTogether(space, key)) return await this.redis.run(alone, keys, args)
+      if (!this.sharesSlotWithNotices(space, key)) return await this.redis.run(alone, keys, args)
       const notice = isTold ? this.notices.textOf({ kind: 'changed', space, keys: [key] }) : ''
       return await this.redis.run(telling, [...keys, NOTICES_KEY], [...args, this.notices.channel, notice])
     } catch (error) {
-      // Without the key, which may name a person and must not get into logs.
+      // Without the key, which may name a person and must not appear in logs.
       if (isForeign(error)) throw foreign(`${space}:…`, 'something else than an entry')
       throw error
     }
   }
 
-  /** Of those keys whose change could not tell of itself. */
-  private async tellApart(space: string, keys: readonly string[]): Promise<void> {
-    const unpublished = keys.filter((key) => !this.isTogether(space, key))
-    await this.tell(
+  /** Publishes for those keys whose script could not publish the change. */
+  private async publishSeparately(space: string, keys: readonly string[]): Promise<void> {
+    const unpublished = keys.filter((key) => !this.sharesSlotWithNotices(space, key))
+    await this.publish(
       space,
       unpublished.map((key) => ({ key })),
     )
   }
 
-  /** Behind the change: whoever heard of it before could still read, and keep, what was there. */
-  private async tell(space: string, items: readonly { key: string }[]): Promise<void> {
+  /** Published after the change: an instance notified earlier could still read, and cache, the old value. */
+  private async publish(space: string, items: readonly { key: string }[]): Promise<void> {
     for (let from = 0; from < items.length; from += TOLD_AT_ONCE) {
       const keys = items.slice(from, from + TOLD_AT_ONCE).map(({ key }) => key)
       await this.notices.tell({ kind: 'changed', space, keys })
@@ -235,7 +236,7 @@ function storedValue(reply: unknown): StoredValue | undefined {
   return value === null || leftMs === GONE ? undefined : { value, leftMs: life(leftMs) }
 }
 
-/** Another program may have written it without an end. */
+/** Another program may have written it without an expiry. */
 const life = (leftMs: number): number => (leftMs < 0 ? Number.POSITIVE_INFINITY : leftMs)
 
 function fillStart([state, what, leftMs]: Begun): FillStart {

@@ -10,17 +10,17 @@ const REMOVE = defineScript('cache-tag-remove', { keys: ['zset', 'string', 'set'
 const DROP = defineScript('cache-drop', { keys: ['any', 'string', 'string'], write: true })
 const TRIM = defineScript('cache-tag-trim', { keys: 1, write: true, uses: ['clock'] })
 
-/** A mark is for fills that began before it: none goes on for longer. */
+/** A mark is for fills that began before it. No fill runs for longer. */
 const MARK_LIFE_MS = 2 * 86_400_000
 const DROPPED_AT_ONCE = 500
 const SCANNED_AT_ONCE = '1000'
 
-/** Tags as they stand beside a value: a whole one is found by its spaces. */
+/** The tags as stored beside a value. Spaces around each tag allow a search for the whole tag. */
 export const tagText = (tags: readonly string[]): string => (tags.length === 0 ? '' : ` ${tags.join(' ')} `)
 
 /**
- * Which keys have which tags. A key is noted under its tag before its value is stored, so that no value is missed; what
- * is noted and has not, or no longer, the tag is found out by what stands beside the value.
+ * Which keys have which tags. A key is added to its tag before its value is stored, so that no value is missed. The
+ * tags stored beside the value show whether it really has the tag.
  */
 export class Tags {
   private isUsed = false
@@ -31,7 +31,10 @@ export class Tags {
     private readonly notices: CacheNotices,
   ) {}
 
-  /** The least number that a fill must have noted to store this: any, where nothing of its tags was removed. */
+  /**
+   * Adds the key to its tags. Returns the lowest number with which a fill may store it; any, if none of the tags was
+   * removed.
+   */
   async note(space: string, { key, tags, lifeMs }: CacheItem): Promise<number> {
     if (tags.length === 0) return NOTHING_KNOWN
     this.isUsed = true
@@ -55,7 +58,7 @@ export class Tags {
     await this.notices.tell({ kind: 'tag', space, tag })
   }
 
-  /** Also of one that was begun elsewhere: to drop an entry once more costs a load, and nothing else. */
+  /** Also finishes removals that another process began. Dropping an entry twice only costs another load. */
   private async finish(space: string, tag: string, keys: TagKeys, removal: string): Promise<void> {
     const removed = removedKey(keys, removal)
     for (;;) {
@@ -73,7 +76,7 @@ export class Tags {
     return this.redis.run(DROP, [value, fill, tags], [tagText([tag])])
   }
 
-  /** Tags that nobody uses any more keep what is gone: a stretch of all keys is looked at, and the next one later. */
+  /** Sets of unused tags still hold keys of expired entries. Each call scans one part of all keys. */
   async trim(): Promise<void> {
     if (!this.isUsed) return
     const { addresses, cursor } = this.trimming ?? { addresses: this.redis.primaries(), cursor: '0' }

@@ -8,11 +8,11 @@ export interface RedisFacts {
   url: RedisUrl
   use: RedisUse
   redis: Redis
-  /** Of every server that takes writes. */
+  /** All primaries. */
   servers: readonly Server[]
   waitReplicas: number
   hasPassword: boolean
-  /** Names of cache spaces: their values are not to be told from other keys otherwise. */
+  /** Names of cache spaces: without them, cached values cannot be told from other keys. */
   cacheSpaces: readonly string[]
   connection: ConnectionSettings
   now: () => number
@@ -22,7 +22,7 @@ export interface Server {
   address: string
   /** The fields of INFO. */
   info: ReadonlyMap<string, string>
-  /** Settings, where CONFIG may be read: hosted services forbid it. */
+  /** Settings, if CONFIG is allowed: hosted services forbid it. */
   settings: ReadonlyMap<string, string>
 }
 
@@ -44,7 +44,7 @@ export function fieldsOf(text: string): Map<string, string> {
   return new Map(pairs)
 }
 
-/** The verdict on each server, its address in front; what is said of all alike is said once. */
+/** The result for each server, prefixed with its address. A result that is the same for all is reported once. */
 export async function ofEach(
   { servers }: RedisFacts,
   look: (server: Server) => CheckResult | Promise<CheckResult>,

@@ -10,7 +10,7 @@ import {
   skipAll,
 } from '../../../core/diagnosis.js'
 import { keysFound } from '../../../guards/access/lock-mark.js'
-// For its scripts, all of which it defines.
+// `../index.js` is imported only because it defines all scripts.
 import { readKeys } from '../access/store.js'
 import type { RedisEngineOptions } from '../index.js'
 import '../index.js'
@@ -67,7 +67,7 @@ export interface RedisDiagnoseOptions {
   now?: () => number
 }
 
-/** Looks; the only thing it leaves is our scripts in the servers' memory, as any start does. */
+/** Read-only, except that it loads our scripts into the servers' memory, as every start does. */
 export async function diagnoseRedis(
   url: RedisUrl,
   options: RedisEngineOptions,

@@ -2,14 +2,14 @@ import { type Check, type CheckResult, ok, problem, warning } from '../../../cor
 import { definedScripts } from '../link/script.js'
 import { ofEach, type RedisFacts } from './context.js'
 
-/** Bounds of the walk over all servers: a picture, not a census. */
+/** Limits of the scan over all servers: a sample, not a full count. */
 const MOST_KEYS = 20_000
 const MOST_MS = 2000
 const SCANNED_AT_ONCE = 1000
 const SLOW_ENTRIES = 10
 const RECENT_SECONDS = 3600
 
-/** Keys that expire by themselves, by who made them; see the README of the engine. */
+/** Keys that must expire, by the guard that writes them; see the README of the engine. */
 const EXPIRING: readonly [string, RegExp][] = [
   ['rate limits', /^(ratelimit:[^:]+:[^:]+$|\{ratelimit:[^:]+:[^:]+\}:(log|lease|usage|\d+)\b)/],
   ['one-time codes', /^otp:/],
@@ -54,7 +54,7 @@ async function lookForEver(
     }
   } while (cursor !== '0' && seen < mostKeys && performance.now() < endsMs)
   const extent = cursor === '0' ? `all ${seen} keys` : `a sample of ${seen} keys`
-  // Names of keys hold addresses of customers, so only kinds are told.
+  // Key names contain addresses of customers, so only the kinds are reported.
   const told = [...endless].map(([kind, count]) => `${count} of ${kind}`).join(', ')
   return endless.size === 0
     ? ok(`none without, in ${extent}`)
@@ -83,7 +83,7 @@ export const slowLogCheck: Check<RedisFacts> = {
     }),
 }
 
-/** A script by its name, anything else by its command: arguments hold what customers stored. */
+/** A script by its name, any other by its command: arguments contain customer data. */
 function nameOf([command = '', second = '']: string[]): string {
   const name = command.toUpperCase().replace(/[^A-Z_]/g, '')
   const script = name.startsWith('EVALSHA') ? definedScripts().get(second)?.name : undefined

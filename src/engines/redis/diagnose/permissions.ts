@@ -1,7 +1,7 @@
 import { type Check, ok, problem, skipped } from '../../../core/diagnosis.js'
 import { ofEach, type RedisFacts } from './context.js'
 
-/** One call of each command that the engine uses, on keys of the kinds that it has. */
+/** One call of each command that the engine uses, on keys like those that it has. */
 const CALLS: readonly (readonly string[])[] = [
   ['GET', 'lock:x'],
   ['SET', 'lock:x', '1'],

@@ -15,7 +15,7 @@ import { fieldsOf, numberOf, ofEach, type RedisFacts, type Server } from './cont
 
 const SLOTS = '16384'
 
-/** What it takes before, or without, a connection to all primaries. */
+/** What this check needs without a connection to all primaries. */
 export type TopologyFacts = Pick<RedisFacts, 'url' | 'connection'>
 
 export const topologyCheck: Check<TopologyFacts> = {
@@ -31,7 +31,7 @@ export const topologyCheck: Check<TopologyFacts> = {
 
 type Told = { name: string; answer: string[] } | { name: string; failure: string }
 
-/** Asks every node of the URL for itself, so that one that is away keeps nobody from telling. */
+/** Queries every node of the URL separately, so that one unreachable node does not hide the answers of others. */
 function askAll(
   { url, connection }: TopologyFacts,
   question: (node: Connection) => Promise<string[]>,

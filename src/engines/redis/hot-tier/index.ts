@@ -5,11 +5,11 @@ import type { HotFinding, HotSets, HotSetWriter } from '../../../guards/allowlis
 import { openRedis } from '../link/open-redis.js'
 import type { RedisOptions } from '../link/options.js'
 import type { Redis } from '../link/redis.js'
-import { claimSet, type KeepingOptions } from './keeping.js'
 import { HotLookups } from './lookups.js'
+import { claimSet, type HotSetOptions } from './writer.js'
 
-export interface HotSetsOptions extends Partial<KeepingOptions> {
-  /** A check that the sets have not answered by then is answered by the store. */
+export interface HotSetsOptions extends Partial<HotSetOptions> {
+  /** If the sets have not answered a check by then, the store answers it. */
   checkTimeoutMs?: number
   redis?: RedisOptions
   report?: (message: string, error: unknown) => void
@@ -20,13 +20,13 @@ const DEFAULT_STALE_AFTER_MS = 3000
 const DEFAULT_CHECK_TIMEOUT_MS = 200
 const CONNECT_PAUSE_MS = 1000
 
-/** Sets of members in Redis, in front of another store. It need not be there: then nothing is found. */
+/** Sets of members in Redis, in front of another store. Redis is optional: without it nothing is found. */
 export class RedisHotSets implements HotSets {
   private readonly owner = randomUUID()
-  private readonly keeping: KeepingOptions
+  private readonly keeping: HotSetOptions
   private readonly closing = new AbortController()
   private readonly connecting: Promise<void>
-  /** Two connections: what a load sends must not hold up checks, and waits longer for its answers. */
+  /** Two connections: loads must not delay checks, and have a longer timeout. */
   private links: { checks: Redis; keeping: Redis } | undefined
   private lookups: HotLookups | undefined
 
@@ -57,7 +57,7 @@ export class RedisHotSets implements HotSets {
     await Promise.all([this.links?.checks.close(), this.links?.keeping.close()])
   }
 
-  /** The link keeps itself up once it was; until then it is tried again. */
+  /** Retries until the first connection succeeds. After that the link reconnects automatically. */
   private async connect(): Promise<void> {
     const { signal } = this.closing
     let told = ''

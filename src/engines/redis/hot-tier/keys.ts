@@ -1,17 +1,20 @@
 import type { Position } from '../../../guards/allowlist/changes/port.js'
 import { listKeys } from '../allowlist/keys.js'
 
-/** Names of everything that the hot tier keeps of a list, all in one slot. No identifier holds `#` or a brace. */
+/** Names of all keys that the hot tier has for a list, all in one slot. No identifier contains `#` or a brace. */
 export interface HotKeys {
-  /** The members; see below what else is in it. */
+  /** The members, with the extra elements described below. */
   set: string
-  /** Hash: who keeps the set (`owner`, `until`, `step`) and what it holds (`fill`, `state`, `position`). */
+  /**
+   * Hash: the process that maintains the set (`owner`, `until`, `step`) and its content (`fill`, `state`,
+   * `position`).
+   */
   control: string
-  /** `FILL STATE POSITION`, as long as the set is fresh. */
+  /** `FILL STATE POSITION`; exists while the set is fresh. */
   fresh: string
   /** The set that is being loaded. */
   next: string
-  /** Of a list that lives in this database itself, and owns the set. */
+  /** META of the list, if the list is stored in this database too and owns the set. */
   meta: string
 }
 
@@ -21,9 +24,9 @@ export function hotKeys(listId: string): HotKeys {
   return { set, control, fresh: `${control}:fresh`, next: `${control}:next`, meta: listKeys(listId).meta }
 }
 
-/** In a set for somebody whose membership ends: the store must be asked. */
+/** Element for a customer whose membership expires: the store must be queried. */
 export const unsure = (customerId: string): string => `#${customerId}`
-/** In a set that was loaded whole. It goes with the set, whoever removes that. */
+/** Element of a completely loaded set. It is deleted with the set, whichever program deletes it. */
 export const seal = (fill: string): string => `##${fill}`
 
 export const writePosition = (position: Position): string =>

@@ -9,18 +9,21 @@ interface Marker {
   content: Pick<HotFinding, 'state' | 'position'>
 }
 
-/** A list, and what its marker said last. */
-interface Asked {
+/** A list and the last marker read. */
+interface ListLookup {
   keys: HotKeys
   marker: Marker | undefined
 }
 
 const MAX_BATCH = 256
 
-/** Asks sets about customers: those that wait in one turn, of one list, together with the marker of the set. */
+/**
+ * Looks up customers in sets. Lookups of one list in the same event-loop turn are batched, with the marker of the
+ * set.
+ */
 export class HotLookups {
-  private readonly lists = new Map<string, Asked>()
-  private readonly batches: Coalescer<Asked, string, HotFinding | undefined>
+  private readonly lists = new Map<string, ListLookup>()
+  private readonly batches: Coalescer<ListLookup, string, HotFinding | undefined>
 
   constructor(private readonly redis: Redis) {
     this.batches = new Coalescer((asked, ids) => this.carry(asked, ids), { maxItems: MAX_BATCH })
@@ -35,11 +38,11 @@ export class HotLookups {
     return this.batches.ask(asked, customerId)
   }
 
-  private async carry(asked: Asked, ids: string[]): Promise<(HotFinding | undefined)[]> {
+  private async carry(asked: ListLookup, ids: string[]): Promise<(HotFinding | undefined)[]> {
     const fill = asked.marker?.fill ?? ''
     let { marker, held } = await this.ask(asked, ids, fill)
     if (marker !== undefined && marker.fill !== fill) {
-      // Loaded anew since this process asked last: its seal has another name.
+      // The set was loaded again since the last lookup of this process, so its seal has another name.
       const { fill: newFill } = marker
       ;({ marker, held } = await this.ask(asked, ids, newFill))
       if (marker?.fill !== newFill) marker = undefined
@@ -53,11 +56,11 @@ export class HotLookups {
   }
 
   /**
-   * Two plain commands in one go, of which the second sees at least what the first told of: whatever happens to the
-   * set in between brings it further, or takes its seal away.
+   * Two plain commands sent together. The second sees at least the state that the first reported: any change of the
+   * set in between either advances it or removes its seal.
    */
   private async ask(
-    asked: Asked,
+    asked: ListLookup,
     ids: string[],
     fill: string,
   ): Promise<{ marker: Marker | undefined; held: number[] }> {

@@ -3,7 +3,7 @@ import type { StoredRecord, StoredResponse } from '../../../guards/idempotency/p
 import type { RecordKey } from '../../../guards/idempotency/types.js'
 import { stateOf } from './state.js'
 
-/** A record as it was found, in the order of `lua/idempotency-claim.lua`. */
+/** A record as `lua/idempotency-claim.lua` returns it. */
 export type Found =
   | [kind: typeof OWN, at: number, state: Buffer, response: Buffer | null]
   | [kind: typeof FOREIGN, at: number, expiresAt: number, response: Buffer]
@@ -17,7 +17,7 @@ export function recordOf(key: RecordKey, found: Found): StoredRecord {
     : ownRecord(key, found[2].toString(), found[3])
 }
 
-/** Of what another program wrote nothing is known but its bytes. */
+/** Only the bytes of another program's record are known. */
 function foreignRecord(key: RecordKey, at: number, expiresAt: number, response: Buffer): StoredRecord {
   return {
     ...{ key, status: 'COMPLETED', requestHash: undefined, attempt: 1 },
@@ -27,13 +27,13 @@ function foreignRecord(key: RecordKey, at: number, expiresAt: number, response: 
   }
 }
 
-/** Field by field: it is made for every replay, and spread objects take several times as long. */
+/** Field by field: this runs for every replay, and spreading objects takes several times as long. */
 function ownRecord(key: RecordKey, line: string, response: Buffer | null): StoredRecord {
   const state = stateOf(line)
   const { status, rest } = state
   const isCompleted = status === 'COMPLETED'
   const hasNone = isCompleted && rest?.startsWith('none') === true
-  // Somebody deleted it, or the server evicted it. What was done must not be done again for that.
+  // The response was deleted or evicted. The request must not be executed again because of that.
   if (isCompleted && !hasNone && response === null)
     throw new CatracaError('STORE_CORRUPT', 'the response of a completed request is gone from Redis')
   return {

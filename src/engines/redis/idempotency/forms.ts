@@ -8,10 +8,10 @@ const CLAIMED = 1
 
 type Told = (number | Buffer | string | null)[]
 
-/** What a claim is answered by the script: claimed, or what was found instead. */
+/** The result of a claim: claimed, or the record that was found. */
 export type ClaimReply = Extract<ClaimOutcome, { outcome: 'claimed' }> | Found
 
-/** The form of `lua/idempotency-claim.lua`. The first argument of an item is told once for all neighbours that have it. */
+/** The form of `lua/idempotency-claim.lua`. If neighbouring items have the same first argument, it is sent once. */
 export const claimForm: BatchForm = {
   argsOf: headedArgs,
   resultsOf(reply, items) {
@@ -33,7 +33,7 @@ export const claimForm: BatchForm = {
         results.push(claimed)
         next += 4
       } else {
-        // The same object, which nobody changes.
+        // The same object for all; it is never changed.
         results.push(claimed)
         next++
       }

@@ -1,7 +1,7 @@
 import { CatracaError } from '../../../core/errors.js'
 import type { RecordStatus } from '../../../guards/idempotency/types.js'
 
-/** What the line of a state says, its owner left out. */
+/** The content of a state line, without its owner. */
 export interface State {
   status: RecordStatus
   updatedAt: number
@@ -10,16 +10,16 @@ export interface State {
   createdAt: number
   attempt: number
   requestHash: string
-  /** Whether the mark behind the hash is missing. */
+  /** Whether the mark after the hash is missing. */
   takesOver: boolean
-  /** Of a completed record `gzip`, `none` or `none BYTES`, of a failed one why; else nothing. */
+  /** `gzip`, `none` or `none BYTES` for a completed record; the reason for a failed one; otherwise undefined. */
   rest: string | undefined
 }
 
-/** Where `lua/idempotency-record.lua` writes the owner; everything before it has a width of its own. */
+/** Where `lua/idempotency-record.lua` writes the owner. All fields before it have a fixed width. */
 const OWNER_AT = 87
 
-/** Behind the hash of a request whose claim is not taken over; no hash holds it. */
+/** Comes after the hash of a request whose claim must not be taken over. No hash contains it. */
 export const NOT_TAKEN_OVER = '!'
 
 export function stateOf(line: string): State {

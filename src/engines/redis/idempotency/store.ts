@@ -16,7 +16,7 @@ import { NOT_TAKEN_OVER } from './state.js'
 
 const RECORD = ['string', 'string'] as const
 const shared = { keys: RECORD, together: 32, uses: ['clock', 'idempotency-record'] }
-/** Asked twice, by a caller that lost the first answer, these say the same twice. */
+/** If a caller that lost the first reply repeats these, it gets the same reply. */
 const repeatable = { ...shared, write: true, repeatable: true }
 const CLAIM = defineScript('idempotency-claim', {
   ...repeatable,
@@ -28,7 +28,7 @@ const FAIL = defineScript('idempotency-fail', { ...shared, write: true })
 const READ = defineScript('idempotency-read', { ...shared, write: false })
 const REMOVE = defineScript('idempotency-remove', { keys: RECORD, together: 32, write: true })
 
-/** Whose time decides: the server's, or the one that callers give, which is for suites. */
+/** Whose clock decides: the server's, or the caller's, which is for test suites. */
 export type IdempotencyClock = 'server' | 'caller'
 
 export interface IdempotencyOptions {
@@ -36,14 +36,14 @@ export interface IdempotencyOptions {
   naming: RecordNaming
 }
 
-/** By the number that a script answers. */
+/** Indexed by the number that a script returns. */
 const OUTCOMES: readonly OwnerOutcome[] = ['lost', 'done', 'differs']
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 const BINARY: RunOptions = { binary: true }
 
-/** Each verb is one script over the two keys of a record. */
+/** Each method is one script over the two keys of a record. */
 export class RedisIdempotency implements IdempotencyStore {
-  /** A server does nothing else while it copies a value. */
+  /** A server is blocked while it copies a value. */
   readonly maxResponseBytes = MAX_RESPONSE_BYTES
 
   constructor(
@@ -51,7 +51,7 @@ export class RedisIdempotency implements IdempotencyStore {
     private readonly options: IdempotencyOptions,
   ) {}
 
-  /** Without `async`, here and below: promises cost as much as all the rest of a call. */
+  /** Without `async`, here and below: promises cost as much as the rest of a call. */
   claim(claim: Claim, now: number): Promise<ClaimOutcome> {
     const { key, owner, requestHash, leaseMs, lifeMs, takesOver } = claim
     const terms = `${leaseMs} ${lifeMs} ${takesOver ? 1 : 0} ${this.time(now)}`
@@ -91,7 +91,7 @@ export class RedisIdempotency implements IdempotencyStore {
     return (await this.redis.run(REMOVE, recordKeys(this.options.naming, key), [])) === 1
   }
 
-  /** Everything expires by itself. */
+  /** All keys expire. */
   async sweep(): Promise<{ more: boolean }> {
     return { more: false }
   }

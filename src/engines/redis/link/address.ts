@@ -3,12 +3,15 @@ export interface Address {
   port: number
 }
 
-/** Brackets belong to URLs; sockets want the bare IPv6 address. */
+/** URLs put an IPv6 address in brackets; sockets need it without them. */
 export const bareHost = (host: string): string => host.replace(/^\[(.*)\]$/, '$1')
 
 export const nameOf = ({ host, port }: Address): string => `${host}:${port}`
 
-/** `HOST:PORT` as a server writes it: IPv6 without brackets, and no host at all when it is the one that was asked. */
+/**
+ * `HOST:PORT` as a server writes it: IPv6 without brackets. The host is empty if it is that of the server that
+ * answers.
+ */
 export function parseAddress(text: string, askedHost: string): Address | undefined {
   const colon = text.lastIndexOf(':')
   const port = Number(text.slice(colon + 1).split('@')[0])

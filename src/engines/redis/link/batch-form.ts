@@ -1,28 +1,28 @@
 import type { Argument } from './redis.js'
 
-/** One operation among those that travel in one call. */
+/** One operation of a batch. */
 export interface BatchItem {
   keys: readonly string[]
   args: readonly Argument[]
 }
 
-/** What the server said of an item that failed. */
+/** The server's error message for an item that failed. */
 export class ItemFailure {
   constructor(readonly message: string) {}
 }
 
-/** How the items of a batch are told to a script, and what it answers of each. */
+/** How the items of a batch are passed to a script, and how its reply is read. */
 export interface BatchForm {
-  /** What stands behind the keys. */
+  /** The arguments after the keys. */
   argsOf(items: readonly BatchItem[]): Argument[]
   /** In the order of the items: the result, or an `ItemFailure`. */
   resultsOf(reply: unknown, items: readonly BatchItem[]): unknown[]
 }
 
-/** `{ 1, result }` or `{ 0, message }`, as `lua/batch.lua` answers for each item. */
+/** The reply of `lua/batch.lua` for each item: `{ 1, result }` or `{ 0, message }`. */
 type ItemReply = [1, unknown?] | [0, string | Buffer]
 
-/** The form of `lua/batch.lua`: each item with its own arguments. */
+/** The form of `lua/batch.lua`: each item has its own arguments. */
 export const eachByItself: BatchForm = {
   argsOf(items) {
     const told: Argument[] = []

@@ -4,7 +4,7 @@ import type { CallInFlight } from './calls-in-flight.js'
 import type { Connection } from './connection.js'
 import type { Argument } from './redis.js'
 
-export interface Question {
+export interface Command {
   slot: number
   args: readonly Argument[]
   binary: boolean
@@ -12,11 +12,11 @@ export interface Question {
   /** Whether a write may be sent again when its connection is lost. */
   repeatable?: boolean
   deadlineMs: number
-  /** The server refused with this message, and nothing was executed; true when that is taken care of. */
+  /** The server refused with this message and executed nothing. Returns true if the callback handles it. */
   onRefused?: (message: string, call: Call) => boolean
 }
 
-/** A question on its way to its end, perhaps over several connections. */
+/** A command until its result, possibly over several connections. */
 export class Call implements CallInFlight {
   readonly slot: number
   readonly args: readonly Argument[]
@@ -24,16 +24,16 @@ export class Call implements CallInFlight {
   readonly write: boolean
   readonly repeatable: boolean
   readonly deadlineMs: number
-  readonly onRefused: Question['onRefused']
+  readonly onRefused: Command['onRefused']
   attempts = 0
-  /** An earlier attempt of a write has an unknown end. */
+  /** An earlier attempt of this write may have been executed. */
   mayBeDone = false
   /** The connection of the last attempt. */
   via: Connection | undefined
 
   constructor(
     private readonly calls: Calls,
-    question: Question,
+    question: Command,
     readonly resolve: (reply: unknown) => void,
     private readonly fail: (error: Error) => void,
   ) {

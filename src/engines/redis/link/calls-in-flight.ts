@@ -1,20 +1,20 @@
 import type { Argument } from './redis.js'
 
-/** One command on its way. Exactly one of the two is called, once for each time it is sent. */
+/** One command in flight. Each time it is sent, exactly one of the two callbacks is called, once. */
 export interface CallInFlight {
   readonly args: readonly Argument[]
   readonly binary: boolean
   readonly deadlineMs: number
   onReply(reply: unknown): void
-  /** With an error of the server (`ErrorReply`), or `NoReply`. */
+  /** With an error reply of the server (`ErrorReply`), or `NoReply`. */
   onFailure(error: unknown): void
 }
 
 const FIRST_CAPACITY = 64
 
 /**
- * What is on its way on one connection, in the order of sending, which is that of the answers. A ring and not a Set,
- * whose table is made anew over and over while entries come and go.
+ * The commands in flight on one connection, in the order of sending, which is the order of the replies. A ring buffer
+ * instead of a Set, whose hash table would be rebuilt again and again as entries come and go.
  */
 export class CallsInFlight {
   private slots: (CallInFlight | undefined)[] = new Array(FIRST_CAPACITY).fill(undefined)
@@ -26,7 +26,7 @@ export class CallsInFlight {
     return this.count
   }
 
-  /** The place by which it is taken again. */
+  /** Returns the position, with which `take` removes it. */
   add(flight: CallInFlight): number {
     if (this.next - this.first === this.slots.length) this.grow()
     this.slots[this.next % this.slots.length] = flight
@@ -34,7 +34,7 @@ export class CallsInFlight {
     return this.next++
   }
 
-  /** False when it was taken before. */
+  /** False if it was removed before. */
   take(place: number): boolean {
     const { length } = this.slots
     if (place < this.first || this.slots[place % length] === undefined) return false

@@ -1,7 +1,7 @@
 import { CatracaError } from '../../../core/errors.js'
 import { every, later } from '../../../core/timers.js'
 import { parseAddress } from './address.js'
-import { Call, type Question } from './call.js'
+import { Call, type Command } from './call.js'
 import { Coalescer } from './coalescer.js'
 import type { Connection } from './connection.js'
 import {
@@ -21,7 +21,7 @@ const FIRST_PAUSE_MS = 10
 const LONGEST_PAUSE_MS = 200
 const REDIRECTS_AT_ONCE = 3
 
-/** Brings a call to the right server and to its end in time, and sends it again where that is safe. */
+/** Sends each call to the right server, ends it by its deadline, and sends it again where that is safe. */
 export class Calls {
   private readonly waiting = new Set<Call>()
   private watch: NodeJS.Timeout | undefined
@@ -32,7 +32,7 @@ export class Calls {
     private readonly topology: () => Topology,
     private readonly settings: Settings,
   ) {
-    // WAIT holds up its connection, so one stands behind all writes of a turn.
+    // WAIT blocks its connection, so one WAIT serves all writes of an event-loop turn.
     this.replicated = new Coalescer(
       async (connection, deadlines) => {
         const { replicas, timeoutMs } = settings.waitReplicas!
@@ -48,22 +48,22 @@ export class Calls {
     return performance.now() + this.settings.commandTimeoutMs
   }
 
-  ask(question: Question): Promise<unknown> {
+  ask(question: Command): Promise<unknown> {
     return new Promise((resolve, reject) => this.start(new Call(this, question, resolve, reject)))
   }
 
-  /** Reads of one slot, each executed behind the one before it. */
-  async askInOrder(questions: readonly Question[]): Promise<unknown[]> {
+  /** Reads of one slot, executed in the given order. */
+  async askInOrder(questions: readonly Command[]): Promise<unknown[]> {
     const found = await this.tryInOrder(questions)
     if (found !== undefined) return found
-    // Where something is sent again, or elsewhere, only waiting keeps the order.
+    // After a redirect or a retry, only waiting for each reply preserves the order.
     const replies: unknown[] = []
     for (const question of questions) replies.push(await this.ask(question))
     return replies
   }
 
-  /** The same, once, at the server that is known for the slot; undefined when one of them failed there. */
-  async tryInOrder(questions: readonly Question[]): Promise<unknown[] | undefined> {
+  /** Like `askInOrder`, but once and only on the known server of the slot. Undefined if one of them failed. */
+  async tryInOrder(questions: readonly Command[]): Promise<unknown[] | undefined> {
     const connection = this.topology().connection(questions[0]!.slot)
     if (connection === undefined) return undefined
     const sent = questions.map(({ args, deadlineMs, binary }) => connection.ask(args, deadlineMs, binary))
@@ -74,7 +74,7 @@ export class Calls {
     }
   }
 
-  /** Asks this server and no other, once, what changes nothing. */
+  /** Sends a command that changes nothing to this server only, once. */
   async askAt(connection: Connection, args: readonly Argument[]): Promise<unknown> {
     try {
       return await connection.ask(args, this.deadline())
@@ -96,7 +96,7 @@ export class Calls {
     else connection.send(call)
   }
 
-  /** A connection came up or slots changed hands. */
+  /** A connection opened, or slots moved. */
   changed(): void {
     for (const call of [...this.waiting]) {
       const connection = this.topology().connection(call.slot)
@@ -106,7 +106,7 @@ export class Calls {
     }
   }
 
-  /** The server of the slot turned out to be a replica. */
+  /** The server of the slot is a replica. */
   notPrimary(slot: number): void {
     const connection = this.topology().connection(slot)
     if (connection !== undefined) this.topology().notPrimary(connection)
@@ -147,7 +147,7 @@ export class Calls {
     )
   }
 
-  /** For calls alone: what to do when a connection gave no reply to one, or an error. */
+  /** For `Call` only: handles a missing reply or an error reply. */
   failed(call: Call, error: unknown): void {
     const connection = call.via!
     if (isErrorReply(error)) this.refused(call, connection, error.message)
@@ -176,7 +176,7 @@ export class Calls {
     if (!redirect || !this.redirected(call, refusal, connection)) this.pause(call, pauseMs)
   }
 
-  /** Follows MOVED and ASK at once; false when there is no connection to where they point. */
+  /** Follows MOVED and ASK at once. False if there is no connection to the target. */
   private redirected(call: Call, { kind, target }: Refusal, connection: Connection): boolean {
     const address = parseAddress(target!, connection.address.host)
     if (address === undefined) return false
@@ -187,7 +187,7 @@ export class Calls {
     }
     const other = this.topology().asked(address)
     if (other === undefined) return false
-    // Commands of one connection keep their order, so ASKING stands right before the one it is for.
+    // A connection executes commands in order, so ASKING directly precedes the command it is for.
     other.ask(['ASKING'], call.deadlineMs).catch(() => {})
     this.send(call, other)
     return true
@@ -197,7 +197,7 @@ export class Calls {
     later(() => this.start(call), pauseMs * (0.5 + Math.random() / 2))
   }
 
-  /** A short outage is waited for; in a long one every call fails at once. */
+  /** In a short outage the call waits. In a long one every call fails at once. */
   private wait(call: Call): void {
     const { commandTimeoutMs, maxWaiting } = this.settings
     const { reason, sinceMs } = this.topology().outage(call.slot)

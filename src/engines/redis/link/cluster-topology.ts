@@ -16,7 +16,7 @@ type SlotRange = [number, number, [string | null, number], ...unknown[]]
 
 const BETWEEN_LOOKS_MS = 100
 
-/** The map of slots as the cluster tells it, looked at again whenever a server is lost or redirects. */
+/** The slot map of the cluster. It is read again whenever a server is lost or redirects a call. */
 export class ClusterTopology implements Topology {
   private readonly nodes = new Map<string, Node>()
   private owners: (Node | undefined)[] = new Array(SLOTS).fill(undefined)
@@ -69,7 +69,7 @@ export class ClusterTopology implements Topology {
     return new Map([...owners].map((node) => [nameOf(node!.address), node!.pool.connection]))
   }
 
-  /** Any server hears all messages. A random one, so that the next try after a failure is another. */
+  /** Every server receives all messages. A random one, so that a retry after a failure uses another. */
   listenerAddress(): Address {
     const connected = [...this.nodes.values()].filter(({ pool }) => pool.connection !== undefined)
     const choice = connected.length > 0 ? connected.map(({ address }) => address) : this.seeds
@@ -85,7 +85,7 @@ export class ClusterTopology implements Topology {
     this.reason = 'this instance is closed'
   }
 
-  /** Learns the map, at most once at a time and not more often than every 100 ms. */
+  /** Reads the slot map. Runs once at a time, and not more often than every 100 ms. */
   look(): void {
     if (this.closed || this.looking !== undefined || this.lookAgain !== undefined) return
     this.looking = this.learn()
@@ -109,7 +109,7 @@ export class ClusterTopology implements Topology {
     return [...this.primaries().values()].includes(undefined) || this.owners.includes(undefined)
   }
 
-  /** Connected servers are asked first, because seeds may be gone since the start. */
+  /** Queries connected servers first, because the seeds may no longer exist. */
   private async learn(): Promise<boolean> {
     for (const { pool } of [...this.nodes.values()].sort(() => Math.random() - 0.5)) {
       const connection = pool.connection

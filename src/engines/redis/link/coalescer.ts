@@ -1,7 +1,7 @@
 import { CatracaError } from '../../../core/errors.js'
 import { soon } from '../../../core/timers.js'
 
-/** Carries the items that came together, and answers each in its place: a result, or an Error for that one alone. */
+/** Sends the items of a batch. Returns for each item, in order, a result, or an Error for that item only. */
 export type Carry<Group, Item, Result> = (
   group: Group,
   items: Item[],
@@ -9,7 +9,7 @@ export type Carry<Group, Item, Result> = (
 
 export interface CoalescerOptions<Item> {
   maxItems: number
-  /** Bytes of one batch; an item that is larger travels alone. */
+  /** Maximum bytes of one batch. A larger item is sent alone. */
   maxBytes?: number
   sizeOf?: (item: Item) => number
 }
@@ -22,16 +22,16 @@ interface PendingItem<Item, Result> {
 }
 
 /**
- * Gathers what is asked in one turn of the event loop, by group, and carries each group at once.
+ * Collects the calls of one event-loop turn, by group, and sends each group as one batch.
  *
- * While nothing is on its way, a batch leaves as soon as the code that runs now has ended: with one caller nothing is
- * waited for. Else it leaves at the end of the turn, behind all sockets that were read in it, so that requests of many
- * connections travel together. There is no timer.
+ * If no batch is in flight, a batch is sent as soon as the running code ends, so a single caller never waits.
+ * Otherwise it is sent at the end of the turn, after all sockets of the turn were read, so that requests of many
+ * connections share a batch. There is no timer.
  */
 export class Coalescer<Group, Item, Result> {
   private readonly groups = new Map<Group, PendingItem<Item, Result>>()
   private scheduled = false
-  /** Batches on their way. */
+  /** Batches in flight. */
   private carried = 0
 
   constructor(
@@ -46,7 +46,7 @@ export class Coalescer<Group, Item, Result> {
       waiting.resolves.push(resolve)
       waiting.rejects.push(reject)
       if (waiting.items.length >= this.options.maxItems) {
-        // Nothing can join it, and the server may as well begin while the answers before it are still being read.
+        // The batch is full. It is sent now, so that the server can start while earlier replies are still being read.
         this.groups.delete(group)
         void this.carryOne(group, waiting)
         return

@@ -1,6 +1,6 @@
 import { Durations } from '../../../core/figures.js'
 
-/** How long servers took to answer, by command, from when it was sent. */
+/** Response times of the servers, by command, measured from sending. */
 export class CommandTimes {
   private readonly byCommand = new Map<string, Durations>()
 

@@ -16,9 +16,9 @@ export interface ConnectionSettings {
   username?: string
   readonly password: string | undefined
   database: number
-  /** Told of every connection that could not be made, or was lost. */
+  /** Called for every connection that failed or was lost. */
   onFailure: () => void
-  /** Where answers are timed; undefined for servers that are none of the store's. */
+  /** Records response times; undefined for servers that do not belong to the store. */
   times?: CommandTimes | undefined
 }
 
@@ -28,14 +28,15 @@ const TEXT = { timeout: 0, typeMapping: { [RESP_TYPES.MAP]: Map } }
 const BINARY = { timeout: 0, typeMapping: { ...TEXT.typeMapping, [RESP_TYPES.BLOB_STRING]: Buffer } }
 const SWEEPS_PER_TIMEOUT = 40
 const SHORTEST_SWEEP_MS = 5
-/** A server that was silent for so long may have been replaced meanwhile. */
+/** A server that was silent for this long may have been replaced meanwhile. */
 const DOUBTED_AFTER_MS = 1000
 
 /**
- * One life of one connection: it is opened, used, and lost once; whoever keeps it opens another.
+ * One connection: it is opened, used, and lost once. After a loss, its owner opens a new one.
  *
- * Deadlines are kept here and not by the client, whose timeout ends when a command is written, so that a stopped
- * server would hang every call for ever; it also costs an AbortSignal for each command, and most of the throughput (ADR 11).
+ * Deadlines are enforced here and not by the client library. The library's timeout ends when a command is written, so
+ * a stopped server would hang every call for ever. It also costs an AbortSignal per command, and most of the
+ * throughput (ADR 11).
  */
 export class Connection {
   private readonly flights = new CallsInFlight()
@@ -46,13 +47,13 @@ export class Connection {
   private answersSeen = 0
   private silentSinceMs = 0
   private lost = false
-  /** The server was silent, and what it answers is not believed yet. */
+  /** The server was silent. Its replies are held back until `confirm` resolves. */
   private doubted = false
   private confirming: Promise<void> | undefined
 
-  /** Asked before the first answers behind a silence are believed; when it rejects, the connection is dropped. */
+  /** Called before the first replies after a silence are accepted. If it rejects, the connection is dropped. */
   confirm: (() => Promise<void>) | undefined
-  /** Tells of the loss once; not of a close. */
+  /** Called once when the connection is lost, not when it is closed. */
   onLost: (reason: string) => void = () => {}
 
   private constructor(
@@ -70,7 +71,7 @@ export class Connection {
     client.on('error', (error: Error) => connection.lose(error.message))
     const { promise: late, timer } = rejectLater(settings.connectTimeoutMs, address)
     try {
-      // The client limits the time of connecting, but not of the handshake behind it.
+      // The client limits the time to connect, but not the handshake after it.
       await Promise.race([client.connect(), late])
       return connection
     } catch (error) {
@@ -98,7 +99,7 @@ export class Connection {
     }
     const place = this.flights.add(flight)
     if (this.sweeper === undefined) this.startSweeping()
-    // Options of the client, because options of a single command cost as much as the rest of it.
+    // Options of the client, because options of a single command cost as much as the rest of the command.
     const client = flight.binary ? this.binary : this.client
     const sentMs = performance.now()
     client.sendCommand(flight.args).then(
@@ -115,7 +116,7 @@ export class Connection {
     )
   }
 
-  /** One question that is not sent again. */
+  /** Sends one command, once. */
   ask(args: readonly Argument[], deadlineMs: number, binary = false): Promise<unknown> {
     return new Promise((onReply, onFailure) => this.send({ args, binary, deadlineMs, onReply, onFailure }))
   }
@@ -128,7 +129,7 @@ export class Connection {
     if (!this.lost) await this.client.unsubscribe(channel)
   }
 
-  /** Drops it as if the other side had: its link opens another. */
+  /** Drops the connection as if the server had closed it. Its owner opens another. */
   drop(reason: string): void {
     this.lose(reason)
   }
@@ -152,7 +153,7 @@ export class Connection {
     this.settings.times?.add(args[0] as string, performance.now() - sentMs)
   }
 
-  /** Resolves when answers may be believed; else what is on its way ends as lost. */
+  /** Resolves when replies may be accepted. Otherwise all calls in flight end as lost. */
   private confirmed(): Promise<void> {
     this.confirming ??= this.confirm!()
       .then(
@@ -170,7 +171,7 @@ export class Connection {
   private startSweeping(): void {
     this.silentSinceMs = performance.now()
     this.sweeper = every(() => this.sweep(), this.sweepMs)
-    // The socket keeps the process alive as long as it must.
+    // The open socket already keeps the process alive.
     this.sweeper.unref()
   }
 
@@ -191,7 +192,7 @@ export class Connection {
     for (const flight of late) {
       flight.onFailure(new NoReply('timed-out', `none within ${this.settings.commandTimeoutMs} ms`))
     }
-    // Late answers among others mean a busy server. Silence may be a connection that nobody will ever close.
+    // If single replies are late, the server is busy. Silence may mean a dead connection that is never closed.
     if (late.length > 0 && silentMs >= this.settings.commandTimeoutMs - 2 * this.sweepMs) {
       this.lose(`silent for ${Math.round(silentMs)} ms`)
     }
@@ -211,9 +212,9 @@ function rejectLater(ms: number, address: Address): { promise: Promise<never>; t
 }
 
 /**
- * The library builds a class with every command of Redis for each new address: tens of milliseconds in which the
- * process does nothing else, and just when a cluster fails over. So one client is made, which never connects, and all
- * others are duplicates of it.
+ * For each new address the library builds a class with every Redis command. That blocks the process for tens of
+ * milliseconds, just when a cluster fails over. So one client is created that never connects, and all others are
+ * duplicates of it.
  */
 let pattern: ReturnType<typeof newPattern> | undefined
 
@@ -234,7 +235,7 @@ function newClient({ host, port }: Address, settings: ConnectionSettings) {
       host,
       port,
       connectTimeout: connectTimeoutMs,
-      // Whoever keeps the connection opens the next one, perhaps to another server.
+      // The owner of the connection opens the next one, possibly to another server.
       reconnectStrategy: false,
       ...(tls === undefined ? {} : { tls: true as const, ...tls }),
     },

@@ -1,7 +1,7 @@
 import type { RedisUse } from './eviction.js'
 import type { RedisInfo } from './redis.js'
 
-/** What operators should know of servers that keep guards and may lose what they have acknowledged. */
+/** Warnings about servers that hold guards and may lose acknowledged writes. */
 export function durabilityWarnings({ topology, nodes }: RedisInfo, use: RedisUse): string[] {
   if (use === 'caches') return []
   return nodes.flatMap(({ address, appendOnly, needsReplicas }) => {

@@ -1,6 +1,6 @@
 import type { RedisInfo, RedisNode } from './redis.js'
 
-/** What is kept on the servers: with nothing but caches they should make room, else they never may. */
+/** What the servers hold. With only caches they should evict keys, otherwise they never may. */
 export type RedisUse = 'guards' | 'caches'
 
 export function evictionWarnings(info: RedisInfo, use: RedisUse): string[] {
@@ -27,7 +27,7 @@ function warningsOfCaches({ nodes }: RedisInfo): string[] {
   })
 }
 
-/** What operators should know of servers that may lose data by their own choice. */
+/** Warnings about servers that may evict data. */
 function warningsOfGuards({ nodes }: RedisInfo): string[] {
   return nodes.flatMap(({ address, maxmemoryPolicy: policy }) => {
     if (policy === undefined || policy === 'noeviction') return []

@@ -1,31 +1,31 @@
 import { ErrorReply } from '@redis/client'
 import { CatracaError, isCatracaError } from '../../../core/errors.js'
 
-/** How a call ended that got no reply. Only what was certainly not sent may be sent again blindly. */
+/** How a call without a reply ended. Only `not-sent` may be sent again in every case. */
 export type Missing = 'not-sent' | 'lost' | 'timed-out'
 
-/** Stays inside this folder; callers get a CatracaError. */
+/** Internal to this folder; callers get a CatracaError. */
 export class NoReply extends Error {
   constructor(
     readonly missing: Missing,
     message: string,
   ) {
     super(message)
-    // As it is called everywhere else: whoever counts timeouts looks at the name of the cause.
+    // The usual name of such errors: metrics recognise timeouts by the name of the cause.
     if (missing === 'timed-out') this.name = 'TimeoutError'
   }
 }
 
 export interface Refusal {
   kind: 'moved' | 'ask' | 'later' | 'not-primary'
-  /** Where MOVED and ASK point to, as `HOST:PORT`; the host is empty when it is that of the node that answered. */
+  /** Target of MOVED and ASK as `HOST:PORT`. The host is empty if it is that of the node that answered. */
   target?: string
 }
 
 const LATER = new Set(['LOADING', 'CLUSTERDOWN', 'TRYAGAIN', 'BUSY'])
 const NOT_PRIMARY = new Set(['READONLY', 'MASTERDOWN'])
 
-/** Refusals that come before anything is executed, so that the same command may be sent again, even a write. */
+/** Refusals that come before anything is executed. The command may be sent again, even a write. */
 export function refusalOf(message: string): Refusal | undefined {
   const [code = '', , target = ''] = message.split(' ', 3)
   if (code === 'MOVED') return { kind: 'moved', target }
@@ -40,7 +40,7 @@ export function unavailable(reason: string): CatracaError {
   return new CatracaError('ENGINE_UNAVAILABLE', `Redis is not available: ${reason}`)
 }
 
-/** The error of a call for which no reply came. */
+/** The error of a call that got no reply. */
 export function withoutReply(failure: NoReply, command: string, write: boolean): CatracaError {
   if (failure.missing === 'not-sent') return unavailable(failure.message)
   const message = `Redis gave no answer to ${command}: ${failure.message}`
@@ -49,7 +49,7 @@ export function withoutReply(failure: NoReply, command: string, write: boolean):
 
 const UNAVAILABLE_CODES = new Set(['NOREPLICAS', 'MISCONF', 'NOAUTH', 'WRONGPASS', 'NOPERM', 'NOPROTO'])
 
-/** The error of a command that the server answered with an error of its own. */
+/** The error of a command that got an error reply. */
 export function refused(message: string, command: string): CatracaError {
   const code = codeOf(message)
   const text = `Redis refused ${command}: ${withoutArguments(message)}`
@@ -61,7 +61,7 @@ export function refused(message: string, command: string): CatracaError {
   return new CatracaError('INTERNAL', text)
 }
 
-/** Another program has written under a key of ours. What it holds is neither read nor changed. */
+/** Another program has written to one of our keys. Its value is neither read nor changed. */
 export function foreign(key: string, what: string): CatracaError {
   return new CatracaError(
     'STORE_CORRUPT',
@@ -71,10 +71,10 @@ export function foreign(key: string, what: string): CatracaError {
 
 export const isForeign = (error: unknown): boolean => isCatracaError(error, 'STORE_CORRUPT')
 
-/** A server that does not know a command repeats its arguments, which may be a password or a customer. */
+/** The error of an unknown command repeats its arguments, which may contain a password or a customer id. */
 const withoutArguments = (message: string): string => message.replace(/,? with args beginning with:.*$/s, '')
 
-/** What may be told of a failed connection. */
+/** The reason of a failed connection, without secrets. */
 export function describeFailure(error: unknown, password: string | undefined): string {
   if (error instanceof CatracaError) return error.message
   const { message, code } = error as { message?: string; code?: string }
@@ -86,7 +86,7 @@ export function describeFailure(error: unknown, password: string | undefined): s
   return password === undefined || password === '' ? text : text.replaceAll(password, '***')
 }
 
-/** For what comes behind a change that was made: that it failed must not look as if nothing had been changed. */
+/** For work that follows a completed change: if it fails, the error must not suggest that nothing was changed. */
 export async function behindChange<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

@@ -1,7 +1,7 @@
 import { later } from '../../../core/timers.js'
 import type { Connection } from './connection.js'
 
-/** Subscribing has no deadline in the client; a connection on which it hangs is dropped. */
+/** Subscribing has no deadline in the client library. If it hangs, the connection is dropped. */
 export async function inTime(
   promise: Promise<void>,
   ms: number,

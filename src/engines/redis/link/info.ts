@@ -11,7 +11,7 @@ const NUMBERS = [
   ['total_commands_processed', 'commandsProcessed'],
 ] as const
 
-/** What INFO tells of a server; CONFIG would tell more, but hosted services forbid it. */
+/** The fields of INFO. CONFIG has more, but hosted services forbid it. */
 export function infoOf(address: string, text: string): RedisNode {
   const fields = new Map(text.split(/\r?\n/).map((line) => splitAtColon(line)))
   const node: RedisNode = { address }
@@ -22,7 +22,7 @@ export function infoOf(address: string, text: string): RedisNode {
   const policy = fields.get('maxmemory_policy')
   if (policy !== undefined) node.maxmemoryPolicy = policy
   if (fields.has('aof_enabled')) node.appendOnly = fields.get('aof_enabled') === '1'
-  // INFO counts the replicas that are good enough only where some are asked for.
+  // INFO has this field only if `min-replicas-to-write` is set.
   if (fields.has('connected_slaves')) node.needsReplicas = fields.has('min_slaves_good_slaves')
   for (const [field, name] of NUMBERS) if (fields.has(field)) node[name] = Number(fields.get(field))
   return node

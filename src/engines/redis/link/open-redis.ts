@@ -18,7 +18,7 @@ import { SingleTopology } from './single-topology.js'
 import { Subscriptions } from './subscriptions.js'
 import type { OnChange, Topology } from './topology.js'
 
-/** Resolves with a connection that works; rejects within the connect timeout, with the reason. */
+/** Resolves with a working connection. Rejects within the connect timeout, with the reason. */
 export async function openRedis(url: RedisUrl, options: RedisOptions = {}): Promise<Redis> {
   const redis = new OpenRedis(url, settingsOf(options))
   try {
@@ -30,7 +30,7 @@ export async function openRedis(url: RedisUrl, options: RedisOptions = {}): Prom
   }
 }
 
-/** Trying again does not help at the start; later somebody may be changing passwords or certificates. */
+/** At the start, a retry does not help against these. Later, an operator may be changing passwords or certificates. */
 const HOPELESS = /WRONGPASS|NOAUTH|NOPERM|certificate/
 
 class OpenRedis implements Redis {
@@ -148,7 +148,7 @@ class OpenRedis implements Redis {
     this.topology.close()
   }
 
-  /** All primaries are there, or the first reason why not. */
+  /** Resolves when all primaries are connected; rejects with the first reason why not. */
   async connected(): Promise<void> {
     const { connectTimeoutMs } = this.settings
     const missing = () => {

@@ -1,9 +1,9 @@
 import { CatracaError } from '../../../core/errors.js'
 
 export interface RedisTlsOptions {
-  /** PEM text of the authority that signed the server's certificate. */
+  /** PEM text of the CA that signed the server's certificate. */
   ca?: string
-  /** The name that the certificate must carry, when it is not the host of the URL. */
+  /** The name in the certificate, if it is not the host of the URL. */
   servername?: string
   rejectUnauthorized?: boolean
 }
@@ -11,20 +11,22 @@ export interface RedisTlsOptions {
 export interface RedisOptions {
   /** From the first packet to the end of the handshake. */
   connectTimeoutMs?: number
-  /** For a whole call, with waiting for a connection and all retries. */
+  /** For a whole call, including the wait for a connection and all retries. */
   commandTimeoutMs?: number
-  /** Connections to each primary. One is enough unless large replies hold up small ones. */
+  /** Connections per primary. One is enough unless large replies delay small ones. */
   poolSize?: number
   tls?: RedisTlsOptions
-  /** Asked for every new connection, so that a changed password needs no restart; wins over that of the URL. */
+  /**
+   * Called for every new connection, so that a changed password needs no restart. Overrides the password of the URL.
+   */
   readPassword?: () => string | undefined
-  /** Bounds of what is put into one call: items, and bytes of their arguments. */
+  /** Maximum size of one batch: items, and bytes of their arguments. */
   maxBatch?: { items: number; bytes: number }
-  /** A write is answered only when this many replicas have it; else its outcome is unknown. */
+  /** A write succeeds only when this many replicas have it. Otherwise its outcome is unknown. */
   waitReplicas?: { replicas: number; timeoutMs: number }
-  /** Calls on their way on one connection. Beyond, a call fails at once. */
+  /** Calls in flight per connection. Above it, a call fails at once. */
   maxInFlight?: number
-  /** Calls that wait for a connection. Beyond, a call fails at once. */
+  /** Calls that wait for a connection. Above it, a call fails at once. */
   maxWaiting?: number
 }
 

@@ -5,11 +5,11 @@ import { describeFailure } from './failures.js'
 
 export interface ReconnectingOptions {
   settings: ConnectionSettings
-  /** Where to connect, asked anew for each attempt. */
+  /** Where to connect; called for each attempt. */
   locate: () => Address | Promise<Address>
-  /** How; `Connection.open` unless told otherwise. */
+  /** Default: `Connection.open`. */
   open?: typeof Connection.open
-  /** Looks at a fresh connection, and throws when it is not to be used. */
+  /** Checks a new connection, and throws if it must not be used. */
   welcome?: (connection: Connection) => Promise<void>
   onUp?: (connection: Connection) => void
   /** The connection was lost, or an attempt to get one failed. */
@@ -19,7 +19,7 @@ export interface ReconnectingOptions {
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 2000
 
-/** Keeps one connection up, for ever: after a loss it tries again with growing pauses, each of random length. */
+/** Maintains one connection: after a loss it reconnects, with growing pauses of random length, without end. */
 export class ReconnectingConnection {
   private current: Connection | undefined
   private closed = false
@@ -52,7 +52,7 @@ export class ReconnectingConnection {
     this.lastReason = 'this instance is closed'
   }
 
-  /** Lets calls on their way come to their end, and opens nothing any more. */
+  /** Lets calls in flight finish and opens no new connection. */
   retire(afterMs: number): void {
     this.closed = true
     clearTimeout(this.retry)
@@ -99,7 +99,7 @@ export class ReconnectingConnection {
   }
 }
 
-/** Connections to one server, of which the least busy is used. */
+/** Connections to one server. Calls use the least busy one. */
 export class Pool {
   private readonly links: ReconnectingConnection[]
 
@@ -118,7 +118,7 @@ export class Pool {
     return best
   }
 
-  /** Since when there is no connection at all; meaningless while there is one. */
+  /** Since when there is no connection at all. Not meaningful while there is one. */
   get downSinceMs(): number {
     return Math.max(...this.links.map((link) => link.downSinceMs))
   }

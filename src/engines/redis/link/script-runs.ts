@@ -1,6 +1,6 @@
 import { CatracaError } from '../../../core/errors.js'
 import { type BatchItem, ItemFailure } from './batch-form.js'
-import type { Call, Question } from './call.js'
+import type { Call, Command } from './call.js'
 import type { Calls } from './calls.js'
 import { Coalescer } from './coalescer.js'
 import { codeOf, foreign, refused } from './failures.js'
@@ -15,11 +15,11 @@ interface Item extends BatchItem {
 type Batches = Coalescer<number, Item, unknown>
 
 const PAUSE_MS = 50
-/** A call may meet several servers that do not know its script, while slots move. */
+/** While slots move, a call may reach several servers that do not have its script. */
 const MOST_LOADS = 8
 const ONE_BY_ONE = Symbol('one by one')
 
-/** Runs operations of scripts, those of one script and slot together. */
+/** Runs operations of scripts, and batches those of one script and slot. */
 export class ScriptRuns {
   private readonly batches = new Map<Script, { text: Batches; binary: Batches }>()
 
@@ -71,7 +71,7 @@ export class ScriptRuns {
       const found = await this.calls.tryInOrder(script.alone(keys[0]!).map((args) => ({ ...question, args })))
       if (found !== undefined) return [found]
     }
-    const question: Question = {
+    const question: Command = {
       slot,
       args: commandOf(script, items),
       binary,
@@ -90,7 +90,7 @@ export class ScriptRuns {
     const results = script.form.resultsOf(reply, items)
     if (!results.some(isFailure)) return results
     if (results.some(isReadOnly) && performance.now() + PAUSE_MS < question.deadlineMs) {
-      // A master that has just become a replica runs the script, and refuses each write in it.
+      // A master that has just become a replica runs the script, but refuses each write in it.
       this.calls.notPrimary(slot)
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
       return this.carry(script, slot, items, binary)
@@ -102,7 +102,7 @@ export class ScriptRuns {
     )
   }
 
-  /** Where another program has written under a key of ours, operators want to know which. */
+  /** If another program has written to one of our keys, the error names the key. */
   private async failure(
     script: Script,
     slot: number,
@@ -123,14 +123,14 @@ export class ScriptRuns {
 
   private refused(script: Script, items: Item[], message: string, call: Call): boolean {
     const code = codeOf(message)
-    // While a slot moves, a call is served only where all its keys are: items apart may be.
+    // While a slot moves, a call succeeds only on a server that has all its keys. Single items may succeed.
     if (code === 'TRYAGAIN' && items.length > 1) call.resolve(ONE_BY_ONE)
     else if (code === 'NOSCRIPT' && call.attempts++ < MOST_LOADS) this.loadAndSend(script, call)
     else return false
     return true
   }
 
-  /** Both travel together: the order of one connection holds them. */
+  /** Both are sent together, because a connection executes commands in order. */
   private loadAndSend(script: Script, call: Call): void {
     const connection = call.via!
     connection.ask(['SCRIPT', 'LOAD', script.source], call.deadlineMs).catch(() => {})

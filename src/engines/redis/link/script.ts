@@ -3,37 +3,37 @@ import { readFileSync } from 'node:fs'
 import { CatracaError } from '../../../core/errors.js'
 import { type BatchForm, eachByItself } from './batch-form.js'
 
-/** What TYPE says of a key; `any` where another program's value is part of the answer. */
+/** The reply of TYPE; `any` if a value of another program is a valid input. */
 export type KeyType = 'string' | 'hash' | 'set' | 'zset' | 'stream' | 'any'
 
 export interface ScriptOptions {
   /**
-   * Keys of one operation: how many, or what each of them holds. A script that writes, and knows it, refuses a key that
-   * holds something else before it changes anything.
+   * Keys of one operation: their number, or the type of each. With types, a script that writes refuses a key of
+   * another type before it changes anything.
    */
   keys: number | readonly KeyType[]
-  /** Without it Redis refuses every write of the script, and it is run again when its connection is lost. */
+  /** If false, Redis refuses every write of the script, and it is sent again when its connection is lost. */
   write: boolean
-  /** Of a script that writes: run twice it answers and leaves the same as run once, so that it is run again too. */
+  /** For a script that writes: running it twice has the same effect and result as once, so it may be sent again too. */
   repeatable?: boolean
-  /** Also run by a server that is out of memory: for little that belongs to something which was freed. */
+  /** Also run by a server that is out of memory: for small writes that complete something which frees memory. */
   evenWhenFull?: boolean
-  /** Further files: `uses: ['change-log']` makes what `change-log.lua` returns known as `change_log`. */
+  /** Other files: `uses: ['change-log']` makes the result of `change-log.lua` available as `change_log`. */
   uses?: readonly string[]
   /**
-   * The same behind a function: `limit_bucket()` runs `limit-bucket.lua`, so that what a call does not need is not
-   * made. Everything knows everything.
+   * Other files, loaded only when needed: `limit_bucket()` runs `limit-bucket.lua`. Each of these files can use all
+   * the others.
    */
   offers?: readonly string[]
-  /** The most that travel in one call, where larger ones would have server and process wait for each other. */
+  /** Maximum items per call, where larger batches would make server and process wait for each other. */
   together?: number
-  /** How items travel together; other than `lua/batch.lua` wants it, the file has a loop over `KEYS` of its own. */
+  /** How items share a call. With another form than that of `lua/batch.lua`, the file has its own loop over `KEYS`. */
   form?: BatchForm
-  /** Of a read, for one item alone: plain commands whose replies are its result, which cost less than a script. */
+  /** For a read of a single item: plain commands with the same result, which cost less than a script. */
   alone?: (key: string) => readonly (readonly string[])[]
 }
 
-/** A file of `lua/` that returns `function(keys, args)`, the operation on one item; or one with a loop of its own. */
+/** A file of `lua/` that returns `function(keys, args)`, the operation on one item; or a file with its own loop. */
 export interface Script {
   readonly name: string
   readonly keys: number
@@ -43,7 +43,7 @@ export interface Script {
   readonly together: number
   readonly form: BatchForm
   readonly alone: ScriptOptions['alone']
-  /** The operation with the loop over the items of a batch around it. */
+  /** The operation, with the loop over the items of a batch around it. */
   readonly source: string
   readonly sha: string
 }
@@ -52,15 +52,15 @@ const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/
 
 const known = new Map<string, { name: string; source: string }>()
 
-/** Every script that was defined so far, by its SHA: what servers call them. */
+/** All scripts defined so far, by SHA. */
 export const definedScripts = (): ReadonlyMap<string, { name: string; source: string }> => known
 
-/** Reads the file, once: declare scripts at the top of a module. */
+/** Reads the file once: declare scripts at the top of a module. */
 export function defineScript(name: string, options: ScriptOptions): Script {
   return assembleScript(name, options, readLua)
 }
 
-/** The same from other places than `lua/`. */
+/** The same with another source of files than `lua/`. */
 export function assembleScript(name: string, options: ScriptOptions, read: (name: string) => string): Script {
   const { write, uses = [], offers = [], together = Number.POSITIVE_INFINITY } = options
   const { repeatable = !write, form = eachByItself } = options

@@ -5,13 +5,13 @@ import { isSame } from './sentinel-views.js'
 import { Sentinels } from './sentinels.js'
 import type { OnChange, Topology } from './topology.js'
 
-/** A master that no Sentinel has named for so long is asked after before anything more is sent to it. */
+/** If no Sentinel named the master for this long, the Sentinels are queried before anything else is sent to it. */
 const NAMED_FOR_MS = 2500
 
 /**
- * The master that Sentinels name (ADR 30). A master that was deposed while it was stopped believes to be one still, and
- * so does everybody who asks it alone. So links to any other server than the named one are dropped as soon as a Sentinel
- * names it, and Sentinels confirm every new link, and for one whose server was silent.
+ * The master that the Sentinels name (ADR 30). A master that was replaced while it was stopped still believes that it
+ * is the master. So connections to other servers are dropped as soon as a Sentinel names a new master. The Sentinels
+ * must confirm every new connection, and every connection whose server was silent.
  */
 export class SentinelTopology implements Topology {
   private readonly sentinels: Sentinels
@@ -19,7 +19,7 @@ export class SentinelTopology implements Topology {
   private readonly bornMs = performance.now()
   private pool: Pool | undefined
   private asking = false
-  /** When no Sentinel answered: the link is used until one does. */
+  /** When no Sentinel answered. The connection is used until one does. */
   private unansweredMs = Number.NEGATIVE_INFINITY
 
   constructor(
@@ -54,7 +54,7 @@ export class SentinelTopology implements Topology {
       : { reason: 'the Sentinels are asked for the master', sinceMs: performance.now() }
   }
 
-  /** Only a cluster says MOVED; the URL names it wrongly, and the refusal tells so. */
+  /** Only a cluster replies MOVED. Then the URL has the wrong scheme, and the error says so. */
   moved(): void {}
 
   asked(): undefined {}
@@ -83,7 +83,7 @@ export class SentinelTopology implements Topology {
     this.pool?.close()
   }
 
-  /** New connections at once: those that are being made may hang at a server that is stopped. */
+  /** Opens new connections at once: those in progress may hang at a stopped server. */
   private follow(address: Address): void {
     const { settings, onChange } = this
     const old = this.pool
@@ -105,16 +105,16 @@ export class SentinelTopology implements Topology {
   private async welcome(connection: Connection): Promise<void> {
     const deadlineMs = performance.now() + this.settings.commandTimeoutMs
     const [role] = (await connection.ask(['ROLE'], deadlineMs)) as [string]
-    // A master that came back as a replica still answers at its old address until the Sentinels know.
+    // A former master that restarted as a replica is still found at its address until the Sentinels know.
     if (role !== 'master') throw new Error(`${nameOf(connection.address)} is a ${role}, not the master`)
-    // It may have been deposed while it kept this connection waiting.
+    // It may have been replaced while this connection was opened.
     await this.confirm(connection)
     connection.confirm = () => this.confirm(connection)
     for (const link of this.links) if (!link.usable) this.links.delete(link)
     this.links.add(connection)
   }
 
-  /** Rejects unless Sentinels, asked now, name the server of this connection. */
+  /** Rejects unless the Sentinels, queried now, name the server of this connection. */
   private async confirm({ address }: Connection): Promise<void> {
     if ((await this.sentinels.ask()) === 0) throw new Error(this.sentinels.reason)
     const { named } = this.sentinels
@@ -122,7 +122,7 @@ export class SentinelTopology implements Topology {
     throw new Error(`the Sentinels name ${nameOf(named!)} as master, not ${nameOf(address)}`)
   }
 
-  /** Without any Sentinel a master that answers is used on: their absence must not stop what works. */
+  /** If no Sentinel answers, a master that answers stays in use: missing Sentinels must not stop a working master. */
   private askAgain(): void {
     if (this.asking) return
     this.asking = true

@@ -1,9 +1,9 @@
 import { type Address, nameOf } from './address.js'
 
-/** What one Sentinel says. */
+/** The answer of one Sentinel. */
 export interface View {
   address: Address
-  /** Every failover raises it, so the highest one is the newest. */
+  /** Every failover increases it, so the highest one is the newest. */
   epoch: number
 }
 
@@ -11,9 +11,9 @@ export const isSame = (one: Address, other: Address | undefined): boolean =>
   other !== undefined && one.host === other.host && one.port === other.port
 
 /**
- * The master that Sentinels name. A Sentinel that led a failover, and has not finished when the next one begins, may name
- * the old master with the epoch of the new one: so within an epoch most of them are believed, and where they are equally
- * many it stays who it was.
+ * The master that the Sentinels name. A Sentinel that led a failover, and has not finished when the next one begins,
+ * may name the old master with the new epoch. So within an epoch the majority decides, and a tie keeps the current
+ * master.
  */
 export function masterOf(views: readonly View[], named: Address | undefined): Address | undefined {
   const newest = Math.max(...views.map(({ epoch }) => epoch))

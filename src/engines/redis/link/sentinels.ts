@@ -5,31 +5,31 @@ import { inTime } from './in-time.js'
 import { ReconnectingConnection } from './reconnecting-connection.js'
 import { isSame, masterOf, type View } from './sentinel-views.js'
 
-interface Told extends View {
+interface SentinelAnswer extends View {
   toldMs: number
 }
 
 interface Listener {
-  /** Another server than before is the master. */
+  /** The master changed. */
   onNamed: (address: Address) => void
   /** No Sentinel can be reached. */
   onAllLost: () => void
 }
 
 /**
- * The leader of a failover tells of the promotion first, and announces the switch when the replicas have followed. What
- * counts is what Sentinels answer then: an announcement has no epoch, and may come late.
+ * The leader of a failover announces the promotion first, and the switch when the replicas have followed.
+ * Announcements have no epoch and may come late, so they only cause a query of the Sentinels.
  */
 const ANNOUNCEMENTS = ['+switch-master', '+promoted-slave']
-/** Announcements may be lost with their connection, so every Sentinel is also asked. */
+/** Announcements may be lost with their connection, so every Sentinel is also polled. */
 const BETWEEN_QUESTIONS_MS = 1000
-/** What a Sentinel said before it was lost counts for so long: another one may still name an older master. */
+/** How long the last answer of an unreachable Sentinel counts: another one may still name an older master. */
 const VIEW_COUNTS_MS = 60_000
 const LONGEST_QUESTION_MS = 500
 
-/** Follows all Sentinels at once, and knows which master they name. */
+/** Follows all Sentinels at once and determines the master that they name. */
 export class Sentinels {
-  private readonly watches: Watch[]
+  private readonly watches: SentinelWatcher[]
   private readonly pulse: NodeJS.Timeout
   private namedPrimary: Address | undefined
   private lastHeardMs = Number.NEGATIVE_INFINITY
@@ -42,7 +42,7 @@ export class Sentinels {
   ) {
     this.watches = addresses.map(
       (address) =>
-        new Watch(address, master, settings, {
+        new SentinelWatcher(address, master, settings, {
           onTold: () => this.told(),
           onAnnounced: () => void this.ask(),
           onDown: () => this.down(),
@@ -56,17 +56,19 @@ export class Sentinels {
     return this.namedPrimary
   }
 
-  /** When a Sentinel was last heard. */
+  /** When a Sentinel last answered. */
   get heardMs(): number {
     return this.lastHeardMs
   }
 
-  /** Why nobody names a master. */
+  /** Why no Sentinel names a master. */
   get reason(): string {
     return `no Sentinel names the master ${this.master} (${this.watches.map(({ state }) => state).join('; ')})`
   }
 
-  /** Asks all of them now. Resolves, with how many have answered, when most have, or no more answers are to be expected. */
+  /**
+   * Queries all Sentinels now. Resolves with the number of answers, when a majority has answered or no more can come.
+   */
   ask(): Promise<number> {
     const asked = this.watches.filter(({ isUp }) => isUp)
     const most = Math.floor(this.watches.length / 2) + 1
@@ -113,10 +115,10 @@ export class Sentinels {
   }
 }
 
-/** One Sentinel: its announcements, and what it answers. */
-class Watch {
+/** One Sentinel: its announcements and its answers. */
+class SentinelWatcher {
   private readonly link: ReconnectingConnection
-  view: Told | undefined
+  view: SentinelAnswer | undefined
   hasFailed = false
 
   constructor(
@@ -148,7 +150,7 @@ class Watch {
     return `${nameOf(this.address)}: ${this.isUp ? 'does not answer' : this.link.reason}`
   }
 
-  /** True when it has answered. */
+  /** Whether it answered. */
   async ask(): Promise<boolean> {
     try {
       await this.look(this.link.connection!)
@@ -162,7 +164,7 @@ class Watch {
     this.link.close()
   }
 
-  /** Listens first and asks then, so that nothing is missed in between. */
+  /** Subscribes before it queries, so that no change is missed in between. */
   private async welcome(connection: Connection): Promise<void> {
     for (const channel of ANNOUNCEMENTS) {
       const heard = connection.subscribe(channel, () => this.listener.onAnnounced())
@@ -173,7 +175,7 @@ class Watch {
 
   private async look(connection: Connection): Promise<void> {
     const deadlineMs = performance.now() + this.settings.commandTimeoutMs
-    // The epoch first: if the master changes in between, the new one is told with an old epoch and not the other way round.
+    // The epoch first: if the master changes in between, the new one gets an old epoch and not the other way round.
     const [facts, named] = await Promise.all([
       connection.ask(['SENTINEL', 'MASTER', this.master], deadlineMs),
       connection.ask(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', this.master], deadlineMs),
@@ -193,7 +195,10 @@ function addressOf(named: [string, string] | null, sentinel: Address): Address |
   return named === null ? undefined : parseAddress(`${named[0]}:${named[1]}`, sentinel.host)
 }
 
-/** Sentinels are not the store: neither their failures nor their times are its own. The password may change, so it is not copied. */
+/**
+ * Sentinels are not part of the store: their failures and response times are not counted. The password may change, so
+ * it is not copied.
+ */
 function forSentinels(settings: ConnectionSettings): ConnectionSettings {
   return {
     ...settings,
@@ -205,7 +210,7 @@ function forSentinels(settings: ConnectionSettings): ConnectionSettings {
   }
 }
 
-/** Sentinels often have no password though their servers have one: it is sent only to those that ask for it. */
+/** Sentinels often have no password though their servers have one, so it is sent only to those that require it. */
 export async function openSentinel(sentinel: Address, settings: ConnectionSettings): Promise<Connection> {
   const { username, password, ...open } = settings
   try {

@@ -28,12 +28,12 @@ export class SingleTopology implements Topology {
     return { reason: this.pool.reason, sinceMs: this.pool.downSinceMs }
   }
 
-  /** Only a cluster says MOVED; the URL names it wrongly, and the refusal tells so. */
+  /** Only a cluster replies MOVED. Then the URL has the wrong scheme, and the error says so. */
   moved(): void {}
 
   asked(): undefined {}
 
-  /** There is no other; it is asked again. */
+  /** There is no other server, so the same one is tried again. */
   notPrimary(): void {}
 
   primaries(): Map<string, Connection | undefined> {

@@ -6,7 +6,7 @@ const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
   return crc & 0xffff
 })
 
-/** The slot of a key in Redis Cluster: CRC-16/XMODEM of the key, or of what stands in its first braces. */
+/** The slot of a key in Redis Cluster: CRC-16/XMODEM of the key, or of the text in its first braces. */
 export function slotOf(key: string): number {
   const bytes = Buffer.from(hashed(key))
   let crc = 0

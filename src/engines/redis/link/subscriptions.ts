@@ -11,10 +11,10 @@ interface Subscriber {
   onInterrupted: (interruption: Interruption) => void
 }
 
-/** Wake-ups on a connection of their own, which is opened by the first subscription. */
+/** Pub/sub on a separate connection, which the first subscription opens. */
 export class Subscriptions {
   private readonly channels = new Map<string, Set<Subscriber>>()
-  /** Channels that the server of the connection was told of. */
+  /** Channels that are subscribed to on the current connection. */
   private readonly told = new Set<string>()
   private interrupted = false
   private link: ReconnectingConnection | undefined
@@ -56,7 +56,7 @@ export class Subscriptions {
       onUp: (connection) => this.resumed(connection),
       onDown: () => this.lost(),
     })
-    // A connection that only listens does not notice that the other side is gone.
+    // A connection that only receives does not notice that the server is unreachable.
     this.pulse = every(() => this.beat(), this.settings.commandTimeoutMs)
     this.pulse.unref()
   }

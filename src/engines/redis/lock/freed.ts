@@ -1,7 +1,7 @@
 import type { Redis, Unsubscribe } from '../link/redis.js'
 import { freedChannel } from './keys.js'
 
-/** Who waits for which lock, and is told when it was given back. Subscribed to by the first who waits. */
+/** The waiters for each lock. They are notified when it is released. The first waiter subscribes. */
 export class FreedLocks {
   readonly channel: string
   private readonly waiting = new Map<string, Set<() => void>>()
@@ -30,7 +30,7 @@ export class FreedLocks {
     await unsubscribe?.()
   }
 
-  /** Without it those who wait look every so often, so a failure is tried again by the next one, and told to nobody. */
+  /** Without the subscription, waiters still poll. So a failure is not reported, and the next waiter tries again. */
   private async subscribe(): Promise<Unsubscribe | undefined> {
     try {
       return await this.redis.subscribe(

@@ -1,14 +1,14 @@
 /**
- * Names of everything that locks keep in Redis (see ../README.md). No identifier holds a brace, so no name of a lock can
- * forge the key of something else.
+ * Names of all keys of locks in Redis (see ../README.md). No identifier contains a brace, so no lock name can forge
+ * another key.
  */
 
-/** The owner, with the time to live of the lock: what other programs set with SET NX PX. */
+/** The owner, with the time to live of the lock, as other programs set it with SET NX PX. */
 export const lockKey = (name: string): string => `lock:${name}`
-/** The last fence of the name. */
+/** The last fence of the lock. */
 export const fenceKey = (lock: string): string => `{${lock}}:fence`
-/** There while somebody waits for the lock. */
+/** Exists while a caller waits for the lock. */
 export const waitingKey = (lock: string): string => `{${lock}}:waiting`
 
-/** Channels do not know databases, so the name must. */
+/** Channels are shared by all databases, so the name contains the database. */
 export const freedChannel = (database: number): string => `lock:freed:${database}`

@@ -7,7 +7,9 @@ import type { Redis } from '../link/redis.js'
 
 const RETRY_MS = 1000
 
-/** One of several independent servers. One that is down at the start is tried again, and counts as silent. */
+/**
+ * One of several independent servers. One that is down at the start is tried again, and counts as silent until then.
+ */
 export class RedlockServer {
   private redis: Redis | undefined
   private opening: Promise<void> | undefined
@@ -19,7 +21,7 @@ export class RedlockServer {
     private readonly options: RedisOptions,
   ) {}
 
-  /** Never fails: whether it is there. */
+  /** Never fails: resolves to whether it is connected. */
   async open(): Promise<boolean> {
     this.opening ??= this.connect()
     await this.opening

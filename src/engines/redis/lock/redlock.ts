@@ -13,20 +13,23 @@ import type { Redis } from '../link/redis.js'
 import { RedlockServer } from './redlock-server.js'
 import { RedisLocks } from './store.js'
 
-/** What one server says: yes, no, or nothing in time. */
+/** The reply of one server: a result, or none in time. */
 type Vote<T> = { server: number; said: T } | { server: number; isFull: boolean }
 
-/** A server that has not voted by then counts as silent: a small part of the lock's life, so that some of it is left. */
+/**
+ * A server that has not voted by then counts as silent. A small share of the lock's lifetime, so that most of it
+ * remains.
+ */
 const SILENT_AFTER_SHARE = 0.2
 const SILENT_AFTER_MS = 1000
-/** When a majority has heard that a lock is given back, it is free; the others have so long to hear of it too. */
-const LINGER_MS = 200
+/** When a majority has released a lock, it is free. The other servers get this long to release it too. */
+const DRAIN_MS = 200
 
 export interface OpenedRedlock extends LockStore {
   close(): Promise<void>
 }
 
-/** Opens a majority at least. */
+/** Opens at least a majority. */
 export async function openRedlock(urls: readonly RedisUrl[], options: RedisOptions): Promise<OpenedRedlock> {
   const servers = urls.map((url) => new RedlockServer(url, options))
   const lock = new Redlock(servers)
@@ -38,9 +41,9 @@ export async function openRedlock(urls: readonly RedisUrl[], options: RedisOptio
 }
 
 /**
- * The Redlock algorithm over servers that know nothing of each other: a lock is had by whoever a majority gave it to.
- * It survives the loss of a minority, and offers no fence: what the servers count, each for itself, has no order that
- * holds between two majorities.
+ * The Redlock algorithm over independent servers: a caller holds a lock if a majority granted it. It survives the
+ * loss of a minority. It offers no fence: each server counts separately, so fences of two majorities have no common
+ * order.
  */
 class Redlock implements OpenedRedlock {
   readonly pollMs = 250
@@ -53,7 +56,8 @@ class Redlock implements OpenedRedlock {
 
   async acquire(attempt: Attempt): Promise<AttemptOutcome> {
     const timeoutMs = Math.min(SILENT_AFTER_MS, attempt.ttlMs * SILENT_AFTER_SHARE)
-    // It is freed everywhere when it was not had, and nobody waits for a message of one server among several.
+    // If it is not acquired, it is released everywhere. Waiters poll: a message of one server among several means
+    // little.
     const single = { ...attempt, waits: false }
     const votes = await this.vote(
       timeoutMs,
@@ -66,7 +70,7 @@ class Redlock implements OpenedRedlock {
     }
     await this.freeEverywhere(attempt.name, attempt.owner, timeoutMs)
     const held = said.flatMap((one) => (one.outcome === 'held' ? [one.retryAfterMs] : []))
-    // Servers that could make a majority have spoken: somebody has it, or several have a part each.
+    // Enough servers for a majority have answered: another caller holds the lock, or several hold parts of it.
     if (said.length >= this.quorum) return { outcome: 'held', retryAfterMs: shortest(held, this.pollMs) }
     throw silence(votes, this.servers.length)
   }
@@ -77,7 +81,7 @@ class Redlock implements OpenedRedlock {
   }
 
   async release(name: string, owner: string): Promise<OwnerOutcome> {
-    return this.decide(SILENT_AFTER_MS, LINGER_MS, (store) => store.release(name, owner))
+    return this.decide(SILENT_AFTER_MS, DRAIN_MS, (store) => store.release(name, owner))
   }
 
   async remove(name: string): Promise<boolean> {
@@ -91,7 +95,7 @@ class Redlock implements OpenedRedlock {
     if (said.length < this.quorum) throw silence(votes, this.servers.length)
     const held = said.flatMap((one) => (one?.isHeld ? [one.expiresAt ?? Number.POSITIVE_INFINITY] : []))
     if (held.length < this.quorum) return undefined
-    // It is had for as long as a majority keeps it.
+    // It is held as long as a majority holds it.
     const expiresAt = held.sort((a, b) => b - a)[this.quorum - 1]!
     return { isHeld: true, fence: undefined, expiresAt: Number.isFinite(expiresAt) ? expiresAt : undefined }
   }
@@ -120,17 +124,20 @@ class Redlock implements OpenedRedlock {
     throw silence(votes, this.servers.length)
   }
 
-  /** Also where no answer came: it may have been given there all the same. */
+  /** Also on servers that gave no answer: they may have granted the lock all the same. */
   private async freeEverywhere(name: string, owner: string, timeoutMs: number): Promise<void> {
     await this.vote(
       timeoutMs,
       (store) => store.release(name, owner),
       () => true,
-      LINGER_MS,
+      DRAIN_MS,
     )
   }
 
-  /** All servers at once. It is over when all have spoken, in time, or when a majority has said the same, and drained. */
+  /**
+   * Calls all servers at once. Ends when all have answered, at the timeout, or `drainMs` after a majority gave the
+   * same answer.
+   */
   private vote<T>(
     timeoutMs: number,
     ask: (store: RedisLocks) => Promise<T>,

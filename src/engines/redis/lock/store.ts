@@ -10,7 +10,7 @@ import { defineScript } from '../link/script.js'
 import { FreedLocks } from './freed.js'
 import { fenceKey, lockKey, waitingKey } from './keys.js'
 
-/** Few enough that server and process work at the same time instead of waiting for each other. */
+/** Small enough that server and process work at the same time instead of waiting for each other. */
 const together = 8
 const ACQUIRE = defineScript('lock-acquire', { keys: ['any', 'string'], write: true, together })
 const ACQUIRE_OR_WAIT = defineScript('lock-acquire', {
@@ -22,12 +22,15 @@ const RELEASE = defineScript('lock-release', { keys: ['any', 'string'], write: t
 const EXTEND = defineScript('lock-extend', { keys: ['any', 'string'], write: true, together })
 const READ = defineScript('lock-read', { keys: 2, write: false })
 
-/** What another program holds without an end is asked for again after so long. */
+/** How long to wait before the next attempt, if another program holds the lock without an expiry. */
 const NO_END_MS = 1000
 
-/** Locks on one primary: key, fence and mark of a name share a slot, and one script decides by the server's clock. */
+/**
+ * Locks on one primary. Key, fence and waiting mark of a lock share a slot, and one script decides by the server's
+ * clock.
+ */
 export class RedisLocks implements LockStore {
-  /** Those who wait are told; this is for what other programs give back. */
+  /** Waiters are notified of releases. Polling finds the releases of other programs. */
   readonly pollMs = 250
   private readonly freed: FreedLocks
 
@@ -38,7 +41,7 @@ export class RedisLocks implements LockStore {
     this.freed = new FreedLocks(redis, database)
   }
 
-  /** Without `async`, which costs as much memory as all the rest of a call. */
+  /** Without `async`, which costs as much memory as the rest of a call. */
   acquire({ name, owner, ttlMs, waits }: Attempt): Promise<AttemptOutcome> {
     const key = lockKey(name)
     const args = [owner, String(ttlMs)]
@@ -83,7 +86,7 @@ export class RedisLocks implements LockStore {
     return this.freed.watch(name, onFree)
   }
 
-  /** Everything expires by itself. */
+  /** All keys expire. */
   async sweep(): Promise<{ more: boolean }> {
     return { more: false }
   }

@@ -1,9 +1,9 @@
 --[[
-  The switch of one shard to the generation that a replace has built. It needs change-log.
+  Switches one shard to the generation that a replace has built. Needs change-log.
 
   switch(it, oldKey, generation, entry, now, mark, maxBytes, channel, listId)
     it       the shard (shard.lua), whose next generation this is
-    entry    what followers are told; '' for nothing
+    entry    the log entry for followers; '' for none
 ]]
 local function switch(it, oldKey, generation, entry, now, mark, maxBytes, channel, listId)
   local keys = it.keys
@@ -21,7 +21,7 @@ local function switch(it, oldKey, generation, entry, now, mark, maxBytes, channe
     sequence = change_log.append(keys.state, keys.log, entry, mark, maxBytes, channel, listId)
     sequence = string.format('%.0f', sequence)
   end
-  -- What the reverse index is told of those that are no longer members counts from here.
+  -- Version of the reverse-index updates for customers who are no longer members.
   redis.call('HSET', keys.state, 'oldSequence', sequence)
 end
 

@@ -1,5 +1,6 @@
 --[[
-  Brings a shard to the generation that its list has switched to. Whoever finds a shard behind its list may do it.
+  Brings a shard to the generation that its list has switched to. Any process that finds a shard behind its list may run
+  it.
 
   Input
     keys  those of the shard (shard.lua), old
@@ -7,7 +8,7 @@
           7 list id
 
   Output
-    'active' | 'gone' | 'frozen' | 'behind': nothing was built for that generation
+    'active' | 'gone' | 'frozen' | 'behind': no replace has built that generation here
 ]]
 return function(keys, args)
   local it, old = shard.read(keys), keys[11]

@@ -1,5 +1,5 @@
 --[[
-  Looks customers up, all at the same moment.
+  Looks up customers, all at the same moment.
 
   Input
     keys  members, attributes

@@ -6,7 +6,7 @@
     args  1 incarnation of the deleted list
 
   Output
-    1, or 0 when the shard belongs to a later list
+    1, or 0 if the shard belongs to a later list
 ]]
 return function(keys, args)
   local known = redis.call('HGET', keys[1], 'incarnation')

@@ -1,5 +1,5 @@
 --[[
-  Creates a list, unless its id is taken.
+  Creates a list, unless its id exists.
 
   Input
     keys  metadata; attributes, state and log of a single shard

@@ -1,14 +1,14 @@
 --[[
-  Removes members whose time is over.
+  Removes expired members.
 
   Input
     keys  those of the shard (shard.lua)
-    args  1 incarnation, 2 generation, 3 now in ms, 4 mark, 5 bytes that the log may have, 6 channel, 7 list id,
-          then customer id and its key, for each customer
+    args  1 incarnation, 2 generation, 3 now in ms, 4 mark, 5 maximum bytes of the log, 6 channel, 7 list id, then
+          customer id and its key, for each customer
 
   Output
-    { `expired`, sequence, customers that were removed … }
-    { refusal }: `gone`, `stale` or `frozen`, and nothing was changed
+    { `expired`, sequence, removed customers … }
+    { refusal }: `gone`, `stale` or `frozen`; nothing was changed
 ]]
 return function(keys, args)
   local it = shard.read(keys)

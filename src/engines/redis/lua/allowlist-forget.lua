@@ -1,12 +1,12 @@
 --[[
-  Drops what a deleted list has beside its members, and at last its metadata, with which its id is free again.
+  Deletes what a deleted list has beside its members and, as the last step, its metadata. Then its id is free again.
 
   Input
     keys  metadata, imports, build, manifest, pages
     args  1 incarnation of the deleted list, 2 `rest` or `metadata`
 
   Output
-    1, or 0 when the list is no longer there
+    1, or 0 if the list no longer exists
 ]]
 return function(keys, args)
   local found = redis.call('HMGET', keys[1], 'incarnation', 'deleted')

@@ -1,13 +1,13 @@
 --[[
-  Gives up a replace whose import died: from here on it cannot switch any more. Where a failover has lost that it had
-  switched, and shards have followed already, the list switches again instead.
+  Abandons a replace whose import died: it can no longer switch. If it had switched and a failover lost that, but shards
+  have followed already, the list switches again instead.
 
   Input
     KEYS  meta, imports
     ARGV  1 now, 2 the generation that shards have switched to, or '', 3 channel, 4 list id
 
   Output
-    1 when it was given up or has switched, 0 when there is none or it lives
+    1 if it was abandoned or has switched, 0 if there is none or it is alive
 ]]
 local imports = allowlist_import_claim
 

@@ -4,26 +4,26 @@
   Input
     keys  those of the shard (shard.lua), writers
     args  1 incarnation, 2 import id, 3 owner, 4 number of the batch, 5 key of the batch, 6 customers of the batch that
-          come before in this shard, 7 customers of this part, 8 now in ms, 9 tail of the attributes of those that are
-          new and of which the row says nothing, 10 mark, 11 bytes that the log may have, 12 channel, 13 list id,
-          14 for each customer 02 length-1 key, from 15 on the ids, then for each row that says something: its place
-          (from 1), the tail if the customer is there already, the tail if not
+          come before in this shard, 7 customers of this part, 8 now in ms, 9 attributes tail of new customers whose row
+          has no attributes, 10 mark, 11 maximum bytes of the log, 12 channel, 13 list id, 14 for each customer 02
+          length-1 key, from 15 on the ids, then for each row with attributes: its position (from 1), the tail if the
+          customer is a member already, the tail if not
 
   Output
     { 'gone' | 'frozen' | 'lost' }
     { 'applied', applied, added }  another part is next
-    { 'stored', applied, added, sequence of the log, places of those that the set did not hold, or -1: all }
+    { 'stored', applied, added, sequence of the log, positions of those that were not in the set, or -1: all }
 ]]
 local batch = allowlist_import_batch
 local FIRST = 15
 
--- Nobody is there yet and no row says anything: the case of nearly every import, and several times cheaper.
+-- No customer is a member yet and no row has attributes: the case of nearly every import, and several times cheaper.
 local function addAll(it, args, count, text)
   batch.storeAll(it.keys.members, it.keys.attributes, args, FIRST, count, text)
   return '\1' .. struct.pack('>I6I6', tonumber(args[8]), 0) .. string.sub(args[14], 2)
 end
 
--- A replace that is running must hold what somebody else adds, or wants to stay.
+-- A running replace must also contain members that another import adds or names again.
 local function storeInNext(it, customer, text, wasThere, changed)
   local keys = it.keys
   local inNext = redis.call('SISMEMBER', keys.next, customer) == 1
@@ -32,7 +32,7 @@ local function storeInNext(it, customer, text, wasThere, changed)
   if not (wasThere and inNext) then it.shared = it.shared + 1 end
 end
 
--- What the attributes become; nil: as they are.
+-- The new text of the attributes; nil: unchanged.
 local function changedText(text, isMember, row, args)
   if not isMember then return args[8] .. (row and row.ifNew or args[9]) end
   if not row then return nil end

@@ -1,14 +1,16 @@
 --[[
-  How much of a batch a shard has stored, so that a part that is sent again is not counted again: text in the field
-  `IMPORT_ID#batch` of the writers: NUMBER KEY APPLIED ADDED. The field `IMPORT_ID` says who may write.
+  How much of a batch a shard has stored, so that a part that is sent again is not counted again. It is text in the
+  field `IMPORT_ID#batch` of the writers: NUMBER KEY APPLIED ADDED. The field `IMPORT_ID` names the owner, who may
+  write.
 
-  begin(writersKey, importId, owner, number, key, start) -> added so far when customers from `start` on are next,
-    else nil and the answer: { 'applied', applied, added }, or { 'lost' } for another owner and for a batch that was
-    followed by another
+  begin(writersKey, importId, owner, number, key, start) -> added so far, if customers from `start` on are next;
+    else nil and the reply: { 'applied', applied, added }, or { 'lost' } for another
+    owner and for a batch that is not the latest one
   note(writersKey, importId, number, key, applied, added)
-  store(members, attributes, expiries, customer, text)  text false: nothing is known of the member
+  store(members, attributes, expiries, customer, text)  text false: no attributes are known
   storeAll(members, attributes, args, first, count, text)  the customers in args, who are all new and do not expire
-  given(args, first, count) -> by place, what rows say: { ifThere, ifNew }; they stand in args behind the customers
+  given(args, first, count) -> by position, the attributes of rows: { ifThere, ifNew }; in args they follow the
+    customers
   anybody(flags) -> whether one of them is 1
 ]]
 local function begin(writersKey, importId, owner, number, key, start)

@@ -3,13 +3,13 @@
 
   Input
     KEYS  meta, imports
-    ARGV  import id, mode, owner, now, end of the lease, checkpoint of an import that has done nothing
+    ARGV  import id, mode, owner, now, end of the lease, checkpoint of an import that has not started
 
   Output
     { 'list-not-found' | 'other-mode' | 'import-running' | 'replace-running' }
     { 'completed' | 'begun' | 'resumed', incarnation, claim, checkpoint, generation that the replace builds or '' }
-    { 'abandoned' }  a replace that died must be given up first
-    { 'moving' }     no replace can begin while the list gets another number of shards
+    { 'abandoned' }  a dead replace must be abandoned first
+    { 'moving' }     no replace can begin while the list moves to another number of shards
 ]]
 local imports = allowlist_import_claim
 
@@ -35,7 +35,7 @@ return function(keys, args)
   end
   local generation = ''
   if mode == 'replace' then
-    -- Sent again, because no answer came: it must not stand in its own way.
+    -- The call was sent again because no reply came: it must not block itself.
     local isOwn = claim ~= nil and claim.owner == owner
     local reason = blocked(keys, not isOwn and meta[3], meta[4], now)
     if reason ~= nil then return { reason } end
@@ -44,7 +44,7 @@ return function(keys, args)
     redis.call('HSET', keys[1], 'lastGeneration', generation,
       'replacing', cjson.encode({ importId = importId, generation = last }))
   end
-  -- A replace begins anew: nothing of an earlier attempt was kept.
+  -- A replace starts again from the beginning: nothing of an earlier attempt is reused.
   if claim == nil or mode == 'replace' then redis.call('HSET', keys[2], importId, args[6]) end
   imports.write(keys[2], importId, {
     state = 'running', mode = mode, leaseUntil = tonumber(args[5]), updatedAt = args[4],

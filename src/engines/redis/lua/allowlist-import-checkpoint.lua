@@ -1,5 +1,5 @@
 --[[
-  Renews the lease of an import, and stores how far it is.
+  Renews the lease of an import, and stores its progress.
 
   Input
     KEYS  meta, imports

@@ -1,10 +1,10 @@
 --[[
-  Who works on an import, as text in the field `IMPORT_ID#claim` of the imports: STATE MODE LEASE_UNTIL UPDATED_AT
-  STARTED_AT OWNER. How far it is stands in the field `IMPORT_ID`, which scripts never look into.
+  The lease of an import, as text in the field `IMPORT_ID#claim` of the imports: STATE MODE LEASE_UNTIL UPDATED_AT
+  STARTED_AT OWNER. Its progress is in the field `IMPORT_ID`, which scripts never parse.
 
   read(importsKey, importId) -> { state, mode, leaseUntil, updatedAt, startedAt, owner }, or nil
   write(importsKey, importId, claim)
-  isLive(claim, now) -> whether somebody is at work
+  isLive(claim, now) -> whether its lease is valid
   owned(metaKey, importsKey, incarnation, importId, owner) -> claim, or nil and `list-not-found` or `lost`
 ]]
 local function read(importsKey, importId)

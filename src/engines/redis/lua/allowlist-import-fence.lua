@@ -1,6 +1,6 @@
 --[[
-  Makes an owner the only one who may write to this shard for an import, or ends that. What the last batch of the
-  owner before did stays known, so that it is not counted again.
+  Makes an owner the only one who may write to this shard for an import, or ends that. The result of the previous
+  owner's last batch is preserved, so that it is not counted again.
 
   Input
     KEYS  state, writers

@@ -1,12 +1,12 @@
 --[[
-  Ends an import. A replace that did not switch can no longer do so afterwards.
+  Ends an import. A replace that has not switched can no longer switch.
 
   Input
     KEYS  meta, imports
     ARGV  incarnation, import id, owner, now, state, checkpoint
 
   Output
-    'finished' | 'lost' | 'list-not-found', or 'abandoned' when what the replace built must be removed
+    'finished' | 'lost' | 'list-not-found', or 'abandoned' if what the replace built must be removed
 ]]
 local imports = allowlist_import_claim
 

@@ -1,12 +1,12 @@
 --[[
-  Drops the record of an import that nobody has touched for long.
+  Deletes the record of an import that has not changed for long.
 
   Input
     KEYS  imports
-    ARGV  import id, moment before which it must have been touched last
+    ARGV  import id, time before which its last change must be
 
   Output
-    1 when it was dropped, else 0
+    1 if it was deleted, else 0
 ]]
 local imports = allowlist_import_claim
 

@@ -1,13 +1,13 @@
 --[[
-  Reads the log of a shard behind a position.
+  Reads the log of a shard after a position.
 
   Input
-    keys  state, log, and for who wants the count compared the members
+    keys  state, log, and optionally the members, to compare their count
     args  1 incarnation, 2 sequence and 3 mark of the position, 4 entries at most
 
   Output
-    { sequence of the last entry, generation of the shard, id, bytes, id, bytes, … }, ids being SEQUENCE-MARK; nil when
-    the log does not go on from the position; 0 when there are more or fewer members than the log has told of
+    { sequence of the last entry, generation of the shard, id, bytes, id, bytes, … }, ids being SEQUENCE-MARK; nil if
+    the log does not continue from the position; 0 if the number of members differs from what the log says
 ]]
 return function(keys, args)
   local state = redis.call('HMGET', keys[1], 'incarnation', 'sequence', 'mark', 'generation', 'count')
@@ -17,7 +17,7 @@ return function(keys, args)
   local after = tonumber(args[2])
   if (state[2] or '0') == args[2] and (after == 0 or state[3] == args[3]) then return { last, state[4] } end
   if last < after then return false end
-  -- The entry at the position itself must still be there, and be the same: else this is another history.
+  -- The entry at the position itself must still exist, and be the same. Otherwise data was lost.
   local entries = redis.call('XRANGE', keys[2], after == 0 and '-' or args[2], '+', 'COUNT', tonumber(args[4]) + 1)
   local first = 1
   if after > 0 then

@@ -1,13 +1,13 @@
 --[[
-  Gives a shard its state, where it has none, or one of an earlier list: after the creation of a list with several
-  shards, and after a loss of data. What an earlier list has left goes; other members stay.
+  Gives a shard its state, if it has none or that of an earlier list: after the creation of a list with several shards,
+  and after data loss. Leftovers of an earlier list are deleted; other members stay.
 
   Input
     keys  those of the shard (shard.lua)
-    args  1 incarnation, 2 generation, 3 now in ms, 4 the sequence number to go on from, 5 its mark
+    args  1 incarnation, 2 generation, 3 now in ms, 4 the sequence number to continue from, 5 its mark
 
   Output
-    { `open`, generation, next }, or { `newer` } when the shard belongs to a later list
+    { `open`, generation, next }, or { `newer` } if the shard belongs to a later list
 ]]
 return function(keys, args)
   local it = shard.read(keys)

@@ -1,9 +1,9 @@
 --[[
-  Walks over the members of a shard.
+  One SSCAN step over the members of a shard.
 
   Input
     keys  members, attributes
-    args  1 cursor of SSCAN, 2 about how many
+    args  1 cursor of SSCAN, 2 approximate count
 
   Output
     { generation, next cursor, customer ids, attributes (nil: none) for each customer }
@@ -12,7 +12,7 @@ return function(keys, args)
   local scanned = redis.call('SSCAN', keys[1], args[1], 'COUNT', args[2])
   local ids = scanned[2]
   local attributes = {}
-  -- Sets of numbers alone come whole, however many they are.
+  -- SSCAN returns a set of only numbers completely, however large it is.
   for from = 1, #ids, 1000 do
     local part = redis.call('HMGET', keys[2], unpack(ids, from, math.min(#ids, from + 999)))
     for i = 1, #part do

@@ -1,12 +1,12 @@
 --[[
-  Takes customers of a deleted list out of a set, or drops all that a shard of it has left.
+  Removes customers of a deleted list from a set, or deletes everything that a shard of it has left.
 
   Input
     keys  state of the shard, set, then 11 further keys of the shard
-    args  1 incarnation of the deleted list, then customers; none: everything is dropped
+    args  1 incarnation of the deleted list, then customers; none: everything is deleted
 
   Output
-    1, or 0 when the shard belongs to a later list by now
+    1, or 0 if the shard already belongs to a later list
 ]]
 return function(keys, args)
   local known = redis.call('HGET', keys[1], 'incarnation')

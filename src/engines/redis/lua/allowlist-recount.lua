@@ -1,13 +1,13 @@
 --[[
-  Tells followers to load a shard anew when it has another number of members than its log has led to: somebody has
-  changed the set past it.
+  Makes followers load a shard again if its number of members differs from what its log says: another program has
+  changed the set without the log.
 
   Input
     keys  those of the shard (shard.lua)
-    args  1 incarnation, 2 mark, 3 bytes that the log may have, 4 channel, 5 list id
+    args  1 incarnation, 2 mark, 3 maximum bytes of the log, 4 channel, 5 list id
 
   Output
-    1 when it was told, else 0
+    1 if followers were notified, else 0
 ]]
 return function(keys, args)
   local it = shard.read(keys)

@@ -1,12 +1,12 @@
 --[[
-  Walks one set and tells who is not in another.
+  One SSCAN step over a set: returns the elements that are not in another set.
 
   Input
-    keys  the set that is walked, the other
-    args  cursor, how many to look at (about)
+    keys  the set to scan, the other set
+    args  cursor, approximate count
 
   Output
-    { next cursor, those that are not in the other }
+    { next cursor, elements that are not in the other set }
 ]]
 local CHUNK = 900
 

@@ -1,12 +1,12 @@
 --[[
-  Opens the next generation of a shard for the file of a replace; from here on changes by hand go to both.
+  Opens the next generation of a shard for the file of a replace. From now on, single writes go to both generations.
 
   Input
     keys  those of the shard (shard.lua), writers, old
     args  1 incarnation, 2 generation that the list has, 3 generation that the replace builds, 4 import id, 5 owner
 
   Output
-    'open' | 'gone' | 'stale' | 'frozen', or 'leftover': something of an earlier replace must be removed first
+    'open' | 'gone' | 'stale' | 'frozen', or 'leftover': data of an earlier replace must be removed first
 ]]
 return function(keys, args)
   local it, writers, old = shard.read(keys), keys[11], keys[12]

@@ -1,18 +1,18 @@
 --[[
   Puts some hundreds of customers of the file of a replace into the generation that it builds. Customers changed by
-  hand since it began are left alone.
+  single writes since it began are skipped.
 
   Input
     keys  those of the shard (shard.lua), writers
     args  1 incarnation, 2 generation that the replace builds, 3 import id, 4 owner, 5 customers of the file that come
-          before in this shard, 6 customers of this part, 7 now in ms, 8 tail of the attributes of those that are new
-          and of which the row says nothing, from 9 on the ids, then for each row that says something: its place
-          (from 1), the tail if the customer is there already, the tail if not
+          before in this shard, 6 customers of this part, 7 now in ms, 8 attributes tail of new customers whose row has
+          no attributes, from 9 on the ids, then for each row with attributes: its position (from 1), the tail if the
+          customer is a member already, the tail if not
 
   Output
     { 'gone' | 'frozen' | 'lost' }
     { 'applied', applied, added }  another part is next
-    { 'stored', applied, added, places of those that the set does not hold or -1: all, places of all that differ }
+    { 'stored', applied, added, positions of those that are not in the set or -1: all, positions of all that differ }
 ]]
 local batch = allowlist_import_batch
 local FIRST = 9

@@ -1,10 +1,10 @@
 --[[
-  One step through the generation before the last switch: those that are still members are dropped from it, the others
-  are told, to be dropped when the reverse index knows.
+  One step through the generation before the last switch. Customers who are still members are removed from it. The
+  others are returned, to be removed when the reverse index is updated.
 
   Input
     keys  old, members
-    args  cursor, how many to look at (about)
+    args  cursor, approximate count
 
   Output
     { next cursor, those that are no longer members }

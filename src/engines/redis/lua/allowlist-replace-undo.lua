@@ -1,13 +1,13 @@
 --[[
-  Ends what a replace that was given up has begun in a shard: changes no longer go to its generation, which is then
-  removed in steps.
+  Undoes what an abandoned replace has begun in a shard: changes no longer go to its generation, which is then deleted
+  in steps.
 
   Input
     keys  state, next, next attributes, next expiries, touched
-    args  1 incarnation, 2 the generation it built, 3 `stop`, or `clear`: drop what it built
+    args  1 incarnation, 2 the generation it built, 3 `stop`, or `clear`: delete what it built
 
   Output
-    the last number of the log when the replace began, or '' when there is nothing to undo
+    the last sequence number of the log when the replace began, or '' if there is nothing to undo
 ]]
 return function(keys, args)
   local state = redis.call('HMGET', keys[1], 'incarnation', 'next', 'nextSequence')
@@ -16,7 +16,7 @@ return function(keys, args)
     redis.call('HDEL', keys[1], 'next', 'shared')
     return state[3] or ''
   end
-  -- Not while a later replace builds there.
+  -- Not while a later replace is building there.
   if state[2] then return '' end
   redis.call('UNLINK', keys[2], keys[3], keys[4], keys[5])
   redis.call('HDEL', keys[1], 'nextSequence')

@@ -1,21 +1,21 @@
 --[[
-  Makes an owner the only one who may move a list to another number of shards, until the lease ends by the clock of the
-  server; or renews that, with how far the move is. It needs clock.
+  Makes an owner the only one who may move a list to another number of shards, until its lease ends by the clock of the
+  server; or renews the lease and stores the progress. Needs clock.
 
   Input
     keys  meta
-    args  1 incarnation, 2 owner, 3 shards to move to, 4 lease in ms, 5 phase, 6 members copied, 7 members in all,
-          8 `claim`, or `renew`, 9 generation that the caller knows the list by
+    args  1 incarnation, 2 owner, 3 shards to move to, 4 lease in ms, 5 phase, 6 members copied, 7 members in all, 8
+          `claim` or `renew`, 9 generation of the list that the caller has read
 
   Output
     { 'gone' }       there is no such list
-    { 'lost' }       a renewal came too late
-    { 'moving' }     somebody else is at it
-    { 'dead' }       somebody else was at it: what is left must be removed first
-    { 'dropping' }   the shards of an earlier move must be dropped first
+    { 'lost' }       the lease had already expired
+    { 'moving' }     another owner moves the list
+    { 'dead' }       another owner died: its leftovers must be removed first
+    { 'dropping' }   the old shards of an earlier move must be deleted first
     { 'replacing' }  a replace is running
-    { 'same' }       it has so many shards
-    { 'changed' }    the list is not what the caller knows
+    { 'same' }       it already has this number of shards
+    { 'changed' }    the list has changed since the caller read it
     { 'claimed', generation that the moved list will have }
 ]]
 local function refusal(found, args, moving)

@@ -1,13 +1,13 @@
 --[[
-  Drops a shard that its list has moved away from, or that a move has filled in vain. For a while it stays known as
-  such, so that nobody who was asleep meanwhile takes it for one that was never opened.
+  Deletes a shard that its list has moved away from, or that an abandoned move has filled. For a while the shard stays
+  marked as moved, so that a process that was suspended does not take it for one that was never opened.
 
   Input
     keys  those of the shard (shard.lua), writers, old
-    args  1 incarnation, 2 generation: a shard of this one, or of a later one, is in use
+    args  1 incarnation, 2 generation: a shard of this generation or a later one is in use
 
   Output
-    1, or 0 when it is in use
+    1, or 0 if it is in use
 ]]
 local REMEMBERED_MS = 600000
 

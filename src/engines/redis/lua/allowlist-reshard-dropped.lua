@@ -1,9 +1,9 @@
 --[[
-  The shards that a list has moved away from are dropped.
+  Records that the shards that a list has moved away from are deleted.
 
   Input
     keys  meta
-    args  1 what `dropping` said
+    args  1 the value of `dropping`
 
   Output
     1

@@ -1,14 +1,14 @@
 --[[
-  Ends a move that has not switched: it cannot switch afterwards, and the shards that it has filled are noted to be
-  dropped. A move that has switched is left alone: its shards are those of the list. It needs clock.
+  Ends a move that has not switched: it can no longer switch, and the shards that it has filled are recorded to be
+  deleted. A move that has switched is not changed: its shards are those of the list. Needs clock.
 
   Input
     keys  meta
-    args  1 owner of the move, 2 'own' when the owner itself ends it, 'other' when somebody else does, which is possible
-          only behind its lease, or 'look': only asks whether that would be possible
+    args  1 owner of the move, 2 'own' if the owner itself ends it; 'other' if another process does, which is possible
+          only after its lease; or 'look': only returns whether that would be possible
 
   Output
-    1 when that move is over, 0 when it lives
+    1 if that move has ended, 0 if it is alive
 ]]
 return function(keys, args)
   local text = redis.call('HGET', keys[1], 'moving')

@@ -1,5 +1,5 @@
 --[[
-  Makes a shard refuse changes while its list switches to other shards; or takes them again.
+  Makes a shard refuse changes while its list switches to other shards, or accept them again.
 
   Input
     keys  state
@@ -16,7 +16,7 @@ return function(keys, args)
     return 'thawed'
   end
   if state[2] ~= args[2] or state[4] then return 'stale' end
-  -- A mover that slept over its lease would end with it what another one relies on.
+  -- A mover whose lease expired would otherwise thaw what another mover has frozen.
   if state[3] and state[3] ~= args[3] then return 'stale' end
   redis.call('HSET', keys[1], 'frozen', args[3])
   return 'frozen'

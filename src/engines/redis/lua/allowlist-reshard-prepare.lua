@@ -1,10 +1,10 @@
 --[[
-  Makes an empty shard that a move fills. Nobody else may write to it before the list has switched.
+  Creates an empty shard for a move to fill. No other writer may write to it before the list has switched.
 
   Input
     keys  those of the shard (shard.lua), writers, old
-    args  1 incarnation, 2 owner of the move, 3 generation of the moved list, 4 moment of the last change that is known,
-          5 mark, 6 bytes that the log may have, 7 channel, 8 list id
+    args  1 incarnation, 2 owner of the move, 3 generation of the moved list, 4 time of the last known change, 5 mark, 6
+          maximum bytes of the log, 7 channel, 8 list id
 
   Output
     'prepared', or 'lost' when the shard belongs to a later move or is in use
@@ -21,7 +21,7 @@ return function(keys, args)
   redis.call('HSET', it.keys.state, 'incarnation', args[1], 'generation', args[3], 'count', '0', 'updatedAt', args[4],
     'frozen', args[2])
   redis.call('HSET', it.keys.attributes, '#generation', args[1] .. '.' .. args[3])
-  -- An image of an earlier time with as many shards must not take this log for the one that it has read nothing of.
+  -- A follower that once read this list with the same number of shards must not continue from its old position.
   change_log.append(it.keys.state, it.keys.log, '\255', tonumber(args[5]), tonumber(args[6]), args[7], args[8])
   return 'prepared'
 end

@@ -1,13 +1,13 @@
 --[[
-  Brings customers into a shard that a move fills, as the shard they come from has them.
+  Copies customers into a shard that a move fills, with the state that they have in the old shard.
 
   Input
     keys  state, members, attributes, expiries
-    args  1 owner of the move, 2 moment of the last change where they come from, then customer and attributes for each
-          customer: '' for a member without, '-' for who is no member
+    args  1 owner of the move, 2 time of the last change of the old shard, then customer and attributes for each
+          customer: '' for a member without attributes, '-' for a customer who is not a member
 
   Output
-    'stored', or 'lost' when the shard no longer belongs to this move
+    'stored', or 'lost' if the shard no longer belongs to this move
 ]]
 local function drop(keys, customer)
   redis.call('SREM', keys[2], customer)

@@ -1,12 +1,12 @@
 --[[
-  One step of a walk over the members of a shard.
+  One SSCAN step over the members of a shard, with their attributes.
 
   Input
     keys  members, attributes
-    args  cursor, how many to look at (about)
+    args  cursor, approximate count
 
   Output
-    { next cursor, customer, attributes ('' when there are none), customer, … }
+    { next cursor, customer, attributes ('' if there are none), customer, … }
 ]]
 local CHUNK = 900
 

@@ -14,7 +14,7 @@ return function(keys, args)
   if found[1] ~= args[1] or found[2] then return 'gone' end
   local moving = found[3] and cjson.decode(found[3])
   if not moving or moving.owner ~= args[2] then
-    -- Sent again, because no answer came.
+    -- The call was sent again because no reply came.
     return (found[4] == args[3] and found[5] == args[4]) and 'switched' or 'lost'
   end
   for i = 7, #args, 2 do

@@ -1,9 +1,9 @@
 --[[
-  Walks over the members of a shard, without their attributes.
+  One SSCAN step over the members of a shard, without their attributes.
 
   Input
     keys  members, attributes
-    args  1 cursor of SSCAN, 2 about how many
+    args  1 cursor of SSCAN, 2 approximate count
 
   Output
     { generation, next cursor, customer ids }

@@ -1,6 +1,6 @@
 --[[
   Switches a list of several shards to the generation that a replace has built, and completes the import. The shards
-  follow (allowlist-activate.lua).
+  switch afterwards (allowlist-activate.lua).
 
   Input
     keys  meta, imports
@@ -16,7 +16,7 @@ return function(keys, args)
   if claim == nil then return refusal end
   local replacing = redis.call('HGET', keys[1], 'replacing')
   if not replacing then
-    -- Sent again, because no answer came.
+    -- The call was sent again because no reply came.
     local switched = claim.state == 'completed' and redis.call('HGET', keys[1], 'generation') == args[4]
     return switched and 'switched' or 'lost'
   end

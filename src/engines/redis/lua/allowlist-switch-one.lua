@@ -4,19 +4,19 @@
   Input
     keys  those of the shard (shard.lua), old, meta, imports
     args  1 incarnation, 2 import id, 3 owner, 4 generation, 5 now in ms, 6 checkpoint, 7 members and 8 shared ones that
-          the checkpoint was made with, 9 what followers are told ('' for nothing), 10 last number of the log when that
-          was read, 11 mark, 12 bytes that the log may have, 13 channel, 14 list id
+          the checkpoint was made with, 9 the log entry for followers ('' for none), 10 last sequence number of the log
+          when the entry was made, 11 mark, 12 maximum bytes of the log, 13 channel, 14 list id
 
   Output
     { 'switched' | 'lost' | 'list-not-found' | 'frozen' }
-    { 'changed', members, shared }  the checkpoint counts otherwise
+    { 'changed', members, shared }  the counts of the checkpoint are outdated
     { 'late' }                      too much has changed since the differences were read
 ]]
 local imports = allowlist_import_claim
 local MOST_ENTRIES = 200
 local RESET = '\255'
 
--- Changes that were made since the differences were read are told again behind them: the last word counts.
+-- Changes made since the differences were read are logged again after them, because the last entry wins.
 local function retold(it, entry, readAt)
   local sequence = tonumber(redis.call('HGET', it.keys.state, 'sequence') or 0)
   if entry == RESET or sequence == readAt then return entry end
@@ -38,7 +38,7 @@ return function(keys, args)
   if claim == nil then return { refusal } end
   if it.frozen then return { 'frozen' } end
   if it.next ~= args[4] then
-    -- Sent again, because no answer came.
+    -- The call was sent again because no reply came.
     return { (claim.state == 'completed' and it.generation == args[4]) and 'switched' or 'lost' }
   end
   local replacing = redis.call('HGET', meta, 'replacing')

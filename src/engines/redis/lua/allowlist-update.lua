@@ -1,9 +1,9 @@
 --[[
-  Changes name or config of a list.
+  Changes the name or config of a list.
 
   Input
     keys  metadata
-    args  1 version that it must have (0: any), 2 now in ms, 3 channel, 4 list id, then names and values of fields
+    args  1 required version (0: any), 2 now in ms, 3 channel, 4 list id, then names and values of fields
 
   Output
     { `updated`, name, value, name, value, … } with all fields, { `not-found` } or { `version-mismatch`, version }

@@ -1,15 +1,15 @@
 --[[
-  Adds one member, or removes one.
+  Adds or removes one member.
 
   Input
     keys  those of the shard (shard.lua)
-    args  1 incarnation and 2 generation that the caller knows the shard by, 3 `add` or `remove`, 4 customer id,
-          5 its key (customer-key.ts), 6 tail of its attributes, 7 expiresAt in ms (0: never), 8 now in ms,
-          9 mark, 10 bytes that the log may have, 11 channel, 12 list id
+    args  1 incarnation and 2 generation of the shard that the caller has read, 3 `add` or `remove`, 4 customer id, 5
+          its key (customer-key.ts), 6 tail of its attributes, 7 expiresAt in ms (0: never), 8 now in ms, 9 mark, 10
+          maximum bytes of the log, 11 channel, 12 list id
 
   Output
     { outcome, members, sequence, mark }: `added`, `replaced`, `removed` or `absent`, with the last entry of the log
-    { refusal, generation, next }: `gone`, `stale` or `frozen`, and nothing was changed
+    { refusal, generation, next }: `gone`, `stale` or `frozen`; nothing was changed
 ]]
 return function(keys, args)
   local it = shard.read(keys)

@@ -6,7 +6,7 @@
     args  name, record, name of the mark, the mark
 
   Output
-    1, or 0 when there is a key of this name
+    1, or 0 if there is a key of this name
 ]]
 return function(keys, args)
   if redis.call('HSETNX', keys[1], args[1], args[2]) == 0 then return 0 end

@@ -1,12 +1,12 @@
 --[[
-  Lifts the mark that locks a store without API keys.
+  Removes the mark that locks a store without API keys.
 
   Input
     keys  the keys by name
-    args  name of the mark, the mark that says so
+    args  name of the mark, the value that unlocks
 
   Output
-    1, or 0 when there are keys
+    1, or 0 if there are keys
 ]]
 return function(keys, args)
   local others = redis.call('HLEN', keys[1]) - redis.call('HEXISTS', keys[1], args[1])

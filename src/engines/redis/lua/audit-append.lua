@@ -1,9 +1,9 @@
 --[[
-  Adds entries to those of one day. All have the same score, so that they sort by their text, which begins with the id.
+  Adds entries to one day. All have the same score, so that they sort by their text, which begins with the id.
 
   Input
     keys  the entries of the day
-    args  how long the key has to live at least, in ms, then the entries
+    args  minimum time to live of the key in ms, then the entries
 ]]
 local SLACK_MS = 60000
 
@@ -14,7 +14,7 @@ return function(keys, args)
     members[#members + 1] = args[i]
   end
   redis.call('ZADD', keys[1], unpack(members))
-  -- Only ever longer, and not written again for the milliseconds by which clocks differ.
+  -- The expiry is only ever moved later, and not for the few milliseconds by which clocks differ.
   local left = redis.call('PTTL', keys[1])
   if left < 0 or left < tonumber(args[1]) - SLACK_MS then redis.call('PEXPIRE', keys[1], args[1]) end
 end

@@ -1,17 +1,17 @@
 --[[
-  Runs one operation for each item of a batch, and keeps the failure of one from the others.
-  It is put behind the file of an operation, which is known here as `operation`, and behind `KEYS_PER_ITEM` and
-  `KEY_TYPES`, the types that the keys of an item must have, where they are known.
+  Runs one operation for each item of a batch. The failure of one item does not affect the others. It is appended to the
+  file of an operation, available here as `operation`, and to `KEYS_PER_ITEM` and `KEY_TYPES`, the types that the keys
+  of an item must have, if they are known.
 
   Input
     KEYS  KEYS_PER_ITEM keys for each item, item by item, all of one slot
-    ARGV  for each item: how many arguments it has, then these
+    ARGV  for each item: its number of arguments, then the arguments
 
   Output
-    for each item { 1, result } or { 0, message of the error }; { 1 } when the result is nil
+    for each item { 1, result } or { 0, error message }; { 1 } if the result is nil
 
-  An item that fails half-way is not rolled back: an operation must judge before its first write. That no key holds
-  something of another program's is judged here.
+  An item that fails half-way is not rolled back: an operation must check everything before its first write. This file
+  checks that no key holds a value of another program.
 ]]
 local fitting = {}
 local function is_foreign(keys)
@@ -20,7 +20,7 @@ local function is_foreign(keys)
     if wanted ~= 'any' and not fitting[key] then
       local found = redis.call('TYPE', key).ok
       if found ~= 'none' and found ~= wanted then return true end
-      -- Nobody changes it before this call ends, and most items of a batch have keys in common.
+      -- The type cannot change during this call, and most items of a batch have keys in common.
       fitting[key] = true
     end
   end
@@ -51,7 +51,7 @@ while nextArgument <= #ARGV do
   if type(result) == 'table' then message = result.err end
   if not ran and message == nil then
     message = tostring(result)
-    -- The server's own refusals begin with a code (OOM, READONLY), which is worth keeping; errors of Lua do not.
+    -- Error replies of the server begin with a code (OOM, READONLY), which is kept. Errors of Lua have none.
     if not string.find(message, '^%u+ ') then message = 'ERR ' .. message end
   end
   if message ~= nil then

@@ -1,13 +1,13 @@
 --[[
-  Begins a fill, unless there is an entry that needs none, or another fills already.
+  Begins a fill, unless there is an entry that needs none, or another fill is running.
 
   Input
     keys  value, fill
-    args  1 token, 2 number of the last invalidation that is known, 3 length of the lease in ms, 4 an entry with more
-          left than so many ms needs no fill ('' every one does), 5 '1' to take the lease from whoever has it
+    args  1 token, 2 number of the last known invalidation, 3 length of the lease in ms, 4 an entry that lives longer
+          than this many ms needs no fill ('': every entry does), 5 '1' to take the lease from its holder
 
   Output
-    { 'found', value, ms left, -1 without an end }, { 'held', ms left } or { 'filling' }
+    { 'found', value, ms left or -1 without an expiry }, { 'held', ms left } or { 'filling' }
 ]]
 local function found(key, freshAbove)
   local left = redis.call('PTTL', key)

@@ -1,5 +1,5 @@
 --[[
-  Removes a value that has a tag, or may have it; and ends fills, which may be about to store with it.
+  Removes a value that has a tag, or may have it, and ends fills, which may be about to store it with the tag.
 
   Input
     keys  value, fill, tags
@@ -10,6 +10,6 @@ return function(keys, args)
   local tags = redis.call('GET', keys[3])
   if tags and not string.find(tags, args[1], 1, true) then return end
   redis.call('UNLINK', keys[3])
-  -- What another program keeps there is no entry of ours.
+  -- A value of another type belongs to another program.
   if redis.call('TYPE', keys[1]).ok == 'string' then redis.call('UNLINK', keys[1]) end
 end

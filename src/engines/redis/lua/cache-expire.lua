@@ -1,9 +1,9 @@
 --[[
-  Lets no more of a value's life than so much be left, and ends fills.
+  Limits the remaining life of a value, and ends fills.
 
   Input
-    keys  value, fill, tags, and where it is in the same slot the number of the last notice
-    args  1 life in ms, 2 channel, 3 text of the notice
+    keys  value, fill, tags, and the number of the last notice, if it is in the same slot
+    args  1 maximum remaining life in ms, 2 channel, 3 text of the notice
 ]]
 return function(keys, args)
   redis.call('DEL', keys[2])

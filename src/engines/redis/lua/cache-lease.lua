@@ -1,5 +1,5 @@
 --[[
-  What stands under `{key}:fill`: the number of the last invalidation when the fill began, and its token.
+  The value of `{key}:fill`: the number of the last invalidation when the fill began, and its token.
 
   tokenOf(text), numberOf(text)
 ]]

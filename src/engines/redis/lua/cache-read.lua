@@ -1,12 +1,12 @@
 --[[
-  Values and what is left of their lives.
+  Reads values and their remaining lives.
 
   Input
-    KEYS  values; it has the loop over all items itself, so that one costs little
+    KEYS  values; the file has its own loop over all items, so that each costs little
 
   Output
-    for each the milliseconds that are left, -1 without an end, -2 when there is none, and the value, nil when there is none
-    or it is no string, nor a set that is read as a list
+    for each: the ms left (-1 without an expiry, -2 if it does not exist), and the value (nil if it does not exist,
+    or is neither a string nor a set that is read as a list)
 
   Runs after `cache-set`.
 ]]

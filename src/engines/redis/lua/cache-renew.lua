@@ -1,12 +1,12 @@
 --[[
-  Prolongs a lease, or with '' for its length gives it up.
+  Extends a lease, or releases it if the length is ''.
 
   Input
     keys  fill
     args  token, length in ms or ''
 
   Output
-    1 when it was the token's
+    1 if the token held the lease
 ]]
 return function(keys, args)
   local held = redis.call('GET', keys[1])

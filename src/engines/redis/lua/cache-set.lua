@@ -1,10 +1,10 @@
 --[[
-  The ids of the claims of an entry are a set, as the DICT documents have it, because other programs add to it. It is read
-  as the list of its members. Without members there is no set, and nothing is kept.
+  The ids of the claims of an entry are a set, as in the DICT documents, because other programs add to it. It is read as
+  the list of its members. If there are no members, there is no set and nothing is stored.
 
-  read(key)              the members as a JSON array, or nil when it is no such set
-  put(key, value, life)  whether it is one, and the value, a JSON array of texts, was put
-  fits(key)              whether there is nothing, an entry, or such a set: else it is another program's
+  read(key)              the members as a JSON array, or nil if it is not such a set
+  put(key, value, life)  whether it is such a set and the value, a JSON array of texts, was stored
+  fits(key)              whether there is nothing, an entry, or such a set; otherwise it belongs to another program
 ]]
 local PREFIX = 'dict:claim:index:entry:'
 

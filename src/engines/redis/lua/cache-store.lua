@@ -1,13 +1,13 @@
 --[[
-  Ends a fill with its value, if the lease is still its own and none of its tags was removed since it began.
+  Ends a fill with its value, if it still holds the lease and none of its tags was removed since it began.
 
   Input
-    keys  value, fill, tags, and where it is in the same slot the number of the last notice
-    args  1 token, 2 no fill from before this number, 3 value, 4 life in ms, 5 tags between spaces or '',
-          6 channel, 7 text of the notice ('' or absent: nothing is told)
+    keys  value, fill, tags, and the number of the last notice, if it is in the same slot
+    args  1 token, 2 the lowest number with which a fill may store, 3 value, 4 life in ms, 5 tags between spaces or '',
+          6 channel, 7 text of the notice ('' or absent: nothing is published)
 
   Output
-    1 when it was stored
+    1 if it was stored
 ]]
 return function(keys, args)
   if not cache_set.fits(keys[1]) then return redis.error_reply('WRONGTYPE a key holds something else') end

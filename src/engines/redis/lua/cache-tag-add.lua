@@ -1,12 +1,12 @@
 --[[
-  Notes that a key will have a tag, before it has it, and drops those that are gone.
+  Adds a key to a tag, before its value is stored, and removes keys of expired entries.
 
   Input
     keys  members, mark
     args  1 key, 2 life in ms
 
   Output
-    the mark: no fill that began before this number may store with the tag; -1 when it was not removed
+    the mark: a fill that began before this number may not store with the tag; -1 if the tag was not removed
 ]]
 local SLACK_MS = 60000
 

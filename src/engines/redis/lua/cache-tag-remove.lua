@@ -1,12 +1,13 @@
 --[[
-  Begins the removal of a tag: sets its members aside, so that who gets the tag from now on is no longer among them.
+  Begins the removal of a tag: moves its members to another key, so that keys that get the tag from now on are not among
+  them.
 
   Input
-    keys  members, mark, removals, where they are set aside
+    keys  members, mark, removals, the key that they are moved to
     args  1 name of the removal, 2 the mark, 3 life of the mark in ms
 
   Output
-    names of the removals that are not done: this one, if there are members, and those that others left behind
+    names of the unfinished removals: this one, if there are members, and those that other processes left
 ]]
 return function(keys, args)
   local mark = math.max(tonumber(args[2]), tonumber(redis.call('GET', keys[2]) or 0))

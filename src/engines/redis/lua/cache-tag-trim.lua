@@ -1,5 +1,5 @@
 --[[
-  Drops members of a tag that are gone.
+  Removes keys of expired entries from a tag.
 
   Input
     keys  members

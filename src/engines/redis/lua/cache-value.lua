@@ -1,5 +1,5 @@
 --[[
-  Puts a value and its tags. A value that had tags and has none is told from one whose tags were evicted.
+  Stores a value and its tags. A value that had tags and has none can be told from one whose tags were evicted.
 
   put(keys value, fill, tags; value, life in ms, tags between spaces or '')
   tell(key of the number, channel, text)

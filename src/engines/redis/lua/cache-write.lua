@@ -1,8 +1,8 @@
 --[[
-  Puts a value, whatever was there, and ends fills.
+  Stores a value unconditionally, and ends fills.
 
   Input
-    keys  value, fill, tags, and where it is in the same slot the number of the last notice
+    keys  value, fill, tags, and the number of the last notice, if it is in the same slot
     args  1 value, 2 life in ms, 3 tags between spaces or '', 4 channel, 5 text of the notice
 ]]
 return function(keys, args)

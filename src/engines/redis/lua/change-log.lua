@@ -1,13 +1,13 @@
 --[[
-  The log of a shard: a stream whose ids are SEQUENCE-MARK, without holes in SEQUENCE. The mark is a number that the
-  writer drew: if a failover loses entries and their numbers are given out again, readers notice by it.
+  The log of a shard: a stream with ids SEQUENCE-MARK, without gaps in SEQUENCE. The mark is a random number of the
+  writer. If a failover loses entries and their numbers are used again, readers detect it by the mark.
 
   append(stateKey, logKey, entry, mark, maxBytes, channel, listId) -> sequence
-    adds one entry (see src/guards/allowlist/changes/entry.ts), drops the oldest ones beyond maxBytes, wakes the followers
+    adds one entry (see src/guards/allowlist/changes/entry.ts), trims the oldest beyond maxBytes, notifies followers
   added(addedAt, expiresAt, key) / removed(key) -> the bytes of one item of an entry
     addedAt and expiresAt in ms (expiresAt 0: never), key as customer-key.ts writes it
 
-  State fields: sequence, mark, logStart (first number kept), logBytes.
+  State fields: sequence, mark, logStart (first number stored), logBytes.
 ]]
 local AT_ONCE = 64
 
@@ -27,12 +27,12 @@ local function bytesOf(logKey)
   return bytes
 end
 
--- The last entry always stays: a follower that stands at it must be able to go on.
+-- The last entry always stays: a follower at this position must be able to continue.
 local function trimmed(logKey, first, sequence, bytes, maxBytes)
   while bytes > maxBytes and first < sequence do
     local oldest = redis.call('XRANGE', logKey, '-', '+', 'COUNT', AT_ONCE)
     if numberOf(oldest[1]) ~= first then
-      -- An operator has trimmed the stream too; what is counted as there would keep it short for ever.
+      -- An operator has trimmed the stream too. The outdated count would keep the log short for ever.
       first, bytes = numberOf(oldest[1]), bytesOf(logKey)
     else
       for i = 1, #oldest do

@@ -1,16 +1,16 @@
 --[[
-  Counts an attempt, compares, and on a match marks the code as used: its hash moves to `usedHash`, until the end of
-  the code, so that the right code that comes again is not taken for a guess.
+  Counts an attempt, compares, and on a match marks the code as used: its hash moves to `usedHash` until the code
+  expires, so that the same right code sent again does not count as a guess.
 
   Input
     keys  the code
-    args  salt, attempts permitted, the caller's time, or nothing: this server's; then each hash that is accepted
+    args  salt, maximum attempts, the caller's time or '' for the server's, then each accepted hash
   Output
-    1 it was the code, 0 it was not or there is none, 2 the code in place has another salt, 3 it was the code and was
+    1 the code matched, 0 it did not or there is none, 2 the stored code has another salt, 3 the code matched and was
     used before
 
-  Also where nothing is counted something is written, and leaves nothing: a disk or a replica that is waited for would
-  tell by its time whether there is a code.
+  If nothing is counted, something is still written that leaves no trace. Otherwise the missing wait for a disk or a
+  replica would reveal that there is no code.
 
   Runs after `clock`.
 ]]
@@ -30,7 +30,7 @@ end
 return function(keys, args)
   local now = tonumber(args[3]) or clock.nowMs()
   local stored = redis.pcall('HMGET', keys[1], 'salt', 'hash', 'attempts', 'expiresAt', 'usedHash')
-  -- What another program has put there is no code of ours, and not ours to change.
+  -- Another program has written to this key. Its value is not changed.
   if stored.err then return 0 end
   if not stored[1] and redis.call('EXISTS', keys[1]) == 1 then return 0 end
   if not stored[1] or tonumber(stored[4]) <= now then return countNothing(keys[1], stored[3], 0) end

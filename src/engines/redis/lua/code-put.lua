@@ -1,18 +1,18 @@
 --[[
-  Keeps a code in the place of the one before.
+  Stores a code, replacing an earlier one.
 
   Input
     keys  the code
-    args  salt, digest, how long it lives in ms, the caller's time, or nothing: this server's
+    args  salt, digest, life in ms, the caller's time or '' for the server's
   Output
-    until when it lives, in ms
+    when it expires, in ms
 
   Runs after `clock`.
 ]]
 return function(keys, args)
   local now = tonumber(args[4]) or clock.nowMs()
   local expires = string.format('%.0f', now + tonumber(args[3]))
-  -- A hash of another program is not ours to replace.
+  -- A hash of another program is not replaced.
   if redis.call('EXISTS', keys[1]) == 1 and redis.call('HEXISTS', keys[1], 'salt') == 0 then
     return redis.error_reply('WRONGTYPE a code is something else')
   end

@@ -1,12 +1,12 @@
 --[[
-  Upkeep has looked at a list: moves the moment at which it must look again, unless somebody asked for it meanwhile.
+  Upkeep of a list is done: sets when it is due again, unless another process set a new time meanwhile.
 
   Input
-    keys  lists by the moment
-    args  1 list id, 2 the moment that upkeep came for, 3 the next one (empty: none is known)
+    keys  lists by due time
+    args  1 list id, 2 the due time that upkeep came for, 3 the next one ('': none is known)
 
   Output
-    1 when it was moved
+    1 if it was changed
 ]]
 return function(keys, args)
   local noted = redis.call('ZSCORE', keys[1], args[1])

@@ -1,14 +1,13 @@
 --[[
-  Tells a hot set what changed, and until when it is fresh.
+  Applies changes to a hot set, and sets until when it is fresh.
 
   Input
     keys  set, control, fresh
-    args  1 step before, 2 step after, 3 length of the lease in ms, 4 fill, 5 position that it reaches ('' none),
-          6 moment in ms until which it is fresh ('' as before), 7 number of elements to add, 8… these, then those to
-          remove
+    args  1 step before, 2 step after, 3 length of the lease in ms, 4 fill, 5 position after these changes ('' none), 6
+          time in ms until which it is fresh ('' unchanged), 7 number of elements to add, 8… these, then those to remove
 
   Output
-    1, or 0 when nothing was done: another keeper, or the set is not whole
+    1, or 0 if nothing was done: another process maintains the set, or the set is incomplete
 ]]
 local function mark(keys, untilMs)
   local held = redis.call('HMGET', keys[2], 'fill', 'state', 'position')
@@ -16,7 +15,7 @@ local function mark(keys, untilMs)
   if untilMs == '' then
     redis.call('SET', keys[3], marker, 'XX', 'KEEPTTL')
   else
-    -- A moment that is over removes it.
+    -- A time in the past deletes the key.
     redis.call('SET', keys[3], marker)
     redis.call('PEXPIREAT', keys[3], untilMs)
   end

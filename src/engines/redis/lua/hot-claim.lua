@@ -1,14 +1,14 @@
 --[[
-  Makes somebody the keeper of a hot set, and tells what the set holds. It needs clock.
+  Makes a process the updater of a hot set, and returns what the set contains. Needs clock.
 
   Input
     keys  set, control, meta
-    args  1 owner, 2 step: what the keeper's next call must name, 3 length of the lease in ms, 4 how long what nobody
-          keeps is kept, in ms
+    args  1 owner, 2 step: the next call of the updater must name it, 3 length of the lease in ms, 4 time to live in ms
+          of a set that is not maintained
 
   Output
-    { 'taken' }, { 'foreign' } when the set belongs to a list that lives in this database, or
-    { 'yours', now in ms, fill, state, position }, the last three only when the set is whole
+    { 'taken' }, { 'foreign' } if the set belongs to a list stored in this database, or
+    { 'yours', now in ms, fill, state, position }, the last three only if the set is complete
 ]]
 return function(keys, args)
   if redis.call('EXISTS', keys[3]) == 1 then return { 'foreign' } end

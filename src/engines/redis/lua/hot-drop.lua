@@ -1,13 +1,13 @@
 --[[
-  Ends what a keeper does.
+  Ends the updates of a hot set.
 
   Input
     keys  set, control, fresh, next
-    args  1 step before, 2 step after, 3 length of the lease in ms, 4 `drop`: the sets go, or `release`: others may
-          keep them from now on
+    args  1 step before, 2 step after, 3 length of the lease in ms, 4 `drop`: the sets are deleted, or `release`: other
+          processes may maintain them from now on
 
   Output
-    1, or 0 when nothing was done: another keeper
+    1, or 0 if nothing was done: another process maintains the set
 ]]
 return function(keys, args)
   if not hot_keeping.goesOn(keys[2], args[1], args[2], args[3]) then return 0 end

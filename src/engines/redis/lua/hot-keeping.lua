@@ -1,7 +1,6 @@
 --[[
-  Whether a call is the next one of the keeper. Every call names the step that it stands behind and the one that it
-  makes: a call that comes late, because it was held up on its way and sent again or overtaken by another keeper, finds
-  another step and does nothing. It needs clock.
+  Whether a call is the next one of the updater. Every call names the step before it and its own step. A late call,
+  which was delayed and sent again or overtaken by another updater, finds another step and does nothing. Needs clock.
 ]]
 return {
   goesOn = function(control, before, after, leaseMs)

@@ -1,13 +1,13 @@
 --[[
-  Loads a hot set beside the one that is there.
+  Loads a hot set beside the current one.
 
   Input
     keys  next, control, fresh
-    args  1 step before, 2 step after, 3 length of the lease in ms, 4 how long what nobody keeps is kept, in ms,
-          5 fill, 6 `start` or `more`, 7… elements
+    args  1 step before, 2 step after, 3 length of the lease in ms, 4 time to live in ms of a set that is not
+          maintained, 5 fill, 6 `start` or `more`, 7… elements
 
   Output
-    1, or 0 when nothing was done: another keeper, or the set that is being loaded was evicted
+    1, or 0 if nothing was done: another process maintains the set, or the set being loaded was evicted
 ]]
 return function(keys, args)
   local seal = '##' .. args[5]

@@ -1,12 +1,12 @@
 --[[
-  Puts a hot set that was loaded in place of the one that is there. It answers when it was confirmed.
+  Replaces the current hot set by the loaded one. It answers lookups only after it is confirmed.
 
   Input
     keys  set, control, next
     args  1 step before, 2 step after, 3 length of the lease in ms, 4 fill, 5 state, 6 position
 
   Output
-    1, or 0 when nothing was done: another keeper, or the set that was loaded was evicted
+    1, or 0 if nothing was done: another process maintains the set, or the loaded set was evicted
 ]]
 return function(keys, args)
   if redis.call('SISMEMBER', keys[3], '##' .. args[4]) == 0 then return 0 end

@@ -1,8 +1,8 @@
 --[[
-  What `idempotency-claim` does with an item of which something is known.
+  The part of `idempotency-claim` for an item whose key or state exists.
 
   Input   main key, state, owner and hash, terms
-  Output  what the item is answered: 1, 0 or 3, and the three values behind it
+  Output  the reply for the item: 1, 0 or 3, and three more values
 
   Runs after `idempotency-record`.
 ]]
@@ -32,7 +32,7 @@ return function(main, key, who, terms)
   local lease_until, ends, created, attempt, owner, hash = record.parts(state)
   local is_working = status == record.IN_PROGRESS
   if is_working and owner .. ' ' .. hash == who then return 1, attempt, ends, lease_until end
-  -- A mark behind the hash: it is not taken over, which stays so.
+  -- A mark after the hash: the claim is not taken over, now or later.
   local asked, mark = string.match(who, ' ([^!]*)(!?)$')
   local known, kept = string.match(hash, '^([^!]*)(!?)$')
   local takes_over = terms.takes_over and kept == ''

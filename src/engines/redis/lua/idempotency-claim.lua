@@ -1,23 +1,23 @@
 --[[
-  For each item of a batch: claims what is absent, expired, FAILED, or IN_PROGRESS with its lease passed; else answers
-  the record. It has a loop of its own: what items have in common is read once, and the reply is flat.
+  For each item of a batch: claims a record that is absent, expired, FAILED, or IN_PROGRESS with an expired lease;
+  otherwise returns the record. It has its own loop: what items have in common is read once, and the reply is flat.
 
   Input
     KEYS  for each item: main key and state
-    ARGV  for each run of items that ask on the same terms: how many they are; the terms: lease in ms, life in ms, 1 when
-          a passed lease is taken over or else 0, and the caller's time, or nothing: this server's; then for each item
-          owner and hash of the request
+    ARGV  for each run of items with the same terms: their number; the terms: lease in ms, life in ms, 1 if an expired
+          lease is taken over or else 0, and the caller's time or '' for the server's; then for each item owner and hash
+          of the request
 
   Output
     for each item
       1, attempt, expiresAt, leaseUntil: claimed
-      2: claimed, with the numbers of the last one before it
-      0, the time, the state, the response: found so
-      3, the time, expiresAt, the response: found, of another program
-      or -1 and the message of its error
+      2: claimed, with the same numbers as the previous claimed item
+      0, the time, the state, the response: found
+      3, the time, expiresAt, the response: found, written by another program
+      or -1 and its error message
 
-  Runs after `clock` and `idempotency-record`; `idempotency-claim-found` is made when it is needed. An item judges
-  everything before its first write.
+  Runs after `clock` and `idempotency-record`; `idempotency-claim-found` is loaded when it is needed. For each item,
+  everything is checked before the first write.
 ]]
 local record = idempotency_record
 local call = redis.call
@@ -48,7 +48,7 @@ local function run(run_ends, terms)
   local unit, at = record.ttl_of(ends, now)
   while item < run_ends do
     local main, key, who = KEYS[item * 2 + 1], KEYS[item * 2 + 2], ARGV[argument]
-    -- Mostly there is nothing, which is quickly seen.
+    -- Mostly there is nothing, which this finds quickly.
     if call('EXISTS', main, key) == 0 then
       call('SET', key, terms.line .. who, unit, at)
       tell_claimed(1, ends, lease_until)
@@ -80,7 +80,7 @@ while argument <= #ARGV do
   while item < run_ends do
     local ran, failure = pcall(run, run_ends, terms)
     if not ran then
-      -- The failure of one is kept from those behind it.
+      -- The failure of one item does not affect those after it.
       answer[last + 1], answer[last + 2] = -1, record.failure(failure)
       last = last + 2
       item, argument = item + 1, argument + 1

@@ -1,16 +1,16 @@
 --[[
-  For each item of a batch: records the answer of a request, and ends the claim. It has a loop of its own, as
-  `idempotency-claim` has.
+  For each item of a batch: records the response of a request, and ends the claim. It has its own loop, like
+  `idempotency-claim`.
 
   Input
     KEYS  for each item: main key and state
-    ARGV  for each run of items with the same time: how many they are, the caller's time or nothing; then for each item
-          owner, the response, and what is to be known of it: nothing for text, `gzip`, or `none` where there is no
-          response, with its size when it was omitted
+    ARGV  for each run of items with the same time: their number, the caller's time or ''; then for each item owner, the
+          response, and its kind: '' for text, `gzip`, or `none` without a response, followed by its size if it was
+          omitted
 
   Output
-    for each item 1, 0 when the owner no longer has it, 2 when it was completed with another answer; or -1 and the
-    message of its error
+    for each item 1, 0 if the owner no longer holds it, 2 if it was completed with another response; or -1 and its
+    error message
 
   Runs after `clock` and `idempotency-record`.
 ]]
@@ -19,14 +19,14 @@ local call, byte = redis.call, string.byte
 local N = byte('n')
 local answer, last = {}, 0
 
--- False when another program has recorded a response: it stays.
+-- False if another program has recorded a response, which stays.
 local function put(main, response, kind, ends, now)
   if byte(kind) == N then return call('EXISTS', main) == 0 end
   local unit, at = record.ttl_of(ends, now)
   return call('SET', main, response, 'NX', unit, at)
 end
 
--- Of a response that is gone nobody knows that it was another.
+-- If the recorded response no longer exists, it counts as the same.
 local function is_same(main, state, response, kind)
   if record.rest(state) ~= kind then return false end
   if byte(kind) == N then return true end
@@ -58,7 +58,7 @@ while argument <= #ARGV do
   while item < run_ends do
     local ran, failure = pcall(run, run_ends, now)
     if not ran then
-      -- The failure of one is kept from those behind it.
+      -- The failure of one item does not affect those after it.
       answer[last + 1], answer[last + 2] = -1, record.failure(failure)
       last, item, argument = last + 2, item + 1, argument + 3
     end

@@ -1,11 +1,11 @@
 --[[
-  Moves the end of a lease, and with it that of the record where it would be over before.
+  Extends a lease, and the record too if it would expire earlier.
 
   Input
     keys  main key and state
-    args  owner, the caller's time or nothing, lease in ms
+    args  owner, the caller's time or '', lease in ms
 
-  Output  1, or 0 when the owner no longer has it
+  Output  1, or 0 if the owner no longer holds it
 
   Runs after `clock` and `idempotency-record`.
 ]]

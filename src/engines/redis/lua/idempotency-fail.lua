@@ -1,12 +1,12 @@
 --[[
-  Ends a claim without an answer: anybody may claim again at once.
+  Ends a claim without a response: any caller may claim again at once.
 
   Input
     keys  main key and state
-    args  owner, the caller's time or nothing, `fail` or `release` (which leaves no trace of a first attempt),
-          and, when it is known: why
+    args  owner, the caller's time or '', `fail` or `release` (which deletes the record of a first attempt), and
+          optionally the reason
 
-  Output  1, or 0 when the owner no longer has it
+  Output  1, or 0 if the owner no longer holds it
 
   Runs after `clock` and `idempotency-record`.
 ]]

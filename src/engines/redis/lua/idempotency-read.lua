@@ -1,11 +1,11 @@
 --[[
-  A record as it is.
+  Reads a record.
 
   Input
     keys  main key and state
-    args  the caller's time, or nothing: this server's
+    args  the caller's time or '' for the server's
 
-  Output  as `idempotency-claim` answers what it found; nil when there is none
+  Output  a found record as in `idempotency-claim`; nil if there is none
 
   Runs after `clock` and `idempotency-record`.
 ]]

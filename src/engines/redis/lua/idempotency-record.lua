@@ -1,11 +1,11 @@
 --[[
-  What is known of a record: twins of src/guards/idempotency/transitions.ts, held equal by the conformance suites.
+  The record transitions, equal to src/guards/idempotency/transitions.ts; the conformance suites compare them.
 
-  The main key holds the response alone, as other programs keep it; one that stands there without a completed state is
-  theirs. The state beside it is one line of text (see src/engines/redis/idempotency/state.ts, which reads it too):
+  The main key holds only the response, as other programs store it. A response without a completed state was written by
+  another program. The state beside it is one line of text (src/engines/redis/idempotency/state.ts reads it too):
     status  updatedAt  leaseUntil  expiresAt  createdAt  attempt  owner  requestHash  rest
-  All before the owner stands at a fixed place, so that a step of the owner finds and writes its part without the others.
-  leaseUntil stays when a claim ends, and then means nothing.
+  All fields before the owner have a fixed position, so that a step of the owner can change its field alone.
+  leaseUntil stays when a claim ends, and has no meaning then.
 
   Runs after `clock`.
 ]]
@@ -13,13 +13,13 @@ local OWNER_AT = 88
 local LINE = '^(%S+) +(%d+) +(%d+) +(%d+) +(%d+) +(%d+) (%S+) (%S+)'
 -- First letters of the states.
 local COMPLETED, FAILED, IN_PROGRESS = 67, 70, 73
--- The last moment that has four digits for its year: what another program wrote may never expire.
+-- The last time with a four-digit year: records of other programs may never expire.
 local NEVER = 253402300799999
 local call, format, byte, sub, find = redis.call, string.format, string.byte, string.sub, string.find
 local server_now = nil
 local margin = nil
 
--- Calls of one batch mostly write the same moments, and to spell them costs more than to look them up.
+-- Calls of one batch mostly write the same times, and formatting them costs more than a table lookup.
 local texts, places = {}, {}
 local function text(number)
   local known = texts[number]
@@ -30,7 +30,7 @@ local function text(number)
   return known
 end
 
--- A moment in its place, and the space behind it.
+-- A time with fixed width, and a space.
 local function placed(number)
   local known = places[number]
   if known == nil then
@@ -46,7 +46,7 @@ local function ends_of(state)
   return tonumber(sub(state, 45, 59)) or broken()
 end
 
--- Keys go when their record does. By a caller's time, which may stand still while that of the server goes on, later.
+-- Keys expire with their record. With the caller's time, which may stand still while the server's goes on, later.
 local function ttl_of(ends, now)
   if margin == nil then return 'PXAT', text(ends) end
   return 'PX', text(ends - now + margin)
@@ -58,7 +58,7 @@ return {
   IN_PROGRESS = IN_PROGRESS,
   ttl_of = ttl_of,
 
-  -- The caller's time where it was given, else this server's, the same for the whole batch.
+  -- The caller's time if given, otherwise the server's, the same for the whole batch.
   now = function(given)
     if given ~= '' then
       margin = 3600000
@@ -68,13 +68,13 @@ return {
     return server_now
   end,
 
-  -- The beginning of the line of a claim, up to its owner.
+  -- The beginning of a claim's line, up to its owner.
   claim_line = function(now, lease_until, ends, created, attempt)
     return 'IN_PROGRESS ' .. placed(now) .. placed(lease_until) .. placed(ends) .. placed(created)
       .. format('%10.0f ', attempt)
   end,
 
-  -- The state, or nil when there is none; and then that of one that has expired and is still there.
+  -- The state, or nil if there is none; then as second value an expired state that still exists.
   read = function(key, now)
     local state = call('GET', key)
     if not state or now < ends_of(state) then return state or nil end
@@ -88,13 +88,13 @@ return {
     return tonumber(lease_until), tonumber(ends), tonumber(created), tonumber(attempt), owner, hash
   end,
 
-  -- What stands behind the hash of a claim that has ended.
+  -- The text after the hash of a claim that has ended.
   rest = function(state)
     local _, last = find(state, LINE)
     return last and sub(state, last + 2) or ''
   end,
 
-  -- First letter of the state, expiresAt, and the line; nil when it is not this owner's.
+  -- First letter of the state, expiresAt, and the line; nil if this owner does not hold it.
   owned = function(key, owner, now)
     local state = call('GET', key)
     if not state or find(state, owner, OWNER_AT, true) ~= OWNER_AT then return nil end
@@ -103,7 +103,7 @@ return {
     if now < ends then return byte(state), ends, state end
   end,
 
-  -- The claim has ended. What is to be known of its end stands last.
+  -- Ends the claim. The details of its end come last.
   finish = function(key, status, now, rest)
     call('SETRANGE', key, '0', status .. placed(now))
     if rest then call('APPEND', key, ' ' .. rest) end
@@ -117,7 +117,7 @@ return {
     call(unit == 'PX' and 'PEXPIRE' or 'PEXPIREAT', key, at)
   end,
 
-  -- What another program recorded and when that ends; nil when it did not.
+  -- The response that another program recorded and its expiry; nil if there is none.
   foreign = function(key, now)
     local response = call('GET', key)
     if not response then return nil end
@@ -125,14 +125,14 @@ return {
     return response, ttl < 0 and NEVER or now + ttl
   end,
 
-  -- The response of a record in this state; false when there is none.
+  -- The response of a record in this state; false if there is none.
   response = function(key, state)
     return byte(state) == COMPLETED and call('GET', key)
   end,
 
   failure = function(failure)
     local message = type(failure) == 'table' and failure.err or failure
-    -- The server's own refusals begin with a code (OOM, READONLY), which is worth keeping; errors of Lua do not.
+    -- Error replies of the server begin with a code (OOM, READONLY), which is kept. Errors of Lua have none.
     if not find(message, '^%u+ ') then message = 'ERR ' .. message end
     return message
   end,

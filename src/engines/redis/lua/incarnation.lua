@@ -1,5 +1,5 @@
 --[[
-  Gives out a number that was never given before, larger than all earlier ones, also when the counter was lost.
+  Returns a new number, larger than all earlier ones, even if the counter was lost.
 
   Input
     keys  counter

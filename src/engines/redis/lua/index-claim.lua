@@ -1,16 +1,16 @@
 --[[
-  Who builds the index of a list.
+  The lease of the index build of a list.
 
   Input
     keys  metadata, build, manifest, pages
     args  1 incarnation, 2 verb, 3 owner, 4 end of the lease in ms, 5 now in ms
-          `claim`: makes the owner the builder, unless somebody is; what a builder that died has written goes
-          `renew`: prolongs the lease of the builder
-          `abandon`: ends the claim of the owner, and drops its pages
-          `bury`: the same with a claim whose lease has ended, whoever made it
+          `claim`: makes the owner the builder, unless there is one; deletes what a dead builder has written
+          `renew`: extends the lease of the builder
+          `abandon`: ends the claim of the owner, and deletes its pages
+          `bury`: the same for a claim whose lease has expired, of any owner
 
   Output
-    1, or 0 when nothing was changed
+    1, or 0 if nothing was changed
 ]]
 local function endClaim(keys, incarnation)
   local named = {}

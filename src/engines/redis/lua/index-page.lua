@@ -6,7 +6,7 @@
     args  1 incarnation, 2 owner, 3 name, 4 bytes
 
   Output
-    1, or 0 when the owner is not the builder
+    1, or 0 if the owner is not the builder
 ]]
 return function(keys, args)
   local claim = redis.call('HMGET', keys[2], 'owner', 'incarnation')

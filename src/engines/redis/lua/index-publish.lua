@@ -1,12 +1,12 @@
 --[[
-  Switches to a new snapshot, drops every page that it does not name, and ends the claim.
+  Switches to a new index snapshot, deletes every page that it does not name, and ends the claim.
 
   Input
     keys  metadata, build, manifest, pages
     args  1 incarnation, 2 owner, 3 version, 4 manifest, 5 channel, 6 list id, then the names of its pages
 
   Output
-    1, or 0 when the owner is not the builder, or a page is not there
+    1, or 0 if the owner is not the builder, or a page does not exist
 ]]
 return function(keys, args)
   local claim = redis.call('HMGET', keys[2], 'owner', 'incarnation')

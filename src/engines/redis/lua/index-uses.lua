@@ -1,9 +1,9 @@
 --[[
-  Adds to the counts of how often lists were checked.
+  Adds to the use counts of lists.
 
   Input
     keys  the counts
-    args  1 a count above which it is halved, then list id and number of checks, for each list
+    args  1 the count above which all are halved, then list id and number of checks, for each list
 
   Output
     nil

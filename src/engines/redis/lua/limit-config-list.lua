@@ -1,10 +1,10 @@
 --[[
-  Tells fields of the configuration in their order. Where the order does not hold as many as the configuration
-  (another program has written it, or it was lost) it is made anew.
+  Lists fields of the configuration in order. If the ordered set has another number of fields than the configuration
+  (another program has written it, or it was lost), it is rebuilt.
 
   Input
-    keys  the configuration, its fields in order
-    args  where to begin and to end, as ZRANGE BYLEX takes it; how many
+    keys  the configuration, its ordered fields
+    args  start and end, as for ZRANGE BYLEX; the maximum number
 
   Output
     the fields

@@ -1,13 +1,13 @@
 --[[
-  Changes a field of the configuration, and tells all instances of it when something changed.
+  Changes a field of the configuration, and notifies all instances if something changed.
 
   Input
-    keys  the configuration, the number of the last notice, the fields in order
-    args  channel, text of the notice, field, then the value; without a value the field is removed;
-          with `at least` behind the value it is kept when it is as high already
+    keys  the configuration, the number of the last notice, the ordered fields
+    args  channel, text of the notice, field, then the value; without a value the field is removed; with `at least`
+          after the value, a value that is as high already is not changed
 
   Output
-    1 when something changed
+    1 if something changed
 ]]
 return function(keys, args)
   local field, value, mode = args[3], args[4], args[5]

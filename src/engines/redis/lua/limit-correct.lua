@@ -1,31 +1,32 @@
 --[[
-  Adds to what a lease has taken of a subject, gives it back, or undoes what was taken a moment ago.
+  Adjusts what a lease has consumed of a subject, gives it back, or undoes what was consumed a moment ago.
 
   Input
-    keys  row and log of the subject, and what is known of the lease: a sum of deltas for each limit, then `;` and the
-          names of its last adjustments; or `back`
+    keys  row and log of the subject, and the state of the lease: a sum of deltas for each limit, then `;` and the names
+          of its last adjustments; or `back`
     args  `adjust`, `back` or `undo`,
-          plan (amount: what was taken at first, extra: the delta),
-          when that was, when the lease runs out, how (see `limit-plan`), the name of the adjustment
+          plan (amount: what was consumed at first, extra: the delta),
+          when that was, when the lease expires, how (see `limit-plan`), the name of the adjustment
 
   Output
-    1, or 0 when the lease was given back or has run out; and 1 when something was freed that others may have been denied
+    1, or 0 if the lease was given back or has expired; and 1 if capacity was freed that other callers may have been
+    denied
 
-  Runs after `limit-plan` and `limit-row-one`; makes `limit-row`.
+  Runs after `limit-plan` and `limit-row-one`; loads `limit-row`.
 ]]
 local SLOTS = 4
 local limit_row = limit_row()
 local BACK = 'back'
 local KNOWN_ADJUSTMENTS = 64 -- as in src/guards/rate-limit/adjustments.ts
 
--- What to add to each limit, and the sums to keep; undefined when the lease is over.
+-- What to add to each limit, and the sums to store.
 local function amounts_of(verb, rules, known)
   local amounts, sums = {}, {}
   local next_sum = string.gmatch(known or '', '%-?%d+')
   for i, rule in ipairs(rules) do
     local sum = tonumber(next_sum() or 0)
     if verb == 'adjust' then
-      -- A lease never gives back more than it took.
+      -- A lease never gives back more than it consumed.
       amounts[i] = math.max(rule.extra, -(rule.amount + sum))
     else
       amounts[i] = -(rule.amount + sum)
@@ -35,7 +36,7 @@ local function amounts_of(verb, rules, known)
   return amounts, table.concat(sums, ' ')
 end
 
--- Names, each with a space on either side of it; the oldest leave.
+-- Names, each between spaces; the oldest are removed.
 local function with_adjustment(adjustments, name)
   local names = {}
   for known in string.gmatch(adjustments, '%S+') do names[#names + 1] = known end
@@ -44,7 +45,7 @@ local function with_adjustment(adjustments, name)
   return ' ' .. table.concat(names, ' ', first) .. ' '
 end
 
--- Answers when nothing of the limit counts any more, in ms from now.
+-- Returns when the state of the limit expires, in ms from now.
 local function correct(row, log_key, rule, amount, taken, now)
   if limit_row.is_other(row, rule) then return 0 end
   local algorithm = rule.algorithm
@@ -73,7 +74,7 @@ return function(keys, args)
   for i, rule in ipairs(rules) do
     if amounts[i] ~= 0 then
       longest = math.max(longest, correct(row, keys[2], rule, amounts[i], taken, now))
-      -- Nobody remembers a denial of slots, which come back all the time.
+      -- Denials of concurrency slots are not cached, because slots are freed all the time.
       if amounts[i] < 0 and rule.kind ~= SLOTS then freed = 1 end
     end
   end

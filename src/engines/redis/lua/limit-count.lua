@@ -1,16 +1,16 @@
 --[[
-  Adds to what was used of a resource in an hour. Fields are `a:LIMIT` (admitted) and `d:LIMIT` (denied) for all of it,
-  `A:LIMIT:ENTITY` and `D:LIMIT:ENTITY` for the heaviest entities. When there are more than twice as many entities as are
-  wanted, the lightest leave.
+  Adds to the usage of a resource in an hour. Fields are `a:LIMIT` (admitted) and `d:LIMIT` (denied) for the total,
+  `A:LIMIT:ENTITY` and `D:LIMIT:ENTITY` for the heaviest entities. If there are more than twice as many entities as
+  wanted, the lightest are removed.
 
   Input
     keys  the hour
-    args  how long it is kept from now on, in ms; how many entities are wanted; how many limits follow, of each: name,
-          admitted, denied; then of each entity: name, limit, admitted, denied
+    args  time to live from now on, in ms; wanted number of entities; number of limits that follow, for each: name,
+          admitted, denied; then for each entity: name, limit, admitted, denied
 ]]
 local SLACK = 2
 
--- Answers whether the field is new.
+-- Returns whether the field is new.
 local function add(key, field, amount)
   if amount == '0' then return false end
   return redis.call('HINCRBY', key, field, amount) == tonumber(amount)

@@ -1,10 +1,10 @@
 --[[
-  Fixed window: the twin of src/guards/rate-limit/algorithms/fixed-window.ts, in whole numbers below 2^53, held equal by
-  src/conformance/vectors/rate-limit.ts.
+  Fixed window, equal to src/guards/rate-limit/algorithms/fixed-window.ts, in whole numbers below 2^53;
+  src/conformance/vectors/rate-limit.ts compares them.
 
-  A state is up to four numbers; the first is nil where nothing was used.
-    take(rule, cost, now, _, a, b, c, d)               remaining, resetMs, retryAfterMs, and the state to keep
-    correct(rule, amount, taken, now, _, a, b, c, d)   the state to keep
+  A state is up to four numbers; the first is nil if nothing was used.
+    take(rule, cost, now, _, a, b, c, d)               remaining, resetMs, retryAfterMs, and the state to store
+    correct(rule, amount, taken, now, _, a, b, c, d)   the state to store
 ]]
 local max = math.max
 
@@ -12,7 +12,7 @@ local max = math.max
 local function fixed_at(rule, now, stored, used, period)
   local start = now - now % rule.period
   if stored == nil or stored < start then return start, 0 end
-  -- Behind a clock that went back, or in a window that grew: what is counted stays counted.
+  -- If the clock went back, or the window grew, the count stays.
   if period == rule.period then start = stored end
   return start, used
 end
@@ -29,7 +29,7 @@ return {
     return max(0, rule.capacity - used), reset, retry, start, used, rule.period
   end,
 
-  -- What was taken in a window that is over is no longer of any account.
+  -- What was consumed in an earlier window no longer counts.
   correct = function(rule, amount, taken, now, _, a, b, c)
     if a ~= nil and c ~= rule.period then
       local is_over = taken - taken % rule.period + rule.period <= now

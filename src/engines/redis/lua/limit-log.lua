@@ -1,12 +1,12 @@
 --[[
-  Sliding window and concurrency: what was admitted, in a sorted set that all logs of a subject share. Members are
-  `name:millisecond:amount`, all of score 0, so that they sort by name and time. The state is the total of them.
+  Sliding window and concurrency: the admissions, in a sorted set that all logs of a subject share. Members are
+  `name:millisecond:amount`, all of score 0, so that they sort by name and time. The state is their total.
 
-  A set that is gone, and members of a limit without a state, are of a time that is over: they count for nothing.
+  If the set was deleted, or a limit has members but no state, they are outdated and do not count.
 
     take(rule, cost, now, key, total)               remaining, resetMs, retryAfterMs, total, first that counts
     admit(rule, now, key, total, since)             writes what `take` has decided
-    correct(rule, amount, taken, now, key, total)   total to keep; nil where nothing is left
+    correct(rule, amount, taken, now, key, total)   total to store; nil if nothing is left
 ]]
 local max = math.max
 local format, match = string.format, string.match
@@ -26,7 +26,7 @@ local function latest_of(key, rule)
   return redis.call('ZREVRANGEBYLEX', key, beyond(rule), from(rule, 0), 'LIMIT', 0, 1)[1]
 end
 
--- What counts, the latest of it, and from which time on members count.
+-- The current total, its latest time, and the time from which on members count.
 local function living(key, rule, now, total)
   if total == nil then return 0, nil, NEVER end
   local latest = latest_of(key, rule)
@@ -40,7 +40,7 @@ local function living(key, rule, now, total)
   return total, latest, since
 end
 
--- When so much has come back.
+-- When this amount is freed.
 local function freed_at(key, rule, since, amount, latest)
   local freed, next_time = 0, since
   while true do
@@ -59,7 +59,7 @@ local function drop_dead(key, rule, since)
   redis.call('ZREMRANGEBYLEX', key, from(rule, 0), below(rule, since))
 end
 
--- Adds to what was admitted at a time, and answers what that changed.
+-- Adds to what was admitted at a time, and returns the actual change.
 local function add(key, rule, time, amount)
   local known = redis.call('ZRANGEBYLEX', key, from(rule, time), below(rule, time + 1))[1]
   local before = 0
@@ -95,8 +95,8 @@ return {
     add(key, rule, now, rule.amount)
   end,
 
-  -- What has left the window is no longer of any account. The rest stays as it is: it may be counted by another rule
-  -- than that of the lease.
+  -- Admissions that have left the window no longer count. The rest is not changed: it may be counted with another
+  -- rule than that of the lease.
   correct = function(rule, amount, taken, now, key, total)
     if taken <= now - rule.period then return total end
     if total == nil or latest_of(key, rule) == nil then

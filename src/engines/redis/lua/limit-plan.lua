@@ -1,14 +1,14 @@
 --[[
-  The limits that a call names, and how it is meant.
+  The limits of a call, and its mode.
 
-  A plan is, for each limit, `name kind capacity periodMs unitsPerMs unitsPerToken amount extra`, divided by `;`. Kinds
-  are those of src/guards/rate-limit/algorithms/algorithm.ts. Calls of one batch mostly name the same, so each text is read once;
-  and only the algorithms that it names are made.
+  A plan is, for each limit, `name kind capacity periodMs unitsPerMs unitsPerToken amount extra`, separated by `;`.
+  Kinds are those of src/guards/rate-limit/algorithms/algorithm.ts. Calls of one batch mostly have the same plan, so
+  each text is parsed once, and only the algorithms that it names are loaded.
 
-  How a call is meant: nothing, mostly; the caller's time where that decides, and not this server's; behind it ` look`
-  when nothing is to be taken whatever is found.
+  The mode of a call is mostly empty. It has the caller's time if that decides instead of the server's, then ` look` if
+  nothing is to be consumed.
 
-  Runs after the algorithms, which are made when they are first named.
+  Runs after the algorithms, which are loaded when they are first named.
 ]]
 local makers = { [0] = limit_bucket, [1] = limit_fixed, [2] = limit_windows, [3] = limit_log, [4] = limit_log }
 local algorithms, plans = {}, {}
@@ -60,12 +60,12 @@ return {
     return rules
   end,
 
-  -- The time that decides, and whether nothing is to be taken.
+  -- The time that decides, and whether nothing is to be consumed.
   how = function(text)
     if text == '' then return now_here(), false end
     local given, look = string.match(text, '^(%d*)( ?l?o?o?k?)$')
     if given == '' then return now_here(), look ~= '' end
-    -- It may stand still while the time by which this server lets keys expire goes on.
+    -- The caller's time may stand still while the server's, by which keys expire, goes on.
     margin = 3600000
     return tonumber(given), look ~= ''
   end,

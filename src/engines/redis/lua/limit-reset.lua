@@ -1,8 +1,8 @@
 --[[
-  Forgets what was used of a subject.
+  Deletes the usage of a subject.
 
   Input   keys  row and log
-  Output  1, or 0 when there was nothing
+  Output  1, or 0 if there was nothing
 ]]
 return function(keys)
   redis.call('DEL', keys[2])

@@ -1,6 +1,6 @@
 --[[
-  What is used of a subject, where that is one limit only, as it mostly is: the same bytes as in `limit-row`, read and
-  written without a table; and what both have in common.
+  The usage of a subject with a single limit, the usual case: the same bytes as in `limit-row`, read and written without
+  a table. Also the functions that both share.
 
   Runs after `limit-plan`.
 ]]
@@ -8,8 +8,8 @@ local ONE = '<BdsBdddd'
 local LEAST_MS = 1000
 local call = redis.call
 
--- Everything up to `ends` is needed. The key may live a little longer: to move its end each time, or to make the key
--- anew, costs as much as all the rest, so it is moved by a stretch.
+-- The key must live until `ends` and may live a little longer. To move its expiry each time, or to create the key
+-- again, costs as much as the rest of the call. So the expiry is moved in larger steps.
 local function end_of(known_end, ends, now)
   if ends <= known_end then return known_end end
   local stretch = known_end > 0 and math.floor((ends - now) / 4) or 0
@@ -18,7 +18,7 @@ end
 
 local function store(key, log_key, text, keeps_end, ends, now)
   if keeps_end and log_key == nil then return call('SET', key, text, 'KEEPTTL') end
-  -- As text: the server takes its time to write a number.
+  -- As text, because the server is slow to format a number.
   local ttl = string.format('%.0f', limit_plan.ttl(ends - now))
   call('SET', key, text, 'PX', ttl)
   if log_key ~= nil then call('PEXPIRE', log_key, ttl) end
@@ -28,7 +28,7 @@ return {
   end_of = end_of,
   store = store,
 
-  -- When the key expires, and the state; false when there is something else in the row.
+  -- When the key expires, and the state; false if the row has other limits.
   read = function(key, rule)
     local text = call('GET', key)
     if not text then return 0 end

@@ -1,13 +1,13 @@
 --[[
-  What is used of all limits of a subject, as bytes, because text costs more than the decision: how many limits (1 byte),
-  when the key expires (a double), then for each limit its name with a zero behind it, its kind (1 byte) and the four
-  numbers of its state (doubles), all little-endian. Here it is a flat table of the same, in the same order.
+  The usage of all limits of a subject, as bytes, because text would cost more than the decision: the number of limits
+  (1 byte), when the key expires (a double), then for each limit its name and a zero byte, its kind (1 byte) and the
+  four numbers of its state (doubles), all little-endian. Here it is a flat table with the same order.
 
   Runs after `limit-row-one`.
 ]]
 local HEAD, ENTRY = '<Bd', 'sBdddd'
 local ONE, TWO = '<BdsBdddd', '<BdsBddddsBdddd'
-local FIRST, SIZE = 3, 6 -- where the first limit is, and what it takes
+local FIRST, SIZE = 3, 6 -- index of the first limit, and fields per limit
 local call, pack_bytes, unpack_bytes, byte = redis.call, struct.pack, struct.unpack, string.byte
 
 local function format_of(count)
@@ -36,12 +36,12 @@ return {
     local text = call('GET', key)
     if not text then return { 0, 0 } end
     local ran, row = pcall(fields, text)
-    -- What another program keeps there is not ours to change.
+    -- A value of another program is not changed.
     if not ran then error({ err = 'WRONGTYPE what is used of a subject is something else' }, 0) end
     return row
   end,
 
-  -- The state of a limit; nil where there is none of its kind.
+  -- The state of a limit; nil if there is none of its kind.
   get = function(row, rule)
     local i = find(row, rule.name)
     if i == nil or row[i + 1] ~= rule.kind then return nil end
@@ -54,7 +54,7 @@ return {
     return i ~= nil and row[i + 1] ~= rule.kind
   end,
 
-  -- Without a first number nothing is kept.
+  -- Without a first number nothing is stored.
   put = function(row, rule, a, b, c, d)
     local i = find(row, rule.name)
     if a == nil then

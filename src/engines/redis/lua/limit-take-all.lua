@@ -1,11 +1,11 @@
 --[[
-  Several limits, logs or two subjects: what `limit-take` does with an item that is not the usual one.
+  Several limits, logs or two subjects: the part of `limit-take` for items that are not the usual one.
 
-  Input   the item's first key, a plan for each subject, the time, whether nothing is to be taken; the answer, and how
-          many numbers it has
-  Output  how many numbers it has then
+  Input   the item's first key, a plan for each subject, the time, whether nothing is to be consumed; the reply so far,
+          and its length
+  Output  the new length of the reply
 
-  Makes `limit-row`.
+  Loads `limit-row`.
 ]]
 local SUBJECTS = KEYS_PER_ITEM == 4 and 2 or 1
 local WIDTH = KEYS_PER_ITEM / SUBJECTS
@@ -13,7 +13,7 @@ local BUCKET = 0
 local HEAD = 3 -- numbers before those of its limits
 local limit_row = limit_row()
 local get, put = limit_row.get, limit_row.put
--- Of the item at hand, for each of its subjects.
+-- For each subject of the current item.
 local rows = {}
 
 local function row_key(first_key, subject) return KEYS[first_key + (subject - 1) * WIDTH] end
@@ -23,15 +23,15 @@ local function log_key(first_key, subject)
   return KEYS[first_key + subject * WIDTH - 1]
 end
 
--- Before anything is written: with two subjects the first would be changed, and the second not.
+-- Checked before anything is written: with two subjects, the first would be changed and the second not.
 local function refuse_foreign(log)
   if log == nil then return end
   local found = redis.call('TYPE', log).ok
   if found ~= 'zset' and found ~= 'none' then error({ err = 'WRONGTYPE a log is something else' }, 0) end
 end
 
--- Tells what each limit says, from a place of the answer on, and puts into the row what is to be kept if all admit it;
--- answers whether they do.
+-- Appends the result of each limit to the reply, from a position on, and puts into the row what to store if all
+-- admit. Returns whether all admit.
 local function judge(answer, at, row, rules, log, now)
   local admits = true
   for i = 1, #rules do
@@ -61,7 +61,7 @@ local function take(answer, at, row, rules, key, log, now)
   if longest > 0 then limit_row.write(key, log, row, now + longest, now) end
 end
 
--- What would have been admitted is not taken either: told as it stands, in a row without it.
+-- If one limit denies, nothing is consumed: reports the limits from a row without the changes.
 local function deny(answer, at, rules, key, log, now)
   local row, longest = limit_row.read(key), 0
   for i = 1, #rules do

@@ -1,26 +1,26 @@
 --[[
-  Takes, for each item of a batch, from all limits of one subject, or of two that share a slot, or from none of them.
-  It has a loop of its own: what items have in common is read once, and the reply is flat.
+  For each item of a batch, consumes from all limits of one subject, or of two that share a slot, or from none of them.
+  It has its own loop: what items have in common is read once, and the reply is flat.
 
   Input
-    KEYS  for each item and subject: its row and, unless no limit of the item keeps a log, its log
-    ARGV  for each run of items that ask for the same: how many they are, how (see `limit-plan`), and a plan for each
-          subject (amount: the cost, extra: 1 in shadow mode)
+    KEYS  for each item and subject: its row and, if a limit of the item has a log, its log
+    ARGV  for each run of items with the same request: their number, how (see `limit-plan`), and a plan for each subject
+          (amount: the cost, extra: 1 in shadow mode)
 
   Output
     for each item
-      1 or 0, whether all was taken; the time; how many limits it has; remaining, resetMs and retryAfterMs of each
-      or -1 and the message of its error
+      1 or 0, whether all was consumed; the time; its number of limits; remaining, resetMs and retryAfterMs of each
+      or -1 and its error message
 
-  Runs after `limit-plan` and `limit-row-one`; `limit-take-all` is made when it is needed. An item judges everything
-  before its first write.
+  Runs after `limit-plan` and `limit-row-one`; `limit-take-all` is loaded when it is needed. For each item, everything
+  is checked before the first write.
 ]]
 local SUBJECTS = KEYS_PER_ITEM == 4 and 2 or 1
 local answer, last = {}, 0
 local take_all = nil
 local BUCKET = 0
 
--- Most items: one limit of one subject, which is all that is known of it. False when it is not so.
+-- Most items: one limit of one subject, whose row has only this limit. False if it is not so.
 local function take_one(key, rule, now)
   local known_end, a, b, c, d = limit_row_one.read(key, rule)
   if not known_end then return false end
@@ -35,10 +35,10 @@ local function take_one(key, rule, now)
   return true
 end
 
--- Written over what was told of the item before it failed.
+-- Overwrites the reply of the item up to its failure.
 local function fail(failure)
   local message = type(failure) == 'table' and failure.err or failure
-  -- The server's own refusals begin with a code (OOM, READONLY), which is worth keeping; errors of Lua do not.
+  -- Error replies of the server begin with a code (OOM, READONLY), which is kept. Errors of Lua have none.
   if not string.find(message, '^%u+ ') then message = 'ERR ' .. message end
   answer[last + 1], answer[last + 2] = -1, message
   last = last + 2
@@ -67,7 +67,7 @@ while next_argument <= #ARGV do
   while first_key < run_ends do
     local ran, failure = pcall(run, (run_ends - first_key) / KEYS_PER_ITEM, plans, now, is_look)
     if not ran then
-      -- The failure of one is kept from those behind it.
+      -- The failure of one item does not affect those after it.
       fail(failure)
       first_key = first_key + KEYS_PER_ITEM
     end

@@ -1,5 +1,5 @@
 --[[
-  Tells all instances of something, numbered without gaps, so that they notice what they missed.
+  Publishes a notice to all instances, numbered without gaps, so that they detect missed ones.
 
   Input
     keys  the number of the last notice

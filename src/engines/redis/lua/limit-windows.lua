@@ -1,14 +1,14 @@
 --[[
-  The two counters of a sliding window: the twin of src/guards/rate-limit/algorithms/sliding-window-counter.ts, in whole
-  numbers below 2^53, held equal by src/conformance/vectors/rate-limit.ts.
+  The two counters of a sliding window, equal to src/guards/rate-limit/algorithms/sliding-window-counter.ts, in whole
+  numbers below 2^53; src/conformance/vectors/rate-limit.ts compares them.
 
-  A state is up to four numbers; the first is nil where nothing was used.
-    take(rule, cost, now, _, a, b, c, d)               remaining, resetMs, retryAfterMs, and the state to keep
-    correct(rule, amount, taken, now, _, a, b, c, d)   the state to keep
+  A state is up to four numbers; the first is nil if nothing was used.
+    take(rule, cost, now, _, a, b, c, d)               remaining, resetMs, retryAfterMs, and the state to store
+    correct(rule, amount, taken, now, _, a, b, c, d)   the state to store
 ]]
 local floor, max = math.floor, math.max
 
--- Counts an amount in the window that the time falls in, unless that is past.
+-- Counts an amount in the window of its time, unless that window is past.
 local function count(period, start, current, previous, at, amount)
   if at >= start then return max(0, current + amount), previous end
   if at >= start - period then return current, max(0, previous + amount) end
@@ -23,13 +23,13 @@ local function windows_at(rule, now, stored, current, previous, period)
     local now_current, now_previous = count(rule.period, start, 0, 0, stored, current)
     return start, count(rule.period, start, now_current, now_previous, stored - 1, previous)
   end
-  -- Behind a clock that went back what is counted stays counted.
+  -- If the clock went back, the count stays.
   if stored >= start then return stored, current, previous end
   if stored == start - rule.period then return start, 0, current end
   return start, 0, 0
 end
 
--- How far into a window the use of the one before has faded to `room`.
+-- How far into a window the usage of the previous one has faded to `room`.
 local function faded_after(used, room, period)
   if used <= room then return 0 end
   return period - floor((room * period) / used)

@@ -1,7 +1,7 @@
 --[[
   The metadata of a list.
 
-  isAlive(meta, incarnation) -> whether the list with this incarnation is there and not deleted
+  isAlive(meta, incarnation) -> whether the list with this incarnation exists and is not deleted
 ]]
 local function isAlive(meta, incarnation)
   local found = redis.call('HMGET', meta, 'incarnation', 'deleted')

@@ -1,12 +1,12 @@
 --[[
-  Lets a lock live for longer, from now on.
+  Sets a new time to live of a lock, from now on.
 
   Input
     keys  the lock, its last fence
     args  owner, time to live in ms
 
   Output
-    1, or 0 when the owner does not have it
+    1, or 0 if the owner does not hold it
 ]]
 local FENCE_KEPT_MS = 86400000
 

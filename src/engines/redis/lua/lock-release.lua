@@ -1,12 +1,12 @@
 --[[
-  Frees a lock, and tells those who wait, if somebody does.
+  Releases a lock, and notifies waiters if there are any.
 
   Input
-    keys  the lock, the mark of those who wait
-    args  channel, name, and the owner; without an owner it is freed whoever has it
+    keys  the lock, the waiting mark
+    args  channel, name, and the owner; without an owner it is released for any holder
 
   Output
-    1, or 0 when the owner does not have it
+    1, or 0 if the owner does not hold it
 ]]
 return function(keys, args)
   if args[3] ~= nil and redis.pcall('GET', keys[1]) ~= args[3] then return 0 end

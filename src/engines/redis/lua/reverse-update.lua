@@ -1,16 +1,16 @@
 --[[
-  Notes in the reverse index of a customer that a list holds it, or no longer does, unless something newer is noted.
-  It needs clock.
+  Records in the reverse index of a customer that a list contains it, or no longer does, unless a newer version is
+  recorded. Needs clock.
 
   Input
     keys  the hash of the customer
     args  1 list id, 2 `+` or `-`, 3 incarnation, 4 layout, 5 sequence
 
   Output
-    1, or 0 when what is noted is newer
+    1, or 0 if the recorded version is newer
 
-  Fields: list id -> `+INCARNATION:LAYOUT:SEQUENCE`, or `-INCARNATION:LAYOUT:SEQUENCE:MOMENT`, kept for a while so
-  that a late `+` of an earlier change is noticed.
+  Fields: list id -> `+INCARNATION:LAYOUT:SEQUENCE`, or `-INCARNATION:LAYOUT:SEQUENCE:TIME`, which stays for a while so
+  that a late `+` of an earlier change is recognised.
 ]]
 local KEPT_MS = 600000
 local MAX_LOOKED_AT = 200
@@ -25,7 +25,7 @@ local function isNewer(known, sign, incarnation, layout, sequence)
   return sign == '-' and knownSign == '+'
 end
 
--- Of a customer with very many lists, some at random each time: enough that what is old does not pile up.
+-- If a customer has very many lists, checks some at random each time: enough to limit the number of old fields.
 local function forgetOld(key, nowMs)
   local isLarge = redis.call('HLEN', key) > MAX_LOOKED_AT
   local held = isLarge
@@ -45,7 +45,7 @@ return function(keys, args)
   local key, listId, sign = keys[1], args[1], args[2]
   local version = sign .. args[3] .. ':' .. args[4] .. ':' .. args[5]
   local isFirst = sign == '+' and redis.call('HSETNX', key, listId, version) == 1
-  -- A new hash, as for nearly every row of an import: nothing to compare with or to forget, and no expiry.
+  -- A new hash, as for nearly every row of an import: nothing to compare with or to clean up, and no expiry.
   if isFirst and redis.call('HLEN', key) == 1 then return 1 end
   if not isFirst then
     local known = redis.call('HGET', key, listId)
@@ -55,7 +55,8 @@ return function(keys, args)
   local nowMs = clock.nowMs()
   if sign == '-' then
     version = version .. ':' .. string.format('%.0f', nowMs)
-    -- Behind what needs no memory a full server lets the rest pass: lists must go to make room.
+    -- First a command that needs no memory: after it, a full server allows the rest. Lists must be deletable to free
+    -- memory.
     redis.call('HDEL', key, listId)
   end
   redis.call('HSET', key, listId, version)

@@ -1,28 +1,28 @@
 --[[
-  One shard of a list: its state, and the change of one member. It needs change-log.
+  One shard of a list: its state, and the change of one member. Needs change-log.
 
   Keys: a script that uses this takes the keys of the shard first, in the order of `shardScriptKeys` (shard-script.ts):
     members, attributes, state, log, expiries, unindexed, next, nextAttributes, nextExpiries, touched
 
   State fields
-    incarnation, generation   what the set belongs to
+    incarnation, generation   those of the set
     count                     members after the last change
-    updatedAt                 moment of the last change
+    updatedAt                 time of the last change
     sequence, mark, logStart, logBytes   see change-log.lua
     next                      the generation that a replace is building; absent otherwise
     shared                    customers that are in both generations, while there is a next one
-    frozen                    a move to other shards is about to switch: no changes
+    frozen                    a move to other shards is about to switch: no changes are accepted
 
   read(keys) -> shard: the keys by name, with incarnation, generation, next (text, or false), shared (number), frozen
-  refusal(shard, incarnation, generation) -> nil, 'gone', 'stale' or 'frozen': judge by it before the first write
-  isExpired(attributes, now) -> whether the attributes of a member (text, or false) say that its time is over
+  refusal(shard, incarnation, generation) -> nil, 'gone', 'stale' or 'frozen': check it before the first write
+  isExpired(attributes, now) -> whether a member with these attributes (text, or false) has expired
   add(shard, customer, tail, expiresAt, now) -> wasMember, addedAt (text)
-    tail is what stands behind ADDED_AT in the attributes, expiresAt text in ms, '0' for never
-  remove(shard, customer) -> whether the set held the customer
+    tail is the text after ADDED_AT in the attributes, expiresAt text in ms, '0' for never
+  remove(shard, customer) -> whether the set contained the customer
     both also change what a replace is building, where they win over its file
-  drop(shard, customer) -> likewise, in the current generation alone
+  drop(shard, customer) -> likewise, in the current generation only
   commit(shard, entry, now, mark, maxBytes, channel, listId) -> sequence, count
-    stores the counters and the entry, and notes that the reverse index may not know it yet
+    stores the counters and the entry, and records that the entry may be missing in the reverse index
 ]]
 local NAMES = { 'members', 'attributes', 'state', 'log', 'expiries', 'unindexed',
   'next', 'nextAttributes', 'nextExpiries', 'touched' }
@@ -109,7 +109,7 @@ local function commit(shard, entry, now, mark, maxBytes, channel, listId)
   local keys = shard.keys
   local count = redis.call('SCARD', keys.members)
   local sequence = change_log.append(keys.state, keys.log, entry, mark, maxBytes, channel, listId)
-  -- Behind the entry: a count that fits says that the log has told of everybody.
+  -- Written after the entry: a matching count means that the log has every change.
   redis.call('HSET', keys.state, 'count', count, 'updatedAt', string.format('%.0f', now))
   if shard.next then redis.call('HSET', keys.state, 'shared', string.format('%.0f', shard.shared)) end
   redis.call('ZADD', keys.unindexed, string.format('%.0f', now), string.format('%.0f', sequence))

@@ -1,9 +1,9 @@
 --[[
-  The key of one revocation, as other programs read it. It never takes back what it said.
+  Writes the key of one revocation, which other programs read. It never shortens or weakens an existing one.
 
   Input
     keys  the key
-    args  until when in ms, not before in ms (of a subject)
+    args  expiry in ms, not before in ms (for a subject)
 ]]
 return function(keys, args)
   local known = redis.call('GET', keys[1])
@@ -12,7 +12,7 @@ return function(keys, args)
     local ends = redis.call('PEXPIRETIME', keys[1])
     expires = math.max(expires, ends)
     if not tonumber(known) then
-      -- What another program says of the token stays, and says it for long enough.
+      -- The value of another program stays, and its expiry is extended if needed.
       if ends >= 0 then redis.call('PEXPIREAT', keys[1], string.format('%.0f', expires)) end
       return
     end

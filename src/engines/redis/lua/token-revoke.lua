@@ -1,11 +1,11 @@
 --[[
-  Keeps revocations, and tells of them in the log. Of two for the same token or subject the later times win.
+  Stores revocations, and appends them to the log. Of two for the same token or subject the later times win.
 
   Input
-    keys  tokens (a sorted set, by when they are over), subjects (the same), marks (a hash: not before, by subject),
-          uncopied (a sorted set, by when they were revoked), log, state of the log
-    args  entry of the log, a mark of this write, bytes that the log may take, channel, the caller's time; then for each:
-          kind (t or s), id, until when in ms, not before in ms (of a subject)
+    keys  tokens (a sorted set, by expiry), subjects (the same), marks (a hash: not before, by subject), uncopied (a
+          sorted set, by time of revocation), log, state of the log
+    args  log entry, a mark of this write, maximum bytes of the log, channel, the caller's time; then for each: kind (t
+          or s), id, expiry in ms, not before in ms (for a subject)
 
   Runs after `change-log`.
 ]]

@@ -1,11 +1,11 @@
 --[[
-  Drops revocations that were over by then.
+  Deletes revocations that expired before a time.
 
   Input
     keys  tokens, subjects, marks
-    args  the time in ms, how many at most of each
+    args  the time in ms, maximum number of each
   Output
-    how many were dropped
+    how many were deleted
 ]]
 return function(keys, args)
   local tokens = redis.call('ZRANGEBYSCORE', keys[1], '-inf', args[1], 'LIMIT', 0, args[2])

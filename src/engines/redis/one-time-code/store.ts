@@ -20,7 +20,7 @@ const REVOKE = defineScript('code-revoke', { keys: 1, write: true, uses })
 
 const OUTCOMES: readonly AttemptOutcome[] = ['wrong', 'match', 'replaced', 'used']
 
-/** A hash for each code, which expires by itself. */
+/** One hash per code, which expires. */
 export class RedisCodes implements CodeStore {
   constructor(
     private readonly redis: Redis,
@@ -32,13 +32,13 @@ export class RedisCodes implements CodeStore {
     try {
       return { expiresAt: (await this.redis.run(PUT, [codeRedisKey(key)], args)) as number }
     } catch (error) {
-      // Without the address, which must not get into logs.
+      // Without the address, which must not appear in logs.
       if (isForeign(error)) throw foreign(`otp:${key.channel}:…`, 'something else than a code')
       throw error
     }
   }
 
-  /** Of an expired one too, which the attempt then finds to be over. */
+  /** Also of an expired code. The attempt then reports that it expired. */
   async salt(key: CodeKey): Promise<string | undefined> {
     return (await this.fields(key, 'salt'))[0] ?? undefined
   }
@@ -46,7 +46,7 @@ export class RedisCodes implements CodeStore {
   async peek(key: CodeKey, now: number): Promise<PendingCode | undefined> {
     const [end, attempts, hash] = await this.fields(key, 'expiresAt', 'attempts', 'hash')
     const expiresAt = Number(end)
-    // By the server's own clock, whatever is still there lives. Of a code that was used the hash is gone.
+    // With the server's clock, a key that still exists has not expired. A used code has no hash any more.
     if (!hash || (this.clock === 'caller' && expiresAt <= now)) return undefined
     return { expiresAt, attempts: Number(attempts) }
   }
@@ -60,7 +60,7 @@ export class RedisCodes implements CodeStore {
     try {
       return (await this.redis.read(name, ['HMGET', name, ...names])) as (string | null)[]
     } catch (error) {
-      // A program that keeps codes as the source does has one there, which is none of ours.
+      // A program with the key layout of the source design has a code there, which is not ours.
       if (isForeign(error)) return names.map(() => null)
       throw error
     }
@@ -72,7 +72,7 @@ export class RedisCodes implements CodeStore {
     return OUTCOMES[(await this.redis.run(ATTEMPT, [codeRedisKey(key)], args)) as number]!
   }
 
-  /** Everything expires by itself. */
+  /** All keys expire. */
   async sweep(): Promise<{ more: boolean }> {
     return { more: false }
   }

@@ -22,7 +22,7 @@ import { configNotice, type Notices } from './notices.js'
 const CHANGE = defineScript('limit-config', { keys: ['hash', 'string', 'zset'], write: true })
 const LIST = defineScript('limit-config-list', { keys: ['hash', 'zset'], write: true, repeatable: true })
 
-/** All levels in one hash: what a subject needs is one command. */
+/** All levels in one hash: a subject's configuration is one command. */
 export class RedisLimitConfigs implements LimitConfigStore {
   private kept: string | undefined
 
@@ -30,7 +30,8 @@ export class RedisLimitConfigs implements LimitConfigStore {
     private readonly redis: Redis,
     private readonly notices: Notices,
   ) {
-    // A process that starts later would make another secret, and neither could read the leases of the other.
+    // After data loss, a process that starts later would create another secret, and neither could read the other's
+    // leases. So it is stored again.
     notices.onLost(() => {
       if (this.kept !== undefined) this.secret(this.kept).catch(() => {})
     })
@@ -50,7 +51,7 @@ export class RedisLimitConfigs implements LimitConfigStore {
   }
 
   async list(level: Level, { after, limit, resource }: ConfigPageRequest): Promise<ConfigPage> {
-    // `;` is what comes behind `:`. One more tells whether there is a next page.
+    // `;` is the character after `:`. One more row shows whether there is a next page.
     const args = [
       after === undefined ? `[${level}:` : `(${configField(after)}`,
       `(${level};`,
@@ -86,7 +87,7 @@ export class RedisLimitConfigs implements LimitConfigStore {
 
   async secret(candidate: string): Promise<string> {
     let found = await this.readSecret()
-    // Only then: a server that is full and has it must not be asked to store another.
+    // Only if it is missing: a full server that has the secret must not be asked to store another.
     if (found === undefined) {
       await this.redis.write(SECRET_KEY, ['SETNX', SECRET_KEY, candidate])
       found = await this.readSecret()

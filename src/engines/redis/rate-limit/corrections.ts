@@ -16,7 +16,10 @@ const CORRECT = defineScript('limit-correct', {
 type Verb = 'adjust' | 'back' | 'undo'
 type Corrected = [isDone: number, isFreed: number]
 
-/** Changes what was taken. What is known of a lease lies with each subject that it took from, and is judged there. */
+/**
+ * Corrects consumed amounts. The state of a lease is stored with each subject that it consumed from, and is checked
+ * there.
+ */
 export class Corrections {
   constructor(
     private readonly redis: Redis,
@@ -25,8 +28,8 @@ export class Corrections {
   ) {}
 
   /**
-   * One subject after the other, the first of which decides. A caller who died in between has changed half; whoever asks
-   * for the same again has the rest changed.
+   * Changes one subject after the other; the first one decides. If the caller dies in between, only some are changed.
+   * Repeating the same call changes the rest.
    */
   async use(
     verb: 'adjust' | 'back',
@@ -40,7 +43,7 @@ export class Corrections {
       const row = rowKey(subject)
       const keys = [row, logKey(row), leaseKey(row, id)]
       const correcting = this.correct(verb, subject, keys, limits, [takenAt, expiresAt, adjustment], now)
-      // Half of it was done: whoever asks again has the rest done.
+      // The first part is done. Repeating the call does the rest.
       const isDone = await (outcome === undefined ? correcting : correcting.catch(unknown))
       outcome ??= isDone ? 'done' : 'given-back'
       if (verb === 'adjust' && !isDone) break
@@ -48,7 +51,7 @@ export class Corrections {
     return outcome ?? 'done'
   }
 
-  /** Takes back what was taken a moment ago, under no lease. */
+  /** Undoes what was consumed a moment ago, without a lease. */
   async undo({ limits, ...subject }: SubjectCosts, row: string, takenAt: number, now: number): Promise<void> {
     const taken = limits.map(({ name, rule, cost }) => ({ name, rule, cost, delta: 0 }))
     await this.correct('undo', subject, [row, logKey(row), leaseKey(row, '')], taken, [takenAt, 0, ''], now)
@@ -64,8 +67,8 @@ export class Corrections {
   ): Promise<boolean> {
     const args = [verb, leasePlan(limits), String(takenAt), String(expiresAt), this.how(now), adjustment]
     const [isDone, isFreed] = (await this.redis.run(CORRECT, keys, args)) as Corrected
-    // It is done. Others who do not hear of it deny no longer than they were told to.
-    if (isFreed === 1) await this.notices.tellFreed(subject).catch(() => {})
+    // The correction is done. Instances that miss the notice deny no longer than their retry time.
+    if (isFreed === 1) await this.notices.publishFreed(subject).catch(() => {})
     return isDone === 1
   }
 }

@@ -15,21 +15,21 @@ import type { Notices } from './notices.js'
 import { DECIDING, type Plan, planOf } from './plan.js'
 import { takeForm } from './take-form.js'
 
-/** One file, by how many keys it is given: the row; row and log; those of two subjects. */
+/** One file for different keys: a row; row and log; row and log of two subjects. */
 const taking = {
   ...{ write: true, together: 32, form: takeForm },
   ...{ uses: DECIDING.uses, offers: [...DECIDING.offers, 'limit-take-all'] },
 }
-/** The usual one; benches run it bare. */
+/** The usual case. Benchmarks run it directly. */
 export const TAKE = defineScript('limit-take', { keys: ['string'], ...taking })
 const TAKE_LOGGED = defineScript('limit-take', { keys: ['string', 'zset'], ...taking })
 const TAKE_BOTH = defineScript('limit-take', { keys: ['string', 'zset', 'string', 'zset'], ...taking })
 const RESET = defineScript('limit-reset', { keys: ['string', 'zset'], write: true })
 
-/** Whose time decides: the server's, or the one that callers give, which is for suites and vectors. */
+/** Whose clock decides: the server's, or the caller's, which is for test suites and vectors. */
 export type LimitClock = 'server' | 'caller'
 
-interface Asked {
+interface PlannedSubject {
   subject: SubjectCosts
   row: string
   plan: Plan
@@ -61,8 +61,8 @@ export class RedisLimits implements LimitStore {
     return { allowed: true, at: now, views: [] }
   }
 
-  /** Without `async`, which costs as much memory as all the rest of a call. */
-  private takeOne({ row, plan }: Asked, now: number, look?: 'look'): Promise<Taken> {
+  /** Without `async`, which costs as much memory as the rest of a call. */
+  private takeOne({ row, plan }: PlannedSubject, now: number, look?: 'look'): Promise<Taken> {
     const isUsual = look === undefined && this.clock === 'server'
     const args = isUsual ? plan.args : [this.how(now, look), plan.text]
     const asking = plan.hasLog
@@ -71,7 +71,7 @@ export class RedisLimits implements LimitStore {
     return asking as Promise<Taken>
   }
 
-  private async takeBoth(first: Asked, second: Asked, now: number): Promise<Taken> {
+  private async takeBoth(first: PlannedSubject, second: PlannedSubject, now: number): Promise<Taken> {
     const keys = [first.row, logKey(first.row), second.row, logKey(second.row)]
     const args = [this.how(now), first.plan.text, second.plan.text]
     const { views, ...taken } = (await this.redis.run(TAKE_BOTH, keys, args)) as Taken
@@ -81,10 +81,10 @@ export class RedisLimits implements LimitStore {
   }
 
   /**
-   * Two slots, so two steps. Meanwhile others may be denied by what the first one holds, and a crash leaves it used
-   * until it comes back by itself; nobody is ever admitted too much.
+   * Two slots, so two steps. In between, other callers may be denied because of what the first step consumed. After a
+   * crash it stays consumed until it regenerates. Never is too much admitted.
    */
-  private async takeInTurn(first: Asked, second: Asked, now: number): Promise<Taken> {
+  private async takeInTurn(first: PlannedSubject, second: PlannedSubject, now: number): Promise<Taken> {
     const own = await this.takeOne(first, now)
     if (!own.allowed) {
       const above = await this.takeOne(second, now, 'look')
@@ -103,7 +103,7 @@ export class RedisLimits implements LimitStore {
     return { ...above, views: [asItStands.views[0]!, above.views[0]!] }
   }
 
-  private undo({ subject, row }: Asked, { at, views }: Taken, now: number): Promise<void> {
+  private undo({ subject, row }: PlannedSubject, { at, views }: Taken, now: number): Promise<void> {
     const limits = subject.limits.filter((_, i) => views[0]![i]!.retryAfterMs === 0)
     return this.corrections.undo({ ...subject, limits }, row, at, now)
   }
@@ -119,7 +119,7 @@ export class RedisLimits implements LimitStore {
   async reset(subject: Subject): Promise<boolean> {
     const row = rowKey(subject)
     const found = (await this.redis.run(RESET, [row, logKey(row)], [])) === 1
-    await this.notices.tellFreed(subject)
+    await this.notices.publishFreed(subject)
     return found
   }
 
@@ -127,19 +127,19 @@ export class RedisLimits implements LimitStore {
     return this.notices.onFreed(listener)
   }
 
-  /** Everything expires by itself. */
+  /** All keys expire. */
   async sweep(): Promise<{ swept: number; more: boolean }> {
     return { swept: 0, more: false }
   }
 
-  /** In the words of `lua/limit-plan.lua`. */
+  /** In the format of `lua/limit-plan.lua`. */
   private how(now: number, look?: 'look'): string {
     const time = this.clock === 'caller' ? String(now) : ''
     return look === undefined ? time : `${time} ${look}`
   }
 }
 
-const asked = (subject: SubjectCosts): Asked => ({
+const asked = (subject: SubjectCosts): PlannedSubject => ({
   subject,
   row: rowKey(subject),
   plan: planOf(subject.limits),

@@ -1,32 +1,34 @@
 import type { ConfigKey, Level, Subject } from '../../../guards/rate-limit/types.js'
 
 /**
- * Names of everything that rate limits keep in Redis (see ../README.md). No identifier holds `%` or a brace, and `:`
- * is encoded in all but the last part, so no name can forge the key of something else.
+ * Names of all keys of rate limits in Redis (see ../README.md). No identifier contains `%` or a brace, and `:` is
+ * encoded in all parts but the last, so no name can forge another key.
  */
 
-/** A hash: what the levels say, by `configField`, parents by `parentField`, and the version of the schema. */
+/** A hash: the configuration of the levels by `configField`, parents by `parentField`, and the schema version. */
 export const CONFIG_KEY = 'ratelimit:config'
-/** The number of the last notice; in the slot of the configuration, which is told of by the script that changes it. */
+/**
+ * The number of the last notice. In the slot of the configuration, because the script that changes it also publishes.
+ */
 export const NOTICES_KEY = `{${CONFIG_KEY}}:notices`
-/** A sorted set: the fields of the configuration in order, so that they can be listed by pages. */
+/** A sorted set of the configuration's fields, so that they can be listed by pages. */
 export const CONFIG_ORDER_KEY = `{${CONFIG_KEY}}:order`
-/** Seals leases. */
+/** The secret that signs leases. */
 export const SECRET_KEY = `{${CONFIG_KEY}}:secret`
 export const SCHEMA_FIELD = 'schema'
 
-/** Channels do not know databases, so the name must. */
+/** Channels are shared by all databases, so the name contains the database. */
 export const noticeChannel = (database: number): string => `ratelimit:notices:${database}`
 
 const encoded = (part: string): string => (part.includes(':') ? part.replaceAll(':', '%3A') : part)
 
-/** What is used of all limits of a subject. */
+/** The states of all limits of a subject. */
 export const rowKey = ({ entity, resource }: Subject): string => `ratelimit:${encoded(entity)}:${resource}`
-/** A sorted set: what its sliding windows and concurrency limits have admitted. */
+/** A sorted set: what the sliding windows and concurrency limits of the subject have admitted. */
 export const logKey = (row: string): string => `{${row}}:log`
-/** Of a lease that was used: what was added to it, or that it was given back. */
+/** State of a used lease: its adjustments, or that it was given back. */
 export const leaseKey = (row: string, leaseId: string): string => `{${row}}:lease:${leaseId}`
-/** A hash: what was used of a resource in the hour that begins then. All hours of a resource share a slot. */
+/** A hash: usage of a resource in the hour that begins at `start`. All hours of a resource share a slot. */
 export const usageKey = (resource: string, start: number): string => `{ratelimit:usage:${resource}}:${start}`
 
 export function configField(key: ConfigKey): string {
@@ -34,7 +36,7 @@ export function configField(key: ConfigKey): string {
     ? `entity:${encoded(key.entity)}:${key.resource}`
     : `${key.level}:${key.resource}`
 }
-/** The key of a field that `configField` has made; its level begins it. */
+/** The inverse of `configField`. */
 export function keyOfField(level: Level, field: string): ConfigKey {
   const resource = field.slice(field.lastIndexOf(':') + 1)
   if (level !== 'entity') return { level, resource }

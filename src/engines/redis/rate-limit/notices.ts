@@ -5,10 +5,10 @@ import type { Redis, Unsubscribe } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { NOTICES_KEY, noticeChannel } from './keys.js'
 
-/** A reset has freed something by then, and others must hear of it. */
+/** Allowed when full: a reset has freed something, and other instances must be notified. */
 const TELL = defineScript('limit-tell', { keys: 1, write: true, evenWhenFull: true })
 const POLL_MS = 1000
-/** A number may be read a moment before its notice comes. */
+/** The number may be read a moment before its notice arrives. */
 const GRACE_MS = 100
 
 type OnFreed = (freed: Freed) => void
@@ -22,9 +22,9 @@ export function configNotice(key: ConfigKey | undefined): string {
 }
 
 /**
- * What instances tell each other: subjects of which something was freed, and changed configuration. Notices are numbered
- * without gaps. One that was missed is noticed by the next one, and by the number that is looked at every second; then
- * everything that was concluded is dropped.
+ * Notices that instances publish to each other: subjects with freed capacity, and changed configuration. They are
+ * numbered without gaps. A missed one is detected by the next one, and by the number, which is polled every second.
+ * Then all cached conclusions are dropped.
  */
 export class Notices {
   readonly channel: string
@@ -47,8 +47,8 @@ export class Notices {
       this.channel,
       (message) => this.hear(message),
       (interruption) => {
-        // While the store is away, what is known of it stays in use.
-        if (interruption === 'resumed') this.tellAll()
+        // While Redis is unreachable, cached data stays in use.
+        if (interruption === 'resumed') this.notifyAll()
       },
     )
     this.last = Math.max(this.last, await this.number())
@@ -65,12 +65,12 @@ export class Notices {
     return () => this.configs.delete(listener)
   }
 
-  /** Told when the store has lost something. */
+  /** Called when the store has lost data. */
   onLost(listener: () => void): void {
     this.lost.add(listener)
   }
 
-  async tellFreed(freed: NonNullable<Freed>): Promise<void> {
+  async publishFreed(freed: NonNullable<Freed>): Promise<void> {
     await this.redis.run(TELL, [NOTICES_KEY], [this.channel, freedNotice(freed)])
   }
 
@@ -90,16 +90,16 @@ export class Notices {
     const [number, kind, ...words] = message.split(' ')
     const expected = this.last + 1
     this.last = Number(number)
-    // One that was seen before may be late, or the first of a store that was emptied and counts anew.
-    if (this.last < expected) this.tellLost()
-    else if (this.last !== expected) this.tellAll()
+    // A lower number may be late, or the first of a store that was emptied and counts from the start.
+    if (this.last < expected) this.notifyLost()
+    else if (this.last !== expected) this.notifyAll()
     else if (kind === 'freed') this.tellFreedHere({ entity: words[0]!, resource: words[1]! })
     else this.tellConfigHere(keyOf(words))
   }
 
   private async look(): Promise<void> {
     if (this.freed.size + this.configs.size === 0) return
-    // A store that does not answer tells nothing: whoever asks it is told, and what was missed is found later.
+    // If Redis does not answer, callers get errors from their own calls. Missed notices are found later.
     const number = await this.number().catch(() => undefined)
     if (number === undefined || number === this.last) return
     if (number > this.last) {
@@ -108,17 +108,17 @@ export class Notices {
     }
     const wentBack = number < this.last
     this.last = number
-    if (wentBack) this.tellLost()
-    else this.tellAll()
+    if (wentBack) this.notifyLost()
+    else this.notifyAll()
   }
 
-  /** The number went back: the store lost the last notices, and whatever they were about. */
-  private tellLost(): void {
+  /** The number went back: the store lost the last notices and their changes. */
+  private notifyLost(): void {
     for (const listener of this.lost) listener()
-    this.tellAll()
+    this.notifyAll()
   }
 
-  private tellAll(): void {
+  private notifyAll(): void {
     this.tellFreedHere(undefined)
     this.tellConfigHere(undefined)
   }

@@ -10,22 +10,22 @@ const KIND_OF: Record<Algorithm, number> = {
   concurrency: KIND.slots,
 }
 
-/** What scripts that decide are made of. Of the algorithms those run that a plan names. */
+/** The files of scripts that decide. Only the algorithms that a plan names are run. */
 export const DECIDING = {
   offers: ['limit-bucket', 'limit-fixed', 'limit-windows', 'limit-log', 'limit-row'],
   uses: ['limit-plan', 'limit-row-one'],
 } as const
 
-/** Limits in the words of `lua/limit-plan.lua`. */
+/** Limits in the format of `lua/limit-plan.lua`. */
 export interface Plan {
   text: string
   /** The arguments of the usual call. */
   args: readonly [how: string, text: string]
-  /** Whether one of them needs the log of the subject. */
+  /** Whether one of the limits needs the subject's log. */
   hasLog: boolean
 }
 
-/** The guard asks the usual question with the same array each time. */
+/** The guard usually passes the same array, so its plan is cached. */
 const plans = new WeakMap<readonly LimitCost[], Plan>()
 
 export function planOf(limits: readonly LimitCost[]): Plan {

@@ -5,7 +5,7 @@ import type { Argument } from '../link/redis.js'
 
 const FAILED = -1
 
-/** The form of `lua/limit-take.lua`: what neighbours have in common is sent once, and the reply is flat. */
+/** The form of `lua/limit-take.lua`: equal arguments of neighbours are sent once, and the reply is flat. */
 export const takeForm: BatchForm = {
   argsOf(items) {
     const told: Argument[] = []

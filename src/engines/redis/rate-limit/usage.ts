@@ -2,7 +2,7 @@ import type {
   EntityUse,
   LimitUse,
   UsageHour,
-  UsageKept,
+  UsageRetention,
   UsageStore,
 } from '../../../guards/rate-limit/port.js'
 import { addUp } from '../../../guards/rate-limit/usage-hours.js'
@@ -12,18 +12,18 @@ import { usageKey } from './keys.js'
 
 const COUNT = defineScript('limit-count', { keys: 1, write: true, together: 32 })
 const HOUR_MS = 3_600_000
-/** Hours that are asked for at the same time. */
+/** Hours that are read concurrently. */
 const READ_AT_ONCE = 250
 const TOTAL = /^([ad]):([^:]+)$/
 const ENTITY = /^([AD]):([^:]+):(.+)$/
 
-/** A hash for each resource and hour, which expires by itself. */
+/** One hash per resource and hour, which expires. */
 export class RedisUsage implements UsageStore {
   constructor(private readonly redis: Redis) {}
 
-  async count(hours: readonly UsageHour[], { entities: most, ms }: UsageKept): Promise<void> {
+  async count(hours: readonly UsageHour[], { entities: most, ms }: UsageRetention): Promise<void> {
     const counted = hours.map(({ resource, start, totals, entities }) => {
-      // In the words of `lua/limit-count.lua`.
+      // In the format of `lua/limit-count.lua`.
       const args = [
         ...[String(ms + HOUR_MS), String(most), String(totals.length)],
         ...totals.flatMap(({ limit, admitted, denied }) => [limit, String(admitted), String(denied)]),
@@ -55,7 +55,7 @@ export class RedisUsage implements UsageStore {
     return this.redis.read(key, ['HGETALL', key]) as Promise<ReadonlyMap<string, string>>
   }
 
-  /** Everything expires by itself. */
+  /** All keys expire. */
   async forget(): Promise<{ more: boolean }> {
     return { more: false }
   }

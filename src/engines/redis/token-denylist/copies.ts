@@ -7,8 +7,8 @@ const COPY = defineScript('token-copy', { keys: ['string'], write: true })
 const REPAIRED_AT_ONCE = 200
 
 /**
- * A key for each revocation, in a slot of its own, which expires by itself. What is to be copied is noted by the script
- * that revokes; a process that dies before it has made the copy leaves the note, and a sweep makes it.
+ * One key per revocation, each in its own slot, which expires. The script that revokes records what must be copied.
+ * If a process dies before it has made the copy, the record remains and a sweep makes the copy.
  */
 export class TokenCopies {
   constructor(private readonly redis: Redis) {}
@@ -35,7 +35,7 @@ export class TokenCopies {
     const noted = (await this.redis.read(UNCOPIED_KEY, args)) as string[]
     if (noted.length === 0) return { more: false }
     const found = await Promise.all(noted.map((note) => this.kept(note)))
-    // Those that are over by now have nothing to copy.
+    // Expired revocations need no copy.
     await this.forget(noted.filter((_, i) => found[i] === undefined))
     await this.make(found.filter((one) => one !== undefined))
     return { more: noted.length === REPAIRED_AT_ONCE }

@@ -34,7 +34,7 @@ const SWEPT_AT_ONCE = 1000
 
 type Entry = [id: string, fields: [string, string]]
 
-/** Revoked tokens and their log in one slot; a key for each, which other programs can read, follows. */
+/** Revoked tokens and their log in one slot, followed by one key per revocation that other programs can read. */
 export class RedisTokens implements TokenStore {
   private readonly copies: TokenCopies
   private readonly channel: string
@@ -55,7 +55,7 @@ export class RedisTokens implements TokenStore {
       one.kind === 'token' ? ['t', one.id, one.expiresAt, 0] : ['s', one.id, one.expiresAt, one.notBefore],
     )
     await this.redis.run(REVOKE, keys, [...head, ...each].map(String))
-    // It holds from here on; a copy that fails is made by the sweep.
+    // The revocation is effective now. The sweep makes a copy that fails.
     await this.copies.make(revocations).catch(() => {})
   }
 
@@ -86,7 +86,7 @@ export class RedisTokens implements TokenStore {
         kind: 'subject',
         id,
         expiresAt,
-        // One that came after the marks were read stands in the log.
+        // A mark that was set after the marks were read is in the log.
         notBefore: notBefore.get(id) ?? 0,
       }))
     }
@@ -107,7 +107,10 @@ export class RedisTokens implements TokenStore {
     return marks
   }
 
-  /** By a scan, which misses nothing that is there from its beginning to its end; that it tells some twice does no harm. */
+  /**
+   * By SCAN, which returns every entry that exists from its beginning to its end. Some may come twice, which does no
+   * harm.
+   */
   private async *rows(key: string, now: number): AsyncGenerator<[string, number][]> {
     let cursor = '0'
     do {
@@ -123,7 +126,7 @@ export class RedisTokens implements TokenStore {
     } while (cursor !== '0')
   }
 
-  /** From the reader's own entry on: if that is not there, or another has its number, data was lost. */
+  /** Starts at the reader's last entry. If it is missing, or another entry has its number, data was lost. */
   async read({ sequence, mark }: LogPosition): Promise<LogPart | 'gap'> {
     const from = sequence === 0 ? '-' : `${sequence}-${mark}`
     const args = ['XRANGE', LOG_KEY, from, '+', 'COUNT', String(READ_ENTRIES + 1)]
@@ -146,7 +149,7 @@ export class RedisTokens implements TokenStore {
     const subscribed = this.redis.subscribe(this.channel, wake, (interruption) => {
       if (interruption === 'resumed') wake()
     })
-    // Without it changes are seen a little later, by the looks that are made anyway.
+    // Without the subscription, changes are seen a little later, by polling.
     subscribed.catch(() => {})
     return () => void subscribed.then((unsubscribe) => unsubscribe()).catch(() => {})
   }

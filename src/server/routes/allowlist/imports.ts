@@ -4,7 +4,7 @@ import { CatracaError, isCatracaError } from '../../../core/errors.js'
 import { identifier } from '../../../core/identifiers.js'
 import type { ImportOptions, ImportResult } from '../../../guards/allowlist/types.js'
 import type { App, ServerContext } from '../../http/context.js'
-import { whenGone } from '../../http/gone.js'
+import { onClientDisconnect } from '../../http/disconnect.js'
 import { type Static, Type } from '../../http/typebox.js'
 import { importInBackground } from '../../imports/background.js'
 import { bodyChunks, bodyKind, IMPORT_TYPES } from '../../imports/body.js'
@@ -102,7 +102,7 @@ async function importNow(
 ): Promise<ImportResult> {
   const { id } = request.params as { id: string }
   const clientGone = new AbortController()
-  whenGone(request.raw, reply.raw, () => clientGone.abort(new Error('the client went away')))
+  onClientDisconnect(request.raw, reply.raw, () => clientGone.abort(new Error('the client went away')))
   const { allowlists } = context.catraca
   try {
     return await context.imports.run(

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { CatracaError } from '../../../core/errors.js'
 import { lockHeld } from '../../../guards/lock/with-lock.js'
 import type { App, ServerContext } from '../../http/context.js'
-import { whenGone } from '../../http/gone.js'
+import { onClientDisconnect } from '../../http/disconnect.js'
 import { answers204 } from '../allowlist/lists.js'
 import { answers } from '../responses.js'
 import * as schemas from './schemas.js'
@@ -46,7 +46,7 @@ function addAcquire(app: App, context: ServerContext): void {
       const { name } = request.params
       const stop = new AbortController()
       waiting.add(stop)
-      whenGone(request.raw, reply.raw, () => stop.abort(callerGone()))
+      onClientDisconnect(request.raw, reply.raw, () => stop.abort(callerGone()))
       const answer = await locks
         .acquire(name, { ...request.body, signal: stop.signal })
         .finally(() => waiting.delete(stop))

@@ -13,24 +13,24 @@ const PUBLISH = defineScript('hot-publish', { keys: ['set', 'hash', 'set'], writ
 const APPLY = defineScript('hot-apply', { keys: ['set', 'hash', 'string'], write: true, uses })
 const DROP = defineScript('hot-drop', { keys: ['set', 'hash', 'string', 'set'], write: true, uses })
 
-/** What nobody keeps any more, because its list is no longer hot, goes by itself. */
+/** A set that is no longer maintained, because its list is no longer hot, expires. */
 const KEPT_MS = 3_600_000
 
-export interface KeepingOptions {
-  /** A updater that is silent for so long counts as dead. */
+export interface HotSetOptions {
+  /** An updater that is silent for this long counts as dead. */
   leaseMs: number
-  /** So long after it was known to hold everything, a set answers. */
+  /** How long a set may answer checks after it was last known to be complete. */
   staleAfterMs: number
 }
 
 type Claimed = ['taken' | 'foreign'] | ['yours', string, (string | null)?, string?, string?]
 
-/** Undefined: another process keeps the set. */
+/** Undefined: another process maintains the set. */
 export async function claimSet(
   redis: Redis,
   listId: string,
   owner: string,
-  options: KeepingOptions,
+  options: HotSetOptions,
 ): Promise<HotSetWriter | undefined> {
   const keys = hotKeys(listId)
   const step = newStep()
@@ -44,20 +44,20 @@ export async function claimSet(
   if (outcome === 'taken') return undefined
   const isWhole = fill != null && state !== undefined && position !== undefined
   const content = isWhole ? { state, position: readPosition(position) } : undefined
-  // At least: the answer was on its way for a while.
+  // A lower bound, because the reply took some time to arrive.
   const aheadMs = Number(serverMs) - performance.now()
-  return new RedisKeeping(redis, keys, options, { step, fill: fill ?? '', content, aheadMs })
+  return new RedisHotSetWriter(redis, keys, options, { step, fill: fill ?? '', content, aheadMs })
 }
 
 interface Claim {
   step: string
   fill: string
   content: HotContent | undefined
-  /** What to add to `performance.now()` to get no more than the time of the server. */
+  /** Add this to `performance.now()` to get a time that is not later than the server's. */
   aheadMs: number
 }
 
-class RedisKeeping implements HotSetWriter {
+class RedisHotSetWriter implements HotSetWriter {
   readonly content: HotContent | undefined
   private lastStep: string
   private fillId: string
@@ -65,7 +65,7 @@ class RedisKeeping implements HotSetWriter {
   constructor(
     private readonly redis: Redis,
     private readonly keys: HotKeys,
-    private readonly options: KeepingOptions,
+    private readonly options: HotSetOptions,
     private readonly claim: Claim,
   ) {
     this.content = claim.content
@@ -95,7 +95,7 @@ class RedisKeeping implements HotSetWriter {
 
   confirm(freshAtMs: number): Promise<boolean> {
     const untilMs = Math.floor(freshAtMs + this.claim.aheadMs + this.options.staleAfterMs)
-    // Nothing is known of how old the logs are.
+    // It is unknown how old the logs are.
     if (!Number.isFinite(untilMs)) return Promise.resolve(true)
     return this.runApply(['', String(Math.max(1, untilMs)), '0'])
   }
@@ -134,7 +134,7 @@ class RedisKeeping implements HotSetWriter {
 
 const newStep = (): string => randomBytes(9).toString('base64url')
 
-/** Elements that are in the set for these customers, and those that must not be. */
+/** The elements that the set must contain for these customers, and those that it must not. */
 function split(members: readonly HotMember[]): { present: string[]; absent: string[] } {
   const present: string[] = []
   const absent: string[] = []

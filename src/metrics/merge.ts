@@ -4,14 +4,14 @@ import { AggregatorRegistry, type Registry } from 'prom-client'
 export type MetricsJson = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
 /** The values of several processes as those of one, each metric by the way that its facts name. */
-export function together(parts: readonly MetricsJson[]): Registry {
+export function mergeMetrics(parts: readonly MetricsJson[]): Registry {
   return AggregatorRegistry.aggregate(parts as MetricsJson[] as never)
 }
 
 /** What stays true of processes that are gone: a total that became less would look like a new beginning. */
 export async function remainsOf(parts: readonly MetricsJson[]): Promise<MetricsJson> {
   const growing = parts.map((part) => part.filter(isGrowing))
-  return together(growing as MetricsJson[]).getMetricsAsJSON()
+  return mergeMetrics(growing as MetricsJson[]).getMetricsAsJSON()
 }
 
 /** Only sums: what is the largest of all, such as the counters of Redis, those that live tell as well, and newer. */

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Acting } from '../../guards/audit/actors.js'
+import type { ActorContext } from '../../guards/audit/actors.js'
 import type { App, RouteScope, ServerContext } from './context.js'
 import { isCallersId } from './request-id.js'
 
@@ -11,7 +11,7 @@ const READING = ['GET', 'HEAD', 'OPTIONS']
  * Lets the audit trail know who asks, on the routes that change what is recorded. Only there: the calls that carry the
  * traffic must not pay for it.
  */
-export function nameActors(app: App, context: ServerContext): void {
+export function recordActors(app: App, context: ServerContext): void {
   app.addHook('onRoute', (route) => {
     const { scope, audited } = route.config ?? {}
     const reads = [route.method].flat().every((method) => READING.includes(method))
@@ -25,7 +25,7 @@ export function nameActors(app: App, context: ServerContext): void {
   })
 }
 
-function actingOf(request: FastifyRequest, { gate }: ServerContext): Acting {
+function actingOf(request: FastifyRequest, { gate }: ServerContext): ActorContext {
   const principal = gate.principal(request.raw)
   const actor =
     principal === undefined

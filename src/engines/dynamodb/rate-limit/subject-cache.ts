@@ -1,28 +1,28 @@
 import type { Subject } from '../../../guards/rate-limit/types.js'
-import { type Known, NOTHING } from './known.js'
+import { type CachedSubject, NOTHING } from './known.js'
 
 const MAX_WEIGHT = 20_000
-/** Numbers of states that weigh as much as a subject does by itself. */
+/** This many numbers of states weigh as much as one subject. */
 const NUMBERS_PER_WEIGHT = 50
 
-type Generation = Map<string, Map<string, Known>>
+type Generation = Map<string, Map<string, CachedSubject>>
 
 /**
- * Items as they were last seen: a guess from which the form of the next update is chosen, and which its condition
- * proves. Those not used for long are dropped; a wrong guess costs one more write.
+ * Items as last read. They are a guess: the form of the next update is chosen from it, and its condition checks it.
+ * Items not used for long are dropped. A wrong guess costs one more write.
  */
-export class Memory {
+export class SubjectCache {
   private young: Generation = new Map()
   private old: Generation = new Map()
   private weight = 0
 
   constructor(private readonly maxWeight = MAX_WEIGHT) {}
 
-  get({ entity, resource }: Subject): Known | undefined {
+  get({ entity, resource }: Subject): CachedSubject | undefined {
     return this.young.get(resource)?.get(entity) ?? this.old.get(resource)?.get(entity)
   }
 
-  set({ entity, resource }: Subject, known: Known): void {
+  set({ entity, resource }: Subject, known: CachedSubject): void {
     let ofResource = this.young.get(resource)
     if (ofResource === undefined) this.young.set(resource, (ofResource = new Map()))
     const before = ofResource.get(entity)
@@ -39,7 +39,7 @@ export class Memory {
   }
 }
 
-function weightOf({ limits }: Known): number {
+function weightOf({ limits }: CachedSubject): number {
   let numbers = 0
   for (const { state } of limits.values()) numbers += state.length
   return 1 + numbers / NUMBERS_PER_WEIGHT

@@ -32,3 +32,19 @@ describe('the clock of the server, as the console hears it', () => {
     assert.ok(Math.abs(serverNow() - truth) <= 200, `${serverNow() - truth} ms off`)
   })
 })
+
+interface CsvRows {
+  parseRows(text: string): string[][]
+  countExtra(rows: readonly string[][]): number
+}
+
+describe('the preview of a CSV file', () => {
+  it('counts rows with more cells than the first one, of all that it has read', async () => {
+    const { parseRows, countExtra } = await loadConsoleSource<CsvRows>('pages/allowlists/upload/csv-rows.ts')
+    const rows = Array.from({ length: 300 }, (_, index) => (index === 250 ? 'c250,999' : `c${index}`))
+    const read = parseRows(['customerId', ...rows].join('\r\n'))
+    assert.equal(read.length, 301)
+    assert.equal(countExtra(read), 1)
+    assert.equal(countExtra(parseRows('\t\nid;name\n1;"a;b";\n2;b;\n3;c;d\n')), 1)
+  })
+})

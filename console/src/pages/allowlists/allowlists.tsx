@@ -15,7 +15,7 @@ import { Time } from '../../parts/time.js'
 import { useSignedIn } from '../../session/store.js'
 import { useFormat, useTexts } from '../../texts/language.js'
 import { CreateDialog } from './create-dialog.js'
-import { listPath } from './list-path.js'
+import { listPath, seeAllLists } from './list-path.js'
 import { shareNow } from './wave/rule.js'
 
 const PAGE_SIZE = 50
@@ -56,6 +56,8 @@ export default function AllowlistsPage() {
   const { search, type, sort, order } = filter
   const id = JSON.stringify(filter)
   const pages = usePages(id)
+  // Without a list of reasons: after everything that changes the address or the page.
+  useEffect(seeAllLists)
   const query = useQuery(
     `${id} ${pages.cursor}`,
     (signal) =>

@@ -131,7 +131,7 @@ function rampProblems({ ramp }: Draft, texts: Texts['waves']['errors']): Problem
 
 const STRIDES = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1]
 /** A step by more than this, in shares, leaves no time to see what goes wrong. */
-const LARGEST_STRIDE = 0.5
+export const LARGEST_STRIDE = 0.5
 
 /** A step further than what the ramp has come to. */
 export function nextShare({ ramp, share }: Draft): number {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it, mock } from 'node:test'
+import { openCatraca } from '../../src/app/open-catraca.js'
+import { ERROR_CODES } from '../../src/core/errors.js'
 import { loadConsoleSource } from '../support/console-source.js'
+import { failure } from '../support/failure.js'
 
 interface ServerClock {
   hearServerTime(date: string | null, askedMs: number, receivedMs: number): void
@@ -46,5 +49,64 @@ describe('the preview of a CSV file', () => {
     assert.equal(read.length, 301)
     assert.equal(countExtra(read), 1)
     assert.equal(countExtra(parseRows('\t\nid;name\n1;"a;b";\n2;b;\n3;c;d\n')), 1)
+  })
+})
+
+interface Format {
+  makeFormat(language: string): { rate(value: number): string }
+}
+
+describe('figures in words', () => {
+  it('have the digits that tell the lines of a chart apart', async () => {
+    const { makeFormat } = await loadConsoleSource<Format>('texts/format.ts')
+    const { rate } = makeFormat('en')
+    assert.deepEqual([0, 0.025, 0.25, 0.5, 0.75, 1.25, 7.5, 12.5, 1250].map(rate), [
+      '0',
+      '0.025',
+      '0.25',
+      '0.5',
+      '0.75',
+      '1.25',
+      '7.5',
+      '12.5',
+      '1,250',
+    ])
+    assert.equal(makeFormat('pt-BR').rate(0.25), '0,25')
+  })
+})
+
+interface ServerWords {
+  speakAs(language: string): void
+  problemWords(code: string, message: string): string
+  fieldWords(message: string): string
+}
+
+describe('what the server says, in Portuguese', () => {
+  it('has words for every code, and for what the addresses of pages can be refused for', async () => {
+    const words = await loadConsoleSource<ServerWords>('texts/server-words.ts')
+    words.speakAs('pt-BR')
+    for (const code of Object.keys(ERROR_CODES)) {
+      const said = words.problemWords(code, 'said by the server')
+      assert.ok(said !== 'said by the server' && said !== '', code)
+    }
+    assert.match(
+      words.problemWords('STORE_CORRUPT', 'audit:log is a set'),
+      /^O armazenamento.*: audit:log is a set$/,
+    )
+    const catraca = await openCatraca({ store: 'memory:' })
+    try {
+      const refused: [Promise<unknown>, RegExp][] = [
+        [catraca.audit.list({ target: 'vip' }), /^deve ser TIPO:ID/],
+        [catraca.audit.list({ action: 'x y' }), /^deve ser uma ação/],
+        [catraca.allowlists.list({ type: 'X' as 'FIXA' }), /^deve ser FIXA/],
+        [catraca.allowlists.list({ order: 'up' as 'asc' }), /^deve ser asc/],
+      ]
+      for (const [call, expected] of refused) {
+        const { errors } = await failure(call, 'INVALID_INPUT')
+        assert.match(words.fieldWords(errors![0]!.message), expected)
+      }
+    } finally {
+      await catraca.close()
+    }
   })
 })

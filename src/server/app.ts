@@ -30,6 +30,7 @@ import { addTracing } from './http/request-spans.js'
 import type { RouteEntry } from './http/route-table.js'
 import { buildSerializer } from './http/serializers.js'
 import { ServerMetrics } from './http/server-metrics.js'
+import { readInSlices } from './http/slices.js'
 import { followTls, HANDSHAKE_TIMEOUT_MS, type TlsMaterial, tlsOptions } from './http/tls.js'
 import { validatorCompiler } from './http/validation.js'
 import { warmNextTick } from './http/warm-next-tick.js'
@@ -88,6 +89,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   addSharedSchemas(app)
   await documentRoutes(app)
   for (const add of ROUTES) add(app, context)
+  readInSlices(app.server)
   const rawChecks = new RawCheckConnections(context, app.server)
   connections = new Connections(app.server, settings.maxConnections, tellRefusals(logger))
   const closeIdle = () => {

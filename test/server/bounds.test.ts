@@ -59,7 +59,8 @@ describe('what callers can take of a server', () => {
   const cleanup: (() => unknown)[] = []
   before(async () => {
     const context = { after: (work: () => unknown) => cleanup.push(work) } as unknown as TestContext
-    server = await serve(context, options)
+    // Without indexes, so that checks can be counted.
+    server = await serve(context, options, { membership: { maxBytes: 0 } })
     await server.catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
   })
   after(async () => {
@@ -149,6 +150,21 @@ describe('what callers can take of a server', () => {
     const asked = [...answers.matchAll(/"customerId":"(\w+)"/g)].map((match) => match[1])
     assert.deepEqual(asked, customers)
     assert.equal(most, options.maxInFlightPerConnection)
+  })
+
+  it('a connection that sends requests without end leaves their turn to others', async (t) => {
+    const flooding = dial(t, server)
+    const some = head('GET /zz HTTP/1.1').repeat(2000)
+    let answers = 0
+    flooding.on('data', (chunk: Buffer) => {
+      answers += chunk.toString('latin1').split('HTTP/1.1 404').length - 1
+    })
+    for (let i = 0; i < 5; i++) flooding.write(some)
+    await once(flooding, 'data')
+    const other = await fetch(`${server.url}/live`)
+    assert.equal(other.status, 200)
+    assert.ok(answers < 5000, `${answers} requests of another connection were answered before`)
+    await until('all are answered', () => answers === 10_000)
   })
 
   it('who does not read its answer is hung up on, who waits for one is not', async (t) => {

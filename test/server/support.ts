@@ -41,7 +41,7 @@ export async function serve(
 
 /** One server for all tests of a file or `describe`, over one store: to start one takes longer than most tests. */
 export function serveAll(fill: (server: TestServer) => unknown = () => {}): () => TestServer {
-  let server: Awaited<ReturnType<typeof openServer>>
+  let server: ClosingServer
   before(async () => {
     server = await openServer({}, {})
     await fill(server)
@@ -50,11 +50,22 @@ export function serveAll(fill: (server: TestServer) => unknown = () => {}): () =
   return () => server
 }
 
-async function openServer(options: ServerOptions, open: OpenOptions) {
+export interface ClosingServer extends TestServer {
+  close(): Promise<void>
+}
+
+/** A server over its own empty store, which `fill` may fill before the server reads it. */
+export async function openServer(
+  options: ServerOptions,
+  open: OpenOptions,
+  fill: (catraca: Catraca) => unknown = () => {},
+): Promise<ClosingServer> {
   const catraca = await openCatraca({ store: 'memory:', ...open })
-  const closeAfter = (error: unknown) => catraca.close().then(() => Promise.reject(error))
-  const starting = startServer(catraca, { port: 0, logger: silent, keyRefreshMs: 20, ...options })
-  const server = await starting.catch(closeAfter)
+  const start = async () => {
+    await fill(catraca)
+    return startServer(catraca, { port: 0, logger: silent, keyRefreshMs: 20, ...options })
+  }
+  const server = await start().catch((error) => catraca.close().then(() => Promise.reject(error)))
   return {
     ...server,
     get keyed() {

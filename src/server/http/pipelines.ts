@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { soon } from '../../core/timers.js'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -9,40 +10,55 @@ interface Pending {
 }
 
 interface Pipeline {
+  socket: Socket
   inFlight: number
   waiting: Pending[]
   last: Pending
-  /** Read of the connection when the last answer was sent. */
+  /** Bytes read from the connection when the last answer was sent. */
   bytesRead: number
 }
 
 const PIPELINE = Symbol('requests of a connection')
 type PipelinedSocket = Socket & { [PIPELINE]?: Pipeline }
 
+/** For waiting requests of all connections, in one turn of the event loop. Then other connections are read. */
+const TURN_MS = 10
+
 /**
- * Bounds what is under way for one connection. A caller may send requests without waiting for answers, as many as fit,
- * and Node hands out all of them at once: one caller would fill the queues of the store for everybody else. So those
- * beyond the bound wait, and nothing more is read from a connection while some of its requests wait.
+ * Bounds the work for one connection. A client may send requests without waiting for answers, and Node hands out all of
+ * them at once, then reads on: one connection would fill the queues of the store, and keep the event loop from all others.
+ * So the requests beyond a bound wait. Nothing more is read from a connection while some of its requests wait. When an
+ * answer has left, the next one begins in the next turn of the event loop, and not at once: answers that need no waiting
+ * would otherwise follow each other without end.
  */
 export class Pipelines {
+  /** Those with requests that may begin in the next turn. The first one has waited longest. */
+  private readonly ready = new Set<Pipeline>()
+  private isScheduled = false
+
   constructor(
     private readonly maxInFlight: number,
     private readonly handle: Handler,
   ) {}
 
-  /** Whether all that came over this connection is answered. One over which nothing has come yet is not idle. */
+  /** Whether all that came over this connection is answered. A connection that sent nothing yet is not idle. */
   static isIdle(socket: PipelinedSocket): boolean {
     const pipeline = socket[PIPELINE]
     return pipeline?.inFlight === 0 && pipeline.bytesRead === socket.bytesRead
   }
 
-  /** The answer that is owed to a request whose body is still on its way. */
+  /** Whether nothing more is to be read from this connection for now. */
+  static isFull(socket: PipelinedSocket): boolean {
+    return (socket[PIPELINE]?.waiting.length ?? 0) > 0
+  }
+
+  /** The answer that is owed to a request whose body is still arriving. */
   static unfinished(socket: PipelinedSocket): ServerResponse | undefined {
     const last = socket[PIPELINE]?.last
     return last === undefined || last.request.complete ? undefined : last.response
   }
 
-  /** Acts when everything that was asked on this connection is answered: answers leave in the order of requests. */
+  /** Acts when every request of this connection is answered: answers leave in the order of requests. */
   static whenAnswered(socket: PipelinedSocket, act: () => void): void {
     const last = socket[PIPELINE]?.last.response
     if (last === undefined || last.writableFinished) act()
@@ -53,13 +69,48 @@ export class Pipelines {
   readonly take: Handler = (request, response) => {
     const socket: PipelinedSocket = request.socket
     const last = { request, response }
-    const pipeline = (socket[PIPELINE] ??= { inFlight: 0, waiting: [], last, bytesRead: 0 })
+    const pipeline = (socket[PIPELINE] ??= newPipeline(socket, last))
     pipeline.last = last
-    if (pipeline.inFlight < this.maxInFlight) this.begin(pipeline, last)
-    else {
-      pipeline.waiting.push(last)
-      socket.pause()
+    if (pipeline.waiting.length === 0 && this.mayBegin(pipeline)) this.begin(pipeline, last)
+    else this.queue(pipeline, last)
+  }
+
+  private mayBegin({ socket, inFlight }: Pipeline): boolean {
+    // With answers that the client does not read, a further answer would only take memory.
+    return inFlight === 0 || (inFlight < this.maxInFlight && !socket.writableNeedDrain)
+  }
+
+  private queue(pipeline: Pipeline, pending: Pending): void {
+    pipeline.waiting.push(pending)
+    pipeline.socket.pause()
+  }
+
+  private schedule(pipeline: Pipeline): void {
+    this.ready.add(pipeline)
+    if (this.isScheduled) return
+    this.isScheduled = true
+    soon(() => this.turn())
+  }
+
+  /** Every connection gets its share, and when the time is over, those that got nothing are first in the next turn. */
+  private turn(): void {
+    this.isScheduled = false
+    const untilMs = performance.now() + TURN_MS
+    for (const pipeline of [...this.ready]) {
+      this.ready.delete(pipeline)
+      this.beginWaiting(pipeline)
+      if (performance.now() >= untilMs) break
     }
+    const [first] = this.ready
+    if (first !== undefined) this.schedule(first)
+  }
+
+  private beginWaiting(pipeline: Pipeline): void {
+    const { socket, waiting } = pipeline
+    if (socket.destroyed) waiting.length = 0
+    while (waiting.length > 0 && this.mayBegin(pipeline)) this.begin(pipeline, waiting.shift()!)
+    // Else it goes on when an answer has left.
+    if (waiting.length === 0) socket.resume()
   }
 
   private begin(pipeline: Pipeline, { request, response }: Pending): void {
@@ -67,20 +118,18 @@ export class Pipelines {
     response.once('close', () => {
       pipeline.inFlight--
       pipeline.bytesRead = request.socket.bytesRead
-      this.next(pipeline, request.socket)
+      if (pipeline.waiting.length > 0) this.schedule(pipeline)
     })
     // It may have been refused while it waited.
     if (!response.writableEnded) this.handle(request, response)
   }
+}
 
-  private next(pipeline: Pipeline, socket: Socket): void {
-    const { waiting } = pipeline
-    if (waiting.length === 0) return
-    if (socket.destroyed) waiting.length = 0
-    else {
-      const pending = waiting.shift()!
-      if (waiting.length === 0) socket.resume()
-      this.begin(pipeline, pending)
-    }
-  }
+function newPipeline(socket: Socket, last: Pending): Pipeline {
+  const pipeline = { socket, inFlight: 0, waiting: [], last, bytesRead: 0 }
+  // Node resumes a connection after each request, and after each answer.
+  socket.on('resume', () => {
+    if (pipeline.waiting.length > 0) socket.pause()
+  })
+  return pipeline
 }

@@ -217,7 +217,10 @@ describe('files of customers', () => {
   })
 
   it('shows how much is sent, and gives up without a trace', async (t) => {
-    const { page, server, visit, assertAccessible } = await openConsole(t, { scopes: ['admin'] })
+    const { page, server, visit, assertAccessible } = await openConsole(t, {
+      scopes: ['admin'],
+      ownPage: true,
+    })
     const { allowlists } = server.catraca
     await allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
     await visit('/allowlists/vip')

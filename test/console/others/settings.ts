@@ -5,7 +5,10 @@ import { openConsole } from '../../support/console.js'
 
 describe('API keys in the settings', () => {
   it('are made, shown once, and revoked after a question', async (t) => {
-    const { page, server, visit, assertAccessible } = await openConsole(t, { scopes: ['admin'] })
+    const { page, server, visit, assertAccessible } = await openConsole(t, {
+      scopes: ['admin'],
+      server: { keyRefreshMs: 20 },
+    })
     await visit('/settings')
     await page.getByRole('button', { name: 'Create key' }).click()
     const dialog = page.getByRole('dialog')

@@ -47,7 +47,10 @@ describe('signing in', () => {
   })
 
   it('is asked for again when the key is revoked', async (t) => {
-    const { page, server, key, visit } = await openConsole(t, { scopes: ['admin'] })
+    const { page, server, key, visit } = await openConsole(t, {
+      scopes: ['admin'],
+      server: { keyRefreshMs: 20 },
+    })
     await server.catraca.keys.create({ name: 'other', scopes: ['read'] })
     await visit('/settings')
     await page.locator('nav a', { hasText: 'Check' }).click()
@@ -62,7 +65,7 @@ describe('signing in', () => {
   })
 
   it('is asked for again after 30 minutes without a sign of life', async (t) => {
-    const { page, visit } = await openConsole(t, { scopes: ['check'] })
+    const { page, visit } = await openConsole(t, { scopes: ['check'], ownPage: true })
     await page.clock.install()
     await visit('/settings')
     await page.clock.fastForward(29 * 60_000)

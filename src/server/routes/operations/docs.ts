@@ -45,7 +45,12 @@ export async function documentRoutes(app: App): Promise<void> {
     uiConfig: { validatorUrl: null as never, docExpansion: 'list', tryItOutEnabled: true },
     theme: { title: 'Catraca API', css: [{ filename: 'catraca.css', content: STYLE }] },
   })
-  app.get('/openapi.json', { config: { scope: 'open' }, schema: { hide: true } }, () => app.swagger())
+  // Written once: anybody may ask for it, as often as they like.
+  let document: Buffer | undefined
+  app.get('/openapi.json', { config: { scope: 'open' }, schema: { hide: true } }, (_request, reply) => {
+    document ??= Buffer.from(JSON.stringify(app.swagger()))
+    return reply.type('application/json; charset=utf-8').send(document)
+  })
 }
 
 function describe(schema: FastifySchema, config: FastifyContextConfig | undefined): FastifySchema {

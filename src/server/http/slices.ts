@@ -1,0 +1,32 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { takeBefore, usableEvent } from './connections.js'
+import { Pipelines } from './pipelines.js'
+
+/** Some hundred of the smallest requests: a few milliseconds. */
+const SLICE_BYTES = 4 * 1024
+
+/**
+ * Gives Node's HTTP parser a little at a time. A connection is read in pieces of up to 64 KiB, which may hold two thousand
+ * requests, and Node would parse all of them although the first ones already have to wait (`pipelines.ts`).
+ */
+export function readInSlices(server: Server): void {
+  takeBefore(server, usableEvent(server), (socket, attach) => {
+    attach()
+    const [parse] = socket.listeners('data') as ((chunk: Buffer) => void)[]
+    if (parse === undefined) return
+    socket.off('data', parse)
+    socket.on('data', (chunk: Buffer) => feed(socket, chunk, parse))
+  })
+}
+
+function feed(socket: Socket, chunk: Buffer, parse: (chunk: Buffer) => void): void {
+  for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
+    if (at > 0 && Pipelines.isFull(socket)) {
+      socket.pause()
+      socket.unshift(chunk.subarray(at))
+      return
+    }
+    parse.call(socket, chunk.subarray(at, at + SLICE_BYTES))
+  }
+}

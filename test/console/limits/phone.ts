@@ -22,7 +22,7 @@ describe('the pages of limits', () => {
     await limits.setConfig({ level: 'resource', resource: 'chat' }, own)
     await limits.setConfig({ level: 'entity', identifier: 'tenant:1', resource: 'chat' }, own)
     for (let i = 0; i < 3; i++) await limits.acquire({ entity: 'tenant:1', resource: 'chat' })
-    const name = 'tenant-of-a-customer-with-a-very-long-name'.repeat(2)
+    const name = 'tenant'.repeat(12)
     for (const path of [...PAGES, `/limits/entities/${name}/chat`]) {
       await visit(path)
       if (path !== '/limits/new') await page.getByText(long).first().waitFor()

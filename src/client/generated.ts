@@ -97,6 +97,8 @@ export type ImportResult = {
   unchanged: number
   removed: number
   rejected: number
+  /** Imported CSV rows with more cells than the first row: these cells were not imported */
+  rowsWithExtraCells?: number
   firstErrors: {
     line: number
     message: string
@@ -119,6 +121,8 @@ export type ImportStatus = {
   unchanged: number
   removed: number
   rejected: number
+  /** Imported CSV rows with more cells than the first row: these cells were not imported */
+  rowsWithExtraCells?: number
   firstErrors: {
     line: number
     message: string

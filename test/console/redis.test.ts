@@ -29,6 +29,8 @@ describe('the console over Redis', () => {
     await visit('')
     await page.getByText('Healthy').first().waitFor()
     await page.getByRole('row', { name: /redis/ }).first().waitFor()
+    for (const name of await page.locator('.engine-facts .detail').allTextContents())
+      assert.match(name, /^[A-Z]/, 'facts have names in words')
     await assertAccessible()
   })
 

@@ -121,6 +121,10 @@ describe('POST /allowlists/{id}/import', () => {
     assert.deepEqual([status200.state, status200.rowsAcknowledged, status200.mode], ['completed', 5, 'add'])
     const seen = `/customers/caio/check?allowlists=vip&atLeast=${encodeURIComponent(token)}`
     assert.equal((await server.call('GET', seen)).json.overallAllowed, true)
+    const csv = { headers: CSV, body: 'customerId\ndani,9\nedu\n' }
+    const extra = (await server.call('POST', '/allowlists/vip/import', csv)).json
+    assert.deepEqual([extra.added, extra.rowsWithExtraCells], [2, 1])
+    assert.equal((await statusOf(server, extra.importId)).rowsWithExtraCells, 1)
   })
 
   it('replaces everybody', async (t) => {

@@ -1,6 +1,7 @@
 import { CatracaApiError, type CatracaClient, createClient } from '../../../src/client/index.js'
 import { currentKey, signOut } from '../session/store.js'
 import { fieldWords } from '../texts/server-words.js'
+import { fetchTimed } from './server-clock.js'
 
 export type * from '../../../src/client/generated.js'
 export { CatracaApiError as ApiProblem } from '../../../src/client/index.js'
@@ -11,14 +12,15 @@ export const api: CatracaClient = createClient({
   key: currentKey,
   fetch: async (input, init) => {
     const key = currentKey()
-    const response = await fetch(input, init)
+    const response = await fetchTimed(input, init)
     if (response.status === 401 && key === currentKey()) signOut('refused')
     return response
   },
 })
 
-/** An API client with another key, without effect on the session. */
-export const apiWith = (key: string | undefined): CatracaClient => createClient({ url: '', key })
+/** The API as somebody with this key sees it, without any effect on the session. */
+export const apiWith = (key: string | undefined): CatracaClient =>
+  createClient({ url: '', key, fetch: fetchTimed })
 
 /** Messages of browsers when a page of the console cannot be loaded. */
 const NOT_LOADED = /dynamically imported module|Importing a module script failed|Unable to preload/i

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { type ApiProblem, toProblem } from '../api/client.js'
+import { serverNow } from '../api/server-clock.js'
 
 export interface Query<T> {
   data: T | undefined
@@ -54,7 +55,7 @@ export function useQuery<T>(
       setAsking(true)
       try {
         const data = await latest.current(signal)
-        if (!signal.aborted) setState({ id, data, at: Date.now() })
+        if (!signal.aborted) setState({ id, data, at: serverNow() })
       } catch (error) {
         const problem = toProblem(error)
         // Known data stays visible beside the error, unless the error is that the object no longer exists.

@@ -2,9 +2,12 @@ import { ApiProblem, apiWith } from '../api/client.js'
 import { currentKey, signedIn, signOut } from './store.js'
 import { askTabs } from './tabs.js'
 
-/** Starts a session with this key, or without one when the server needs none. Throws the error of the server. */
-export async function signIn(key: string | undefined): Promise<void> {
-  signedIn(await apiWith(key).getSession(), key)
+/**
+ * Begins a session with this key, or without one where the server needs none. Throws what the server says. True when
+ * what was not saved under another key is dropped by it.
+ */
+export async function signIn(key: string | undefined): Promise<boolean> {
+  return signedIn(await apiWith(key).getSession(), key)
 }
 
 /** Called at the start: continues with the key of this tab, of another tab, or without a key. */

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { dropAllUnsaved } from '../data/unsaved.js'
+import { dropAllUnsaved, hasUnsaved } from '../data/unsaved.js'
 import { answerTabs, tellSignedOut } from './tabs.js'
 
 export type Scope =
@@ -70,11 +70,17 @@ export const currentKey = (): string | undefined => key
 /** The name of the last signed-in caller. */
 let lastName: string | null | undefined
 
-export function signedIn(info: SessionInfo, withKey: string | undefined): void {
-  if (lastName !== undefined && lastName !== info.name) dropAllUnsaved()
+/** The name of the key for which something is kept that is not saved. */
+export const unsavedFor = (): string | undefined => (hasUnsaved() ? (lastName ?? undefined) : undefined)
+
+/** True when what another one had not saved is dropped by it. */
+export function signedIn(info: SessionInfo, withKey: string | undefined): boolean {
+  const isDropped = lastName !== undefined && lastName !== info.name && hasUnsaved()
+  if (isDropped) dropAllUnsaved()
   lastName = info.name
   keep(withKey)
   change({ status: 'signed-in', info })
+  return isDropped
 }
 
 export function signOut(because: SignedOutBecause): void {

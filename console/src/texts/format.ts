@@ -1,6 +1,10 @@
+import { serverNow } from '../api/server-clock.js'
+
 /** Numbers and times in the user's language and zone. */
 export interface Format {
   number(value: number, digits?: number): string
+  /** Of something per second, with as many digits as matter: 0.025, 1.25, 12.5, 1,250. */
+  rate(value: number): string
   percent(share: number, digits?: number): string
   /** Decimal separator. */
   decimalMark: string
@@ -37,6 +41,10 @@ export function makeFormat(language: string): Format {
     new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(value)
   return {
     number,
+    rate: (value) =>
+      value < 100
+        ? new Intl.NumberFormat(language, { maximumSignificantDigits: 3 }).format(value)
+        : number(value),
     decimalMark: number(0.5, 1).charAt(1),
     percent: (share, digits = 1) =>
       new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: digits }).format(share),
@@ -50,7 +58,7 @@ export function makeFormat(language: string): Format {
     clock: (value) => clock.format(new Date(value)),
     hourMinute: (value) => hourMinute.format(new Date(value)),
     dayUtc: (value) => dayUtc.format(new Date(value)),
-    ago: (value, nowMs = Date.now()) => {
+    ago: (value, nowMs = serverNow()) => {
       const seconds = (new Date(value).getTime() - nowMs) / 1000
       const [unit, size] = AGO_UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? (['second', 1] as const)
       return relative.format(Math.round(seconds / size), unit)

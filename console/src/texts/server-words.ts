@@ -30,5 +30,8 @@ export function faultWords(text: string): string {
 
 /** Translates the message of a problem. */
 export function problemWords(code: string, message: string): string {
-  return (isPortuguese ? CODES[code] : undefined) ?? message
+  const known: Partial<Record<string, string>> = CODES
+  const words = isPortuguese ? known[code] : undefined
+  if (words === undefined) return message
+  return words.endsWith(':') ? `${words} ${message}` : words
 }

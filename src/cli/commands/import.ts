@@ -144,13 +144,17 @@ async function explainResume({ allowlists }: Session, { id, importId, source }: 
 }
 
 function printResult(result: ImportResult): void {
-  const { added, unchanged, removed, rejected, firstErrors, customerCount } = result
+  const { added, unchanged, removed, rejected, rowsWithExtraCells, firstErrors, customerCount } = result
   printLine(
     `${count(added)} added, ${count(unchanged)} unchanged, ${count(removed)} removed, ` +
       `${count(rejected)} rejected; the list holds ${customers(customerCount)}`,
   )
+  if (rowsWithExtraCells !== undefined) note(extraCellsText(rowsWithExtraCells))
   for (const { line, message } of firstErrors) note(`  line ${count(line)}: ${visible(message)}`)
 }
+
+const extraCellsText = (rows: number): string =>
+  `${count(rows)} rows have more cells than the first row; these cells were not imported. Is a separator inside a value?`
 
 const STATUS_FIELDS = [
   'importId',
@@ -163,6 +167,7 @@ const STATUS_FIELDS = [
   'unchanged',
   'removed',
   'rejected',
+  'rowsWithExtraCells',
   'startedAt',
   'updatedAt',
 ] as const

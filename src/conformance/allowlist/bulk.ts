@@ -40,6 +40,7 @@ const checkpoint = (rowsAcknowledged: number, added: number, unchanged = 0): Imp
   unchanged,
   removed: 0,
   rejected: 0,
+  rowsWithExtraCells: 2,
   firstErrors: [],
 })
 
@@ -142,6 +143,7 @@ export const bulkSuite = suite<AllowlistEngine>(
       assert.equal(record?.state, 'running')
       assert.equal(record?.rowsAcknowledged, 5)
       assert.equal(record?.inputDigest, 'digest-5')
+      assert.equal(record?.rowsWithExtraCells, 2)
       assert.equal((await two.bulk.status('a', 'i1', NOW + LEASE_MS))?.state, 'interrupted')
       await finish(one, into)
       assert.equal((await two.bulk.status('a', 'i1', NOW))?.state, 'completed')

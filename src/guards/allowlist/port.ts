@@ -184,6 +184,7 @@ export interface ImportCounts {
   unchanged: number
   removed: number
   rejected: number
+  rowsWithExtraCells?: number
 }
 
 /** The progress of an import. Enough to resume after a crash without counting a row twice. */

@@ -284,6 +284,8 @@ export interface ImportResult {
   unchanged: number
   removed: number
   rejected: number
+  /** Imported CSV rows with more cells than the first row: these cells were not imported. Absent when there are none. */
+  rowsWithExtraCells?: number
   firstErrors: RejectedRow[]
   customerCount: number
   token: string
@@ -299,6 +301,8 @@ export interface ImportStatus {
   unchanged: number
   removed: number
   rejected: number
+  /** Imported CSV rows with more cells than the first row: these cells were not imported. Absent when there are none. */
+  rowsWithExtraCells?: number
   firstErrors: RejectedRow[]
   startedAt: string
   updatedAt: string

@@ -32,6 +32,9 @@ describe('the page of all allowlists', () => {
     await page.getByRole('heading', { level: 1, name: 'List 49' }).waitFor()
     await page.goBack()
     await page.getByText('Page 2').waitFor()
+    await page.getByRole('link', { name: 'List 49', exact: true }).click()
+    await page.getByRole('link', { name: 'All allowlists' }).click()
+    await page.getByText('Page 2').waitFor()
     await page.getByRole('link', { name: 'List 49', exact: true }).waitFor()
     await page.getByRole('button', { name: 'Previous page' }).click()
     await page.getByRole('link', { name: 'List 0', exact: true }).waitFor()
@@ -52,7 +55,7 @@ describe('the page of all allowlists', () => {
     // Coming back shows the same again.
     await page.getByRole('link', { name: 'Checkout wave' }).click()
     await page.getByRole('heading', { level: 1, name: 'Checkout wave' }).waitFor()
-    await page.goBack()
+    await page.getByRole('link', { name: 'All allowlists' }).click()
     await page.getByText('1 in total').waitFor()
     assert.equal(await page.getByLabel('Type').inputValue(), 'ONDA')
   })
@@ -135,7 +138,7 @@ describe('the page of all allowlists', () => {
     const browser = { viewport: { width: 390, height: 800 }, locale: 'pt-BR', colorScheme: 'dark' } as const
     const { page, server, visit, assertAccessible } = await openConsole(t, { browser })
     const { allowlists } = server.catraca
-    await allowlists.create({ id: 'vip', name: 'Clientes com um nome bastante comprido', type: 'FIXA' })
+    await allowlists.create({ id: 'vip', name: `Clientes de ${'x'.repeat(60)}`, type: 'FIXA' })
     await allowlists.add('vip', 'a'.repeat(200), { metadata: { plano: 'ouro'.repeat(40) } })
     const ramp = [{ at: Date.now() + 60_000, percentage: 0.5 }]
     const config = { strategy: 'PERCENTAGE' as const, percentage: 0.025, ramp, base: 'vip' }

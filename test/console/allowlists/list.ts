@@ -188,12 +188,14 @@ describe('files of customers', () => {
     const { allowlists } = server.catraca
     await allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
     await visit('/allowlists/vip')
-    const buffer = Buffer.from('id;cpf;nome\n1;111.222;"Ana; Lia"\n2;not an id;Bia;extra\n')
+    // A cell too many in a row that is not shown.
+    const rows = ['id;cpf;nome', '1;111.222;"Ana; Lia"', '2;not an id;Bia;', ...Array(9).fill('3;333;Caio')]
+    const buffer = Buffer.from([...rows, '4;444;Dani; Edu', ''].join('\n'))
     await page.locator('input[type=file]').setInputFiles({ name: 'people.csv', mimeType: '', buffer })
     const column = page.getByLabel('Column with the customer ids')
     assert.equal(await column.inputValue(), '0')
     await page.getByText('Not imported: cpf, nome, Column 4.').waitFor()
-    await page.getByText('more cells than there are names').waitFor()
+    await page.getByText('more cells than the first row: 1.').waitFor()
     await assertAccessible()
     await column.selectOption('cpf')
     await page.getByText('Not imported: id, nome, Column 4.').waitFor()
@@ -204,12 +206,13 @@ describe('files of customers', () => {
     const panel = page.locator('.panel', { hasText: 'Upload a file' })
     const rejected = panel.getByRole('row', { name: /2;not an id;Bia/ })
     await rejected.waitFor()
+    await panel.getByText('more cells than the first row: 1. These cells were not imported').waitFor()
     await page.reload()
     await rejected.waitFor()
     const { items } = await allowlists.members('vip')
     assert.deepEqual(
       items.map(({ customerId }) => customerId),
-      ['111.222'],
+      ['111.222', '333', '444'],
     )
   })
 

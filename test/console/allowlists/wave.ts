@@ -80,7 +80,11 @@ describe('the page of a wave', () => {
   })
 
   it('keeps what is not saved over other pages and a new session, and asks before it is lost', async (t) => {
-    const { page, server, key, visit } = await openConsole(t, { scopes: ['admin'] })
+    const { page, server, key, visit } = await openConsole(t, {
+      scopes: ['admin'],
+      server: { keyRefreshMs: 20 },
+    })
+    const other = await server.catraca.keys.create({ name: 'other', scopes: ['admin'] })
     const config = { strategy: 'PERCENTAGE', percentage: 0.5 } as const
     await server.catraca.allowlists.create({ id: 'wave', name: 'Wave', type: 'ONDA', config })
     await visit('/allowlists/wave')
@@ -98,13 +102,23 @@ describe('the page of a wave', () => {
     await Promise.race([page.evaluate('location.reload()'), asked])
     assert.equal(await asked, 'beforeunload')
     // The key is refused for a moment: the page asks for it again, and has what was typed.
-    await page.route('**/allowlists/wave', (route) => route.fulfill({ status: 401, body: '{}' }), {
-      times: 1,
-    })
+    const refuseOnce = () =>
+      page.route('**/allowlists/wave', (route) => route.fulfill({ status: 401, body: '{}' }), { times: 1 })
+    await refuseOnce()
     await page.getByText('no longer accepts your key').waitFor()
+    await page
+      .getByText('kept for the key tester. If you sign in with another key, they are dropped')
+      .waitFor()
     await signIn(page, key!)
     await page.getByText('There are changes that are not saved.').waitFor()
     assert.equal(await number.inputValue(), '60 %')
+    await refuseOnce()
+    await page.getByText('no longer accepts your key').waitFor()
+    await signIn(page, other.key)
+    await page.getByText('not saved under the other key are dropped').waitFor()
+    await page.getByText('No changes yet.').waitFor()
+    assert.equal(await number.inputValue(), '50 %')
+    await number.fill('60')
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByText('Changes that are not saved are dropped').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click()
@@ -295,6 +309,11 @@ describe('pausing a wave', () => {
     await visit('/allowlists/wave')
     await page.getByText('Closed', { exact: true }).waitFor()
     await page.getByText('Nobody passes, and nothing is planned.').waitFor()
+    await page.getByLabel('Share of customers: Share in percent').fill('100')
+    await page.getByRole('button', { name: 'Review the changes' }).click()
+    await page.getByRole('dialog').getByText('More than half of all customers at once').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Discard' }).click()
     assert.equal(await page.getByRole('button', { name: 'Resume' }).count(), 0)
     // A new step is a step further.
     await page.getByRole('button', { name: 'Add a step' }).click()

@@ -22,7 +22,8 @@ describe('the pages of limits', () => {
     await limits.setConfig({ level: 'resource', resource: 'chat' }, own)
     await limits.setConfig({ level: 'entity', identifier: 'tenant:1', resource: 'chat' }, own)
     for (let i = 0; i < 3; i++) await limits.acquire({ entity: 'tenant:1', resource: 'chat' })
-    for (const path of PAGES) {
+    const name = 'tenant'.repeat(12)
+    for (const path of [...PAGES, `/limits/entities/${name}/chat`]) {
       await visit(path)
       if (path !== '/limits/new') await page.getByText(long).first().waitFor()
       assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390, path)

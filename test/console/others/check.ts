@@ -46,6 +46,7 @@ describe('the check page', () => {
     // Who has expired has expired, whichever page says it.
     await visit('/check?customer=old&lists=vip')
     await page.getByText('The customer was on the list, and that has expired.').waitFor()
+    await page.getByRole('row', { name: /Expiry expired (Jan 1, 2020|Dec 31, 2019)/ }).waitFor()
     await lists.getByText('expired', { exact: true }).waitFor()
     await visit('/allowlists/vip')
     await page.getByLabel('Find a customer').fill('old')

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { openConsole } from '../../support/console.js'
 
+const HOUR_MS = 3_600_000
+
 describe('the page of idempotency', () => {
   it('shows what became of a request, and forgets it when told twice', async (t) => {
     const { page, server, visit, assertAccessible } = await openConsole(t, { scopes: ['admin'] })
@@ -9,8 +11,17 @@ describe('the page of idempotency', () => {
     // Nobody extends this claim.
     await idempotency.begin({ operation: 'PRODUCE', key: 'order-0', payload: {}, leaseMs: 100 })
     await idempotency.run({ operation: 'PRODUCE', key: 'order-1', payload: {} }, () => ({ paid: true }))
-    const begun = await idempotency.begin({ operation: 'PRODUCE', key: 'order-2', payload: {} })
+    const begun = await idempotency.begin({
+      operation: 'PRODUCE',
+      key: 'order-2',
+      payload: {},
+      leaseMs: HOUR_MS / 2,
+    })
     assert.equal(begun.outcome, 'claimed')
+    const once = { operation: 'PRODUCE', key: 'order-3', payload: {}, onLeaseExpired: 'unknown' } as const
+    await idempotency.begin({ ...once, leaseMs: 100 })
+    const work = () => ({ amount: 1n })
+    await assert.rejects(idempotency.run({ operation: 'PRODUCE', key: 'order-4', payload: {} }, work))
     await visit('/idempotency')
     await page.getByRole('button', { name: 'Look up' }).click()
     assert.equal(await page.getByText('Fill this in.').count(), 2)
@@ -33,7 +44,18 @@ describe('the page of idempotency', () => {
     await page.getByText('Nobody works on it any more').waitFor()
     await page.getByRole('button', { name: 'Forget the record' }).click()
     await page.getByRole('dialog').getByText('did not say how it ended').waitFor()
+    await page.getByLabel('Type order-0 to confirm').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.getByLabel('Idempotency key').fill('order-3')
+    await page.getByRole('button', { name: 'Look up' }).click()
+    await page.getByText('Outcome unknown', { exact: true }).waitFor()
+    await page.getByText('refused until this record expires or is forgotten').waitFor()
+    await page.getByText('nobody may claim it again').waitFor()
+    assert.equal(await page.getByText('may be claimed again').count(), 0)
+    await assertAccessible()
+    await page.getByLabel('Idempotency key').fill('order-4')
+    await page.getByRole('button', { name: 'Look up' }).click()
+    await page.getByText('cannot be written as JSON').waitFor()
     await page.getByLabel('Idempotency key').fill('order-2')
     await page.getByRole('button', { name: 'Look up' }).click()
     await page.getByText('In progress').waitFor()
@@ -43,6 +65,33 @@ describe('the page of idempotency', () => {
     await page.getByLabel('Type order-2 to confirm').fill('order-2')
     await forget.click()
     await page.getByText('No record').waitFor()
+  })
+
+  it('goes by the clock of the server, as all pages do', async (t) => {
+    const { page, server, visit } = await openConsole(t)
+    const { idempotency, allowlists } = server.catraca
+    const inHalfAnHour = Date.now() + HOUR_MS / 2
+    const ramp = [{ at: inHalfAnHour, percentage: 1 }]
+    await idempotency.begin({ operation: 'PRODUCE', key: 'order-1', payload: {}, leaseMs: HOUR_MS / 2 })
+    await allowlists.create({
+      id: 'wave',
+      name: 'Wave',
+      type: 'ONDA',
+      config: { strategy: 'PERCENTAGE', percentage: 0.25, ramp },
+    })
+    await visit('/settings')
+    const ahead = await page.context().newPage()
+    await ahead.addInitScript(`{ const now = Date.now; Date.now = () => now() + ${HOUR_MS} }`)
+    await ahead.goto(`${server.url}/console/idempotency`)
+    await ahead.getByLabel('Operation').fill('PRODUCE')
+    await ahead.getByLabel('Idempotency key').fill('order-1')
+    await ahead.getByRole('button', { name: 'Look up' }).click()
+    await ahead.getByText('Claimed until').waitFor()
+    await ahead.getByText('In progress', { exact: true }).waitFor()
+    await ahead.goto(`${server.url}/console/allowlists/wave`)
+    await ahead.getByText(/^100% from /).waitFor()
+    await ahead.locator('nav a', { hasText: 'Allowlists' }).click()
+    await ahead.getByRole('row', { name: /Wave.*25%/ }).waitFor()
   })
 })
 

@@ -11,6 +11,7 @@ describe('the overview', () => {
     await page.getByText('embedded').waitFor()
     await page.getByText('Healthy').first().waitFor()
     assert.equal(await page.locator('.tile').count(), 5)
+    await page.locator('.engine-facts').getByText('Free on the disk').waitFor()
     assert.equal(await page.locator('.chart canvas').count(), 6)
     // Checks go on until the first step of the series is over and the page has asked again.
     const checking = setInterval(() => {

@@ -134,5 +134,10 @@ describe('the shell', () => {
     await page.getByRole('heading', { name: 'Check', level: 1 }).waitFor()
     assert.equal(await page.getByRole('button', { name: 'Menu' }).getAttribute('aria-expanded'), 'false')
     await assertAccessible()
+    // Long names do not widen the page.
+    await visit(`/check?customer=${'c'.repeat(120)}&lists=${'l'.repeat(80)}`)
+    await page.getByText('There is no list with this id.').waitFor()
+    await page.getByText('This customer is on no explicit list.').waitFor()
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0)
   })
 })

@@ -50,6 +50,24 @@ test('attributes, and addedBy for customers that are new and whose row does not 
   )
 })
 
+test('rows with more cells than the first one are counted, once also by who resumes, and told again', async () => {
+  const body = 'customerId\na,1\nb\nc,2\nd\ne\nf,3\n'
+  const list = await newList()
+  const options = { format: 'csv', limits: small } as const
+  const cut = async function* () {
+    yield Buffer.from(body.slice(0, -4))
+    throw new Error('the line is dead')
+  }
+  await failure(importInto(list, cut(), options), 'IMPORT_INTERRUPTED')
+  assert.equal((await list.record()).rowsWithExtraCells, 2)
+  const result = await importInto(list, body, options)
+  assert.deepEqual([result.added, result.rejected, result.rowsWithExtraCells], [6, 0, 3])
+  assert.equal((await importInto(list, body, options)).rowsWithExtraCells, 3, 'an import that has ended')
+  const replaced = await importInto(list, body, { ...options, importId: 'i2', mode: 'replace' })
+  assert.equal(replaced.rowsWithExtraCells, 3)
+  assert.equal((await list.record('i2')).rowsWithExtraCells, 3)
+})
+
 test('an empty body adds nothing; rows that are all rejected are acknowledged all the same', async () => {
   const list = await newList()
   assert.equal((await importInto(list, '')).added, 0)

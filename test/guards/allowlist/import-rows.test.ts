@@ -15,6 +15,7 @@ class Rows implements RowSink {
   full = false
   taken: unknown[] = []
   rejected: string[] = []
+  withExtraCells = 0
 
   add(source: Uint8Array, start: number, end: number, attributes?: MemberAttributes): boolean {
     const id = Buffer.from(source.subarray(start, end)).toString('latin1')
@@ -30,6 +31,10 @@ class Rows implements RowSink {
   reject(line: number, message: string): void {
     assert.ok(message.length <= 300, message)
     this.rejected.push(`${line} ${message}`)
+  }
+
+  noteExtraCells(): void {
+    this.withExtraCells++
   }
 }
 
@@ -56,6 +61,19 @@ const taken = (format: keyof typeof READERS, input: string): unknown[] => {
   assert.deepEqual(rejected, [])
   return ids
 }
+
+test('csv: rows with more cells than the first one are counted, where a text is lost by it', () => {
+  const extra = (input: string, reading?: Reading) => read('csv', input, reading).withExtraCells
+  assert.equal(extra('customerId\na\nb,\nc,,\r\nd, \r\n'), 0, 'separators alone lose nothing')
+  assert.equal(extra('customerId\na\nb,999\nc\nd,,x'), 2)
+  assert.equal(extra('customerId,addedBy\n"a","x,y"\nb,x,y\n"c",x,"y"z\n'), 2)
+  assert.equal(extra('a\nb;1\n'), 0, 'no separator was known')
+  assert.equal(extra('a;1\nb;1;2\n'), 1)
+  assert.equal(extra('customerId\nnot an id,1\n'), 0, 'rejected rows are told as such')
+  // A row that is too long is rejected, and its separators are not those of the next one.
+  assert.equal(extra(`customerId\n${'x,'.repeat(20)}\na\n`, { maxRowBytes: 20 }), 0)
+  for (let size = 1; size < 12; size++) assert.equal(extra('customerId\na,1\nb\nc,2', { size }), 2, `${size}`)
+})
 
 test('csv: the column with the ids can be named or numbered', () => {
   const ids = (input: string, column: string) => read('csv', input, { column }).taken

@@ -3,6 +3,7 @@ import { Anchor, Button, NativeSelect, TextInput } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { Link, useSearchParams } from 'wouter'
 import { type Allowlist, api } from '../../api/client.js'
+import { serverNow } from '../../api/server-clock.js'
 import { usePages } from '../../data/use-pages.js'
 import { useQuery } from '../../data/use-query.js'
 import { type Column, DataTable, type Sort } from '../../parts/data-table.js'
@@ -14,7 +15,7 @@ import { Time } from '../../parts/time.js'
 import { useSignedIn } from '../../session/store.js'
 import { useFormat, useTexts } from '../../texts/language.js'
 import { CreateDialog } from './create-dialog.js'
-import { listPath } from './list-path.js'
+import { listPath, seeAllLists } from './list-path.js'
 import { shareNow } from './wave/rule.js'
 
 const PAGE_SIZE = 50
@@ -55,6 +56,8 @@ export default function AllowlistsPage() {
   const { search, type, sort, order } = filter
   const id = JSON.stringify(filter)
   const pages = usePages(id)
+  // Without a list of reasons: after everything that changes the address or the page.
+  useEffect(seeAllLists)
   const query = useQuery(
     `${id} ${pages.cursor}`,
     (signal) =>
@@ -183,7 +186,7 @@ function Size({ list }: { list: Allowlist }) {
   const { allowlists: texts, waves } = useTexts()
   const format = useFormat()
   if (list.config === undefined) return <span className="figure">{format.number(list.customerCount)}</span>
-  const share = shareNow(list.config, Date.now())
+  const share = shareNow(list.config, serverNow())
   const named = list.config.customerIds?.length
   if (list.config.strategy === 'EXPLICIT_LIST' && named !== undefined && share > 0) {
     return <span className="figure detail">{waves.rule.customersCount(format.number(named))}</span>

@@ -2,6 +2,7 @@ import { Button, Group, Modal, NativeSelect, Radio, Stack, TextInput } from '@ma
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
 import { type Allowlist, api, fieldProblem } from '../../api/client.js'
+import { serverNow } from '../../api/server-clock.js'
 import { useAction } from '../../data/use-action.js'
 import { announce } from '../../parts/announcer.js'
 import { ProblemView } from '../../parts/problem.js'
@@ -32,7 +33,7 @@ export function CreateDialog({ opened, onClose }: { opened: boolean; onClose(): 
 function firstRule(strategy: Strategy, share: number): Rule {
   if (strategy === 'PERCENTAGE') return { strategy, percentage: share }
   if (strategy === 'EXPLICIT_LIST') return { strategy, customerIds: [] }
-  return { strategy, startTime: Math.ceil((Date.now() + DAY_MS) / 3_600_000) * 3_600_000 }
+  return { strategy, startTime: Math.ceil((serverNow() + DAY_MS) / 3_600_000) * 3_600_000 }
 }
 
 function CreateForm({ onCancel }: { onCancel(): void }) {

@@ -1,9 +1,11 @@
+import { serverNow } from '../../api/server-clock.js'
 import { State } from '../../parts/state.js'
 import { Time } from '../../parts/time.js'
 import { useTexts } from '../../texts/language.js'
 
-/** From its expiry on a member is not on the list, although it is removed later. */
-export const isExpired = (at: string | undefined): boolean => at !== undefined && Date.parse(at) <= Date.now()
+/** From its time on a member is not on the list any more, although it is swept only later. */
+export const isExpired = (at: string | undefined): boolean =>
+  at !== undefined && Date.parse(at) <= serverNow()
 
 /** Until when a customer is on a list. */
 export function Expiry({ at }: { at: string | undefined }) {

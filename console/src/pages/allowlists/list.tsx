@@ -15,6 +15,7 @@ import { ExportMenu } from './export-menu.js'
 import { ListFacts } from './facts.js'
 import { HistoryPanel } from './history-panel.js'
 import { IndexPanel } from './index-panel.js'
+import { allLists } from './list-path.js'
 import { MembersPanel } from './members-panel.js'
 import { RenameDialog } from './rename-dialog.js'
 import { UploadPanel } from './upload/upload-panel.js'
@@ -34,7 +35,7 @@ function OneList({ id }: { id: string }) {
   const query = useQuery(id, (signal) => api.getAllowlist({ id }, { signal }), { pollMs: POLL_MS })
   const list = query.data
   const back = (
-    <Anchor component={Link} href="/allowlists" size="sm">
+    <Anchor component={Link} {...allLists()} size="sm">
       {texts.backToAll}
     </Anchor>
   )
@@ -120,7 +121,8 @@ function DeleteDialog({ list, opened, onClose }: { list: Allowlist; opened: bool
     await api.deleteAllowlist({ id: list.id })
     dropUnsaved(unsavedName(list.id))
     announce(texts.removed(list.name))
-    navigate('/allowlists')
+    const { href, state } = allLists()
+    navigate(href, { state })
   }
   return (
     <ConfirmDialog

@@ -1,10 +1,12 @@
 import { Skeleton, Table } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { api, type CheckAnswer, type ExplainCheckAnswer } from '../../api/client.js'
 import { useQuery } from '../../data/use-query.js'
 import { Curl } from '../../parts/curl.js'
 import { Panel } from '../../parts/panel.js'
 import { ProblemView } from '../../parts/problem.js'
 import { State, Tag } from '../../parts/state.js'
+import { Time } from '../../parts/time.js'
 import { useFormat, useTexts } from '../../texts/language.js'
 
 type Explained = ExplainCheckAnswer['results'][number]
@@ -121,16 +123,16 @@ function Outcome({ step }: { step: Step }) {
   const { check: texts } = useTexts()
   const format = useFormat()
   const known: Record<string, string> = texts.outcomes
-  const detail =
-    step.place !== undefined && step.percentage !== undefined
-      ? texts.place(format.percent(step.place, 2), format.percent(step.percentage, 2))
-      : step.step === 'list'
-        ? undefined
-        : step.detail
+  const detail = (): ReactNode => {
+    if (step.place !== undefined && step.percentage !== undefined)
+      return texts.place(format.percent(step.place, 2), format.percent(step.percentage, 2))
+    if (step.step === 'expiry' && step.detail !== undefined) return <Time value={step.detail} />
+    return step.step === 'list' ? undefined : step.detail
+  }
   return (
     <>
       {known[`${step.step}.${step.outcome}`] ?? step.outcome}
-      {detail !== undefined && <span className="detail"> {detail}</span>}
+      <span className="detail"> {detail()}</span>
     </>
   )
 }

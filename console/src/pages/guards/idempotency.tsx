@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { api, type GetIdempotencyRecordAnswer } from '../../api/client.js'
+import { serverNow } from '../../api/server-clock.js'
 import { useQuery } from '../../data/use-query.js'
 import { announce } from '../../parts/announcer.js'
 import { ConfirmDialog } from '../../parts/confirm-dialog.js'
@@ -12,11 +13,12 @@ import { Time } from '../../parts/time.js'
 import { useFormat, useTexts } from '../../texts/language.js'
 import { type Asked, Facts, Found, Lookup, useAsked } from './lookup.js'
 
-type Situation = GetIdempotencyRecordAnswer['status'] | 'CLAIM_ENDED'
+type Situation = GetIdempotencyRecordAnswer['status'] | 'CLAIM_ENDED' | 'OUTCOME_UNKNOWN'
 
 const KINDS: Record<Situation, StateKind> = {
   IN_PROGRESS: 'warning',
   CLAIM_ENDED: 'neutral',
+  OUTCOME_UNKNOWN: 'bad',
   COMPLETED: 'good',
   FAILED: 'bad',
 }
@@ -24,10 +26,11 @@ const KINDS: Record<Situation, StateKind> = {
 /** A claim may end, and a record may be completed, at any moment. */
 const POLL_MS = 2000
 
-/** A claim that was not extended in time has expired, although the record still says in progress. */
-function situationOf({ status, leaseUntil }: GetIdempotencyRecordAnswer): Situation {
-  const hasEnded = leaseUntil !== undefined && Date.parse(leaseUntil) <= Date.now()
-  return status === 'IN_PROGRESS' && hasEnded ? 'CLAIM_ENDED' : status
+/** A claim that was not extended in time has ended, although nobody has written that down. */
+function situationOf({ status, leaseUntil, onLeaseExpired }: GetIdempotencyRecordAnswer): Situation {
+  const hasEnded = leaseUntil !== undefined && Date.parse(leaseUntil) <= serverNow()
+  if (status !== 'IN_PROGRESS' || !hasEnded) return status
+  return onLeaseExpired === 'unknown' ? 'OUTCOME_UNKNOWN' : 'CLAIM_ENDED'
 }
 
 export default function IdempotencyPage() {
@@ -70,11 +73,10 @@ function Record({ record, asked, onGone }: RecordProps) {
   const { operation, key } = keyOf(asked)
   const path = `/idempotency/${encodeURIComponent(operation)}/${encodeURIComponent(key)}`
   const situation = situationOf(record)
-  const isUnderWay = situation === 'IN_PROGRESS'
   return (
     <Panel
       title={`${record.operationType} ${record.idempotencyKey}`}
-      lead={situation === 'CLAIM_ENDED' && texts.claimEnded}
+      lead={texts.situations[situation]}
       actions={<State kind={KINDS[situation]}>{texts.states[situation]}</State>}
     >
       <div className="record">
@@ -87,6 +89,9 @@ function Record({ record, asked, onGone }: RecordProps) {
             record.leaseUntil === undefined
               ? undefined
               : [texts.leaseUntil, <Time key="lease" value={record.leaseUntil} />],
+            record.onLeaseExpired === undefined
+              ? undefined
+              : [texts.onLeaseExpired, texts.leaseExpired[record.onLeaseExpired]],
             record.requestHash === undefined
               ? undefined
               : [
@@ -94,6 +99,14 @@ function Record({ record, asked, onGone }: RecordProps) {
                   <code key="hash" className="mono">
                     {record.requestHash}
                   </code>,
+                ],
+            record.omittedBytes === undefined
+              ? undefined
+              : [
+                  texts.omitted,
+                  record.omittedBytes === 0
+                    ? texts.omittedNotJson
+                    : texts.omittedSize(format.bytes(record.omittedBytes)),
                 ],
             record.error === undefined ? undefined : [texts.error, record.error],
           ]}
@@ -113,18 +126,14 @@ function Record({ record, asked, onGone }: RecordProps) {
           onClose={() => setDeleting(false)}
           title={texts.forgetTitle}
           confirmLabel={texts.forget}
-          typed={isUnderWay ? key : undefined}
+          typed={record.status === 'IN_PROGRESS' ? key : undefined}
           onConfirm={async () => {
             await api.deleteIdempotencyRecord({ operation, key })
             announce(texts.forgotten)
             onGone()
           }}
         >
-          {isUnderWay
-            ? texts.forgetUnderWay
-            : situation === 'CLAIM_ENDED'
-              ? texts.forgetEnded
-              : texts.forgetText}
+          {texts.forgetting[situation]}
         </ConfirmDialog>
       </div>
     </Panel>

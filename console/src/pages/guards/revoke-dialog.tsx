@@ -1,6 +1,7 @@
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api/client.js'
+import { serverNow } from '../../api/server-clock.js'
 import { announce } from '../../parts/announcer.js'
 import { ConfirmDialog } from '../../parts/confirm-dialog.js'
 import { useTexts } from '../../texts/language.js'
@@ -23,12 +24,12 @@ const DAY_MS = 86_400_000
 export function RevokeDialog({ target, opened, onClose, onRevoked }: RevokeDialogProps) {
   const { guards } = useTexts()
   const texts = guards.tokens
-  const [until, setUntil] = useState(() => localInput(Date.now() + DAY_MS))
+  const [until, setUntil] = useState(() => localInput(serverNow() + DAY_MS))
   const revoke = async (): Promise<void> => {
     const expiresAt = new Date(until).toISOString()
     if (target.kind === 'token') await api.revokeToken({ jti: target.id, body: { expiresAt } })
     else {
-      const notBefore = new Date().toISOString()
+      const notBefore = new Date(serverNow()).toISOString()
       await api.revokeSubject({ subject: target.id, body: { notBefore, expiresAt } })
     }
     announce(texts.revoked)

@@ -1,6 +1,7 @@
 import { SegmentedControl, Skeleton } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { api, type GetUsageAnswer } from '../../api/client.js'
+import { serverNow } from '../../api/server-clock.js'
 import { useQuery } from '../../data/use-query.js'
 import { Panel } from '../../parts/panel.js'
 import { ProblemView } from '../../parts/problem.js'
@@ -87,7 +88,7 @@ function UsageChart({ name, step, items }: UsageChartProps) {
 /** All steps up to now; the server returns only those with usage. */
 function stepsOf(name: string, step: Step, items: GetUsageAnswer['items']) {
   const seconds = STEP_SECONDS[step]
-  const last = Math.floor(Date.now() / 1000 / seconds) * seconds
+  const last = Math.floor(serverNow() / 1000 / seconds) * seconds
   const times = Array.from({ length: STEPS_SHOWN[step] }, (_, index) => {
     return last - (STEPS_SHOWN[step] - 1 - index) * seconds
   })

@@ -37,7 +37,6 @@ function useDrawn({ of }: Figures): Drawn[] {
   const { overview: texts } = useTexts()
   const format = useFormat()
   return useMemo(() => {
-    const number = (value: number): string => format.number(value, value < 10 ? 1 : 0)
     const percent = (value: number): string => format.percent(value, 1)
     const ms = (value: number): string => format.microseconds(value * 1000)
     const percentiles = (kind: 'check' | 'http'): ChartSeries[] => [
@@ -50,7 +49,11 @@ function useDrawn({ of }: Figures): Drawn[] {
       { label: texts.denied, values: of(denied), tone: 'bad' },
     ]
     return [
-      { title: texts.chartChecks, series: passed('allowedPerSecond', 'deniedPerSecond'), format: number },
+      {
+        title: texts.chartChecks,
+        series: passed('allowedPerSecond', 'deniedPerSecond'),
+        format: format.rate,
+      },
       { title: texts.chartLatency, series: percentiles('check'), format: ms },
       {
         title: texts.chartHits,
@@ -64,12 +67,12 @@ function useDrawn({ of }: Figures): Drawn[] {
       {
         title: texts.chartLimits,
         series: passed('limitsAllowedPerSecond', 'limitsDeniedPerSecond'),
-        format: number,
+        format: format.rate,
       },
       {
         title: texts.chartDegraded,
         series: [{ label: texts.degradedLine, values: of('degradedPerSecond'), tone: 'bad' }],
-        format: number,
+        format: format.rate,
       },
     ]
   }, [of, texts, format])

@@ -64,7 +64,10 @@ function HealthState({ status }: { status: string }) {
 /** Facts that an engine reports; the engine chooses their names. */
 function EngineFacts({ engine: { name: _, status: __, ...facts } }: { engine: Engine }) {
   const format = useFormat()
+  const { overview: texts } = useTexts()
+  const names: Partial<Record<string, string>> = texts.engineFacts
   const shown = (fact: string, value: unknown): string => {
+    if (typeof value === 'number' && fact.endsWith('Ms')) return format.microseconds(value * 1000)
     if (typeof value === 'number') return /bytes$/i.test(fact) ? format.bytes(value) : format.number(value, 2)
     return typeof value === 'string' ? value : JSON.stringify(value)
   }
@@ -72,7 +75,7 @@ function EngineFacts({ engine: { name: _, status: __, ...facts } }: { engine: En
     <span className="engine-facts">
       {Object.entries(facts).map(([fact, value]) => (
         <span key={fact}>
-          <span className="detail">{fact}</span> {shown(fact, value)}
+          <span className="detail">{names[fact] ?? fact}</span> {shown(fact, value)}
         </span>
       ))}
     </span>

@@ -2,18 +2,22 @@ import { Button, Group, PasswordInput, Stack, Text, Title } from '@mantine/core'
 import { type FormEvent, useEffect, useState } from 'react'
 import { fieldProblem } from '../../api/client.js'
 import { useAction } from '../../data/use-action.js'
+import { announce } from '../../parts/announcer.js'
 import { ColourMenu, LanguageMenu } from '../../parts/header-menus.js'
 import { Brand } from '../../parts/icons.js'
 import { ProblemView } from '../../parts/problem.js'
 import { signIn } from '../../session/sign-in.js'
-import type { SignedOutBecause } from '../../session/store.js'
+import { type SignedOutBecause, unsavedFor } from '../../session/store.js'
 import { useTexts } from '../../texts/language.js'
 
 export function SignIn({ because }: { because: SignedOutBecause }) {
   const { common, signIn: texts } = useTexts()
   const [key, setKey] = useState('')
   const [missing, setMissing] = useState(false)
-  const { run, running, problem } = useAction(signIn)
+  const { run, running, problem } = useAction(async (given: string) => {
+    if (await signIn(given)) announce(texts.dropped)
+  })
+  const unsavedOwner = unsavedFor()
   useEffect(() => {
     document.title = `${texts.title} · ${common.product}`
   }, [texts, common])
@@ -61,6 +65,7 @@ export function SignIn({ because }: { because: SignedOutBecause }) {
                 {reasons[because]}
               </div>
             )}
+            {unsavedOwner !== undefined && <div className="notice">{texts.unsaved(unsavedOwner)}</div>}
             <PasswordInput
               label={texts.key}
               value={key}

@@ -179,6 +179,8 @@ export const allowlists = {
     unchanged: 'Already there',
     removed: 'Removed',
     rejected: 'Rejected',
+    extra: (rows: string) =>
+      `Rows with more cells than the first row: ${rows}. These cells were not imported: check whether a separator lies inside a value.`,
     result: (added: string, rejected: string) => `Done: ${added} added, ${rejected} rejected.`,
     replaceTitle: 'Replace the whole list?',
     replaceText: (now: string, file: string) =>
@@ -203,8 +205,8 @@ export const allowlists = {
       none: 'not imported',
     },
     ignored: (columns: string) => `Not imported: ${columns}.`,
-    extra:
-      'Some rows have more cells than there are names of columns: check whether a separator lies inside a value.',
+    extra: (rows: string, isCut: boolean) =>
+      `${isCut ? 'At the beginning of the file, rows' : 'Rows'} with more cells than the first row: ${rows}. Check whether a separator lies inside a value.`,
   },
   rejected: {
     title: 'Rejected rows',

@@ -12,27 +12,46 @@ export const guards = {
     states: {
       IN_PROGRESS: 'In progress',
       CLAIM_ENDED: 'Claim ended',
+      OUTCOME_UNKNOWN: 'Outcome unknown',
       COMPLETED: 'Completed',
       FAILED: 'Failed',
     },
-    claimEnded:
-      'Nobody works on it any more, as far as is known: whoever claimed it did not say how it ended. The same request may be claimed again.',
+    situations: {
+      IN_PROGRESS: undefined,
+      CLAIM_ENDED:
+        'Nobody works on it any more, as far as is known: whoever claimed it did not say how it ended. The same request may be claimed again.',
+      OUTCOME_UNKNOWN:
+        'Nobody works on it any more, as far as is known: whoever claimed it did not say how it ended. It was claimed so that nobody may do it again: the same request is refused until this record expires or is forgotten. Find out whether it was done.',
+      COMPLETED: undefined,
+      FAILED: undefined,
+    },
     createdAt: 'First seen',
     updatedAt: 'Last change',
     expiresAt: 'Forgotten',
     attempt: 'Attempt',
     leaseUntil: 'Claimed until',
+    onLeaseExpired: 'When the claim ends',
+    leaseExpired: { unknown: 'the outcome is unknown; nobody may claim it again' },
+    omitted: 'Answer not kept',
+    omittedSize: (size: string) => `too large: ${size}`,
+    omittedNotJson: 'cannot be written as JSON',
     requestHash: 'Hash of the request',
     error: 'Error',
     response: 'Recorded answer',
     forget: 'Forget the record',
     forgetTitle: 'Forget this record?',
-    forgetText:
-      'The same request will be done again the next time it comes, and its recorded answer is lost. This cannot be undone.',
-    forgetUnderWay:
-      'Somebody is working on this request right now. If the record is forgotten, another one may do the same at the same time. This cannot be undone.',
-    forgetEnded:
-      'Whoever claimed this request did not say how it ended: it may be done, or half done. If the record is forgotten, the same request is done again the next time it comes. This cannot be undone.',
+    forgetting: {
+      IN_PROGRESS:
+        'Somebody is working on this request right now. If the record is forgotten, another one may do the same at the same time. This cannot be undone.',
+      CLAIM_ENDED:
+        'Whoever claimed this request did not say how it ended: it may be done, or half done. If the record is forgotten, the same request is done again the next time it comes. This cannot be undone.',
+      OUTCOME_UNKNOWN:
+        'Whoever claimed this request did not say how it ended: it may be done, or half done. This record is what keeps it from being done twice. If it is forgotten, the same request is done again the next time it comes. This cannot be undone.',
+      COMPLETED:
+        'The same request will be done again the next time it comes, and its recorded answer is lost. This cannot be undone.',
+      FAILED:
+        'The same request will be done again the next time it comes, and its recorded error is lost. This cannot be undone.',
+    },
     forgotten: 'The record is forgotten.',
   },
   locks: {

@@ -179,6 +179,8 @@ export const allowlists: typeof en = {
     unchanged: 'Já estavam',
     removed: 'Removidos',
     rejected: 'Recusados',
+    extra: (rows) =>
+      `Linhas com mais células que a primeira: ${rows}. As células a mais não foram importadas: veja se há um separador dentro de um valor.`,
     result: (added, rejected) => `Pronto: ${added} incluídos, ${rejected} recusados.`,
     replaceTitle: 'Substituir a lista inteira?',
     replaceText: (now, file) =>
@@ -203,8 +205,8 @@ export const allowlists: typeof en = {
       none: 'não importada',
     },
     ignored: (columns) => `Não importadas: ${columns}.`,
-    extra:
-      'Algumas linhas têm mais células do que nomes de colunas: veja se há um separador dentro de um valor.',
+    extra: (rows, isCut) =>
+      `${isCut ? 'No começo do arquivo, linhas' : 'Linhas'} com mais células que a primeira: ${rows}. Veja se há um separador dentro de um valor.`,
   },
   rejected: {
     title: 'Linhas recusadas',

@@ -13,27 +13,46 @@ export const guards: typeof en = {
     states: {
       IN_PROGRESS: 'Em andamento',
       CLAIM_ENDED: 'Reserva encerrada',
+      OUTCOME_UNKNOWN: 'Desfecho desconhecido',
       COMPLETED: 'Concluída',
       FAILED: 'Falhou',
     },
-    claimEnded:
-      'Até onde se sabe, ninguém mais trabalha nela: quem a reservou não disse como terminou. A mesma requisição pode ser reservada de novo.',
+    situations: {
+      IN_PROGRESS: undefined,
+      CLAIM_ENDED:
+        'Até onde se sabe, ninguém mais trabalha nela: quem a reservou não disse como terminou. A mesma requisição pode ser reservada de novo.',
+      OUTCOME_UNKNOWN:
+        'Até onde se sabe, ninguém mais trabalha nela: quem a reservou não disse como terminou. Foi reservada de modo que ninguém a faça de novo: a mesma requisição é recusada até que este registro expire ou seja esquecido. Verifique se ela foi feita.',
+      COMPLETED: undefined,
+      FAILED: undefined,
+    },
     createdAt: 'Vista primeiro em',
     updatedAt: 'Última mudança',
     expiresAt: 'Será esquecida em',
     attempt: 'Tentativa',
     leaseUntil: 'Reservada até',
+    onLeaseExpired: 'Quando a reserva termina',
+    leaseExpired: { unknown: 'o desfecho é desconhecido; ninguém pode reservá-la de novo' },
+    omitted: 'Resposta não guardada',
+    omittedSize: (size) => `grande demais: ${size}`,
+    omittedNotJson: 'não pode ser escrita como JSON',
     requestHash: 'Hash da requisição',
     error: 'Erro',
     response: 'Resposta gravada',
     forget: 'Esquecer o registro',
     forgetTitle: 'Esquecer este registro?',
-    forgetText:
-      'A mesma requisição será feita de novo na próxima vez que chegar, e a resposta gravada se perde. Não pode ser desfeito.',
-    forgetUnderWay:
-      'Alguém está trabalhando nesta requisição agora. Se o registro for esquecido, outro pode fazer o mesmo ao mesmo tempo. Não pode ser desfeito.',
-    forgetEnded:
-      'Quem reservou esta requisição não disse como terminou: ela pode ter sido feita, inteira ou em parte. Se o registro for esquecido, a mesma requisição será feita de novo na próxima vez que chegar. Não pode ser desfeito.',
+    forgetting: {
+      IN_PROGRESS:
+        'Alguém está trabalhando nesta requisição agora. Se o registro for esquecido, outro pode fazer o mesmo ao mesmo tempo. Não pode ser desfeito.',
+      CLAIM_ENDED:
+        'Quem reservou esta requisição não disse como terminou: ela pode ter sido feita, inteira ou em parte. Se o registro for esquecido, a mesma requisição será feita de novo na próxima vez que chegar. Não pode ser desfeito.',
+      OUTCOME_UNKNOWN:
+        'Quem reservou esta requisição não disse como terminou: ela pode ter sido feita, inteira ou em parte. É este registro que impede que seja feita duas vezes. Se ele for esquecido, a mesma requisição será feita de novo na próxima vez que chegar. Não pode ser desfeito.',
+      COMPLETED:
+        'A mesma requisição será feita de novo na próxima vez que chegar, e a resposta gravada se perde. Não pode ser desfeito.',
+      FAILED:
+        'A mesma requisição será feita de novo na próxima vez que chegar, e o erro gravado se perde. Não pode ser desfeito.',
+    },
     forgotten: 'O registro foi esquecido.',
   },
   locks: {

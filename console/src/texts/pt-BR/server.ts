@@ -1,4 +1,6 @@
-/** Messages of the server in English, as patterns, with their Portuguese text. `$1` and so on are copied. */
+import type { ErrorCode } from '../../../../src/core/errors.js'
+
+/** What the server says in English, as patterns, and the same in Portuguese. `$1` and so on are taken over. */
 export const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^is required when there is no ramp$/, 'é obrigatório quando não há rampa'],
   [/^is required where there is no subject$/, 'é obrigatório quando não há sujeito'],
@@ -82,6 +84,30 @@ export const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^is not a nextCursor that a page returned$/, 'não é um cursor que uma página devolveu'],
   [/^is longer ago than usage is kept$/, 'é anterior ao uso que fica guardado'],
   [/^must be printable ASCII without spaces$/, 'deve ser ASCII imprimível, sem espaços'],
+  [/^must be KIND:ID, with one of (.+)$/, 'deve ser TIPO:ID, com um destes tipos: $1'],
+  [/^must be an action such as (\S+), or its beginning$/, 'deve ser uma ação, como $1, ou o começo de uma'],
+  [/^must be FIXA or ONDA$/, 'deve ser FIXA ou ONDA'],
+  [/^must be asc or desc$/, 'deve ser asc ou desc'],
+  [/^must not be __proto__$/, 'não pode ser __proto__'],
+  [/^is taken on the entity level only$/, 'só vale no nível da entidade'],
+  [/^is not taken on the system level$/, 'não vale no nível do sistema'],
+  [
+    /^must name one: the default for all resources is on the system or entity level$/,
+    'deve indicar um: o padrão para todos os recursos fica no nível do sistema ou da entidade',
+  ],
+  [
+    /^must not be (.+): the default for all resources is (.+)$/,
+    'não pode ser $1: o padrão para todos os recursos é $2',
+  ],
+  [
+    /^has a capacity above (\S+), the most that (\S+) counts one by one; (\S+) estimates$/,
+    'tem capacidade acima de $1, o máximo que $2 conta um a um; $3 estima',
+  ],
+  [/^is empty, where gzip was announced$/, 'está vazio, embora gzip tenha sido anunciado'],
+  [
+    /^must be a heading of 1 to 256 characters, or a number from 1$/,
+    'deve ser um cabeçalho de 1 a 256 caracteres, ou um número a partir de 1',
+  ],
   // Rows of imports.
   [/^has text behind a closing quote$/, 'tem texto depois das aspas de fechamento'],
   [/^has a quote that is never closed$/, 'tem aspas que nunca se fecham'],
@@ -94,8 +120,8 @@ export const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^is longer than (\d+) bytes$/, 'tem mais de $1 bytes'],
 ]
 
-/** Texts by error code. When the message says more than the code, the message is shown too. */
-export const CODES: Readonly<Partial<Record<string, string>>> = {
+/** By the code of the problem. Behind a colon follows what the server says, which names what is concerned. */
+export const CODES: Readonly<Record<ErrorCode | 'TIMEOUT', string>> = {
   INVALID_INPUT: 'Algo na requisição falta, está malformado ou fora do intervalo.',
   UNAUTHENTICATED: 'Nenhuma chave foi informada, ou a chave é desconhecida ou foi revogada.',
   FORBIDDEN: 'Sua chave não tem o escopo que esta chamada exige.',
@@ -131,4 +157,46 @@ export const CODES: Readonly<Partial<Record<string, string>>> = {
   SHUTTING_DOWN: 'O servidor está parando e não aceita novas chamadas.',
   INTERNAL: 'Falha inesperada; o id da requisição a localiza no log.',
   TIMEOUT: 'O servidor não respondeu a tempo.',
+  FORBIDDEN_ORIGIN:
+    'Sem chaves de API, o servidor só atende esta máquina: Host local e nenhuma Origin de outro lugar.',
+  ROUTE_NOT_FOUND: 'Não há esse caminho ou método.',
+  IMPORT_INPUT_CHANGED: 'A importação foi retomada com outras linhas, ou em outro modo, que as do começo.',
+  LIMIT_UNREADABLE: 'Um registro gravado deste limite não pode ser usado:',
+  LIMIT_SCHEMA_NEWER: 'Os limites gravados têm um esquema mais novo, e strictVersion proíbe continuar.',
+  QUOTA_EXCEEDED: 'Um limite foi esgotado.',
+  LEASE_NOT_FOUND: 'A reserva não é uma que a tomada de um limite devolveu, ou já terminou.',
+  IDEMPOTENCY_IN_PROGRESS: 'Uma requisição com esta chave de idempotência está em andamento.',
+  IDEMPOTENCY_KEY_REUSED: 'A chave de idempotência foi usada para outra requisição.',
+  IDEMPOTENCY_OUTCOME_UNKNOWN:
+    'Uma requisição com esta chave de idempotência começou e nunca terminou, e onLeaseExpired proíbe tentá-la de novo.',
+  IDEMPOTENCY_CLAIM_LOST: 'A reserva não vale mais: foi assumida por outro, encerrada, excluída, ou expirou.',
+  IDEMPOTENCY_ANSWER_NOT_KEPT:
+    'A requisição já foi feita; a resposta era grande demais, ou de um tipo que não se guarda.',
+  IDEMPOTENCY_ANSWER_DIFFERS: 'A requisição já foi concluída com outra resposta, que permanece.',
+  IDEMPOTENCY_ANSWER_NOT_WRITABLE:
+    'O trabalho foi feito e está gravado como feito; a resposta não pode ser escrita como JSON e não será repetida.',
+  CODES_NOT_SET_UP:
+    'Códigos de uso único não podem ser usados aqui: este armazenamento precisa de um pepper, CATRACA_OTP_PEPPER ou CATRACA_OTP_PEPPER_FILE.',
+  TOKEN_REVOKED: 'O token foi revogado, sozinho ou com todos os tokens do seu sujeito.',
+  LOCK_HELD: 'Outro tem a trava.',
+  LOCK_LOST: 'A trava não é mais sua: terminou, foi liberada, ou outro a tem.',
+  CACHE_SPACE_NOT_FOUND: 'A configuração não tem um espaço de cache com este nome.',
+  CACHE_KEY_NOT_FOUND: 'Não há nada em cache com esta chave.',
+  CACHE_LEASE_LOST:
+    'A chave foi invalidada desde o começo da reserva, ou a reserva terminou: nada foi gravado.',
+  SOURCE_TIMEOUT: 'A origem de um valor em cache não respondeu a tempo.',
+  SOURCE_UNAVAILABLE: 'A origem de um valor em cache falhou várias vezes, e é poupada por um tempo.',
+  KEY_CONFIGURED: 'A chave de API é uma de CATRACA_KEYS, e só pode ser mudada lá.',
+  NOT_ACCEPTABLE: 'Nenhum dos formatos em Accept pode ser produzido.',
+  CONFIG_INVALID: 'Um ajuste é desconhecido ou está errado:',
+  STORE_UNUSABLE:
+    'O diretório de dados não pode ser aberto: tipo de caminho errado, sem permissão, ou só de leitura.',
+  STORE_IN_USE: 'Outro processo está com o diretório de dados aberto e não pode compartilhá-lo.',
+  ALLOWLIST_UNREADABLE:
+    'O registro gravado desta allowlist não pode ser lido: está danificado, ou outro programa o gravou em uma forma desconhecida. As outras listas não são afetadas.',
+  STORE_CORRUPT: 'O armazenamento contém algo que não pode ser lido:',
+  STORE_NEWER_VERSION: 'Os dados foram gravados por uma versão mais nova do Catraca.',
+  OVERLOADED: 'O servidor recebe ao mesmo tempo o máximo que pode manter. Tente de novo em instantes.',
+  ABORTED: 'A chamada foi abandonada; nada ficou dela.',
+  CLOSED: 'Esta instância foi encerrada.',
 }

@@ -31,8 +31,9 @@ export function readClaim(text: string): Claim {
 
 export function checkpointText(checkpoint: ImportCheckpoint, error?: string): string {
   const { rowsAcknowledged, inputDigest, added, unchanged, removed, rejected, run, firstErrors } = checkpoint
-  const kept = { rowsAcknowledged, inputDigest, added, unchanged, removed, rejected, run, firstErrors }
-  return JSON.stringify({ ...kept, error })
+  const { rowsWithExtraCells } = checkpoint
+  const counts = { added, unchanged, removed, rejected, rowsWithExtraCells }
+  return JSON.stringify({ rowsAcknowledged, inputDigest, ...counts, run, firstErrors, error })
 }
 
 export function importRecord(

@@ -1,5 +1,5 @@
 import type { BatchOutcome, ImportCheckpoint } from '../port.js'
-import { inputChanged } from './checkpoint.js'
+import { extraCells, inputChanged } from './checkpoint.js'
 import type { ImportWork } from './job.js'
 import { firstOf } from './rejected-row.js'
 import type { RunBuilder } from './run.js'
@@ -110,6 +110,7 @@ export class AddImport {
       added: before.added + added,
       unchanged: before.unchanged + unchanged + repeated,
       rejected: before.rejected + run.rejected,
+      ...extraCells(before.rowsWithExtraCells, run.rowsWithExtraCells),
       firstErrors: firstOf(before.firstErrors, run.errors, this.work.limits.maxErrors),
     }
   }

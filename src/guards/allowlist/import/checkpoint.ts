@@ -15,7 +15,12 @@ export const NOTHING_YET: ImportCheckpoint = {
 export function checkpointOf(record: ImportRecord): ImportCheckpoint {
   const { rowsAcknowledged, inputDigest, added, unchanged, removed, rejected, run, firstErrors } = record
   const checkpoint = { rowsAcknowledged, inputDigest, added, unchanged, removed, rejected, firstErrors }
-  return run === undefined ? checkpoint : { ...checkpoint, run }
+  return { ...checkpoint, ...extraCells(record.rowsWithExtraCells), ...(run !== undefined && { run }) }
+}
+
+/** Named only where there are some: most files have none. */
+export function extraCells(before = 0, more = 0): Pick<ImportCheckpoint, 'rowsWithExtraCells'> {
+  return before + more === 0 ? {} : { rowsWithExtraCells: before + more }
 }
 
 export function inputChanged(): CatracaError {

@@ -28,12 +28,19 @@ export class CsvReader extends RowReader {
   private separator = UNDECIDED
   private columns: CsvColumns | undefined
   private lastColumn = 0
+  /** Cells of the first row. What a row has beyond them is not imported. */
+  private width = 0
+  /** Separators of the current row, outside of quotes. */
+  private separators = 0
+  private rowHasEnded = true
   /** Reused for every row, so that a row allocates nothing. */
   private readonly cells: Cell[] = []
   private cellCount = 0
 
   protected findEnd(chunk: Uint8Array, from: number): number {
     let i = from
+    if (this.rowHasEnded) this.separators = 0
+    this.rowHasEnded = false
     while (i < chunk.length) {
       const byte = chunk[i]!
       switch (this.state) {
@@ -56,7 +63,11 @@ export class CsvReader extends RowReader {
           i = this.skipPlain(chunk, i)
           if (i >= chunk.length) return -1
           this.state = CELL_START
-          if (chunk[i] === NEWLINE) return i
+          if (chunk[i] === NEWLINE) {
+            this.rowHasEnded = true
+            return i
+          }
+          this.separators++
       }
       i++
     }
@@ -89,7 +100,17 @@ export class CsvReader extends RowReader {
     }
     if (this.columns === undefined && this.takeHeader(bytes, start, end)) return undefined
     if (!this.split(bytes, start, end, this.lastColumn)) return 'row has text behind a closing quote'
-    return this.takeRow(bytes)
+    const problem = this.takeRow(bytes)
+    if (problem === undefined && this.hasExtraCells(bytes, start, end)) this.sink.noteExtraCells()
+    return problem
+  }
+
+  /** Whether cells behind those of the first row have a text, which nobody imports: a separator inside a value, perhaps. */
+  private hasExtraCells(bytes: Uint8Array, start: number, end: number): boolean {
+    if (this.separators < this.width) return false
+    if (!this.split(bytes, start, end, Number.POSITIVE_INFINITY)) return true
+    const extra = this.cells.slice(this.width, this.cellCount)
+    return extra.some((cell) => trimStart(bytes, cell.start, cell.end) < cell.end)
   }
 
   private takeHeader(bytes: Uint8Array, start: number, end: number): boolean {
@@ -98,6 +119,7 @@ export class CsvReader extends RowReader {
     const names = this.cells.slice(0, this.cellCount).map((cell) => cellText(bytes, cell) ?? '')
     const { columns, isHeader } = readHead(names, this.options.column)
     this.columns = columns
+    this.width = this.cellCount
     const { customerId, addedBy, metadata, expiresAt } = this.columns
     this.lastColumn = Math.max(customerId, addedBy, metadata, expiresAt)
     return isHeader

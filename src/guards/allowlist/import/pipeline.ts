@@ -4,7 +4,7 @@ import { CatracaError } from '../../../core/errors.js'
 import type { BeginOutcome, ImportCheckpoint, ImportRecord, ImportSession } from '../port.js'
 import type { ImportResult } from '../types.js'
 import { AddImport } from './add.js'
-import { checkpointOf } from './checkpoint.js'
+import { checkpointOf, extraCells } from './checkpoint.js'
 import { collectRuns } from './collect.js'
 import { describeFailure } from './failure.js'
 import type { ImportJob, ImportWork } from './job.js'
@@ -123,7 +123,8 @@ class RunningImport {
     const list = await bulk.finish(this.session, checkpoint, 'completed', undefined, clock.now())
     if (list === undefined) throw new ImportStop('list-not-found')
     const { added, unchanged, removed, rejected, firstErrors } = checkpoint
-    return { importId: this.session.importId, added, unchanged, removed, rejected, firstErrors, ...list }
+    const counts = { added, unchanged, removed, rejected, ...extraCells(checkpoint.rowsWithExtraCells) }
+    return { importId: this.session.importId, ...counts, firstErrors, ...list }
   }
 
   /** Records how the import ended, if this import still owns its record. Returns the error to throw. */

@@ -1,6 +1,6 @@
 import { CatracaError } from '../../../core/errors.js'
 import type { ImportCheckpoint, ReplaceCounts, SortedCustomers } from '../port.js'
-import { NOTHING_YET } from './checkpoint.js'
+import { extraCells, NOTHING_YET } from './checkpoint.js'
 import type { ImportWork } from './job.js'
 import type { MergeTally } from './merge.js'
 import { firstOf } from './rejected-row.js'
@@ -57,6 +57,7 @@ export class ReplaceImport {
     this.checkpoint = {
       ...this.checkpoint,
       rejected: this.checkpoint.rejected + run.rejected,
+      ...extraCells(this.checkpoint.rowsWithExtraCells, run.rowsWithExtraCells),
       firstErrors: firstOf(this.checkpoint.firstErrors, run.errors, this.work.limits.maxErrors),
     }
   }

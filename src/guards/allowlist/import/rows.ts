@@ -8,6 +8,8 @@ export interface RowSink {
   add(source: Uint8Array, start: number, end: number, attributes?: MemberAttributes): boolean
   /** `row`: the row as received, as far as it is known. */
   reject(line: number, message: string, row: Uint8Array): void
+  /** The row that was added last has cells that no column imports. */
+  noteExtraCells(): void
 }
 
 export interface RowOptions {

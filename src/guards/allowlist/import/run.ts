@@ -25,6 +25,7 @@ const DIGEST_PIECE_BYTES = 4 * 1024 * 1024
 export class RunBuilder implements RowSink {
   rows = 0
   rejected = 0
+  rowsWithExtraCells = 0
   errors: RejectedRow[] = []
   keys = new Uint8Array(FIRST_BYTES)
   /** Key of row `i`: from `starts[i]` to `starts[i + 1]`. The same for attributes. */
@@ -48,6 +49,7 @@ export class RunBuilder implements RowSink {
   reset(): void {
     this.rows = 0
     this.rejected = 0
+    this.rowsWithExtraCells = 0
     this.errors = []
     this.keyBytes = 0
     this.attributeBytes = 0
@@ -71,6 +73,10 @@ export class RunBuilder implements RowSink {
     }
     this.rejected++
     this.closeRow()
+  }
+
+  noteExtraCells(): void {
+    this.rowsWithExtraCells++
   }
 
   /** SHA-256 of these rows and, through the previous digest, of all rows before them. */

@@ -236,6 +236,11 @@ const importCounts = {
   unchanged: count,
   removed: count,
   rejected: count,
+  rowsWithExtraCells: Type.Optional(
+    Type.Integer({
+      description: 'Imported CSV rows with more cells than the first row: these cells were not imported',
+    }),
+  ),
   firstErrors: Type.Array(rejectedRow),
 }
 

@@ -24,7 +24,7 @@ export function CsvColumns({ preview, choice, onChoice }: CsvColumnsProps) {
   const uses = usesOf(preview, choice)
   const ignored = places.filter((place) => uses[place] === undefined).map(nameOf)
   const shown = choice.isHeader ? rows.slice(1) : rows
-  const hasExtra = choice.isHeader && count > first.length
+  const { rowsWithExtraCells: extra, isCut } = preview
   return (
     <Stack gap="sm">
       <div className="choice-pair">
@@ -71,9 +71,10 @@ export function CsvColumns({ preview, choice, onChoice }: CsvColumnsProps) {
           </Table.Tbody>
         </Table>
       </section>
-      {(ignored.length > 0 || hasExtra) && (
+      {(ignored.length > 0 || extra > 0) && (
         <Text size="sm" className="notice" role="status">
-          {ignored.length > 0 && texts.ignored(ignored.join(', '))} {hasExtra && texts.extra}
+          {ignored.length > 0 && texts.ignored(ignored.join(', '))}{' '}
+          {extra > 0 && texts.extra(format.number(extra), isCut)}
         </Text>
       )}
     </Stack>

@@ -1,10 +1,16 @@
 import { type CsvHead, readHead } from '../../../../../src/guards/allowlist/import/csv-header.js'
+import { countExtra, parseRows } from './csv-rows.js'
 import { kindOf } from './send.js'
 
 /** The first rows of a CSV file. */
 export interface CsvPreview {
+  /** Only the first ones. */
   rows: string[][]
-  /** Whether the server takes the first row as a header by default. */
+  /** Rows with more cells than the first one, of all that were read. */
+  rowsWithExtraCells: number
+  /** Whether the file goes on behind what was read. */
+  isCut: boolean
+  /** Whether the server takes the first row for a header by itself. */
   isHeader: boolean
 }
 
@@ -22,19 +28,22 @@ export async function previewOf(file: File): Promise<CsvPreview | undefined> {
   const { contentType, format } = kindOf(file.name)
   if (format !== 'csv') return undefined
   try {
-    const rows = parseRows(await headOf(file, contentType === 'application/gzip'))
-    return rows.length === 0 ? undefined : { rows, isHeader: headFor(rows[0]!).isHeader }
+    const { text, isCut } = await headOf(file, contentType === 'application/gzip')
+    const rows = parseRows(text)
+    if (rows.length === 0) return undefined
+    const { isHeader } = headFor(rows[0]!)
+    return { rows: rows.slice(0, ROWS), rowsWithExtraCells: countExtra(rows), isCut, isHeader }
   } catch {
     return undefined
   }
 }
 
-/** The first bytes of the file as text, without an incomplete last row. */
-async function headOf(file: File, isGzip: boolean): Promise<string> {
+/** The first bytes of the file as text, without a row that is cut off. */
+async function headOf(file: File, isGzip: boolean): Promise<{ text: string; isCut: boolean }> {
   const bytes = isGzip ? await unzipped(file) : new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer())
   const text = new TextDecoder().decode(bytes)
   const isCut = bytes.length >= HEAD_BYTES
-  return isCut ? text.slice(0, text.lastIndexOf('\n') + 1 || undefined) : text
+  return { text: isCut ? text.slice(0, text.lastIndexOf('\n') + 1 || undefined) : text, isCut }
 }
 
 async function unzipped(file: File): Promise<Uint8Array> {
@@ -51,37 +60,7 @@ async function unzipped(file: File): Promise<Uint8Array> {
   return new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer())
 }
 
-/** As the server reads CSV: `,` `;` or tab, whichever comes first; blank rows do not count. */
-export function parseRows(text: string): string[][] {
-  const rows: string[][] = []
-  let separator: string | undefined
-  let cells: string[] = []
-  let at = 0
-  while (at < text.length && rows.length < ROWS) {
-    const quoted = text[at] === '"' ? /"((?:[^"]|"")*)"?/y : undefined
-    const plain =
-      separator === undefined
-        ? /[^\n,;\t]*/y
-        : separator === '\t'
-          ? /[^\n\t]*/y
-          : new RegExp(`[^\n${separator}]*`, 'y')
-    const pattern = quoted ?? plain
-    pattern.lastIndex = at
-    const [whole, inside] = pattern.exec(text)!
-    cells.push(inside === undefined ? whole.trim() : inside.replaceAll('""', '"'))
-    at += whole.length
-    if (text[at] === '\r') at++
-    const end = text[at++]
-    if (end === '\n' || end === undefined) {
-      if (cells.some((cell) => cell !== '')) rows.push(cells)
-      else separator = rows.length === 0 ? undefined : separator
-      cells = []
-    } else separator ??= end
-  }
-  return rows
-}
-
-/** How the server interprets a first row, with or without a chosen column. */
+/** What the server makes of a first row; with a choice, what it makes of it then. */
 export function headFor(first: string[], column?: string): CsvHead {
   return readHead(first, column)
 }

@@ -13,10 +13,12 @@ export function UploadResult({ id, status }: { id: string; status: ImportStatus 
   const texts = allowlists.upload
   const format = useFormat()
   const isDone = status.state === 'completed'
+  const { rowsWithExtraCells: extra } = status
+  const isPerfect = status.rejected === 0 && extra === undefined
   return (
     <Stack gap="md">
       <div className="tags">
-        <State kind={isDone ? (status.rejected > 0 ? 'warning' : 'good') : 'bad'}>
+        <State kind={isDone ? (isPerfect ? 'good' : 'warning') : 'bad'}>
           {isDone ? texts.done : texts.failed}
         </State>
       </div>
@@ -28,6 +30,7 @@ export function UploadResult({ id, status }: { id: string; status: ImportStatus 
         {status.mode === 'replace' && <Fact name={texts.removed}>{format.number(status.removed)}</Fact>}
         <Fact name={texts.rejected}>{format.number(status.rejected)}</Fact>
       </dl>
+      {extra !== undefined && <div className="notice">{texts.extra(format.number(extra))}</div>}
       {status.firstErrors.length > 0 && <Rejected id={id} status={status} />}
     </Stack>
   )

@@ -1,5 +1,6 @@
 import { Table } from '@mantine/core'
 import { useTexts } from '../../../texts/language.js'
+import { LARGEST_STRIDE } from './draft.js'
 import { type Rule, shareNow } from './rule.js'
 import type { Words } from './use-words.js'
 
@@ -25,6 +26,7 @@ export function Difference({ before, after, now, words }: DifferenceProps) {
   const rows = useRows(before, after, words)
   const [was, becomes] = [shareNow(before, now), shareNow(after, now)]
   const isFewer = becomes < was
+  const isJump = after.strategy !== 'EXPLICIT_LIST' && becomes - was > LARGEST_STRIDE
   return (
     <div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard. */}
@@ -52,11 +54,12 @@ export function Difference({ before, after, now, words }: DifferenceProps) {
           </Table.Tbody>
         </Table>
       </section>
-      <p className={isFewer ? 'notice' : 'detail'}>
+      <p className={isFewer || isJump ? 'notice' : 'detail'}>
         {was === becomes
           ? texts.same(words.share(was))
           : texts.atOnce(words.share(was), words.share(becomes))}
         {isFewer && ` ${texts.fewer}`}
+        {isJump && ` ${waves.warnings.jump}`}
       </p>
     </div>
   )

@@ -130,8 +130,8 @@ function rampProblems({ ramp }: Draft, texts: Texts['waves']['errors']): Problem
 }
 
 const STRIDES = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1]
-/** A larger step, as a share, leaves no time to notice problems. */
-const LARGEST_STRIDE = 0.5
+/** A step by more than this, in shares, leaves no time to see what goes wrong. */
+export const LARGEST_STRIDE = 0.5
 
 /** The next step after the present end of the ramp. */
 export function nextShare({ ramp, share }: Draft): number {

@@ -17,7 +17,7 @@ export interface NowPanelProps {
   rule: Rule
   now: number
   zone: string
-  /** When the list was read, by the clock of the browser. */
+  /** When the list was read, by the clock of the server. */
   readAt: number
   /** The last attempt to read it failed. */
   isStale: boolean

@@ -1,4 +1,5 @@
 import { Button, Input, NativeSelect, Stack, TextInput } from '@mantine/core'
+import { serverNow } from '../../../api/server-clock.js'
 import { Icon } from '../../../parts/icons.js'
 import { State } from '../../../parts/state.js'
 import { useTexts } from '../../../texts/language.js'
@@ -83,7 +84,7 @@ export function RampEditor({ draft, problems, warnings, zone, disabled, onRamp }
   )
 }
 
-const nextHour = (): number => Math.ceil(Date.now() / HOUR_MS) * HOUR_MS
+const nextHour = (): number => Math.ceil(serverNow() / HOUR_MS) * HOUR_MS
 
 interface StepRowProps {
   step: DraftStep

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from 'react'
 import type { Allowlist } from '../../../api/client.js'
+import { serverNow } from '../../../api/server-clock.js'
 import { unsavedOf, useUnsaved } from '../../../data/unsaved.js'
 import { useSignedIn } from '../../../session/store.js'
 import { useTexts } from '../../../texts/language.js'
@@ -15,7 +16,7 @@ const TICK_MS = 5_000
 export interface WavePanelsProps {
   list: Allowlist
   rule: Rule
-  /** When the list was read, by the clock of the browser. */
+  /** When the list was read, by the clock of the server. */
   readAt: number
   /** The last attempt to read it failed. */
   isStale: boolean
@@ -85,9 +86,9 @@ export function WavePanels({ list, rule, readAt, isStale, onChanged }: WavePanel
 }
 
 function useNow(): number {
-  const [now, setNow] = useState(() => Date.now())
+  const [now, setNow] = useState(serverNow)
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), TICK_MS)
+    const timer = setInterval(() => setNow(serverNow()), TICK_MS)
     return () => clearInterval(timer)
   }, [])
   return now

@@ -28,9 +28,9 @@ export function answerClientError({ code }: ParserError, socket: RefusedSocket):
   else answerWith(unfinished, code)
 }
 
-/** It is answered already, but its turn comes only when those before it are. */
+/** It is answered already, but its turn may come only when those before it are. Node takes a sent answer off its socket. */
 function endBehind(response: ServerResponse, socket: Socket): void {
-  if (response.socket !== null) socket.destroySoon()
+  if (response.socket !== null || response.writableFinished) socket.destroySoon()
   else response.once('socket', () => process.nextTick(() => socket.destroySoon()))
 }
 

@@ -12,7 +12,8 @@ interface Pipeline {
   inFlight: number
   waiting: Pending[]
   last: Pending
-  /** Read of the connection when the last answer was sent. */
+  /** When the last answer was sent, and what was read of the connection until then. */
+  answeredAtMs: number
   bytesRead: number
 }
 
@@ -36,6 +37,14 @@ export class Pipelines {
     return pipeline?.inFlight === 0 && pipeline.bytesRead === socket.bytesRead
   }
 
+  /** Whether all is answered, and has been for some time, and only the rest of a body is missing, which nobody reads. */
+  static awaitsOnlyBody(socket: PipelinedSocket, answeredBeforeMs: number): boolean {
+    const pipeline = socket[PIPELINE]
+    return (
+      pipeline?.inFlight === 0 && !pipeline.last.request.complete && pipeline.answeredAtMs < answeredBeforeMs
+    )
+  }
+
   /** The answer that is owed to a request whose body is still on its way. */
   static unfinished(socket: PipelinedSocket): ServerResponse | undefined {
     const last = socket[PIPELINE]?.last
@@ -53,7 +62,7 @@ export class Pipelines {
   readonly take: Handler = (request, response) => {
     const socket: PipelinedSocket = request.socket
     const last = { request, response }
-    const pipeline = (socket[PIPELINE] ??= { inFlight: 0, waiting: [], last, bytesRead: 0 })
+    const pipeline = (socket[PIPELINE] ??= { inFlight: 0, waiting: [], last, answeredAtMs: 0, bytesRead: 0 })
     pipeline.last = last
     if (pipeline.inFlight < this.maxInFlight) this.begin(pipeline, last)
     else {
@@ -66,6 +75,7 @@ export class Pipelines {
     pipeline.inFlight++
     response.once('close', () => {
       pipeline.inFlight--
+      pipeline.answeredAtMs = performance.now()
       pipeline.bytesRead = request.socket.bytesRead
       this.next(pipeline, request.socket)
     })

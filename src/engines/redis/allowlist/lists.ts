@@ -85,7 +85,7 @@ export class RedisLists implements ListStore {
         const { members, state } = shardKeys(id, shardCount, shard)
         return Promise.all([
           this.redis.read(members, ['SCARD', members]).catch(noneIfOfOtherType) as Promise<number>,
-          this.redis.read(state, ['HGET', state, 'updatedAt']).then(Number),
+          this.redis.read(state, ['HGET', state, 'updatedAt']).catch(noneIfOfOtherType).then(Number),
         ])
       }),
     )
@@ -152,7 +152,7 @@ export class RedisLists implements ListStore {
   }
 }
 
-/** A list whose set another program has overwritten has no members, and can still be seen and deleted. */
+/** A list whose set or state another program has overwritten can still be seen; what changes it names the key. */
 function noneIfOfOtherType(error: unknown): number {
   if (isForeign(error)) return 0
   throw error

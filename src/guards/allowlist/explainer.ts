@@ -101,12 +101,7 @@ async function one(inquiry: Inquiry, note: NoteStep, listId: string, depth: numb
   return verdict
 }
 
-async function judgeList(
-  inquiry: Inquiry,
-  note: NoteStep,
-  listId: string,
-  depth: number,
-): Promise<Verdict> {
+async function judgeList(inquiry: Inquiry, note: NoteStep, listId: string, depth: number): Promise<Verdict> {
   try {
     const list = await inquiry.view.list(listId)
     return list === undefined ? NOT_FOUND : await judge(inquiry, note, list, depth)

@@ -45,7 +45,9 @@ export function recordedMembers(members: MemberStore, trail: AuditTrail, isToget
         target: memberOf(listId, customerId),
         after,
       }
-      return recorded(audited, ADDING, since, (note) => members.add(listId, customerId, attributes, now, note))
+      return recorded(audited, ADDING, since, (note) =>
+        members.add(listId, customerId, attributes, now, note),
+      )
     },
     remove(listId, customerId, now, since) {
       const audited: AuditedAction = {
@@ -80,9 +82,7 @@ function readsOf(
   { deadlines }: AuditTrail,
 ): Pick<TimedMembers, 'readFirst' | 'get' | 'page' | 'listsOf'> {
   return {
-    readFirst: isOneWrite(members)
-      ? (read) => read
-      : (read, since) => readFirst(read, deadlines, since),
+    readFirst: isOneWrite(members) ? (read) => read : (read, since) => readFirst(read, deadlines, since),
     get: (listId, customerId) => members.get(listId, customerId),
     page: (listId, after, limit) => members.page(listId, after, limit),
     listsOf: (customerId, after, limit) => members.listsOf(customerId, after, limit),

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyContentTypeParser } from 'fastify'
 import { CatracaError, invalid } from '../../core/errors.js'
+import { INTEGER_RULE, largeInteger } from '../../core/large-integers.js'
 import type { App, ServerContext } from './context.js'
 
-/** JSON bodies, without the keys that change what an object is. No body at all is no mistake of the parser's. */
+/** JSON bodies, without keys that change what an object is, and integers that parsing would change. No body at all is no mistake of the parser's. */
 export function jsonParser(app: App, { bodies, settings }: ServerContext): FastifyContentTypeParser {
   const parse = app.getDefaultJsonParser('error', 'error')
   return (request, raw, done) => {
@@ -16,7 +17,9 @@ export function jsonParser(app: App, { bodies, settings }: ServerContext): Fasti
       if (text.length === 0) return done(null, undefined)
       parse(request, text, (error, body) => {
         const hostile = error === null && MAY_HOLD_CONSTRUCTOR.test(text) && holdsConstructor(body)
-        if (error !== null || hostile) done(invalid('body', BODY_RULE))
+        if (error !== null || hostile) return done(invalid('body', BODY_RULE))
+        const large = largeInteger(text, body)
+        if (large !== undefined) done(invalid(large || 'body', INTEGER_RULE))
         else done(null, body)
       })
     }

@@ -57,6 +57,15 @@ const taken = (format: keyof typeof READERS, input: string): unknown[] => {
   return ids
 }
 
+test('csv and ndjson: metadata with an integer that would be changed is rejected', () => {
+  const metadata = '{"id":9007199254740993}'
+  const rule = 'metadata.id must be an integer below 2^53: give larger ones as text'
+  const csv = read('csv', `customerId;metadata\nann;${metadata}\nbob;{"id":9007199254740991}\n`)
+  assert.deepEqual(csv.rejected, [`2 ${rule}`])
+  assert.deepEqual(csv.taken, [{ id: 'bob', metadata: { id: 9007199254740991 } }])
+  assert.deepEqual(read('ndjson', `{"customerId":"ann","metadata":${metadata}}\n`).rejected, [`1 ${rule}`])
+})
+
 test('csv: the column with the ids can be named or numbered', () => {
   const ids = (input: string, column: string) => read('csv', input, { column }).taken
   assert.deepEqual(ids('id,CPF\n1,a\n2,b', 'cpf'), ['a', 'b'])

@@ -5,12 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../core/clock.js'
 import type { ListRef } from '../guards/allowlist/changes/port.js'
 import type { CheckFigures } from '../guards/allowlist/check-figures.js'
-import { Allowlists } from '../guards/allowlist/index.js'
+import { Allowlists, type TimedEngine } from '../guards/allowlist/index.js'
 import { type CheckCounts, IndexedChecks } from '../guards/allowlist/membership/indexed-checks.js'
 import { Indexes } from '../guards/allowlist/membership/indexes.js'
 import type { MembershipOptions } from '../guards/allowlist/membership/options.js'
 import { UseCounts, warmUp } from '../guards/allowlist/membership/warm-up.js'
-import type { AllowlistEngine } from '../guards/allowlist/port.js'
 import type { OnUnavailable } from '../guards/allowlist/types.js'
 import type { HotTier } from './hot-tier.js'
 import type { StoreEngine } from './open-engine.js'
@@ -43,7 +42,7 @@ interface Surroundings {
   membership: MembershipOptions
   hotTier: HotTier | undefined
   /** The allowlist engine, with changes of single members recorded in the audit trail. */
-  recorded: AllowlistEngine
+  recorded: TimedEngine
   import: ImportOptions | undefined
   figures: CheckFigures | undefined
   onUnavailable: OnUnavailable

@@ -1,8 +1,7 @@
 import type { Clock } from '../core/clock.js'
 import { CatracaError } from '../core/errors.js'
 import type { ApiKeys } from '../guards/access/index.js'
-import type { Allowlists } from '../guards/allowlist/index.js'
-import type { AllowlistEngine } from '../guards/allowlist/port.js'
+import type { Allowlists, TimedEngine } from '../guards/allowlist/index.js'
 import { AuditTrail } from '../guards/audit/index.js'
 import { recordAllowlists } from '../guards/audit/recorded-allowlists.js'
 import { recordLimits } from '../guards/audit/recorded-limits.js'
@@ -64,7 +63,7 @@ export function openAudit(
   { audit: store }: StoreEngine,
   { audit: beside, allowlists }: StoreEngine,
   around: Surroundings,
-): { audit: AuditTrail; allowlistEngine: AllowlistEngine } {
+): { audit: AuditTrail; allowlistEngine: TimedEngine } {
   const audit = new AuditTrail({ ...around, store, options })
   if (!options.enabled || !options.members) {
     return { audit, allowlistEngine: { ...allowlists, members: boundedMembers(allowlists.members, audit) } }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { CatracaError, isCatracaError } from './errors.js'
 
 /*
@@ -18,6 +19,15 @@ export function aborted({ reason }: AbortSignal, facts?: Record<string, unknown>
 
 export function refuseAborted(signal: AbortSignal): void {
   if (signal.aborted) throw aborted(signal)
+}
+
+/** Waits, unless the caller gives up. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return sleep(ms)
+  // Node rejects with an error of its own.
+  return sleep(ms, undefined, { signal }).catch(() => {
+    throw aborted(signal)
+  })
 }
 
 /** Aborts the controller when the signal aborts. Written by hand, because `AbortSignal.any` leaks memory on Node 20. */

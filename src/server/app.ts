@@ -95,7 +95,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   const closeIdle = () => {
     rawChecks.closeIdle()
     app.server.closeIdleConnections()
-    connections.closeSilent()
+    connections.closeIdle()
   }
   let closing: NodeJS.Timeout | undefined
   app.addHook('preClose', async () => {

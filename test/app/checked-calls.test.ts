@@ -234,8 +234,10 @@ describe('a call that is aborted', () => {
   })
 
   it('ends its wait', async () => {
-    const { locks, idempotency } = catraca
+    const { locks, idempotency, cache } = catraca
     const record = { operation: 'PAY', key: 'k2' }
+    const space = cache.space<number>({ name: 'waits', ttlMs: 60_000 })
+    assert.equal((await space.lease('k')).state, 'yours')
     const begun = await idempotency.begin(record)
     assert.equal(begun.outcome, 'claimed')
     await using _ = await locks.hold('b')
@@ -244,6 +246,8 @@ describe('a call that is aborted', () => {
       (signal: AbortSignal) => locks.withLock('b', { signal }, () => assert.fail('it ran')),
       (signal: AbortSignal) =>
         idempotency.run({ ...record, waitMs: 60_000, signal }, () => assert.fail('it ran')),
+      (signal: AbortSignal) => space.lease('k', { waitMs: 30_000, signal }),
+      (signal: AbortSignal) => cache.lease('waits', 'k', { waitMs: 30_000, signal }),
     ]) {
       const stop = new AbortController()
       const waiting = call(stop.signal)

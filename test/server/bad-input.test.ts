@@ -147,6 +147,37 @@ describe('JSON bodies', () => {
     assert.equal((await server.call('PUT', '/allowlists/keys/customers/ana', { body, headers })).status, 201)
   })
 
+  it('hold no integers that would be changed', async () => {
+    const server = running()
+    await server.catraca.allowlists.create({ id: 'large', name: 'Large', type: 'FIXA' })
+    const headers = { 'content-type': 'application/json' }
+    const claimed = await server.call('POST', '/idempotency/PAY/large', { body: {} })
+    assert.equal(claimed.status, 201, claimed.text)
+    const large = '{"id":9007199254740993}'
+    const bodies: [string, string, string, string][] = [
+      [
+        'POST',
+        '/idempotency/PAY/large/complete',
+        `{"token":"${claimed.json.token}","response":${large}}`,
+        'response.id',
+      ],
+      ['POST', '/idempotency/PAY/other', `{"payload":{"rows":[${large}]}}`, 'payload.rows[0].id'],
+      ['PUT', '/cache/things/a', `{"value":{"deep":[1,${large}]}}`, 'value.deep[1].id'],
+      ['PUT', '/cache/things/a', `{"value":-9007199254740992}`, 'value'],
+      ['PUT', '/allowlists/large/customers/ana', `{"metadata":${large}}`, 'metadata.id'],
+    ]
+    for (const [method, path, body, named] of bodies) {
+      const { status, json } = await server.call(method, path, { body, headers })
+      assert.deepEqual([status, json.errors?.[0].path], [400, named], path)
+      assert.match(json.detail, /below 2\^53: give larger ones as text/)
+    }
+    const exact = '{"id":9007199254740991,"text":"9007199254740993","share":0.12345678901234568}'
+    const kept = { body: `{"metadata":${exact}}`, headers }
+    assert.equal((await server.call('PUT', '/allowlists/large/customers/ana', kept)).status, 201)
+    const { text } = await server.call('GET', '/allowlists/large/customers/ana')
+    assert.ok(text.includes(exact), text)
+  })
+
   it('may not close a ring of bases', async () => {
     const server = running()
     const config = { strategy: 'PERCENTAGE', percentage: 1 }

@@ -95,6 +95,16 @@ describe('what callers can take of a server', () => {
     )
   })
 
+  it('a body behind its answer has to arrive in time too, also one that comes byte by byte', async (t) => {
+    const socket = dial(t, server)
+    socket.write(head('GET /live HTTP/1.1', 'Content-Length: 1000000'))
+    await once(socket, 'data')
+    const drip = setInterval(() => socket.write('a'), TRANSFER_TIMEOUT_MS / 10)
+    t.after(() => clearInterval(drip))
+    socket.resume()
+    await once(socket, 'close', { signal: AbortSignal.timeout(30_000) })
+  })
+
   it('an import takes as long as it takes', async () => {
     const headers = { ...bearer(KEY), 'content-type': 'text/plain' }
     const outgoing = request(`${server.url}/allowlists/vip/import`, { method: 'POST', headers, agent: false })

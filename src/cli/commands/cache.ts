@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { CatracaError } from '../../core/errors.js'
+import { CatracaError, invalid } from '../../core/errors.js'
+import { INTEGER_RULE, largeInteger } from '../../core/large-integers.js'
 import { printJson, printLine, printTable, visible } from '../output/print.js'
 import { type CommonOptions, dataCommand, withSession } from './support/session.js'
 
@@ -28,11 +29,15 @@ function milliseconds(text: string): number {
 }
 
 function jsonValue(text: string): unknown {
+  let value: unknown
   try {
-    return JSON.parse(text)
+    value = JSON.parse(text)
   } catch {
     throw new CatracaError('INVALID_INPUT', `value must be JSON, such as '{"a":1}' or '"text"'`)
   }
+  const large = largeInteger(text, value, 'value')
+  if (large !== undefined) throw invalid(large, INTEGER_RULE)
+  return value
 }
 
 function get(space: string, key: string, flags: CommonOptions): Promise<void> {

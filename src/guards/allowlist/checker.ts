@@ -164,7 +164,12 @@ export class Checker {
     if (list.type === 'ONDA') return this.judgeWave(inquiry, list, depth)
     const { view, customerId, now } = inquiry
     const member = view.member(list, customerId)
-    return isPromise(member) ? member.then((found) => judgeMember(found, now)) : judgeMember(member, now)
+    return isPromise(member)
+      ? member.then(
+          (found) => judgeMember(found, now),
+          (error) => this.unreadable(list.id, error),
+        )
+      : judgeMember(member, now)
   }
 
   private judgeWave(inquiry: Inquiry, list: CheckedList, depth: number): MaybePromise<Verdict> {

@@ -94,17 +94,17 @@ export class Explainer {
 }
 
 async function one(inquiry: Inquiry, note: NoteStep, listId: string, depth: number): Promise<Verdict> {
-  const { view, path } = inquiry
+  const { path } = inquiry
   path.push(listId)
-  const list = await readList(view, listId)
-  const verdict = 'reason' in list ? list : await judge(inquiry, note, list, depth)
+  const verdict = await judgeList(inquiry, note, listId, depth)
   path.pop()
   return verdict
 }
 
-async function readList(view: CheckView, listId: string): Promise<CheckedList | Verdict> {
+async function judgeList(inquiry: Inquiry, note: NoteStep, listId: string, depth: number): Promise<Verdict> {
   try {
-    return (await view.list(listId)) ?? NOT_FOUND
+    const list = await inquiry.view.list(listId)
+    return list === undefined ? NOT_FOUND : await judge(inquiry, note, list, depth)
   } catch (error) {
     if (isUnreadable(error)) return UNREADABLE
     throw error

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type Clock, isoTime } from '../../core/clock.js'
+import { monotonicMs } from '../../core/deadlines.js'
 import { CatracaError, invalid, isCatracaError } from '../../core/errors.js'
 import { type Fields, KnownFields } from '../../core/fields.js'
 import { identifier, plainName } from '../../core/identifiers.js'
@@ -21,6 +22,7 @@ import type {
   ListRecord,
   MemberRecord,
   ReshardStore,
+  TimedMembers,
 } from './port.js'
 import { checkReferences, checkUnused } from './references.js'
 import type * as Types from './types.js'
@@ -45,8 +47,11 @@ export type ImportRunner = (
   options: Types.ImportOptions & { importId: string; mode: Types.ImportMode; format: Types.ImportFormat },
 ) => Promise<Types.ImportResult>
 
+/** What the guard needs of the engine, with a deadline over changes of members. */
+export type TimedEngine = Omit<AllowlistEngine, 'members'> & { readonly members: TimedMembers }
+
 export interface AllowlistsParts {
-  engine: AllowlistEngine
+  engine: TimedEngine
   clock: Clock
   runImport: ImportRunner
   indexes: Indexes
@@ -67,7 +72,7 @@ export interface AllowlistsParts {
 
 /** The allowlist guard: validates input, calls the engine, and returns public types. */
 export class Allowlists implements AllowlistsApi {
-  private readonly engine: AllowlistEngine
+  private readonly engine: TimedEngine
   private readonly clock: Clock
   private readonly checker: Checker
   private readonly explainer: Explainer
@@ -225,11 +230,12 @@ export class Allowlists implements AllowlistsApi {
   async add(id: string, customerId: string, input: Types.MemberInput = {}): Promise<Types.AddResult> {
     const customer = identifier('customerId', customerId)
     const attributes = parseMemberInput('', input)
-    const list = await this.fixa(id)
+    const since = monotonicMs()
+    const list = await this.engine.members.readFirst(this.fixa(id), since)
     if (list.precision === 'trusted' && attributes.expiresAt !== undefined) {
       throw invalid('expiresAt', 'cannot be given on a trusted list')
     }
-    const result = await this.engine.members.add(list.id, customer, attributes, this.clock.now())
+    const result = await this.engine.members.add(list.id, customer, attributes, this.clock.now(), since)
     if (result.outcome === 'list-not-found') return missing(list.id)
     const { outcome, customerCount, token } = result
     return { added: outcome === 'added', customerCount, token }
@@ -237,8 +243,9 @@ export class Allowlists implements AllowlistsApi {
 
   async remove(id: string, customerId: string): Promise<Types.RemoveResult> {
     const customer = identifier('customerId', customerId)
-    const list = await this.fixa(id)
-    const result = await this.engine.members.remove(list.id, customer, this.clock.now())
+    const since = monotonicMs()
+    const list = await this.engine.members.readFirst(this.fixa(id), since)
+    const result = await this.engine.members.remove(list.id, customer, this.clock.now(), since)
     if (result.outcome === 'list-not-found') return missing(list.id)
     const { outcome, customerCount, token } = result
     return { removed: outcome === 'removed', customerCount, token }

@@ -113,6 +113,23 @@ export interface MemberStore {
   listsOf(customerId: string, after: string | undefined, limit: number): Promise<Membership[]>
 }
 
+/**
+ * A member store with a deadline over each call of a caller that changes a member. `since` is when that call began, on
+ * the monotonic clock.
+ */
+export interface TimedMembers extends Pick<MemberStore, 'get' | 'page' | 'listsOf'> {
+  /** Waits for what a change needs to know first. When that is late, nothing was changed. */
+  readFirst<T>(read: Promise<T>, since: number): Promise<T>
+  add(
+    listId: string,
+    customerId: string,
+    attributes: MemberAttributes,
+    now: number,
+    since: number,
+  ): Promise<AddOutcome>
+  remove(listId: string, customerId: string, now: number, since: number): Promise<RemoveOutcome>
+}
+
 export interface MemberPage {
   members: MemberRecord[]
   /** Pass it as `after` to read the next page. Absent on the last page. */

@@ -1,8 +1,8 @@
 import { isoTime } from '../../core/clock.js'
-import type { MemberAttributes, MemberStore } from '../allowlist/port.js'
+import type { MemberAttributes, MemberStore, TimedMembers } from '../allowlist/port.js'
 import type { AuditedAction, AuditTrail, Outcomes } from './index.js'
 import type { PreparedEntry } from './port.js'
-import { recording } from './recording.js'
+import { readFirst, recording } from './recording.js'
 import type { AuditTarget } from './types.js'
 
 const ADDING: Outcomes = { added: { added: true }, replaced: { added: false } }
@@ -14,15 +14,17 @@ const REMOVING: Outcomes = { removed: 'plain' }
  * entry in the same transaction: then a change and its entry are always stored together, and a change waits for
  * one write. `isTogether`: the trail is in the same store as the members.
  */
-export function recordedMembers(members: MemberStore, trail: AuditTrail, isTogether: boolean): MemberStore {
+export function recordedMembers(members: MemberStore, trail: AuditTrail, isTogether: boolean): TimedMembers {
   const keepsNotes = members.storesAuditEntries && isTogether
   const recorded = <T extends { outcome: string }>(
     audited: AuditedAction,
     outcomes: Outcomes,
+    since: number,
     change: (note: PreparedEntry | undefined) => Promise<T>,
   ): Promise<T> => {
     const note = keepsNotes ? trail.prepareEntry(audited, outcomes) : undefined
     return recording(trail, () => change(note), {
+      since,
       isOneWrite: note !== undefined,
       asked: () => audited,
       done({ outcome }) {
@@ -35,39 +37,52 @@ export function recordedMembers(members: MemberStore, trail: AuditTrail, isToget
     })
   }
   return {
-    storesAuditEntries: false,
-    add(listId, customerId, attributes, now) {
+    ...readsOf(members, trail),
+    add(listId, customerId, attributes, now, since) {
       const after = given(attributes)
       const audited: AuditedAction = {
         action: 'allowlist.member.add',
         target: memberOf(listId, customerId),
         after,
       }
-      return recorded(audited, ADDING, (note) => members.add(listId, customerId, attributes, now, note))
+      return recorded(audited, ADDING, since, (note) =>
+        members.add(listId, customerId, attributes, now, note),
+      )
     },
-    remove(listId, customerId, now) {
+    remove(listId, customerId, now, since) {
       const audited: AuditedAction = {
         action: 'allowlist.member.remove',
         target: memberOf(listId, customerId),
       }
-      return recorded(audited, REMOVING, (note) => members.remove(listId, customerId, now, note))
+      return recorded(audited, REMOVING, since, (note) => members.remove(listId, customerId, now, note))
     },
-    get: (listId, customerId) => members.get(listId, customerId),
-    page: (listId, after, limit) => members.page(listId, after, limit),
-    listsOf: (customerId, after, limit) => members.listsOf(customerId, after, limit),
   }
 }
 
 /**
  * A member store that records nothing. Each change has the timeout of one write, however many writes the engine makes.
  */
-export function boundedMembers(members: MemberStore, { deadlines }: AuditTrail): MemberStore {
-  // An engine that stores entries with changes makes one write.
-  if (members.storesAuditEntries) return members
+export function boundedMembers(members: MemberStore, trail: AuditTrail): TimedMembers {
+  const within = isOneWrite(members)
+    ? <T>(change: Promise<T>) => change
+    : <T>(change: Promise<T>, since: number) => trail.deadlines.within(change, since)
   return {
-    storesAuditEntries: false,
-    add: (...given) => deadlines.within(members.add(...given)),
-    remove: (...given) => deadlines.within(members.remove(...given)),
+    ...readsOf(members, trail),
+    add: (listId, customerId, attributes, now, since) =>
+      within(members.add(listId, customerId, attributes, now), since),
+    remove: (listId, customerId, now, since) => within(members.remove(listId, customerId, now), since),
+  }
+}
+
+/** An engine that stores entries with changes makes one write, whose timeout it enforces, and reads without waiting. */
+const isOneWrite = (members: MemberStore): boolean => members.storesAuditEntries
+
+function readsOf(
+  members: MemberStore,
+  { deadlines }: AuditTrail,
+): Pick<TimedMembers, 'readFirst' | 'get' | 'page' | 'listsOf'> {
+  return {
+    readFirst: isOneWrite(members) ? (read) => read : (read, since) => readFirst(read, deadlines, since),
     get: (listId, customerId) => members.get(listId, customerId),
     page: (listId, after, limit) => members.page(listId, after, limit),
     listsOf: (customerId, after, limit) => members.listsOf(customerId, after, limit),

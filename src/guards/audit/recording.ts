@@ -14,6 +14,8 @@ export interface ChangeDescription<T, Before> {
   failed?(error: unknown, before: Before | undefined): readonly AuditedAction[]
   /** The change has no deadline. */
   isLong?: boolean
+  /** When the call of the caller began, if that was before this. */
+  since?: number
   /** The change is one write, whose timeout the engine enforces. It needs no second deadline. */
   isOneWrite?: boolean
 }
@@ -28,7 +30,7 @@ export async function recording<T, Before = undefined>(
   account: ChangeDescription<T, Before>,
 ): Promise<T> {
   const { deadlines } = trail
-  const since = account.isLong ? undefined : monotonicMs()
+  const since = account.isLong ? undefined : (account.since ?? monotonicMs())
   const needsNoWatch = since === undefined || account.isOneWrite
   const bounded = (): Promise<T> => (needsNoWatch ? change() : deadlines.within(change(), since))
   if (!trail.isEnabled) return bounded()
@@ -63,6 +65,13 @@ async function look<Before>(
     if (since !== undefined && isUnavailable(error) && deadlines.isNearlyOver(since)) throw silent(error)
     return undefined
   }
+}
+
+/** Waits for what a change needs to know first, within the time of the change. */
+export function readFirst<T>(read: Promise<T>, deadlines: ChangeDeadlines, since: number): Promise<T> {
+  return deadlines.within(read, since, (error) =>
+    isCatracaError(error, 'UNKNOWN_OUTCOME') ? silent(error) : error,
+  )
 }
 
 /** Nothing was changed, however the read ended. */

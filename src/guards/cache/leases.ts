@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
+import { pause } from '../../core/abort.js'
 import { CatracaError } from '../../core/errors.js'
 import { answerOf, findingOf } from './entries.js'
 import { FlightEndings, type SpaceParts } from './flight-endings.js'
@@ -38,7 +38,7 @@ export class Leases<T> {
       const leftMs = giveUpAtMs - performance.now()
       if (answer.state !== 'busy' || leftMs <= 0) return answer
       time = new StoreTime()
-      await pause(Math.min(pauseMs, leftMs), undefined, signal === undefined ? {} : { signal })
+      await pause(Math.min(pauseMs, leftMs), signal)
     }
   }
 

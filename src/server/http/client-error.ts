@@ -30,7 +30,7 @@ export function answerClientError({ code }: ParserError, socket: RefusedSocket):
 
 /** The request has its response already, but it waits for the responses before it. */
 function endBehind(response: ServerResponse, socket: Socket): void {
-  if (response.socket !== null) socket.destroySoon()
+  if (response.socket !== null || response.writableFinished) socket.destroySoon()
   else response.once('socket', () => process.nextTick(() => socket.destroySoon()))
 }
 

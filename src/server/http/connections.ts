@@ -5,6 +5,7 @@ import { CatracaError } from '../../core/errors.js'
 import { guarded } from '../../core/timers.js'
 import type { ConnectionFigures } from '../../metrics/index.js'
 import { processFigures } from '../../metrics/process-figures.js'
+import { Pipelines } from './pipelines.js'
 
 /** Enough for any service. Without a limit of the system, clients could open connections without end. */
 const MOST_BY_DEFAULT = 10_000
@@ -31,8 +32,11 @@ function limitOf(wanted: number | undefined): number {
   )
 }
 
-/** A client that has just connected is about to send a request, and must not be disconnected before. */
-const SILENT_GRACE_MS = 1_000
+/**
+ * Whoever has just connected is about to send a request, and must not be cut off before. Whoever was just answered and
+ * still sends a body gets time to read the answer, which closing the connection under a sender loses.
+ */
+const IDLE_GRACE_MS = 1_000
 
 /** The open connections of a server, limited in number. */
 export class Connections implements ConnectionFigures {
@@ -87,12 +91,17 @@ export class Connections implements ConnectionFigures {
     })
   }
 
-  /** Closes connections that have sent no request. Node counts a connection as idle only after its first request. */
-  closeSilent(): void {
-    const before = performance.now() - SILENT_GRACE_MS
+  /**
+   * Node counts a connection as idle only between requests. One that stays silent from the start is idle too, and so is
+   * one over which only the body of an answered request still comes.
+   */
+  closeIdle(): void {
+    const before = performance.now() - IDLE_GRACE_MS
     for (const sockets of [this.open, this.usable]) {
-      for (const [socket, since] of sockets)
-        if (socket.bytesRead === 0 && since < before) socket.destroySoon()
+      for (const [socket, since] of sockets) {
+        const isSilent = socket.bytesRead === 0 && since < before
+        if (isSilent || Pipelines.awaitsOnlyBody(socket, before)) socket.destroySoon()
+      }
     }
   }
 

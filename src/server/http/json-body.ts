@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyContentTypeParser } from 'fastify'
 import { CatracaError, invalid } from '../../core/errors.js'
+import { INTEGER_RULE, largeInteger } from '../../core/large-integers.js'
 import type { App, ServerContext } from './context.js'
 
 /** Parses JSON bodies and refuses the keys `__proto__` and `constructor`. An absent body is not a parser error. */
@@ -16,7 +17,9 @@ export function jsonParser(app: App, { bodies, settings }: ServerContext): Fasti
       if (text.length === 0) return done(null, undefined)
       parse(request, text, (error, body) => {
         const hostile = error === null && MAY_HOLD_CONSTRUCTOR.test(text) && holdsConstructor(body)
-        if (error !== null || hostile) done(invalid('body', BODY_RULE))
+        if (error !== null || hostile) return done(invalid('body', BODY_RULE))
+        const large = largeInteger(text, body)
+        if (large !== undefined) done(invalid(large || 'body', INTEGER_RULE))
         else done(null, body)
       })
     }

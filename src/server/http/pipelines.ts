@@ -14,7 +14,8 @@ interface Pipeline {
   inFlight: number
   waiting: Pending[]
   last: Pending
-  /** Bytes read from the connection when the last answer was sent. */
+  /** When the last answer was sent, and how many bytes had been read from the connection. */
+  answeredAtMs: number
   bytesRead: number
 }
 
@@ -50,6 +51,14 @@ export class Pipelines {
   /** Whether nothing more is to be read from this connection for now. */
   static isFull(socket: PipelinedSocket): boolean {
     return (socket[PIPELINE]?.waiting.length ?? 0) > 0
+  }
+
+  /** Whether all is answered, and has been for some time, and only the rest of a body is missing, which nobody reads. */
+  static awaitsOnlyBody(socket: PipelinedSocket, answeredBeforeMs: number): boolean {
+    const pipeline = socket[PIPELINE]
+    return (
+      pipeline?.inFlight === 0 && !pipeline.last.request.complete && pipeline.answeredAtMs < answeredBeforeMs
+    )
   }
 
   /** The answer that is owed to a request whose body is still arriving. */
@@ -117,6 +126,7 @@ export class Pipelines {
     pipeline.inFlight++
     response.once('close', () => {
       pipeline.inFlight--
+      pipeline.answeredAtMs = performance.now()
       pipeline.bytesRead = request.socket.bytesRead
       if (pipeline.waiting.length > 0) this.schedule(pipeline)
     })
@@ -126,7 +136,7 @@ export class Pipelines {
 }
 
 function newPipeline(socket: Socket, last: Pending): Pipeline {
-  const pipeline = { socket, inFlight: 0, waiting: [], last, bytesRead: 0 }
+  const pipeline = { socket, inFlight: 0, waiting: [], last, answeredAtMs: 0, bytesRead: 0 }
   // Node resumes a connection after each request, and after each answer.
   socket.on('resume', () => {
     if (pipeline.waiting.length > 0) socket.pause()

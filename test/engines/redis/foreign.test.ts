@@ -212,6 +212,65 @@ describe('what another program keeps under a key of ours stays, and is refused b
   })
 })
 
+describe('a list with a foreign value under one of its keys', () => {
+  it('alone is unreadable, by the name of the key; the others of the check are answered', async (t) => {
+    const [node] = redis.url().nodes
+    const reports: string[] = []
+    const catraca = await openCatraca({
+      store: `redis://${node!.host}:${node!.port}/0`,
+      onReport: (_, error) => reports.push(String(error)),
+    })
+    t.after(() => catraca.close())
+    const { allowlists } = catraca
+    for (const id of ['good', 'bad']) {
+      await allowlists.create({ id, name: id, type: 'FIXA' })
+      await allowlists.add(id, customer(1))
+    }
+    const strong = { consistency: 'strong' } as const
+    const reasons = async (options?: typeof strong) => {
+      const { results } = await allowlists.check(customer(1), ['good', 'bad'], options)
+      return results.map(({ reason }) => reason)
+    }
+    const named = (key: string, type: string) => (error: unknown) => {
+      assert.ok(error instanceof Error)
+      assert.ok(error.message.includes(`the Redis key ${key} holds a string, not a ${type}`), error.message)
+      return true
+    }
+    for (const [key, type, reason] of [
+      ['allowlist:bad', 'set', 'ALLOWLIST_UNREADABLE'],
+      ['{allowlist:bad}:attributes', 'hash', 'ALLOWLIST_UNREADABLE'],
+      ['{allowlist:bad}:meta', 'hash', 'ALLOWLIST_UNREADABLE'],
+      ['{allowlist:bad}:state', 'hash', 'MEMBER'],
+    ] as const) {
+      await raw('RENAME', key, 'kept')
+      const isAsItWas = await put(key, 'string')
+      // Checks without it may still believe the list that they know.
+      assert.deepEqual(await reasons(strong), ['MEMBER', reason], key)
+      if (type === 'set' || key.endsWith('attributes')) {
+        assert.deepEqual(await reasons(), ['MEMBER', reason])
+        const asked = { customerIds: [customer(1), customer(2)], allowlists: ['good', 'bad'] }
+        const many = await allowlists.checkMany(asked)
+        assert.deepEqual(
+          many.results.map(({ results }) => results[1]!.reason),
+          [reason, reason],
+        )
+        const explained = await allowlists.explain(customer(1), ['good', 'bad'])
+        assert.deepEqual(
+          explained.results.map((result) => result.reason),
+          ['MEMBER', reason],
+        )
+      }
+      await assert.rejects(allowlists.remove('bad', customer(1)), named(key, type))
+      assert.ok((await allowlists.list()).items.some(({ id }) => id === 'good'))
+      await isAsItWas()
+      await raw('RENAME', 'kept', key)
+      assert.deepEqual(await reasons(strong), ['MEMBER', 'MEMBER'])
+    }
+    const told = reports.filter((text) => text.includes('the Redis key allowlist:bad holds a string'))
+    assert.equal(told.length, 1, 'once a minute')
+  })
+})
+
 describe('a set that was changed past its log', () => {
   it('is loaded anew: memory and store agree again', async (t) => {
     const [node] = redis.url().nodes

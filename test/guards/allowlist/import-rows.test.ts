@@ -62,17 +62,13 @@ const taken = (format: keyof typeof READERS, input: string): unknown[] => {
   return ids
 }
 
-test('csv: rows with more cells than the first one are counted, where a text is lost by it', () => {
-  const extra = (input: string, reading?: Reading) => read('csv', input, reading).withExtraCells
-  assert.equal(extra('customerId\na\nb,\nc,,\r\nd, \r\n'), 0, 'separators alone lose nothing')
-  assert.equal(extra('customerId\na\nb,999\nc\nd,,x'), 2)
-  assert.equal(extra('customerId,addedBy\n"a","x,y"\nb,x,y\n"c",x,"y"z\n'), 2)
-  assert.equal(extra('a\nb;1\n'), 0, 'no separator was known')
-  assert.equal(extra('a;1\nb;1;2\n'), 1)
-  assert.equal(extra('customerId\nnot an id,1\n'), 0, 'rejected rows are told as such')
-  // A row that is too long is rejected, and its separators are not those of the next one.
-  assert.equal(extra(`customerId\n${'x,'.repeat(20)}\na\n`, { maxRowBytes: 20 }), 0)
-  for (let size = 1; size < 12; size++) assert.equal(extra('customerId\na,1\nb\nc,2', { size }), 2, `${size}`)
+test('csv and ndjson: metadata with an integer that would be changed is rejected', () => {
+  const metadata = '{"id":9007199254740993}'
+  const rule = 'metadata.id must be an integer below 2^53: give larger ones as text'
+  const csv = read('csv', `customerId;metadata\nann;${metadata}\nbob;{"id":9007199254740991}\n`)
+  assert.deepEqual(csv.rejected, [`2 ${rule}`])
+  assert.deepEqual(csv.taken, [{ id: 'bob', metadata: { id: 9007199254740991 } }])
+  assert.deepEqual(read('ndjson', `{"customerId":"ann","metadata":${metadata}}\n`).rejected, [`1 ${rule}`])
 })
 
 test('csv: the column with the ids can be named or numbered', () => {
@@ -336,4 +332,17 @@ test('any bytes at all: the same rows whatever the chunks, and nothing is taken 
     ),
     { numRuns: 1000 },
   )
+})
+
+test('csv: rows with more cells than the first one are counted, where a text is lost by it', () => {
+  const extra = (input: string, reading?: Reading) => read('csv', input, reading).withExtraCells
+  assert.equal(extra('customerId\na\nb,\nc,,\r\nd, \r\n'), 0, 'separators alone lose nothing')
+  assert.equal(extra('customerId\na\nb,999\nc\nd,,x'), 2)
+  assert.equal(extra('customerId,addedBy\n"a","x,y"\nb,x,y\n"c",x,"y"z\n'), 2)
+  assert.equal(extra('a\nb;1\n'), 0, 'no separator was known')
+  assert.equal(extra('a;1\nb;1;2\n'), 1)
+  assert.equal(extra('customerId\nnot an id,1\n'), 0, 'rejected rows are told as such')
+  // A row that is too long is rejected, and its separators are not those of the next one.
+  assert.equal(extra(`customerId\n${'x,'.repeat(20)}\na\n`, { maxRowBytes: 20 }), 0)
+  for (let size = 1; size < 12; size++) assert.equal(extra('customerId\na,1\nb\nc,2', { size }), 2, `${size}`)
 })

@@ -6,16 +6,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Catraca, openCatraca } from '../../../src/app/open-catraca.js'
 import { ManualClock } from '../../../src/core/clock.js'
 import { CatracaError } from '../../../src/core/errors.js'
-import type { Allowlists } from '../../../src/guards/allowlist/index.js'
+import { Allowlists, type AllowlistsParts } from '../../../src/guards/allowlist/index.js'
 import { AuditTrail } from '../../../src/guards/audit/index.js'
 import type { StoredEntry } from '../../../src/guards/audit/port.js'
 import { recordAllowlists } from '../../../src/guards/audit/recorded-allowlists.js'
-import { recordedMembers } from '../../../src/guards/audit/recorded-members.js'
+import { boundedMembers, recordedMembers } from '../../../src/guards/audit/recorded-members.js'
 import { type AuditOptions, DEFAULT_AUDIT } from '../../../src/guards/audit/types.js'
+import { inTime } from '../../support/in-time.js'
 
 /** Verbs that fail on purpose, recorded in memory. */
 function failing(error: CatracaError) {
@@ -92,13 +94,47 @@ describe('a change in a store that falls silent', () => {
   })
 })
 
+describe('a change of a member in a store that is slow to say what the list is', () => {
+  const timeoutMs = 1000
+  const never = () => new Promise<never>(() => {})
+
+  function slow(list: () => Promise<unknown>, options: Partial<AuditOptions> = {}) {
+    const trail = new AuditTrail({
+      store: { append: never, read: never, sweep: never },
+      clock: new ManualClock(0),
+      options: { ...DEFAULT_AUDIT, ...options },
+      changeTimeoutMs: timeoutMs,
+      report: () => {},
+    })
+    const store = { add: never, remove: never, get: never, page: never, listsOf: never }
+    const around = options.members === false ? boundedMembers : recordedMembers
+    const members = around({ ...store, storesAuditEntries: false }, trail, false)
+    const engine = { lists: { get: list }, members }
+    return new Allowlists({ engine, clock: new ManualClock(0) } as unknown as AllowlistsParts)
+  }
+
+  it('has one deadline, from the call on', async () => {
+    const late = () => sleep(0.9 * timeoutMs, { id: 'vip', type: 'FIXA' })
+    const ends = (call: Promise<unknown>, code: string) =>
+      inTime(assert.rejects(call, { code }), 1.8 * timeoutMs, code)
+    await Promise.all([
+      ends(slow(late).add('vip', 'ann'), 'UNKNOWN_OUTCOME'),
+      ends(slow(late).remove('vip', 'ann'), 'UNKNOWN_OUTCOME'),
+      ends(slow(late, { members: false }).add('vip', 'ann'), 'UNKNOWN_OUTCOME'),
+      ends(slow(never).add('vip', 'ann'), 'ENGINE_UNAVAILABLE'),
+      ends(slow(never).remove('vip', 'ann'), 'ENGINE_UNAVAILABLE'),
+    ])
+  })
+})
+
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 describe('a change that fails', () => {
   it('is recorded as of unknown outcome when the store did not say', async () => {
     const { guard, members, entries } = failing(new CatracaError('UNKNOWN_OUTCOME', 'no answer'))
     for (const store of members) {
-      await assert.rejects(store.add('vip', 'ann', { addedBy: 'me' }, 0), { code: 'UNKNOWN_OUTCOME' })
+      const added = store.add('vip', 'ann', { addedBy: 'me' }, 0, performance.now())
+      await assert.rejects(added, { code: 'UNKNOWN_OUTCOME' })
     }
     await assert.rejects(guard.delete('vip'), { code: 'UNKNOWN_OUTCOME' })
     assert.deepEqual(
@@ -114,7 +150,8 @@ describe('a change that fails', () => {
   it('is not recorded when nothing was changed', async () => {
     const { guard, members, entries } = failing(new CatracaError('ENGINE_UNAVAILABLE', 'down'))
     for (const store of members) {
-      await assert.rejects(store.add('vip', 'ann', {}, 0), { code: 'ENGINE_UNAVAILABLE' })
+      const added = store.add('vip', 'ann', {}, 0, performance.now())
+      await assert.rejects(added, { code: 'ENGINE_UNAVAILABLE' })
     }
     await assert.rejects(guard.import('vip', nothing()), { code: 'ENGINE_UNAVAILABLE' })
     assert.deepEqual(entries(), [])

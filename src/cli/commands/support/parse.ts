@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { InvalidArgumentError } from 'commander'
+import { INTEGER_RULE, largeInteger } from '../../../core/large-integers.js'
 
 /** Parsers for option values. A wrong value is a usage error, reported before anything is opened. */
 
@@ -54,6 +55,8 @@ export function jsonObject(text: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new InvalidArgumentError('Give a JSON object, or @FILE.')
   }
+  const large = largeInteger(source, value)
+  if (large !== undefined) throw new InvalidArgumentError(`${large} ${INTEGER_RULE}.`)
   return value as Record<string, unknown>
 }
 

@@ -1,11 +1,10 @@
 import type { MaybePromise } from '../../../core/maybe-promise.js'
-import { unreadableList } from '../../../guards/allowlist/unreadable.js'
 import { Coalescer } from '../link/coalescer.js'
-import { isForeign } from '../link/failures.js'
 import type { Redis } from '../link/redis.js'
 import type { ChangeChannel } from './change-channel.js'
 import { listKeys, REGISTRY_KEY } from './keys.js'
 import { listOf, type Meta, type RedisList, readMeta, sameList } from './meta.js'
+import { unlessForeign } from './unreadable-keys.js'
 
 export interface CatalogOptions {
   /** Data about a list that is older than this must be read again before it is used. */
@@ -118,9 +117,9 @@ export class Catalog {
     const { told } = entry
     const { meta: key } = listKeys(id)
     const meta = readMeta(
-      await this.redis.read(key, ['HGETALL', key]).catch((error: unknown) => {
-        throw isForeign(error) ? unreadableList(id, 'its key holds data of another type', error) : error
-      }),
+      await this.redis
+        .read(key, ['HGETALL', key])
+        .catch((error) => unlessForeign(error, this.redis, id, [key], ['hash'])),
     )
     const read = meta === undefined || meta.deleted !== undefined ? undefined : listOf(id, meta)
     const list = same(entry.list, read)

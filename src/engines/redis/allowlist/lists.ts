@@ -85,7 +85,7 @@ export class RedisLists implements ListStore {
         const { members, state } = shardKeys(id, shardCount, shard)
         return Promise.all([
           this.redis.read(members, ['SCARD', members]).catch(noneIfOfOtherType) as Promise<number>,
-          this.redis.read(state, ['HGET', state, 'updatedAt']).then(Number),
+          this.redis.read(state, ['HGET', state, 'updatedAt']).catch(noneIfOfOtherType).then(Number),
         ])
       }),
     )

@@ -6,8 +6,10 @@ import { defineScript } from '../link/script.js'
 import { GENERATION_FIELD, generationValue } from './attributes.js'
 import type { RedisList } from './meta.js'
 import type { Shard, Shards } from './shards.js'
+import { unlessForeign } from './unreadable-keys.js'
 
-const CHECK = defineScript('allowlist-check', { keys: 2, write: false })
+const CHECKED_TYPES = ['set', 'hash'] as const
+const CHECK = defineScript('allowlist-check', { keys: CHECKED_TYPES, write: false })
 const MAX_BATCH = 512
 
 /** `attributes` of a member, null if it has none; undefined: not a member. */
@@ -41,7 +43,14 @@ export class Lookups {
     return this.batches.ask(groups[shardOf(customerId, list.shardCount)]!, customerId)
   }
 
-  private async carry(shard: Shard, customerIds: string[]): Promise<(Found | Error)[]> {
+  private carry(shard: Shard, customerIds: string[]): Promise<(Found | Error)[]> {
+    const { list, keys } = shard
+    return this.answers(shard, customerIds).catch((error) =>
+      unlessForeign(error, this.redis, list.id, [keys.members, keys.attributes], CHECKED_TYPES),
+    )
+  }
+
+  private async answers(shard: Shard, customerIds: string[]): Promise<(Found | Error)[]> {
     const { list } = shard
     const places = new Map<string, number>()
     for (const id of customerIds) if (!places.has(id)) places.set(id, places.size)

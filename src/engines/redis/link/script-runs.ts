@@ -4,6 +4,7 @@ import type { Call, Command } from './call.js'
 import type { Calls } from './calls.js'
 import { Coalescer } from './coalescer.js'
 import { codeOf, foreign, refused } from './failures.js'
+import { foreignKey } from './foreign-keys.js'
 import type { Settings } from './options.js'
 import type { Argument, RunOptions } from './redis.js'
 import type { Script } from './script.js'
@@ -110,15 +111,11 @@ export class ScriptRuns {
     { message }: ItemFailure,
   ): Promise<Error> {
     if (codeOf(message) !== 'WRONGTYPE') return refused(message, script.name)
-    for (const [i, key] of keys.entries()) {
+    const named = await foreignKey(keys, script.types, (key) => {
       const args = ['TYPE', key]
-      const question = { slot, args, binary: false, write: false, deadlineMs: this.calls.deadline() }
-      const found = await this.calls.ask(question).catch(() => 'none')
-      const wanted = script.types[i] ?? 'any'
-      if (found !== 'none' && wanted !== 'any' && found !== wanted)
-        return foreign(key, `a ${found}, not a ${wanted}`)
-    }
-    return foreign(keys.join(' or '), 'data of another type')
+      return this.calls.ask({ slot, args, binary: false, write: false, deadlineMs: this.calls.deadline() })
+    })
+    return named ?? foreign(keys.join(' or '), 'something else than is kept there')
   }
 
   private refused(script: Script, items: Item[], message: string, call: Call): boolean {

@@ -1,4 +1,5 @@
 import type { FieldError } from '../../../core/errors.js'
+import { INTEGER_RULE, largeInteger } from '../../../core/large-integers.js'
 import { readMemberInput } from '../member-input.js'
 import type { MemberAttributes } from '../port.js'
 import { ID_RULE, type RowOptions, type RowSink } from './rows.js'
@@ -14,10 +15,12 @@ export function decodeText(bytes: Uint8Array, start: number, end: number): strin
   }
 }
 
-/** The parsed value, boxed because `null` is a valid value too. */
-export function parseJson(text: string): { value: unknown } | undefined {
+/** The parsed value, boxed because `null` is a valid value too, and what is wrong with it. */
+export function parseJson(text: string, root?: string): { value: unknown; wrong?: string } | undefined {
   try {
-    return { value: JSON.parse(text) }
+    const value: unknown = JSON.parse(text)
+    const large = largeInteger(text, value, root)
+    return large === undefined ? { value } : { value, wrong: `${large} ${INTEGER_RULE}` }
   } catch {
     return undefined
   }

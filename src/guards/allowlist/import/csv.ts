@@ -141,7 +141,11 @@ export class CsvReader extends RowReader {
     // Text that is not UTF-8 becomes null, which every field refuses.
     if (addedBy !== undefined) input.addedBy = cellText(bytes, addedBy) ?? null
     if (expiresAt !== undefined) input.expiresAt = cellText(bytes, expiresAt) ?? null
-    if (metadata !== undefined) input.metadata = parseJson(cellText(bytes, metadata) ?? '')?.value ?? null
+    if (metadata !== undefined) {
+      const json = parseJson(cellText(bytes, metadata) ?? '', 'metadata')
+      if (json?.wrong !== undefined) return json.wrong
+      input.metadata = json?.value ?? null
+    }
     return addWithAttributes(this.sink, this.options, { bytes, start, end }, input)
   }
 

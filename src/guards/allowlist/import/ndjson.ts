@@ -18,6 +18,7 @@ export class NdjsonReader extends LineReader {
     if (typeof json.value !== 'object' || json.value === null || Array.isArray(json.value)) {
       return 'row must be a JSON string, or an object with customerId'
     }
+    if (json.wrong !== undefined) return json.wrong
     return this.addObject(json.value as Record<string, unknown>)
   }
 

@@ -205,11 +205,22 @@ function createApp(context: ServerContext, logger: Logger): App {
   return Fastify(options) as unknown as App
 }
 
-function createHttpsServer(material: TlsMaterial, parsing: object, listener: RequestListener): Server {
+function createHttpsServer(
+  material: TlsMaterial,
+  parsing: { headersTimeout: number },
+  listener: RequestListener,
+): Server {
   const { clientCa } = material
   const clients = clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: true }
-  const secure = { ...tlsOptions(material), ...clients, handshakeTimeout: HANDSHAKE_TIMEOUT_MS }
-  return createTlsServer({ ...parsing, ...secure }, listener)
+  const handshakeTimeout = Math.min(HANDSHAKE_TIMEOUT_MS, parsing.headersTimeout)
+  const server = createTlsServer(
+    { ...parsing, ...tlsOptions(material), ...clients, handshakeTimeout },
+    listener,
+  )
+  // Before Node reports it as an error of HTTP: that is answered, but nothing can be sent until the handshake is over, and
+  // waiting for the answer to leave would keep the connection open.
+  server.prependListener('tlsClientError', (_error, socket) => socket.destroy())
+  return server
 }
 
 type Handler = Parameters<typeof withFastChecks>[1]

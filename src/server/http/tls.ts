@@ -16,7 +16,7 @@ export interface TlsMaterial {
 export type TlsSource = () => TlsMaterial
 
 const OPTIONS = { minVersion: 'TLSv1.2' } as const
-/** A connection that says nothing must not be kept for long. */
+/** A connection that says nothing must not be kept for long: no longer than this, or than its headers may take. */
 export const HANDSHAKE_TIMEOUT_MS = 10_000
 
 export interface TlsOptions {

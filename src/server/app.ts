@@ -21,6 +21,7 @@ import { answerClientError } from './http/client-error.js'
 import { Connections } from './http/connections.js'
 import type { App, ServerContext } from './http/context.js'
 import { addHooks, sendProblem } from './http/hooks.js'
+import { IdleSweep, lookEveryMs } from './http/idle-sweep.js'
 import { jsonParser } from './http/json-body.js'
 import { LogLevelSwitch } from './http/log-level.js'
 import { createLogger } from './http/logger.js'
@@ -88,6 +89,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   addSharedSchemas(app)
   await documentRoutes(app)
   for (const add of ROUTES) add(app, context)
+  const idleSweep = new IdleSweep(app.server, settings)
   const rawChecks = new RawCheckConnections(context, app.server)
   connections = new Connections(app.server, settings.maxConnections, tellRefusals(logger))
   const closeIdle = () => {
@@ -106,6 +108,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   const unfollow = tls && followTls(app.server as HttpsServer, tls, tlsRefreshMs, logger)
   app.addHook('onClose', async () => {
     clearInterval(closing)
+    idleSweep.stop()
     context.registry.stop()
     context.logLevel.close()
     context.metrics?.stop()
@@ -235,12 +238,13 @@ function createHttpServer(context: ServerContext, handler: Handler): Server {
     headersTimeout: transferTimeoutMs,
     // Of bodies `bodies.ts` takes care, because an import may take as long as it takes.
     requestTimeout: 0,
-    connectionsCheckingInterval: Math.ceil(transferTimeoutMs / 4),
+    connectionsCheckingInterval: lookEveryMs(settings),
     keepAliveTimeout: keepAliveTimeoutMs,
   }
   const answer = settings.checkFastPath === 'off' ? handler : withFastChecks(context, handler)
   const pipelines = new Pipelines(settings.maxInFlightPerConnection, answer)
   const listener = (request: IncomingMessage, response: ServerResponse) => {
+    IdleSweep.asked(request, response)
     bodies.expect(request)
     pipelines.take(request, response)
   }
@@ -248,9 +252,13 @@ function createHttpServer(context: ServerContext, handler: Handler): Server {
     tls === undefined ? createServer(parsing, listener) : createHttpsServer(tls(), parsing, listener)
   // Whoever has asked and then stopped talking gets an answer all the same.
   Object.assign(server, { httpAllowHalfOpen: true })
+  // Otherwise Node answers some requests itself, which then have none of the bounds.
+  server.on('checkExpectation', listener)
   // Without this Node hangs up, also on those who wait for the answers to the requests before it.
   server.on('connect', (_request, socket: Socket) => {
     socket.on('error', () => socket.destroy())
+    // Node takes its own listeners off.
+    socket.on('timeout', () => server.emit('timeout', socket))
     answerClientError({ code: 'HPE_INVALID_METHOD' }, socket)
   })
   server.timeout = transferTimeoutMs

@@ -125,13 +125,16 @@ describe('a server with a certificate', () => {
     })
   })
 
-  it('closes connections that do not finish their handshake, whatever they send of it', async (t) => {
+  it('closes connections that do not finish their handshake, whatever they send of it', {
+    timeout: 60_000,
+  }, async (t) => {
     const server = await serve(t, { tls: () => materialOf(first), transferTimeoutMs: 300 })
     const halfHello = Buffer.concat([Buffer.from('1603010200010001fc0303', 'hex'), Buffer.alloc(32)])
     const sent = [Buffer.alloc(0), halfHello.subarray(0, 4), halfHello, 'drip'] as const
     await Promise.all(
       sent.map(async (bytes) => {
         const socket = connectPlain(Number(new URL(server.url).port), '127.0.0.1')
+        // A reset while something is being sent is fine too.
         socket.on('error', () => {})
         socket.write(bytes === 'drip' ? halfHello : bytes)
         const drip = bytes === 'drip' ? setInterval(() => socket.write('\0'), 50) : undefined
@@ -139,7 +142,7 @@ describe('a server with a certificate', () => {
           clearInterval(drip)
           socket.destroy()
         })
-        await once(socket.resume(), 'close', { signal: AbortSignal.timeout(30_000) })
+        await new Promise((resolve) => socket.resume().once('close', resolve))
       }),
     )
     await until('the server has none', async () => (await countConnections(server)) === 0)

@@ -53,12 +53,13 @@ export function withFastChecks(context: ServerContext, next: Handler): Handler {
   }
 }
 
-/** Without a host, with a body, or part of a trace: the hooks of the framework know what to do. */
+/** Without a host, with a body or an expectation, or part of a trace: the hooks of the framework know what to do. */
 function isUnusual({ headers }: IncomingMessage, { spans }: Tracing): boolean {
   return (
     headers.host === undefined ||
     headers['content-length'] !== undefined ||
     headers['transfer-encoding'] !== undefined ||
+    headers.expect !== undefined ||
     (spans !== undefined && headers.traceparent !== undefined)
   )
 }

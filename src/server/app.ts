@@ -21,6 +21,7 @@ import { answerClientError } from './http/client-error.js'
 import { Connections } from './http/connections.js'
 import type { App, ServerContext } from './http/context.js'
 import { addHooks, sendProblem } from './http/hooks.js'
+import { IdleSweep, lookEveryMs } from './http/idle-sweep.js'
 import { jsonParser } from './http/json-body.js'
 import { LogLevelSwitch } from './http/log-level.js'
 import { createLogger } from './http/logger.js'
@@ -90,6 +91,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   await documentRoutes(app)
   for (const add of ROUTES) add(app, context)
   readInSlices(app.server)
+  const idleSweep = new IdleSweep(app.server, settings)
   const rawChecks = new RawCheckConnections(context, app.server)
   connections = new Connections(app.server, settings.maxConnections, tellRefusals(logger))
   const closeIdle = () => {
@@ -108,6 +110,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   const unfollow = tls && followTls(app.server as HttpsServer, tls, tlsRefreshMs, logger)
   app.addHook('onClose', async () => {
     clearInterval(closing)
+    idleSweep.stop()
     context.registry.stop()
     context.logLevel.close()
     context.metrics?.stop()
@@ -213,11 +216,22 @@ function createApp(context: ServerContext, logger: Logger): App {
   return Fastify(options) as unknown as App
 }
 
-function createHttpsServer(material: TlsMaterial, parsing: object, listener: RequestListener): Server {
+function createHttpsServer(
+  material: TlsMaterial,
+  parsing: { headersTimeout: number },
+  listener: RequestListener,
+): Server {
   const { clientCa } = material
   const clients = clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: true }
-  const secure = { ...tlsOptions(material), ...clients, handshakeTimeout: HANDSHAKE_TIMEOUT_MS }
-  return createTlsServer({ ...parsing, ...secure }, listener)
+  const handshakeTimeout = Math.min(HANDSHAKE_TIMEOUT_MS, parsing.headersTimeout)
+  const server = createTlsServer(
+    { ...parsing, ...tlsOptions(material), ...clients, handshakeTimeout },
+    listener,
+  )
+  // Before Node reports it as an error of HTTP: that is answered, but nothing can be sent until the handshake is over, and
+  // waiting for the answer to leave would keep the connection open.
+  server.prependListener('tlsClientError', (_error, socket) => socket.destroy())
+  return server
 }
 
 type Handler = Parameters<typeof withFastChecks>[1]
@@ -232,12 +246,13 @@ function createHttpServer(context: ServerContext, handler: Handler): Server {
     headersTimeout: transferTimeoutMs,
     // `bodies.ts` limits the time of bodies, because imports have no limit.
     requestTimeout: 0,
-    connectionsCheckingInterval: Math.ceil(transferTimeoutMs / 4),
+    connectionsCheckingInterval: lookEveryMs(settings),
     keepAliveTimeout: keepAliveTimeoutMs,
   }
   const answer = settings.checkFastPath === 'off' ? handler : withFastChecks(context, handler)
   const pipelines = new Pipelines(settings.maxInFlightPerConnection, answer)
   const listener = (request: IncomingMessage, response: ServerResponse) => {
+    IdleSweep.asked(request, response)
     bodies.expect(request)
     pipelines.take(request, response)
   }
@@ -245,9 +260,13 @@ function createHttpServer(context: ServerContext, handler: Handler): Server {
     tls === undefined ? createServer(parsing, listener) : createHttpsServer(tls(), parsing, listener)
   // A client that has half-closed its connection after a request still gets the response.
   Object.assign(server, { httpAllowHalfOpen: true })
+  // Otherwise Node answers some requests itself, which then have none of the bounds.
+  server.on('checkExpectation', listener)
   // Without this listener Node closes the connection, even while responses to earlier requests are pending.
   server.on('connect', (_request, socket: Socket) => {
     socket.on('error', () => socket.destroy())
+    // Node takes its own listeners off.
+    socket.on('timeout', () => server.emit('timeout', socket))
     answerClientError({ code: 'HPE_INVALID_METHOD' }, socket)
   })
   server.timeout = transferTimeoutMs

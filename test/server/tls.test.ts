@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
+import { connect as connectPlain } from 'node:net'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { connect, type TLSSocket } from 'node:tls'
 import { pino } from 'pino'
 import type { TlsMaterial } from '../../src/server/http/tls.js'
 import { type Certificates, makeCertificates } from '../support/redis/index.js'
-import { serve, until } from './support.js'
+import { serve, type TestServer, until } from './support.js'
 
 const pem = (file: string): string => readFileSync(file, 'utf8')
 const materialOf = ({ certificate, key }: Certificates): TlsMaterial => ({
@@ -66,6 +67,12 @@ async function shown(url: string, ca: string, t: TestContext): Promise<string> {
   return socket.getPeerX509Certificate()!.fingerprint256
 }
 
+function countConnections({ app }: TestServer): Promise<number> {
+  return new Promise((resolve, reject) =>
+    app.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+  )
+}
+
 describe('a server with a certificate', () => {
   it('speaks HTTPS alone, on every way to an answer', async (t) => {
     const lines: string[] = []
@@ -118,10 +125,32 @@ describe('a server with a certificate', () => {
     })
   })
 
+  it('closes connections that do not finish their handshake, whatever they send of it', {
+    timeout: 60_000,
+  }, async (t) => {
+    const server = await serve(t, { tls: () => materialOf(first), transferTimeoutMs: 300 })
+    const halfHello = Buffer.concat([Buffer.from('1603010200010001fc0303', 'hex'), Buffer.alloc(32)])
+    const sent = [Buffer.alloc(0), halfHello.subarray(0, 4), halfHello, 'drip'] as const
+    await Promise.all(
+      sent.map(async (bytes) => {
+        const socket = connectPlain(Number(new URL(server.url).port), '127.0.0.1')
+        // A reset while something is being sent is fine too.
+        socket.on('error', () => {})
+        socket.write(bytes === 'drip' ? halfHello : bytes)
+        const drip = bytes === 'drip' ? setInterval(() => socket.write('\0'), 50) : undefined
+        t.after(() => {
+          clearInterval(drip)
+          socket.destroy()
+        })
+        await new Promise((resolve) => socket.resume().once('close', resolve))
+      }),
+    )
+    await until('the server has none', async () => (await countConnections(server)) === 0)
+  })
+
   it('stops at once though a connection never finished its handshake', async (t) => {
     const server = await serve(t, { tls: () => materialOf(first), shutdownTimeoutMs: 30_000, drainMs: 1 })
-    const { connect: open } = await import('node:net')
-    const silent = open(Number(new URL(server.url).port), '127.0.0.1')
+    const silent = connectPlain(Number(new URL(server.url).port), '127.0.0.1')
     await once(silent, 'connect')
     const idle = connect({ host: '127.0.0.1', port: Number(new URL(server.url).port), ca: first.authority })
     await once(idle, 'secureConnect')

@@ -59,6 +59,7 @@ function isUnusual({ headers }: IncomingMessage, { spans }: Tracing): boolean {
     headers.host === undefined ||
     headers['content-length'] !== undefined ||
     headers['transfer-encoding'] !== undefined ||
+    headers.expect !== undefined ||
     (spans !== undefined && headers.traceparent !== undefined)
   )
 }

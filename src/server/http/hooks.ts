@@ -57,10 +57,12 @@ function collectRoutes(app: App): RouteEntry[] {
   return routes
 }
 
-function refusal(request: FastifyRequest, context: ServerContext): CatracaError | undefined {
+function refusal(request: FastifyRequest, context: ServerContext): Error | undefined {
   const { scope, orAdmin, always, operating } = request.routeOptions.config
-  if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
-    return invalid('Host', 'is required')
+  if (request.raw.httpVersion === '1.1') {
+    const { host, expect } = request.headers
+    if (host === undefined) return invalid('Host', 'is required')
+    if (expect !== undefined && !CONTINUE.test(expect)) return expectationFailed()
   }
   if (always || request.is404) return undefined
   if (context.stopping) return new CatracaError('SHUTTING_DOWN', 'the server is stopping')
@@ -71,7 +73,15 @@ function refusal(request: FastifyRequest, context: ServerContext): CatracaError 
   return isAdmin ? undefined : refused
 }
 
-/** Responds with the problem document of an error. */
+/** As Node reads it. */
+const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i
+
+/** No code has this status. */
+function expectationFailed(): Error {
+  return Object.assign(new Error('Expect must be 100-continue'), { statusCode: 417 })
+}
+
+/** Answers with what went wrong. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = renderProblem(error, request.id)
   const headers = { ...problem.headers, 'x-request-id': request.id }

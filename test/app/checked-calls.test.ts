@@ -247,7 +247,6 @@ describe('a call that is aborted', () => {
       (signal: AbortSignal) =>
         idempotency.run({ ...record, waitMs: 60_000, signal }, () => assert.fail('it ran')),
       (signal: AbortSignal) => space.lease('k', { waitMs: 30_000, signal }),
-      (signal: AbortSignal) => cache.lease('waits', 'k', { waitMs: 30_000, signal }),
     ]) {
       const stop = new AbortController()
       const waiting = call(stop.signal)

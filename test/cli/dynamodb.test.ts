@@ -120,6 +120,15 @@ describe('catraca dynamodb', () => {
       ['ALLOWLIST#wide', 'CUSTOMER#ann', 'other-place'],
     ]
     for (const [PK, SK] of unserved) await put(PK, SK)
+    // In the giant table, though no list is there.
+    for (const [PK, why] of [
+      ['ALLOWLIST#orphan', 'no-list'],
+      ['ALLOWLIST#one', 'other-place'],
+    ] as const) {
+      const Item = { PK: { S: PK }, SK: { S: 'CUSTOMER#giant' } }
+      await sdk.send(new PutItemCommand({ TableName: names.giant, Item }))
+      unserved.push([PK, 'CUSTOMER#giant', why])
+    }
     unserved.push(['ALLOWLIST#odd', 'META', 'unreadable-list'], ['ALLOWLIST#a b', 'META', 'list-id'])
     const told = JSON.parse((await run(['adopt', '--json', ...store])).stdout)
     assert.equal(told.unserved, unserved.length)
@@ -132,11 +141,18 @@ describe('catraca dynamodb', () => {
       stdout,
       new RegExp(`^not found by checks: \\S+ ALLOWLIST#one CUSTOMER#${uuid}: a UUID .* import`, 'm'),
     )
-    assert.match(stdout, /^6 rows not found by checks, listed above$/m)
+    assert.match(stdout, /^8 rows not found by checks, listed above$/m)
     const doctor = await command(['doctor', '--json', ...store], { env: CREDENTIALS_ENV })
     const findings = JSON.parse(doctor.stdout).findings as { id: string; level: string; found: string }[]
     const named = findings.filter(({ id, level }) => id === 'dynamodb.rows' && level === 'warning')
-    assert.ok(named.length > 0, doctor.stdout)
+    assert.ok(
+      named.some(({ found }) => found.startsWith(`${names.allowlists} `)),
+      doctor.stdout,
+    )
+    assert.ok(
+      named.some(({ found }) => found.startsWith(`${names.giant} ALLOWLIST#orphan `)),
+      doctor.stdout,
+    )
   })
 
   it('rows in upper case are served once they were imported again', async () => {

@@ -73,11 +73,12 @@ export class Adoption {
   ): Promise<AdoptionProgress & { isWhole: boolean }> {
     const progress: AdoptionProgress = { scanned: 0, lists: 0, unserved: 0 }
     const rows = new UnservedRows(this.client, this.tables)
-    let pagesLeft = maxPages
-    let hasGiants = false
+    let pages = 0
+    let isWhole = true
     for (const table of ['allowlists', 'giant'] as const) {
-      if (table === 'giant' && !hasGiants) break
-      for await (const { items, scanned } of judgedPages(this.client, this.tables[table])) {
+      // One page is left for the other table.
+      const lastPage = table === 'allowlists' ? maxPages - 1 : maxPages
+      for await (const { items, scanned, next } of judgedPages(this.client, this.tables[table])) {
         for (const row of await rows.among(items, table)) {
           progress.unserved++
           onUnserved(row)
@@ -86,15 +87,17 @@ export class Adoption {
           const list = table === 'allowlists' ? listOf(item) : undefined
           if (list === undefined) continue
           await this.enter(list.id, list.isGiant)
-          hasGiants ||= list.isGiant
           progress.lists++
         }
         progress.scanned += scanned
         onProgress({ ...progress })
-        if (--pagesLeft === 0) return { ...progress, isWhole: false }
+        if (++pages >= lastPage && next !== undefined) {
+          isWhole = false
+          break
+        }
       }
     }
-    return { ...progress, isWhole: true }
+    return { ...progress, isWhole }
   }
 
   /** The identity of the store. The first process that opens it creates it. */

@@ -16,7 +16,7 @@ import { KeyRegistry } from './access/registry.js'
 import { withFastChecks } from './check/fast-path.js'
 import { RawCheckConnections } from './check/raw-connection.js'
 import { AccessLog } from './http/access-log.js'
-import { Bodies } from './http/bodies.js'
+import { Bodies, SMALL_BODY_BYTES } from './http/bodies.js'
 import { answerClientError } from './http/client-error.js'
 import { Connections } from './http/connections.js'
 import type { App, ServerContext } from './http/context.js'
@@ -193,7 +193,8 @@ function createApp(context: ServerContext, logger: Logger): App {
     exposeHeadRoutes: false,
     // A stopping server refuses in its own words, see hooks.ts.
     return503OnClosing: false,
-    bodyLimit: bodyLimitBytes,
+    // Routes that take larger ones say so.
+    bodyLimit: Math.min(bodyLimitBytes, SMALL_BODY_BYTES),
     genReqId: (request) => requestIdFrom(request.headers['x-request-id']),
     // Longer than any URL that fits the headers: an id that is too long is for the library to refuse.
     routerOptions: { maxParamLength: headerLimitBytes },

@@ -25,8 +25,10 @@ export interface ServerOptions {
   logHashKey?: string
   /** Keys beside those in the store; asked again at every refresh, since their file may change. */
   bootstrapKeys?: () => readonly BootstrapKey[]
-  /** Of JSON bodies; imports are streams and have none. */
+  /** Of JSON bodies that hold values or many ids; others are smaller, and imports are streams and have no limit. */
   bodyLimitBytes?: number
+  /** Values in a JSON body, counting objects, lists and what is in them. */
+  bodyLimitValues?: number
   headerLimitBytes?: number
   /** Of JSON bodies that are being received, of all callers together. */
   bodiesLimitBytes?: number
@@ -85,7 +87,8 @@ const FIELDS: Fields<ServerOptions> = {
   },
   ...{ logger: true, accessLogSampling: true, logCustomerIds: true, logHashKey: true, onLogLevel: true },
   ...{ bootstrapKeys: true, keyRefreshMs: true, keyMaxStaleMs: true, inlineLimits: true },
-  ...{ bodyLimitBytes: true, headerLimitBytes: true, bodiesLimitBytes: true, transferTimeoutMs: true },
+  ...{ bodyLimitBytes: true, bodyLimitValues: true, headerLimitBytes: true, bodiesLimitBytes: true },
+  transferTimeoutMs: true,
   ...{ maxConnections: true, maxInFlightPerConnection: true, checkFastPath: true, keepAliveTimeoutMs: true },
   ...{ shutdownTimeoutMs: true, drainMs: true, ready: true, healthTimeoutMs: true },
   ...{ metrics: true, shareMetrics: true },
@@ -104,6 +107,7 @@ export const SERVER_DEFAULTS = {
   logCustomerIds: false,
   bootstrapKeys: (): readonly BootstrapKey[] => [],
   bodyLimitBytes: 1024 * 1024,
+  bodyLimitValues: 20_000,
   headerLimitBytes: 16 * 1024,
   bodiesLimitBytes: 64 * 1024 * 1024,
   transferTimeoutMs: 30_000,

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyContentTypeParser } from 'fastify'
 import { CatracaError, invalid } from '../../core/errors.js'
 import type { App, ServerContext } from './context.js'
+import { shapeRefusal } from './json-shape.js'
 
 /** JSON bodies, without the keys that change what an object is. No body at all is no mistake of the parser's. */
 export function jsonParser(app: App, { bodies, settings }: ServerContext): FastifyContentTypeParser {
@@ -14,13 +15,15 @@ export function jsonParser(app: App, { bodies, settings }: ServerContext): Fasti
     }
     const judge = (text: string) => {
       if (text.length === 0) return done(null, undefined)
+      const refusal = shapeRefusal(text, settings.bodyLimitValues)
+      if (refusal !== undefined) return done(refusal)
       parse(request, text, (error, body) => {
         const hostile = error === null && MAY_HOLD_CONSTRUCTOR.test(text) && holdsConstructor(body)
         if (error !== null || hostile) done(invalid('body', BODY_RULE))
         else done(null, body)
       })
     }
-    bodies.read(raw as IncomingMessage, settings.bodyLimitBytes).then(judge, done)
+    bodies.read(raw as IncomingMessage, request.routeOptions.bodyLimit).then(judge, done)
   }
 }
 

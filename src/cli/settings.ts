@@ -165,6 +165,7 @@ export function serverOptions({ server, keys, access, metrics, limits }: Config)
     host: server.host,
     port: server.port,
     bodyLimitBytes: server.bodyLimitBytes,
+    bodyLimitValues: server.bodyLimitValues,
     bodiesLimitBytes: server.bodiesLimitBytes,
     transferTimeoutMs: server.transferTimeoutMs,
     maxInFlightPerConnection: server.maxInFlightPerConnection,

@@ -153,7 +153,13 @@ export const SCHEMA = {
     }),
     bodyLimitBytes: setting(integer(1024, 1024 * MIB), MIB, {
       env: 'CATRACA_BODY_LIMIT_BYTES',
-      description: 'Largest body of a request. Imports are streams and have no limit.',
+      description:
+        'Largest body of a request that holds values or many ids; of the others it is at most 64 KiB. Imports are streams and have no limit.',
+    }),
+    bodyLimitValues: setting(integer(1000, 100_000_000), 20_000, {
+      env: 'CATRACA_BODY_LIMIT_VALUES',
+      description:
+        'Most values in the body of a request, counting objects, lists and what is in them. What a body costs the server depends on it more than on bytes.',
     }),
     bodiesLimitBytes: setting(integer(1024, 1024 * 1024 * MIB), 64 * MIB, {
       env: 'CATRACA_BODIES_LIMIT_BYTES',

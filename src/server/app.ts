@@ -16,7 +16,7 @@ import { KeyRegistry } from './access/registry.js'
 import { withFastChecks } from './check/fast-path.js'
 import { RawCheckConnections } from './check/raw-connection.js'
 import { AccessLog } from './http/access-log.js'
-import { Bodies } from './http/bodies.js'
+import { Bodies, SMALL_BODY_BYTES } from './http/bodies.js'
 import { answerClientError } from './http/client-error.js'
 import { Connections } from './http/connections.js'
 import type { App, ServerContext } from './http/context.js'
@@ -204,7 +204,8 @@ function createApp(context: ServerContext, logger: Logger): App {
     exposeHeadRoutes: false,
     // hooks.ts refuses requests of a stopping server with a problem document.
     return503OnClosing: false,
-    bodyLimit: bodyLimitBytes,
+    // Routes that take larger ones say so.
+    bodyLimit: Math.min(bodyLimitBytes, SMALL_BODY_BYTES),
     genReqId: (request) => requestIdFrom(request.headers['x-request-id']),
     // Longer than any URL that the header limit allows: the library refuses ids that are too long.
     routerOptions: { maxParamLength: headerLimitBytes },

@@ -27,6 +27,8 @@ export interface ServerOptions {
   bootstrapKeys?: () => readonly BootstrapKey[]
   /** Limit of a JSON body. Imports are streams and have no limit. */
   bodyLimitBytes?: number
+  /** Values in a JSON body, counting objects, lists and what is in them. */
+  bodyLimitValues?: number
   headerLimitBytes?: number
   /** Limit of all JSON bodies in flight together. */
   bodiesLimitBytes?: number
@@ -91,7 +93,8 @@ const FIELDS: Fields<ServerOptions> = {
   },
   ...{ logger: true, accessLogSampling: true, logCustomerIds: true, logHashKey: true, onLogLevel: true },
   ...{ bootstrapKeys: true, keyRefreshMs: true, keyMaxStaleMs: true, inlineLimits: true },
-  ...{ bodyLimitBytes: true, headerLimitBytes: true, bodiesLimitBytes: true, transferTimeoutMs: true },
+  ...{ bodyLimitBytes: true, bodyLimitValues: true, headerLimitBytes: true, bodiesLimitBytes: true },
+  transferTimeoutMs: true,
   ...{ maxConnections: true, maxInFlightPerConnection: true, checkFastPath: true, keepAliveTimeoutMs: true },
   ...{ shutdownTimeoutMs: true, drainMs: true, ready: true, healthTimeoutMs: true },
   ...{ metrics: true, shareMetrics: true },
@@ -110,6 +113,7 @@ export const SERVER_DEFAULTS = {
   logCustomerIds: false,
   bootstrapKeys: (): readonly BootstrapKey[] => [],
   bodyLimitBytes: 1024 * 1024,
+  bodyLimitValues: 20_000,
   headerLimitBytes: 16 * 1024,
   bodiesLimitBytes: 64 * 1024 * 1024,
   transferTimeoutMs: 30_000,

@@ -128,7 +128,7 @@ describe('JSON bodies', () => {
 
   it('full of mistakes are refused without listing them all', async () => {
     const server = empty()
-    const body = { customerIds: Array(300_000).fill(1), allowlists: ['vip'] }
+    const body = { customerIds: Array(10_000).fill(1), allowlists: ['vip'] }
     const { status, json } = await server.call('POST', '/check', { body })
     assert.equal(status, 400)
     assert.deepEqual(json.errors, [{ path: 'body', message: 'has the wrong shape' }])

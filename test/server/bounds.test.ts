@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { request } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { Duplex } from 'node:stream'
+import { Duplex, PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hashKey } from '../../src/guards/access/index.js'
+import { SCOPES } from '../../src/guards/access/scopes.js'
 import type { CheckAnswer } from '../../src/guards/allowlist/types.js'
+import { Bodies } from '../../src/server/http/bodies.js'
 import { roomForConnections } from '../../src/server/http/connections.js'
 import { parse, sampleOf } from '../metrics/support.js'
 import { bearer, serve, type TestServer, until } from './support.js'
@@ -15,15 +17,15 @@ import { bearer, serve, type TestServer, until } from './support.js'
 const KEY = 'ctr_the-key-of-these-tests'
 const TRANSFER_TIMEOUT_MS = 500
 const BODIES_LIMIT_BYTES = 128 * 1024
+const BODY_LIMIT_VALUES = 2000
 
-const bootstrapKeys = () => [
-  { name: 'all', scopes: ['admin' as const, 'read' as const, 'check' as const], hash: hashKey(KEY) },
-]
+const bootstrapKeys = () => [{ name: 'all', scopes: [...SCOPES], hash: hashKey(KEY) }]
 const options = {
   bootstrapKeys,
   transferTimeoutMs: TRANSFER_TIMEOUT_MS,
   keepAliveTimeoutMs: 2 * TRANSFER_TIMEOUT_MS,
   bodyLimitBytes: 100 * 1024,
+  bodyLimitValues: BODY_LIMIT_VALUES,
   bodiesLimitBytes: BODIES_LIMIT_BYTES,
   maxInFlightPerConnection: 4,
 }
@@ -67,7 +69,8 @@ describe('what callers can take of a server', () => {
   before(async () => {
     const context = { after: (work: () => unknown) => cleanup.push(work) } as unknown as TestContext
     // Without indexes, so that checks can be counted.
-    server = await serve(context, options, { membership: { maxBytes: 0 } })
+    const open = { membership: { maxBytes: 0 }, cache: { spaces: [{ name: 'space', ttlMs: 60_000 }] } }
+    server = await serve(context, options, open)
     await server.catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
   })
   after(async () => {
@@ -153,6 +156,66 @@ describe('what callers can take of a server', () => {
     assert.equal(JSON.parse(await text(response)).added, 2)
   })
 
+  const answerTo = async (method: string, path: string, body: string) => {
+    const headers = { ...bearer(KEY), 'content-type': 'application/json' }
+    const { status, json } = await server.call(method, path, { headers, body })
+    return [status, json?.code]
+  }
+
+  it('only calls that store values or name many ids take large bodies', async () => {
+    const body = `{${' '.repeat(70_000)}}`
+    const small = [
+      ['POST', '/limits/acquire'],
+      ['POST', '/leases/x/adjust'],
+      ['POST', '/locks/a'],
+      ['POST', '/locks/a/extend'],
+      ['POST', '/locks/a/release'],
+      ['POST', '/otp/email'],
+      ['POST', '/otp/email/verify'],
+      ['PUT', '/revoked-tokens/a'],
+      ['PUT', '/revoked-subjects/a'],
+      ['POST', '/cache/space/a/lease'],
+      ['POST', '/idempotency/op/a/fail'],
+      ['POST', '/idempotency/op/a/extend'],
+      ['POST', '/idempotency/op/a/release'],
+      ['PUT', '/allowlists/vip/customers/ana'],
+      ['PUT', '/config/system/a'],
+      ['PUT', '/entities/a'],
+      ['POST', '/keys'],
+      ['PUT', '/log-level'],
+    ]
+    for (const [method, path] of small) {
+      assert.deepEqual(await answerTo(method!, path!, body), [413, 'PAYLOAD_TOO_LARGE'], path)
+    }
+    const large = [
+      ['POST', '/check'],
+      ['POST', '/allowlists'],
+      ['PATCH', '/allowlists/vip'],
+      ['POST', '/revoked-tokens'],
+      ['PUT', '/cache/space/a'],
+      ['POST', '/idempotency/op/a/complete'],
+    ]
+    for (const [method, path] of large) {
+      assert.deepEqual(await answerTo(method!, path!, body), [400, 'INVALID_INPUT'], path)
+    }
+    assert.deepEqual(await answerTo('POST', '/idempotency/op/a', body), [201, undefined])
+  })
+
+  it('the values of a body and their depth are bounded, before anything is made of them', async () => {
+    const claim = (payload: string) => answerTo('POST', '/idempotency/op/values', `{"payload":${payload}}`)
+    const tooMany = [413, 'PAYLOAD_TOO_LARGE']
+    assert.deepEqual(await claim(`[${Array(BODY_LIMIT_VALUES).fill('1').join()}]`), tooMany)
+    assert.deepEqual(await claim(`[${'{},'.repeat(BODY_LIMIT_VALUES)}0]`), tooMany)
+    assert.deepEqual(await answerTo('POST', '/check', `[${',,'.repeat(BODY_LIMIT_VALUES)}`), tooMany)
+    const tooDeep = [400, 'INVALID_INPUT']
+    assert.deepEqual(await answerTo('POST', '/check', '['.repeat(90_000)), tooDeep)
+    assert.deepEqual(await claim(`${'['.repeat(101)}${']'.repeat(101)}`), tooDeep)
+    // What stands in a text is one value.
+    const text = JSON.stringify(`${'[{,"\\'.repeat(5000)}`)
+    const most = Array(BODY_LIMIT_VALUES - 4).fill('1')
+    assert.deepEqual(await claim(`[${text},${most.join()}]`), [201, undefined])
+  })
+
   it('bodies of all callers together are bounded', async (t) => {
     const begin = async (bytes: number) => {
       const socket = dial(t, server)
@@ -173,6 +236,30 @@ describe('what callers can take of a server', () => {
       const { status } = await server.call('POST', '/check', { headers: bearer(KEY), body })
       return status === 200
     })
+  })
+
+  it('after a large body others have their turns before the next, and it counts as held until then', async (t) => {
+    const bodies = new Bodies(60_000, 250_000)
+    const sent = (bytes: number) => {
+      const stream = Object.assign(new PassThrough(), { headers: {} })
+      stream.end('x'.repeat(bytes))
+      return stream as unknown as IncomingMessage
+    }
+    let turn = 0
+    const turns: number[] = []
+    const count = () => {
+      turn++
+      next = setImmediate(count)
+    }
+    let next = setImmediate(count)
+    t.after(() => clearImmediate(next))
+    const reads = [1, 2, 3].map(() => bodies.read(sent(80_000), 100_000).then(() => turns.push(turn)))
+    const small = bodies.read(sent(100), 100_000).then(() => turns.length)
+    const tooMany = assert.rejects(bodies.read(sent(80_000), 100_000), { code: 'OVERLOADED' })
+    assert.equal(await small, 0, 'a small one waits for none of them')
+    await Promise.all([...reads, tooMany])
+    assert.ok(turns[1]! - turns[0]! > 4 && turns[2]! - turns[1]! > 4, String(turns))
+    assert.equal((await bodies.read(sent(80_000), 100_000)).length, 80_000)
   })
 
   it('requests of one connection are worked on a few at a time, and answered in order', async (t) => {
@@ -253,7 +340,8 @@ describe('what callers can take of a server', () => {
     const before = stored()
     const { results } = await catraca.allowlists.check('ana', new Array(100).fill('vip'))
     assert.equal(results.length, 100)
-    assert.equal(stored() - before, 1)
+    // Fewer, if the list is in memory by now.
+    assert.ok(stored() - before <= 1)
     const few = await catraca.allowlists.check('ana', ['vip', 'nope', 'vip'])
     assert.deepEqual(
       few.results.map(({ allowlistId, reason }) => [allowlistId, reason]),
@@ -263,7 +351,7 @@ describe('what callers can take of a server', () => {
         ['vip', 'MEMBER'],
       ],
     )
-    assert.equal(stored() - before, 2)
+    assert.ok(stored() - before <= 2)
   })
 })
 

@@ -193,7 +193,7 @@ describe('POST /idempotency/{operation}/{key}', () => {
         JSON.stringify(sent),
       )
     }
-    const deep = `{"payload":${'['.repeat(100)}${']'.repeat(100)}}`
+    const deep = `{"payload":${'['.repeat(70)}${']'.repeat(70)}}`
     const nested = await server.call('POST', PATH, {
       body: deep,
       headers: { 'content-type': 'application/json' },

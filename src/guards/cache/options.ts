@@ -99,9 +99,11 @@ const BREAKER_BOUNDS: Record<string, readonly [number, number]> = {
   pauseMs: [1, DAY_MS],
 }
 const LEASE_WAIT = [0, 30_000] as const
-/** Reserved key prefixes: a cache may share its store with other data. */
+/** Prefixes of keys of other guards on any engine: a cache may share its store with them. */
 const RESERVED_NAMES = new Set(
-  'allowlist allowlists customer-allowlists bridge cache catraca jwt lock otp ratelimit token'.split(' '),
+  'allowlist allowlists audit customer-allowlists bridge cache catraca jwt lock otp ratelimit token'.split(
+    ' ',
+  ),
 )
 const OTHERS = ['name', 'l1', 'codec', 'tags', 'breaker', 'onUnavailable', 'words']
 const FRACTIONS = ['jitter', 'beta']

@@ -2,6 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import { CatracaError } from '../../core/errors.js'
 import { SharedTimer, Waiter } from '../../core/shared-timer.js'
 import { answerClientError } from './client-error.js'
+import { Turns } from './turns.js'
+
+/** Of calls that neither store a value nor name many ids: more than any of them needs. */
+export const SMALL_BODY_BYTES = 64 * 1024
+/** What is done with a body above this takes milliseconds: parsing, checks, and what the call itself does with it. */
+const LARGE_BODY_BYTES = 16 * 1024
 
 const monotonicMs = (): number => performance.now()
 
@@ -25,6 +31,7 @@ class BodyDeadline extends Waiter {
  */
 export class Bodies {
   private readonly deadlines = new SharedTimer(monotonicMs)
+  private readonly large = new Turns()
   private heldBytes = 0
 
   constructor(
@@ -55,11 +62,13 @@ export class Bodies {
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = []
       let bytes = 0
+      const stopReading = () => request.off('data', onData).off('end', onEnd).off('error', onError)
       const end = (outcome: () => void) => {
-        request.off('data', onData).off('end', onEnd).off('error', onError)
+        stopReading()
         this.heldBytes -= bytes
         outcome()
       }
+      const handOn = () => end(() => resolve(Buffer.concat(chunks).toString()))
       const onData = (chunk: Buffer) => {
         bytes += chunk.length
         this.heldBytes += chunk.length
@@ -67,7 +76,11 @@ export class Bodies {
         else if (this.heldBytes > this.maxHeldBytes) end(() => reject(overloaded()))
         else chunks.push(chunk)
       }
-      const onEnd = () => end(() => resolve(Buffer.concat(chunks).toString()))
+      const onEnd = () => {
+        if (bytes <= LARGE_BODY_BYTES) return handOn()
+        stopReading()
+        this.large.add(handOn, Math.floor(bytes / LARGE_BODY_BYTES))
+      }
       const onError = (cause: Error) => end(() => reject(cutOff(cause)))
       if (Number(request.headers['content-length'] ?? 0) > limitBytes) reject(tooLarge())
       else request.on('data', onData).on('end', onEnd).on('error', onError)

@@ -3,6 +3,7 @@ import type { FastifyContentTypeParser } from 'fastify'
 import { CatracaError, invalid } from '../../core/errors.js'
 import { INTEGER_RULE, largeInteger } from '../../core/large-integers.js'
 import type { App, ServerContext } from './context.js'
+import { shapeRefusal } from './json-shape.js'
 
 /** Parses JSON bodies and refuses the keys `__proto__` and `constructor`. An absent body is not a parser error. */
 export function jsonParser(app: App, { bodies, settings }: ServerContext): FastifyContentTypeParser {
@@ -15,6 +16,8 @@ export function jsonParser(app: App, { bodies, settings }: ServerContext): Fasti
     }
     const judge = (text: string) => {
       if (text.length === 0) return done(null, undefined)
+      const refusal = shapeRefusal(text, settings.bodyLimitValues)
+      if (refusal !== undefined) return done(refusal)
       parse(request, text, (error, body) => {
         const hostile = error === null && MAY_HOLD_CONSTRUCTOR.test(text) && holdsConstructor(body)
         if (error !== null || hostile) return done(invalid('body', BODY_RULE))
@@ -23,7 +26,7 @@ export function jsonParser(app: App, { bodies, settings }: ServerContext): Fasti
         else done(null, body)
       })
     }
-    bodies.read(raw as IncomingMessage, settings.bodyLimitBytes).then(judge, done)
+    bodies.read(raw as IncomingMessage, request.routeOptions.bodyLimit).then(judge, done)
   }
 }
 

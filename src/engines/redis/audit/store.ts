@@ -1,13 +1,11 @@
 import { byDay, daysBetween, readDays } from '../../../guards/audit/days.js'
-import { DAY_MS, dayName, dayOf, ID_LENGTH } from '../../../guards/audit/entry-id.js'
+import { DAY_MS, dayOf, ID_LENGTH } from '../../../guards/audit/entry-id.js'
 import type { AuditPart, AuditStore, Retention, StoredEntry } from '../../../guards/audit/port.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
+import { dayKey } from './keys.js'
 
 const APPEND = defineScript('audit-append', { keys: 1, write: true, repeatable: true })
-
-/** Each day has its own slot, so that the trail spreads over a cluster. */
-const keyOf = (day: number): string => `audit:${dayName(day)}`
 
 /** Lua limits how many values a script can unpack. */
 const APPENDED_AT_ONCE = 100
@@ -30,7 +28,7 @@ export class RedisAudit implements AuditStore {
       const leftMs = (day + 2) * DAY_MS + retentionMs - now
       for (let at = 0; at < ofDay.length; at += APPENDED_AT_ONCE) {
         const members = ofDay.slice(at, at + APPENDED_AT_ONCE).map(({ id, text }) => id + text)
-        writes.push(this.redis.run(APPEND, [keyOf(day)], [String(Math.max(1, leftMs)), ...members]))
+        writes.push(this.redis.run(APPEND, [dayKey(day)], [String(Math.max(1, leftMs)), ...members]))
       }
     }
     await Promise.all(writes)
@@ -40,11 +38,13 @@ export class RedisAudit implements AuditStore {
     const { newest, oldest } = daysBetween(below, from)
     const last = Math.max(oldest, newest - LOOKED_AT_ONCE + 1)
     const looked = Array.from({ length: Math.max(0, newest - last + 1) }, (_, i) => newest - i)
-    const found = await Promise.all(looked.map((day) => this.redis.read(keyOf(day), ['EXISTS', keyOf(day)])))
+    const found = await Promise.all(
+      looked.map((day) => this.redis.read(dayKey(day), ['EXISTS', dayKey(day)])),
+    )
     const days = looked.filter((_, i) => found[i] === 1)
     return readDays(days, limit, { day: last, isEnd: last <= oldest }, async (day, left) => {
-      const args = ['ZREVRANGEBYLEX', keyOf(day), `(${below}`, `[${from}`, 'LIMIT', '0', String(left)]
-      const members = (await this.redis.read(keyOf(day), args)) as string[]
+      const args = ['ZREVRANGEBYLEX', dayKey(day), `(${below}`, `[${from}`, 'LIMIT', '0', String(left)]
+      const members = (await this.redis.read(dayKey(day), args)) as string[]
       return members.map((member) => ({ id: member.slice(0, ID_LENGTH), text: member.slice(ID_LENGTH) }))
     })
   }
@@ -54,7 +54,7 @@ export class RedisAudit implements AuditStore {
     const end = dayOf(before)
     const start = this.sweptTo ?? end - SWEPT_DAYS
     if (start >= end) return { more: false }
-    const days = Array.from({ length: end - start }, (_, i) => keyOf(start + i))
+    const days = Array.from({ length: end - start }, (_, i) => dayKey(start + i))
     await Promise.all(days.map((key) => this.redis.write(key, ['UNLINK', key])))
     this.sweptTo = end
     return { more: false }

@@ -25,7 +25,7 @@ const splitQuery = (request: FastifyRequest, _reply: unknown, done: () => void):
   done()
 }
 
-export function checkRoutes(app: App, { catraca }: ServerContext): void {
+export function checkRoutes(app: App, { catraca, settings }: ServerContext): void {
   const { allowlists } = catraca
   app.get(
     CHECK_ROUTE,
@@ -76,6 +76,7 @@ export function checkRoutes(app: App, { catraca }: ServerContext): void {
     '/check',
     {
       config: { scope: 'check' },
+      bodyLimit: settings.bodyLimitBytes,
       schema: {
         tags,
         operationId: 'checkCustomers',

@@ -22,11 +22,14 @@ const page = Type.Object(
   { additionalProperties: false },
 )
 
-export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerContext): void {
+export function allowlistRoutes(app: App, { catraca: { allowlists }, settings }: ServerContext): void {
+  // A wave may name many customers.
+  const bodyLimit = settings.bodyLimitBytes
   app.post(
     '/allowlists',
     {
       config: { scope: 'admin' },
+      bodyLimit,
       schema: {
         tags,
         operationId: 'createAllowlist',
@@ -76,6 +79,7 @@ export function allowlistRoutes(app: App, { catraca: { allowlists } }: ServerCon
     '/allowlists/:id',
     {
       config: { scope: 'admin' },
+      bodyLimit,
       schema: {
         tags,
         operationId: 'updateAllowlist',

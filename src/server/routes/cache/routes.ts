@@ -53,11 +53,12 @@ function addReads(app: App, { catraca: { cache } }: ServerContext): void {
   )
 }
 
-function addWrites(app: App, { catraca: { cache } }: ServerContext): void {
+function addWrites(app: App, { catraca: { cache }, settings }: ServerContext): void {
   app.put(
     PATH,
     {
       config,
+      bodyLimit: settings.bodyLimitBytes,
       schema: {
         tags,
         operationId: 'setCached',

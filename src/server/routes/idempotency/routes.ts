@@ -17,11 +17,12 @@ export function idempotencyRoutes(app: App, context: ServerContext): void {
   addRecord(app, context)
 }
 
-function addClaim(app: App, { catraca: { idempotency } }: ServerContext): void {
+function addClaim(app: App, { catraca: { idempotency }, settings }: ServerContext): void {
   app.post(
     PATH,
     {
       config,
+      bodyLimit: settings.bodyLimitBytes,
       schema: {
         tags,
         operationId: 'claimRequest',
@@ -63,11 +64,12 @@ function addClaim(app: App, { catraca: { idempotency } }: ServerContext): void {
   )
 }
 
-function addEndings(app: App, { catraca: { idempotency } }: ServerContext): void {
+function addEndings(app: App, { catraca: { idempotency }, settings }: ServerContext): void {
   app.post(
     `${PATH}/complete`,
     {
       config,
+      bodyLimit: settings.bodyLimitBytes,
       schema: {
         tags,
         operationId: 'completeRequest',

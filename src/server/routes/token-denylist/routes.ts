@@ -7,7 +7,7 @@ const tags = ['tokens']
 const checking = { scope: 'tokens:check', orAdmin: true } as const
 const revoking = { scope: 'tokens:revoke', orAdmin: true } as const
 
-export function tokenRoutes(app: App, { catraca: { tokens } }: ServerContext): void {
+export function tokenRoutes(app: App, { catraca: { tokens }, settings }: ServerContext): void {
   app.get(
     '/revoked-tokens/:jti',
     {
@@ -52,6 +52,7 @@ export function tokenRoutes(app: App, { catraca: { tokens } }: ServerContext): v
     '/revoked-tokens',
     {
       config: revoking,
+      bodyLimit: settings.bodyLimitBytes,
       schema: {
         tags,
         operationId: 'revokeTokens',

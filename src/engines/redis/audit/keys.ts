@@ -1,0 +1,4 @@
+import { dayName } from '../../../guards/audit/entry-id.js'
+
+/** Each day has its own slot, so that the trail spreads over a cluster. */
+export const dayKey = (day: number): string => `audit:${dayName(day)}`

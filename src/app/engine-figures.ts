@@ -11,6 +11,8 @@ import type { OpenStore } from './stores.js'
  */
 const BOUNDS = { maxAgeMs: 5000, timeoutMs: 1000 }
 
+export type StoreFigures = EngineFigures & Pick<OpenStore, 'holdsCache'>
+
 /** Figures of the engines, for metrics. */
 export class EngineFiguresReader {
   private readonly readings = new Map<StoreEngine, CoalescedRead<EngineFigures>>()
@@ -43,8 +45,13 @@ export class EngineFiguresReader {
   }
 
   /** Figures of each engine that answers in time. Earlier values are not repeated, because they may be outdated. */
-  async figures(): Promise<EngineFigures[]> {
-    const all = await Promise.all(this.stores().map(({ engine }) => this.figuresOf(engine)))
+  async figures(): Promise<StoreFigures[]> {
+    const all = await Promise.all(
+      this.stores().map(async ({ engine, holdsCache }) => {
+        const figures = await this.figuresOf(engine)
+        return figures && { ...figures, holdsCache }
+      }),
+    )
     return all.filter((figures) => figures !== undefined)
   }
 

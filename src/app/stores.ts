@@ -6,6 +6,8 @@ export interface OpenStore {
   /** The URL by which it was first opened, including credentials. */
   store: string
   engine: StoreEngine
+  /** Whether the second tier of the cache is in it. */
+  holdsCache: boolean
 }
 
 /** The main engine, and those of capabilities in other stores. Each store is opened once. */
@@ -30,7 +32,7 @@ export class Stores {
   ): Promise<Stores> {
     const source = sourceOf(store)
     const engine = watched(await openEngine(source), watch)
-    return new Stores({ source, store, engine }, sourceOf, report, watch)
+    return new Stores({ source, store, engine, holdsCache: false }, sourceOf, report, watch)
   }
 
   /**
@@ -38,14 +40,20 @@ export class Stores {
    * applies only to a store with no other use.
    */
   async engineOf(store: string | undefined, use: StoreUse = 'guards'): Promise<StoreEngine> {
-    if (store === undefined) return this.main.engine
+    const open = store === undefined ? this.main : await this.opened(store, use)
+    open.holdsCache ||= use === 'caches'
+    return open.engine
+  }
+
+  private async opened(store: string, use: StoreUse): Promise<OpenStore> {
     const source = this.sourceOf(store)
-    const known = [this.main, ...this.others].find((open) => isSameStore(open.source, source))
-    if (known !== undefined) return known.engine
+    const known = this.open.find((open) => isSameStore(open.source, source))
+    if (known !== undefined) return known
     const engine = watched(await openEngine(source, use), this.watch)
-    this.others.push({ source, store, engine })
+    const open = { source, store, engine, holdsCache: false }
+    this.others.push(open)
     this.warn(engine)
-    return engine
+    return open
   }
 
   /** The main one first. */

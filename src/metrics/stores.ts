@@ -1,6 +1,9 @@
+import type { StoreFigures } from '../app/engine-figures.js'
 import type { EngineFigures } from '../app/open-engine.js'
 import type { MetricFacts, MetricGroup } from './group.js'
 import type { Labels, MetricsRegistry, Reading } from './registry.js'
+
+type RedisNode = NonNullable<EngineFigures['redisServers']>[number]
 
 const fact = (
   type: 'counter' | 'gauge',
@@ -97,6 +100,12 @@ const SERVER_METRICS: readonly [ServerFigure, MetricFacts][] = [
   ],
 ]
 
+const holdsCache = redis(
+  'gauge',
+  'redis_holds_cache',
+  'Whether the second tier of the cache is on the server: 1, or 0.',
+)
+
 export const storeMetrics: MetricGroup = {
   title: 'Stores',
   metrics: [
@@ -109,6 +118,7 @@ export const storeMetrics: MetricGroup = {
     fileBytes,
     freeBytes,
     ...SERVER_METRICS.map(([, facts]) => facts),
+    holdsCache,
   ],
   register(registry, { catraca: { engineFigures } }) {
     const figures = () => engineFigures.figures()
@@ -128,11 +138,18 @@ export const storeMetrics: MetricGroup = {
       return free.length === 0 ? [] : [[Math.min(...free)]]
     })
     for (const [name, facts] of SERVER_METRICS)
-      registry.read(facts, async () => ofServers(await figures(), name))
+      registry.read(facts, async () => ofServers(await figures(), ({ [name]: value }) => value))
+    registry.read(holdsCache, async () => {
+      const all = await figures()
+      const holding = new Set(
+        all.filter((store) => store.holdsCache).flatMap(({ redisServers = [] }) => addressesOf(redisServers)),
+      )
+      return ofServers(all, ({ address }) => (holding.has(address) ? 1 : 0))
+    })
   },
 }
 
-function registerCapacity(registry: MetricsRegistry, figures: () => Promise<EngineFigures[]>): void {
+function registerCapacity(registry: MetricsRegistry, figures: () => Promise<StoreFigures[]>): void {
   const rows = async () => (await figures()).flatMap(({ capacity }) => capacity?.rows() ?? [])
   const retried = async () => (await figures()).flatMap(({ capacity }) => capacity?.retries() ?? [])
   registry.read(units, async () =>
@@ -155,14 +172,20 @@ function registerCapacity(registry: MetricsRegistry, figures: () => Promise<Engi
 }
 
 /** Two stores may be databases of one server. */
-function ofServers(figures: readonly EngineFigures[], name: ServerFigure): Reading[] {
+function ofServers(
+  figures: readonly StoreFigures[],
+  valueOf: (node: RedisNode) => number | undefined,
+): Reading[] {
   const servers = new Map(
     figures.flatMap((each) => each.redisServers ?? []).map((node) => [node.address, node]),
   )
-  return [...servers].flatMap(([server, { [name]: value }]): Reading[] =>
-    value === undefined ? [] : [[value, { server }]],
-  )
+  return [...servers].flatMap(([server, node]): Reading[] => {
+    const value = valueOf(node)
+    return value === undefined ? [] : [[value, { server }]]
+  })
 }
+
+const addressesOf = (nodes: readonly RedisNode[]): string[] => nodes.map(({ address }) => address)
 
 /** One value for each set of labels: Prometheus refuses a duplicate series. */
 function summed(readings: readonly Reading[]): Reading[] {

@@ -48,6 +48,16 @@ describe('metrics of Redis', () => {
   })
   after(() => redis.stop())
 
+  it('say which server holds the cache', async (t) => {
+    const [server] = redis.servers.map(({ address }) => address) as [string]
+    const cache = await open(t, { store: 'memory:', cache: { store: redis.storeUrl } })
+    assert.equal(value(await cache.text(), 'redis_holds_cache', { server }), 1)
+    const limits = await open(t, { store: 'memory:', limits: { store: redis.storeUrl } })
+    assert.equal(value(await limits.text(), 'redis_holds_cache', { server }), 0)
+    const both = await open(t, { store: redis.storeUrl })
+    assert.equal(value(await both.text(), 'redis_holds_cache', { server }), 1)
+  })
+
   it('count calls by verb and outcome, and show what INFO says', async (t) => {
     await redis.flush()
     const { catraca, text } = await open(t, { store: redis.storeUrl })
@@ -107,7 +117,7 @@ describe('metrics of Redis', () => {
     const source = engineSource(redis.storeUrl, { redis: { commandTimeoutMs: 3000 } })
     const engine = await openEngine(source)
     t.after(() => engine.close())
-    const stores = () => [{ source, store: redis.storeUrl, engine }]
+    const stores = () => [{ source, store: redis.storeUrl, engine, holdsCache: false }]
     const looks = new HealthReads(stores, () => undefined)
     const bounds = { maxAgeMs: 20, timeoutMs: 200 }
     const reader = new EngineFiguresReader(stores, looks, new EngineCalls(), bounds)

@@ -249,6 +249,19 @@ describe('a server with keys', () => {
     assert.equal((await ask(key)).status, 200)
   })
 
+  it('refuses two of them in one request: who is asking?', async (t) => {
+    const keys = ['ctr_one', 'ctr_other']
+    const bootstrapKeys = () =>
+      keys.map((key) => ({ name: key.slice(4), scopes: ['check' as const], hash: hashKey(key) }))
+    for (const checkFastPath of ['connection', 'request', 'off'] as const) {
+      const server = await serve(t, { bootstrapKeys, checkFastPath })
+      const headers = { Authorization: keys.map((key) => `Bearer ${key}`) }
+      const { status, json } = await server.call('GET', CHECK, { headers })
+      assert.deepEqual([status, json.errors?.[0].path], [400, 'Authorization'], checkFastPath)
+      assert.equal((await server.call('GET', CHECK, { headers: bearer(keys[0]!) })).status, 200)
+    }
+  })
+
   it('keeps the names of the configuration for its keys', async (t) => {
     const bootstrapKeys = () => [{ name: 'boot', scopes: ['admin' as const], hash: hashKey('secret-key') }]
     const server = await serve(t, { bootstrapKeys })

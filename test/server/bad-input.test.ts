@@ -263,6 +263,24 @@ describe('queries', () => {
     }
     assert.equal((await server.call('GET', '/allowlists?limit=1000')).status, 200)
   })
+
+  it('are refused where none is known', async () => {
+    const server = running()
+    const calls: [string, string, unknown?][] = [
+      ['GET', '/log-level'],
+      ['GET', '/locks/x'],
+      ['GET', '/revoked-subjects/x'],
+      ['GET', '/health'],
+      ['PUT', '/allowlists/vip/customers/bia', {}],
+      ['DELETE', '/locks/x'],
+    ]
+    for (const [method, path, body] of calls) {
+      const answer = await server.call(method, `${path}?color=red`, { body })
+      assertProblem(answer, 'INVALID_INPUT', `${method} ${path}: ${answer.text}`)
+      assert.deepEqual(answer.json.errors, [{ path: 'color', message: 'is not known here' }])
+    }
+    assert.equal((await server.call('GET', '/live?probe=1')).status, 200)
+  })
 })
 
 describe('requests', () => {

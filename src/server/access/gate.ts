@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { CatracaError } from '../../core/errors.js'
+import { CatracaError, invalid } from '../../core/errors.js'
 import { hashKey, type Principal } from '../../guards/access/index.js'
 import type { Scope } from '../../guards/access/scopes.js'
 import { isForeign, isLoopbackHost, isLoopbackPeer } from './loopback.js'
@@ -39,6 +39,7 @@ export class Gate {
     if (!registry.keyed) return registry.wasRead ? this.keylessRefusal(request) : keysUnavailable()
     const header = request.headers.authorization
     if (header === undefined) return new CatracaError('UNAUTHENTICATED', this.missingKey())
+    if (isRepeated(request)) return invalid('Authorization', 'must come once')
     const key = this.identify(request.socket, header)
     if (key === undefined) return registry.isStale() ? keysUnavailable() : unknownKey()
     return registry.trusts(key, isOperating) ? admit(request, key, scope) : keysUnavailable()
@@ -84,9 +85,19 @@ export class Gate {
   }
 }
 
-/**
- * Stores the caller on the request for the log and the audit trail. Returns an error when the key lacks the scope.
- */
+const AUTHORIZATION = 'authorization'
+
+/** Node takes the first and drops the others. A proxy in front may have looked at another one. */
+function isRepeated({ rawHeaders }: IncomingMessage): boolean {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!
+    if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) count++
+  }
+  return count > 1
+}
+
+/** Remembers who it is, whom the log and the audit trail name; and why they may not, where they lack the scope. */
 function admit(
   request: IncomingMessage,
   principal: Principal,

@@ -6,6 +6,7 @@ import type { App, ServerContext } from './context.js'
 import { answerSender, isStillSending } from './drain.js'
 import { isServerFault, renderProblem } from './problem.js'
 import type { RouteEntry } from './routes-page.js'
+import { Type } from './typebox.js'
 
 /** Headers of every response. The fast path of checks sends them too. */
 const EVERY_ANSWER = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
@@ -41,6 +42,8 @@ function nowhere(request: FastifyRequest): CatracaError {
 
 const pathOf = (url: string): string => url.split('?', 1)[0]!
 
+const NO_PARAMETERS = Type.Object({}, { additionalProperties: false })
+
 /** Collects the routes, and throws for a route without a scope. */
 function collectRoutes(app: App): RouteEntry[] {
   const routes: RouteEntry[] = []
@@ -50,6 +53,8 @@ function collectRoutes(app: App): RouteEntry[] {
       route.config = { ...route.config, scope: 'open' }
     const { scope, orAdmin = false } = route.config ?? {}
     if (scope === undefined) throw new Error(`${route.method} ${route.url} has no scope`)
+    // Parameters that nobody reads are a mistake of the caller's. Pages and probes are asked for by others than callers.
+    if (scope !== 'open') route.schema = { querystring: NO_PARAMETERS, ...route.schema }
     const summary = (route.schema as { summary?: string } | undefined)?.summary
     for (const method of [route.method].flat())
       routes.push({ method, path: route.url, scope, orAdmin, summary })

@@ -277,7 +277,7 @@ describe('queries', () => {
     for (const [method, path, body] of calls) {
       const answer = await server.call(method, `${path}?color=red`, { body })
       assertProblem(answer, 'INVALID_INPUT', `${method} ${path}: ${answer.text}`)
-      assert.deepEqual(answer.json.errors, [{ path: 'color', message: 'is not known here' }])
+      assert.deepEqual(answer.json.errors, [{ path: 'color', message: 'is not a known field' }])
     }
     assert.equal((await server.call('GET', '/live?probe=1')).status, 200)
   })

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { RestartPauses } from '../../src/cli/workers/index.js'
 import { parse, sampleOf } from '../metrics/support.js'
 import { send, until } from '../server/support.js'
-import { makeCertificates } from '../support/redis/index.js'
-import { catraca, command, type Served, scratch, serve } from './run.js'
+import { freePort, makeCertificates } from '../support/redis/index.js'
+import { catraca, command, type Served, scratch, serve, start } from './run.js'
 
 const dir = scratch()
 after(() => dir.remove())
@@ -86,6 +86,21 @@ describe('serve', () => {
     const named = JSON.stringify([{ name: 'boot', scopes: ['read'], hash: 'ab'.repeat(32) }])
     const twice = await run(['create', 'boot', '--scopes', 'read'], { CATRACA_KEYS: named })
     assert.deepEqual([twice.code, /in CATRACA_KEYS/.test(twice.stderr)], [1, true])
+  })
+
+  it('serves on when nobody reads what it says, and stops when told to', async () => {
+    const port = await freePort()
+    const { child, ended } = start(['serve', '--port', String(port), '--store', 'memory:'])
+    child.stdout!.destroy()
+    child.stderr!.destroy()
+    const isLive = () =>
+      fetch(`http://127.0.0.1:${port}/live`).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    await until('it serves', isLive)
+    child.kill('SIGTERM')
+    assert.equal((await ended).code, 0)
   })
 
   it('says in one line that the port is taken', async () => {

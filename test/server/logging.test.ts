@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { type Logger, pino } from 'pino'
 import { CatracaError } from '../../src/core/errors.js'
@@ -147,5 +150,24 @@ describe('the access log', () => {
     assert.deepEqual(names, [undefined, 'ops', 'ops', 'ops', undefined])
     const all = JSON.stringify(lines)
     for (const secret of [key, 'ctr_wrong', 'Bearer']) assert.equal(all.includes(secret), false, secret)
+  })
+})
+
+describe('the log on standard output', () => {
+  const LOGGER = new URL('../../src/server/http/logger.js', import.meta.url).href
+  const logAndExit = `import { createLogger } from '${LOGGER}'; createLogger().info('last'); process.exit(3)`
+  const run = () => spawn(process.execPath, ['--input-type=module', '-e', logAndExit])
+
+  it('is written out at the exit', async () => {
+    const child = run()
+    assert.equal(JSON.parse(await text(child.stdout)).msg, 'last')
+  })
+
+  it('does not keep the process from its exit when nobody reads it', async (t) => {
+    const child = run()
+    t.after(() => child.kill('SIGKILL'))
+    child.stdout.destroy()
+    const ended = once(child, 'exit', { signal: AbortSignal.timeout(60_000) })
+    assert.deepEqual(await ended, [3, null])
   })
 })

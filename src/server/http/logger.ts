@@ -1,7 +1,9 @@
+import { fstatSync, writeSync } from 'node:fs'
 import { type LevelWithSilent, type Logger, pino } from 'pino'
 
 const FLUSH_EVERY_MS = 500
 const FLUSH_BYTES = 16_000
+const STANDARD_OUTPUT = 1
 
 export type LogLevel = LevelWithSilent
 export const LOG_LEVELS = [...Object.keys(pino.levels.values), 'silent'] as readonly LogLevel[]
@@ -27,5 +29,35 @@ export const REDACTED: readonly string[] = [
  */
 export function createLogger(level: LogLevel = 'info'): Logger {
   const destination = pino.destination({ sync: false, minLength: FLUSH_BYTES, periodicFlush: FLUSH_EVERY_MS })
+  endWithoutReader(destination)
   return pino({ level, redact: [...REDACTED] }, destination)
+}
+
+/** At the exit it would try for ever to write its lines to a pipe that nobody reads, and the process would never end. */
+function endWithoutReader(destination: ReturnType<typeof pino.destination>): void {
+  const write = destination.write.bind(destination)
+  const flushSync = destination.flushSync.bind(destination)
+  let hasLines = false
+  destination.write = (line) => {
+    hasLines = true
+    return write(line)
+  }
+  destination.on('drain', () => {
+    hasLines = false
+  })
+  destination.flushSync = () => {
+    if (hasLines && isRead(STANDARD_OUTPUT)) flushSync()
+  }
+}
+
+/** Whether a pipe has a reader shows only when something is written: a space, which JSON takes between two lines. */
+function isRead(descriptor: number): boolean {
+  try {
+    const kind = fstatSync(descriptor)
+    if (kind.isFIFO() || kind.isSocket()) writeSync(descriptor, ' ')
+    return true
+  } catch (error) {
+    // A full pipe has a reader, who is slow.
+    return (error as NodeJS.ErrnoException).code === 'EAGAIN'
+  }
 }

@@ -127,6 +127,41 @@ describe('embedded store that is full', () => {
     await engine.close()
   })
 
+  it('takes writes again when enough was removed, in the same file', async () => {
+    const maxSizeBytes = 1024 * 1024
+    const engine = openEmbedded({ maxSizeBytes })
+    const { members, lists } = engine.allowlists
+    const metadata = { text: 'x'.repeat(4000) }
+    const fill = async (id: string): Promise<number> => {
+      for (let i = 0; i < 2000; i++) {
+        try {
+          await members.add(id, customer(i), { metadata }, NOW)
+        } catch (error) {
+          assert.ok(isCatracaError(error, 'STORE_FULL'), String(error))
+          return i
+        }
+      }
+      throw new Error('it was never full')
+    }
+    await newFixa(engine.allowlists, 'a')
+    const fitted = await fill('a')
+    const { sizeBytes } = await engine.health()
+    for (let round = 1; round <= 3; round++) {
+      for (let i = 0; i < fitted / 2; i++) await members.remove('a', customer(i), NOW)
+      await lists.update('a', { name: `round ${round}` }, NOW)
+      const again = await fill('a')
+      assert.ok(again > fitted / 4, `${again} of ${fitted} fitted again`)
+    }
+    await lists.delete('a', NOW)
+    await sweepAll(engine.allowlists, NOW)
+    await newFixa(engine.allowlists, 'b')
+    const anew = await fill('b')
+    assert.ok(anew > fitted / 2, `${anew} of ${fitted} fitted into what the list had`)
+    const grown = (await engine.health()).sizeBytes
+    assert.ok(grown < 2 * sizeBytes, `${grown} bytes, ${sizeBytes} when it was first full`)
+    await engine.close()
+  })
+
   it('reports a file system without room, keeps what was acknowledged and nothing by halves', () => {
     const directory = temporaryDirectory()
     const script = `

@@ -79,16 +79,17 @@ export const spaceCheck: Check<EmbeddedFacts> = {
   run({ directory, minFreeBytes, maxSizeBytes, snapshotReader }): CheckResult {
     const { bavail, bsize, blocks } = statfsSync(existingAbove(directory))
     const freeBytes = bavail * bsize
-    const { fileBytes, mapBytes } = snapshotReader?.room() ?? {
-      fileBytes: 0,
+    const { fileBytes, usedBytes, mapBytes } = snapshotReader?.room() ?? {
+      ...{ fileBytes: 0, usedBytes: 0 },
       mapBytes: Number.POSITIVE_INFINITY,
     }
     const mostBytes = Math.min(maxSizeBytes ?? Number.POSITIVE_INFINITY, mapBytes)
     const limit = Number.isFinite(mostBytes) ? ` of at most ${bytesText(mostBytes)}` : ''
-    const found = `the data takes ${bytesText(fileBytes)}${limit}; ${bytesText(freeBytes)} are free on the disk`
-    if (freeBytes < minFreeBytes || fileBytes > mostBytes) return problem(found)
+    const inside = `the data takes ${bytesText(usedBytes)}${limit}, in a file of ${bytesText(fileBytes)}`
+    const found = `${inside}; ${bytesText(freeBytes)} are free on the disk`
+    if (freeBytes < minFreeBytes || usedBytes > mostBytes) return problem(found)
     const isLow = freeBytes < Math.max(2 * minFreeBytes, Math.min(fileBytes, LOW_SHARE * blocks * bsize))
-    return isLow || fileBytes > (1 - 2 * LOW_SHARE) * mostBytes ? warning(found) : ok(found)
+    return isLow || usedBytes > (1 - 2 * LOW_SHARE) * mostBytes ? warning(found) : ok(found)
   },
 }
 

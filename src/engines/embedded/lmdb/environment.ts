@@ -11,6 +11,7 @@ import { storeError } from './failures.js'
 import { giveToOwner, refuseNetworkFileSystem } from './file-system.js'
 import { openLmdb, sameNumber } from './open-lmdb.js'
 import { makeDirectory } from './private-files.js'
+import { usedBytes } from './used-bytes.js'
 
 /** Increased when the layout changes. A store with a higher number is refused. */
 export const FORMAT_VERSION = 1
@@ -26,7 +27,7 @@ export interface EnvironmentOptions {
   /** Whether other processes may open the store too. */
   isShared: boolean
   durability: Durability
-  /** The store refuses writes beyond this size. */
+  /** The store refuses writes when its data takes more than this. */
   maxSizeBytes?: number
   /** The store refuses writes when less than this is free on the disk. */
   minFreeBytes: number
@@ -135,8 +136,11 @@ export class Environment {
   private broken = false
   /** Until this time of `performance.now()`, the disk is assumed to have enough free space. */
   private roomUntil = 0
+  /** The same within `maxSizeBytes`, of a file that is larger. */
+  private roomInsideUntil = 0
   private waiting: PendingChange[] = []
   private readonly commitFlags: number
+  private readonly databases: readonly Database[]
 
   private constructor(
     private readonly root: RootDatabase,
@@ -179,10 +183,11 @@ export class Environment {
     this.cacheFills = root.openDB('cache-fills', text)
     this.cacheMarks = root.openDB('cache-marks', text)
     this.cacheNotices = root.openDB('cache-notices', text)
-    const databases = Object.values(this).filter((value) => typeof value?.getRange === 'function')
-    for (const database of databases) {
-      // lmdb begins a new read transaction at the first read of an event-loop turn, and reports it only by this
-      // event.
+    this.databases = Object.values(this).filter(
+      (value) => value !== root && typeof value?.getRange === 'function',
+    )
+    for (const database of [root, ...this.databases]) {
+      // lmdb begins a new read transaction in the first read of a turn, and says so only here.
       ;(database as unknown as NodeJS.EventEmitter).addListener('begin-transaction', () => {
         this.snapshot++
       })
@@ -372,6 +377,15 @@ export class Environment {
     return pageSize * (lastPageNumber + 1)
   }
 
+  /** The file never shrinks, so beyond the limit only what is used of it counts. That takes longer than a small write. */
+  private isBeyond(maxSizeBytes: number): boolean {
+    if (this.sizeBytes <= maxSizeBytes || performance.now() < this.roomInsideUntil) return false
+    this.root.resetReadTxn()
+    if (usedBytes(this.root, this.databases) > maxSizeBytes) return true
+    this.roomInsideUntil = performance.now() + ROOM_INTERVAL_MS
+    return false
+  }
+
   async close(): Promise<void> {
     if (this.closed) return
     if (this.waiting.length > 0) this.commitWaiting()
@@ -418,7 +432,7 @@ export class Environment {
       }
       if (freeBytes >= minFreeBytes) this.roomUntil = performance.now() + ROOM_INTERVAL_MS
     }
-    if (!isFreeing && maxSizeBytes !== undefined && this.sizeBytes > maxSizeBytes) {
+    if (!isFreeing && maxSizeBytes !== undefined && this.isBeyond(maxSizeBytes)) {
       throw new CatracaError('STORE_FULL', `${directory} has reached its limit of ${maxSizeBytes} bytes`)
     }
   }

@@ -7,9 +7,12 @@ import { MAP_BYTES, MAX_READERS } from './environment.js'
 import { storeError } from './failures.js'
 import { openLmdb } from './open-lmdb.js'
 import { readersOf } from './open-processes.js'
+import { usedBytes } from './used-bytes.js'
 
 export interface FileSize {
+  /** Of the file, and of what is used of it: a file never shrinks. */
   fileBytes: number
+  usedBytes: number
   mapBytes: number
 }
 
@@ -61,7 +64,12 @@ export class SnapshotReader {
 
   room(): FileSize {
     const { pageSize, lastPageNumber, mapSize } = this.root.getStats() as Record<string, number>
-    return { fileBytes: pageSize! * (lastPageNumber! + 1), mapBytes: mapSize! }
+    const databases = [...this.root.getKeys()].flatMap((name) => this.binary(String(name)) ?? [])
+    return {
+      fileBytes: pageSize! * (lastPageNumber! + 1),
+      usedBytes: usedBytes(this.root, databases),
+      mapBytes: mapSize!,
+    }
   }
 
   readers(): number[] {

@@ -245,7 +245,8 @@ export const SCHEMA = {
     }),
     maxSizeBytes: optional(integer(MIB, 1024 * 1024 * 1024 * MIB), {
       env: 'CATRACA_EMBEDDED_MAX_SIZE_BYTES',
-      description: 'Size at which the data takes nothing more; as large as the disk when absent. The file may be larger by what was freed in it.',
+      description:
+        'Size at which the data takes nothing more; as large as the disk when absent. The file may be larger by what was freed in it.',
     }),
     minFreeBytes: setting(integer(0, 1024 * 1024 * MIB), DEFAULT_EMBEDDED.minFreeBytes, {
       env: 'CATRACA_EMBEDDED_MIN_FREE_BYTES',

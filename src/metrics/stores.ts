@@ -174,13 +174,13 @@ function registerCapacity(registry: MetricsRegistry, figures: () => Promise<Stor
 /** Two stores may be databases of one server. */
 function ofServers(
   figures: readonly StoreFigures[],
-  valueOf: (node: RedisNode) => number | undefined,
+  read: (node: RedisNode) => number | undefined,
 ): Reading[] {
   const servers = new Map(
     figures.flatMap((each) => each.redisServers ?? []).map((node) => [node.address, node]),
   )
   return [...servers].flatMap(([server, node]): Reading[] => {
-    const value = valueOf(node)
+    const value = read(node)
     return value === undefined ? [] : [[value, { server }]]
   })
 }

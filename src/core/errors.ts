@@ -72,7 +72,7 @@ export const ERROR_CODES = {
     'The store holds something that is not ours to read: the data directory is damaged, or another program has written under one of our keys.',
   STORE_NEWER_VERSION: 'The data was written by a newer version of Catraca.',
   STORE_FULL:
-    'The disk, or the space set aside for the store, is full; nothing of the failed write was kept.',
+    'The disk, or the space set aside for the store or for revoked tokens, is full; nothing of the failed write was kept.',
   ENGINE_UNAVAILABLE: 'The engine did not answer.',
   UNKNOWN_OUTCOME: 'The engine did not answer in time: the change may or may not have been made.',
   AUDIT_NOT_RECORDED: 'The change was made, and its entry in the audit trail could not be written.',

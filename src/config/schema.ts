@@ -398,6 +398,11 @@ export const SCHEMA = {
       description:
         'What a check answers when neither memory nor the store can: an error (503), or not revoked with `degraded`.',
     }),
+    maxEntries: setting(integer(1, 1_000_000_000), DEFAULT_TOKENS.maxEntries, {
+      env: 'CATRACA_TOKENS_MAX_ENTRIES',
+      description:
+        'With so many unexpired revocations in memory, further ones are refused (507). A million takes some 20 MB of memory.',
+    }),
   },
   codes: {
     pepper: secret<string | undefined>(text as Kind<string | undefined>, undefined, {

@@ -72,7 +72,8 @@ export const ERROR_CODES = {
   STORE_CORRUPT:
     'The store holds data that Catraca did not write: the data directory is damaged, or another program wrote to one of its keys.',
   STORE_NEWER_VERSION: 'The data was written by a newer version of Catraca.',
-  STORE_FULL: 'The disk, or the space reserved for the store, is full; the failed write stored nothing.',
+  STORE_FULL:
+    'The disk, or the space reserved for the store or for revoked tokens, is full; the failed write stored nothing.',
   ENGINE_UNAVAILABLE: 'The engine did not answer.',
   UNKNOWN_OUTCOME: 'The engine did not answer in time: the change may or may not have happened.',
   AUDIT_NOT_RECORDED: 'The change was made, but its entry in the audit trail could not be written.',

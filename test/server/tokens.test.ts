@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ManualClock } from '../../src/core/clock.js'
-import { bearer, serve } from './support.js'
+import { bearer, serve, until } from './support.js'
 
 const options = () => ({ clock: new ManualClock(Date.UTC(2030, 0, 1)), sweepIntervalMs: 0 })
 const expiresAt = '2030-01-01T01:00:00Z'
@@ -83,5 +83,12 @@ describe('revoked tokens over HTTP', () => {
       (await call('PUT', '/revoked-tokens/a', { headers: bearer(key), body: { expiresAt } })).status
     assert.deepEqual([await check(checker), await check(revoker)], [200, 403])
     assert.deepEqual([await revoke(checker), await revoke(revoker)], [403, 204])
+  })
+  it('are so many at most, also where nobody checks one', async (t) => {
+    const { call } = await serve(t, {}, { ...options(), tokens: { maxEntries: 3 } })
+    let sent = 0
+    const revoke = () => call('PUT', `/revoked-tokens/t${sent++}`, { body: { expiresAt } })
+    await until('it is full', async () => (await revoke()).status === 507)
+    assert.equal((await revoke()).json.code, 'STORE_FULL')
   })
 })

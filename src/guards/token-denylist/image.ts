@@ -42,6 +42,10 @@ export class Image {
     return this.table.find(probe.hi, probe.lo) * 1000 > now
   }
 
+  has(one: Revocation, now: number): boolean {
+    return one.kind === 'token' ? this.holds(one.id, now) : this.marks.has(one.id)
+  }
+
   /** `subject` must be in canonical spelling. */
   isBefore(subject: string, issuedAt: number, now: number): boolean {
     const mark = this.marks.get(subject)

@@ -158,8 +158,28 @@ export class TokenDenylist implements TokensApi {
     const now = clock.now()
     const revocations = merged(given.filter(({ expiresAt }) => expiresAt > now - SKEW_MS))
     if (revocations.length === 0) return
+    this.checkRoom(revocations, now)
     await store.revoke(revocations, now)
     this.follower.apply(revocations)
+  }
+
+  /**
+   * Counts what this process has in memory, which costs no call. The store may hold some more: other processes write
+   * at the same time, and before memory is loaded nothing is counted.
+   */
+  private checkRoom(revocations: readonly Revocation[], now: number): void {
+    const { image } = this.follower
+    const { maxEntries } = this.dependencies.options
+    if (image === undefined) return
+    const { tokens, subjects } = image.figures
+    const room = maxEntries - tokens - subjects
+    if (revocations.length <= room) return
+    const added = revocations.filter((one) => !image.has(one, now)).length
+    if (added > room)
+      throw new CatracaError(
+        'STORE_FULL',
+        `there are ${maxEntries} revocations (tokens.maxEntries) that have not expired`,
+      )
   }
 
   private unavailable(error: unknown): TokenAnswer {

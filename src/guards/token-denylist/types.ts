@@ -69,6 +69,8 @@ export interface TokenOptions {
   timeoutMs: number
   /** What a check then returns: an error (default), or not revoked, marked as degraded. */
   onUnavailable: OnUnavailable
+  /** With so many unexpired revocations in memory, further ones are refused. */
+  maxEntries: number
 }
 
 export const DEFAULT_TOKENS: TokenOptions = {
@@ -76,4 +78,5 @@ export const DEFAULT_TOKENS: TokenOptions = {
   staleAfterMs: 1000,
   timeoutMs: 1000,
   onUnavailable: 'block',
+  maxEntries: 5_000_000,
 }

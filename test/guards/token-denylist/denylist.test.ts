@@ -223,4 +223,22 @@ describe('the token denylist', () => {
       assert.equal(error.errors?.[0]?.path, field)
     }
   })
+  it('holds so many revocations, until some expire', async (t) => {
+    const { catraca, clock } = await open(t, { tokens: { maxEntries: 3, compareIntervalMs: 20 } })
+    const { tokens } = catraca
+    await tokens.warmUp()
+    const of = (...names: string[]) => names.map((jti) => ({ jti, expiresAt }))
+    await tokens.revokeAll(of('a', 'b'))
+    const subject = { subject: 'ann', notBefore: at(NOW), expiresAt }
+    await tokens.revokeSubject(subject)
+    const full = { code: 'STORE_FULL', message: /tokens\.maxEntries/ }
+    await assert.rejects(tokens.revokeAll(of('a', 'c')), full)
+    await assert.rejects(tokens.revokeSubject({ ...subject, subject: 'bob' }), full)
+    assert.equal(await tokens.isRevoked({ jti: 'c' }), false, 'nothing of it was stored')
+    await tokens.revokeAll(of('b', 'a'))
+    await tokens.revokeSubject(subject)
+    clock.set(NOW + 2 * HOUR_MS)
+    await until('room', () => tokens.stats().tokens === 0)
+    await tokens.revoke({ jti: 'c', expiresAt: at(NOW + 3 * HOUR_MS) })
+  })
 })

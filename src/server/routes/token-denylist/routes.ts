@@ -8,6 +8,8 @@ const checking = { scope: 'tokens:check', orAdmin: true } as const
 const revoking = { scope: 'tokens:revoke', orAdmin: true } as const
 
 export function tokenRoutes(app: App, { catraca: { tokens }, settings }: ServerContext): void {
+  // A server that revokes has the revocations in memory: what is counted there bounds them.
+  const follow = (): void => void tokens.warmUp().catch(() => {})
   app.get(
     '/revoked-tokens/:jti',
     {
@@ -43,6 +45,7 @@ export function tokenRoutes(app: App, { catraca: { tokens }, settings }: ServerC
       },
     },
     async (request, reply) => {
+      follow()
       await tokens.revoke({ ...request.params, ...request.body })
       return reply.code(204).send()
     },
@@ -62,6 +65,7 @@ export function tokenRoutes(app: App, { catraca: { tokens }, settings }: ServerC
       },
     },
     async (request, reply) => {
+      follow()
       await tokens.revokeAll(request.body.tokens)
       return reply.code(204).send()
     },
@@ -96,6 +100,7 @@ export function tokenRoutes(app: App, { catraca: { tokens }, settings }: ServerC
       },
     },
     async (request, reply) => {
+      follow()
       await tokens.revokeSubject({ ...request.params, ...request.body })
       return reply.code(204).send()
     },

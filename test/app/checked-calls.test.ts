@@ -48,7 +48,7 @@ const PRIVATE: Partial<Record<keyof typeof CHECKED_CALLS, string[]>> = {
     'giveUp',
   ],
   codes: ['put', 'attempt'],
-  tokens: ['held', 'write', 'unavailable'],
+  tokens: ['held', 'write', 'unavailable', 'checkRoom'],
   locks: ['begin', 'wait', 'ask', 'tooLate', 'held', 'undo', 'giveBack', 'holding', 'refuseClosed'],
   cache: ['spaceNamed', 'refuseOverlap', 'watch', 'onNotice'],
   audit: ['stored', 'nextId'],

@@ -215,7 +215,10 @@ describe('redis connection', () => {
         const calls = Array.from({ length: 30 }, () => redis.read('a', ['GET', 'a']))
         const outcomes = calls.map((call) => failsInTime(call, 'ENGINE_UNAVAILABLE', 1300))
         const messages = await Promise.all(outcomes)
-        assert.equal(messages.filter((message) => message.includes('10 calls wait')).length, 20)
+        assert.equal(
+          messages.filter((message) => message.includes('10 calls are already waiting')).length,
+          20,
+        )
         await failsInTime(redis.write('a', ['SET', 'a', '1']), 'ENGINE_UNAVAILABLE', 100)
       } finally {
         await server.restart()

@@ -28,11 +28,7 @@ describe('the names of keys on redis', () => {
       assert.ok(prefixes.has(name), `${name} was found`)
     for (const prefix of prefixes) {
       for (const name of [prefix, `${prefix}:more`])
-        assert.throws(
-          () => spaceSettings({ name, ttlMs: 1000 }),
-          /name begins with a name that is taken/,
-          name,
-        )
+        assert.throws(() => spaceSettings({ name, ttlMs: 1000 }), /name begins with a reserved name/, name)
     }
     assert.equal(spaceSettings({ name: 'auditors', ttlMs: 1000 }).name, 'auditors')
   })

@@ -12,8 +12,8 @@ interface Place {
 }
 
 /**
- * Finds an integer from 2^53 on in a JSON text that was parsed to `value`, and returns its path: parsing rounds such
- * integers, so the value would not be the one that was sent. Most texts have no run of so many digits, and are not
+ * Finds an integer from 2^53 on in a JSON text that parsing to `value` has rounded, and returns its path: the value is not
+ * the one that was sent. An integer that is written again with the same digits passes, so exports can be imported. Most texts have no run of so many digits, and are not
  * searched. Numbers with a fraction or an exponent are floating point for every program, and pass. `root` is the name
  * of the whole value; without it, a path begins with the name of a member.
  */
@@ -24,7 +24,7 @@ export function largeInteger(text: string, value: unknown, root = ''): string | 
   return path === undefined || path.length <= MAX_PATH ? path : `${path.slice(0, MAX_PATH)}…`
 }
 
-/** Of all large integers outside strings, without their signs. */
+/** Of all rounded integers outside strings, without their signs. */
 function largeIntegers(text: string): Set<number> {
   const sizes = new Set<number>()
   const next = new RegExp(QUOTE_OR_MANY_DIGITS)
@@ -32,7 +32,7 @@ function largeIntegers(text: string): Set<number> {
     if (match[0] === '"') next.lastIndex = behindString(text, match.index)
     else if (!DIGIT_OF_FRACTION.test(`${text[match.index - 1] ?? ''}${text[next.lastIndex] ?? ''}`)) {
       const size = Number(match[0])
-      if (!Number.isSafeInteger(size)) sizes.add(size)
+      if (String(size) !== match[0]) sizes.add(size)
     }
   }
   return sizes

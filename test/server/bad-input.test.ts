@@ -163,7 +163,7 @@ describe('JSON bodies', () => {
       ],
       ['POST', '/idempotency/PAY/other', `{"payload":{"rows":[${large}]}}`, 'payload.rows[0].id'],
       ['PUT', '/cache/things/a', `{"value":{"deep":[1,${large}]}}`, 'value.deep[1].id'],
-      ['PUT', '/cache/things/a', `{"value":-9007199254740992}`, 'value'],
+      ['PUT', '/cache/things/a', `{"value":-9007199254740993}`, 'value'],
       ['PUT', '/allowlists/large/customers/ana', `{"metadata":${large}}`, 'metadata.id'],
     ]
     for (const [method, path, body, named] of bodies) {

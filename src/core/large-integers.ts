@@ -1,3 +1,5 @@
+import { endOfString } from './json-text.js'
+
 /** Fewer digits always make an integer below 2^53. */
 const MANY_DIGITS = /\d{16}/
 const QUOTE_OR_MANY_DIGITS = /"|\d{16,}/g
@@ -29,23 +31,13 @@ function largeIntegers(text: string): Set<number> {
   const sizes = new Set<number>()
   const next = new RegExp(QUOTE_OR_MANY_DIGITS)
   for (let match = next.exec(text); match !== null; match = next.exec(text)) {
-    if (match[0] === '"') next.lastIndex = behindString(text, match.index)
+    if (match[0] === '"') next.lastIndex = endOfString(text, match.index) + 1
     else if (!DIGIT_OF_FRACTION.test(`${text[match.index - 1] ?? ''}${text[next.lastIndex] ?? ''}`)) {
       const size = Number(match[0])
       if (String(size) !== match[0]) sizes.add(size)
     }
   }
   return sizes
-}
-
-function behindString(text: string, start: number): number {
-  for (let i = start + 1; ; i++) {
-    i = text.indexOf('"', i)
-    if (i < 0) return text.length
-    let escapes = 0
-    while (text[i - 1 - escapes] === '\\') escapes++
-    if (escapes % 2 === 0) return i + 1
-  }
 }
 
 /** Not recursive: a text can be nested deeper than the stack. */

@@ -253,7 +253,6 @@ function createHttpServer(context: ServerContext, handler: Handler): Server {
   const answer = settings.checkFastPath === 'off' ? handler : withFastChecks(context, handler)
   const pipelines = new Pipelines(settings.maxInFlightPerConnection, answer)
   const listener = (request: IncomingMessage, response: ServerResponse) => {
-    IdleSweep.asked(request, response)
     bodies.expect(request)
     pipelines.take(request, response)
   }

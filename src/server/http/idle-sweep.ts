@@ -1,14 +1,11 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { every } from '../../core/timers.js'
 import type { ServerSettings } from '../options.js'
 import { usableEvent } from './connections.js'
+import { Pipelines } from './pipelines.js'
 
 type Bounds = Pick<ServerSettings, 'transferTimeoutMs' | 'keepAliveTimeoutMs'>
-
-/** The answer to the last request of a connection. Those to earlier requests are sent before it. */
-const LAST = Symbol('last answer')
-type AskedSocket = Socket & { [LAST]?: ServerResponse }
 
 /** A connection as it was when it was looked at for the first time after its last answer. */
 interface Idle {
@@ -33,7 +30,7 @@ export function lookEveryMs({ transferTimeoutMs, keepAliveTimeoutMs }: Bounds): 
  * Time is counted in looks: if the process stood still, callers have not used up their time.
  */
 export class IdleSweep {
-  private readonly connections = new Map<AskedSocket, Idle>()
+  private readonly connections = new Map<Socket, Idle>()
   private readonly timer: NodeJS.Timeout
   private readonly maxLooksReceiving: number
   private readonly maxLooksIdle: number
@@ -51,18 +48,13 @@ export class IdleSweep {
     this.timer = every(() => this.look(), everyMs).unref()
   }
 
-  /** To be told of every request. */
-  static asked({ socket }: IncomingMessage, response: ServerResponse): void {
-    ;(socket as AskedSocket)[LAST] = response
-  }
-
   stop(): void {
     clearInterval(this.timer)
   }
 
   private look(): void {
     for (const [socket, idle] of this.connections) {
-      const last = socket[LAST]
+      const last = Pipelines.lastAnswer(socket)
       if (last !== idle.last || last?.writableFinished === false) restart(idle, socket)
       else if (!idle.isReceiving && socket.bytesRead !== idle.bytesRead) {
         idle.isReceiving = true
@@ -73,8 +65,8 @@ export class IdleSweep {
   }
 }
 
-function restart(idle: Idle, socket: AskedSocket): void {
-  idle.last = socket[LAST]
+function restart(idle: Idle, socket: Socket): void {
+  idle.last = Pipelines.lastAnswer(socket)
   idle.bytesRead = socket.bytesRead
   idle.isReceiving = false
   idle.looks = 0

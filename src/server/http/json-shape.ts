@@ -1,10 +1,10 @@
 import { CatracaError, invalid } from '../../core/errors.js'
+import { endOfString } from '../../core/json-text.js'
 
 /** Deeper than any real body, and shallow enough for whatever walks through it. */
 const MAX_DEPTH = 100
 
 const QUOTE = 0x22
-const BACKSLASH = 0x5c
 const COMMA = 0x2c
 const OPENING = [0x5b, 0x7b] as const
 const CLOSING = [0x5d, 0x7d] as const
@@ -28,15 +28,6 @@ export function shapeRefusal(text: string, maxValues: number): CatracaError | un
     if (values > maxValues) return tooMany(maxValues)
   }
   return undefined
-}
-
-function endOfString(text: string, start: number): number {
-  for (let i = start + 1; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (code === QUOTE) return i
-    if (code === BACKSLASH) i++
-  }
-  return text.length
 }
 
 const tooMany = (maxValues: number) =>

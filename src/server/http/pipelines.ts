@@ -67,9 +67,14 @@ export class Pipelines {
     return last === undefined || last.request.complete ? undefined : last.response
   }
 
+  /** The answer to the last request. Those to earlier requests are sent before it. */
+  static lastAnswer(socket: PipelinedSocket): ServerResponse | undefined {
+    return socket[PIPELINE]?.last.response
+  }
+
   /** Acts when every request of this connection is answered: answers leave in the order of requests. */
   static whenAnswered(socket: PipelinedSocket, act: () => void): void {
-    const last = socket[PIPELINE]?.last.response
+    const last = Pipelines.lastAnswer(socket)
     if (last === undefined || last.writableFinished) act()
     // Runs before Node closes a connection that will receive nothing more.
     else last.prependOnceListener('finish', act)

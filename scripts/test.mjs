@@ -16,8 +16,6 @@ import { ensureRedisServer } from './ensure-redis.mjs'
 const FILES_AT_ONCE = 5
 const FILE_TIMEOUT_MS = 10 * 60_000
 const SLOWEST_SHOWN = 10
-/** Up to this many failed files are run once more and named: a real fault fails again. */
-const SECOND_TRIES = 6
 
 /** Pure algorithms, and the conformance of the engine that needs no server. */
 const QUICK = [
@@ -109,24 +107,18 @@ async function runFile(file) {
   return { file, ...count, seconds: (performance.now() - startedAt) / 1000 }
 }
 
-async function runFiles(these, filesAtOnce) {
+async function runFiles(these) {
   const queue = [...these]
   const results = []
   const runQueue = async () => {
     for (let file = queue.shift(); file !== undefined; file = queue.shift()) results.push(await runFile(file))
   }
-  await Promise.all(Array.from({ length: filesAtOnce }, runQueue))
+  await Promise.all(Array.from({ length: FILES_AT_ONCE }, runQueue))
   return results
 }
 
 const startedAt = performance.now()
-let results = await runFiles(files, FILES_AT_ONCE)
-const doubtful = results.filter(({ failed }) => failed > 0).map(({ file }) => file)
-if (doubtful.length > 0 && doubtful.length <= SECOND_TRIES) {
-  console.log(`\nfailed, and tried again one by one:\n${doubtful.map((file) => `  ${file}\n`).join('')}`)
-  killLeftovers()
-  results = [...results.filter(({ failed }) => failed === 0), ...(await runFiles(doubtful, 1))]
-}
+const results = await runFiles(files)
 reporter.end()
 await finished(reporter)
 

@@ -1,4 +1,5 @@
 import { DEFAULT_MAX_SERIES } from '../core/figures.js'
+import { LOG_LEVELS } from '../core/log-levels.js'
 import { DEFAULT_MEMBERSHIP } from '../guards/allowlist/membership/options.js'
 import { DEFAULT_AUDIT, MAX_RETENTION_DAYS } from '../guards/audit/types.js'
 import { DEFAULT_SPACE } from '../guards/cache/options.js'
@@ -90,7 +91,6 @@ export const DEFAULT_DYNAMODB = {
   giantAbove: 100_000_000,
 } as const
 const HOUR_MS = 3_600_000
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 /** The shape of this table is the shape of the configuration file. */
 export const SCHEMA = {

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { type Command, Option } from 'commander'
 import { invalid } from '../../core/errors.js'
-import { LIST_SORTS } from '../../guards/allowlist/list-search.js'
+import { LIST_SORTS } from '../../guards/allowlist/types.js'
 import type {
   Allowlist,
   AllowlistChange,

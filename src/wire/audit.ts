@@ -1,5 +1,5 @@
 import { AUDIT_ACTIONS } from '../guards/audit/types.js'
-import { iso8601, page, pageOf } from './common.js'
+import { byName, iso8601, page, pageOf } from './common.js'
 import { operations } from './operation.js'
 import { Type } from './typebox.js'
 
@@ -38,7 +38,7 @@ const AuditEntry = Type.Object({
       description: '`caller`: the caller chose the request id. Absent: the server generated it',
     }),
   ),
-  detail: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  detail: Type.Optional(byName(Type.Unknown())),
 })
 
 export const AUDIT = operations('audit', {

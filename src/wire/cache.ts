@@ -1,5 +1,4 @@
-import type { SpaceStats } from '../guards/cache/types.js'
-import { byName, closed, degraded } from './common.js'
+import { byName, closed, degraded, oneOf } from './common.js'
 import { operations } from './operation.js'
 import { Type } from './typebox.js'
 
@@ -52,28 +51,23 @@ const CachedOrStale = Type.Object(
   closed,
 )
 
-const figure = { type: 'integer' }
-const spaceStats = Type.Unsafe<SpaceStats>({
-  type: 'object',
-  properties: {
-    ...{ firstTierHits: figure, secondTierHits: figure, misses: figure, hitRate: { type: 'number' } },
-    ...{ loads: figure, loadFailures: figure, loadMs: { type: 'number' }, earlyRefreshes: figure },
+const figure = Type.Integer()
+const upOrDown = oneOf(['up', 'down'])
+const spaceStats = Type.Partial(
+  Type.Object({
+    ...{ firstTierHits: figure, secondTierHits: figure, misses: figure, hitRate: Type.Number() },
+    ...{ loads: figure, loadFailures: figure, loadMs: Type.Number(), earlyRefreshes: figure },
     ...{ staleAnswers: figure, waitedFills: figure, voidFills: figure, unreadable: figure },
     ...{ tooLarge: figure, negatives: figure, degraded: figure, loaded: figure },
-    firstTier: {
-      type: 'object',
-      properties: { entries: figure, bytes: figure, evictions: figure, isTrusted: { type: 'boolean' } },
-    },
-    secondTier: {
-      type: 'object',
-      properties: {
-        status: { type: 'string', enum: ['up', 'down'] },
-        ...{ failures: figure, skipped: figure, pendingRemovals: figure },
-      },
-    },
-    source: { type: 'string', enum: ['up', 'down'] },
-  },
-})
+    firstTier: Type.Partial(
+      Type.Object({ entries: figure, bytes: figure, evictions: figure, isTrusted: Type.Boolean() }),
+    ),
+    secondTier: Type.Partial(
+      Type.Object({ status: upOrDown, failures: figure, skipped: figure, pendingRemovals: figure }),
+    ),
+    source: upOrDown,
+  }),
+)
 const CacheStats = Type.Object(
   { spaces: byName(spaceStats, { description: 'By space name, of this process since it started' }) },
   closed,

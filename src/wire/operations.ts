@@ -1,5 +1,5 @@
 import { LOG_LEVELS } from '../core/log-levels.js'
-import { closed, oneOf, open } from './common.js'
+import { byName, closed, oneOf, open } from './common.js'
 import { operations } from './operation.js'
 import { Type } from './typebox.js'
 
@@ -73,7 +73,7 @@ export const LONGEST_MINUTES = 60
 const Series = Type.Object({
   stepSeconds: Type.Number(),
   from: Type.String({ description: 'When the first step began' }),
-  points: Type.Record(Type.String(), Type.Array(Type.Union([Type.Number(), Type.Null()])), {
+  points: byName(Type.Array(Type.Union([Type.Number(), Type.Null()])), {
     description: 'Oldest first; null when there was nothing to measure',
   }),
 })

@@ -4,19 +4,17 @@ import { operations } from '../operation.js'
 import { type Static, type TProperties, Type } from '../typebox.js'
 import { entity, resource } from './limits.js'
 
-const limit = Type.Object(
-  {
-    capacity: Type.Optional(Type.Integer()),
-    burst: Type.Optional(Type.Integer({ description: 'What a token bucket holds; at least the capacity' })),
-    refillAmount: Type.Optional(Type.Integer()),
-    refillPeriodSeconds: Type.Optional(
-      Type.Integer({
-        description: 'Period of the refill, length of the window, or longest hold of a concurrency slot',
-      }),
-    ),
-    algorithm: Type.Optional(oneOf(ALGORITHMS)),
-    mode: Type.Optional(oneOf(['enforce', 'shadow'])),
-  },
+const limit = Type.Partial(
+  Type.Object({
+    capacity: Type.Integer(),
+    burst: Type.Integer({ description: 'What a token bucket holds; at least the capacity' }),
+    refillAmount: Type.Integer(),
+    refillPeriodSeconds: Type.Integer({
+      description: 'Period of the refill, length of the window, or longest hold of a concurrency slot',
+    }),
+    algorithm: oneOf(ALGORITHMS),
+    mode: oneOf(['enforce', 'shadow']),
+  }),
   { description: 'Fields that are absent are inherited' },
 )
 const onUnavailable = oneOf(['allow', 'block'], 'When the store does not answer')
@@ -31,7 +29,7 @@ const LevelConfig = Type.Object(
   closed,
 )
 const unreadable = Type.Optional(
-  Type.Record(Type.String(), Type.String(), {
+  byName(Type.String(), {
     description: 'Limits that another program wrote and that cannot be used, each with the reason',
   }),
 )
@@ -50,9 +48,7 @@ const ListedConfigs = pageOf(
 )
 
 const fieldLevel = oneOf(['entity', 'resource', 'system', 'entity:*', 'system:*', 'defaults'])
-const cappedNumber = Type.Optional(
-  Type.Object({ stated: Type.Optional(Type.Integer()), by: Type.Optional(fieldLevel) }),
-)
+const cappedNumber = Type.Partial(Type.Object({ stated: Type.Integer(), by: fieldLevel }))
 
 const EffectiveConfig = Type.Object(
   {
@@ -62,17 +58,17 @@ const EffectiveConfig = Type.Object(
     onUnavailable,
     autoUpdate: Type.Boolean(),
     strictVersion: Type.Boolean(),
-    levels: Type.Object(
-      {
-        limits: Type.Optional(byName(byName(fieldLevel))),
-        onUnavailable: Type.Optional(fieldLevel),
-        autoUpdate: Type.Optional(fieldLevel),
-        strictVersion: Type.Optional(fieldLevel),
-      },
+    levels: Type.Partial(
+      Type.Object({
+        limits: byName(byName(fieldLevel)),
+        onUnavailable: fieldLevel,
+        autoUpdate: fieldLevel,
+        strictVersion: fieldLevel,
+      }),
       { description: 'Which level each field comes from' },
     ),
     capped: Type.Optional(
-      byName(Type.Object({ burst: cappedNumber, refillAmount: cappedNumber }), {
+      byName(Type.Partial(Type.Object({ burst: cappedNumber, refillAmount: cappedNumber })), {
         description:
           'Inherited numbers that a lower capacity caps: the stated number, and the level that caps it',
       }),

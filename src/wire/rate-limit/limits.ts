@@ -1,4 +1,3 @@
-import type { Limits } from '../../guards/rate-limit/types.js'
 import { byName, closed, degraded, iso8601, oneOf } from '../common.js'
 import { operations } from '../operation.js'
 import { Type } from '../typebox.js'
@@ -16,9 +15,7 @@ const AcquireRequest = Type.Object(
     resource,
     consume: Type.Optional(amounts('Cost by limit; absent: 1 of each. A limit that is not named costs 0')),
     limits: Type.Optional(
-      Type.Unsafe<Limits>({
-        type: 'object',
-        additionalProperties: { type: 'object' },
+      byName(Type.Unsafe<Record<string, unknown>>({ type: 'object' }), {
         description:
           'Limits for this call, in the form of a configuration; allowed by the setting `limits.inline`',
       }),

@@ -1,7 +1,7 @@
 import { invalid } from '../../../core/errors.js'
 import { rateLimitHeaders } from '../../../guards/rate-limit/headers.js'
 import { quotaExceeded } from '../../../guards/rate-limit/quota-exceeded.js'
-import type { Limits } from '../../../guards/rate-limit/types.js'
+import type { AcquireRequest, Limits } from '../../../guards/rate-limit/types.js'
 import { LIMITS } from '../../../wire/rate-limit/limits.js'
 import type { App, ServerContext } from '../../http/context.js'
 import { addRoutes } from '../add-routes.js'
@@ -19,7 +19,7 @@ export function limitRoutes(app: App, context: ServerContext): void {
   const { inlineLimits } = context.settings
   addRoutes(app, context, LIMITS, {
     acquire: async ({ body }, reply) => {
-      const answer = await limits.acquire(body, inlineLimits)
+      const answer = await limits.acquire(body as AcquireRequest, inlineLimits)
       reply.headers(rateLimitHeaders(answer))
       if (!answer.allowed) throw quotaExceeded(answer)
       return answer

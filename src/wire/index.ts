@@ -16,9 +16,9 @@ import { Problem } from './common.js'
 import { IDEMPOTENCY } from './idempotency.js'
 import { LOCKS } from './lock.js'
 import { CODES } from './one-time-code.js'
-import { HEALTH, LOG_LEVEL, METRICS } from './operations.js'
 import { CONFIGS } from './rate-limit/configs.js'
 import { LIMITS } from './rate-limit/limits.js'
+import { HEALTH, LOG_LEVEL, METRICS } from './server.js'
 import { TOKENS } from './token-denylist.js'
 
 /** Every operation of the HTTP API, by its id. */

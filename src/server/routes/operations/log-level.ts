@@ -1,4 +1,4 @@
-import { LOG_LEVEL } from '../../../wire/operations.js'
+import { LOG_LEVEL } from '../../../wire/server.js'
 import type { App, ServerContext } from '../../http/context.js'
 import { addRoutes } from '../add-routes.js'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CacheSpace } from '../../../src/guards/cache/space.js'
-import { openSpace, storedValue, TTL_MS } from './support.js'
+import { openSpace, storedValue, TTL_MS, writeRaw } from './support.js'
 
 const fail = async (): Promise<never> => {
   throw new Error('the source failed')
@@ -115,15 +115,18 @@ describe('a second tier that is down or slow', () => {
     for (const [name, call] of Object.entries(calls)) {
       const scene = openSpace<string>({ timeoutMs: 30, l1: false })
       const { space, tier, clock } = scene
-      await space.set('k', 'old')
+      await writeRaw(scene, 'k', '"old"')
       tier.state = 'silent'
       tier.calls = 0
       await call(space)
       assert.equal(tier.calls, 1, name)
       tier.state = 'up'
-      clock.advance(2000)
       const changes = !name.startsWith('lease') && name !== 'fill'
-      await space.get('other')
+      // On a busy machine some of these calls take longer than the timeout.
+      for (let i = 0; i < (changes ? 20 : 1) && (await storedValue(scene, 'k')) !== undefined; i++) {
+        clock.advance(2000)
+        await space.get('other')
+      }
       assert.equal((await storedValue(scene, 'k')) === undefined, changes, name)
     }
   })

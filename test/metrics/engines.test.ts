@@ -139,7 +139,7 @@ describe('metrics of Redis', () => {
   it('tell timeouts, unknown outcomes and lost connections apart', async (t) => {
     await redis.flush()
     // What was before a change is read first, for the trail, and would fail first.
-    const options = { redis: { commandTimeoutMs: 200 }, audit: { enabled: false } }
+    const options = { redis: { commandTimeoutMs: 1500 }, audit: { enabled: false } }
     const { catraca, text } = await open(t, { store: redis.storeUrl, ...options })
     await catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
     assert.equal(value(await text(), 'catraca_engine_connection_failures_total', { engine: 'redis' }), 0)

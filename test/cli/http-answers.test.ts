@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
+import type { Catraca } from '../../src/app/open-catraca.js'
 import { HttpAllowlists } from '../../src/cli/remote/client.js'
 import { HttpKeys } from '../../src/cli/remote/keys.js'
 import { HttpTransport } from '../../src/cli/remote/transport.js'
@@ -9,6 +9,7 @@ import { CatracaError } from '../../src/core/errors.js'
 import type { AllowlistsApi } from '../../src/guards/allowlist/api.js'
 import { createLogger } from '../../src/server/http/logger.js'
 import { type RunningServer, startServer } from '../../src/server/index.js'
+import { openPatiently } from '../support/patient.js'
 
 type Call = [string, (api: AllowlistsApi) => Promise<unknown>]
 
@@ -145,8 +146,8 @@ describe('the client of a server answers as the library does', () => {
   let server: RunningServer
   let http: HttpTransport
   before(async () => {
-    library = await openCatraca({ store: 'memory:' })
-    remote = await openCatraca({ store: 'memory:' })
+    library = await openPatiently({ store: 'memory:' })
+    remote = await openPatiently({ store: 'memory:' })
     server = await startServer(remote, { port: 0, logger: createLogger('silent') })
     http = new HttpTransport(server.url, () => undefined)
   })

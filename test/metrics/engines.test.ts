@@ -3,16 +3,17 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { EngineCalls } from '../../src/app/engine-calls.js'
 import { EngineFiguresReader } from '../../src/app/engine-figures.js'
 import { HealthReads } from '../../src/app/health.js'
-import { type Catraca, type OpenOptions, openCatraca } from '../../src/app/open-catraca.js'
+import type { Catraca, OpenOptions } from '../../src/app/open-catraca.js'
 import { engineSource, openEngine } from '../../src/app/open-engine.js'
 import { metricsOf } from '../../src/metrics/index.js'
 import { makeTables } from '../support/dynamodb-engine.js'
 import { CREDENTIALS, startDynamo } from '../support/dynamodb-server.js'
+import { openPatiently } from '../support/patient.js'
 import { commandCounts, type RedisServers, startCluster, startSingle, until } from '../support/redis/index.js'
 
 /** What the metrics of engines say while real servers work, stop and die. */
 async function open(t: TestContext, options: OpenOptions) {
-  const catraca = await openCatraca({ sweepIntervalMs: 0, ...options })
+  const catraca = await openPatiently({ sweepIntervalMs: 0, ...options })
   t.after(() => catraca.close())
   const registry = metricsOf(catraca)
   return { catraca, text: () => registry.metrics() }
@@ -227,6 +228,7 @@ describe('metrics of a Redis Cluster', () => {
   it('show every primary', async (t) => {
     const cluster = await startCluster()
     t.after(() => cluster.stop())
+    await cluster.calm()
     const { text } = await open(t, { store: cluster.storeUrl })
     const shown = await text()
     const primaries = await cluster.primaries()

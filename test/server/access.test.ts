@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { describe, it, type TestContext } from 'node:test'
 import { pino } from 'pino'
-import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
+import type { Catraca } from '../../src/app/open-catraca.js'
 import { ManualClock } from '../../src/core/clock.js'
 import { isCatracaError } from '../../src/core/errors.js'
 import { hashKey } from '../../src/guards/access/index.js'
@@ -12,6 +12,7 @@ import { Gate } from '../../src/server/access/gate.js'
 import { isLoopbackHost } from '../../src/server/access/loopback.js'
 import { KeyRegistry, MAX_KEY_AGE_MS, OPERATOR_KEY_AGE_MS } from '../../src/server/access/registry.js'
 import { startServer } from '../../src/server/index.js'
+import { openPatiently } from '../support/patient.js'
 import { bearer, oneConnection, send, serve, serveAll, until } from './support.js'
 
 const CHECK = '/customers/ana/check?allowlists=vip'
@@ -106,7 +107,7 @@ describe('a server without keys', () => {
   })
 
   it('does not listen beyond this machine', async (t) => {
-    const catraca = await openCatraca({ store: 'memory:' })
+    const catraca = await openPatiently({ store: 'memory:' })
     t.after(() => catraca.close())
     for (const host of ['0.0.0.0', '::', '10.1.2.3', 'example.com']) {
       await assert.rejects(startServer(catraca, { host, port: 0 }), (error) => {

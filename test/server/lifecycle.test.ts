@@ -4,8 +4,8 @@ import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
-import { openCatraca } from '../../src/app/open-catraca.js'
 import { startServer } from '../../src/server/index.js'
+import { openPatiently } from '../support/patient.js'
 import { oneConnection, send, serve, type TestServer, until } from './support.js'
 
 const TEXT = { 'content-type': 'text/plain' }
@@ -148,7 +148,7 @@ describe('startServer', () => {
 
   it('fails when the port is taken, and leaves nothing behind', async (t) => {
     const server = await serve(t)
-    const catraca = await openCatraca({ store: 'memory:' })
+    const catraca = await openPatiently({ store: 'memory:' })
     t.after(() => catraca.close())
     const port = Number(new URL(server.url).port)
     await assert.rejects(startServer(catraca, { port }), { code: 'EADDRINUSE' })

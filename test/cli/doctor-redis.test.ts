@@ -200,6 +200,7 @@ describe('catraca doctor on Sentinel', () => {
       await servers.sentinels[2]!.kill()
       assert.equal(levelsOf(await look(servers.url))['redis.topology'], 'warning')
       await servers.sentinels[1]!.kill()
+      await servers.sentinels[0]!.say('SENTINEL', 'SET', 'mymaster', 'down-after-milliseconds', '500')
       const isLost = async () => levelsOf(await look(servers.url))['redis.topology'] === 'problem'
       await until('the last Sentinel has no quorum', isLost)
     } finally {

@@ -414,6 +414,22 @@ describe('KeyRegistry', () => {
     assert.equal(keys.find(hashKey('key-4321'))?.name, 'key-4321')
   })
 
+  it('waits for the first read as long as the engine does, and for later ones not', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    let release = () => {}
+    const { keys } = registry(async () => {
+      await new Promise<void>((resolve) => (release = resolve))
+      return [record('a')]
+    })
+    const first = keys.refresh()
+    t.mock.timers.tick(60_000)
+    release()
+    await first
+    const second = assert.rejects(keys.refresh(), /no answer within 1500 ms/)
+    t.mock.timers.tick(1500)
+    await second
+  })
+
   it('counts the age from the beginning of a read, which may be slow', async () => {
     const { clock, keys } = registry(async () => {
       clock.advance(3_000)

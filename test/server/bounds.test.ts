@@ -309,15 +309,14 @@ describe('what callers can take of a server', () => {
     }
     const handled = () => figure('catraca_http_requests_total', { route: 'none', status: '404' })
     const handledBefore = await handled()
-    const sentEach = 1000
     const flooding = Array.from({ length: 40 }, () => dial(t, server))
-    for (const socket of flooding) socket.write(head('GET /zz HTTP/1.1').repeat(sentEach))
+    for (const socket of flooding) socket.write(head('GET /zz HTTP/1.1').repeat(1000))
     await once(flooding.at(-1)!, 'connect')
     assert.equal((await server.call('GET', '/live')).status, 200)
     for (const socket of flooding) socket.destroy()
     await until('they have gone', async () => (await figure('catraca_http_connections')) === 1)
     const count = (await handled()) - handledBefore
-    assert.ok(count < (flooding.length * sentEach) / 10, `${count} of their requests were handled`)
+    assert.ok(count < 25 * flooding.length, `${count} of their requests were handled`)
   })
 
   it('who does not read its answer is hung up on, who waits for one is not', async (t) => {

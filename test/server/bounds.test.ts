@@ -243,7 +243,7 @@ describe('what callers can take of a server', () => {
   })
 
   it('after a large body others have their turns before the next, and it counts as held until then', async (t) => {
-    const bodies = new Bodies(60_000, 250_000)
+    const bodies = new Bodies(250_000)
     const sent = (bytes: number) => {
       const stream = Object.assign(new PassThrough(), { headers: {} })
       stream.end('x'.repeat(bytes))
@@ -309,6 +309,23 @@ describe('what callers can take of a server', () => {
     assert.equal(other.status, 200)
     assert.ok(answers < 5000, `${answers} requests of another connection were answered before`)
     await until('all are answered', () => answers === 10_000)
+  })
+
+  it('who comes behind many such connections is answered soon, and nothing is done for those that have gone', async (t) => {
+    const figure = async (name: string, labels = {}) => {
+      const { text } = await server.call('GET', '/metrics', { headers: bearer(KEY) })
+      return sampleOf(parse(text), name, labels) ?? 0
+    }
+    const handled = () => figure('catraca_http_requests_total', { route: 'none', status: '404' })
+    const handledBefore = await handled()
+    const flooding = Array.from({ length: 40 }, () => dial(t, server))
+    for (const socket of flooding) socket.write(head('GET /zz HTTP/1.1').repeat(1000))
+    await once(flooding.at(-1)!, 'connect')
+    assert.equal((await server.call('GET', '/live')).status, 200)
+    for (const socket of flooding) socket.destroy()
+    await until('they have gone', async () => (await figure('catraca_http_connections')) === 1)
+    const count = (await handled()) - handledBefore
+    assert.ok(count < 25 * flooding.length, `${count} of their requests were handled`)
   })
 
   it('who does not read its answer is hung up on, who waits for one is not', async (t) => {

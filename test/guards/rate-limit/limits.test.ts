@@ -342,6 +342,27 @@ describe('usage', () => {
     assert.deepEqual((await limits.resourceUsage('other')).items, [])
   })
 
+  it('counts what callers make up under a bounded number of names', async (t) => {
+    const { limits, clock } = await open(t)
+    await limits.setConfig({ level: 'system', resource: '*' }, { limits: { rpm: perMinute(1000) } })
+    const madeUp = async (from: number, to: number) => {
+      const names = Array.from({ length: to - from }, (_, i) => `made-up-${from + i}`)
+      await Promise.all(names.map((resource) => limits.acquire({ entity: 'user-1', resource })))
+    }
+    await madeUp(0, 1005)
+    // A pair that has its own counts keeps them.
+    await madeUp(999, 1003)
+    const admitted = async (resource: string) =>
+      (await limits.resourceUsage(resource)).items.map((item) => [item.limit, item.admitted])
+    assert.deepEqual(await admitted('made-up-0'), [['rpm', 1]])
+    assert.deepEqual(await admitted('made-up-999'), [['rpm', 2]])
+    assert.deepEqual(await admitted('made-up-1000'), [])
+    assert.deepEqual(await admitted('*'), [['*', 5 + 3]])
+    clock.advance(3_600_000)
+    await madeUp(1000, 1001)
+    assert.deepEqual(await admitted('made-up-1000'), [['rpm', 1]])
+  })
+
   it('can be off', async (t) => {
     const { limits } = await open(t, { limits: { usage: false } })
     await system(limits, { limits: { rpm: perMinute(1) } })

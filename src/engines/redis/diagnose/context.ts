@@ -1,8 +1,8 @@
-import type { RedisUrl } from '../../../config/store-url-redis.js'
 import { type CheckResult, problem } from '../../../core/diagnosis.js'
 import type { ConnectionSettings } from '../link/connection.js'
 import type { RedisUse } from '../link/eviction.js'
 import type { Redis } from '../link/redis.js'
+import type { RedisUrl } from '../url.js'
 
 export interface RedisFacts {
   url: RedisUrl

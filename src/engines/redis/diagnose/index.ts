@@ -1,4 +1,3 @@
-import type { RedisUrl } from '../../../config/store-url-redis.js'
 import {
   type Check,
   type CheckResult,
@@ -13,6 +12,7 @@ import { keysFound } from '../../../guards/access/lock-mark.js'
 // `../index.js` is imported only because it defines all scripts.
 import { readKeys } from '../access/store.js'
 import type { RedisEngineOptions } from '../index.js'
+import type { RedisUrl } from '../url.js'
 import '../index.js'
 import type { RedisUse } from '../link/eviction.js'
 import { connectionSettings, openRedis } from '../link/open-redis.js'

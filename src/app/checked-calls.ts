@@ -22,7 +22,8 @@ import type { RateLimits } from '../guards/rate-limit/index.js'
 import type { TokenDenylist } from '../guards/token-denylist/index.js'
 import { QUESTION_FIELDS } from '../guards/token-denylist/input.js'
 import type { RevokedToken } from '../guards/token-denylist/types.js'
-import type { Offered, RecordedGuards } from './record-audit.js'
+import type { Offered } from './open-ports.js'
+import type { RecordedGuards } from './record-audit.js'
 
 /*
  * Three rules apply to every call of every guard, and are enforced here instead of in each guard. Unknown fields

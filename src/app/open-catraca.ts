@@ -1,35 +1,32 @@
-import { type Clock, systemClock } from '../core/clock.js'
+import { systemClock } from '../core/clock.js'
 import type { Bounds } from '../core/coalesced-read.js'
 import { DEFAULT_MAX_SERIES } from '../core/figures.js'
 import type { Engine, EnginePorts, GuardName } from '../engines/engine.js'
-import type { StoreUse } from '../engines/entry.js'
-import { ApiKeys } from '../guards/access/index.js'
+import type { ApiKeys } from '../guards/access/index.js'
 import { CheckFigures } from '../guards/allowlist/check-figures.js'
 import type { Allowlists } from '../guards/allowlist/index.js'
 import type { CheckCounts } from '../guards/allowlist/membership/indexed-checks.js'
 import type { IndexFigures } from '../guards/allowlist/membership/indexes.js'
 import { DEFAULT_MEMBERSHIP } from '../guards/allowlist/membership/options.js'
 import type { AuditTrail } from '../guards/audit/index.js'
-import { Caches } from '../guards/cache/index.js'
-import { Idempotency } from '../guards/idempotency/index.js'
-import { idempotencyOptions } from '../guards/idempotency/options.js'
-import { Locks } from '../guards/lock/index.js'
-import { DEFAULT_LOCKS } from '../guards/lock/options.js'
+import type { Caches } from '../guards/cache/index.js'
+import type { Idempotency } from '../guards/idempotency/index.js'
+import type { RecordNaming } from '../guards/idempotency/options.js'
+import type { Locks } from '../guards/lock/index.js'
 import type { OneTimeCodes } from '../guards/one-time-code/index.js'
-import { RateLimits } from '../guards/rate-limit/index.js'
-import { DEFAULT_LIMITS } from '../guards/rate-limit/options.js'
-import { TokenDenylist } from '../guards/token-denylist/index.js'
-import { DEFAULT_TOKENS } from '../guards/token-denylist/types.js'
+import type { RateLimits } from '../guards/rate-limit/index.js'
+import type { TokenDenylist } from '../guards/token-denylist/index.js'
 import { checkCalls } from './checked-calls.js'
 import { EngineCalls } from './engine-calls.js'
 import { EngineFiguresReader } from './engine-figures.js'
 import { type Health, HealthReads } from './health.js'
 import { openHotTier } from './hot-tier.js'
 import { openAllowlists, type Stats } from './open-allowlists.js'
-import { openCodes } from './open-codes.js'
 import { OPEN_FIELDS } from './open-fields.js'
 import type { OpenOptions, OwnEngineOptions } from './open-options.js'
+import { openPorts } from './open-ports.js'
 import { checkOwnEngine } from './own-engine.js'
+import { plainGuards } from './plain-guards.js'
 import { auditOptions, openAudit, recordGuards, recordMembers } from './record-audit.js'
 import { openVoting } from './redlock.js'
 import { Stores } from './stores.js'
@@ -94,7 +91,6 @@ export type AnyCatraca = CatracaOn<Engine>
 
 const DEFAULT_STORE = 'embedded:./catraca-data'
 const DEFAULT_SWEEP_INTERVAL_MS = 10_000
-const DEFAULT_WRITE_TIMEOUT_MS = 10_000
 
 type AnyOptions = OpenOptions & Partial<OwnEngineOptions>
 
@@ -123,102 +119,63 @@ export async function openCatraca(options: AnyOptions = {}): Promise<AnyCatraca>
     instance: { report, staleAfterMs, idempotencyNaming },
     watch: isWatched ? { calls, tracing } : undefined,
   })
-  const parts = { stores, report, tracing, calls, isCounting, maxSeries, idempotencyNaming } as const
+  const undo = [() => stores.abandon()]
+  const parts = { stores, undo, report, tracing, calls, isCounting, maxSeries, idempotencyNaming } as const
   try {
     return await openGuards(options, parts)
   } catch (error) {
-    await stores.abandon()
+    for (const step of undo.reverse()) await step()
     throw error
   }
 }
 
 interface Parts {
   readonly stores: Stores
+  /** What closes everything that was opened, should opening fail. */
+  readonly undo: (() => Promise<void>)[]
   readonly report: (message: string, error: unknown) => void
   readonly tracing: Tracing
   readonly calls: EngineCalls
   readonly isCounting: boolean
   readonly maxSeries: number
-  readonly idempotencyNaming: 'bare' | 'operation'
+  readonly idempotencyNaming: RecordNaming
 }
 
 async function openGuards(options: AnyOptions, parts: Parts): Promise<AnyCatraca> {
-  const { stores, report, tracing, calls, maxSeries } = parts
-  const clock: Clock = options.clock ?? systemClock
+  const { stores, report, maxSeries } = parts
+  const clock = options.clock ?? systemClock
   const around = { clock, report }
   const recording = auditOptions(options.audit)
   const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
-  const main = await stores.of(undefined)
-  const portOf = async <Guard extends GuardName>(
-    guard: Guard,
-    own: { store?: string } | undefined,
-    use?: StoreUse,
-  ): Promise<EnginePorts[Guard] | undefined> => (await stores.of(own?.store, use)).ports[guard]
-
-  const hotTier = await openHotTier(options.dynamodb?.hotTier, { store: main, membership, report })
-  const limitPort = await portOf('limits', options.limits)
-  const limits =
-    limitPort &&
-    new RateLimits({
-      ...{ ...around, maxSeries, engine: limitPort },
-      options: { ...DEFAULT_LIMITS, ...options.limits },
-    })
-  const idempotencyPort = await portOf('idempotency', options.idempotency)
-  const naming = parts.idempotencyNaming
-  const idempotency =
-    idempotencyPort &&
-    new Idempotency({
-      ...{ ...around, store: idempotencyPort },
-      options: idempotencyOptions({ ...options.idempotency, naming }),
-    })
-  const codeStore = await stores.of(options.codes?.store)
-  const codePort = codeStore.ports.codes
-  const codes =
-    codePort &&
-    limitPort &&
-    openCodes(options.codes ?? {}, codeStore.engine, {
-      ...{ ...around, store: codePort, counters: limitPort.counters },
-    })
-  const tokenPort = await portOf('tokens', options.tokens)
-  const tokens =
-    tokenPort &&
-    new TokenDenylist({ ...around, store: tokenPort, options: { ...DEFAULT_TOKENS, ...options.tokens } })
   const voting = await openVoting(options.locks?.redlock, options.redis)
-  const lockPort = voting ?? (await portOf('locks', options.locks))
-  const locks =
-    lockPort && new Locks({ ...around, store: lockPort, options: { ...DEFAULT_LOCKS, ...options.locks } })
-  const auditPort = await portOf('audit', options.audit)
-  // If guards use several stores, the slowest one determines how long a change may take.
-  const changeTimeoutMs = Math.max(
-    ...stores.open.map(({ engine }) => engine.writeTimeoutMs ?? DEFAULT_WRITE_TIMEOUT_MS),
-  )
-  const trail = openAudit(auditPort, recording, { ...around, changeTimeoutMs })
-  const audit = auditPort && trail
-  const cachePort = await portOf('cache', options.cache, 'caches')
-  const cache = cachePort && new Caches({ ...options.cache, ...around, store: cachePort })
-  const listPort = main.ports.allowlists
-  const keys = main.ports.keys && new ApiKeys(main.ports.keys, clock)
-  const swept = [listPort?.upkeep, limits, idempotency, codes, tokens, locks, cache, audit]
+  if (voting !== undefined) parts.undo.push(() => voting.close())
+  const { main, ports, codeEngine, changeTimeoutMs } = await openPorts(options, stores, voting)
+  const hotTier = await openHotTier(options.dynamodb?.hotTier, { store: main, membership, report })
+  if (hotTier !== undefined) parts.undo.push(() => hotTier.close())
+  const plain = plainGuards(ports, options, { ...parts, clock, codeEngine })
+  const trail = openAudit(ports.audit, recording, { ...around, changeTimeoutMs })
+  const audit = ports.audit && trail
+  const { limits, idempotency, codes, tokens, locks, cache } = plain
+  const swept = [ports.allowlists?.upkeep, limits, idempotency, codes, tokens, locks, cache, audit]
   const upkeep = new Upkeep(
     swept.flatMap((part) => (part === undefined ? [] : [(now: number) => part.sweep(now)])),
     clock,
   )
-  const opened =
-    listPort &&
-    openAllowlists(main.engine, listPort, {
+  const lists =
+    ports.allowlists &&
+    openAllowlists(main.engine, ports.allowlists, {
       ...around,
       membership,
       hotTier,
-      recorded: recordMembers(listPort, trail, recording, auditPort === main.ports.audit),
+      recorded: recordMembers(ports.allowlists, trail, recording, ports.audit === main.ports.audit),
       import: options.import,
       figures: parts.isCounting ? new CheckFigures(maxSeries) : undefined,
       onUnavailable: options.onUnavailable ?? 'block',
       sweepSoon: () => upkeep.runSoon(),
     })
-  const allowlists = opened?.allowlists
-  const guards = { allowlists, keys, limits, idempotency, codes, tokens, locks }
+  const guards = { ...plain, allowlists: lists?.allowlists, audit }
   recordGuards(trail, guards)
-  checkCalls({ ...guards, cache, audit })
+  checkCalls(guards)
   // The hot tier belongs to the main engine.
   const looks = new HealthReads(
     () => stores.open,
@@ -227,20 +184,18 @@ async function openGuards(options: AnyOptions, parts: Parts): Promise<AnyCatraca
   upkeep.start(options.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS)
   return {
     ...guards,
-    cache,
-    audit,
     store: main.shown,
     maxSeries,
-    ready: opened?.ready ?? Promise.resolve(),
-    stats: opened && (() => opened.stats()),
-    checkCounts: opened?.checkCounts,
-    indexFigures: opened && (() => opened.indexes.figures()),
-    engineFigures: new EngineFiguresReader(() => stores.open, looks, calls),
+    ready: lists?.ready ?? Promise.resolve(),
+    stats: lists && (() => lists.stats()),
+    checkCounts: lists?.checkCounts,
+    indexFigures: lists && (() => lists.indexes.figures()),
+    engineFigures: new EngineFiguresReader(() => stores.open, looks, parts.calls),
     health: (bounds) => looks.health(bounds),
-    tracing,
+    tracing: parts.tracing,
     upkeep: () => upkeep.run(),
     async close() {
-      await opened?.close()
+      await lists?.close()
       await hotTier?.close()
       await upkeep.stop()
       await tokens?.close()

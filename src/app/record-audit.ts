@@ -22,6 +22,7 @@ import type { OneTimeCodes } from '../guards/one-time-code/index.js'
 import type { RateLimits } from '../guards/rate-limit/index.js'
 import type { TokenDenylist } from '../guards/token-denylist/index.js'
 import type { OpenAuditOptions } from './open-options.js'
+import type { Offered } from './open-ports.js'
 
 interface Surroundings {
   clock: Clock
@@ -40,9 +41,6 @@ export interface RecordedGuards {
   tokens: TokenDenylist
   locks: Locks
 }
-
-/** Guards, without those that the engine does not offer. */
-export type Offered<Guards> = { readonly [Name in keyof Guards]: Guards[Name] | undefined }
 
 /** Completes and validates the options, before anything is opened that would have to be closed again. */
 export function auditOptions({ store: _, ...given }: OpenAuditOptions = {}): AuditOptions {

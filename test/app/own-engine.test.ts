@@ -154,6 +154,9 @@ describe('an engine that somebody else made', () => {
     const { overallAllowed } = await allowlists.check('stranger', ['vip'])
     assert.deepEqual([overallAllowed, catraca.checkCounts.filtered], [false, 1])
     const actions = (await catraca.audit.list()).items.map(({ action }) => action)
-    assert.ok(actions.some((action) => action.startsWith('allowlist.import')), actions.join())
+    assert.ok(
+      actions.some((action) => action.startsWith('allowlist.import')),
+      actions.join(),
+    )
   })
 })

@@ -19,7 +19,10 @@ const GUARDS = [
   'token-denylist',
   'audit',
 ]
-const ENGINES = ['embedded', 'redis', 'dynamodb']
+const ROOT = fileURLToPath(new URL('../../src', import.meta.url))
+const ENGINES = readdirSync(join(ROOT, 'engines'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
 
 /** Files for what only one engine has. They may name it, and import it if they are in app/ or hold its defaults. */
 const OF_ONE_ENGINE: Record<string, string[]> = {
@@ -252,11 +255,10 @@ function namedEngines(file: string, source: string): string[] {
 }
 
 function readSources(): Sources {
-  const root = fileURLToPath(new URL('../../src', import.meta.url))
-  const files = readdirSync(root, { withFileTypes: true, recursive: true })
+  const files = readdirSync(ROOT, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => join(entry.parentPath, entry.name))
-  return new Map(files.map((file) => [relative(root, file).replaceAll(sep, '/'), readFileSync(file, 'utf8')]))
+  return new Map(files.map((file) => [relative(ROOT, file).replaceAll(sep, '/'), readFileSync(file, 'utf8')]))
 }
 
 describe('architecture', () => {
@@ -274,6 +276,8 @@ describe('architecture', () => {
     assert.ok(findGuards(sources).has('guards/access/index.ts'))
     assert.ok(findGuards(sources).has('guards/rate-limit/index.ts'))
     for (const guard of GUARDS) assert.ok(sources.has(`guards/${guard}/port.ts`), guard)
+    assert.ok(ENGINES.length >= 3, ENGINES.join())
+    for (const engine of ENGINES) assert.ok(sources.has(`engines/${engine}/entry.ts`), engine)
   })
 
   it('has no file that loads itself, and no two folders that load each other', () => {

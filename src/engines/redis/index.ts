@@ -1,12 +1,13 @@
 import type { Durations } from '../../core/figures.js'
 import type { ReshardStore } from '../../guards/allowlist/port.js'
 import type { FullEngine, StoreSource } from '../engine.js'
+import type { StoreUse } from '../entry.js'
 import { RedisAudit } from './audit/store.js'
 import { openCache } from './cache/index.js'
 import { DEFAULT_REDIS } from './defaults.js'
 import { type IdempotencyClock, type RecordNaming, RedisIdempotency } from './idempotency/index.js'
 import { durabilityWarnings } from './link/durability.js'
-import { evictionWarnings, healthOf, type RedisUse } from './link/eviction.js'
+import { evictionWarnings, healthOf } from './link/eviction.js'
 import { openRedis as connect } from './link/open-redis.js'
 import { type RedisOptions, settingsOf } from './link/options.js'
 import type { Redis, RedisInfo } from './link/redis.js'
@@ -36,7 +37,7 @@ export interface RedisEngineOptions extends RedisOptions {
   /** How the keys of idempotency records are built. */
   idempotencyNaming?: RecordNaming
   /** `caches`: the servers hold only caches, so they should be configured to evict keys. */
-  use?: RedisUse
+  use?: StoreUse
 }
 
 export interface RedisEngine extends FullEngine {
@@ -81,7 +82,7 @@ async function openOn(
   redis: Redis,
   options: StoreOptions,
   limitClock: LimitClock,
-  use: RedisUse,
+  use: StoreUse,
 ): Promise<Omit<RedisEngine, 'idempotency'>> {
   const stores = openStores(redis, options)
   await stores.wake.open()
@@ -127,7 +128,7 @@ async function openOn(
   }
 }
 
-const warningsOf = (info: RedisInfo, use: RedisUse): string[] => [
+const warningsOf = (info: RedisInfo, use: StoreUse): string[] => [
   ...evictionWarnings(info, use),
   ...durabilityWarnings(info, use),
 ]

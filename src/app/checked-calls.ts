@@ -22,6 +22,7 @@ import type { RateLimits } from '../guards/rate-limit/index.js'
 import type { TokenDenylist } from '../guards/token-denylist/index.js'
 import { QUESTION_FIELDS } from '../guards/token-denylist/input.js'
 import type { RevokedToken } from '../guards/token-denylist/types.js'
+import type { Offered } from './open-ports.js'
 import type { RecordedGuards } from './record-audit.js'
 
 /*
@@ -279,12 +280,16 @@ export const CHECKED_CALLS = {
 } satisfies Record<keyof Guards | 'space', object>
 
 /** Enforces the rules on these guards, for every user of them. */
-export function checkCalls(guards: Guards): void {
+export function checkCalls(guards: Offered<Guards>): void {
   for (const name of Object.keys(guards) as (keyof Guards)[]) {
-    checkPromised(guards[name], CHECKED_CALLS[name])
+    const guard = guards[name]
+    if (guard !== undefined) checkPromised(guard, CHECKED_CALLS[name])
   }
-  checkSpaces(guards.cache)
-  const { limits } = guards
+  if (guards.cache) checkSpaces(guards.cache)
+  if (guards.limits) checkTopDenied(guards.limits)
+}
+
+function checkTopDenied(limits: RateLimits): void {
   const topDenied = limits.topDenied.bind(limits)
   const denied = new KnownFields({ resource: true, limit: true })
   limits.topDenied = (query) => {

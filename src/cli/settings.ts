@@ -9,17 +9,10 @@ const DAY_MS = 24 * 3_600_000
 /** Converts the configuration into options of the library and of the server, which know nothing of its sources. */
 
 export function openOptions(config: Config, store: string): OpenOptions {
+  const { maxSizeBytes, ...embedded } = config.embedded
   return {
     store,
-    embedded: {
-      durability: config.embedded.durability,
-      limitsDurability: config.embedded.limitsDurability,
-      minFreeBytes: config.embedded.minFreeBytes,
-      writeTimeoutMs: config.embedded.writeTimeoutMs,
-      maxLogBytes: config.embedded.maxLogBytes,
-      cacheMaxBytes: config.embedded.cacheMaxBytes,
-      ...(config.embedded.maxSizeBytes !== undefined && { maxSizeBytes: config.embedded.maxSizeBytes }),
-    },
+    embedded: { ...embedded, ...(maxSizeBytes !== undefined && { maxSizeBytes }) },
     redis: redisOptions(config),
     dynamodb: dynamodbOptions(config),
     membership: config.membership,

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import Fastify, { type FastifyServerOptions, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import type { Catraca } from '../app/open-catraca.js'
+import { requireGuards } from '../app/own-engine.js'
 import { every } from '../core/timers.js'
 import { Gate } from './access/gate.js'
 import { KeyRegistry } from './access/registry.js'
@@ -65,6 +66,7 @@ export interface BuiltServer {
 
 /** The server, complete but not listening. */
 export async function buildServer(catraca: Catraca, options: ServerOptions): Promise<BuiltServer> {
+  requireGuards(catraca, 'the server')
   await warmNextTick()
   // The host may have registered a tracing provider after the instance was opened.
   await catraca.tracing.look()

@@ -4,7 +4,7 @@ import { EngineCalls } from '../../src/app/engine-calls.js'
 import { EngineFiguresReader } from '../../src/app/engine-figures.js'
 import { HealthReads } from '../../src/app/health.js'
 import type { Catraca, OpenOptions } from '../../src/app/open-catraca.js'
-import { engineSource, openEngine } from '../../src/app/open-engine.js'
+import { openEngine, storeSource } from '../../src/engines/registry.js'
 import { metricsOf } from '../../src/metrics/index.js'
 import { makeTables } from '../support/dynamodb-engine.js'
 import { CREDENTIALS, startDynamo } from '../support/dynamodb-server.js'
@@ -115,10 +115,10 @@ describe('metrics of Redis', () => {
   })
 
   it('show nothing of a server that is silent, instead of what was', async (t) => {
-    const source = engineSource(redis.storeUrl, { redis: { commandTimeoutMs: 3000 } })
-    const engine = await openEngine(source)
+    const store = redis.storeUrl
+    const engine = await openEngine(storeSource(store, { redis: { commandTimeoutMs: 3000 } }))
     t.after(() => engine.close())
-    const stores = () => [{ source, store: redis.storeUrl, engine, holdsCache: false }]
+    const stores = () => [{ engine, ports: engine, store, shown: store, holdsCache: false }]
     const looks = new HealthReads(stores, () => undefined)
     const bounds = { maxAgeMs: 20, timeoutMs: 200 }
     const reader = new EngineFiguresReader(stores, looks, new EngineCalls(), bounds)

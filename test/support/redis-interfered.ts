@@ -1,6 +1,6 @@
-import type { RedisUrl } from '../../src/config/store-url-redis.js'
 import { openRedis as connect } from '../../src/engines/redis/link/open-redis.js'
 import { openStores } from '../../src/engines/redis/stores.js'
+import type { RedisUrl } from '../../src/engines/redis/url.js'
 import { PATIENT_REDIS } from './patient.js'
 import { STORE_OPTIONS, watched } from './redis-bulk.js'
 

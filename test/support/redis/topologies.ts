@@ -1,4 +1,4 @@
-import type { RedisUrl } from '../../../src/config/store-url-redis.js'
+import type { RedisUrl } from '../../../src/engines/redis/url.js'
 import { RedisProcess, type ServerOptions, until } from './process.js'
 
 /** Servers of one topology, used by all cases of a test file. */

@@ -13,6 +13,7 @@ import {
   UpdateItemCommand,
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb'
+import { DEFAULT_DYNAMODB } from '../defaults.js'
 import type { Item } from './attributes.js'
 import { type BatchGetInput, type BatchWrite, batchGet, batchWrite } from './batches.js'
 import { type Answer, type Call, Calls, type SendOptions, type WriteResult } from './calls.js'
@@ -33,16 +34,6 @@ export interface DynamoOptions extends Partial<Omit<ConnectionOptions, 'region'>
   counter?: CapacityCounter
   random?: Random
 }
-
-export const DEFAULT_DYNAMODB = {
-  connectTimeoutMs: 1000,
-  requestTimeoutMs: 2000,
-  maxAttempts: 8,
-  maxSockets: 128,
-  readTimeoutMs: 5000,
-  writeTimeoutMs: 10_000,
-  batchTimeoutMs: 60_000,
-} as const
 
 export interface CallOptions {
   /** Overrides the timeout of this kind of call. */

@@ -4,7 +4,6 @@ import type {
   ImportSession,
   SortedCustomers,
 } from '../../../guards/allowlist/port.js'
-import { Expression } from '../client/expression.js'
 import type { BatchCounts } from './batch-counts.js'
 import { type BulkChanges, readItems } from './bulk-changes.js'
 import { AddedRows, type ImportedCustomer, importedCustomers } from './bulk-rows.js'
@@ -208,17 +207,14 @@ export class BatchOfAdds {
   private async rewrite(
     list: StoredList,
     customerId: string,
-    before: NonNullable<Parameters<typeof unchangedRow>[1]>,
+    before: NonNullable<Parameters<typeof unchangedRow>[0]>,
     after: Row,
   ): Promise<boolean> {
     const place = placeOf(list.id, list, customerId)
-    const expression = new Expression()
-    const ConditionExpression = unchangedRow(expression, before)
     const input = {
       TableName: this.store.tables[place.table],
       Item: encodeRow({ listId: list.id, ...place, customerId }, after),
-      ConditionExpression,
-      ...expression.parts(),
+      ...unchangedRow(before),
     }
     const { value: result } = await this.lease.within((timeoutMs) =>
       this.store.client.putItem(VERB, input, { timeoutMs }),

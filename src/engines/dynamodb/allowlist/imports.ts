@@ -8,7 +8,7 @@ import type {
 } from '../../../guards/allowlist/port.js'
 import type { ImportMode, ImportState } from '../../../guards/allowlist/types.js'
 import { type Item, number, numberOf, optionalText, text, textOf } from '../client/attributes.js'
-import { all, Expression } from '../client/expression.js'
+import { all, Expression, when } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { importKey } from './items.js'
 import type { StoredList } from './meta.js'
@@ -35,8 +35,7 @@ export class ImportRecords {
 
   /** The record of this incarnation of the list. */
   async read(list: StoredList, importId: string): Promise<StoredImport | undefined> {
-    const Key = importKey(list.id, importId)
-    const item = await this.store.client.getItem(VERB, { ...this.table, Key, ConsistentRead: true })
+    const item = await this.store.client.readItem(VERB, this.table.TableName, importKey(list.id, importId))
     const record = item && decode(item)
     return record?.incarnation === list.incarnation ? record : undefined
   }
@@ -59,8 +58,7 @@ export class ImportRecords {
 
   /** Replaces `before`, if it is unchanged since it was read. */
   claim(record: StoredImport, before: StoredImport | undefined): TransactionItem {
-    const expression = new Expression()
-    const isAsRead =
+    const isAsRead = when((expression) =>
       before === undefined
         ? // A record of another list with this id counts as none.
           `${expression.absent('PK')} OR ${expression.name('incarnation')} <> ${expression.value(number(record.incarnation))}`
@@ -68,30 +66,22 @@ export class ImportRecords {
             expression.equals('owner', text(before.owner)),
             expression.equals('leaseUntil', number(before.leaseUntil)),
             expression.equals('importState', text(before.state)),
-          )
-    return {
-      Put: { ...this.table, Item: encode(record), ConditionExpression: isAsRead, ...expression.parts() },
-    }
+          ),
+    )
+    return { Put: { ...this.table, Item: encode(record), ...isAsRead } }
   }
 
   /** Transaction item that stores the record, if its owner still owns it. */
   put(record: StoredImport): TransactionItem {
-    const expression = new Expression()
-    const ConditionExpression = isOwned(expression, record)
-    return { Put: { ...this.table, Item: encode(record), ConditionExpression, ...expression.parts() } }
+    return {
+      Put: { ...this.table, Item: encode(record), ...when((expression) => isOwned(expression, record)) },
+    }
   }
 
   /** Transaction item that requires that the session owns the import. */
   check(session: ImportSession): TransactionItem {
-    const expression = new Expression()
-    return {
-      ConditionCheck: {
-        ...this.table,
-        Key: importKey(session.listId, session.importId),
-        ConditionExpression: isOwned(expression, session),
-        ...expression.parts(),
-      },
-    }
+    const Key = importKey(session.listId, session.importId)
+    return { ConditionCheck: { ...this.table, Key, ...when((expression) => isOwned(expression, session)) } }
   }
 
   /** False: the lease is lost. */
@@ -113,22 +103,11 @@ export class ImportRecords {
   }
 
   private async set(session: ImportSession, values: Item): Promise<boolean> {
-    const expression = new Expression()
-    const sets = Object.entries(values).map(
-      ([name, value]) => `${expression.name(name)} = ${expression.value(value)}`,
-    )
-    const { applied } = await this.store.client.updateItem(
-      VERB,
-      {
-        ...this.table,
-        Key: importKey(session.listId, session.importId),
-        UpdateExpression: `SET ${sets.join(', ')}`,
-        ConditionExpression: isOwned(expression, session),
-        ...expression.parts(),
-      },
-      { repeatable: true },
-    )
-    return applied
+    const expression = new Expression().set(values)
+    expression.when(isOwned(expression, session))
+    const Key = importKey(session.listId, session.importId)
+    const input = { ...this.table, Key, ...expression.update() }
+    return (await this.store.client.updateItem(VERB, input, { repeatable: true })).applied
   }
 
   private get table(): { TableName: string } {

@@ -89,8 +89,7 @@ export class CacheNotices {
 
   private async head(): Promise<number> {
     const { client, table: TableName } = this.guards
-    const input = { TableName, Key: HEAD_KEY, ConsistentRead: true }
-    const head = await client.getItem('cache.watch', input, { timeoutMs: 2 * POLL_MS })
+    const head = await client.readItem('cache.watch', TableName, HEAD_KEY, { timeoutMs: 2 * POLL_MS })
     return (head && optionalNumber(head, 'number')) ?? 0
   }
 

@@ -1,5 +1,7 @@
-import { type Item, number, numberOf, text } from './attributes.js'
+import { type Item, numberOf } from './attributes.js'
 import type { DynamoClient } from './client.js'
+import { Expression } from './expression.js'
+import { between } from './key-ranges.js'
 
 type Key = Record<'PK' | 'SK', { S: string }>
 
@@ -19,34 +21,15 @@ export class NumberedItems {
    */
   async append(entry: Item): Promise<void> {
     const { client, table: TableName } = this.store
-    const count = {
-      ...{
-        TableName,
-        Key: this.head,
-        UpdateExpression: 'ADD #number :one',
-        ReturnValues: 'ALL_NEW' as const,
-      },
-      ExpressionAttributeNames: { '#number': 'number' },
-      ExpressionAttributeValues: { ':one': number(1) },
-    }
+    const next = new Expression().add({ number: 1 }).update()
+    const count = { TableName, Key: this.head, ReturnValues: 'ALL_NEW' as const, ...next }
     const { item } = await client.updateItem(`${this.verb}.tell`, count, { repeatable: true })
     const Item = { ...this.entryKey(numberOf(item!, 'number')), ...entry }
     await client.putItem(`${this.verb}.tell`, { TableName, Item })
   }
 
-  async read(from: number, to: number): Promise<Item[]> {
-    const found: Item[] = []
-    const pages = this.store.client.queryPages(`${this.verb}.watch`, {
-      TableName: this.store.table,
-      KeyConditionExpression: 'PK = :partition AND SK BETWEEN :from AND :to',
-      ExpressionAttributeValues: {
-        ':partition': text(this.head.PK.S),
-        ':from': this.entryKey(from).SK,
-        ':to': this.entryKey(to).SK,
-      },
-      ConsistentRead: true,
-    })
-    for await (const page of pages) found.push(...page)
-    return found
+  read(from: number, to: number): Promise<Item[]> {
+    const range = between(this.head.PK.S, this.entryKey(from).SK.S, this.entryKey(to).SK.S)
+    return this.store.client.queryAll(`${this.verb}.watch`, { TableName: this.store.table, ...range })
   }
 }

@@ -68,8 +68,7 @@ export class ChangePublisher {
 
   /** The list, if it exists. */
   async read(listId: string): Promise<StoredList | undefined> {
-    const input = { TableName: this.tables.allowlists, Key: metaKey(listId), ConsistentRead: true }
-    const item = await this.client.getItem('feed.list', input)
+    const item = await this.client.readItem('feed.list', this.tables.allowlists, metaKey(listId))
     const list = item && decodeMeta(item)
     return list?.deletedAt === undefined ? list : undefined
   }

@@ -1,6 +1,7 @@
 import { changedConfig } from '../../../guards/rate-limit/notice-listeners.js'
 import type { ConfigKey, Subject } from '../../../guards/rate-limit/types.js'
 import { type Item, number, optionalNumber, optionalText, text } from '../client/attributes.js'
+import { startingWith } from '../client/key-ranges.js'
 import { NumberedItems } from '../client/numbered-items.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { HEAD_PREFIX, headKey, NOTICE_PARTITION, type NoticeKind, noticeKey } from './keys.js'
@@ -57,11 +58,8 @@ export class NoticeLog {
   /** Eventually consistent. */
   async heads(): Promise<Heads> {
     const { client, table: TableName } = this.guards
-    const { items } = await client.query('limit.watch', {
-      TableName,
-      KeyConditionExpression: 'PK = :partition AND begins_with(SK, :head)',
-      ExpressionAttributeValues: { ':partition': text(NOTICE_PARTITION), ':head': text(HEAD_PREFIX) },
-    })
+    const range = { ...startingWith(NOTICE_PARTITION, HEAD_PREFIX), ConsistentRead: false }
+    const { items } = await client.query('limit.watch', { TableName, ...range })
     const head = (kind: NoticeKind) => items.find(({ SK }) => SK?.S === HEAD_PREFIX + kind) ?? {}
     return {
       config: countOf(head('config')),

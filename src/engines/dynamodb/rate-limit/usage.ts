@@ -6,8 +6,9 @@ import type {
   UsageStore,
 } from '../../../guards/rate-limit/port.js'
 import { addUp, surplusOf } from '../../../guards/rate-limit/usage-hours.js'
-import { type Item, number, text } from '../client/attributes.js'
+import { type Item, number } from '../client/attributes.js'
 import { Expression } from '../client/expression.js'
+import { between } from '../client/key-ranges.js'
 import { readUsageSort, usageKey, usagePartition, usageSort } from './keys.js'
 import { type LimitTable, ttlOf } from './table.js'
 
@@ -86,19 +87,9 @@ export class DynamodbUsage implements UsageStore {
 
   async read(resource: string, from: number, to: number): Promise<UsageHour[]> {
     const { client, table: TableName } = this.guards
-    const hours: UsageHour[] = []
-    const pages = client.queryPages('limit.usage', {
-      TableName,
-      KeyConditionExpression: 'PK = :partition AND SK BETWEEN :first AND :last',
-      ExpressionAttributeValues: {
-        ':partition': text(usagePartition(resource)),
-        ':first': text(usageSort(from)),
-        ':last': text(usageSort(to - 1)),
-      },
-      ConsistentRead: true,
-    })
-    for await (const items of pages) for (const item of items) hours.push(hourOf(resource, item))
-    return hours
+    const range = between(usagePartition(resource), usageSort(from), usageSort(to - 1))
+    const items = await client.queryAll('limit.usage', { TableName, ...range })
+    return items.map((item) => hourOf(resource, item))
   }
 
   /** TTL deletes old items. */
